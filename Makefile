@@ -1,0 +1,28 @@
+# `make test` passes the tests and sets up what they need; `make EXE=name` builds the engine under a
+# name, as OpenBench asks for it.
+
+EXE ?= azimuth
+VENV := .venv
+
+.PHONY: engine test python stockfish
+
+engine:
+	cargo build --release
+	cp target/release/azimuth $(EXE)
+
+test: python stockfish
+	cargo test --workspace --release
+
+# The tests compare with python-chess and NumPy, and play through python-chess.
+python: $(VENV)/ready
+
+$(VENV)/ready: tests/requirements.txt
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+stockfish:
+	@command -v stockfish >/dev/null || test -x /usr/games/stockfish \
+	|| { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
+	     && apt-get -qq update && apt-get -qq install -y stockfish >/dev/null; } \
+	|| { echo "make test: Stockfish is missing; install it so that 'stockfish' starts it (Debian: apt-get install stockfish)" >&2; exit 1; }
