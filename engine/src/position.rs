@@ -1,0 +1,195 @@
+//! A board with the history of its game: FEN in, moves played, draws by repetition and by the
+//! 50-move rule.
+
+use anyhow::{Result, anyhow, ensure};
+use cozy_chess::{BitBoard, Board, FenParseError, File, Move, Piece, Square, util};
+
+use crate::tokens::{self, Tokens};
+
+/// The standard starting position.
+pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// A position of a game, with what came before it since the last irreversible move.
+#[derive(Clone, Debug)]
+pub struct Position {
+    board: Board,
+    /// Counts on where [`Board::halfmove_clock`] stops at 100.
+    halfmove_clock: u16,
+    /// Keys of the earlier positions that could still repeat, oldest first.
+    history: Vec<u64>,
+}
+
+impl Default for Position {
+    fn default() -> Self {
+        Self { board: Board::startpos(), halfmove_clock: 0, history: Vec::new() }
+    }
+}
+
+impl Position {
+    /// Reads a FEN. Missing counters read as `0 1`; castling may be written as in X-FEN or
+    /// Shredder-FEN; the en-passant square is dropped where no pawn just moved past it.
+    pub fn from_fen(fen: &str) -> Result<Self> {
+        let fields: Vec<&str> = fen.split_whitespace().collect();
+        ensure!(
+            (4..=6).contains(&fields.len()),
+            "FEN '{fen}': expected 4 to 6 fields, found {}",
+            fields.len()
+        );
+        let counter = |field: usize, name: &str, default: u16| match fields.get(field) {
+            None => Ok(default),
+            Some(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
+                Ok(text.parse().unwrap_or(u16::MAX))
+            }
+            Some(text) => Err(anyhow!("FEN '{fen}': the {name} '{text}' is not a number")),
+        };
+        let halfmove_clock = counter(4, "half-move clock", 0)?;
+        let fullmove_number = counter(5, "full-move number", 1)?.max(1);
+        let castling = shredder_castling(fields[0], fields[2]);
+        let assemble = |en_passant: &str| {
+            let clock = halfmove_clock.min(100);
+            let text = format!(
+                "{} {} {castling} {en_passant} {clock} {fullmove_number}",
+                fields[0], fields[1]
+            );
+            Board::from_fen(&text, true)
+        };
+        let board = match assemble(fields[3]) {
+            Err(FenParseError::InvalidEnPassant) if fields[3].parse::<Square>().is_ok() => {
+                assemble("-")
+            }
+            other => other,
+        }
+        .map_err(|error| anyhow!("FEN '{fen}': {}", explain(&error)))?;
+        Ok(Self { board, halfmove_clock, history: Vec::new() })
+    }
+
+    /// The board; its own half-move clock stops at 100.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Half-moves since the last capture or pawn move.
+    pub fn halfmove_clock(&self) -> u16 {
+        self.halfmove_clock
+    }
+
+    /// The ChessBench tokens of this position.
+    pub fn tokens(&self) -> Tokens {
+        tokens::tokenize(&self.board, self.halfmove_clock)
+    }
+
+    /// Repetition keys of the earlier positions since the last irreversible move, oldest first.
+    pub fn history(&self) -> &[u64] {
+        &self.history
+    }
+
+    /// Reads a move in UCI notation: `e1g1` or, as Chess960 writes it, `e1h1` for castling.
+    pub fn parse_move(&self, text: &str) -> Result<Move> {
+        let illegal = || anyhow!("move '{text}' is not legal in '{}'", self.board);
+        let mv = util::parse_uci_move(&self.board, text).map_err(|_| illegal())?;
+        ensure!(self.board.is_legal(mv), illegal());
+        Ok(mv)
+    }
+
+    /// Plays a legal move.
+    pub fn play(&mut self, mv: Move) {
+        self.history.push(repetition_key(&self.board));
+        self.board.play_unchecked(mv);
+        if self.board.halfmove_clock() == 0 {
+            self.halfmove_clock = 0;
+            self.history.clear();
+        } else {
+            self.halfmove_clock = self.halfmove_clock.saturating_add(1);
+        }
+    }
+
+    /// Whether any legal move exists.
+    pub fn has_legal_move(&self) -> bool {
+        self.board.generate_moves(|_| true)
+    }
+}
+
+/// A move in UCI notation: castling as the king's two steps, or as king takes rook in Chess960.
+pub fn uci_move(board: &Board, mv: Move, chess960: bool) -> String {
+    if chess960 { mv.to_string() } else { util::display_uci_move(board, mv).to_string() }
+}
+
+/// Equal for positions that count as repeated: the en-passant square only where a capture is legal.
+pub fn repetition_key(board: &Board) -> u64 {
+    match tokens::legal_en_passant(board) {
+        Some(_) => board.hash(),
+        None => board.hash_without_ep(),
+    }
+}
+
+/// Whether neither side can ever mate: bare kings, one minor piece, or bishops all of one colour.
+pub fn insufficient_material(board: &Board) -> bool {
+    let mating = board.pieces(Piece::Pawn) | board.pieces(Piece::Rook) | board.pieces(Piece::Queen);
+    if !mating.is_empty() {
+        return false;
+    }
+    let knights = board.pieces(Piece::Knight);
+    let bishops = board.pieces(Piece::Bishop);
+    match (knights.len(), bishops.len()) {
+        (0, 0 | 1) | (1, 0) => true,
+        (0, _) => {
+            bishops.is_subset(BitBoard::LIGHT_SQUARES) || bishops.is_subset(BitBoard::DARK_SQUARES)
+        }
+        _ => false,
+    }
+}
+
+/// Rewrites `KQkq` as the files of the outermost rooks, which is what X-FEN means by them and the
+/// only notation that serves standard chess and Chess960 alike.
+fn shredder_castling(placement: &str, castling: &str) -> String {
+    let mut rows = placement.split('/');
+    let black_row = expand_row(rows.next().unwrap_or_default());
+    let white_row = expand_row(rows.next_back().unwrap_or_default());
+    castling
+        .chars()
+        .map(|right| {
+            let (row, king, rook, first) = match right {
+                'K' | 'Q' => (&white_row, 'K', 'R', 'A'),
+                'k' | 'q' => (&black_row, 'k', 'r', 'a'),
+                other => return other,
+            };
+            let Some(king) = row.iter().position(|&c| c == king) else {
+                return right;
+            };
+            let short = right.eq_ignore_ascii_case(&'k');
+            let file = if short {
+                (king + 1..row.len()).rev().find(|&file| row[file] == rook)
+            } else {
+                (0..king).find(|&file| row[file] == rook)
+            };
+            file.map_or(right, |file| char::from(first as u8 + file as u8))
+        })
+        .collect()
+}
+
+fn expand_row(row: &str) -> Vec<char> {
+    let blank = |c: char| c.to_digit(10).unwrap_or(0).min(8) as usize;
+    row.chars()
+        .take(8)
+        .flat_map(|c| match blank(c) {
+            0 => vec![c],
+            empty => vec!['.'; empty],
+        })
+        .take(File::NUM)
+        .collect()
+}
+
+fn explain(error: &FenParseError) -> &'static str {
+    match error {
+        FenParseError::InvalidBoard => {
+            "not a legal board (8 rows of 8, one king a side, at most 16 pieces a side, no pawn on \
+             the first or last rank, the side not to move not in check)"
+        }
+        FenParseError::InvalidSideToMove => "the side to move must be w or b",
+        FenParseError::InvalidCastlingRights => {
+            "castling rights without the king and rook for them"
+        }
+        FenParseError::InvalidEnPassant => "the en-passant square is not one",
+        _ => "the counters are not numbers in range",
+    }
+}

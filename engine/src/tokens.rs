@@ -1,0 +1,80 @@
+//! A position as the 77 tokens of ChessBench (Ruoss et al. 2024, "Amortized Planning with
+//! Large-Scale Transformers"), written straight from the board.
+//!
+//! Layout: side to move (1), squares a8..h8 down to a1..h1 (64), castling padded with `.` (4),
+//! en-passant square or `..` (2), half-move clock (3 digits), full-move number (3 digits).
+
+use cozy_chess::{Board, Color, Move, Piece, Rank, Square, get_pawn_attacks};
+
+/// Number of tokens of a position.
+pub const LEN: usize = 77;
+
+/// Rows of the published embedding table. Only the first 33 are used.
+pub const VOCABULARY: usize = 77;
+
+/// The tokens of one position.
+pub type Tokens = [u8; LEN];
+
+/// Both counters are written with three digits and stay at this value beyond it.
+const COUNTER_LIMIT: u16 = 999;
+
+const EMPTY: u8 = 32;
+/// Ids of p n b r q k. Black's bishop shares its id with the b-file and with "Black to move".
+const BLACK_PIECES: [u8; Piece::NUM] = [18, 19, 30, 20, 21, 22];
+const WHITE_PIECES: [u8; Piece::NUM] = [23, 24, 25, 26, 27, 28];
+const FILES: [u8; 8] = [10, 30, 12, 13, 14, 15, 16, 17];
+
+/// Tokens of `board`. The half-move clock is passed beside it because a `Board` stops counting at 100.
+pub fn tokenize(board: &Board, halfmove_clock: u16) -> Tokens {
+    let mut tokens = [EMPTY; LEN];
+    tokens[0] = match board.side_to_move() {
+        Color::White => 29,
+        Color::Black => 30,
+    };
+    for piece in Piece::ALL {
+        for (color, ids) in [(Color::White, WHITE_PIECES), (Color::Black, BLACK_PIECES)] {
+            for square in board.colored_pieces(color, piece) {
+                tokens[1 + (square as usize ^ 56)] = ids[piece as usize];
+            }
+        }
+    }
+    write_castling(board, &mut tokens[65..69]);
+    if let Some(square) = legal_en_passant(board) {
+        tokens[69] = FILES[square.file() as usize];
+        tokens[70] = square.rank() as u8 + 1;
+    }
+    write_counter(halfmove_clock, &mut tokens[71..74]);
+    write_counter(board.fullmove_number(), &mut tokens[74..77]);
+    tokens
+}
+
+/// The en-passant square, where a capture on it is legal (the rule of python-chess and lichess).
+pub fn legal_en_passant(board: &Board) -> Option<Square> {
+    let us = board.side_to_move();
+    let to = Square::new(board.en_passant()?, Rank::Sixth.relative_to(us));
+    let pawns = get_pawn_attacks(to, !us) & board.colored_pieces(us, Piece::Pawn);
+    pawns.into_iter().any(|from| board.is_legal(Move { from, to, promotion: None })).then_some(to)
+}
+
+fn write_castling(board: &Board, tokens: &mut [u8]) {
+    let white = board.castle_rights(Color::White);
+    let black = board.castle_rights(Color::Black);
+    let rights = [
+        (white.short, WHITE_PIECES[Piece::King as usize]),
+        (white.long, WHITE_PIECES[Piece::Queen as usize]),
+        (black.short, BLACK_PIECES[Piece::King as usize]),
+        (black.long, BLACK_PIECES[Piece::Queen as usize]),
+    ];
+    let mut held = rights.iter().filter(|(rook, _)| rook.is_some()).map(|&(_, id)| id).peekable();
+    if held.peek().is_none() {
+        tokens[0] = 31;
+    }
+    tokens.iter_mut().zip(held).for_each(|(token, id)| *token = id);
+}
+
+fn write_counter(count: u16, tokens: &mut [u8]) {
+    let count = count.min(COUNTER_LIMIT);
+    tokens[0] = (count / 100) as u8;
+    tokens[1] = (count / 10 % 10) as u8;
+    tokens[2] = (count % 10) as u8;
+}
