@@ -1,0 +1,173 @@
+//! Positions to unit vectors: the encoders behind one interface, one file per architecture.
+
+pub mod parameters;
+pub mod sparse;
+pub mod transformer;
+
+use anyhow::Result;
+use cozy_chess::Board;
+use serde::{Deserialize, Serialize};
+
+use crate::tokens::{self, Tokens};
+use parameters::ParameterSpec;
+use sparse::SparseConfig;
+use sparse::features::{Features, Placement};
+use transformer::TransformerConfig;
+
+/// Which encoder a weights file holds, with its sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Architecture {
+    /// The paper's transformer over 77 tokens.
+    Transformer(TransformerConfig),
+    /// Summed embeddings of attack-aware features, for CPUs.
+    Sparse(SparseConfig),
+}
+
+impl Architecture {
+    /// What the encoder reads.
+    pub fn input_kind(&self) -> InputKind {
+        match self {
+            Self::Transformer(_) => InputKind::Tokens,
+            Self::Sparse(_) => InputKind::Features,
+        }
+    }
+
+    /// Whose win the axis of this encoder's space points to.
+    pub fn perspective(&self) -> Perspective {
+        match self {
+            Self::Transformer(_) => Perspective::White,
+            Self::Sparse(_) => Perspective::SideToMove,
+        }
+    }
+
+    /// Dimension of the embeddings.
+    pub fn embedding_dim(&self) -> usize {
+        match self {
+            Self::Transformer(config) => config.embedding_dim,
+            Self::Sparse(config) => config.embedding_dim,
+        }
+    }
+
+    /// Name, shape and initial distribution of every parameter in a weights file.
+    pub fn parameters(&self) -> Vec<ParameterSpec> {
+        match self {
+            Self::Transformer(config) => config.parameters(),
+            Self::Sparse(config) => config.parameters(),
+        }
+    }
+}
+
+/// Whose win a score of 1 stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Perspective {
+    /// Scores point to White's win whoever moves.
+    White,
+    /// Scores point to the win of the side to move.
+    SideToMove,
+}
+
+/// What an encoder reads of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// The 77 ChessBench tokens.
+    Tokens,
+    /// The active attack-aware features.
+    Features,
+}
+
+/// A batch of positions in the form that the encoder reads.
+#[derive(Clone, Debug)]
+pub enum Inputs {
+    /// For [`InputKind::Tokens`].
+    Tokens(Vec<Tokens>),
+    /// For [`InputKind::Features`].
+    Features(Vec<Features>),
+}
+
+impl Inputs {
+    /// An empty batch.
+    pub fn new(kind: InputKind) -> Self {
+        match kind {
+            InputKind::Tokens => Self::Tokens(Vec::new()),
+            InputKind::Features => Self::Features(Vec::new()),
+        }
+    }
+
+    /// Adds a position.
+    pub fn push(&mut self, board: &Board) {
+        match self {
+            Self::Tokens(tokens) => {
+                tokens.push(tokens::tokenize(board, board.halfmove_clock().into()));
+            }
+            Self::Features(features) => features.push(Features::of(&Placement::of(board))),
+        }
+    }
+
+    /// Adds the positions of `other`, which is of the same kind.
+    pub fn append(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Tokens(all), Self::Tokens(more)) => all.extend_from_slice(more),
+            (Self::Features(all), Self::Features(more)) => all.extend_from_slice(more),
+            _ => unreachable!("one encoder reads one kind of input"),
+        }
+    }
+
+    /// The batch in parts of at most `size` positions.
+    pub fn parts(&self, size: usize) -> Vec<Self> {
+        match self {
+            Self::Tokens(tokens) => {
+                tokens.chunks(size).map(|part| Self::Tokens(part.to_vec())).collect()
+            }
+            Self::Features(features) => {
+                features.chunks(size).map(|part| Self::Features(part.to_vec())).collect()
+            }
+        }
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Tokens(tokens) => tokens.len(),
+            Self::Features(features) => features.len(),
+        }
+    }
+
+    /// Whether the batch holds no position.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        match self {
+            Self::Tokens(tokens) => tokens.clear(),
+            Self::Features(features) => features.clear(),
+        }
+    }
+}
+
+/// What search and worker need to know of an encoder.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes {
+    /// What it reads.
+    pub input: InputKind,
+    /// Whose win its axis points to.
+    pub perspective: Perspective,
+    /// Dimension of its embeddings.
+    pub embedding_dim: usize,
+    /// Positions a batch from which on larger batches gain little.
+    pub recommended_batch: usize,
+    /// Largest batch that it takes.
+    pub maximum_batch: usize,
+}
+
+/// Maps positions to unit vectors on one device.
+pub trait Encoder: Send {
+    /// Batch sizes, dimensions and what the encoder reads.
+    fn attributes(&self) -> Attributes;
+
+    /// Unit embeddings, row by row: `inputs.len()` x `embedding_dim`. Fails on a device error.
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>>;
+}

@@ -1,0 +1,102 @@
+//! The named tensors of an encoder: what each is called, its shape, and how training begins it.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result, ensure};
+use candle_core::{DType, Device, Tensor};
+
+/// Distribution of a parameter before training (PyTorch's defaults for the same layers).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Init {
+    /// The same value everywhere.
+    Constant(f32),
+    /// Normal around 0 with this standard deviation.
+    Normal(f32),
+    /// Uniform in ± this bound.
+    Uniform(f32),
+}
+
+/// One parameter of an architecture.
+#[derive(Clone, Debug)]
+pub struct ParameterSpec {
+    /// Its key in the weights file.
+    pub name: String,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// Where training begins.
+    pub init: Init,
+}
+
+impl ParameterSpec {
+    /// A parameter with a name, a shape and an initial distribution.
+    pub fn new(name: impl Into<String>, shape: &[usize], init: Init) -> Self {
+        Self { name: name.into(), shape: shape.to_vec(), init }
+    }
+}
+
+/// Weight (`out` x `in`) and bias of `nn.Linear`, uniform in ± 1 / sqrt(in).
+pub fn linear(name: &str, inputs: usize, outputs: usize) -> [ParameterSpec; 2] {
+    let bound = 1.0 / (inputs as f32).sqrt();
+    [
+        ParameterSpec::new(format!("{name}.weight"), &[outputs, inputs], Init::Uniform(bound)),
+        ParameterSpec::new(format!("{name}.bias"), &[outputs], Init::Uniform(bound)),
+    ]
+}
+
+/// The parameters of one encoder by name.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters(HashMap<String, Tensor>);
+
+impl Parameters {
+    /// Collects named tensors.
+    pub fn new(tensors: impl IntoIterator<Item = (String, Tensor)>) -> Self {
+        Self(tensors.into_iter().collect())
+    }
+
+    /// The parameter `name`. Fails where it is missing.
+    pub fn get(&self, name: &str) -> Result<Tensor> {
+        self.0.get(name).cloned().with_context(|| format!("parameter '{name}' is missing"))
+    }
+
+    /// Weight and bias under `name`.
+    pub fn linear(&self, name: &str) -> Result<candle_nn::Linear> {
+        let weight = self.get(&format!("{name}.weight"))?;
+        Ok(candle_nn::Linear::new(weight, Some(self.get(&format!("{name}.bias"))?)))
+    }
+
+    /// The parameter `name` as a flat row-major vector.
+    pub fn values(&self, name: &str) -> Result<Vec<f32>> {
+        Ok(self.get(name)?.flatten_all()?.to_dtype(DType::F32)?.to_vec1()?)
+    }
+
+    /// The same parameters on another device and in another precision.
+    pub fn to(&self, device: &Device, dtype: DType) -> Result<Self> {
+        let moved = self
+            .0
+            .iter()
+            .map(|(name, tensor)| Ok((name.clone(), tensor.to_device(device)?.to_dtype(dtype)?)));
+        Ok(Self(moved.collect::<Result<_>>()?))
+    }
+
+    /// Checks that every parameter of `specs` is here with its shape and holds finite numbers.
+    pub fn check(&self, specs: &[ParameterSpec]) -> Result<()> {
+        for spec in specs {
+            let tensor = self.get(&spec.name)?;
+            ensure!(
+                tensor.dims() == spec.shape,
+                "parameter '{}' has shape {:?}, expected {:?}",
+                spec.name,
+                tensor.dims(),
+                spec.shape
+            );
+            let finite = self.values(&spec.name)?.iter().all(|value| value.is_finite());
+            ensure!(finite, "parameter '{}' holds a value that is not finite", spec.name);
+        }
+        Ok(())
+    }
+
+    /// All tensors with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Tensor)> {
+        self.0.iter()
+    }
+}

@@ -1,0 +1,129 @@
+//! The sparse encoder as it plays: 16-bit feature sums, 8-bit products, the last layer in f32.
+
+use anyhow::Result;
+use multiversion::multiversion;
+
+use super::features::Features;
+use super::kernels::{ACTIVATION_ONE, Layers, SUM_ONE};
+use super::{HIDDEN, SparseConfig};
+use crate::encoder::parameters::Parameters;
+use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
+
+pub use super::kernels::Kernels;
+
+/// A quantised sparse encoder.
+pub struct IntegerEncoder {
+    kernels: Kernels,
+    layers: Layers,
+    /// Turns a hidden neuron's integer product back into its value.
+    hidden_scale: [f32; HIDDEN],
+    hidden_bias: [f32; HIDDEN],
+    /// `[HIDDEN][D]`.
+    projection: Vec<f32>,
+    projection_bias: Vec<f32>,
+}
+
+impl IntegerEncoder {
+    /// Quantises checked `parameters`: feature rows to 1/255, hidden weights to 8 bits with one
+    /// scale a neuron.
+    pub fn new(config: &SparseConfig, parameters: &Parameters) -> Result<Self> {
+        let quantise_sums = |name: &str| -> Result<Vec<i16>> {
+            let one = f32::from(SUM_ONE);
+            Ok(parameters.values(name)?.iter().map(|value| (value * one).round() as i16).collect())
+        };
+        let inputs = 2 * config.accumulator;
+        let weights = parameters.values("hidden.weight")?;
+        let mut hidden = vec![0; inputs * HIDDEN];
+        let mut hidden_scale = [0.0; HIDDEN];
+        for (neuron, weights) in weights.chunks_exact(inputs).enumerate() {
+            let largest = weights.iter().fold(f32::MIN_POSITIVE, |max, w| max.max(w.abs()));
+            let step = largest / f32::from(i8::MAX);
+            hidden_scale[neuron] = step / ACTIVATION_ONE;
+            for (input, weight) in weights.iter().enumerate() {
+                let slot = input / 4 * 4 * HIDDEN + neuron * 4 + input % 4;
+                hidden[slot] = (weight / step).round() as i8;
+            }
+        }
+        let mut hidden_bias = [0.0; HIDDEN];
+        hidden_bias.copy_from_slice(&parameters.values("hidden.bias")?);
+        let by_output = parameters.values("projection.weight")?;
+        let projection = (0..HIDDEN)
+            .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |row| row[input]))
+            .collect();
+        Ok(Self {
+            kernels: Kernels::available()[0],
+            layers: Layers {
+                table: quantise_sums("features.weight")?,
+                bias: quantise_sums("features.bias")?,
+                hidden,
+            },
+            hidden_scale,
+            hidden_bias,
+            projection,
+            projection_bias: parameters.values("projection.bias")?,
+        })
+    }
+
+    /// The same encoder on another instruction set, one of [`Kernels::available`].
+    pub fn with_kernels(mut self, kernels: Kernels) -> Self {
+        assert!(Kernels::available().contains(&kernels), "{kernels:?} needs another processor");
+        self.kernels = kernels;
+        self
+    }
+
+    /// Writes the unit embedding of one position; `activations` is scratch of 2H bytes.
+    fn embed(&self, features: &Features, activations: &mut [u8], embedding: &mut [f32]) {
+        let (own, other) = activations.split_at_mut(self.layers.bias.len());
+        self.kernels.activate(&self.layers, features.own(), own);
+        self.kernels.activate(&self.layers, features.other(), other);
+        let products = self.kernels.multiply(&self.layers, activations);
+        let mut hidden = [0.0; HIDDEN];
+        for (neuron, hidden) in hidden.iter_mut().enumerate() {
+            let value = products[neuron] as f32 * self.hidden_scale[neuron];
+            *hidden = (value + self.hidden_bias[neuron]).max(0.0);
+        }
+        project(&hidden, &self.projection, &self.projection_bias, embedding);
+    }
+}
+
+/// The last layer, scaled to unit length.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn project(hidden: &[f32; HIDDEN], weights: &[f32], bias: &[f32], embedding: &mut [f32]) {
+    embedding.copy_from_slice(bias);
+    for (&input, weights) in hidden.iter().zip(weights.chunks_exact(bias.len())) {
+        if input > 0.0 {
+            embedding.iter_mut().zip(weights).for_each(|(out, weight)| *out += input * weight);
+        }
+    }
+    let mut lanes = [0.0; 16];
+    for chunk in embedding.chunks(lanes.len()) {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += value * value);
+    }
+    let scale = 1.0 / (lanes.iter().sum::<f32>() + 1e-12).sqrt();
+    embedding.iter_mut().for_each(|value| *value *= scale);
+}
+
+impl Encoder for IntegerEncoder {
+    fn attributes(&self) -> Attributes {
+        Attributes {
+            input: InputKind::Features,
+            perspective: Perspective::SideToMove,
+            embedding_dim: self.projection_bias.len(),
+            recommended_batch: 256,
+            maximum_batch: 4096,
+        }
+    }
+
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+        let Inputs::Features(batch) = inputs else {
+            unreachable!("the attributes ask for features");
+        };
+        let dim = self.projection_bias.len();
+        let mut embeddings = vec![0.0; batch.len() * dim];
+        let mut activations = vec![0; 2 * self.layers.bias.len()];
+        for (features, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
+            self.embed(features, &mut activations, embedding);
+        }
+        Ok(embeddings)
+    }
+}

@@ -1,0 +1,96 @@
+//! The integer kernels of the sparse encoder: one name, one file per instruction set, the same
+//! result bit for bit.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use super::HIDDEN;
+
+/// 1.0 in a feature sum.
+pub(super) const SUM_ONE: i16 = 255;
+
+/// Squares of sums are shifted by this, so that activations stay below 128 and pairs of products
+/// below 2^15.
+pub(super) const ACTIVATION_SHIFT: u32 = 9;
+
+/// 1.0 in an activation: `SUM_ONE² / 2^ACTIVATION_SHIFT`.
+pub(super) const ACTIVATION_ONE: f32 = 65_025.0 / 512.0;
+
+/// The layers that run in integers.
+pub(super) struct Layers {
+    /// Feature rows, `SUM_ONE` to the unit.
+    pub(super) table: Vec<i16>,
+    pub(super) bias: Vec<i16>,
+    /// Hidden weights in groups of four inputs: `[2H / 4][HIDDEN][4]`.
+    pub(super) hidden: Vec<i8>,
+}
+
+/// The instruction sets in order of preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// AVX-512 with byte, word and VNNI instructions.
+    Avx512,
+    /// AVX2.
+    Avx2,
+    /// Plain Rust.
+    Portable,
+}
+
+impl Kernels {
+    /// Those that this processor can run, best first.
+    pub fn available() -> Vec<Self> {
+        let mut kernels = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vnni")
+            {
+                kernels.push(Self::Avx512);
+            }
+            if is_x86_feature_detected!("avx2") {
+                kernels.push(Self::Avx2);
+            }
+        }
+        kernels.push(Self::Portable);
+        kernels
+    }
+
+    /// Sums `rows` of the table and writes their activations.
+    pub(super) fn activate(self, layers: &Layers, rows: &[u16], activations: &mut [u8]) {
+        let width = layers.bias.len();
+        assert_eq!(activations.len(), width);
+        assert!(rows.iter().all(|&row| (usize::from(row) + 1) * width <= layers.table.len()));
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` offers a kernel only where the processor has its instructions;
+            // lengths and rows were checked above.
+            Self::Avx512 => unsafe { avx512::activate(layers, rows, activations) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Self::Avx2 => unsafe { avx2::activate(layers, rows, activations) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx512 | Self::Avx2 => portable::activate(layers, rows, activations),
+            Self::Portable => portable::activate(layers, rows, activations),
+        }
+    }
+
+    /// The hidden layer's integer products with `activations` (2H), before scale and bias.
+    pub(super) fn multiply(self, layers: &Layers, activations: &[u8]) -> [i32; HIDDEN] {
+        assert_eq!(activations.len() * HIDDEN, layers.hidden.len());
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `activate`.
+            Self::Avx512 => unsafe { avx512::multiply(layers, activations) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `activate`.
+            Self::Avx2 => unsafe { avx2::multiply(layers, activations) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx512 | Self::Avx2 => portable::multiply(layers, activations),
+            Self::Portable => portable::multiply(layers, activations),
+        }
+    }
+}
