@@ -1,0 +1,153 @@
+//! What a search talks to: positions are answered from the cache at once or queued, the queue goes
+//! to the worker in batches while the search prepares more, and every position is scored once.
+
+use std::collections::VecDeque;
+
+use anyhow::Result;
+use cozy_chess::{Board, Color};
+use nohash_hasher::IntMap;
+
+use super::cache::ScoreCache;
+use super::worker::{Client, Ticket, Worker};
+use crate::encoder::{InputKind, Inputs, Perspective};
+
+/// Values, in [-1, 1] for the side to move, of positions: `2p - 1` of the calibrated win
+/// probability.
+pub struct Evaluator {
+    client: Client,
+    cache: ScoreCache,
+    queue: Inputs,
+    /// Boards' keys and sides to move in the order of the queue and of the batches before it.
+    queued: Vec<Queued>,
+    /// Where in `queued` a key waits for its score.
+    waiting: IntMap<u64, usize>,
+    in_flight: VecDeque<Ticket>,
+    spare: Vec<Inputs>,
+    scored: u64,
+}
+
+struct Queued {
+    key: u64,
+    side_to_move: Color,
+}
+
+/// A value known at once, or where it will be found after [`Evaluator::finish`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lookup {
+    /// Found in the cache.
+    Known(f32),
+    /// The index of the position's value in what [`Evaluator::finish`] returns.
+    Queued(usize),
+}
+
+impl Evaluator {
+    /// A search's evaluator with a cache of its own.
+    pub fn new(worker: &Worker, cache_megabytes: usize) -> Self {
+        let client = worker.client();
+        let queue = Inputs::new(client.attributes().input);
+        Self {
+            client,
+            cache: ScoreCache::new(cache_megabytes),
+            queue,
+            queued: Vec::new(),
+            waiting: IntMap::default(),
+            in_flight: VecDeque::new(),
+            spare: Vec::new(),
+            scored: 0,
+        }
+    }
+
+    /// Positions from which on larger batches gain little.
+    pub fn recommended_batch(&self) -> usize {
+        self.client.attributes().recommended_batch
+    }
+
+    /// Positions that the encoder scored, cache hits not counted, since the evaluator was made.
+    pub fn scored(&self) -> u64 {
+        self.scored
+    }
+
+    /// How full the score cache is, in permille.
+    pub fn permille_full(&self) -> usize {
+        self.cache.permille_full()
+    }
+
+    /// Forgets all scores.
+    pub fn clear_cache(&mut self) {
+        self.cache.clear();
+    }
+
+    /// Asks for the value of `board`.
+    pub fn look_up(&mut self, board: &Board) -> Result<Lookup> {
+        let key = self.key(board);
+        if let Some(value) = self.cache.get(key) {
+            return Ok(Lookup::Known(value));
+        }
+        let index = self.queued.len();
+        if let Some(&index) = self.waiting.get(&key) {
+            return Ok(Lookup::Queued(index));
+        }
+        self.waiting.insert(key, index);
+        self.queued.push(Queued { key, side_to_move: board.side_to_move() });
+        self.queue.push(board);
+        if self.queue.len() >= self.recommended_batch() {
+            self.send()?;
+        }
+        Ok(Lookup::Queued(index))
+    }
+
+    /// Waits for all queued positions and returns their values in the order of their indices.
+    pub fn finish(&mut self) -> Result<Vec<f32>> {
+        let outcome = self.collect();
+        self.queued.clear();
+        self.waiting.clear();
+        if outcome.is_err() {
+            self.in_flight.clear();
+            self.queue.clear();
+        }
+        outcome
+    }
+
+    fn collect(&mut self) -> Result<Vec<f32>> {
+        if !self.queue.is_empty() {
+            self.send()?;
+        }
+        let mut values = Vec::with_capacity(self.queued.len());
+        while let Some(ticket) = self.in_flight.pop_front() {
+            let answer = ticket.redeem()?;
+            self.spare.push(answer.inputs);
+            for p in answer.win_probabilities? {
+                let queued = &self.queued[values.len()];
+                let value = match (self.client.attributes().perspective, queued.side_to_move) {
+                    (Perspective::White, Color::Black) => 1.0 - 2.0 * p,
+                    _ => 2.0 * p - 1.0,
+                };
+                self.cache.insert(queued.key, value);
+                values.push(value);
+            }
+        }
+        self.scored += values.len() as u64;
+        Ok(values)
+    }
+
+    fn send(&mut self) -> Result<()> {
+        let mut next =
+            self.spare.pop().unwrap_or_else(|| Inputs::new(self.client.attributes().input));
+        next.clear();
+        let ticket = self.client.submit(std::mem::replace(&mut self.queue, next))?;
+        self.in_flight.push_back(ticket);
+        Ok(())
+    }
+
+    /// Equal for positions that the encoder cannot tell apart.
+    fn key(&self, board: &Board) -> u64 {
+        match self.client.attributes().input {
+            InputKind::Features => board.hash_without_ep(),
+            InputKind::Tokens => {
+                let clocks =
+                    u64::from(board.halfmove_clock()) << 16 | u64::from(board.fullmove_number());
+                board.hash() ^ clocks.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Positions to scores: a worker thread owns the encoder and its device, searches send it batches,
+//! and a cache answers what was scored before.
+
+mod cache;
+mod evaluator;
+mod worker;
+
+pub use cache::ScoreCache;
+pub use evaluator::{Evaluator, Lookup};
+pub use worker::{Client, Notice, Worker};
