@@ -1,0 +1,14 @@
+//! Azimuth: a UCI chess engine that plans in a learned space.
+//!
+//! The way of a position through the crate: [`position`] holds it, [`tokens`] and the features of
+//! [`encoder::sparse`] describe it, an [`encoder`] maps it to a unit vector, [`axis`] reads that
+//! vector as a score, [`inference`] batches and caches, [`search`] plans, [`uci`] talks.
+
+pub mod axis;
+pub mod encoder;
+pub mod inference;
+pub mod position;
+pub mod search;
+pub mod tokens;
+pub mod uci;
+pub mod weights;
