@@ -1,0 +1,75 @@
+//! Checkpoints: everything that a killed run needs to continue to the same weights.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use azimuth::weights::replace_file;
+use candle_core::safetensors::Load;
+use candle_core::{Device, Tensor};
+use safetensors::SafeTensors;
+
+const STEP: &str = "step";
+const CONFIG: &str = "config";
+
+/// A run's state after some steps.
+pub struct Checkpoint {
+    /// Steps done.
+    pub step: u64,
+    /// The run's configuration, as JSON.
+    pub config: String,
+    tensors: HashMap<String, Tensor>,
+}
+
+impl Checkpoint {
+    /// Collects a run's state.
+    pub fn new(step: u64, config: String, state: Vec<(String, Tensor)>) -> Self {
+        Self { step, config, tensors: state.into_iter().collect() }
+    }
+
+    /// Reads a checkpoint; `None` where there is no such file.
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        let name = || format!("checkpoint '{}'", path.display());
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(path).with_context(name)?;
+        let (_, header) = SafeTensors::read_metadata(&bytes).with_context(name)?;
+        let entry = |key: &str| {
+            let entries = header.metadata().as_ref();
+            entries.and_then(|entries| entries.get(key)).cloned().with_context(name)
+        };
+        let file = SafeTensors::deserialize(&bytes).with_context(name)?;
+        let mut tensors = HashMap::new();
+        for (key, view) in file.tensors() {
+            tensors.insert(key, view.load(&Device::Cpu)?);
+        }
+        let step = entry(STEP)?.parse().with_context(name)?;
+        Ok(Some(Self { step, config: entry(CONFIG)?, tensors }))
+    }
+
+    /// Writes the checkpoint in one step: a kill leaves the old one or the new one.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let header = HashMap::from([
+            (STEP.to_owned(), self.step.to_string()),
+            (CONFIG.to_owned(), self.config.clone()),
+        ]);
+        replace_file(path, &safetensors::serialize(&self.tensors, Some(header))?)
+    }
+
+    /// A tensor of the state.
+    pub fn tensor(&self, name: &str) -> Result<Tensor> {
+        self.tensors.get(name).cloned().ok_or_else(|| anyhow!("checkpoint: '{name}' is missing"))
+    }
+
+    /// Refuses to continue a run under another configuration.
+    pub fn check_config(&self, config: &str) -> Result<()> {
+        ensure!(
+            self.config == config,
+            "the checkpoint belongs to another run: it was made with {}; delete it or give those \
+             options again",
+            self.config
+        );
+        Ok(())
+    }
+}

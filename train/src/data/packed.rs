@@ -1,0 +1,192 @@
+//! A labelled position in 32 bytes: over ten million of them fit in memory.
+
+use azimuth::axis::win_probability_of_centipawns;
+use azimuth::encoder::Perspective;
+use azimuth::encoder::sparse::features::Placement;
+use cozy_chess::{BitBoard, Board, BoardBuilder, Color, File, Piece, Rank, Square};
+
+/// A rook that may still castle, in place of a [`Piece`].
+const CASTLING_ROOK: u8 = Piece::NUM as u8;
+
+/// Set in a piece's code when it is Black's.
+const BLACK: u8 = 8;
+
+const NO_EN_PASSANT: u8 = 8;
+
+/// Labels from here on, either sign, are forced mates.
+const MATE: i16 = 31_000;
+
+/// What the data says of a position, from White's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// Centipawns.
+    Centipawns(i32),
+    /// A forced mate, by White when true.
+    Mate(bool),
+}
+
+/// A position and its label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedPosition {
+    occupied: u64,
+    /// A code of four bits for each piece, in the order of their squares.
+    codes: [u8; 16],
+    label: i16,
+    fullmove_number: u16,
+    halfmove_clock: u8,
+    en_passant: u8,
+    black_to_move: bool,
+}
+
+impl PackedPosition {
+    /// Packs a legal position.
+    pub fn new(board: &Board, label: Label) -> Self {
+        let mut codes = [0; 16];
+        for (index, square) in board.occupied().into_iter().enumerate().take(32) {
+            codes[index / 2] |= code(board, square) << (index % 2 * 4);
+        }
+        Self {
+            occupied: board.occupied().0,
+            codes,
+            label: match label {
+                Label::Centipawns(score) => score.clamp(-30_000, 30_000) as i16,
+                Label::Mate(true) => MATE,
+                Label::Mate(false) => -MATE,
+            },
+            fullmove_number: board.fullmove_number(),
+            halfmove_clock: board.halfmove_clock(),
+            en_passant: board.en_passant().map_or(NO_EN_PASSANT, |file| file as u8),
+            black_to_move: board.side_to_move() == Color::Black,
+        }
+    }
+
+    /// Whose move it is.
+    pub fn side_to_move(&self) -> Color {
+        if self.black_to_move { Color::Black } else { Color::White }
+    }
+
+    /// The label as the win probability of `perspective`, in [0, 1]; a forced mate is exactly 0 or 1.
+    pub fn win_probability(&self, perspective: Perspective) -> f32 {
+        let white = match self.label {
+            MATE.. => 1.0,
+            score if score <= -MATE => 0.0,
+            score => win_probability_of_centipawns(score.into()) as f32,
+        };
+        match perspective {
+            Perspective::SideToMove if self.black_to_move => 1.0 - white,
+            _ => white,
+        }
+    }
+
+    /// Whether the label is a forced mate.
+    pub fn is_mate(&self) -> bool {
+        self.label.abs() >= MATE
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = (Square, Color, u8)> {
+        BitBoard(self.occupied).into_iter().enumerate().map(|(index, square)| {
+            let code = self.codes[index / 2] >> (index % 2 * 4) & 0xf;
+            let color = if code & BLACK == 0 { Color::White } else { Color::Black };
+            (square, color, code & !BLACK)
+        })
+    }
+
+    /// The pieces, for the features.
+    pub fn placement(&self) -> Placement {
+        let mut placement = Placement {
+            colors: [BitBoard::EMPTY; Color::NUM],
+            pieces: [BitBoard::EMPTY; Piece::NUM],
+            side_to_move: self.side_to_move(),
+        };
+        for (square, color, kind) in self.pieces() {
+            placement.colors[color as usize] |= square.bitboard();
+            placement.pieces[piece(kind) as usize] |= square.bitboard();
+        }
+        placement
+    }
+
+    /// The board as it was packed.
+    pub fn board(&self) -> Board {
+        let mut builder = BoardBuilder::empty();
+        builder.side_to_move = self.side_to_move();
+        builder.halfmove_clock = self.halfmove_clock;
+        builder.fullmove_number = self.fullmove_number;
+        builder.en_passant = File::try_index(self.en_passant.into())
+            .map(|file| Square::new(file, Rank::Sixth.relative_to(self.side_to_move())));
+        let placement = self.placement();
+        for (square, color, kind) in self.pieces() {
+            *builder.square_mut(square) = Some((piece(kind), color));
+            if kind == CASTLING_ROOK {
+                let ours = placement.colors[color as usize];
+                let king = (placement.pieces[Piece::King as usize] & ours).next_square();
+                let short = king.is_some_and(|king| king.file() < square.file());
+                let rights = builder.castle_rights_mut(color);
+                let right = if short { &mut rights.short } else { &mut rights.long };
+                *right = Some(square.file());
+            }
+        }
+        builder.build().expect("it was packed from a legal board")
+    }
+
+    /// The same bytes on every machine, for hashing.
+    pub fn bytes(&self) -> [u8; 31] {
+        let mut bytes = [0; 31];
+        bytes[..8].copy_from_slice(&self.occupied.to_le_bytes());
+        bytes[8..24].copy_from_slice(&self.codes);
+        bytes[24..26].copy_from_slice(&self.label.to_le_bytes());
+        bytes[26..28].copy_from_slice(&self.fullmove_number.to_le_bytes());
+        bytes[28..].copy_from_slice(&[
+            self.halfmove_clock,
+            self.en_passant,
+            self.black_to_move.into(),
+        ]);
+        bytes
+    }
+}
+
+fn code(board: &Board, square: Square) -> u8 {
+    let color = board.color_on(square).unwrap_or(Color::White);
+    let piece = board.piece_on(square).unwrap_or(Piece::Pawn);
+    let rights = board.castle_rights(color);
+    let castles = piece == Piece::Rook
+        && square.rank() == Rank::First.relative_to(color)
+        && [rights.short, rights.long].contains(&Some(square.file()));
+    let kind = if castles { CASTLING_ROOK } else { piece as u8 };
+    if color == Color::Black { kind | BLACK } else { kind }
+}
+
+fn piece(kind: u8) -> Piece {
+    Piece::try_index(kind.into()).unwrap_or(Piece::Rook)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_loses_nothing() {
+        assert!(size_of::<PackedPosition>() <= 32);
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r3k2r/8/8/3pP3/8/8/8/R3K2R w Kq d6 0 7",
+            "8/8/8/8/8/2k5/8/2K5 b - - 99 65535",
+        ] {
+            let board: Board = fen.parse().expect("valid");
+            assert_eq!(PackedPosition::new(&board, Label::Centipawns(12)).board(), board);
+        }
+        for number in 0..960 {
+            let board = Board::chess960_startpos(number);
+            assert_eq!(PackedPosition::new(&board, Label::Mate(false)).board(), board);
+        }
+    }
+
+    #[test]
+    fn labels_follow_the_perspective() {
+        let black: Board = "k7/8/8/8/8/8/8/K6R b - - 0 1".parse().expect("valid");
+        let mate = PackedPosition::new(&black, Label::Mate(true));
+        assert_eq!(mate.win_probability(Perspective::White), 1.0);
+        assert_eq!(mate.win_probability(Perspective::SideToMove), 0.0);
+        let better = PackedPosition::new(&black, Label::Centipawns(100));
+        assert!((better.win_probability(Perspective::White) - 0.591_043).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,80 @@
+//! Optimiser steps on whole tensors, on any device.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use candle_core::{Tensor, Var, backprop::GradStore};
+
+use super::{BETAS, EPSILON, MOMENTUM, Rule, Step};
+
+/// Named variables with the moments of their gradients.
+pub struct DenseOptimizer {
+    entries: BTreeMap<String, Entry>,
+}
+
+struct Entry {
+    variable: Var,
+    first: Tensor,
+    second: Tensor,
+}
+
+impl DenseOptimizer {
+    /// Moves `variables`; all moments are 0.
+    pub fn new(variables: impl IntoIterator<Item = (String, Var)>) -> Result<Self> {
+        let mut entries = BTreeMap::new();
+        for (name, variable) in variables {
+            let (first, second) = (variable.zeros_like()?, variable.zeros_like()?);
+            entries.insert(name, Entry { variable, first, second });
+        }
+        Ok(Self { entries })
+    }
+
+    /// Moves every variable against its gradient.
+    pub fn step(&mut self, gradients: &GradStore, step: Step) -> Result<()> {
+        for (name, entry) in &mut self.entries {
+            let gradient =
+                gradients.get(&entry.variable).with_context(|| format!("'{name}': no gradient"))?;
+            let value = entry.variable.as_detached_tensor();
+            let moved = match step.rule {
+                Rule::Sgd => {
+                    entry.first = ((&entry.first * MOMENTUM)? + gradient)?;
+                    (value - (&entry.first * step.learning_rate)?)?
+                }
+                Rule::Adamw => {
+                    let (beta1, beta2) = BETAS;
+                    entry.first = ((&entry.first * beta1)? + (gradient * (1.0 - beta1))?)?;
+                    entry.second = ((&entry.second * beta2)? + (gradient.sqr()? * (1.0 - beta2))?)?;
+                    let first = (&entry.first / step.corrections.0)?;
+                    let second = (&entry.second / step.corrections.1)?;
+                    let decayed = (value * (1.0 - step.learning_rate * step.weight_decay))?;
+                    let direction = (first / (second.sqrt()? + EPSILON)?)?;
+                    (decayed - (direction * step.learning_rate)?)?
+                }
+            };
+            entry.variable.set(&moved)?;
+        }
+        Ok(())
+    }
+
+    /// Every variable and both its moments, for a checkpoint.
+    pub fn state(&self) -> impl Iterator<Item = (String, Tensor)> {
+        self.entries.iter().flat_map(|(name, entry)| {
+            [
+                (name.clone(), entry.variable.as_tensor().clone()),
+                (format!("{name}.first"), entry.first.clone()),
+                (format!("{name}.second"), entry.second.clone()),
+            ]
+        })
+    }
+
+    /// Puts back what [`Self::state`] gave.
+    pub fn restore(&mut self, take: &dyn Fn(&str) -> Result<Tensor>) -> Result<()> {
+        for (name, entry) in &mut self.entries {
+            let device = entry.variable.device().clone();
+            entry.variable.set(&take(name)?.to_device(&device)?)?;
+            entry.first = take(&format!("{name}.first"))?.to_device(&device)?;
+            entry.second = take(&format!("{name}.second"))?.to_device(&device)?;
+        }
+        Ok(())
+    }
+}

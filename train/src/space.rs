@@ -1,0 +1,282 @@
+//! From trained parameters to a space that plays: the directions, the calibration, the metrics.
+
+use anyhow::{Result, ensure};
+use azimuth::axis::{Axis, Calibration, Direction};
+use azimuth::encoder::parameters::Parameters;
+use azimuth::encoder::{Architecture, Encoder};
+use azimuth::weights::{Metadata, Weights};
+use candle_core::{DType, Device};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::data::batches::inputs_of;
+use crate::data::packed::PackedPosition;
+use crate::data::{Dataset, HeldOut};
+use crate::metrics::Metrics;
+
+/// Forced mates, and positions of all kinds, that the directions are computed from.
+const AXIS_SAMPLE: usize = 200_000;
+
+/// Knots of the calibration.
+const KNOTS: usize = 96;
+
+/// Least rise of the win probability from knot to knot, so that a better cosine stays better.
+const LEAST_RISE: f32 = 1e-6;
+
+const NEWTON_STEPS: usize = 12;
+
+/// Metrics along both stored directions.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Measured {
+    /// Along the direction that plays.
+    #[serde(flatten)]
+    pub plays: Metrics,
+    /// Along the paper's, where another one plays.
+    pub mates: Metrics,
+}
+
+/// Embeddings, row by row, of positions as they are.
+pub fn embed(encoder: &mut dyn Encoder, positions: &[PackedPosition]) -> Result<Vec<f32>> {
+    let attributes = encoder.attributes();
+    let mut embeddings = Vec::with_capacity(positions.len() * attributes.embedding_dim);
+    for chunk in positions.chunks(attributes.recommended_batch) {
+        embeddings.extend(encoder.encode(&inputs_of(chunk, attributes.input))?);
+    }
+    Ok(embeddings)
+}
+
+/// Builds a playable space: directions from the training positions, the calibration and the choice
+/// between the directions from the calibration games, metrics from `validation`.
+pub fn finish(
+    architecture: &Architecture,
+    parameters: Parameters,
+    data: &Dataset,
+    validation: &HeldOut,
+    device: &Device,
+    training: Value,
+) -> Result<(Weights, Measured)> {
+    // Any axis will do to build the encoder that embeds.
+    let dim = architecture.embedding_dim();
+    let placeholder = Axis::new(vec![1.0; dim], vec![0.0; dim], None, Direction::Mates)?;
+    let identity = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
+    let metadata = Metadata::new(architecture.clone(), Direction::Mates, training, Value::Null);
+    let mut weights = Weights { metadata, parameters, axis: placeholder, calibration: identity };
+    let mut encoder = weights.encoder(device, DType::F32)?;
+    let perspective = architecture.perspective();
+    let labels = |positions: &[PackedPosition]| -> Vec<f32> {
+        positions.iter().map(|position| position.win_probability(perspective)).collect()
+    };
+
+    let (white_mean, black_mean) = mate_means(&mut *encoder, &data.train, &labels)?;
+    let sample = spread(&data.train, AXIS_SAMPLE, |_| true);
+    let embeddings = embed(&mut *encoder, &sample)?;
+    let fitted = fit_direction(&embeddings, &labels(&sample), dim);
+
+    let calibration_labels = labels(&data.calibration.positions);
+    let calibration_embeddings = embed(&mut *encoder, &data.calibration.positions)?;
+    let validation_labels = labels(&validation.positions);
+    let validation_embeddings = embed(&mut *encoder, &validation.positions)?;
+    let along = |direction: Direction| -> Result<(Axis, Calibration, f64, Metrics)> {
+        let axis =
+            Axis::new(white_mean.clone(), black_mean.clone(), Some(fitted.clone()), direction)?;
+        let cosines = axis.cosines(&calibration_embeddings);
+        let calibration = fit_calibration(&cosines, &calibration_labels)?;
+        let parents = &data.calibration.parents;
+        let chosen_by = measure(&cosines, &calibration, &calibration_labels, parents).sibling;
+        let cosines = axis.cosines(&validation_embeddings);
+        let metrics = measure(&cosines, &calibration, &validation_labels, &validation.parents);
+        Ok((axis, calibration, chosen_by, metrics))
+    };
+    let mates = along(Direction::Mates)?;
+    let fitted = along(Direction::Fitted)?;
+    let mates_metrics = mates.3;
+    let (axis, calibration, _, plays) = if fitted.2 > mates.2 { fitted } else { mates };
+    let measured = Measured { plays, mates: mates_metrics };
+    weights.metadata.direction = axis.direction();
+    weights.metadata.metrics = serde_json::to_value(measured)?;
+    weights.axis = axis;
+    weights.calibration = calibration;
+    Ok((weights, measured))
+}
+
+/// Held-out metrics of a weights file, along its own direction.
+pub fn evaluate(weights: &Weights, positions: &HeldOut, device: &Device) -> Result<Metrics> {
+    let mut encoder = weights.encoder(device, DType::F32)?;
+    let embeddings = embed(&mut *encoder, &positions.positions)?;
+    let perspective = weights.metadata.architecture.perspective();
+    let labels: Vec<f32> =
+        positions.positions.iter().map(|p| p.win_probability(perspective)).collect();
+    let cosines = weights.axis.cosines(&embeddings);
+    Ok(measure(&cosines, &weights.calibration, &labels, &positions.parents))
+}
+
+fn measure(cosines: &[f32], calibration: &Calibration, labels: &[f32], parents: &[u32]) -> Metrics {
+    let predictions: Vec<f32> = cosines.iter().map(|&c| calibration.win_probability(c)).collect();
+    Metrics::of(cosines, &predictions, labels, parents)
+}
+
+/// Every n-th of the positions that pass, at most about `limit` of them.
+fn spread(
+    positions: &[PackedPosition],
+    limit: usize,
+    pass: impl Fn(&PackedPosition) -> bool,
+) -> Vec<PackedPosition> {
+    let passing: Vec<PackedPosition> = positions.iter().copied().filter(|p| pass(p)).collect();
+    let every = passing.len().div_ceil(limit).max(1);
+    passing.into_iter().step_by(every).collect()
+}
+
+/// Mean embeddings of the forced mates for and against the encoder's side (paper, section 3.4).
+fn mate_means(
+    encoder: &mut dyn Encoder,
+    positions: &[PackedPosition],
+    labels: &dyn Fn(&[PackedPosition]) -> Vec<f32>,
+) -> Result<(Vec<f32>, Vec<f32>)> {
+    let dim = encoder.attributes().embedding_dim;
+    let mates = spread(positions, AXIS_SAMPLE, PackedPosition::is_mate);
+    let embeddings = embed(encoder, &mates)?;
+    let mut means = [vec![0.0f64; dim], vec![0.0f64; dim]];
+    let mut counts = [0usize; 2];
+    for (embedding, label) in embeddings.chunks_exact(dim).zip(labels(&mates)) {
+        let side = usize::from(label < 0.5);
+        counts[side] += 1;
+        means[side].iter_mut().zip(embedding).for_each(|(sum, &z)| *sum += f64::from(z));
+    }
+    ensure!(counts.iter().all(|&count| count > 0), "the data has no forced mates for both sides");
+    let [for_side, against] = [0, 1].map(|side| -> Vec<f32> {
+        means[side].iter().map(|sum| (sum / counts[side] as f64) as f32).collect()
+    });
+    Ok((for_side, against))
+}
+
+/// Logistic regression of the win probability on the embeddings, by Newton's method; the direction
+/// of its weights is the one along which the probability rises.
+fn fit_direction(embeddings: &[f32], labels: &[f32], dim: usize) -> Vec<f32> {
+    let size = dim + 1;
+    let mut weights = vec![0.0f64; size];
+    let mut row = vec![1.0f64; size];
+    for _ in 0..NEWTON_STEPS {
+        let mut gradient = vec![0.0f64; size];
+        let mut curvature = vec![0.0f64; size * size];
+        for (embedding, &label) in embeddings.chunks_exact(dim).zip(labels) {
+            row.iter_mut().zip(embedding).for_each(|(x, &z)| *x = f64::from(z));
+            let logit: f64 = row.iter().zip(&weights).map(|(x, w)| x * w).sum();
+            let p = 1.0 / (1.0 + (-logit).exp());
+            let slope = (p * (1.0 - p)).max(1e-6);
+            for i in 0..size {
+                gradient[i] += (f64::from(label) - p) * row[i];
+                let scaled = slope * row[i];
+                let curvature = &mut curvature[i * size..][..size];
+                curvature.iter_mut().zip(&row).for_each(|(c, x)| *c += scaled * x);
+            }
+        }
+        // A little ridge keeps directions that no embedding uses at 0.
+        let ridge = 1e-6 * labels.len() as f64;
+        for i in 0..size {
+            curvature[i * size + i] += ridge;
+            gradient[i] -= ridge * weights[i];
+        }
+        let step = solve(&mut curvature, gradient);
+        weights.iter_mut().zip(step).for_each(|(w, s)| *w += s);
+    }
+    weights[..dim].iter().map(|&w| w as f32).collect()
+}
+
+/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky factors.
+fn solve(matrix: &mut [f64], mut right: Vec<f64>) -> Vec<f64> {
+    let n = right.len();
+    for i in 0..n {
+        for j in 0..=i {
+            let dot: f64 = (0..j).map(|k| matrix[i * n + k] * matrix[j * n + k]).sum();
+            let rest = matrix[i * n + j] - dot;
+            matrix[i * n + j] =
+                if i == j { rest.max(1e-12).sqrt() } else { rest / matrix[j * n + j] };
+        }
+    }
+    for i in 0..n {
+        let dot: f64 = (0..i).map(|k| matrix[i * n + k] * right[k]).sum();
+        right[i] = (right[i] - dot) / matrix[i * n + i];
+    }
+    for i in (0..n).rev() {
+        let dot: f64 = (i + 1..n).map(|k| matrix[k * n + i] * right[k]).sum();
+        right[i] = (right[i] - dot) / matrix[i * n + i];
+    }
+    right
+}
+
+/// A rising map from cosine to win probability: means over equally many positions, pooled where
+/// they fall (isotonic regression), made to rise a little everywhere.
+fn fit_calibration(cosines: &[f32], labels: &[f32]) -> Result<Calibration> {
+    let mut pairs: Vec<(f32, f32)> = cosines.iter().copied().zip(labels.iter().copied()).collect();
+    pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    // (sum of cosines, sum of labels, positions) of blocks whose means rise.
+    let mut blocks: Vec<(f64, f64, f64)> = Vec::new();
+    for chunk in pairs.chunks(pairs.len().div_ceil(KNOTS).max(1)) {
+        let sum = |value: &dyn Fn(&(f32, f32)) -> f32| -> f64 {
+            chunk.iter().map(|pair| f64::from(value(pair))).sum()
+        };
+        let mut block = (sum(&|pair| pair.0), sum(&|pair| pair.1), chunk.len() as f64);
+        while let Some(last) = blocks.pop_if(|last| last.1 / last.2 >= block.1 / block.2) {
+            block = (block.0 + last.0, block.1 + last.1, block.2 + last.2);
+        }
+        blocks.push(block);
+    }
+    let (mut knots, mut values) = (Vec::new(), Vec::new());
+    let mut add = |cosine: f32, p: f32| {
+        let p = p.clamp(0.0, 1.0);
+        if knots.last().is_none_or(|&last| cosine > last + 1e-5)
+            && values.last().is_none_or(|&last| p > last)
+        {
+            knots.push(cosine);
+            values.push(p);
+        }
+    };
+    // The ends reach the whole range of cosines, so that certainty keeps an order.
+    add(-1.0, (blocks[0].1 / blocks[0].2) as f32 * 0.5);
+    for (cosine, label, count) in &blocks {
+        add((cosine / count) as f32, (label / count) as f32);
+    }
+    let highest = blocks.last().map_or(1.0, |block| block.1 / block.2) as f32;
+    add(1.0, (0.5 + 0.5 * highest).max(highest + LEAST_RISE));
+    Calibration::new(knots, values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calibration_recovers_a_known_map() -> Result<()> {
+        let cosines: Vec<f32> = (0..20_000).map(|i| i as f32 / 10_000.0 - 1.0).collect();
+        let truth = |c: f32| 1.0 / (1.0 + (-4.0 * c).exp());
+        let labels: Vec<f32> = cosines
+            .iter()
+            .enumerate()
+            .map(|(i, &c)| truth(c) + if i % 2 == 0 { 0.015 } else { -0.015 })
+            .collect();
+        let calibration = fit_calibration(&cosines, &labels)?;
+        for cosine in [-0.8, -0.3, 0.0, 0.1, 0.7] {
+            assert!((calibration.win_probability(cosine) - truth(cosine)).abs() < 0.01);
+        }
+        assert!(calibration.win_probability(0.999) < calibration.win_probability(0.9999));
+        Ok(())
+    }
+
+    #[test]
+    fn the_fitted_direction_is_the_one_that_made_the_labels() {
+        let direction = [0.6f32, -0.8, 0.0];
+        let embeddings: Vec<f32> =
+            (0..3000).map(|i| ((i * 7919 % 1000) as f32 / 500.0 - 1.0) * 0.9).collect();
+        let labels: Vec<f32> = embeddings
+            .chunks_exact(3)
+            .map(|z| {
+                let logit: f32 = z.iter().zip(direction).map(|(z, d)| 3.0 * z * d).sum();
+                1.0 / (1.0 + (-logit).exp())
+            })
+            .collect();
+        let fitted = fit_direction(&embeddings, &labels, 3);
+        for (fitted, made) in fitted.iter().zip(direction) {
+            assert!((fitted / 3.0 - made).abs() < 0.02, "{fitted}");
+        }
+    }
+}
