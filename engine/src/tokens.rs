@@ -20,8 +20,9 @@ const COUNTER_LIMIT: u16 = 999;
 
 const EMPTY: u8 = 32;
 /// Ids of p n b r q k. Black's bishop shares its id with the b-file and with "Black to move".
-const BLACK_PIECES: [u8; Piece::NUM] = [18, 19, 30, 20, 21, 22];
-const WHITE_PIECES: [u8; Piece::NUM] = [23, 24, 25, 26, 27, 28];
+const BLACK_PIECES: [u8; Piece::NUM] = [18, 19, 30, 20, 22, 21];
+/// Ids of P N B R Q K.
+const WHITE_PIECES: [u8; Piece::NUM] = [23, 25, 24, 26, 27, 28];
 const FILES: [u8; 8] = [10, 30, 12, 13, 14, 15, 16, 17];
 
 /// Tokens of `board`. The half-move clock is passed beside it because a `Board` stops counting at 100.
