@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 
 use anyhow::Result;
 use cozy_chess::{Board, Color};
-use nohash_hasher::IntMap;
 
-use super::cache::ScoreCache;
+use super::cache::{Known, ScoreCache};
 use super::worker::{Client, Ticket, Worker};
 use crate::encoder::{InputKind, Inputs, Perspective};
 
@@ -19,8 +18,6 @@ pub struct Evaluator {
     queue: Inputs,
     /// Boards' keys and sides to move in the order of the queue and of the batches before it.
     queued: Vec<Queued>,
-    /// Where in `queued` a key waits for its score.
-    waiting: IntMap<u64, usize>,
     in_flight: VecDeque<Ticket>,
     spare: Vec<Inputs>,
     scored: u64,
@@ -50,7 +47,6 @@ impl Evaluator {
             cache: ScoreCache::new(cache_megabytes),
             queue,
             queued: Vec::new(),
-            waiting: IntMap::default(),
             in_flight: VecDeque::new(),
             spare: Vec::new(),
             scored: 0,
@@ -77,17 +73,21 @@ impl Evaluator {
         self.cache.clear();
     }
 
+    /// Says that [`Self::look_up`] of `board` will follow soon.
+    pub fn prefetch(&self, board: &Board) {
+        self.cache.prefetch(self.key(board));
+    }
+
     /// Asks for the value of `board`.
     pub fn look_up(&mut self, board: &Board) -> Result<Lookup> {
         let key = self.key(board);
-        if let Some(value) = self.cache.get(key) {
-            return Ok(Lookup::Known(value));
+        match self.cache.get(key) {
+            Some(Known::Score(value)) => return Ok(Lookup::Known(value)),
+            Some(Known::Pending(index)) => return Ok(Lookup::Queued(index)),
+            None => {}
         }
         let index = self.queued.len();
-        if let Some(&index) = self.waiting.get(&key) {
-            return Ok(Lookup::Queued(index));
-        }
-        self.waiting.insert(key, index);
+        self.cache.insert_pending(key, index);
         self.queued.push(Queued { key, side_to_move: board.side_to_move() });
         self.queue.push(board);
         if self.queue.len() >= self.recommended_batch() {
@@ -100,10 +100,10 @@ impl Evaluator {
     pub fn finish(&mut self) -> Result<Vec<f32>> {
         let outcome = self.collect();
         self.queued.clear();
-        self.waiting.clear();
         if outcome.is_err() {
             self.in_flight.clear();
             self.queue.clear();
+            self.cache.clear();
         }
         outcome
     }

@@ -5,6 +5,5 @@ mod cache;
 mod evaluator;
 mod worker;
 
-pub use cache::ScoreCache;
 pub use evaluator::{Evaluator, Lookup};
 pub use worker::{Client, Notice, Worker};

@@ -183,6 +183,7 @@ impl<'a> Search<'a> {
                 }
                 let mut child = board.clone();
                 child.play_unchecked(mv);
+                self.evaluator.prefetch(&child);
                 let (lookup, exact) = match exact_value(&child, ply, &keys) {
                     Some(value) => (Lookup::Known(0.0), Some(value)),
                     None => (self.evaluator.look_up(&child)?, None),
@@ -257,4 +258,156 @@ fn exact_value(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
         .filter(|distance| keys[keys.len() - distance] == key);
     let latest = repeats.next()?;
     (latest <= ply as usize || repeats.next().is_some()).then_some(Value::DRAW)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use candle_core::{DType, Device};
+    use crossbeam_channel::unbounded;
+
+    use super::*;
+    use crate::inference::Worker;
+    use crate::search::Limits;
+    use crate::weights::Weights;
+
+    const FENS: [&str; 5] = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 b - - 95 70",
+        "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
+    ];
+
+    fn evaluator() -> Result<Evaluator> {
+        let weights = Arc::new(Weights::embedded()?);
+        let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
+        Ok(Evaluator::new(&worker, 16))
+    }
+
+    fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
+        let (_signals, received) = unbounded();
+        beam.search(root, &mut Control::new(limits, received), &mut |_| ())
+    }
+
+    /// The paper's search as it is written: every kept node expanded, nothing pruned.
+    fn plain_minimax(
+        evaluator: &mut Evaluator,
+        board: &Board,
+        keys: &[u64],
+        ply: u32,
+        depth: u32,
+        width: usize,
+    ) -> Result<(Value, Option<Move>)> {
+        let keys = [keys, &[repetition_key(board)]].concat();
+        let mut children = Vec::new();
+        for mv in legal_moves(board) {
+            let mut child = board.clone();
+            child.play_unchecked(mv);
+            let exact = exact_value(&child, ply + 1, &keys);
+            let value = match exact {
+                Some(value) => value,
+                None => Value::estimate(match evaluator.look_up(&child)? {
+                    Lookup::Known(value) => value,
+                    Lookup::Queued(_) => evaluator.finish()?[0],
+                }),
+            };
+            children.push((value, exact.is_some(), mv, child));
+        }
+        children.sort_by(|a, b| a.0.order(b.0));
+        let (mut best, mut choice) = (Value::MIN, None);
+        for (value, exact, mv, child) in children.into_iter().take(width) {
+            let value = match exact || depth == 1 {
+                true => value,
+                false => plain_minimax(evaluator, &child, &keys, ply + 1, depth - 1, width)?.0,
+            };
+            if -value > best {
+                (best, choice) = (-value, Some(mv));
+            }
+        }
+        Ok((best, choice))
+    }
+
+    #[test]
+    fn pruning_changes_no_choice() -> Result<()> {
+        for fen in FENS {
+            let root = Position::from_fen(fen)?;
+            for (width, depth) in [(3, 4), (2, 6), (5, 3)] {
+                let expected =
+                    plain_minimax(&mut evaluator()?, root.board(), &[], 0, depth, width)?;
+                let settings = BeamSettings { width, depth, mode: BeamMode::Tree };
+                let mut beam = Beam::new(evaluator()?, settings);
+                let report = search(&mut beam, &root, Limits::default())?;
+                assert_eq!((report.value, report.pv.first().copied()), expected, "{fen}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_second_search_scores_nothing_again() -> Result<()> {
+        let mut beam = Beam::new(evaluator()?, BeamSettings::default());
+        let root = Position::default();
+        let first = search(&mut beam, &root, Limits::default())?;
+        let second = search(&mut beam, &root, Limits::default())?;
+        assert_eq!((first.value, &first.pv), (second.value, &second.pv));
+        assert!(first.scored > 1000, "{}", first.scored);
+        assert!(second.scored * 50 < first.scored, "{}", second.scored);
+        Ok(())
+    }
+
+    #[test]
+    fn the_global_beam_keeps_its_width_each_ply() -> Result<()> {
+        for fen in FENS {
+            let root = Position::from_fen(fen)?;
+            let settings = BeamSettings { width: 3, depth: 6, mode: BeamMode::Global };
+            let report = search(&mut Beam::new(evaluator()?, settings), &root, Limits::default())?;
+            assert_eq!(report.depth, 6);
+            // One expansion at the root and three a ply after it.
+            assert!(report.nodes < 16 * 80, "{fen}: {}", report.nodes);
+            let mut position = root.clone();
+            for mv in report.pv {
+                assert!(position.board().is_legal(mv), "{fen}: {mv}");
+                position.play(mv);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn draws_are_exact() -> Result<()> {
+        let mut beam = Beam::new(evaluator()?, BeamSettings::default());
+        let mut value_of = |fen: &str, played: &str, mv: &str| -> Result<Value> {
+            let mut root = Position::from_fen(fen)?;
+            for text in played.split_whitespace() {
+                root.play(root.parse_move(text)?);
+            }
+            let moves = vec![root.parse_move(mv)?];
+            let limits = Limits { depth: Some(1), moves, ..Limits::default() };
+            Ok(search(&mut beam, &root, limits)?.value)
+        };
+        let stalemate = value_of("7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "", "g6f7")?;
+        assert_eq!(stalemate, Value::DRAW);
+        let fifty = value_of("7k/8/8/8/8/8/R7/K7 w - - 99 80", "", "a2b2")?;
+        assert_eq!(fifty, Value::DRAW);
+        let bare = value_of("7k/8/8/8/8/8/1p6/K7 w - - 0 1", "", "a1b2")?;
+        assert_eq!(bare, Value::DRAW);
+        let queen = "7k/8/8/8/8/8/Q7/K7 w - - 0 1";
+        let twice = "a2b2 h8g8 b2a2 g8h8";
+        assert_ne!(value_of(queen, "a2b2 h8g8 b2a2", "g8h8")?, Value::DRAW);
+        let third = value_of(queen, &format!("{twice} a2b2 h8g8 b2a2"), "g8h8")?;
+        assert_eq!(third, Value::DRAW);
+        Ok(())
+    }
+
+    #[test]
+    fn mate_comes_before_the_fifty_move_rule_and_in_the_fewest_moves() -> Result<()> {
+        let mut beam = Beam::new(evaluator()?, BeamSettings::default());
+        let root = Position::from_fen("6k1/5ppp/8/8/8/8/8/K2R4 w - - 99 80")?;
+        let report = search(&mut beam, &root, Limits::default())?;
+        assert_eq!(report.value.mate_in(), Some(1));
+        assert_eq!(report.pv, vec![root.parse_move("d1d8")?]);
+        Ok(())
+    }
 }
