@@ -1,5 +1,6 @@
 //! Positions to unit vectors: the encoders behind one interface, one file per architecture.
 
+pub mod fused;
 pub mod parameters;
 pub mod sparse;
 pub mod transformer;

@@ -10,7 +10,7 @@ use candle_nn::{Linear, ops};
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{Init, ParameterSpec, Parameters, linear};
-use super::{Attributes, Encoder, InputKind, Inputs, Perspective};
+use super::{Attributes, Encoder, InputKind, Inputs, Perspective, fused};
 use crate::tokens;
 
 const LAYER_NORM_EPS: f64 = 1e-5;
@@ -109,63 +109,25 @@ impl TransformerConfig {
     }
 }
 
-/// What a forward pass is for.
-pub trait Mode {
-    /// Drops activations when training; the identity otherwise.
-    fn dropout(&mut self, x: Tensor) -> candle_core::Result<Tensor>;
+/// Drops activations at random when training; see [`Inference`] for no dropout.
+pub trait Dropout {
+    /// Whether anything is dropped; where nothing is, attention runs as one fused pass on the CPU.
+    fn active(&self) -> bool;
 
-    /// Softmax over the last dimension, with a backward pass where training needs one.
-    fn softmax(&self, x: &Tensor) -> candle_core::Result<Tensor>;
-
-    /// Layer norm over the last dimension, with a backward pass where training needs one.
-    fn layer_norm(&self, x: &Tensor, weight: &Tensor, bias: &Tensor)
-    -> candle_core::Result<Tensor>;
+    /// `x` with some values set to 0 and the others scaled up.
+    fn apply(&mut self, x: Tensor) -> candle_core::Result<Tensor>;
 }
 
-/// A forward pass without gradients, through candle's fused kernels.
+/// A forward pass that drops nothing.
 pub struct Inference;
 
-impl Mode for Inference {
-    fn dropout(&mut self, x: Tensor) -> candle_core::Result<Tensor> {
+impl Dropout for Inference {
+    fn active(&self) -> bool {
+        false
+    }
+
+    fn apply(&mut self, x: Tensor) -> candle_core::Result<Tensor> {
         Ok(x)
-    }
-
-    fn softmax(&self, x: &Tensor) -> candle_core::Result<Tensor> {
-        ops::softmax_last_dim(x)
-    }
-
-    fn layer_norm(
-        &self,
-        x: &Tensor,
-        weight: &Tensor,
-        bias: &Tensor,
-    ) -> candle_core::Result<Tensor> {
-        ops::layer_norm(x, weight, bias, LAYER_NORM_EPS as f32)
-    }
-}
-
-/// A forward pass with gradients. `drop` is applied wherever the paper's encoder drops out.
-pub struct Training<F>(pub F);
-
-impl<F: FnMut(Tensor) -> candle_core::Result<Tensor>> Mode for Training<F> {
-    fn dropout(&mut self, x: Tensor) -> candle_core::Result<Tensor> {
-        (self.0)(x)
-    }
-
-    fn softmax(&self, x: &Tensor) -> candle_core::Result<Tensor> {
-        ops::softmax(x, D::Minus1)
-    }
-
-    fn layer_norm(
-        &self,
-        x: &Tensor,
-        weight: &Tensor,
-        bias: &Tensor,
-    ) -> candle_core::Result<Tensor> {
-        let centred = x.broadcast_sub(&x.mean_keepdim(D::Minus1)?)?;
-        let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
-        let scaled = centred.broadcast_div(&(variance + LAYER_NORM_EPS)?.sqrt()?)?;
-        scaled.broadcast_mul(weight)?.broadcast_add(bias)
     }
 }
 
@@ -222,7 +184,11 @@ impl Transformer {
     }
 
     /// Unit embeddings (batch x D) of `tokens` (batch x 77, u32).
-    pub fn forward(&self, tokens: &Tensor, mode: &mut impl Mode) -> candle_core::Result<Tensor> {
+    pub fn forward(
+        &self,
+        tokens: &Tensor,
+        dropout: &mut impl Dropout,
+    ) -> candle_core::Result<Tensor> {
         let (batch, length) = tokens.dims2()?;
         let embedded = self.embedding.embedding(&tokens.flatten_all()?)?.reshape((
             batch,
@@ -233,13 +199,13 @@ impl Transformer {
         let mut x = Tensor::cat(&[&cls.contiguous()?, &embedded], 1)?
             .broadcast_add(&self.positional_encoding)?;
         for layer in &self.layers {
-            let attended = self.attend(layer, &x, mode)?;
-            let attended = mode.dropout(attended)?;
-            x = mode.layer_norm(&(x + attended)?, &layer.norm1.0, &layer.norm1.1)?;
-            let widened = layer.linear1.forward(&x)?.gelu_erf()?;
-            let widened = mode.dropout(widened)?;
-            let narrowed = mode.dropout(layer.linear2.forward(&widened)?)?;
-            x = mode.layer_norm(&(x + narrowed)?, &layer.norm2.0, &layer.norm2.1)?;
+            let attended = self.attend(layer, &x, dropout)?;
+            let attended = dropout.apply(attended)?;
+            x = layer_norm(&(x + attended)?, &layer.norm1.0, &layer.norm1.1)?;
+            let widened = gelu(&layer.linear1.forward(&x)?)?;
+            let widened = dropout.apply(widened)?;
+            let narrowed = dropout.apply(layer.linear2.forward(&widened)?)?;
+            x = layer_norm(&(x + narrowed)?, &layer.norm2.0, &layer.norm2.1)?;
         }
         let cls = x.narrow(1, 0, 1)?.squeeze(1)?.contiguous()?;
         normalize(&self.projection.forward(&cls)?)
@@ -249,25 +215,45 @@ impl Transformer {
         &self,
         layer: &Layer,
         x: &Tensor,
-        mode: &mut impl Mode,
+        dropout: &mut impl Dropout,
     ) -> candle_core::Result<Tensor> {
         let (batch, length, hidden) = x.dims3()?;
         let heads = self.config.heads;
+        let packed = layer.in_proj.forward(x)?;
+        if fuses(x) && !dropout.active() {
+            return layer.out_proj.forward(&fused::attention(&packed, heads)?);
+        }
         let per_head = hidden / heads;
         // (batch, length, 3H) -> q, k, v of (batch, heads, length, per_head).
-        let packed = layer
-            .in_proj
-            .forward(x)?
-            .reshape((batch, length, 3, heads, per_head))?
-            .permute((2, 0, 3, 1, 4))?;
+        let packed =
+            packed.reshape((batch, length, 3, heads, per_head))?.permute((2, 0, 3, 1, 4))?;
         let part = |index: usize| packed.get(index)?.contiguous();
         let (q, k, v) = (part(0)?, part(1)?, part(2)?);
         let scores = (q * (per_head as f64).powf(-0.5))?.matmul(&k.transpose(2, 3)?)?;
-        let attention = mode.softmax(&scores)?;
-        let attention = mode.dropout(attention)?;
+        let attention = ops::softmax(&scores, D::Minus1)?;
+        let attention = dropout.apply(attention)?;
         let mixed = attention.matmul(&v)?.transpose(1, 2)?.reshape((batch, length, hidden))?;
         layer.out_proj.forward(&mixed)
     }
+}
+
+/// Whether the fused operations take `x`.
+fn fuses(x: &Tensor) -> bool {
+    x.device().is_cpu() && x.dtype() == DType::F32
+}
+
+fn gelu(x: &Tensor) -> candle_core::Result<Tensor> {
+    if fuses(x) { fused::gelu(x) } else { x.gelu_erf() }
+}
+
+fn layer_norm(x: &Tensor, weight: &Tensor, bias: &Tensor) -> candle_core::Result<Tensor> {
+    if fuses(x) {
+        return fused::layer_norm(x, weight, bias, LAYER_NORM_EPS as f32);
+    }
+    let centred = x.broadcast_sub(&x.mean_keepdim(D::Minus1)?)?;
+    let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
+    let scaled = centred.broadcast_div(&(variance + LAYER_NORM_EPS)?.sqrt()?)?;
+    scaled.broadcast_mul(weight)?.broadcast_add(bias)
 }
 
 /// Rows scaled to unit length.
