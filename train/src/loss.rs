@@ -1,6 +1,7 @@
 //! The losses: supervised contrastive (paper, section 3.3; Khosla et al. 2020, equation 2) and an
 //! auxiliary regression of the win probability through the embedding.
 
+use azimuth::encoder::fused::exp_of_negative;
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
 use multiversion::multiversion;
 
@@ -80,7 +81,7 @@ fn contrast(similarities: &mut [f32], labels: &[f32], delta: f32, temperature: f
         for ((row, labels), weights) in blocks {
             for lane in 0..row.len() {
                 let logit = (row[lane] - 1.0) * sharpness;
-                let weight = exp(logit);
+                let weight = exp_of_negative(logit);
                 weights[lane] = weight;
                 mass[lane] += weight;
                 let positive = (labels[lane] - own).abs() < delta && row[lane].is_finite();
@@ -105,21 +106,6 @@ fn contrast(similarities: &mut [f32], labels: &[f32], delta: f32, temperature: f
         row[anchor] = 0.0;
     }
     (loss / n as f64) as f32
-}
-
-/// e^x for x <= 0 to about seven digits, in a form that compilers vectorise: the fraction of the
-/// power of two by a polynomial, its whole part in the exponent bits. Below -87 it is 0.
-#[inline(always)]
-fn exp(x: f32) -> f32 {
-    let power = x * std::f32::consts::LOG2_E;
-    let whole = power.max(-126.0).floor();
-    let fraction = (power.max(-126.0) - whole) * std::f32::consts::LN_2;
-    let mut sum = 1.0 / 5040.0;
-    for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
-        sum = sum * fraction + coefficient;
-    }
-    let scale = f32::from_bits(((whole as i32 + 127) << 23) as u32);
-    if x < -87.0 { 0.0 } else { sum * scale }
 }
 
 /// The same loss from candle's operations, for every device.
@@ -165,12 +151,30 @@ mod tests {
     }
 
     #[test]
-    fn exp_is_exact_to_six_digits() {
-        for step in 0..10_000 {
-            let x = -87.0 * step as f32 / 10_000.0;
-            assert!((exp(x) / x.exp() - 1.0).abs() < 2e-6, "{x}");
+    fn loss_and_gradient_equal_numpys() -> anyhow::Result<()> {
+        #[derive(serde::Deserialize)]
+        struct Fixture {
+            n: usize,
+            d: usize,
+            delta: f32,
+            temperature: f32,
+            z: Vec<f32>,
+            p: Vec<f32>,
+            loss: f32,
+            gradient: Vec<f32>,
         }
-        assert_eq!(exp(f32::NEG_INFINITY), 0.0);
+        let fixture: Fixture = serde_json::from_str(include_str!("testdata/contrastive.json"))?;
+        let Fixture { n, d, delta, temperature, ref z, ref p, .. } = fixture;
+        let z = Var::from_slice(z, (n, d), &Device::Cpu)?;
+        for loss in [fused(&z, p, delta, temperature)?, composed(&z, p, delta, temperature)?] {
+            assert!((loss.to_scalar::<f32>()? - fixture.loss).abs() < 1e-5);
+            let gradients = loss.backward()?;
+            let gradient = gradients.get(&z).expect("tracked").flatten_all()?.to_vec1::<f32>()?;
+            for (found, expected) in gradient.iter().zip(&fixture.gradient) {
+                assert!((found - expected).abs() < 1e-4, "{found}, NumPy {expected}");
+            }
+        }
+        Ok(())
     }
 
     #[test]

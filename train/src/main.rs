@@ -25,6 +25,9 @@ use data::{Dataset, HeldOut};
 use optimizer::{Rule, Schedule};
 use run::{Config, Output};
 
+/// Positions that a transformer on the CPU embeds in less than a minute.
+const SLOW_SAMPLE: usize = 2_000;
+
 /// Trains and measures encoders for the Azimuth chess engine.
 #[derive(Parser)]
 #[command(version)]
@@ -75,6 +78,10 @@ struct DataArguments {
     /// Games with `[%eval]` comments: PGN, or PGN compressed as .zst.
     #[arg(long, required = true, num_args = 1..)]
     data: Vec<PathBuf>,
+    /// About how many positions the directions, the calibration and the metrics each take; all of
+    /// them where not given, and 2,000 for a transformer on the CPU.
+    #[arg(long)]
+    sample: Option<usize>,
 }
 
 #[derive(Args)]
@@ -189,16 +196,21 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Export { checkpoint, out, data, device } => {
             let missing = || format!("checkpoint '{}' does not exist", checkpoint.display());
             let state = Checkpoint::read(&checkpoint)?.with_context(missing)?;
-            run::export(&state, &read(&data)?, &device.open()?, &out)
+            let (config, device) = (run::config_of(&state)?, device.open()?);
+            let data = read(&data, &config.architecture, &device)?;
+            run::export(&config, &state, &data, &device, &out)
         }
         Command::Eval { weights, data, all, json, device } => {
             let weights = match weights {
                 Some(path) => Weights::read(&path)?,
                 None => Weights::embedded()?,
             };
-            let positions =
-                if all { HeldOut::read_all(&data.data)? } else { read(&data)?.validation };
-            let metrics = space::evaluate(&weights, &positions, &device.open()?)?;
+            let device = device.open()?;
+            let positions = match all {
+                true => HeldOut::read_all(&data.data)?.sample(data.sample.unwrap_or(usize::MAX)),
+                false => read(&data, &weights.metadata.architecture, &device)?.validation,
+            };
+            let metrics = space::evaluate(&weights, &positions, &device)?;
             println!("positions              {:>10}", metrics.positions);
             println!("Kendall tau-b          {:>10.4}", metrics.tau);
             println!("Spearman               {:>10.4}", metrics.spearman);
@@ -237,7 +249,7 @@ fn train(arguments: &TrainArguments) -> Result<()> {
         }
     };
     let device = arguments.device.open()?;
-    let data = read(&arguments.data)?;
+    let data = read(&arguments.data, &architecture, &device)?;
     let default_rate = match arguments.optimizer {
         Rule::Sgd => 0.05,
         Rule::Adamw => 0.002,
@@ -272,8 +284,11 @@ fn train(arguments: &TrainArguments) -> Result<()> {
     run::train(&config, data, &device, &output)
 }
 
-fn read(data: &DataArguments) -> Result<Dataset> {
-    let dataset = Dataset::read(&data.data)?;
+/// Reads the data, with as many positions to measure as `architecture` can embed in a few minutes.
+fn read(data: &DataArguments, architecture: &Architecture, device: &Device) -> Result<Dataset> {
+    let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
+    let sample = data.sample.unwrap_or(if slow { SLOW_SAMPLE } else { usize::MAX });
+    let dataset = Dataset::read(&data.data, sample)?;
     eprintln!(
         "{} training positions, {} for the calibration, {} for validation",
         dataset.train.len(),

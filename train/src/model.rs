@@ -7,7 +7,7 @@ use anyhow::Result;
 use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
 use azimuth::encoder::sparse::SparseNetwork;
 use azimuth::encoder::sparse::features::{PIECE_SQUARES, STATES};
-use azimuth::encoder::transformer::{Training, Transformer, token_tensor};
+use azimuth::encoder::transformer::{Dropout, Transformer, token_tensor};
 use azimuth::encoder::{Architecture, Inputs};
 use candle_core::{DType, Device, Tensor, Var};
 use rand::{RngExt, SeedableRng};
@@ -104,8 +104,8 @@ impl Model {
         match (&self.network, inputs) {
             (Network::Transformer(network), Inputs::Tokens(tokens)) => {
                 let tokens = token_tensor(&tokens, &self.device)?;
-                let mut dropout = Dropout::new(self.dropout, seed, &self.device)?;
-                Ok(network.forward(&tokens, &mut Training(|x| dropout.apply(x)))?)
+                let mut dropout = SeededDropout::new(self.dropout, seed, &self.device)?;
+                Ok(network.forward(&tokens, &mut dropout)?)
             }
             (Network::Sparse(network), Inputs::Features(features)) => {
                 let folded = self.folded_table()?;
@@ -193,17 +193,23 @@ fn draw(spec: &ParameterSpec, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f32>> 
 }
 
 /// Inverted dropout whose masks follow from a seed on every device.
-struct Dropout {
+struct SeededDropout {
     rate: f32,
     rng: Xoshiro256PlusPlus,
 }
 
-impl Dropout {
+impl SeededDropout {
     fn new(rate: f32, seed: u64, device: &Device) -> Result<Self> {
         if !device.is_cpu() {
             device.set_seed(seed)?;
         }
         Ok(Self { rate, rng: Xoshiro256PlusPlus::seed_from_u64(seed) })
+    }
+}
+
+impl Dropout for SeededDropout {
+    fn active(&self) -> bool {
+        self.rate > 0.0
     }
 
     fn apply(&mut self, x: Tensor) -> candle_core::Result<Tensor> {

@@ -1,6 +1,6 @@
 //! A training run: batches in, steps, checkpoints, held-out metrics on the way, weights out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -120,18 +120,23 @@ pub fn train(config: &Config, mut data: Dataset, device: &Device, output: &Outpu
     write_weights(config, &model, &data, device, steps, &output.weights)
 }
 
+/// The configuration of the run that a checkpoint belongs to.
+pub fn config_of(checkpoint: &Checkpoint) -> Result<Config> {
+    serde_json::from_str(&checkpoint.config)
+        .context("the checkpoint's configuration is not of this version")
+}
+
 /// Writes weights from a checkpoint, finished or not.
 pub fn export(
+    config: &Config,
     checkpoint: &Checkpoint,
     data: &Dataset,
     device: &Device,
-    weights: &PathBuf,
+    weights: &Path,
 ) -> Result<()> {
-    let config: Config = serde_json::from_str(&checkpoint.config)
-        .context("the checkpoint's configuration is not of this version")?;
     let mut model = Model::new(&config.architecture, device, config.dropout, config.seed)?;
     model.restore(checkpoint)?;
-    write_weights(&config, &model, data, device, checkpoint.step, weights)
+    write_weights(config, &model, data, device, checkpoint.step, weights)
 }
 
 fn write_weights(
@@ -140,7 +145,7 @@ fn write_weights(
     data: &Dataset,
     device: &Device,
     step: u64,
-    path: &PathBuf,
+    path: &Path,
 ) -> Result<()> {
     let provenance = json!({
         "trainer": concat!("azimuth-train ", env!("CARGO_PKG_VERSION")),

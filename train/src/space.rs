@@ -67,8 +67,9 @@ pub fn finish(
         positions.iter().map(|position| position.win_probability(perspective)).collect()
     };
 
-    let (white_mean, black_mean) = mate_means(&mut *encoder, &data.train, &labels)?;
-    let sample = spread(&data.train, AXIS_SAMPLE, |_| true);
+    let limit = data.sample.min(AXIS_SAMPLE);
+    let (white_mean, black_mean) = mate_means(&mut *encoder, &data.train, limit, &labels)?;
+    let sample = spread(&data.train, limit, |_| true);
     let embeddings = embed(&mut *encoder, &sample)?;
     let fitted = fit_direction(&embeddings, &labels(&sample), dim);
 
@@ -130,10 +131,11 @@ fn spread(
 fn mate_means(
     encoder: &mut dyn Encoder,
     positions: &[PackedPosition],
+    limit: usize,
     labels: &dyn Fn(&[PackedPosition]) -> Vec<f32>,
 ) -> Result<(Vec<f32>, Vec<f32>)> {
     let dim = encoder.attributes().embedding_dim;
-    let mates = spread(positions, AXIS_SAMPLE, PackedPosition::is_mate);
+    let mates = spread(positions, limit, PackedPosition::is_mate);
     let embeddings = embed(encoder, &mates)?;
     let mut means = [vec![0.0f64; dim], vec![0.0f64; dim]];
     let mut counts = [0usize; 2];

@@ -4,7 +4,7 @@ pub mod batches;
 pub mod packed;
 pub mod pgn;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Result, anyhow, ensure};
@@ -84,27 +84,34 @@ pub struct Dataset {
     pub validation: HeldOut,
     /// The files read.
     pub files: Vec<DataFile>,
+    /// About how many positions the directions, the calibration and the metrics each take.
+    pub sample: usize,
 }
 
 impl Dataset {
     /// Reads all files, each on a thread of its own. A game's share follows from its content, so
     /// the split is the same whatever else is read.
-    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+    pub fn read(paths: &[PathBuf], sample: usize) -> Result<Self> {
         let parts: Vec<Result<Self>> = thread::scope(|scope| {
             let readers: Vec<_> =
                 paths.iter().map(|path| scope.spawn(|| Self::read_file(path))).collect();
             let panicked = || Err(anyhow!("a reader of data files failed"));
             readers.into_iter().map(|reader| reader.join().unwrap_or_else(|_| panicked())).collect()
         });
-        let mut all = Self::default();
+        let mut all = Self { sample, ..Self::default() };
         for part in parts {
             all.append(part?);
         }
-        ensure!(!all.validation.positions.is_empty(), "no held-out games: too little data");
+        all.calibration = all.calibration.sample(sample);
+        all.validation = all.validation.sample(sample);
+        let empty = all.train.is_empty()
+            || all.calibration.positions.is_empty()
+            || all.validation.positions.is_empty();
+        ensure!(!empty, "too few games: of a hundred, five are held out, and none were");
         Ok(all)
     }
 
-    fn read_file(path: &PathBuf) -> Result<Self> {
+    fn read_file(path: &Path) -> Result<Self> {
         let mut part = Self::default();
         let mut first_parent = 0;
         let mut positions = 0;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use candle_core::{Tensor, Var, backprop::GradStore};
 
 use super::{BETAS, EPSILON, MOMENTUM, Rule, Step};
@@ -31,9 +31,9 @@ impl DenseOptimizer {
 
     /// Moves every variable against its gradient.
     pub fn step(&mut self, gradients: &GradStore, step: Step) -> Result<()> {
-        for (name, entry) in &mut self.entries {
-            let gradient =
-                gradients.get(&entry.variable).with_context(|| format!("'{name}': no gradient"))?;
+        for entry in self.entries.values_mut() {
+            // What the loss does not depend on stays as it is.
+            let Some(gradient) = gradients.get(&entry.variable) else { continue };
             let value = entry.variable.as_detached_tensor();
             let moved = match step.rule {
                 Rule::Sgd => {
