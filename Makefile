@@ -11,7 +11,8 @@ engine:
 	cp target/release/azimuth $(EXE)
 
 test: python stockfish
-	cargo test --workspace --release
+	cargo build --workspace --release
+	cargo test --workspace --release --no-fail-fast
 
 # The tests compare with python-chess and NumPy, and play through python-chess.
 python: $(VENV)/ready
