@@ -1,1 +1,131 @@
+//! What the end-to-end tests share: where the binaries and clients are, and a UCI session.
 
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// Longest wait for an answer of the engine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A binary of this workspace, built beside the tests.
+pub fn binary(name: &str) -> Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    let folder = test.ancestors().nth(2).context("tests run from target/PROFILE/deps")?;
+    let path = folder.join(name);
+    ensure!(path.exists(), "'{}' is not built; run make test", path.display());
+    Ok(path)
+}
+
+/// Runs a script of `tests/python` in the virtual environment and returns what it prints.
+pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
+    let interpreter = root().join(".venv/bin/python");
+    ensure!(interpreter.exists(), "no virtual environment; run make test");
+    let output = Command::new(interpreter)
+        .arg(root().join("tests/python").join(script))
+        .args(arguments)
+        .output()?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.success(), "{script} failed: {errors}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Stockfish, where the system has it.
+pub fn stockfish() -> Result<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders)
+        .chain([PathBuf::from("/usr/games")])
+        .map(|folder| folder.join("stockfish"))
+        .find(|path| path.exists())
+        .context("Stockfish is missing; run make test")
+}
+
+/// A conversation with the engine.
+pub struct Session {
+    engine: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Session {
+    /// Starts the engine.
+    pub fn start() -> Result<Self> {
+        let mut engine = Command::new(binary("azimuth")?)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let output = engine.stdout.take().context("no output")?;
+        let input = engine.stdin.take();
+        Ok(Self { engine, input, lines: read_lines(output) })
+    }
+
+    /// Sends a line.
+    pub fn send(&mut self, line: &str) -> Result<()> {
+        let input = self.input.as_mut().context("the input is closed")?;
+        writeln!(input, "{line}")?;
+        Ok(input.flush()?)
+    }
+
+    /// Reads up to the first line that begins with `start`; all lines read, that one last.
+    pub fn read_until(&mut self, start: &str) -> Result<Vec<String>> {
+        let mut read = Vec::new();
+        loop {
+            let line = self
+                .lines
+                .recv_timeout(PATIENCE)
+                .with_context(|| format!("waiting for '{start}', the engine said {read:?}"))?;
+            read.push(line);
+            if read.last().is_some_and(|line| line.starts_with(start)) {
+                return Ok(read);
+            }
+        }
+    }
+
+    /// Sends a line and reads up to the answer that begins with `start`.
+    pub fn ask(&mut self, line: &str, start: &str) -> Result<Vec<String>> {
+        self.send(line)?;
+        self.read_until(start)
+    }
+
+    /// Sends a line and returns the answer that begins with `start`.
+    pub fn answer(&mut self, line: &str, start: &str) -> Result<String> {
+        self.ask(line, start)?.pop().context("no answer")
+    }
+
+    /// Closes the input and waits for the engine to end well.
+    pub fn end(mut self) -> Result<()> {
+        drop(self.input.take());
+        let status = self.engine.wait()?;
+        if !status.success() {
+            bail!("the engine ended with {status}");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // After a failed test the engine may still run.
+        let _ = self.engine.kill();
+        let _ = self.engine.wait();
+    }
+}
+
+fn read_lines(output: ChildStdout) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}

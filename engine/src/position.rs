@@ -193,3 +193,66 @@ fn explain(error: &FenParseError) -> &'static str {
         _ => "the counters are not numbers in range",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fens_are_read_as_guis_write_them() -> Result<()> {
+        for (fen, board) in [
+            ("8/8/8/8/8/2k5/8/2K5 b - -", "8/8/8/8/8/2k5/8/2K5 b - - 0 1"),
+            // An en-passant square with no pawn behind it is dropped.
+            ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+            // X-FEN's K is the outermost rook, wherever it stands.
+            ("4k3/8/8/8/8/8/8/RK1R2R1 w KQ - 7 9", "4k3/8/8/8/8/8/8/RK1R2R1 w GA - 7 9"),
+        ] {
+            let read = Position::from_fen(fen)?;
+            let expected = Board::from_fen(board, true).expect("valid");
+            assert_eq!(read.board(), &expected, "{fen}");
+        }
+        let late = Position::from_fen("8/8/8/8/8/2k5/8/2K5 b - - 1200 70000")?;
+        assert_eq!((late.halfmove_clock(), late.board().fullmove_number()), (1200, u16::MAX));
+        Ok(())
+    }
+
+    #[test]
+    fn bad_fens_are_explained() {
+        for (fen, part) in [
+            ("", "expected 4 to 6 fields, found 0"),
+            ("8/8/8/8/8/8/8/8 w - - 0 1", "not a legal board"),
+            ("4k3/8/8/8/8/8/8/4K3 x - - 0 1", "side to move"),
+            ("4k3/8/8/8/8/8/8/4K3 w K - 0 1", "castling rights"),
+            ("4k3/8/8/8/8/8/8/4K3 w - z9 0 1", "en-passant"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - x 1", "half-move clock 'x' is not a number"),
+        ] {
+            let error = Position::from_fen(fen).expect_err(fen).to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn bishops_of_one_colour_cannot_mate() {
+        for (fen, insufficient) in [
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", true),
+            ("4k3/8/8/8/8/8/8/4KN2 w - - 0 1", true),
+            ("4kb2/8/8/8/8/8/8/2B1K3 w - - 0 1", true),
+            ("2b1k3/8/8/8/8/8/8/2B1K3 w - - 0 1", false),
+            ("4k3/8/8/8/8/8/8/4KNN1 w - - 0 1", false),
+            ("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", false),
+        ] {
+            let board: Board = fen.parse().expect("valid");
+            assert_eq!(insufficient_material(&board), insufficient, "{fen}");
+        }
+    }
+
+    #[test]
+    fn irreversible_moves_end_the_history() -> Result<()> {
+        let mut position = Position::default();
+        for (mv, reach) in [("g1f3", 1), ("g8f6", 2), ("e2e4", 0), ("f6g8", 1)] {
+            position.play(position.parse_move(mv)?);
+            assert_eq!(position.history().len(), reach, "{mv}");
+        }
+        Ok(())
+    }
+}
