@@ -99,9 +99,14 @@ impl Session {
         self.ask(line, start)?.pop().context("no answer")
     }
 
+    /// Closes the engine's input.
+    pub fn close(&mut self) {
+        drop(self.input.take());
+    }
+
     /// Closes the input and waits for the engine to end well.
     pub fn end(mut self) -> Result<()> {
-        drop(self.input.take());
+        self.close();
         let status = self.engine.wait()?;
         if !status.success() {
             bail!("the engine ended with {status}");

@@ -9,6 +9,7 @@ pub mod encoder;
 pub mod inference;
 pub mod position;
 pub mod search;
+mod text;
 pub mod tokens;
 pub mod uci;
 pub mod weights;

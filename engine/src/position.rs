@@ -4,10 +4,14 @@
 use anyhow::{Result, anyhow, ensure};
 use cozy_chess::{BitBoard, Board, FenParseError, File, Move, Piece, Square, util};
 
+use crate::text::shortened;
 use crate::tokens::{self, Tokens};
 
 /// The standard starting position.
 pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// Characters that no FEN needs more of; errors quote no more than these.
+const LONGEST_FEN: usize = 120;
 
 /// A position of a game, with what came before it since the last irreversible move.
 #[derive(Clone, Debug)]
@@ -30,6 +34,7 @@ impl Position {
     /// Shredder-FEN; the en-passant square is dropped where no pawn just moved past it.
     pub fn from_fen(fen: &str) -> Result<Self> {
         let fields: Vec<&str> = fen.split_whitespace().collect();
+        let fen = shortened(fen, LONGEST_FEN);
         ensure!(
             (4..=6).contains(&fields.len()),
             "FEN '{fen}': expected 4 to 6 fields, found {}",

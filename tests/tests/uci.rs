@@ -103,6 +103,29 @@ fn a_clock_is_kept_whatever_the_depth() -> Result<()> {
 }
 
 #[test]
+fn the_end_of_the_input_lets_a_limited_search_finish() -> Result<()> {
+    let mut session = session()?;
+    session.send("position startpos")?;
+    session.send("go depth 5")?;
+    session.close();
+    let lines = session.read_until("bestmove")?;
+    assert!(lines.iter().any(|line| line.starts_with("info depth 5")), "{lines:?}");
+    session.end()
+}
+
+#[test]
+fn a_long_fen_is_a_fen() -> Result<()> {
+    let mut session = session()?;
+    let fen =
+        "r1b1k1nr/p1p1p1p1/1p1p1p1p/2b1q1n1/1P1P1P1P/N1B1Q1N1/P1P1P1P1/R3K2R b KQkq - 123 45678";
+    assert!(fen.len() > 80);
+    session.send(&format!("position fen {fen}"))?;
+    let lines = session.ask("go depth 1", "bestmove")?;
+    assert!(lines.iter().all(|line| !line.starts_with("info string")), "{lines:?}");
+    session.end()
+}
+
+#[test]
 fn bad_input_is_named_and_changes_nothing() -> Result<()> {
     let mut session = session()?;
     let folder = tempfile::tempdir()?;
@@ -116,10 +139,11 @@ fn bad_input_is_named_and_changes_nothing() -> Result<()> {
         ("position fen hello".to_owned(), "expected 4 to 6 fields, found 1"),
         ("position startpos moves e2e5".to_owned(), "move 'e2e5' is not legal"),
         ("go depth many".to_owned(), "'depth' needs a number"),
-        ("setoption name Hash value 0".to_owned(), "option Hash: expected 1 to 16384"),
+        ("setoption name Hash value 0".to_owned(), "option Hash: expected 1 to 4096"),
         ("setoption name Nonsense value 1".to_owned(), "unknown option 'Nonsense'"),
         (format!("setoption name WeightsFile value {}", broken.display()), "broken.safetensors"),
         (format!("setoption name WeightsFile value {}", missing.display()), "missing.safetensors"),
+        (format!("position fen {}", "x ".repeat(100_000)), "expected 4 to 6 fields"),
         ("\u{0}\u{1}".to_owned(), "unknown command"),
         ("x".repeat(2_000_000), "line too long"),
     ] {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cozy_chess::Move;
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, TryRecvError};
 
 /// What a running search can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +64,16 @@ impl Control {
 
     /// Whether to stop after `nodes` positions.
     pub fn should_stop(&mut self, nodes: u64) -> bool {
-        while let Ok(signal) = self.signals.try_recv() {
-            self.heed(signal);
+        loop {
+            match self.signals.try_recv() {
+                Ok(signal) => self.heed(signal),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    // Nobody is left to end a search that has no limit of its own.
+                    self.stopped |= self.waits();
+                    break;
+                }
+            }
         }
         if !self.waits() {
             let late = self.limits.time.is_some_and(|time| self.clock.elapsed() >= time);

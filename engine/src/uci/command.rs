@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 
+use crate::text::shortened;
+
 /// A line from the GUI.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -97,17 +99,13 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
             Command::Position { fen: Some(fen.join(" ")), moves: moves(rest)? }
         }
         ["go", rest @ ..] => Command::Go(go(rest)?),
-        [word, ..] => bail!("unknown command '{}'", shortened(word)),
+        [word, ..] => bail!("unknown command '{}'", quoted(word)),
     }))
 }
 
-/// Enough of a word to recognise it by, so that an answer stays one line.
-pub(super) fn shortened(text: &str) -> String {
-    const LIMIT: usize = 80;
-    match text.char_indices().nth(LIMIT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+/// Enough of a word to recognise it by.
+pub(super) fn quoted(word: &str) -> String {
+    shortened(word, 80)
 }
 
 fn set_option(words: &[&str]) -> Command {
@@ -120,7 +118,7 @@ fn moves(words: &[&str]) -> Result<Vec<String>> {
     match words {
         [] => Ok(Vec::new()),
         ["moves", moves @ ..] => Ok(moves.iter().map(|&mv| mv.to_owned()).collect()),
-        [word, ..] => bail!("expected 'moves', found '{}'", shortened(word)),
+        [word, ..] => bail!("expected 'moves', found '{}'", quoted(word)),
     }
 }
 
@@ -145,12 +143,12 @@ fn go(mut words: &[&str]) -> Result<Go> {
             name if GO_WORDS.contains(&name) => {
                 let [value, rest @ ..] = rest else { bail!("go: '{name}' needs a number") };
                 let number: i64 = value.parse().map_err(|_| {
-                    anyhow!("go: '{name}' needs a number, found '{}'", shortened(value))
+                    anyhow!("go: '{name}' needs a number, found '{}'", quoted(value))
                 })?;
                 set_limit(&mut go, name, number);
                 rest
             }
-            name => bail!("go: unknown argument '{}'", shortened(name)),
+            name => bail!("go: unknown argument '{}'", quoted(name)),
         };
     }
     Ok(go)

@@ -18,6 +18,7 @@ use crossbeam_channel::{Sender, unbounded};
 use crate::inference::{Evaluator, Worker};
 use crate::position::{Position, uci_move};
 use crate::search::{Beam, Control, Limits, Planner, Report, Signal};
+use crate::text::shortened;
 use crate::weights::Weights;
 use command::{Command, Go, parse};
 use options::Options;
@@ -25,25 +26,37 @@ use options::Options;
 /// Longest line that is read; the rest of it is skipped.
 const LINE_LIMIT: u64 = 1 << 20;
 
-/// Reads commands from `input` until `quit` or its end, and answers on standard output.
-pub fn run(mut input: impl BufRead) {
+/// Characters of an `info string` line about a problem: enough for a long path and a FEN.
+const PROBLEM_LIMIT: usize = 600;
+
+/// Reads commands from `input` until `quit` or its end, and answers on standard output. At the end of
+/// the input a search that has a limit is let come to it; `quit` stops it.
+pub fn run(input: impl BufRead) {
     let mut engine = Engine::default();
+    if obey_all(&mut engine, input) {
+        engine.signal(Signal::Stop);
+    }
+    engine.finish_search();
+}
+
+/// Whether the input ended with `quit`.
+fn obey_all(engine: &mut Engine, mut input: impl BufRead) -> bool {
     let mut line = Vec::new();
     loop {
         line.clear();
         match input.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => break,
+            Ok(0) | Err(_) => return false,
             Ok(_) => {}
         }
         if line.len() as u64 == LINE_LIMIT && line.last() != Some(&b'\n') {
             if input.skip_until(b'\n').is_err() {
-                break;
+                return false;
             }
             complain("line too long, skipped");
             continue;
         }
         match parse(&String::from_utf8_lossy(&line)) {
-            Ok(Some(Command::Quit)) => break,
+            Ok(Some(Command::Quit)) => return true,
             Ok(Some(command)) => {
                 if let Err(error) = engine.obey(command) {
                     complain(&format!("{error:#}"));
@@ -53,7 +66,6 @@ pub fn run(mut input: impl BufRead) {
             Err(error) => complain(&format!("{error:#}")),
         }
     }
-    engine.finish_search();
 }
 
 /// A line to the GUI. One that has gone away cannot be helped.
@@ -63,7 +75,8 @@ fn say(line: &str) {
 }
 
 fn complain(problem: &str) {
-    say(&format!("info string {}", problem.replace(['\n', '\r'], " ")));
+    let line = problem.replace(['\n', '\r'], " ");
+    say(&format!("info string {}", shortened(&line, PROBLEM_LIMIT)));
 }
 
 /// What the commands act on.
@@ -137,12 +150,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends the search, if any, and takes the planner back.
+    /// Waits for the search, if any, and takes the planner back. With nobody left to stop it, a
+    /// search without a limit ends.
     fn finish_search(&mut self) {
-        if let Some(search) = self.search.take() {
-            let _ = search.signals.send(Signal::Stop);
+        if let Some(RunningSearch { signals, thread, .. }) = self.search.take() {
+            drop(signals);
             // A search that failed has lost its planner; the next one loads it again.
-            self.planner = search.thread.join().ok();
+            self.planner = thread.join().ok();
         }
     }
 
@@ -221,11 +235,11 @@ impl Engine {
 
 fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
     let mut position = match fen {
-        Some(fen) => Position::from_fen(&command::shortened(fen))?,
+        Some(fen) => Position::from_fen(fen)?,
         None => Position::default(),
     };
     for mv in moves {
-        let mv = position.parse_move(&command::shortened(mv))?;
+        let mv = position.parse_move(mv)?;
         position.play(mv);
     }
     Ok(position)

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail, ensure};
 
-use super::command::shortened;
+use super::command::quoted;
 use crate::search::{BeamMode, BeamSettings};
 
 /// What stands for the weights inside the program.
 const EMBEDDED: &str = "<embedded>";
 
-const HASH_MB: std::ops::RangeInclusive<u64> = 1..=16_384;
+const HASH_MB: std::ops::RangeInclusive<u64> = 1..=4_096;
 const OVERHEAD_MS: std::ops::RangeInclusive<u64> = 0..=5_000;
 const WIDTH: std::ops::RangeInclusive<u64> = 1..=64;
 const DEPTH: std::ops::RangeInclusive<u64> = 1..=64;
@@ -86,13 +86,10 @@ impl Options {
                 self.beam.mode = match value.to_ascii_lowercase().as_str() {
                     "tree" => BeamMode::Tree,
                     "global" => BeamMode::Global,
-                    _ => bail!(
-                        "option {name}: expected tree or global, found '{}'",
-                        shortened(value)
-                    ),
+                    _ => bail!("option {name}: expected tree or global, found '{}'", quoted(value)),
                 }
             }
-            _ => bail!("unknown option '{}'", shortened(name)),
+            _ => bail!("unknown option '{}'", quoted(name)),
         }
         Ok(())
     }
@@ -100,8 +97,7 @@ impl Options {
 
 fn spin(name: &str, value: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64> {
     let (min, max) = (range.start(), range.end());
-    let expected =
-        || anyhow!("option {name}: expected {min} to {max}, found '{}'", shortened(value));
+    let expected = || anyhow!("option {name}: expected {min} to {max}, found '{}'", quoted(value));
     let number: u64 = value.parse().map_err(|_| expected())?;
     ensure!(range.contains(&number), expected());
     Ok(number)
@@ -111,7 +107,7 @@ fn check(name: &str, value: &str) -> Result<bool> {
     match value.to_ascii_lowercase().as_str() {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => bail!("option {name}: expected true or false, found '{}'", shortened(value)),
+        _ => bail!("option {name}: expected true or false, found '{}'", quoted(value)),
     }
 }
 
@@ -129,7 +125,7 @@ mod tests {
         assert_eq!(options.beam.mode, BeamMode::Global);
         let before = options.clone();
         for (name, value, part) in [
-            ("Hash", "0", "expected 1 to 16384, found '0'"),
+            ("Hash", "0", "expected 1 to 4096, found '0'"),
             ("Hash", "x", "found 'x'"),
             ("UCI_Chess960", "maybe", "expected true or false"),
             ("Contempt", "1", "unknown option 'Contempt'"),

@@ -1,0 +1,9 @@
+//! What the messages of several modules share.
+
+/// At most `limit` characters of a text, so that a message stays one readable line.
+pub(crate) fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
