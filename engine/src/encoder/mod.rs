@@ -171,4 +171,9 @@ pub trait Encoder: Send {
 
     /// Unit embeddings, row by row: `inputs.len()` x `embedding_dim`. Fails on a device error.
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>>;
+
+    /// A copy for the calling thread, where running there beats handing batches to another thread.
+    fn for_caller(&self) -> Option<Box<dyn Encoder>> {
+        None
+    }
 }

@@ -1,5 +1,7 @@
 //! The sparse encoder as it plays: 16-bit feature sums, 8-bit products, the last layer in f32.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use multiversion::multiversion;
 
@@ -11,10 +13,11 @@ use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 
 pub use super::kernels::Kernels;
 
-/// A quantised sparse encoder.
+/// A quantised sparse encoder. Copies share the feature table.
+#[derive(Clone)]
 pub struct IntegerEncoder {
     kernels: Kernels,
-    layers: Layers,
+    layers: Arc<Layers>,
     /// Turns a hidden neuron's integer product back into its value.
     hidden_scale: [f32; HIDDEN],
     hidden_bias: [f32; HIDDEN],
@@ -52,11 +55,11 @@ impl IntegerEncoder {
             .collect();
         Ok(Self {
             kernels: Kernels::available()[0],
-            layers: Layers {
+            layers: Arc::new(Layers {
                 table: quantise_sums("features.weight")?,
                 bias: quantise_sums("features.bias")?,
                 hidden,
-            },
+            }),
             hidden_scale,
             hidden_bias,
             projection,
@@ -125,5 +128,9 @@ impl Encoder for IntegerEncoder {
             self.embed(features, &mut activations, embedding);
         }
         Ok(embeddings)
+    }
+
+    fn for_caller(&self) -> Option<Box<dyn Encoder>> {
+        Some(Box::new(self.clone()))
     }
 }
