@@ -1,20 +1,14 @@
-# `make test` passes the tests and sets up what they need; `make EXE=name` builds the engine under a
-# name, as OpenBench asks for it.
+# `make test` passes the tests and sets up what they need.
 
-EXE ?= azimuth
 VENV := .venv
 
-.PHONY: engine test python stockfish
-
-engine:
-	cargo build --release
-	cp target/release/azimuth $(EXE)
+.PHONY: test python stockfish
 
 test: python stockfish
 	cargo build --workspace --release
 	cargo test --workspace --release --no-fail-fast
 
-# The tests compare with python-chess and NumPy, and play through python-chess.
+# Some tests compare with python-chess, or play through it.
 python: $(VENV)/ready
 
 $(VENV)/ready: tests/requirements.txt

@@ -24,9 +24,6 @@ use crate::encoder::{Architecture, Encoder};
 /// Version of the file's layout; a newer one is refused.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The tokeniser or feature set that the parameters were trained with.
-const INPUTS: [&str; 2] = ["chessbench-77", "attack-states-8"];
-
 const METADATA_KEY: &str = "azimuth";
 
 /// The weights that are part of the program.
@@ -63,10 +60,11 @@ impl Metadata {
     }
 }
 
+/// The tokeniser or feature set that an architecture's parameters are trained with.
 fn input_name(architecture: &Architecture) -> &'static str {
     match architecture {
-        Architecture::Transformer(_) => INPUTS[0],
-        Architecture::Sparse(_) => INPUTS[1],
+        Architecture::Transformer(_) => "chessbench-77",
+        Architecture::Sparse(_) => "attack-states-8",
     }
 }
 

@@ -94,10 +94,9 @@ pub fn train(config: &Config, mut data: Dataset, device: &Device, output: &Outpu
         let count = batch.labels.len();
         let z = model.forward(batch.inputs, config.seed ^ step.rotate_left(32))?;
         let contrast = supervised_contrastive(&z, &batch.labels, config.delta, config.temperature)?;
-        let mut loss = contrast.clone();
         let (direction, bias) = model.readout();
         let error = regression(&z, &batch.labels, direction, bias)?;
-        loss = (loss + (error.clone() * f64::from(config.regression))?)?;
+        let loss = (&contrast + (&error * f64::from(config.regression))?)?;
         model.step(&loss, config.schedule.step(step))?;
         progress.step(count, contrast.to_scalar()?, error.to_scalar()?);
 
