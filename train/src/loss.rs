@@ -37,9 +37,8 @@ fn fused(z: &Tensor, labels: &[f32], delta: f32, temperature: f32) -> Result<Ten
     let similarities = embeddings.matmul(&embeddings.t()?)?.flatten_all()?.to_vec1::<f32>()?;
     let mut slopes = similarities;
     let loss = contrast(&mut slopes, labels, delta, temperature);
-    // The similarity of i and j depends on both embeddings, so both rows take its slope.
     let slopes = Tensor::from_vec(slopes, (n, n), z.device())?;
-    let gradient = (slopes.matmul(&embeddings)? + slopes.t()?.matmul(&embeddings)?)?;
+    let gradient = slopes.matmul(&embeddings)?;
     z.apply_op1(Known { loss, gradient })
 }
 
@@ -65,43 +64,47 @@ impl CustomOp1 for Known {
 
 const LANES: usize = 16;
 
-/// Turns the similarities (n x n) into the loss's slopes along them and returns the loss.
+/// Turns the similarities (n x n) into the loss's slopes along them and returns the loss. The
+/// similarity of i and j stands in the terms of both, and both use the same weight, so each slope is
+/// the sum of the two.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn contrast(similarities: &mut [f32], labels: &[f32], delta: f32, temperature: f32) -> f32 {
     let n = labels.len();
     let sharpness = 1.0 / temperature;
     let mut loss = 0.0f64;
-    let mut weights = vec![0.0f32; n];
+    // For each anchor 1 / its mass and 1 / its positives; 0 where it has none and adds nothing.
+    let (mut shares, mut pulls) = (vec![0.0f32; n], vec![0.0f32; n]);
     for (anchor, row) in similarities.chunks_exact_mut(n).enumerate() {
         let own = labels[anchor];
         let (mut mass, mut positives, mut attraction) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         // Similarities of unit vectors never pass 1, so no maximum is needed to keep exp in range.
         row[anchor] = f32::NEG_INFINITY;
-        let blocks = row.chunks(LANES).zip(labels.chunks(LANES)).zip(weights.chunks_mut(LANES));
-        for ((row, labels), weights) in blocks {
+        for (row, labels) in row.chunks_mut(LANES).zip(labels.chunks(LANES)) {
             for lane in 0..row.len() {
                 let logit = (row[lane] - 1.0) * sharpness;
                 let weight = exp_of_negative(logit);
-                weights[lane] = weight;
-                mass[lane] += weight;
                 let positive = (labels[lane] - own).abs() < delta && row[lane].is_finite();
+                row[lane] = weight;
+                mass[lane] += weight;
                 positives[lane] += if positive { 1.0 } else { 0.0 };
                 attraction[lane] += if positive { logit } else { 0.0 };
             }
         }
         let count: f32 = positives.iter().sum();
-        if count == 0.0 {
-            row.fill(0.0);
-            continue;
+        if count > 0.0 {
+            let mass: f32 = mass.iter().sum();
+            loss += f64::from(mass.ln() - attraction.iter().sum::<f32>() / count);
+            shares[anchor] = 1.0 / mass;
+            pulls[anchor] = 1.0 / count;
         }
-        let mass: f32 = mass.iter().sum();
-        let attraction: f32 = attraction.iter().sum();
-        loss += f64::from(mass.ln() - attraction / count);
-        let (share, pull) = (1.0 / mass, 1.0 / count);
-        let scale = sharpness / n as f32;
-        for ((slope, &weight), &label) in row.iter_mut().zip(&weights).zip(labels) {
-            let pull = if (label - own).abs() < delta { pull } else { 0.0 };
-            *slope = scale * (weight * share - pull);
+    }
+    let scale = sharpness / n as f32;
+    for (anchor, row) in similarities.chunks_exact_mut(n).enumerate() {
+        let (own, share, pull) = (labels[anchor], shares[anchor], pulls[anchor]);
+        let others = labels.iter().zip(shares.iter().zip(&pulls));
+        for (slope, (&label, (&other_share, &other_pull))) in row.iter_mut().zip(others) {
+            let pull = if (label - own).abs() < delta { pull + other_pull } else { 0.0 };
+            *slope = scale * (*slope * (share + other_share) - pull);
         }
         row[anchor] = 0.0;
     }

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use candle_core::{CpuStorage, CustomOp2, DType, Layout, Result, Shape, Tensor, WithDType, bail};
+use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Storage, Tensor, WithDType, bail};
 use multiversion::multiversion;
 
 use super::features::{Features, MAX_PIECES};
@@ -115,19 +115,21 @@ impl CustomOp2 for EmbeddingBag {
         gradient: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>)> {
         let gradient = gradient.contiguous()?;
+        let (storage, layout) = gradient.storage_and_layout();
+        let Storage::Cpu(storage) = &*storage else {
+            bail!("embedding-bag: the gradient left the CPU");
+        };
+        let slopes = contiguous(storage, layout)?;
         if let Some(sink) = &self.sink {
-            let (storage, layout) = gradient.storage_and_layout();
-            let candle_core::Storage::Cpu(storage) = &*storage else {
-                bail!("embedding-bag: the gradient left the CPU");
-            };
             let mut rows = sink.lock().unwrap_or_else(PoisonError::into_inner);
             for features in self.features.iter() {
                 features.own().iter().chain(features.other()).for_each(|&row| rows.touch(row));
             }
-            add_to_rows(&self.features, contiguous(storage, layout)?, &mut rows.values);
+            add_to_rows(&self.features, slopes, &mut rows.values);
         }
-        debug_assert_eq!(bias.dtype(), DType::F32);
-        Ok((None, Some(gradient.sum(0)?)))
+        let mut bias_slopes = vec![0.0; bias.elem_count()];
+        sum_columns(slopes, &mut bias_slopes);
+        Ok((None, Some(Tensor::from_vec(bias_slopes, bias.shape(), bias.device())?)))
     }
 }
 
@@ -164,5 +166,12 @@ fn add_to_rows(features: &[Features], gradient: &[f32], table: &mut [f32]) {
                 row.iter_mut().zip(gradient).for_each(|(row, value)| *row += value);
             }
         }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn sum_columns(rows: &[f32], sums: &mut [f32]) {
+    for row in rows.chunks_exact(sums.len()) {
+        sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
     }
 }
