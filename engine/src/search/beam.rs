@@ -1,7 +1,7 @@
 //! Embedding-guided beam search (paper, section 3.4): every legal child is scored, the best few for
 //! the side to move are kept and expanded, and values come back by minimax over what was kept.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use cozy_chess::{Board, Move};
 
 use super::tree::{Candidate, ROOT, Tree};
@@ -11,6 +11,12 @@ use crate::position::{Position, insufficient_material, repetition_key};
 
 /// Legal moves of a typical position, to turn positions a batch into expansions a batch.
 const TYPICAL_MOVES: usize = 32;
+
+/// Deepest ply of any search.
+const MAX_DEPTH: u32 = 128;
+
+/// Kept positions at which a search ends: under a gigabyte.
+const MAX_NODES: usize = 4_000_000;
 
 /// How the places of the beam are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,22 +64,20 @@ impl Planner for Beam {
         control: &mut Control,
         report: &mut dyn FnMut(&Report),
     ) -> Result<Report> {
-        let depth = control.limits().depth.unwrap_or(self.settings.depth).max(1);
+        let depth = control.limits().depth.unwrap_or(self.settings.depth).clamp(1, MAX_DEPTH);
         let mut search = Search::new(&mut self.evaluator, self.settings, root);
-        let mut last = search.iterate(1, control, false)?;
-        while let Some(finished) = last.take() {
+        let mut best = None;
+        for depth in 1..=depth {
+            // The first iteration is not interrupted, so that there is a move.
+            let Some(finished) = search.iterate(depth, control, best.is_some())? else { break };
             report(&finished);
-            let next = finished.depth + 1;
-            let forced = search.tree.nodes[ROOT].children.len() == 1 && control.on_the_clock();
-            if finished.depth >= depth || forced {
-                return Ok(finished);
-            }
-            last = search.iterate(next, control, true)?;
-            if last.is_none() {
-                return Ok(finished);
+            best = Some(finished);
+            let forced = search.tree.nodes[ROOT].children.len() == 1;
+            if forced && control.on_the_clock() {
+                break;
             }
         }
-        unreachable!("the first iteration is not interrupted")
+        best.context("no iteration finished")
     }
 
     fn new_game(&mut self) {
@@ -139,7 +143,8 @@ impl<'a> Search<'a> {
             if missing.is_empty() {
                 return Ok(true);
             }
-            if may_stop && control.should_stop(self.nodes) {
+            let full = self.tree.nodes.len() > MAX_NODES;
+            if may_stop && (full || control.should_stop(self.nodes)) {
                 return Ok(false);
             }
             self.expand(&missing, control.limits().moves.as_slice())?;
