@@ -2,11 +2,10 @@
 //! passes on the CPU: attention, layer norm and exact GELU. Each has the composition of candle's own
 //! operations beside it (in the network, for other devices) as its reference.
 
-use candle_core::{
-    CpuStorage, CustomOp1, CustomOp3, Device, Layout, Result, Shape, Storage, Tensor, WithDType,
-    bail,
-};
+use candle_core::{CpuStorage, CustomOp1, CustomOp3, Device, Layout, Result, Shape, Tensor};
 use multiversion::multiversion;
+
+use super::storage::{values, with_values};
 
 /// e^x for x <= 0 with a relative error below 6e-6, in a form that compilers vectorise: the fraction of the
 /// power of two by a polynomial, its whole part in the exponent bits. Below -87 it is 0.
@@ -41,21 +40,6 @@ pub fn gelu(x: &Tensor) -> Result<Tensor> {
     x.contiguous()?.apply_op1(Gelu)
 }
 
-fn slice<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
-    let Some((start, end)) = layout.contiguous_offsets() else {
-        bail!("fused operation: expected contiguous tensors");
-    };
-    Ok(&f32::cpu_storage_as_slice(storage)?[start..end])
-}
-
-/// Runs `work` on the values of a contiguous CPU tensor.
-fn with_values<T>(tensor: &Tensor, work: impl FnOnce(&[f32]) -> T) -> Result<T> {
-    let tensor = tensor.contiguous()?;
-    let (storage, layout) = tensor.storage_and_layout();
-    let Storage::Cpu(storage) = &*storage else { bail!("fused operation: not on the CPU") };
-    Ok(work(slice(storage, layout)?))
-}
-
 #[derive(Clone, Copy)]
 struct AttentionShape {
     batch: usize,
@@ -75,7 +59,7 @@ impl CustomOp1 for Attention {
     fn cpu_fwd(&self, packed: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
         let AttentionShape { batch, length, heads, head } = self.0;
         let mut mixed = vec![0.0; batch * length * heads * head];
-        attend(slice(packed, layout)?, &mut mixed, self.0);
+        attend(values(packed, layout)?, &mut mixed, self.0);
         Ok((CpuStorage::F32(mixed), (batch, length, heads * head).into()))
     }
 
@@ -250,8 +234,8 @@ impl CustomOp3 for LayerNorm {
         bias: &CpuStorage,
         bias_layout: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
-        let mut normed = slice(x, x_layout)?.to_vec();
-        let (weight, bias) = (slice(weight, weight_layout)?, slice(bias, bias_layout)?);
+        let mut normed = values(x, x_layout)?.to_vec();
+        let (weight, bias) = (values(weight, weight_layout)?, values(bias, bias_layout)?);
         norm(&mut normed, weight, bias, self.epsilon);
         Ok((CpuStorage::F32(normed), x_layout.shape().clone()))
     }
@@ -344,9 +328,9 @@ impl CustomOp1 for Gelu {
     }
 
     fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
-        let mut values = slice(x, layout)?.to_vec();
-        gelu_values(&mut values);
-        Ok((CpuStorage::F32(values), layout.shape().clone()))
+        let mut activated = values(x, layout)?.to_vec();
+        gelu_values(&mut activated);
+        Ok((CpuStorage::F32(activated), layout.shape().clone()))
     }
 
     fn bwd(&self, x: &Tensor, _y: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {

@@ -3,6 +3,7 @@
 pub mod fused;
 pub mod parameters;
 pub mod sparse;
+mod storage;
 pub mod transformer;
 
 use anyhow::Result;

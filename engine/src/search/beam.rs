@@ -100,7 +100,7 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(evaluator: &'a mut Evaluator, settings: BeamSettings, root: &'a Position) -> Self {
         let scored_before = evaluator.scored();
-        let tree = Tree::new(root.board(), Value::DRAW);
+        let tree = Tree::new(root.board());
         Self { evaluator, settings, root, tree, frontier: vec![ROOT], nodes: 0, scored_before }
     }
 
@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
 
     /// Scores all children of `open` in one go and keeps the best of each.
     fn expand(&mut self, open: &[usize], root_moves: &[Move]) -> Result<()> {
-        let mut children: Vec<Vec<(Move, Lookup, Option<Value>)>> = Vec::with_capacity(open.len());
+        let mut children: Vec<Vec<(Move, Score)>> = Vec::with_capacity(open.len());
         for &node in open {
             let board = self.tree.board(node);
             let keys = self.keys_before_children(node, &board);
@@ -189,11 +189,11 @@ impl<'a> Search<'a> {
                 let mut child = board.clone();
                 child.play_unchecked(mv);
                 self.evaluator.prefetch(&child);
-                let (lookup, exact) = match exact_value(&child, ply, &keys) {
-                    Some(value) => (Lookup::Known(0.0), Some(value)),
-                    None => (self.evaluator.look_up(&child)?, None),
+                let score = match exact_value(&child, ply, &keys) {
+                    Some(value) => Score::Exact(value),
+                    None => Score::Estimate(self.evaluator.look_up(&child)?),
                 };
-                found.push((mv, lookup, exact));
+                found.push((mv, score));
             }
             self.nodes += found.len() as u64;
             self.tree.nodes[node].board = Some(board);
@@ -201,14 +201,13 @@ impl<'a> Search<'a> {
         }
         let values = self.evaluator.finish()?;
         for (&node, found) in open.iter().zip(children) {
-            let candidates = found.into_iter().map(|(mv, lookup, exact)| {
-                let value = exact.unwrap_or_else(|| {
-                    Value::estimate(match lookup {
-                        Lookup::Known(value) => value,
-                        Lookup::Queued(index) => values[index],
-                    })
-                });
-                Candidate { mv, value, exact: exact.is_some() }
+            let candidates = found.into_iter().map(|(mv, score)| {
+                let (value, exact) = match score {
+                    Score::Exact(value) => (value, true),
+                    Score::Estimate(Lookup::Known(value)) => (Value::estimate(value), false),
+                    Score::Estimate(Lookup::Queued(i)) => (Value::estimate(values[i]), false),
+                };
+                Candidate { mv, value, exact }
             });
             self.tree.keep(node, candidates.collect(), self.settings.width);
         }
@@ -230,6 +229,14 @@ impl<'a> Search<'a> {
         keys.reverse();
         keys
     }
+}
+
+/// A child's score before the encoder has answered.
+enum Score {
+    /// The game is over there.
+    Exact(Value),
+    /// The encoder's, known or on its way.
+    Estimate(Lookup),
 }
 
 fn legal_moves(board: &Board) -> Vec<Move> {

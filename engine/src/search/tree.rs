@@ -37,28 +37,29 @@ pub(super) struct Candidate {
 
 /// The kept positions; children of one node are neighbours.
 pub(super) struct Tree {
+    root: Board,
     pub(super) nodes: Vec<Node>,
 }
 
 impl Tree {
-    pub(super) fn new(root: &Board, value: Value) -> Self {
-        // Every node but the root overwrites this.
+    pub(super) fn new(root: &Board) -> Self {
+        // No move led to the root, and nothing reads its move or its own value.
         let mv = Move {
             from: root.king(root.side_to_move()),
             to: root.king(root.side_to_move()),
             promotion: None,
         };
-        let root = Node {
+        let node = Node {
             parent: ROOT,
             mv,
             ply: 0,
-            value,
+            value: Value::DRAW,
             exact: false,
-            board: Some(root.clone()),
+            board: None,
             children: 0..0,
             best: 0,
         };
-        Self { nodes: vec![root] }
+        Self { root: root.clone(), nodes: vec![node] }
     }
 
     /// Keeps the `width` candidates that are best for the side to move at `parent`.
@@ -86,6 +87,9 @@ impl Tree {
 
     /// The board at a node, played from the nearest ancestor that has one.
     pub(super) fn board(&self, node: usize) -> Board {
+        if node == ROOT {
+            return self.root.clone();
+        }
         let node = &self.nodes[node];
         node.board.clone().unwrap_or_else(|| {
             let mut board = self.board(node.parent);
@@ -109,7 +113,7 @@ impl Tree {
         if *exact || depth == 0 {
             return *value;
         }
-        if board.is_none() || (node == ROOT && children.is_empty()) {
+        if board.is_none() {
             if missing.len() < room {
                 missing.push(node);
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 use crossbeam_channel::{Sender, unbounded};
@@ -196,8 +196,10 @@ impl Engine {
             return Ok(());
         }
         let limits = self.limits(go)?;
-        self.load()?;
-        let Some(mut planner) = self.planner.take() else { bail!("no planner") };
+        let mut planner = match self.planner.take() {
+            Some(planner) => planner,
+            None => build_planner(&self.options)?,
+        };
         let (signals, received) = unbounded();
         let answered = Arc::new(AtomicBool::new(false));
         let answer = Answer {

@@ -6,10 +6,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Storage, Tensor, WithDType, bail};
+use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 use multiversion::multiversion;
 
 use super::features::{Features, MAX_PIECES};
+use crate::encoder::storage::{values, with_values};
 
 /// Gradient of an embedding table: only the rows that some position used.
 #[derive(Debug)]
@@ -100,8 +101,8 @@ impl CustomOp2 for EmbeddingBag {
         bias: &CpuStorage,
         bias_layout: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
-        let table = contiguous(table, table_layout)?;
-        let bias = contiguous(bias, bias_layout)?;
+        let table = values(table, table_layout)?;
+        let bias = values(bias, bias_layout)?;
         let mut sums = vec![0.0; self.features.len() * 2 * bias.len()];
         sum_rows(&self.features, table, bias, &mut sums);
         Ok((CpuStorage::F32(sums), (self.features.len() * 2, bias.len()).into()))
@@ -114,30 +115,18 @@ impl CustomOp2 for EmbeddingBag {
         _sums: &Tensor,
         gradient: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        let gradient = gradient.contiguous()?;
-        let (storage, layout) = gradient.storage_and_layout();
-        let Storage::Cpu(storage) = &*storage else {
-            bail!("embedding-bag: the gradient left the CPU");
-        };
-        let slopes = contiguous(storage, layout)?;
-        if let Some(sink) = &self.sink {
+        let mut bias_slopes = vec![0.0; bias.elem_count()];
+        with_values(gradient, |slopes| {
+            sum_columns(slopes, &mut bias_slopes);
+            let Some(sink) = &self.sink else { return };
             let mut rows = sink.lock().unwrap_or_else(PoisonError::into_inner);
             for features in self.features.iter() {
                 features.own().iter().chain(features.other()).for_each(|&row| rows.touch(row));
             }
             add_to_rows(&self.features, slopes, &mut rows.values);
-        }
-        let mut bias_slopes = vec![0.0; bias.elem_count()];
-        sum_columns(slopes, &mut bias_slopes);
+        })?;
         Ok((None, Some(Tensor::from_vec(bias_slopes, bias.shape(), bias.device())?)))
     }
-}
-
-fn contiguous<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
-    let Some((start, end)) = layout.contiguous_offsets() else {
-        bail!("embedding-bag: expected contiguous tensors");
-    };
-    Ok(&f32::cpu_storage_as_slice(storage)?[start..end])
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]

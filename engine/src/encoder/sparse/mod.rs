@@ -11,14 +11,13 @@ mod kernels;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use candle_core::{
-    CpuStorage, CustomOp1, Layout, Module, Result as CandleResult, Shape, Tensor, WithDType, bail,
-};
+use candle_core::{CpuStorage, CustomOp1, Layout, Module, Result as CandleResult, Shape, Tensor};
 use candle_nn::Linear;
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{Init, ParameterSpec, Parameters, linear};
+use super::storage::{values, with_values};
 use super::transformer::normalize;
 use bag::{GradientSink, embedding_bag};
 use features::{FEATURES, Features};
@@ -118,19 +117,14 @@ impl CustomOp1 for SquaredClippedRelu {
     }
 
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> CandleResult<(CpuStorage, Shape)> {
-        let Some((start, end)) = layout.contiguous_offsets() else {
-            bail!("squared-clipped-relu: expected a contiguous tensor");
-        };
-        let activated = activate(&f32::cpu_storage_as_slice(storage)?[start..end]);
+        let activated = activate(values(storage, layout)?);
         Ok((CpuStorage::F32(activated), layout.shape().clone()))
     }
 
     fn bwd(&self, x: &Tensor, _res: &Tensor, gradient: &Tensor) -> CandleResult<Option<Tensor>> {
-        let x = x.flatten_all()?.to_vec1::<f32>()?;
-        let shape = gradient.shape().clone();
-        let gradient = gradient.flatten_all()?.to_vec1::<f32>()?;
-        let slope = activation_gradient(&x, gradient);
-        Ok(Some(Tensor::from_vec(slope, shape, &candle_core::Device::Cpu)?))
+        let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
+        with_values(x, |x| activation_gradient(x, &mut slopes))?;
+        Ok(Some(Tensor::from_vec(slopes, x.shape(), x.device())?))
     }
 }
 
@@ -140,9 +134,8 @@ fn activate(x: &[f32]) -> Vec<f32> {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn activation_gradient(x: &[f32], mut gradient: Vec<f32>) -> Vec<f32> {
-    for (gradient, &x) in gradient.iter_mut().zip(x) {
-        *gradient *= if x > 0.0 && x < 1.0 { 2.0 * x } else { 0.0 };
+fn activation_gradient(x: &[f32], slopes: &mut [f32]) {
+    for (slope, &x) in slopes.iter_mut().zip(x) {
+        *slope *= if x > 0.0 && x < 1.0 { 2.0 * x } else { 0.0 };
     }
-    gradient
 }
