@@ -285,7 +285,7 @@ fn train(arguments: &TrainArguments) -> Result<()> {
         validate_every: arguments.validate_every,
         stop_after: arguments.stop_after,
     };
-    run::train(&config, data, &device, &output)
+    run::train(&config, &data, &device, &output)
 }
 
 /// Reads the data, with as many positions to measure as `architecture` can embed in a few minutes.

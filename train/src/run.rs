@@ -1,7 +1,6 @@
 //! A training run: batches in, steps, checkpoints, held-out metrics on the way, weights out.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -64,8 +63,7 @@ pub struct Output {
 }
 
 /// Trains to the last step, or from the checkpoint to it, and writes the weights.
-pub fn train(config: &Config, mut data: Dataset, device: &Device, output: &Output) -> Result<()> {
-    let positions = Arc::new(std::mem::take(&mut data.train));
+pub fn train(config: &Config, data: &Dataset, device: &Device, output: &Output) -> Result<()> {
     let mut model = Model::new(&config.architecture, device, config.dropout, config.seed)?;
     let described = serde_json::to_string(config)?;
     let mut first = 0;
@@ -84,9 +82,7 @@ pub fn train(config: &Config, mut data: Dataset, device: &Device, output: &Outpu
         mirror: config.mirror,
         seed: config.seed,
     };
-    let batches = prepare(positions.clone(), &config.architecture, sampling, first..last);
-    // The directions are computed from the training positions too.
-    data.train = Arc::unwrap_or_clone(positions);
+    let batches = prepare(data.train.clone(), &config.architecture, sampling, first..last);
 
     let mut progress = Progress::new(first, steps)?;
     for step in first..last {
@@ -105,7 +101,7 @@ pub fn train(config: &Config, mut data: Dataset, device: &Device, output: &Outpu
             let sample = data.validation.sample(INTERIM_SAMPLE);
             let parameters = model.parameters()?;
             let (_, measured) =
-                finish(&config.architecture, parameters, &data, &sample, device, json!(null))?;
+                finish(&config.architecture, parameters, data, &sample, device, json!(null))?;
             progress.say(&format!("step {done}: {}", serde_json::to_string(&measured.plays)?));
         }
         if done.is_multiple_of(output.checkpoint_every) || done == last {
@@ -116,7 +112,7 @@ pub fn train(config: &Config, mut data: Dataset, device: &Device, output: &Outpu
         eprintln!("stopped at step {last}; the same command continues from the checkpoint");
         return Ok(());
     }
-    write_weights(config, &model, &data, device, steps, &output.weights)
+    write_weights(config, &model, data, device, steps, &output.weights)
 }
 
 /// The configuration of the run that a checkpoint belongs to.

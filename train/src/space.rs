@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use azimuth::axis::{Axis, Calibration, Direction};
 use azimuth::encoder::parameters::Parameters;
-use azimuth::encoder::{Architecture, Encoder};
+use azimuth::encoder::{Architecture, Encoder, Perspective};
 use azimuth::weights::{Metadata, Weights};
 use candle_core::{DType, Device};
 use serde::Serialize;
@@ -63,9 +63,7 @@ pub fn finish(
     let mut weights = Weights { metadata, parameters, axis: placeholder, calibration: identity };
     let mut encoder = weights.encoder(device, DType::F32)?;
     let perspective = architecture.perspective();
-    let labels = |positions: &[PackedPosition]| -> Vec<f32> {
-        positions.iter().map(|position| position.win_probability(perspective)).collect()
-    };
+    let labels = |positions: &[PackedPosition]| labels(positions, perspective);
 
     let limit = data.sample.min(AXIS_SAMPLE);
     let (white_mean, black_mean) = mate_means(&mut *encoder, &data.train, limit, &labels)?;
@@ -104,11 +102,13 @@ pub fn finish(
 pub fn evaluate(weights: &Weights, positions: &HeldOut, device: &Device) -> Result<Metrics> {
     let mut encoder = weights.encoder(device, DType::F32)?;
     let embeddings = embed(&mut *encoder, &positions.positions)?;
-    let perspective = weights.metadata.architecture.perspective();
-    let labels: Vec<f32> =
-        positions.positions.iter().map(|p| p.win_probability(perspective)).collect();
+    let labels = labels(&positions.positions, weights.metadata.architecture.perspective());
     let cosines = weights.axis.cosines(&embeddings);
     Ok(measure(&cosines, &weights.calibration, &labels, &positions.parents))
+}
+
+fn labels(positions: &[PackedPosition], perspective: Perspective) -> Vec<f32> {
+    positions.iter().map(|position| position.win_probability(perspective)).collect()
 }
 
 fn measure(cosines: &[f32], calibration: &Calibration, labels: &[f32], parents: &[u32]) -> Metrics {
@@ -122,9 +122,9 @@ fn spread(
     limit: usize,
     pass: impl Fn(&PackedPosition) -> bool,
 ) -> Vec<PackedPosition> {
-    let passing: Vec<PackedPosition> = positions.iter().copied().filter(|p| pass(p)).collect();
-    let every = passing.len().div_ceil(limit).max(1);
-    passing.into_iter().step_by(every).collect()
+    let passing = || positions.iter().filter(|position| pass(position));
+    let every = passing().count().div_ceil(limit).max(1);
+    passing().copied().step_by(every).collect()
 }
 
 /// Mean embeddings of the forced mates for and against the encoder's side (paper, section 3.4).

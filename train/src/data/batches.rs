@@ -129,16 +129,9 @@ impl<'a> Sampler<'a> {
         let mut inputs = Inputs::new(self.architecture.input_kind());
         for &index in chosen {
             let position = &self.positions[index as usize];
-            match &mut inputs {
-                Inputs::Features(features) => {
-                    let mut placement = position.placement();
-                    if self.sampling.mirror && rng.random() {
-                        placement = placement.mirrored();
-                    }
-                    features.push(Features::of(&placement));
-                }
-                Inputs::Tokens(_) => inputs.push(&position.board()),
-            }
+            // Tokens hold castling rights, which a mirror would break.
+            let mirror = self.sampling.mirror && !matches!(inputs, Inputs::Tokens(_));
+            push(&mut inputs, position, mirror && rng.random());
         }
         inputs
     }
@@ -147,13 +140,19 @@ impl<'a> Sampler<'a> {
 /// The positions as the encoder reads them, without any augmentation.
 pub fn inputs_of(positions: &[PackedPosition], kind: InputKind) -> Inputs {
     let mut inputs = Inputs::new(kind);
-    for position in positions {
-        match &mut inputs {
-            Inputs::Features(features) => features.push(Features::of(&position.placement())),
-            Inputs::Tokens(_) => inputs.push(&position.board()),
-        }
-    }
+    positions.iter().for_each(|position| push(&mut inputs, position, false));
     inputs
+}
+
+fn push(inputs: &mut Inputs, position: &PackedPosition, mirror: bool) {
+    match inputs {
+        Inputs::Features(features) => {
+            let placement = position.placement();
+            let placement = if mirror { placement.mirrored() } else { placement };
+            features.push(Features::of(&placement));
+        }
+        Inputs::Tokens(_) => inputs.push(&position.board()),
+    }
 }
 
 /// SplitMix64's finaliser: neighbouring numbers give unrelated seeds.

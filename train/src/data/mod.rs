@@ -5,6 +5,7 @@ pub mod packed;
 pub mod pgn;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Result, anyhow, ensure};
@@ -77,7 +78,7 @@ impl HeldOut {
 #[derive(Default)]
 pub struct Dataset {
     /// What the parameters learn from.
-    pub train: Vec<PackedPosition>,
+    pub train: Arc<Vec<PackedPosition>>,
     /// What the calibration is fitted on.
     pub calibration: HeldOut,
     /// What the metrics are measured on.
@@ -113,6 +114,7 @@ impl Dataset {
 
     fn read_file(path: &Path) -> Result<Self> {
         let mut part = Self::default();
+        let mut train = Vec::new();
         let mut first_parent = 0;
         let mut positions = 0;
         let sha256 = read_games(path, |game| {
@@ -122,17 +124,18 @@ impl Dataset {
                 bucket if bucket < CALIBRATION_SHARE + VALIDATION_SHARE => {
                     part.validation.add(&game, first_parent);
                 }
-                _ => part.train.extend(game.iter().map(|labelled| labelled.position)),
+                _ => train.extend(game.iter().map(|labelled| labelled.position)),
             }
             first_parent += parents_in(&game);
         })?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        part.train = Arc::new(train);
         part.files.push(DataFile { name, sha256, positions });
         Ok(part)
     }
 
     fn append(&mut self, mut other: Self) {
-        self.train.append(&mut other.train);
+        Arc::make_mut(&mut self.train).extend_from_slice(&other.train);
         self.files.append(&mut other.files);
         for (all, more) in
             [(&mut self.calibration, other.calibration), (&mut self.validation, other.validation)]
