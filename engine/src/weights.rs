@@ -26,8 +26,8 @@ pub const FORMAT_VERSION: u32 = 1;
 
 const METADATA_KEY: &str = "azimuth";
 
-/// The weights that are part of the program.
-static EMBEDDED: &[u8] =
+/// The file of the weights that are part of the program.
+pub static EMBEDDED: &[u8] =
     include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/default.safetensors"));
 
 /// What a weights file says of itself.

@@ -2,6 +2,7 @@
 //! to the worker in batches while the search prepares more, and every position is scored once.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use cozy_chess::{Board, Color};
@@ -21,6 +22,7 @@ pub struct Evaluator {
     in_flight: VecDeque<Ticket>,
     spare: Vec<Inputs>,
     scored: u64,
+    waited: Duration,
 }
 
 struct Queued {
@@ -50,6 +52,7 @@ impl Evaluator {
             in_flight: VecDeque::new(),
             spare: Vec::new(),
             scored: 0,
+            waited: Duration::ZERO,
         }
     }
 
@@ -61,6 +64,11 @@ impl Evaluator {
     /// Positions that the encoder scored, cache hits not counted, since the evaluator was made.
     pub fn scored(&self) -> u64 {
         self.scored
+    }
+
+    /// Time spent waiting for batches on their way since the evaluator was made.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// How full the score cache is, in permille.
@@ -114,7 +122,9 @@ impl Evaluator {
         }
         let mut values = Vec::with_capacity(self.queued.len());
         while let Some(ticket) = self.in_flight.pop_front() {
+            let asked = Instant::now();
             let answer = ticket.redeem()?;
+            self.waited += asked.elapsed();
             self.spare.push(answer.inputs);
             for p in answer.win_probabilities? {
                 let queued = &self.queued[values.len()];

@@ -4,7 +4,9 @@
 //! another thread takes (the sparse one on a CPU) is run by each search itself.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use candle_core::{DType, Device};
@@ -39,7 +41,11 @@ pub struct Worker {
 }
 
 enum Place {
-    Thread(Sender<Request>),
+    Thread {
+        requests: Sender<Request>,
+        /// Nanoseconds that the encoder has run.
+        busy: Arc<AtomicU64>,
+    },
     Callers(Box<dyn Encoder>),
 }
 
@@ -53,11 +59,7 @@ impl Worker {
         notice: Notice,
     ) -> Result<Self> {
         let encoder = weights.encoder(device, dtype)?;
-        if let Some(copy) = encoder.for_caller() {
-            let attributes = encoder.attributes();
-            return Ok(Self { weights, attributes, place: Place::Callers(copy) });
-        }
-        Self::on_thread(weights, encoder, device.is_cpu(), notice)
+        Self::with_encoder(weights, encoder, device.is_cpu(), notice)
     }
 
     fn on_thread(
@@ -69,18 +71,44 @@ impl Worker {
         let attributes = encoder.attributes();
         let (requests, waiting) = bounded(WAITING);
         let scorer = Scorer { weights: weights.clone(), encoder };
-        let mut desk = Desk { scorer, on_cpu, notice };
+        let busy = Arc::new(AtomicU64::new(0));
+        let mut desk = Desk { scorer, on_cpu, notice, busy: busy.clone() };
         thread::Builder::new()
             .name("inference".to_owned())
             .spawn(move || desk.serve(&waiting))
             .context("cannot start the inference thread")?;
-        Ok(Self { weights, attributes, place: Place::Thread(requests) })
+        Ok(Self { weights, attributes, place: Place::Thread { requests, busy } })
+    }
+
+    /// A worker for any encoder, read by the axis and calibration of `weights`. It falls back to the
+    /// encoder of `weights` on the CPU, unless it is `on_cpu` already.
+    pub fn with_encoder(
+        weights: Arc<Weights>,
+        encoder: Box<dyn Encoder>,
+        on_cpu: bool,
+        notice: Notice,
+    ) -> Result<Self> {
+        match encoder.for_caller() {
+            Some(copy) => {
+                let attributes = encoder.attributes();
+                Ok(Self { weights, attributes, place: Place::Callers(copy) })
+            }
+            None => Self::on_thread(weights, encoder, on_cpu, notice),
+        }
+    }
+
+    /// Time that the encoder has run on the worker's thread; zero where searches run it themselves.
+    pub fn busy(&self) -> Duration {
+        match &self.place {
+            Place::Thread { busy, .. } => Duration::from_nanos(busy.load(Ordering::Relaxed)),
+            Place::Callers(_) => Duration::ZERO,
+        }
     }
 
     /// A connection of its own for one search.
     pub fn client(&self) -> Client {
         let route = match &self.place {
-            Place::Thread(requests) => Route::Thread(requests.clone()),
+            Place::Thread { requests, .. } => Route::Thread(requests.clone()),
             Place::Callers(encoder) => {
                 let encoder = encoder.for_caller().expect("it gave a copy before");
                 Route::Here(Scorer { weights: self.weights.clone(), encoder })
@@ -177,6 +205,7 @@ struct Desk {
     scorer: Scorer,
     on_cpu: bool,
     notice: Notice,
+    busy: Arc<AtomicU64>,
 }
 
 impl Desk {
@@ -225,8 +254,15 @@ impl Desk {
         }
     }
 
-    /// Scores on the device, or on the CPU once the device has failed.
     fn score(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+        let began = Instant::now();
+        let outcome = self.score_somewhere(inputs);
+        self.busy.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        outcome
+    }
+
+    /// Scores on the device, or on the CPU once the device has failed.
+    fn score_somewhere(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
         match self.scorer.score(inputs) {
             Err(error) if !self.on_cpu => {
                 (self.notice)(&format!("device error, going on with the CPU: {error:#}"));

@@ -1,6 +1,8 @@
 //! Embedding-guided beam search (paper, section 3.4): every legal child is scored, the best few for
 //! the side to move are kept and expanded, and values come back by minimax over what was kept.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use cozy_chess::{Board, Move};
 
@@ -95,13 +97,21 @@ struct Search<'a> {
     frontier: Vec<usize>,
     nodes: u64,
     scored_before: u64,
+    waited_before: Duration,
 }
 
 impl<'a> Search<'a> {
     fn new(evaluator: &'a mut Evaluator, settings: BeamSettings, root: &'a Position) -> Self {
-        let scored_before = evaluator.scored();
-        let tree = Tree::new(root.board());
-        Self { evaluator, settings, root, tree, frontier: vec![ROOT], nodes: 0, scored_before }
+        Self {
+            scored_before: evaluator.scored(),
+            waited_before: evaluator.waited(),
+            evaluator,
+            settings,
+            root,
+            tree: Tree::new(root.board()),
+            frontier: vec![ROOT],
+            nodes: 0,
+        }
     }
 
     /// Deepens the tree to `depth` plies; `None` where a limit came first.
@@ -127,6 +137,7 @@ impl<'a> Search<'a> {
             nodes: self.nodes,
             scored: self.evaluator.scored() - self.scored_before,
             time: control.elapsed(),
+            waited: self.evaluator.waited() - self.waited_before,
             hashfull: self.evaluator.permille_full(),
             pv: self.tree.principal_variation(depth),
         }))

@@ -31,6 +31,8 @@ pub struct Report {
     pub scored: u64,
     /// Time so far.
     pub time: Duration,
+    /// Of that, time spent waiting for an encoder on another thread.
+    pub waited: Duration,
     /// Fill of the score cache, in permille.
     pub hashfull: usize,
     /// The line that gives the value, best move first.

@@ -20,8 +20,10 @@ use crate::position::{Position, uci_move};
 use crate::search::{Beam, Control, Limits, Planner, Report, Signal};
 use crate::text::shortened;
 use crate::weights::Weights;
-use command::{Command, Go, parse};
+pub use command::Go;
+use command::{Command, parse};
 use options::Options;
+pub use time::budget;
 
 /// Longest line that is read; the rest of it is skipped.
 const LINE_LIMIT: u64 = 1 << 20;
