@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail, ensure};
 /// Longest wait for an answer of the engine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn root() -> PathBuf {
+/// The repository.
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 

@@ -1,6 +1,11 @@
-//! `azimuth-bench`: how fast the engine is, measured.
+//! `azimuth-bench`: how strong and how fast the engine is, measured.
 
+mod device;
+mod elo;
+mod rating;
+mod report;
 mod speed;
+mod suite;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,27 +22,30 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Time a move at depth 1 to 6, and the search's scored positions a second beside the encoder's
-    /// alone.
-    Speed {
-        /// The weights file; the engine's own where none is given.
-        #[arg(long)]
-        weights: Option<PathBuf>,
-        /// Moves kept at a node.
-        #[arg(long, default_value_t = 3)]
-        width: usize,
-        /// Deepest ply.
-        #[arg(long, default_value_t = 6)]
-        depth: u32,
-        /// Rounds over all positions; the median round counts.
-        #[arg(long, default_value_t = 5)]
-        rounds: usize,
+    Elo(elo::Elo),
+    /// Rate the players of PGN files, of this program or another, all games pooled.
+    Rate {
+        /// PGN files, plain or .zst. A player's known rating is its WhiteElo or BlackElo tag.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// A known rating: NAME=ELO.
+        #[arg(long = "known", value_parser = rating::known)]
+        known: Vec<(String, f64)>,
     },
+    Speed(speed::Speed),
+    Suite(suite::Suite),
+    Report(report::Report),
 }
 
 fn main() -> ExitCode {
-    let Command::Speed { weights, width, depth, rounds } = Arguments::parse().command;
-    match speed::measure(weights.as_deref(), width, depth, rounds.max(1)) {
+    let done = match Arguments::parse().command {
+        Command::Elo(arguments) => elo::run(arguments),
+        Command::Rate { files, known } => rating::run(&files, &known),
+        Command::Speed(arguments) => speed::run(&arguments),
+        Command::Suite(arguments) => suite::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("azimuth-bench: {error:#}");

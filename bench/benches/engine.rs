@@ -1,0 +1,142 @@
+//! What the engine does around the encoder: inputs, batches, and the search itself with an encoder
+//! that costs nothing or a fixed time a batch.
+
+#[path = "../src/speed/positions.rs"]
+mod positions;
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use azimuth::encoder::sparse::features::{Features, Placement};
+use azimuth::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
+use azimuth::inference::{Evaluator, Worker};
+use azimuth::position::Position;
+use azimuth::search::{Beam, BeamMode, BeamSettings, Control, Limits, Planner};
+use azimuth::tokens::tokenize;
+use azimuth::weights::Weights;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use crossbeam_channel::unbounded;
+
+/// Gives every position a vector of its own, in the same time.
+#[derive(Clone)]
+struct Fake {
+    dim: usize,
+    /// Time of a batch, whatever its size, as a device has it; none where the search runs it itself.
+    latency: Option<Duration>,
+}
+
+impl Encoder for Fake {
+    fn attributes(&self) -> Attributes {
+        Attributes {
+            input: InputKind::Features,
+            perspective: Perspective::SideToMove,
+            embedding_dim: self.dim,
+            recommended_batch: 256,
+            maximum_batch: 4096,
+        }
+    }
+
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+        let began = Instant::now();
+        let mut embeddings = vec![0.0; inputs.len() * self.dim];
+        if let Inputs::Features(batch) = inputs {
+            for (features, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(self.dim)) {
+                let sum: u32 = features.own().iter().map(|&row| u32::from(row)).sum();
+                let x = (sum.wrapping_mul(0x9e37_79b9) >> 8) as f32 / (1 << 24) as f32;
+                (embedding[0], embedding[1]) = (x, (1.0 - x * x).sqrt());
+            }
+        }
+        while self.latency.is_some_and(|latency| began.elapsed() < latency) {
+            std::hint::spin_loop();
+        }
+        Ok(embeddings)
+    }
+
+    fn for_caller(&self) -> Option<Box<dyn Encoder>> {
+        self.latency.is_none().then(|| Box::new(self.clone()) as Box<dyn Encoder>)
+    }
+}
+
+fn inputs(c: &mut Criterion) {
+    let boards = positions::leaves(&positions::roots().expect("legal positions"));
+    let mut group = c.benchmark_group("inputs");
+    group.throughput(Throughput::Elements(boards.len() as u64));
+    group.bench_function("tokens", |b| {
+        b.iter(|| {
+            for board in &boards {
+                black_box(tokenize(board, board.halfmove_clock().into()));
+            }
+        });
+    });
+    group.bench_function("features", |b| {
+        b.iter(|| {
+            for board in &boards {
+                black_box(Features::of(&Placement::of(board)));
+            }
+        });
+    });
+}
+
+/// From a position to the batch of its children.
+fn batches(c: &mut Criterion) {
+    let roots = positions::roots().expect("legal positions");
+    let mut group = c.benchmark_group("moves to batch");
+    let children: usize = roots.iter().map(|root| positions::children(root.board()).len()).sum();
+    group.throughput(Throughput::Elements(children as u64));
+    for (name, kind) in [("tokens", InputKind::Tokens), ("features", InputKind::Features)] {
+        group.bench_function(name, |b| {
+            let mut inputs = Inputs::new(kind);
+            b.iter(|| {
+                inputs.clear();
+                for root in &roots {
+                    root.board().generate_moves(|moves| {
+                        for mv in moves {
+                            let mut child = root.board().clone();
+                            child.play_unchecked(mv);
+                            inputs.push(&child);
+                        }
+                        false
+                    });
+                }
+                black_box(inputs.len())
+            });
+        });
+    }
+}
+
+/// The planner's own cost: width 3, depth 6, an empty cache.
+fn search(c: &mut Criterion) {
+    let weights = Arc::new(Weights::embedded().expect("embedded weights"));
+    let roots = positions::roots().expect("legal positions");
+    let mut group = c.benchmark_group("search, width 3, depth 6");
+    group.sample_size(20);
+    for (name, latency) in [
+        ("encoder for nothing", None),
+        ("100 us a batch, on a thread", Some(Duration::from_micros(100))),
+    ] {
+        let fake = Fake { dim: weights.axis.dim(), latency };
+        let worker = Worker::with_encoder(weights.clone(), Box::new(fake), true, Box::new(|_| ()))
+            .expect("a thread");
+        for (mode_name, mode) in [("tree", BeamMode::Tree), ("global", BeamMode::Global)] {
+            let settings = BeamSettings { mode, ..BeamSettings::default() };
+            let mut beam = Beam::new(Evaluator::new(&worker, 16), settings);
+            let looked_at: u64 = roots.iter().map(|root| think(&mut beam, root)).sum();
+            group.throughput(Throughput::Elements(looked_at));
+            group.bench_function(format!("{name}, {mode_name}"), |b| {
+                b.iter(|| roots.iter().map(|root| think(&mut beam, root)).sum::<u64>());
+            });
+        }
+    }
+}
+
+fn think(beam: &mut Beam, root: &Position) -> u64 {
+    beam.new_game();
+    let (_signals, received) = unbounded();
+    let mut control = Control::new(Limits::default(), received);
+    beam.search(root, &mut control, &mut |_| ()).expect("a move").nodes
+}
+
+criterion_group!(benches, inputs, batches, search);
+criterion_main!(benches);

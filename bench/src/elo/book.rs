@@ -1,0 +1,120 @@
+//! Opening books: EPD or FEN, a position a line, plain or zipped.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use azimuth::position::Position;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// The first `count` openings of the book in the order that `seed` shuffles it to, as FENs. A larger
+/// count goes on where a smaller one ended. Fails where the book is too short or a position is not
+/// legal.
+pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
+    let name = || format!("opening book '{}'", path.display());
+    let text = read(path).with_context(name)?;
+    let mut lines: Vec<&str> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    ensure!(
+        count <= lines.len(),
+        "{}: {} openings, {count} are needed; repeated openings would repeat games",
+        name(),
+        lines.len()
+    );
+    lines.into_iter().take(count).map(|line| opening(line).with_context(name)).collect()
+}
+
+fn read(path: &Path) -> Result<String> {
+    let mut file = File::open(path)?;
+    let mut text = String::new();
+    if path.extension().is_some_and(|extension| extension == "zip") {
+        let mut archive = zip::ZipArchive::new(file)?;
+        ensure!(archive.len() == 1, "{} files in it, expected one", archive.len());
+        archive.by_index(0)?.read_to_string(&mut text)?;
+    } else {
+        file.read_to_string(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// The FEN of a line; EPD operations are left out.
+fn opening(line: &str) -> Result<String> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let is_counter = |field: &&&str| field.bytes().all(|byte| byte.is_ascii_digit());
+    let counters = fields.iter().skip(4).take(2).filter(is_counter).count();
+    let fen = fields.iter().take(4 + counters).copied().collect::<Vec<_>>().join(" ");
+    let position = Position::from_fen(&fen)?;
+    ensure!(position.has_legal_move(), "'{fen}': the game is over there");
+    if is_shuffled(&position) {
+        return Err(anyhow!("'{fen}': Chess960 castling; matches are standard chess"));
+    }
+    Ok(position.board().to_string())
+}
+
+/// Whether castling rights need Chess960's rules.
+fn is_shuffled(position: &Position) -> bool {
+    use cozy_chess::{Color, File};
+    [Color::White, Color::Black].into_iter().any(|side| {
+        let rights = position.board().castle_rights(side);
+        let corner = |right: Option<File>, file| right.is_none_or(|found| found == file);
+        let any = rights.short.or(rights.long).is_some();
+        let king = position.board().king(side).file();
+        any && !(king == File::E && corner(rights.short, File::H) && corner(rights.long, File::A))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const LINES: [&str; 3] = [
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+        "rnbqkbnr/pppppppp/8/8/3P4/8/PPPP1PPP/RNBQKBNR b KQkq - bm d5; id \"x\";",
+        "4k3/8/8/8/8/8/8/4K2R w K - 3 9",
+    ];
+
+    #[test]
+    fn plain_and_zipped_books_give_the_same_openings() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let plain = folder.path().join("book.epd");
+        std::fs::write(&plain, LINES.join("\n"))?;
+        let zipped = folder.path().join("book.epd.zip");
+        let mut archive = zip::ZipWriter::new(File::create(&zipped)?);
+        archive.start_file("book.epd", zip::write::SimpleFileOptions::default())?;
+        archive.write_all(LINES.join("\n").as_bytes())?;
+        archive.finish()?;
+
+        let all = openings(&plain, 3, 7)?;
+        assert_eq!(openings(&zipped, 3, 7)?, all);
+        assert_eq!(openings(&plain, 2, 7)?, all[..2]);
+        let mut sorted = all.clone();
+        sorted.sort_unstable();
+        let second = "rnbqkbnr/pppppppp/8/8/3P4/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+        assert_eq!(sorted, [LINES[2], second, LINES[0]]);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let book = folder.path().join("book.epd");
+        for (text, part) in [
+            ("", "0 openings, 1 are needed"),
+            ("hello", "expected 4 to 6 fields"),
+            ("8/8/8/8/8/8/8/8 w - -", "not a legal board"),
+            ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "the game is over there"),
+            ("1k6/8/8/8/8/8/8/R2K3R w KQ - 0 1", "Chess960"),
+        ] {
+            std::fs::write(&book, text)?;
+            let error = format!("{:#}", openings(&book, 1, 0).expect_err(text));
+            assert!(error.contains(part) && error.contains("book.epd"), "{error}");
+        }
+        Ok(())
+    }
+}

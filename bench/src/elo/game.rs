@@ -1,0 +1,347 @@
+//! One game: who moves, the clock, and the rules that end it.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use azimuth::position::{Position, insufficient_material, repetition_key};
+use cozy_chess::{Color, Move, util};
+use serde::{Deserialize, Serialize};
+
+use super::adjudication::{Adjudication, Judge};
+use super::player::{Evaluation, Player, Situation};
+use super::settings::Limit;
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    WhiteWins,
+    BlackWins,
+    Draw,
+}
+
+impl Outcome {
+    pub fn win_of(side: Color) -> Self {
+        match side {
+            Color::White => Self::WhiteWins,
+            Color::Black => Self::BlackWins,
+        }
+    }
+
+    /// As PGN writes it.
+    pub fn as_pgn(self) -> &'static str {
+        match self {
+            Self::WhiteWins => "1-0",
+            Self::BlackWins => "0-1",
+            Self::Draw => "1/2-1/2",
+        }
+    }
+
+    pub fn from_pgn(text: &str) -> Option<Self> {
+        [Self::WhiteWins, Self::BlackWins, Self::Draw]
+            .into_iter()
+            .find(|outcome| outcome.as_pgn() == text)
+    }
+
+    /// White's score in half points.
+    pub fn white_half_points(self) -> usize {
+        match self {
+            Self::WhiteWins => 2,
+            Self::Draw => 1,
+            Self::BlackWins => 0,
+        }
+    }
+}
+
+/// A move as it was played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedMove {
+    pub san: String,
+    /// The player's score, from White's view.
+    pub evaluation: Option<Evaluation>,
+    pub depth: Option<u32>,
+    pub time: Option<Duration>,
+}
+
+/// What PGN's `Termination` tag says.
+pub mod termination {
+    pub const NORMAL: &str = "normal";
+    pub const ADJUDICATION: &str = "adjudication";
+    pub const TIME_FORFEIT: &str = "time forfeit";
+    pub const RULES_INFRACTION: &str = "rules infraction";
+}
+
+/// A game that has ended.
+pub struct Finished {
+    pub moves: Vec<PlayedMove>,
+    pub outcome: Outcome,
+    pub termination: &'static str,
+    /// Why, in words.
+    pub reason: String,
+    pub duration: Duration,
+}
+
+/// A side of the board: who plays and within what.
+pub struct Seat<'a> {
+    pub player: &'a mut dyn Player,
+    pub limit: &'a Limit,
+}
+
+struct End {
+    outcome: Outcome,
+    termination: &'static str,
+    reason: String,
+}
+
+/// Plays a game from the position `start`. A move that is not legal and time overstepped lose;
+/// fails only where a player is broken.
+pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> Result<Finished> {
+    let began = Instant::now();
+    let mut position = Position::from_fen(start)?;
+    let (mut moves, mut played) = (Vec::new(), Vec::new());
+    let mut judge = Judge::new(adjudication);
+    let mut clocks = [0, 1].map(|side: usize| seats[side].limit.clock.map(|clock| clock.base));
+    let increments = [0, 1]
+        .map(|side: usize| seats[side].limit.clock.map_or(Duration::ZERO, |clock| clock.increment));
+    let mut seats = seats;
+    seats.iter_mut().try_for_each(|seat| seat.player.new_game())?;
+    let end = loop {
+        if let Some(end) = ended_by_rules(&position) {
+            break end;
+        }
+        let side = position.board().side_to_move();
+        let seat = &mut seats[side as usize];
+        let situation = Situation { start, moves: &moves, position: &position, clocks, increments };
+        let choice = seat.player.choose(&situation)?;
+        if overstepped(&mut clocks[side as usize], seat.limit, choice.time) {
+            break End {
+                outcome: Outcome::win_of(!side),
+                termination: termination::TIME_FORFEIT,
+                reason: format!("{side:?} loses on time"),
+            };
+        }
+        // An engine may write castling either way.
+        let Some(mv) = legal_move(&position, &choice.mv) else {
+            break End {
+                outcome: Outcome::win_of(!side),
+                termination: termination::RULES_INFRACTION,
+                reason: format!("{side:?} makes an illegal move: {}", choice.mv),
+            };
+        };
+        played.push(PlayedMove {
+            san: util::display_san_move(position.board(), mv).to_string(),
+            evaluation: choice.evaluation,
+            depth: choice.depth,
+            time: Some(choice.time),
+        });
+        moves.push(mv);
+        position.play(mv);
+        if let Some(outcome) = judge.decide(choice.evaluation, &position) {
+            break End {
+                outcome,
+                termination: termination::ADJUDICATION,
+                reason: "adjudication by the players' scores".to_owned(),
+            };
+        }
+    };
+    let End { outcome, termination, reason } = end;
+    Ok(Finished { moves: played, outcome, termination, reason, duration: began.elapsed() })
+}
+
+/// Checkmate, stalemate, insufficient material, the 50-move rule and threefold repetition.
+fn ended_by_rules(position: &Position) -> Option<End> {
+    let board = position.board();
+    let end =
+        |outcome, reason: String| Some(End { outcome, termination: termination::NORMAL, reason });
+    let draw = |reason: &str| end(Outcome::Draw, format!("Draw by {reason}"));
+    if !position.has_legal_move() {
+        if board.checkers().is_empty() {
+            return draw("stalemate");
+        }
+        let winner = !board.side_to_move();
+        return end(Outcome::win_of(winner), format!("{winner:?} mates"));
+    }
+    if insufficient_material(board) {
+        return draw("insufficient material");
+    }
+    if position.halfmove_clock() >= 100 {
+        return draw("the 50-move rule");
+    }
+    let key = repetition_key(board);
+    if position.history().iter().filter(|&&earlier| earlier == key).count() >= 2 {
+        return draw("threefold repetition");
+    }
+    None
+}
+
+/// Takes the time of a move off the clock, and says whether there was too little of it.
+fn overstepped(clock: &mut Option<Duration>, limit: &Limit, time: Duration) -> bool {
+    if limit.move_time.is_some_and(|allowed| time > allowed + limit.margin) {
+        return true;
+    }
+    let (Some(left), Some(control)) = (clock, limit.clock) else { return false };
+    let late = time > *left + limit.margin;
+    *left = left.saturating_sub(time) + control.increment;
+    late
+}
+
+fn legal_move(position: &Position, text: &str) -> Option<Move> {
+    position.parse_move(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::{Result, anyhow};
+    use azimuth::position::STARTPOS;
+
+    use super::*;
+    use crate::elo::player::Choice;
+    use crate::elo::settings::TimeControl;
+
+    const NO_LIMIT: Limit = Limit {
+        depth: None,
+        nodes: None,
+        move_time: None,
+        clock: None,
+        margin: Duration::from_millis(5),
+    };
+
+    /// Plays the moves that it was given, each in the given time.
+    struct Script {
+        moves: std::vec::IntoIter<&'static str>,
+        time: Duration,
+        evaluation: Option<Evaluation>,
+        games: usize,
+    }
+
+    impl Script {
+        fn new(moves: &'static str) -> Self {
+            let moves: Vec<&str> = moves.split_whitespace().collect();
+            Self {
+                moves: moves.into_iter(),
+                time: Duration::from_millis(1),
+                evaluation: None,
+                games: 0,
+            }
+        }
+    }
+
+    impl Player for Script {
+        fn new_game(&mut self) -> Result<()> {
+            self.games += 1;
+            Ok(())
+        }
+
+        fn choose(&mut self, _: &Situation<'_>) -> Result<Choice> {
+            let mv = self.moves.next().ok_or_else(|| anyhow!("the script is over"))?;
+            let (evaluation, time) = (self.evaluation, self.time);
+            Ok(Choice { mv: mv.to_owned(), evaluation, depth: None, time })
+        }
+    }
+
+    fn game(start: &str, mut white: Script, mut black: Script, limit: &Limit) -> Result<Finished> {
+        let seats = [Seat { player: &mut white, limit }, Seat { player: &mut black, limit }];
+        let finished = play(start, seats, &Adjudication::default())?;
+        assert_eq!((white.games, black.games), (1, 1));
+        Ok(finished)
+    }
+
+    #[test]
+    fn the_rules_end_a_game() -> Result<()> {
+        for (start, white, black, outcome, reason) in [
+            (STARTPOS, "f2f3 g2g4", "e7e5 d8h4", Outcome::BlackWins, "Black mates"),
+            (
+                STARTPOS,
+                "g1f3 f3g1 g1f3 f3g1",
+                "g8f6 f6g8 g8f6 f6g8",
+                Outcome::Draw,
+                "Draw by threefold repetition",
+            ),
+            ("7k/8/6Q1/8/8/8/8/K7 w - - 0 1", "a1b1", "", Outcome::Draw, "Draw by stalemate"),
+            (
+                "7k/8/8/8/8/8/1p6/K7 w - - 0 1",
+                "a1b2",
+                "",
+                Outcome::Draw,
+                "Draw by insufficient material",
+            ),
+            (
+                "6k1/8/8/8/8/8/8/K6R w - - 99 80",
+                "a1b1",
+                "",
+                Outcome::Draw,
+                "Draw by the 50-move rule",
+            ),
+            // A mate by the hundredth half-move is a mate.
+            ("7k/8/6K1/8/8/8/8/R7 w - - 99 80", "a1a8", "", Outcome::WhiteWins, "White mates"),
+        ] {
+            let finished = game(start, Script::new(white), Script::new(black), &NO_LIMIT)?;
+            assert_eq!((finished.outcome, finished.reason.as_str()), (outcome, reason));
+            assert_eq!(finished.termination, termination::NORMAL);
+            let moves = white.split_whitespace().chain(black.split_whitespace()).count();
+            assert_eq!(finished.moves.len(), moves);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn castling_may_be_written_either_way() -> Result<()> {
+        for castling in ["e1g1", "e1h1"] {
+            let mut white = Script::new("");
+            white.moves = vec![castling, "f1f8"].into_iter();
+            let start = "8/k4p2/8/8/8/8/8/4K2R w K - 0 1";
+            let finished = game(start, white, Script::new("a7a8 none"), &NO_LIMIT)?;
+            assert_eq!(finished.moves[0].san, "O-O");
+            assert_eq!(finished.reason, "White makes an illegal move: f1f8");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn illegal_moves_and_late_ones_lose() -> Result<()> {
+        let finished = game(STARTPOS, Script::new("e2e5"), Script::new(""), &NO_LIMIT)?;
+        assert_eq!(finished.outcome, Outcome::BlackWins);
+        assert_eq!(finished.termination, termination::RULES_INFRACTION);
+        assert!(finished.reason.contains("e2e5"));
+
+        let second = Duration::from_secs(1);
+        let clock = TimeControl { base: second, increment: Duration::from_millis(100) };
+        for (limit, time, moves) in [
+            (Limit { move_time: Some(second), ..NO_LIMIT }, 1004, None),
+            (Limit { move_time: Some(second), ..NO_LIMIT }, 1006, Some(1)),
+            // 500 ms a move leave 200 ms after White's second one, 300 ms leave 400 ms.
+            (Limit { clock: Some(clock), ..NO_LIMIT }, 300, None),
+            (Limit { clock: Some(clock), ..NO_LIMIT }, 500, Some(5)),
+        ] {
+            let mut white = Script::new("e2e4 d1h5 f1c4 h5f7");
+            white.time = Duration::from_millis(time);
+            let finished = game(STARTPOS, white, Script::new("e7e5 b8c6 g8f6"), &limit)?;
+            let late = finished.termination == termination::TIME_FORFEIT;
+            assert_eq!(late.then_some(finished.moves.len() + 1), moves, "{limit:?}");
+            let expected = if late { Outcome::BlackWins } else { Outcome::WhiteWins };
+            assert_eq!(finished.outcome, expected);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn agreed_scores_end_a_game_only_where_asked() -> Result<()> {
+        let resign = Adjudication { resign: Some("moves=2,score=500".parse()?), draw: None };
+        for (adjudication, termination) in
+            [(Adjudication::default(), termination::NORMAL), (resign, termination::ADJUDICATION)]
+        {
+            let mut white = Script::new("e2e4 d1h5 f1c4 h5f7");
+            let mut black = Script::new("e7e5 b8c6 g8f6");
+            white.evaluation = Some(Evaluation::Centipawns(600));
+            black.evaluation = Some(Evaluation::Mate(4));
+            let seats = [
+                Seat { player: &mut white, limit: &NO_LIMIT },
+                Seat { player: &mut black, limit: &NO_LIMIT },
+            ];
+            let finished = play(STARTPOS, seats, &adjudication)?;
+            assert_eq!(finished.outcome, Outcome::WhiteWins);
+            assert_eq!(finished.termination, termination);
+            assert_eq!(finished.moves.len(), if adjudication.resign.is_some() { 4 } else { 7 });
+        }
+        Ok(())
+    }
+}

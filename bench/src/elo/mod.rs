@@ -1,0 +1,131 @@
+//! `azimuth-bench elo`: matches against any UCI engine, and between Azimuth's own settings.
+
+mod adjudication;
+mod book;
+mod game;
+pub mod player;
+mod process;
+pub mod record;
+mod roster;
+pub mod settings;
+mod tournament;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use crate::device::DeviceArguments;
+use crate::rating::{Sprt, Standings, Verdict};
+use adjudication::{Adjudication, DrawRule, ResignRule};
+use record::GameFile;
+use roster::Roster;
+use settings::PlayerSettings;
+use tournament::Tournament;
+
+pub use game::Outcome;
+
+/// Time between lines of progress.
+const PROGRESS: Duration = Duration::from_secs(30);
+
+/// A match: every --player against every --against, every opening with both colours.
+///
+/// A player is `key=value` words: `width`, `depth`, `mode`, `weights`, `hash` for Azimuth, which plays
+/// in this process; `cmd=PATH` and `option.NAME=VALUE` for another engine; `depth`, `nodes`,
+/// `movetime` (ms), `tc` (SECONDS+INCREMENT), `margin` (ms), `name`, `elo` for both.
+#[derive(Args)]
+pub struct Elo {
+    /// A player to measure.
+    #[arg(long = "player", required = true, value_parser = PlayerSettings::parse)]
+    players: Vec<PlayerSettings>,
+    /// An opponent.
+    #[arg(long = "against", required = true, value_parser = PlayerSettings::parse)]
+    opponents: Vec<PlayerSettings>,
+    /// Openings: EPD or FEN a line, plain or zipped.
+    #[arg(long)]
+    book: PathBuf,
+    /// Games of every pairing; an even number.
+    #[arg(long, default_value_t = 200)]
+    games: usize,
+    /// Games at a time.
+    #[arg(long, default_value_t = 1)]
+    concurrency: usize,
+    /// Which openings, and in which order.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The games are written here; a match that was interrupted goes on from it.
+    #[arg(long)]
+    pgn: PathBuf,
+    /// End draws early: moves=8,score=10,from=40.
+    #[arg(long)]
+    draw: Option<DrawRule>,
+    /// End decided games early: moves=4,score=800.
+    #[arg(long)]
+    resign: Option<ResignRule>,
+    /// Stop once it is decided whether the player is better:
+    /// elo0=0,elo1=5[,alpha=0.05][,beta=0.05][,model=normalized|logistic].
+    #[arg(long)]
+    sprt: Option<Sprt>,
+    #[command(flatten)]
+    device: DeviceArguments,
+}
+
+/// Plays what is left of the match and prints the standings of all games in the file.
+pub fn run(arguments: Elo) -> Result<()> {
+    let Elo { players, opponents, book, games, concurrency, seed, pgn, .. } = arguments;
+    ensure!(games > 0 && games.is_multiple_of(2), "--games {games}: expected an even number");
+    ensure!(concurrency > 0, "--concurrency 0: expected at least 1");
+    let (measured, others) = (players.len(), opponents.len());
+    ensure!(
+        arguments.sprt.is_none() || (measured == 1 && others == 1),
+        "--sprt compares one --player with one --against"
+    );
+    let openings = book::openings(&book, games / 2, seed)?;
+    let (device, dtype) = arguments.device.open()?;
+    let roster = Roster::assemble(players.into_iter().chain(opponents).collect(), &device, dtype)?;
+    let pairings = (0..measured)
+        .flat_map(|player| (measured..measured + others).map(move |other| [player, other]))
+        .collect();
+    let adjudication = Adjudication { draw: arguments.draw, resign: arguments.resign };
+    let tournament = Tournament {
+        participants: &roster.participants,
+        pairings,
+        openings,
+        adjudication,
+        concurrency,
+    };
+    let (mut file, mut played) = GameFile::open(&pgn)?;
+    let (before, total) = (played.clone(), tournament.games());
+    let names = [0, measured].map(|player| roster.participants[player].name.name.as_str());
+    let verdict = |games: &[record::GameRecord]| {
+        let sprt = arguments.sprt.as_ref()?;
+        Some(sprt.verdict(&Standings::of(games).pairs(names)))
+    };
+    let decided = |games: &[record::GameRecord]| {
+        verdict(games).is_some_and(|verdict| verdict != Verdict::Undecided)
+    };
+    let began = Instant::now();
+    let mut told = began;
+    if !decided(&played) {
+        tournament.play(&roster, &before, |game| {
+            file.add(&game)?;
+            played.push(game);
+            if told.elapsed() > PROGRESS {
+                told = Instant::now();
+                let minutes = began.elapsed().as_secs_f64() / 60.0;
+                eprintln!("{} of {total} games, {minutes:.1} minutes", played.len());
+            }
+            Ok(if decided(&played) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+    }
+    let standings = Standings::of(&played);
+    print!("{}", standings.table()?);
+    if let Some(sprt) = &arguments.sprt {
+        println!("{}", sprt.summary(&standings.pairs(names)));
+    }
+    let new = played.len() - before.len();
+    println!("{new} games played in {:.1} minutes", began.elapsed().as_secs_f64() / 60.0);
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! A player at the board: the game so far in, a move out.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use azimuth::axis::centipawns_of_win_probability;
+use azimuth::inference::Evaluator;
+use azimuth::position::Position;
+use azimuth::search::{Beam, Control, Limits, Planner, Value};
+use azimuth::uci::{Go, budget};
+use cozy_chess::{Color, Move};
+use crossbeam_channel::unbounded;
+
+use super::settings::{BeamPlayer, Limit};
+
+/// The game that a player looks at.
+pub struct Situation<'a> {
+    /// FEN of the start.
+    pub start: &'a str,
+    /// The moves since then.
+    pub moves: &'a [Move],
+    /// Where they led.
+    pub position: &'a Position,
+    /// White's and Black's time left, where they play by a clock.
+    pub clocks: [Option<Duration>; 2],
+    /// White's and Black's increment.
+    pub increments: [Duration; 2],
+}
+
+/// A score from White's view.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Evaluation {
+    Centipawns(i32),
+    /// Moves to mate, negative where White is mated.
+    Mate(i32),
+}
+
+impl Evaluation {
+    /// From the view of the side to move.
+    pub fn seen_by(self, side: Color) -> Self {
+        match (side, self) {
+            (Color::White, _) => self,
+            (Color::Black, Self::Centipawns(value)) => Self::Centipawns(-value),
+            (Color::Black, Self::Mate(moves)) => Self::Mate(-moves),
+        }
+    }
+}
+
+/// A player's answer.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// In UCI notation; a player may name a move that is not legal.
+    pub mv: String,
+    /// From White's view, where the player says it.
+    pub evaluation: Option<Evaluation>,
+    /// Plies searched, where the player says it.
+    pub depth: Option<u32>,
+    pub time: Duration,
+}
+
+/// Who plays.
+pub trait Player: Send {
+    /// Forgets the game before.
+    fn new_game(&mut self) -> Result<()>;
+
+    /// A move in a position that has one. Fails where the player is broken, which ends the match: a
+    /// crash is no result.
+    fn choose(&mut self, situation: &Situation<'_>) -> Result<Choice>;
+}
+
+/// Azimuth's beam in this process, on a worker that others share.
+pub struct InProcess {
+    beam: Beam,
+    limit: Limit,
+}
+
+impl InProcess {
+    pub fn new(evaluator: Evaluator, settings: &BeamPlayer, limit: Limit) -> Self {
+        Self { beam: Beam::new(evaluator, settings.beam), limit }
+    }
+}
+
+impl Player for InProcess {
+    fn new_game(&mut self) -> Result<()> {
+        self.beam.new_game();
+        Ok(())
+    }
+
+    fn choose(&mut self, situation: &Situation<'_>) -> Result<Choice> {
+        let board = situation.position.board();
+        let go = Go {
+            time: situation.clocks,
+            increment: situation.increments,
+            move_time: self.limit.move_time,
+            ..Go::default()
+        };
+        let limits = Limits {
+            depth: self.limit.depth,
+            nodes: self.limit.nodes,
+            time: budget(&go, board.side_to_move(), Duration::ZERO),
+            ..Limits::default()
+        };
+        // Nobody sends a signal: the limits end the search.
+        let (_signals, received) = unbounded();
+        let mut control = Control::new(limits, received);
+        let report = self.beam.search(situation.position, &mut control, &mut |_| ())?;
+        let time = control.elapsed();
+        let mv = report.pv.first().context("the search found no move")?;
+        let evaluation = evaluation(report.value).seen_by(board.side_to_move());
+        Ok(Choice {
+            mv: mv.to_string(),
+            evaluation: Some(evaluation),
+            depth: Some(report.depth),
+            time,
+        })
+    }
+}
+
+fn evaluation(value: Value) -> Evaluation {
+    match value.mate_in() {
+        Some(moves) => Evaluation::Mate(moves),
+        None => {
+            Evaluation::Centipawns(centipawns_of_win_probability(value.win_probability().into()))
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! Games as PGN: written after each game, read back to go on, to rate and to report.
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use azimuth::position::STARTPOS;
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+
+use super::game::{Outcome, PlayedMove};
+use super::player::Evaluation;
+
+/// Columns of the movetext.
+const WIDTH: usize = 100;
+
+/// A player as a game's tags name it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Name {
+    pub name: String,
+    /// Words of [`super::settings::PlayerSettings::describe`]; empty where the PGN has none.
+    pub settings: String,
+    /// Known rating.
+    pub elo: Option<f64>,
+}
+
+/// A finished game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameRecord {
+    pub white: Name,
+    pub black: Name,
+    /// FEN of the start.
+    pub opening: String,
+    /// Number of the opening in the match, and of the game in its pair, from 1.
+    pub round: String,
+    pub moves: Vec<PlayedMove>,
+    pub outcome: Outcome,
+    pub termination: String,
+    /// Why it ended, in words.
+    pub reason: String,
+    /// Date and time of the start in UTC, as PGN writes them.
+    pub started: Option<(String, String)>,
+    pub duration: Option<Duration>,
+}
+
+impl GameRecord {
+    /// The game as PGN, with the empty line that ends it.
+    pub fn to_pgn(&self) -> String {
+        let mut tags: Vec<(&str, String)> = vec![
+            ("Event", "Azimuth match".to_owned()),
+            ("Site", "?".to_owned()),
+            ("Date", self.started.as_ref().map_or("????.??.??".to_owned(), |at| at.0.clone())),
+            ("Round", self.round.clone()),
+            ("White", self.white.name.clone()),
+            ("Black", self.black.name.clone()),
+            ("Result", self.outcome.as_pgn().to_owned()),
+            ("SetUp", "1".to_owned()),
+            ("FEN", self.opening.clone()),
+        ];
+        for (tag, player) in [("WhiteElo", &self.white), ("BlackElo", &self.black)] {
+            tags.extend(player.elo.map(|elo| (tag, elo.to_string())));
+        }
+        tags.push(("WhiteSettings", self.white.settings.clone()));
+        tags.push(("BlackSettings", self.black.settings.clone()));
+        tags.push(("Termination", self.termination.clone()));
+        tags.push(("PlyCount", self.moves.len().to_string()));
+        if let Some((date, time)) = &self.started {
+            tags.push(("UTCDate", date.clone()));
+            tags.push(("UTCTime", time.clone()));
+        }
+        tags.extend(self.duration.map(|duration| ("GameDuration", hours(duration))));
+        let mut text = String::new();
+        for (name, value) in tags {
+            let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = writeln!(text, "[{name} \"{value}\"]");
+        }
+        text.push('\n');
+        write_wrapped(&mut text, &self.movetext());
+        text.push('\n');
+        text
+    }
+
+    fn movetext(&self) -> Vec<String> {
+        let mut fields = self.opening.split(' ');
+        let black_first = fields.nth(1) == Some("b");
+        let first: usize = fields.nth(3).and_then(|field| field.parse().ok()).unwrap_or(1);
+        let mut words = Vec::new();
+        for (ply, mv) in self.moves.iter().enumerate() {
+            let half_moves = ply + usize::from(black_first);
+            let number = first + half_moves / 2;
+            if half_moves.is_multiple_of(2) {
+                words.push(format!("{number}."));
+            } else if ply == 0 {
+                words.push(format!("{number}..."));
+            }
+            words.push(mv.san.clone());
+            words.extend(comment(mv));
+        }
+        words.push(format!("{{{}}}", self.reason));
+        words.push(self.outcome.as_pgn().to_owned());
+        words
+    }
+}
+
+/// `{[%eval 0.25,6] [%emt 0:00:00.0021]}`: lichess's and ChessBase's commands, as python-chess reads
+/// them.
+fn comment(mv: &PlayedMove) -> Option<String> {
+    let evaluation = mv.evaluation.map(|evaluation| {
+        let value = match evaluation {
+            Evaluation::Centipawns(value) => format!("{:.2}", f64::from(value) / 100.0),
+            Evaluation::Mate(moves) => format!("#{moves}"),
+        };
+        match mv.depth {
+            Some(depth) => format!("[%eval {value},{depth}]"),
+            None => format!("[%eval {value}]"),
+        }
+    });
+    let time = mv.time.map(|time| format!("[%emt {}]", hours(time)));
+    let parts: Vec<String> = evaluation.into_iter().chain(time).collect();
+    (!parts.is_empty()).then(|| format!("{{{}}}", parts.join(" ")))
+}
+
+fn write_wrapped(text: &mut String, words: &[String]) {
+    let mut column = 0;
+    for word in words {
+        if column > 0 && column + 1 + word.len() > WIDTH {
+            text.push('\n');
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += word.len();
+    }
+    text.push('\n');
+}
+
+/// `H:MM:SS.ffff`.
+fn hours(time: Duration) -> String {
+    let ticks = (time.as_secs_f64() * 1e4).round() as u64;
+    let seconds = ticks / 10_000;
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    format!("{hours}:{minutes:02}:{:02}.{:04}", seconds % 60, ticks % 10_000)
+}
+
+/// The inverse of [`hours`]; also without a fraction.
+fn duration(text: &str) -> Option<Duration> {
+    let mut seconds = 0.0;
+    for part in text.split(':') {
+        seconds = seconds * 60.0 + part.parse::<f64>().ok()?;
+    }
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// A PGN file that games are added to.
+pub struct GameFile {
+    file: File,
+    name: String,
+}
+
+impl GameFile {
+    /// Opens or makes the file, cuts off a game that an interruption left unfinished, and returns
+    /// the games that are in it. Fails where another match is writing to it.
+    pub fn open(path: &Path) -> Result<(Self, Vec<GameRecord>)> {
+        let name = format!("game file '{}'", path.display());
+        let context = || name.clone();
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .with_context(context)?;
+        file.try_lock().map_err(|_| anyhow!("{name}: another match is writing to it"))?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).with_context(context)?;
+        let whole = end_of_last_game(&text);
+        let rest = text[whole..].trim_start();
+        ensure!(
+            (rest.is_empty() || "[Event ".starts_with(&rest[..rest.len().min(7)]))
+                && rest.matches("[Event ").count() <= 1
+                && !text.contains('\r'),
+            "{name}: it is not a file of this program's games"
+        );
+        file.set_len(whole as u64).with_context(context)?;
+        file.seek(SeekFrom::End(0)).with_context(context)?;
+        let games = read_games(text[..whole].as_bytes()).with_context(context)?;
+        Ok((Self { file, name }, games))
+    }
+
+    /// Adds a game.
+    pub fn add(&mut self, game: &GameRecord) -> Result<()> {
+        // One write: an interruption leaves all of it or an end that can be told.
+        self.file
+            .write_all(game.to_pgn().as_bytes())
+            .and_then(|()| self.file.flush())
+            .with_context(|| self.name.clone())
+    }
+}
+
+/// Where the last game that is there to its empty line ends, in bytes.
+fn end_of_last_game(text: &str) -> usize {
+    const RESULTS: [&str; 4] = ["1-0\n\n", "0-1\n\n", "1/2-1/2\n\n", "*\n\n"];
+    let ends = RESULTS.iter().filter_map(|end| Some(text.rfind(end)? + end.len()));
+    ends.max().unwrap_or(0)
+}
+
+/// The finished games of a PGN file, plain or `.zst`; others in it are left out.
+pub fn read_file(path: &Path) -> Result<Vec<GameRecord>> {
+    let name = || format!("game file '{}'", path.display());
+    let file = File::open(path).with_context(name)?;
+    let games = if path.extension().is_some_and(|extension| extension == "zst") {
+        read_games(BufReader::new(zstd::Decoder::new(file).with_context(name)?))
+    } else {
+        read_games(BufReader::new(file))
+    };
+    games.with_context(name)
+}
+
+/// The finished games of a PGN text.
+fn read_games(source: impl BufRead) -> Result<Vec<GameRecord>> {
+    let mut reader = Reader::new(source);
+    let mut games = Vec::new();
+    while let Some(game) = reader.read_game(&mut RecordReader)? {
+        games.extend(game);
+    }
+    Ok(games)
+}
+
+struct RecordReader;
+
+/// A game's tags by name.
+type Tags = Vec<(String, String)>;
+
+struct Movetext {
+    tags: Tags,
+    moves: Vec<PlayedMove>,
+    reason: String,
+}
+
+impl Visitor for RecordReader {
+    type Tags = Tags;
+    type Movetext = Movetext;
+    type Output = Option<GameRecord>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
+        ControlFlow::Continue(Vec::new())
+    }
+
+    fn tag(
+        &mut self,
+        tags: &mut Tags,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<Self::Output> {
+        let name = String::from_utf8_lossy(name).into_owned();
+        tags.push((name, value.decode_utf8_lossy().into_owned()));
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Movetext> {
+        ControlFlow::Continue(Movetext { tags, moves: Vec::new(), reason: String::new() })
+    }
+
+    fn san(&mut self, game: &mut Movetext, san: SanPlus) -> ControlFlow<Self::Output> {
+        let san = san.to_string();
+        game.moves.push(PlayedMove { san, evaluation: None, depth: None, time: None });
+        ControlFlow::Continue(())
+    }
+
+    fn comment(
+        &mut self,
+        game: &mut Movetext,
+        comment: RawComment<'_>,
+    ) -> ControlFlow<Self::Output> {
+        let text = String::from_utf8_lossy(comment.as_bytes()).replace('\n', " ");
+        let (evaluation, time) = (command(&text, "eval"), command(&text, "emt"));
+        match game.moves.last_mut() {
+            Some(mv) if evaluation.or(time).is_some() => {
+                (mv.evaluation, mv.depth) = evaluation.map_or((None, None), read_evaluation);
+                mv.time = time.and_then(duration);
+            }
+            _ => game.reason = text,
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, game: Movetext) -> Self::Output {
+        let tag = |name: &str| {
+            game.tags.iter().find(|(found, _)| found == name).map(|(_, value)| value.clone())
+        };
+        let player = |side: &str| Name {
+            name: tag(side).unwrap_or_default(),
+            settings: tag(&format!("{side}Settings")).unwrap_or_default(),
+            elo: tag(&format!("{side}Elo")).and_then(|elo| elo.parse().ok()),
+        };
+        Some(GameRecord {
+            white: player("White"),
+            black: player("Black"),
+            opening: tag("FEN").unwrap_or_else(|| STARTPOS.to_owned()),
+            round: tag("Round").unwrap_or_default(),
+            outcome: Outcome::from_pgn(&tag("Result")?)?,
+            termination: tag("Termination").unwrap_or_default(),
+            reason: game.reason,
+            started: tag("UTCDate").zip(tag("UTCTime")),
+            duration: tag("GameDuration").and_then(|text| duration(&text)),
+            moves: game.moves,
+        })
+    }
+}
+
+/// What follows `[%name ` in a comment.
+fn command<'a>(comment: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = comment.split_once(&format!("[%{name} "))?;
+    Some(rest.split_once(']')?.0)
+}
+
+fn read_evaluation(text: &str) -> (Option<Evaluation>, Option<u32>) {
+    let (value, depth) = text.split_once(',').unwrap_or((text, ""));
+    let evaluation = match value.strip_prefix('#') {
+        Some(moves) => moves.parse().ok().map(Evaluation::Mate),
+        None => {
+            let pawns = value.parse::<f64>().ok();
+            pawns.map(|pawns| Evaluation::Centipawns((pawns * 100.0).round() as i32))
+        }
+    };
+    (evaluation, depth.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> GameRecord {
+        let mv = |san: &str, evaluation, milliseconds| PlayedMove {
+            san: san.to_owned(),
+            evaluation,
+            depth: Some(6),
+            time: Some(Duration::from_micros(milliseconds)),
+        };
+        let player = |name: &str, elo| Name {
+            name: name.to_owned(),
+            settings: "engine=x 'option.A B=\\1'".to_owned(),
+            elo,
+        };
+        GameRecord {
+            white: player("a \"quoted\" name", None),
+            black: player("b", Some(1500.0)),
+            opening: "rnbqkbnr/pppp1ppp/8/4p3/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq - 0 2".to_owned(),
+            round: "3.2".to_owned(),
+            moves: vec![mv("Qh4#", Some(Evaluation::Mate(-1)), 52_300)],
+            outcome: Outcome::BlackWins,
+            termination: "normal".to_owned(),
+            reason: "Black mates".to_owned(),
+            started: Some(("2026.01.02".to_owned(), "03:04:05".to_owned())),
+            duration: Some(Duration::from_millis(3_723_400)),
+        }
+    }
+
+    #[test]
+    fn a_game_is_read_as_it_was_written() -> Result<()> {
+        let mut long = record();
+        let moves = [("Nf6", 31), ("Nc3", -5), ("Ng8", 0), ("Nb1", 1500)];
+        long.moves = (0..100)
+            .map(|ply| {
+                let (san, centipawns) = moves[ply % 4];
+                let evaluation = (ply % 7 != 0).then_some(Evaluation::Centipawns(centipawns));
+                PlayedMove {
+                    san: san.to_owned(),
+                    depth: evaluation.map(|_| 4),
+                    evaluation,
+                    time: Some(Duration::from_micros(100 * ply as u64)),
+                }
+            })
+            .collect();
+        let games = vec![record(), long];
+        let text: String = games.iter().map(GameRecord::to_pgn).collect();
+        assert!(text.lines().all(|line| line.len() <= 200), "{text}");
+        assert!(text.contains("2... Qh4# {[%eval #-1,6] [%emt 0:00:00.0523]}"), "{text}");
+        assert!(text.contains("[GameDuration \"1:02:03.4000\"]"));
+        assert_eq!(read_games(text.as_bytes())?, games);
+        Ok(())
+    }
+
+    #[test]
+    fn a_game_cut_short_is_dropped_wherever_the_cut_is() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("games.pgn");
+        let one = record().to_pgn();
+        for cut in (0..one.len()).step_by(7) {
+            std::fs::write(&path, format!("{one}{}", &one[..cut]))?;
+            let (mut file, games) = GameFile::open(&path)?;
+            assert_eq!(games, [record()], "cut at {cut}");
+            file.add(&record())?;
+            drop(file);
+            assert_eq!(std::fs::read_to_string(&path)?, format!("{one}{one}"), "cut at {cut}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_is_not_shared_and_other_files_are_not_touched() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("games.pgn");
+        let first = GameFile::open(&path)?;
+        let error = GameFile::open(&path).err().context("opened twice")?.to_string();
+        assert!(error.contains("another match is writing to it"), "{error}");
+        drop(first);
+        std::fs::write(&path, "a letter")?;
+        let error = GameFile::open(&path).err().context("not games")?.to_string();
+        assert!(error.contains("it is not a file of this program's games"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path)?, "a letter");
+        Ok(())
+    }
+
+    #[test]
+    fn games_of_other_programs_are_read() -> Result<()> {
+        let text = "[White \"a\"]\n[Black \"b\"]\n[Result \"1/2-1/2\"]\n\n\
+                    1. e4 {+0.30/6 0.052s} e5 {-0.1/5 0.01s, Draw by adjudication} 1/2-1/2\n\n\
+                    [White \"a\"]\n[Black \"b\"]\n[Result \"*\"]\n\n1. e4 *\n\n";
+        let games = read_games(text.as_bytes())?;
+        assert_eq!(games.len(), 1);
+        assert_eq!((games[0].outcome, games[0].moves.len()), (Outcome::Draw, 2));
+        assert_eq!(games[0].opening, STARTPOS);
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! The players of a match, checked and named before the first game.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use azimuth::inference::{Evaluator, Worker};
+use azimuth::weights::{EMBEDDED, Weights};
+use candle_core::{DType, Device};
+use sha2::{Digest, Sha256};
+
+use super::player::{InProcess, Player};
+use super::process::Process;
+use super::record::Name;
+use super::settings::{BeamPlayer, PlayerSettings, Program, UciPlayer, mode_name};
+
+/// Bytes of a weights file's hash that a game's record carries.
+const FINGERPRINT: usize = 4;
+
+/// A player with the name that its games carry.
+pub struct Participant {
+    pub settings: PlayerSettings,
+    pub name: Name,
+}
+
+/// Participants, and the workers that those in this process share: one for each weights file.
+pub struct Roster {
+    pub participants: Vec<Participant>,
+    workers: BTreeMap<Option<PathBuf>, Worker>,
+}
+
+impl Roster {
+    /// Loads every weights file once, starts every engine once to learn its name and options, and
+    /// checks that names differ.
+    pub fn assemble(players: Vec<PlayerSettings>, device: &Device, dtype: DType) -> Result<Self> {
+        let mut workers = BTreeMap::new();
+        let mut fingerprints = BTreeMap::new();
+        let mut participants: Vec<Participant> = Vec::new();
+        for settings in players {
+            let version = match &settings.program {
+                Program::Beam(BeamPlayer { weights: path, .. }) => {
+                    if !workers.contains_key(path) {
+                        let weights = match path {
+                            Some(path) => Weights::read(path)?,
+                            None => Weights::embedded()?,
+                        };
+                        fingerprints.insert(path.clone(), fingerprint(path.as_deref())?);
+                        let notice = |text: &str| eprintln!("azimuth-bench: {text}");
+                        let worker =
+                            Worker::start(Arc::new(weights), device, dtype, Box::new(notice))?;
+                        workers.insert(path.clone(), worker);
+                    }
+                    format!("Azimuth {} weights {}", env!("CARGO_PKG_VERSION"), fingerprints[path])
+                }
+                Program::Uci(engine) => Process::start(engine, &settings.limit)?.name.clone(),
+            };
+            let name = Name {
+                name: settings.name.clone().unwrap_or_else(|| default_name(&settings, &version)),
+                settings: settings.describe(&version),
+                elo: settings.elo,
+            };
+            ensure!(
+                participants.iter().all(|other| other.name.name != name.name),
+                "two players are called '{}'; tell them apart with name=",
+                name.name
+            );
+            participants.push(Participant { settings, name });
+        }
+        Ok(Self { participants, workers })
+    }
+
+    /// The participant's player for one game at a time.
+    pub fn player(&self, participant: usize) -> Result<Box<dyn Player>> {
+        let Participant { settings, name } = &self.participants[participant];
+        let player: Result<Box<dyn Player>> = match &settings.program {
+            Program::Beam(beam) => {
+                let evaluator = Evaluator::new(&self.workers[&beam.weights], beam.hash);
+                Ok(Box::new(InProcess::new(evaluator, beam, settings.limit.clone())))
+            }
+            Program::Uci(engine) => start(engine, settings),
+        };
+        player.with_context(|| format!("player '{}'", name.name))
+    }
+}
+
+/// The beginning of the SHA-256 of a weights file, the embedded one where `None`.
+fn fingerprint(path: Option<&Path>) -> Result<String> {
+    let bytes = match path {
+        Some(path) => Cow::Owned(std::fs::read(path)?),
+        None => Cow::Borrowed(EMBEDDED),
+    };
+    let digest = Sha256::digest(&bytes);
+    Ok(digest.iter().take(FINGERPRINT).map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn start(engine: &UciPlayer, settings: &PlayerSettings) -> Result<Box<dyn Player>> {
+    Ok(Box::new(Process::start(engine, &settings.limit)?))
+}
+
+/// `Azimuth w3 d6`, or the engine's own name with the rating it is held to.
+fn default_name(settings: &PlayerSettings, version: &str) -> String {
+    match &settings.program {
+        Program::Beam(BeamPlayer { weights, beam, .. }) => {
+            let mut name = format!("Azimuth w{}", beam.width);
+            match (settings.limit.move_time, settings.limit.clock) {
+                (None, None) => name.push_str(&format!(" d{}", beam.depth)),
+                (Some(time), _) => name.push_str(&format!(" {} ms", time.as_millis())),
+                (None, Some(clock)) => name.push_str(&format!(
+                    " {}+{}",
+                    clock.base.as_secs_f64(),
+                    clock.increment.as_secs_f64()
+                )),
+            }
+            if beam.mode != azimuth::search::BeamMode::Tree {
+                name.push_str(&format!(" {}", mode_name(beam.mode)));
+            }
+            if let Some(path) = weights {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                name.push_str(&format!(" {stem}"));
+            }
+            name
+        }
+        Program::Uci(_) => match settings.elo {
+            Some(elo) => format!("{version} at {elo}"),
+            None => version.to_owned(),
+        },
+    }
+}

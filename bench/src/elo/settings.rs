@@ -1,0 +1,317 @@
+//! Who plays and how: a player's settings as `key=value` words, and back.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use azimuth::search::{BeamMode, BeamSettings};
+
+/// Score cache of a planner that plays in this process, in megabytes.
+const HASH: usize = 16;
+
+/// How far over its time a player may go before it loses.
+const MARGIN: Duration = Duration::from_millis(500);
+
+/// Plies of a planner whose limit is another than depth.
+const UNLIMITED: u32 = 128;
+
+/// A player of a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayerSettings {
+    /// What it is called; made from the other settings where `None`.
+    pub name: Option<String>,
+    /// Known rating, for an opponent that others are measured against.
+    pub elo: Option<f64>,
+    pub program: Program,
+    pub limit: Limit,
+}
+
+/// What chooses the moves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Program {
+    /// Azimuth's beam in this process.
+    Beam(BeamPlayer),
+    /// A UCI engine in a process of its own.
+    Uci(UciPlayer),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct BeamPlayer {
+    /// The weights file; the embedded weights where `None`.
+    pub weights: Option<PathBuf>,
+    pub beam: BeamSettings,
+    /// Score cache in megabytes.
+    pub hash: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct UciPlayer {
+    pub command: PathBuf,
+    /// Set by name before the first game.
+    pub options: BTreeMap<String, String>,
+}
+
+/// What ends a player's thought. Several may be given; the first to come counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    pub depth: Option<u32>,
+    pub nodes: Option<u64>,
+    pub move_time: Option<Duration>,
+    pub clock: Option<TimeControl>,
+    /// Time over the limit that is forgiven.
+    pub margin: Duration,
+}
+
+/// Time for the whole game, and what every move adds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeControl {
+    pub base: Duration,
+    pub increment: Duration,
+}
+
+impl PlayerSettings {
+    /// Reads `key=value` words, quoted as in a shell: `cmd=PATH` and `option.NAME=VALUE` for a UCI
+    /// engine, `width`, `mode`, `weights`, `hash` for Azimuth in this process; `depth`, `nodes`,
+    /// `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::read(text).with_context(|| format!("player '{text}'"))
+    }
+
+    fn read(text: &str) -> Result<Self> {
+        let mut words = Words::split(text)?;
+        let limit = Limit {
+            depth: words.take("depth")?,
+            nodes: words.take("nodes")?,
+            move_time: words.take("movetime")?.map(Duration::from_millis),
+            clock: words.take_text("tc").map(|text| TimeControl::parse(&text)).transpose()?,
+            margin: words.take("margin")?.map_or(MARGIN, Duration::from_millis),
+        };
+        let name = words.take_text("name");
+        let elo = words.take("elo")?;
+        let program = match words.take_text("cmd") {
+            Some(command) => {
+                let options = words.take_options();
+                ensure!(limit.is_some(), "a limit is missing: depth, nodes, movetime or tc");
+                Program::Uci(UciPlayer { command: command.into(), options })
+            }
+            None => Program::Beam(words.take_beam(&limit)?),
+        };
+        words.all_taken()?;
+        let elo = elo.or_else(|| program.limited_elo());
+        Ok(Self { name, elo, program, limit })
+    }
+
+    /// The settings as words that say what matters to strength, without paths: for the record of a
+    /// game. `version` is the program's name and version.
+    pub fn describe(&self, version: &str) -> String {
+        let mut words = vec![("engine".to_owned(), version.to_owned())];
+        match &self.program {
+            Program::Beam(BeamPlayer { beam, hash, .. }) => {
+                words.push(("width".to_owned(), beam.width.to_string()));
+                words.push(("mode".to_owned(), mode_name(beam.mode).to_owned()));
+                words.push(("hash".to_owned(), hash.to_string()));
+                if self.limit.depth.is_none() && beam.depth != UNLIMITED {
+                    words.push(("depth".to_owned(), beam.depth.to_string()));
+                }
+            }
+            Program::Uci(UciPlayer { options, .. }) => words.extend(
+                options.iter().map(|(name, value)| (format!("option.{name}"), value.clone())),
+            ),
+        }
+        words.extend(self.limit.words());
+        let words: Vec<String> =
+            words.iter().map(|(key, value)| format!("{}={}", quoted(key), quoted(value))).collect();
+        words.join(" ")
+    }
+}
+
+/// As a shell would need it, so that [`Words::split`] reads it back.
+fn quoted(text: &str) -> Cow<'_, str> {
+    // Only a NUL cannot be quoted, and no argument of a program holds one.
+    shlex::try_quote(text).unwrap_or(Cow::Borrowed(""))
+}
+
+impl Program {
+    /// The rating that `UCI_LimitStrength` holds a UCI engine to.
+    fn limited_elo(&self) -> Option<f64> {
+        let Self::Uci(UciPlayer { options, .. }) = self else { return None };
+        let find = |name: &str| {
+            options.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        };
+        (find("UCI_LimitStrength")? == "true").then_some(())?;
+        find("UCI_Elo")?.parse().ok()
+    }
+}
+
+impl Limit {
+    fn is_some(&self) -> bool {
+        self.depth.is_some()
+            || self.nodes.is_some()
+            || self.move_time.is_some()
+            || self.clock.is_some()
+    }
+
+    fn words(&self) -> Vec<(String, String)> {
+        let milliseconds = |time: Duration| time.as_millis().to_string();
+        let clock = |clock: TimeControl| {
+            format!("{}+{}", clock.base.as_secs_f64(), clock.increment.as_secs_f64())
+        };
+        [
+            ("depth", self.depth.map(|depth| depth.to_string())),
+            ("nodes", self.nodes.map(|nodes| nodes.to_string())),
+            ("movetime", self.move_time.map(milliseconds)),
+            ("tc", self.clock.map(clock)),
+        ]
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+        .collect()
+    }
+}
+
+impl TimeControl {
+    fn parse(text: &str) -> Result<Self> {
+        let seconds = |part: &str| -> Result<Duration> {
+            let seconds: f64 = part.parse().ok().context("not a number of seconds")?;
+            Duration::try_from_secs_f64(seconds).context("not a time")
+        };
+        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
+        let parse = || Ok(Self { base: seconds(base)?, increment: seconds(increment)? });
+        parse().map_err(|error: anyhow::Error| {
+            anyhow!("tc '{text}': expected SECONDS+INCREMENT ({error})")
+        })
+    }
+}
+
+/// The mode's name in settings, as in the engine's option `BeamMode`.
+pub fn mode_name(mode: BeamMode) -> &'static str {
+    match mode {
+        BeamMode::Tree => "tree",
+        BeamMode::Global => "global",
+    }
+}
+
+/// `key=value` words that have not been understood yet.
+pub struct Words(BTreeMap<String, String>);
+
+impl Words {
+    /// Splits a text as a shell does. Fails at a word without `=` or a key that comes twice.
+    pub fn split(text: &str) -> Result<Self> {
+        let words = shlex::split(text).context("a quote is not closed")?;
+        let mut found = BTreeMap::new();
+        for word in words {
+            let (key, value) =
+                word.split_once('=').with_context(|| format!("'{word}': expected key=value"))?;
+            let before = found.insert(key.to_owned(), value.to_owned());
+            ensure!(before.is_none(), "'{key}' comes twice");
+        }
+        Ok(Self(found))
+    }
+
+    /// The text under `key`.
+    pub fn take_text(&mut self, key: &str) -> Option<String> {
+        self.0.remove(key)
+    }
+
+    /// The number under `key`.
+    pub fn take<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>> {
+        let Some(text) = self.take_text(key) else { return Ok(None) };
+        let number = text.parse().ok().with_context(|| format!("{key} '{text}': not a number"))?;
+        Ok(Some(number))
+    }
+
+    /// Fails if a word is left.
+    pub fn all_taken(self) -> Result<()> {
+        match self.0.keys().next() {
+            None => Ok(()),
+            Some(key) => bail!("unknown setting '{key}'"),
+        }
+    }
+
+    fn take_options(&mut self) -> BTreeMap<String, String> {
+        let (options, others) = std::mem::take(&mut self.0)
+            .into_iter()
+            .partition(|(key, _)| key.starts_with("option."));
+        self.0 = others;
+        let options: BTreeMap<String, String> = options;
+        options
+            .into_iter()
+            .map(|(key, value)| (key.trim_start_matches("option.").to_owned(), value))
+            .collect()
+    }
+
+    fn take_beam(&mut self, limit: &Limit) -> Result<BeamPlayer> {
+        let usual = BeamSettings::default();
+        let mode = match self.take_text("mode").as_deref() {
+            None => usual.mode,
+            Some(name) => [BeamMode::Tree, BeamMode::Global]
+                .into_iter()
+                .find(|&mode| mode_name(mode) == name)
+                .with_context(|| format!("mode '{name}': expected tree or global"))?,
+        };
+        let width = self.take("width")?.unwrap_or(usual.width);
+        ensure!(width > 0, "width: expected at least 1");
+        let hash = self.take("hash")?.unwrap_or(HASH);
+        ensure!(hash > 0, "hash: expected at least 1");
+        let depth = match limit.depth {
+            Some(depth) => depth,
+            None if limit.is_some() => UNLIMITED,
+            None => usual.depth,
+        };
+        ensure!(depth > 0, "depth: expected at least 1");
+        let weights = self.take_text("weights").map(PathBuf::from);
+        Ok(BeamPlayer { weights, beam: BeamSettings { width, depth, mode }, hash })
+    }
+}
+
+/// The last part of a path, for records that must not say where things lie.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_and_described() -> Result<()> {
+        let stockfish = PlayerSettings::parse(
+            "cmd='/a path/stockfish' movetime=50 option.UCI_LimitStrength=true \
+             option.UCI_Elo=1500 'option.Syzygy Path=/x y'",
+        )?;
+        assert_eq!(stockfish.elo, Some(1500.0));
+        assert_eq!(
+            stockfish.describe("Stockfish 16"),
+            "engine='Stockfish 16' 'option.Syzygy Path'='/x y' option.UCI_Elo=1500 \
+             option.UCI_LimitStrength=true movetime=50"
+        );
+        let beam = PlayerSettings::parse("width=5 depth=4 mode=global")?;
+        assert_eq!(beam.describe("azimuth"), "engine=azimuth width=5 mode=global hash=16 depth=4");
+        let usual = PlayerSettings::parse("")?;
+        assert_eq!(usual.describe("azimuth"), "engine=azimuth width=3 mode=tree hash=16 depth=6");
+        let timed = PlayerSettings::parse("tc=10+0.1")?;
+        assert!(timed.describe("azimuth").ends_with("hash=16 tc=10+0.1"));
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, part) in [
+            ("depth=x", "depth 'x': not a number"),
+            ("depth=0", "depth: expected at least 1"),
+            ("width=0", "width: expected at least 1"),
+            ("cmd=stockfish", "a limit is missing"),
+            ("colour=red", "unknown setting 'colour'"),
+            ("depth=1 depth=2", "'depth' comes twice"),
+            ("tc=ten", "expected SECONDS+INCREMENT"),
+            ("tc=-1", "expected SECONDS+INCREMENT"),
+            ("mode=wide", "expected tree or global"),
+            ("depth", "expected key=value"),
+            ("'depth=1", "a quote is not closed"),
+        ] {
+            let error = format!("{:#}", PlayerSettings::parse(text).expect_err(text));
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A match: every pairing plays every opening with both colours, several games at a time.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+use crossbeam_channel::{Sender, bounded};
+
+use super::adjudication::Adjudication;
+use super::game::{self, Seat};
+use super::player::Player;
+use super::record::GameRecord;
+use super::roster::{Participant, Roster};
+
+/// What is to be played.
+pub struct Tournament<'a> {
+    pub participants: &'a [Participant],
+    /// Participants that meet.
+    pub pairings: Vec<[usize; 2]>,
+    /// FENs; each is played twice by every pairing.
+    pub openings: Vec<String>,
+    pub adjudication: Adjudication,
+    /// Games at a time.
+    pub concurrency: usize,
+}
+
+/// A game to play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Fixture {
+    white: usize,
+    black: usize,
+    opening: usize,
+    /// First or second of the pair.
+    second: bool,
+}
+
+impl Tournament<'_> {
+    /// Games in all.
+    pub fn games(&self) -> usize {
+        self.fixtures().len()
+    }
+
+    /// Opening by opening, so that an end at any time leaves all pairings equally far.
+    fn fixtures(&self) -> Vec<Fixture> {
+        let pairs = (0..self.openings.len())
+            .flat_map(|opening| self.pairings.iter().map(move |&pairing| (opening, pairing)));
+        pairs
+            .flat_map(|(opening, [one, other])| {
+                [
+                    Fixture { white: one, black: other, opening, second: false },
+                    Fixture { white: other, black: one, opening, second: true },
+                ]
+            })
+            .collect()
+    }
+
+    /// Which fixtures `games` have settled. Fails at a game of the same players that was played
+    /// under other settings or from other openings.
+    fn settled(&self, games: &[GameRecord]) -> Result<HashSet<Fixture>> {
+        let by_label: HashMap<_, _> =
+            self.fixtures().into_iter().map(|fixture| (self.label(fixture), fixture)).collect();
+        let mut settled = HashSet::new();
+        for game in games {
+            let label = (game.white.name.clone(), game.black.name.clone(), game.round.clone());
+            // Games of other players, or beyond this match's number, are left alone.
+            let Some(&fixture) = by_label.get(&label) else { continue };
+            let what = || format!("round {} of '{}' against '{}'", label.2, label.0, label.1);
+            for (found, player) in [(&game.white, fixture.white), (&game.black, fixture.black)] {
+                let expected = &self.participants[player].name.settings;
+                ensure!(
+                    &found.settings == expected,
+                    "{} was played with '{}', now it is '{expected}'; use another --pgn or name=",
+                    what(),
+                    found.settings
+                );
+            }
+            ensure!(
+                game.opening == self.openings[fixture.opening],
+                "{} was played from another opening; use the same --book and --seed, or another \
+                 --pgn",
+                what()
+            );
+            settled.insert(fixture);
+        }
+        Ok(settled)
+    }
+
+    /// Names of White and Black, and the round.
+    fn label(&self, fixture: Fixture) -> (String, String, String) {
+        let name = |player: usize| self.participants[player].name.name.clone();
+        let round = format!("{}.{}", fixture.opening + 1, if fixture.second { 2 } else { 1 });
+        (name(fixture.white), name(fixture.black), round)
+    }
+
+    /// Plays what `before` has not settled, with players of `roster`; `report` gets every game as it
+    /// ends and may end the match. A broken player ends it with an error.
+    pub fn play(
+        &self,
+        roster: &Roster,
+        before: &[GameRecord],
+        mut report: impl FnMut(GameRecord) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let settled = self.settled(before)?;
+        let left: Vec<Fixture> =
+            self.fixtures().into_iter().filter(|fixture| !settled.contains(fixture)).collect();
+        let tables = self.concurrency.min(left.len());
+        let mut players: Vec<Table> =
+            (0..tables).map(|_| self.table(roster)).collect::<Result<_>>()?;
+        let left = Mutex::new(left.into_iter());
+        let over = AtomicBool::new(false);
+        let (sender, finished) = bounded(tables);
+        thread::scope(|scope| {
+            for table in &mut players {
+                let (sender, left, over) = (sender.clone(), &left, &over);
+                scope.spawn(move || self.serve(table, left, over, &sender));
+            }
+            drop(sender);
+            let mut outcome = Ok(());
+            for game in finished {
+                // What is being played when the match is over still counts; what failed does not.
+                match game.and_then(&mut report) {
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(())) => over.store(true, Ordering::Relaxed),
+                    Err(error) => {
+                        over.store(true, Ordering::Relaxed);
+                        outcome = outcome.and(Err(error));
+                    }
+                }
+            }
+            outcome
+        })
+    }
+
+    fn table(&self, roster: &Roster) -> Result<Table> {
+        let mut table = Table::new();
+        for &player in self.pairings.iter().flatten() {
+            if !table.contains_key(&player) {
+                table.insert(player, roster.player(player)?);
+            }
+        }
+        Ok(table)
+    }
+
+    fn serve(
+        &self,
+        table: &mut Table,
+        left: &Mutex<std::vec::IntoIter<Fixture>>,
+        over: &AtomicBool,
+        finished: &Sender<Result<GameRecord>>,
+    ) {
+        while !over.load(Ordering::Relaxed) {
+            let Some(fixture) = left.lock().ok().and_then(|mut left| left.next()) else { break };
+            if finished.send(self.play_one(table, fixture)).is_err() {
+                break;
+            }
+        }
+    }
+
+    fn play_one(&self, table: &mut Table, fixture: Fixture) -> Result<GameRecord> {
+        let (white, black, round) = self.label(fixture);
+        let context = || format!("round {round}, '{white}' against '{black}'");
+        let opening = &self.openings[fixture.opening];
+        let Fixture { white: one, black: other, .. } = fixture;
+        let [Some(first), Some(second)] = table.get_disjoint_mut([&one, &other]) else {
+            bail!("{}: a player cannot meet itself", context());
+        };
+        let limit = |player: usize| &self.participants[player].settings.limit;
+        let seats = [
+            Seat { player: first.as_mut(), limit: limit(one) },
+            Seat { player: second.as_mut(), limit: limit(other) },
+        ];
+        let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+        let started = (now.strftime("%Y.%m.%d").to_string(), now.strftime("%H:%M:%S").to_string());
+        let game = game::play(opening, seats, &self.adjudication).with_context(context)?;
+        Ok(GameRecord {
+            white: self.participants[one].name.clone(),
+            black: self.participants[other].name.clone(),
+            opening: opening.clone(),
+            round: round.clone(),
+            moves: game.moves,
+            outcome: game.outcome,
+            termination: game.termination.to_owned(),
+            reason: game.reason,
+            started: Some(started),
+            duration: Some(game.duration),
+        })
+    }
+}
+
+/// The players that one thread plays with.
+type Table = HashMap<usize, Box<dyn Player>>;

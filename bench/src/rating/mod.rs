@@ -1,0 +1,38 @@
+//! From games to ratings.
+
+mod model;
+pub mod pairs;
+mod sprt;
+mod standings;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use crate::elo::record;
+
+pub use model::{Rating, Ratings};
+pub use sprt::{Sprt, Verdict};
+pub use standings::Standings;
+
+/// Prints the ratings of all games of `files`, with players of `known` rating.
+pub fn run(files: &[PathBuf], known: &[(String, f64)]) -> Result<()> {
+    let games: Vec<Vec<record::GameRecord>> =
+        files.iter().map(|file| record::read_file(file)).collect::<Result<_>>()?;
+    let mut standings = Standings::of(&games.concat());
+    for (name, elo) in known {
+        match standings.players.iter_mut().find(|player| &player.name == name) {
+            Some(player) => player.elo = Some(*elo),
+            None => bail!("--known {name}: no game of that player"),
+        }
+    }
+    print!("{}", standings.table()?);
+    Ok(())
+}
+
+/// Reads `NAME=ELO`.
+pub fn known(text: &str) -> Result<(String, f64)> {
+    let (name, elo) = text.rsplit_once('=').context("expected NAME=ELO")?;
+    let elo: f64 = elo.parse().ok().with_context(|| format!("'{elo}' is not a number"))?;
+    Ok((name.to_owned(), elo))
+}

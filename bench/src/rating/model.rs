@@ -1,0 +1,637 @@
+//! Ratings by a Bayesian logistic model with draws and the first move's advantage: that of BayesElo
+//! (Coulom, "Bayesian Elo Rating", 2005-2010), with known ratings for some players.
+//!
+//! With x = rating of White - rating of Black + advantage and F(x) = 1 / (1 + 10^(-x / 400)):
+//! P(White wins) = F(x - draw), P(Black wins) = F(-x - draw), a draw otherwise. Advantage and draw are
+//! fitted with the ratings. The prior is BayesElo's: one virtual drawn game a player, spread over its
+//! opponents. Ratings are the most likely ones. An interval is that of the player's marginal posterior,
+//! the other parameters integrated out by Laplace's approximation at every point; it need not be
+//! symmetric.
+
+use anyhow::{Context, Result, bail, ensure};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+
+use super::standings::{Results, Standings};
+
+/// `ln 10 / 400`: Elo to the logistic's own unit.
+const UNIT: f64 = std::f64::consts::LN_10 / 400.0;
+
+/// Virtual draws that a player brings to its games.
+const PRIOR_DRAWS: f64 = 1.0;
+
+/// Standard deviation, in Elo, of the weak normal priors about 0 of advantage and draw, which keep
+/// them finite where the games do not: BayesElo has fixed values for them there.
+const PARAMETER_DEVIATION: f64 = 300.0;
+
+/// Precision, in Elo^-2, of the average of ratings being 0 where no player's rating is known.
+const CENTRE: f64 = 1.0;
+
+/// A rating with its 95% interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rating {
+    pub elo: f64,
+    pub low: f64,
+    pub high: f64,
+    /// The rating was known beforehand.
+    pub known: bool,
+}
+
+/// The ratings of all players of some standings.
+#[derive(Clone, Debug)]
+pub struct Ratings {
+    /// In the order of the players.
+    pub players: Vec<Rating>,
+    /// The first move's advantage, in Elo.
+    pub advantage: f64,
+    /// The draw parameter, in Elo: two equal players draw `(10^(d/400) - 1) / (10^(d/400) + 1)` of
+    /// their games.
+    pub draw: f64,
+}
+
+impl Ratings {
+    /// Rates everyone. Fails where a player's games do not connect it to all others, so that nothing
+    /// can be said of the difference.
+    pub fn of(standings: &Standings) -> Result<Self> {
+        let known: Vec<Option<f64>> = standings.players.iter().map(|player| player.elo).collect();
+        let games = standings.games.iter().map(|(&(white, black), &results)| Games {
+            white,
+            black,
+            results: results.into(),
+        });
+        let mut games: Vec<Games> = games.collect();
+        ensure!(!games.is_empty(), "no games to rate");
+        if let Some(apart) = apart(&games, &known) {
+            let name = &standings.players[apart].name;
+            let others = if known.iter().any(Option::is_some) { "known ratings" } else { "others" };
+            bail!("player '{name}' cannot be rated: no games connect it with the {others}");
+        }
+        add_prior(&mut games, known.len());
+
+        // The scale of the ratings depends on the draw parameter that is fitted with them.
+        let mut scale = 1.0;
+        let mut point = None;
+        for _ in 0..SCALINGS {
+            let model = Model { games: &games, known: &known, scale, pinned: None };
+            let mut found = model.most_likely(point)?;
+            let next = scale_of(model.draw(&found).min(LARGEST_DRAW));
+            found.rows_mut(0, model.free()).scale_mut(scale / next);
+            (point, scale) = (Some(found), next);
+        }
+        let model = Model { games: &games, known: &known, scale, pinned: None };
+        let point = model.most_likely(point)?;
+        let players = (0..known.len())
+            .map(|player| match known[player] {
+                Some(elo) => Ok(Rating { elo, low: elo, high: elo, known: true }),
+                None => model.interval(&point, player),
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { players, advantage: model.advantage(&point), draw: model.draw(&point) })
+    }
+}
+
+/// Rounds in which ratings and scale are fitted to each other; the scale moves by parts in a thousand.
+const SCALINGS: usize = 8;
+
+/// Draw parameter, in Elo, beyond which the scale stays: nine games in eleven between equals are drawn,
+/// and if hardly any is decided there is no slope to keep.
+const LARGEST_DRAW: f64 = 400.0;
+
+/// BayesElo's scale: the model's ratings times this have, between equal players, the slope of the
+/// usual Elo formula.
+fn scale_of(draw: f64) -> f64 {
+    let x = 10f64.powf(-draw / 400.0);
+    4.0 * x / (1.0 + x).powi(2)
+}
+
+/// Counts between two players, fractions allowed.
+#[derive(Clone, Copy)]
+struct Games {
+    white: usize,
+    black: usize,
+    results: Counts,
+}
+
+#[derive(Clone, Copy)]
+struct Counts {
+    wins: f64,
+    draws: f64,
+    losses: f64,
+}
+
+impl From<Results> for Counts {
+    fn from(results: Results) -> Self {
+        let Results { wins, draws, losses } = results;
+        Self { wins: wins as f64, draws: draws as f64, losses: losses as f64 }
+    }
+}
+
+impl Counts {
+    fn total(&self) -> f64 {
+        self.wins + self.draws + self.losses
+    }
+}
+
+/// A player whose games do not lead to a known rating (or, where none is known, to the first player).
+fn apart(games: &[Games], known: &[Option<f64>]) -> Option<usize> {
+    let mut reached: Vec<bool> = known.iter().map(Option::is_some).collect();
+    if !reached.contains(&true) {
+        reached[0] = true;
+    }
+    loop {
+        let before = reached.clone();
+        for game in games {
+            let either = reached[game.white] || reached[game.black];
+            reached[game.white] = either;
+            reached[game.black] = either;
+        }
+        if reached == before {
+            return reached.iter().position(|reached| !reached);
+        }
+    }
+}
+
+/// Adds every player's virtual draws: half with each colour, spread over its opponents as its games
+/// are.
+fn add_prior(games: &mut Vec<Games>, players: usize) {
+    let real = games.clone();
+    for player in 0..players {
+        let own = || real.iter().filter(|game| game.white == player || game.black == player);
+        let total: f64 = own().map(|game| game.results.total()).sum();
+        for game in own() {
+            let draws = PRIOR_DRAWS / 2.0 * game.results.total() / total;
+            let results = Counts { wins: 0.0, draws, losses: 0.0 };
+            games.push(Games { results, ..*game });
+            games.push(Games { white: game.black, black: game.white, results });
+        }
+    }
+}
+
+/// The posterior as a function of the free parameters: ratings of players that are neither known nor
+/// pinned, then advantage and draw.
+struct Model<'a> {
+    games: &'a [Games],
+    known: &'a [Option<f64>],
+    /// Elo of a unit of the model's ratings.
+    scale: f64,
+    /// A player held at a rating of the model.
+    pinned: Option<(usize, f64)>,
+}
+
+/// Value, gradient and negated second derivatives of the logarithm of the posterior.
+struct Shape {
+    value: f64,
+    gradient: DVector<f64>,
+    information: DMatrix<f64>,
+}
+
+impl Model<'_> {
+    fn is_free(&self, player: usize) -> bool {
+        self.known[player].is_none() && self.pinned.is_none_or(|(pinned, _)| pinned != player)
+    }
+
+    /// Where each player's rating stands among the free parameters.
+    fn places(&self) -> Vec<Option<usize>> {
+        let mut next = 0..;
+        (0..self.known.len()).map(|p| self.is_free(p).then(|| next.next()).flatten()).collect()
+    }
+
+    fn free(&self) -> usize {
+        (0..self.known.len()).filter(|&player| self.is_free(player)).count()
+    }
+
+    fn rating(&self, point: &DVector<f64>, places: &[Option<usize>], player: usize) -> f64 {
+        match (places[player], self.known[player], self.pinned) {
+            (Some(place), _, _) => point[place],
+            (None, Some(elo), _) => elo / self.scale,
+            (None, None, Some((_, rating))) => rating,
+            (None, None, None) => unreachable!("a player is free, known or pinned"),
+        }
+    }
+
+    fn advantage(&self, point: &DVector<f64>) -> f64 {
+        point[self.free()]
+    }
+
+    fn draw(&self, point: &DVector<f64>) -> f64 {
+        point[self.free() + 1]
+    }
+
+    fn start(&self) -> DVector<f64> {
+        let known: Vec<f64> = self.known.iter().flatten().copied().collect();
+        let mean = known.iter().sum::<f64>() / (known.len().max(1) as f64 * self.scale);
+        let mut point = DVector::from_element(self.free() + 2, mean);
+        point[self.free()] = 0.0;
+        point[self.free() + 1] = 50.0;
+        point
+    }
+
+    fn shape(&self, point: &DVector<f64>) -> Shape {
+        let (size, places) = (point.len(), self.places());
+        let (advantage, draw) = (self.free(), self.free() + 1);
+        let mut value = 0.0;
+        let mut gradient = DVector::zeros(size);
+        let mut information = DMatrix::zeros(size, size);
+        for game in self.games {
+            let rating = |player| self.rating(point, &places, player);
+            let x = rating(game.white) - rating(game.black) + point[advantage];
+            let term = Term::of(&game.results, x, point[draw]);
+            value += term.value;
+            // How x depends on the free parameters.
+            let of_x =
+                [(places[game.white], 1.0), (places[game.black], -1.0), (Some(advantage), 1.0)];
+            let of_x: Vec<(usize, f64)> =
+                of_x.into_iter().filter_map(|(place, slope)| Some((place?, slope))).collect();
+            for &(i, slope) in &of_x {
+                gradient[i] += slope * term.x;
+                information[(i, draw)] -= slope * term.x_draw;
+                information[(draw, i)] -= slope * term.x_draw;
+                for &(j, other) in &of_x {
+                    information[(i, j)] -= slope * other * term.x_x;
+                }
+            }
+            gradient[draw] += term.draw;
+            information[(draw, draw)] -= term.draw_draw;
+        }
+        for parameter in [advantage, draw] {
+            let precision = PARAMETER_DEVIATION.powi(-2);
+            value -= precision * point[parameter].powi(2) / 2.0;
+            gradient[parameter] -= precision * point[parameter];
+            information[(parameter, parameter)] += precision;
+        }
+        if self.known.iter().all(Option::is_none) {
+            let ratings: Vec<f64> =
+                (0..self.known.len()).map(|player| self.rating(point, &places, player)).collect();
+            let count = ratings.len() as f64;
+            let mean = ratings.iter().sum::<f64>() / count;
+            value -= CENTRE * mean * mean / 2.0;
+            for i in places.iter().flatten() {
+                gradient[*i] -= CENTRE * mean / count;
+                for j in places.iter().flatten() {
+                    information[(*i, *j)] += CENTRE / (count * count);
+                }
+            }
+        }
+        Shape { value, gradient, information }
+    }
+
+    /// The maximum of the posterior by Newton's method; it is concave, so steps that overshoot are
+    /// halved.
+    fn most_likely(&self, start: Option<DVector<f64>>) -> Result<DVector<f64>> {
+        const STEPS: usize = 200;
+        const CLOSE: f64 = 1e-6;
+        /// In Elo: from a flat place Newton's step is too long.
+        const LONGEST: f64 = 200.0;
+        let mut point = start.unwrap_or_else(|| self.start());
+        let mut shape = self.shape(&point);
+        for _ in 0..STEPS {
+            let step = step(&shape)?;
+            let mut size = (LONGEST / step.amax()).min(1.0);
+            let (next, found) = loop {
+                let mut next = &point + &step * size;
+                let draw = next.len() - 1;
+                next[draw] = next[draw].max(point[draw] / 4.0);
+                let found = self.shape(&next);
+                if found.value >= shape.value {
+                    break (next, found);
+                }
+                if (&next - &point).amax() < CLOSE {
+                    // As far up as the numbers can tell.
+                    return Ok(point);
+                }
+                size /= 2.0;
+            };
+            let moved = (&next - &point).amax();
+            (point, shape) = (next, found);
+            if moved < CLOSE {
+                return Ok(point);
+            }
+        }
+        bail!("the ratings do not settle")
+    }
+
+    /// A free player's rating with the 95% interval of its marginal posterior, in Elo.
+    fn interval(&self, point: &DVector<f64>, player: usize) -> Result<Rating> {
+        /// Points of the grid on each side, and how far it reaches, in standard deviations.
+        const POINTS: i32 = 40;
+        const REACH: f64 = 7.0;
+        let place = self.places()[player].context("the player is not free")?;
+        let covariance = factor(self.shape(point).information)?.inverse();
+        let (middle, deviation) = (point[place], covariance[(place, place)].sqrt());
+        let at = |step: i32| middle + f64::from(step) * deviation * REACH / f64::from(POINTS);
+        let mut densities = Vec::new();
+        for side in [-1, 1] {
+            let mut rest = Some(point.clone().remove_row(place));
+            for step in 0..=POINTS {
+                let pinned = Some((player, at(side * step)));
+                let model = Model { pinned, ..*self };
+                let found = model.most_likely(rest)?;
+                let shape = model.shape(&found);
+                let volume = factor(shape.information)?.ln_determinant();
+                densities.push((at(side * step), shape.value - volume / 2.0));
+                rest = Some(found);
+            }
+        }
+        densities.sort_by(|a, b| a.0.total_cmp(&b.0));
+        densities.dedup_by(|a, b| a.0 == b.0);
+        let [low, high] = [0.025, 0.975].map(|share| quantile(&densities, share) * self.scale);
+        Ok(Rating { elo: middle * self.scale, low, high, known: false })
+    }
+}
+
+/// Newton's step, shortened where the posterior is flat.
+fn step(shape: &Shape) -> Result<DVector<f64>> {
+    const DAMPINGS: [f64; 4] = [0.0, 1e-9, 1e-7, 1e-5];
+    let size = shape.gradient.len();
+    let damped = DAMPINGS.iter().find_map(|&damping| {
+        Cholesky::new(&shape.information + DMatrix::identity(size, size) * damping)
+    });
+    Ok(damped.context("the games do not determine the ratings")?.solve(&shape.gradient))
+}
+
+fn factor(information: DMatrix<f64>) -> Result<Cholesky<f64, Dyn>> {
+    Cholesky::new(information).context("the games do not determine the ratings")
+}
+
+/// The place below which `share` of the mass lies, for logarithms of densities on a rising grid.
+fn quantile(densities: &[(f64, f64)], share: f64) -> f64 {
+    let highest = densities.iter().map(|point| point.1).fold(f64::MIN, f64::max);
+    let density = |i: usize| (densities[i].1 - highest).exp();
+    let mass = |i: usize| {
+        (densities[i + 1].0 - densities[i].0) * f64::midpoint(density(i), density(i + 1))
+    };
+    let total: f64 = (0..densities.len() - 1).map(mass).sum();
+    let mut below = 0.0;
+    for i in 0..densities.len() - 1 {
+        let part = mass(i) / total;
+        if below + part >= share {
+            let within = (share - below) / part;
+            return densities[i].0 + within * (densities[i + 1].0 - densities[i].0);
+        }
+        below += part;
+    }
+    densities[densities.len() - 1].0
+}
+
+/// Logarithm of the likelihood of some games, with its derivatives by x and by the draw parameter.
+struct Term {
+    value: f64,
+    x: f64,
+    draw: f64,
+    x_x: f64,
+    x_draw: f64,
+    draw_draw: f64,
+}
+
+impl Term {
+    /// A draw's likelihood is that of a win times that of a loss times `10^(2 draw / 400) - 1`, so it
+    /// counts as both.
+    fn of(results: &Counts, x: f64, draw: f64) -> Self {
+        let wins = results.wins + results.draws;
+        let losses = results.losses + results.draws;
+        let (win, loss) = (Logistic::at(x - draw), Logistic::at(-x - draw));
+        // Of 10^(2 draw / 400) - 1.
+        let exponent = 2.0 * UNIT * draw;
+        let gap = -(-exponent).exp_m1();
+        let slope = 2.0 * UNIT / gap;
+        let bend = -slope * slope * (-exponent).exp();
+        Self {
+            value: wins * win.value + losses * loss.value + results.draws * (exponent + gap.ln()),
+            x: wins * win.slope - losses * loss.slope,
+            draw: -wins * win.slope - losses * loss.slope + results.draws * slope,
+            x_x: wins * win.bend + losses * loss.bend,
+            x_draw: -wins * win.bend + losses * loss.bend,
+            draw_draw: wins * win.bend + losses * loss.bend + results.draws * bend,
+        }
+    }
+}
+
+/// `ln F(x)` with its first and second derivative.
+struct Logistic {
+    value: f64,
+    slope: f64,
+    bend: f64,
+}
+
+impl Logistic {
+    fn at(x: f64) -> Self {
+        let exponent = UNIT * x;
+        let against = 1.0 / (1.0 + exponent.exp());
+        Self {
+            // ln(1 + e^-y) without overflow.
+            value: -(-exponent).max(0.0) - (-exponent.abs()).exp().ln_1p(),
+            slope: UNIT * against,
+            bend: -UNIT * UNIT * against * (1.0 - against),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::elo::record;
+    use crate::rating::standings::Player;
+
+    fn standings(elos: &[Option<f64>], games: &[((usize, usize), [u64; 3])]) -> Standings {
+        let players = elos.iter().enumerate();
+        let players = players.map(|(i, &elo)| Player { name: format!("p{i}"), elo }).collect();
+        let results = |&(pairing, [wins, draws, losses]): &((usize, usize), [u64; 3])| {
+            (pairing, Results { wins, draws, losses })
+        };
+        let games: BTreeMap<_, _> = games.iter().map(results).collect();
+        Standings::with(players, games)
+    }
+
+    /// Plays games by the model itself.
+    fn simulate(
+        rng: &mut Xoshiro256PlusPlus,
+        elos: &[f64],
+        [advantage, draw]: [f64; 2],
+        pairings: &[(usize, usize)],
+        games: usize,
+    ) -> BTreeMap<(usize, usize), Results> {
+        let scale = scale_of(draw);
+        let mut all = BTreeMap::new();
+        for &(white, black) in pairings {
+            let x = (elos[white] - elos[black]) / scale + advantage;
+            let (win, loss) =
+                (Logistic::at(x - draw).value.exp(), Logistic::at(-x - draw).value.exp());
+            let mut results = Results::default();
+            for _ in 0..games {
+                match rng.random::<f64>() {
+                    luck if luck < win => results.wins += 1,
+                    luck if luck < win + loss => results.losses += 1,
+                    _ => results.draws += 1,
+                }
+            }
+            all.insert((white, black), results);
+        }
+        all
+    }
+
+    /// Gauntlets of 100 to 400 games against two known opponents, as the strength tables have them:
+    /// the interval holds the truth in 95 of 100, and is no wider than it needs to be.
+    #[test]
+    fn simulated_ratings_are_recovered_at_the_stated_rate() -> Result<()> {
+        const MATCHES: usize = 400;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        for (truth, parameters, games) in
+            [(1620.0, [-20.0, 30.0], 50), (1200.0, [0.0, 20.0], 100), (1900.0, [35.0, 97.0], 50)]
+        {
+            let elos = [truth, 1500.0, 1700.0];
+            let pairings = [(0, 1), (1, 0), (0, 2), (2, 0)];
+            let (mut covered, mut sum) = (0, 0.0);
+            for _ in 0..MATCHES {
+                let games = simulate(&mut rng, &elos, parameters, &pairings, games);
+                let known = [None, Some(1500.0), Some(1700.0)];
+                let players = known.iter().map(|&elo| Player { name: String::new(), elo });
+                let ratings = Ratings::of(&Standings::with(players.collect(), games))?;
+                let rating = ratings.players[0];
+                covered += usize::from(rating.low <= truth && truth <= rating.high);
+                sum += rating.elo - truth;
+                assert!(rating.low < rating.elo && rating.elo < rating.high);
+            }
+            // 380 of 400, with a standard deviation of 4.4.
+            assert!((366..=394).contains(&covered), "{truth}: {covered} of {MATCHES}");
+            let bias = sum / MATCHES as f64;
+            assert!(bias.abs() < 25.0, "{truth}: {bias}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn large_matches_give_every_parameter_back() -> Result<()> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+        let elos = [-120.0, 0.0, 40.0, 80.0];
+        let pairings: Vec<(usize, usize)> =
+            (0..4).flat_map(|a| (0..4).filter(move |&b| a != b).map(move |b| (a, b))).collect();
+        let games = simulate(&mut rng, &elos, [32.8, 97.3], &pairings, 20_000);
+        let players = elos.map(|_| Player { name: String::new(), elo: None });
+        let ratings = Ratings::of(&Standings::with(players.into(), games))?;
+        for (rating, truth) in ratings.players.iter().zip(elos) {
+            assert!((rating.elo - truth).abs() < 4.0, "{rating:?} {truth}");
+        }
+        assert!((ratings.advantage - 32.8).abs() < 2.0, "{}", ratings.advantage);
+        assert!((ratings.draw - 97.3).abs() < 2.0, "{}", ratings.draw);
+        Ok(())
+    }
+
+    /// The interval against the posterior summed over a grid in all three parameters.
+    #[test]
+    fn the_interval_is_that_of_the_whole_posterior() -> Result<()> {
+        for counts in [[[30, 4, 16], [22, 6, 22]], [[48, 1, 1], [1, 3, 46]]] {
+            let known = [None, Some(1500.0)];
+            let both = [((0, 1), counts[0]), ((1, 0), counts[1])];
+            let ratings = Ratings::of(&standings(&known, &both))?;
+            let rating = ratings.players[0];
+            let scale = scale_of(ratings.draw);
+            let mut games: Vec<Games> = both
+                .iter()
+                .map(|&((white, black), [wins, draws, losses])| Games {
+                    white,
+                    black,
+                    results: Results { wins, draws, losses }.into(),
+                })
+                .collect();
+            add_prior(&mut games, 2);
+            let model = Model { games: &games, known: &known, scale, pinned: None };
+            let best = model.shape(&model.most_likely(None)?).value;
+            let densities: Vec<(f64, f64)> = (0..150)
+                .map(|i| {
+                    let elo = rating.elo + (f64::from(i) - 75.0) * 10.0;
+                    let mut sum = 0.0;
+                    for advantage in (-800..800).step_by(20) {
+                        for draw in (2..400).step_by(4) {
+                            let parameters = vec![elo / scale, advantage.into(), draw.into()];
+                            let value = model.shape(&DVector::from_vec(parameters)).value;
+                            sum += (value - best).exp();
+                        }
+                    }
+                    (elo, sum.ln())
+                })
+                .collect();
+            let (low, high) = (quantile(&densities, 0.025), quantile(&densities, 0.975));
+            let width = high - low;
+            assert!((rating.low - low).abs() < 0.03 * width, "{rating:?} {low}");
+            assert!((rating.high - high).abs() < 0.03 * width, "{rating:?} {high}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn derivatives_are_those_of_the_likelihood() {
+        let results = Counts { wins: 3.0, draws: 2.5, losses: 1.0 };
+        let (x, draw, step) = (40.0, 60.0, 1e-3);
+        let at = |x, draw| Term::of(&results, x, draw);
+        let slope = |above: f64, below: f64| (above - below) / (2.0 * step);
+        let (right, left) = (at(x + step, draw), at(x - step, draw));
+        let (up, down) = (at(x, draw + step), at(x, draw - step));
+        let here = at(x, draw);
+        for (found, expected) in [
+            (here.x, slope(right.value, left.value)),
+            (here.draw, slope(up.value, down.value)),
+            (here.x_x, slope(right.x, left.x)),
+            (here.x_draw, slope(up.x, down.x)),
+            (here.draw_draw, slope(up.draw, down.draw)),
+        ] {
+            assert!(
+                (found - expected).abs() < 1e-6 * expected.abs().max(1e-3),
+                "{found} {expected}"
+            );
+        }
+        let win = Logistic::at(x - draw).value.exp();
+        let loss = Logistic::at(-x - draw).value.exp();
+        let one_draw = Counts { wins: 0.0, draws: 1.0, losses: 0.0 };
+        let constant = 1.0 - win - loss;
+        assert!((Term::of(&one_draw, x, draw).value.exp() - constant).abs() < 1e-12);
+    }
+
+    /// fastchess 1.8.2 played these games and says Elo -56.07 +/- 49.24 (by pairs) for them.
+    #[test]
+    fn fastchess_rates_its_games_the_same() -> Result<()> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/fastchess.pgn.zst");
+        let mut standings = Standings::of(&record::read_file(&path)?);
+        let names = ["azimuth", "Stockfish-1700"];
+        let pairs = standings.pairs(names);
+        assert_eq!(pairs.0, [32, 5, 44, 1, 18]);
+        let by_pairs = pairs.logistic_elo().context("mixed results")?;
+        assert!((by_pairs.value + 56.07).abs() < 0.005 && (by_pairs.error - 49.24).abs() < 0.005);
+
+        let player = |standings: &Standings, name: &str| {
+            standings.players.iter().position(|player| player.name == name).context("not found")
+        };
+        let [azimuth, stockfish] = [player(&standings, names[0])?, player(&standings, names[1])?];
+        standings.players[stockfish].elo = Some(1700.0);
+        let rating = Ratings::of(&standings)?.players[azimuth];
+        // Two virtual draws in 202 games take one part in a hundred off the difference.
+        assert!((rating.elo - 1700.0 + 56.07).abs() < 1.5, "{rating:?}");
+        let error = (rating.high - rating.low) / 2.0;
+        assert!((error - 49.24).abs() < 3.0, "{rating:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn who_never_met_cannot_be_compared() {
+        let games = [((0, 1), [3, 1, 2]), ((2, 3), [1, 1, 1])];
+        let apart = standings(&[None, Some(1500.0), None, None], &games);
+        let error = Ratings::of(&apart).expect_err("apart").to_string();
+        assert!(error.contains("player 'p2' cannot be rated"), "{error}");
+        let empty = Ratings::of(&standings(&[], &[])).expect_err("empty").to_string();
+        assert_eq!(empty, "no games to rate");
+    }
+
+    #[test]
+    fn whitewashes_have_ratings_too() -> Result<()> {
+        for counts in [[50, 0, 0], [0, 0, 50], [0, 50, 0]] {
+            let games = [((0, 1), counts), ((1, 0), [counts[2], counts[1], counts[0]])];
+            let rating = Ratings::of(&standings(&[None, Some(1500.0)], &games))?.players[0];
+            assert!(rating.elo.is_finite() && rating.low < rating.high, "{rating:?}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! Sequential probability ratio test of two versions, on pairs of games: the generalised likelihood
+//! ratio of the pentanomial model (van den Bergh, "Comments on normalized Elo", section 4; Fishtest
+//! and fastchess use it).
+
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::pairs::{PairCounts, SCORES, expected_score, pair_deviations};
+
+/// In place of an empty count, so that every score stays possible.
+const UNSEEN: f64 = 1e-3;
+
+/// Hypotheses and error rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sprt {
+    /// Null hypothesis.
+    pub elo0: f64,
+    /// Alternative.
+    pub elo1: f64,
+    /// Probability of accepting the alternative where the null is true.
+    pub alpha: f64,
+    /// Probability of accepting the null where the alternative is true.
+    pub beta: f64,
+    pub model: EloModel,
+}
+
+/// What the hypotheses are stated in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EloModel {
+    /// The usual Elo.
+    Logistic,
+    /// Elo that takes as many games to see whatever the draw rate and the book.
+    Normalized,
+}
+
+/// What a test says so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Undecided,
+    /// The null hypothesis: not better by `elo1`.
+    Rejected,
+    /// The alternative: better than `elo0`.
+    Accepted,
+}
+
+impl Sprt {
+    /// Log-likelihood ratios at which the test ends.
+    pub fn bounds(&self) -> [f64; 2] {
+        [(self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln()]
+    }
+
+    /// Log-likelihood ratio of `elo1` to `elo0`.
+    pub fn log_likelihood_ratio(&self, counts: &PairCounts) -> f64 {
+        if counts.pairs() == 0 {
+            return 0.0;
+        }
+        let counts = counts.0.map(|count| if count == 0 { UNSEEN } else { count as f64 });
+        let total: f64 = counts.iter().sum();
+        let found = counts.map(|count| count / total);
+        let likeliest = |elo: f64| match self.model {
+            EloModel::Logistic => likeliest_with_mean(found, expected_score(elo)),
+            EloModel::Normalized => likeliest_with_deviations(found, pair_deviations(elo)),
+        };
+        let (null, alternative) = (likeliest(self.elo0), likeliest(self.elo1));
+        let ratio = |i: usize| found[i] * (alternative[i] / null[i]).ln();
+        total * (0..found.len()).map(ratio).sum::<f64>()
+    }
+
+    /// A line that says where the test stands.
+    pub fn summary(&self, counts: &PairCounts) -> String {
+        let [lower, upper] = self.bounds();
+        let verdict = match self.verdict(counts) {
+            Verdict::Undecided => "undecided",
+            Verdict::Rejected => "not better",
+            Verdict::Accepted => "better",
+        };
+        format!(
+            "SPRT [{}, {}]: {verdict}, LLR {:.2} ({lower:.2}, {upper:.2}) after {} pairs {:?}",
+            self.elo0,
+            self.elo1,
+            self.log_likelihood_ratio(counts),
+            counts.pairs(),
+            counts.0
+        )
+    }
+
+    pub fn verdict(&self, counts: &PairCounts) -> Verdict {
+        let ratio = self.log_likelihood_ratio(counts);
+        match self.bounds() {
+            [lower, _] if ratio <= lower => Verdict::Rejected,
+            [_, upper] if ratio >= upper => Verdict::Accepted,
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+/// `elo0=0,elo1=5,alpha=0.05,beta=0.05,model=normalized`; the first two have to be there.
+impl FromStr for Sprt {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (mut elo0, mut elo1, mut alpha, mut beta) = (None, None, 0.05, 0.05);
+        let mut model = EloModel::Normalized;
+        for part in text.split(',') {
+            let (name, value) =
+                part.split_once('=').with_context(|| format!("'{part}': expected name=value"))?;
+            let number = || -> Result<f64> {
+                let number: Option<f64> = value.parse().ok();
+                number
+                    .filter(|number| number.is_finite())
+                    .with_context(|| format!("{name} '{value}': not a number"))
+            };
+            match name {
+                "elo0" => elo0 = Some(number()?),
+                "elo1" => elo1 = Some(number()?),
+                "alpha" => alpha = number()?,
+                "beta" => beta = number()?,
+                "model" => {
+                    model = match value {
+                        "logistic" => EloModel::Logistic,
+                        "normalized" => EloModel::Normalized,
+                        _ => bail!("model '{value}': expected logistic or normalized"),
+                    }
+                }
+                _ => bail!("unknown '{name}', expected elo0, elo1, alpha, beta, model"),
+            }
+        }
+        let elo0 = elo0.context("elo0 is missing")?;
+        let elo1 = elo1.context("elo1 is missing")?;
+        ensure!(elo0 < elo1, "elo0 {elo0} has to be less than elo1 {elo1}");
+        let rate = |rate: f64| rate > 0.0 && rate < 0.5;
+        ensure!(rate(alpha) && rate(beta), "alpha and beta have to be between 0 and 0.5");
+        Ok(Self { elo0, elo1, alpha, beta, model })
+    }
+}
+
+/// The likeliest distribution, given what was found, among those with mean score `mean`: each
+/// probability divided by `1 + x (score - mean)`.
+fn likeliest_with_mean(found: [f64; 5], mean: f64) -> [f64; 5] {
+    tilted(found, SCORES.map(|score| score - mean))
+}
+
+/// The likeliest distribution among those whose mean lies `deviations` standard deviations from 1/2.
+/// The constraint is not linear; it is replaced by its tangent until that no longer moves, on a way of
+/// small steps from a mean of 1/2, where both are the same.
+fn likeliest_with_deviations(found: [f64; 5], deviations: f64) -> [f64; 5] {
+    const STEPS: usize = 16;
+    const ROUNDS: usize = 20;
+    let mut likeliest = likeliest_with_mean(found, 0.5);
+    for step in 1..=STEPS {
+        let aim = deviations * step as f64 / STEPS as f64;
+        for _ in 0..ROUNDS {
+            let gains = tangent(likeliest, aim);
+            let reachable = gains.iter().any(|&gain| gain > 0.0) && gains.iter().any(|&g| g < 0.0);
+            if !reachable {
+                return likeliest;
+            }
+            likeliest = tilted(found, gains);
+        }
+    }
+    likeliest
+}
+
+/// What each score adds to `mean - 1/2 - deviations * standard deviation`, near `distribution`.
+fn tangent(distribution: [f64; 5], deviations: f64) -> [f64; 5] {
+    let mean = weighted(distribution, SCORES);
+    let variance = weighted(distribution, SCORES.map(|score| (score - mean).powi(2)));
+    let deviation = variance.sqrt();
+    SCORES.map(|score| {
+        let distance = (mean - score) / deviation;
+        score - 0.5 - deviations * deviation * (1.0 + distance.powi(2)) / 2.0
+    })
+}
+
+fn weighted(probabilities: [f64; 5], values: [f64; 5]) -> f64 {
+    probabilities.iter().zip(values).map(|(p, value)| p * value).sum()
+}
+
+/// `found / (1 + x gains)` with the x that makes the mean of `gains` zero. It falls with x, so
+/// bisection finds it.
+fn tilted(found: [f64; 5], gains: [f64; 5]) -> [f64; 5] {
+    let largest = gains.into_iter().fold(f64::MIN, f64::max);
+    let smallest = gains.into_iter().fold(f64::MAX, f64::min);
+    // The open interval in which all denominators are positive.
+    let (mut low, mut high) = (-1.0 / largest, -1.0 / smallest);
+    for _ in 0..200 {
+        let x = f64::midpoint(low, high);
+        let mean: f64 = (0..5).map(|i| found[i] * gains[i] / (1.0 + x * gains[i])).sum();
+        if mean > 0.0 {
+            low = x;
+        } else {
+            high = x;
+        }
+    }
+    let x = f64::midpoint(low, high);
+    std::array::from_fn(|i| found[i] / (1.0 + x * gains[i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Final lines of fastchess 1.8.2 after matches of its own: pairs, its Elo, normalized Elo and
+    /// their errors, the test's model and elo1 (elo0 was 0), its LLR.
+    const FASTCHESS: [([u64; 5], [f64; 4], EloModel, f64, f64); 6] = [
+        ([32, 5, 44, 1, 18], [-56.07, 49.24, -56.19, 48.15], EloModel::Logistic, 10.0, -0.96),
+        ([3, 12, 44, 25, 66], [174.26, 39.51, 205.44, 39.32], EloModel::Normalized, 60.0, 19.70),
+        ([2, 1, 2, 0, 1], [-88.74, 247.25, -88.73, 196.58], EloModel::Normalized, 10.0, -0.09),
+        ([0, 0, 3, 0, 3], [190.85, 238.40, 245.67, 196.58], EloModel::Normalized, 10.0, 0.17),
+        ([0, 0, 5, 0, 1], [58.45, 110.45, 109.87, 196.58], EloModel::Normalized, 10.0, 0.10),
+        ([0, 1, 2, 1, 2], [120.41, 198.68, 148.15, 196.58], EloModel::Normalized, 10.0, 0.14),
+    ];
+
+    #[test]
+    fn fastchess_says_the_same() {
+        for (counts, [elo, error, normalized, normalized_error], model, elo1, ratio) in FASTCHESS {
+            let counts = PairCounts(counts);
+            let ours = counts.logistic_elo().expect("mixed results");
+            let ours_normalized = counts.normalized_elo().expect("mixed results");
+            let sprt = Sprt { elo0: 0.0, elo1, alpha: 1e-9, beta: 1e-9, model };
+            let expected = [elo, error, normalized, normalized_error, ratio];
+            let found = [
+                ours.value,
+                ours.error,
+                ours_normalized.value,
+                ours_normalized.error,
+                sprt.log_likelihood_ratio(&counts),
+            ];
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert!((found - expected).abs() < 0.0051, "{counts:?}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_the_counts_there_is_a_ratio() {
+        let won = PairCounts([0, 0, 0, 0, 6]);
+        let lost = PairCounts([6, 0, 0, 0, 0]);
+        for model in [EloModel::Logistic, EloModel::Normalized] {
+            for (elo0, elo1) in [(0.0, 5.0), (-5.0, 0.0), (0.0, 100.0), (0.0, 300.0)] {
+                let sprt = Sprt { elo0, elo1, alpha: 0.05, beta: 0.05, model };
+                assert!(sprt.log_likelihood_ratio(&won) > 0.0, "{sprt:?}");
+                assert!(sprt.log_likelihood_ratio(&lost) < 0.0, "{sprt:?}");
+                let even = sprt.log_likelihood_ratio(&PairCounts([0, 0, 9, 0, 0]));
+                assert!(even.is_finite(), "{sprt:?}");
+            }
+        }
+        assert_eq!(
+            Sprt::from_str("elo0=0,elo1=5").expect("valid").bounds().map(|b| (b * 1e4) as i64),
+            [-29444, 29444]
+        );
+    }
+
+    /// Tests on simulated pairs end on the wrong side no more often than alpha and beta say.
+    #[test]
+    fn error_rates_hold() {
+        use rand::distr::{Distribution, weighted::WeightedIndex};
+        use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+        const TESTS: usize = 400;
+        let sprt: Sprt = "elo0=0,elo1=40,model=logistic".parse().expect("valid");
+        for (elo, wrong) in [(0.0, Verdict::Accepted), (40.0, Verdict::Rejected)] {
+            let truth = likeliest_with_mean([0.1, 0.2, 0.4, 0.2, 0.1], expected_score(elo));
+            let pair = WeightedIndex::new(truth).expect("probabilities");
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+            let mut errors = 0;
+            for _ in 0..TESTS {
+                let mut counts = PairCounts::default();
+                let verdict = loop {
+                    counts.0[pair.sample(&mut rng)] += 1;
+                    match sprt.verdict(&counts) {
+                        Verdict::Undecided => {}
+                        verdict => break verdict,
+                    }
+                };
+                errors += usize::from(verdict == wrong);
+            }
+            // 5% of 400 is 20, with a standard deviation of 4.4.
+            assert!(errors <= 33, "{errors} of {TESTS} at {elo}");
+            assert!(errors > 0, "a test that never errs asks for too much");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, part) in [
+            ("elo0=0", "elo1 is missing"),
+            ("elo0=5,elo1=5", "elo0 5 has to be less than elo1 5"),
+            ("elo0=x,elo1=5", "elo0 'x': not a number"),
+            ("elo0=0,elo1=5,alpha=0", "between 0 and 0.5"),
+            ("elo0=0,elo1=5,model=normal", "expected logistic or normalized"),
+            ("elo0=0,elo1=5,gamma=1", "unknown 'gamma'"),
+        ] {
+            let error = text.parse::<Sprt>().expect_err(text).to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Who won against whom, in games and in pairs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+use anyhow::Result;
+
+use super::model::Ratings;
+use super::pairs::{PairCounts, WithError};
+use crate::elo::Outcome;
+use crate::elo::record::GameRecord;
+
+/// Games from one player's view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Results {
+    pub wins: u64,
+    pub draws: u64,
+    pub losses: u64,
+}
+
+/// The games of one or several matches, counted.
+pub struct Standings {
+    /// In the order of their first game.
+    pub players: Vec<Player>,
+    /// Games by White and Black, from White's view.
+    pub games: BTreeMap<(usize, usize), Results>,
+    pairs: HashMap<(usize, usize), PairCounts>,
+}
+
+/// A player of some of the games.
+pub struct Player {
+    pub name: String,
+    /// Known rating.
+    pub elo: Option<f64>,
+}
+
+impl Standings {
+    /// Counts `games`. Two games of the same players from the same opening with colours changed are
+    /// a pair.
+    pub fn of<'a>(games: impl IntoIterator<Item = &'a GameRecord>) -> Self {
+        let mut standings = Self::with(Vec::new(), BTreeMap::new());
+        // Games that wait for the other one of their pair: half points of the one who had White.
+        let mut waiting: HashMap<(usize, usize, &str), Vec<usize>> = HashMap::new();
+        for game in games {
+            let [white, black] =
+                [&game.white, &game.black].map(|player| standings.player(&player.name, player.elo));
+            let results = standings.games.entry((white, black)).or_default();
+            match game.outcome {
+                Outcome::WhiteWins => results.wins += 1,
+                Outcome::BlackWins => results.losses += 1,
+                Outcome::Draw => results.draws += 1,
+            }
+            let points = game.outcome.white_half_points();
+            let partner = waiting
+                .get_mut(&(black, white, game.opening.as_str()))
+                .and_then(std::vec::Vec::pop);
+            match partner {
+                Some(others) => {
+                    let white_points = points + (2 - others);
+                    standings.pairs.entry((white, black)).or_default().0[white_points] += 1;
+                    standings.pairs.entry((black, white)).or_default().0[4 - white_points] += 1;
+                }
+                None => {
+                    let key = (white, black, game.opening.as_str());
+                    waiting.entry(key).or_default().push(points);
+                }
+            }
+        }
+        standings
+    }
+
+    /// Games that are known by their counts only.
+    pub fn with(players: Vec<Player>, games: BTreeMap<(usize, usize), Results>) -> Self {
+        Self { players, games, pairs: HashMap::new() }
+    }
+
+    fn player(&mut self, name: &str, elo: Option<f64>) -> usize {
+        if let Some(found) = self.players.iter().position(|player| player.name == name) {
+            return found;
+        }
+        self.players.push(Player { name: name.to_owned(), elo });
+        self.players.len() - 1
+    }
+
+    /// Pairs of the two named players, from the first one's view.
+    pub fn pairs(&self, names: [&str; 2]) -> PairCounts {
+        let find = |name: &str| self.players.iter().position(|player| player.name == name);
+        let [Some(one), Some(other)] = names.map(find) else { return PairCounts::default() };
+        self.pairs.get(&(one, other)).copied().unwrap_or_default()
+    }
+
+    /// Games and score of a player against all others.
+    pub fn total(&self, player: usize) -> Results {
+        let own = self.games.iter().map(|(&(white, black), &results)| match player {
+            _ if player == white => results,
+            _ if player == black => results.seen_by_other(),
+            _ => Results::default(),
+        });
+        own.fold(Results::default(), Results::plus)
+    }
+
+    /// Games of one player against another, from the first one's view.
+    pub fn between(&self, one: usize, other: usize) -> Results {
+        let games = |white, black| self.games.get(&(white, black)).copied().unwrap_or_default();
+        games(one, other).plus(games(other, one).seen_by_other())
+    }
+
+    /// Pairings in the order of their first game, each once.
+    pub fn pairings(&self) -> Vec<(usize, usize)> {
+        let all = (0..self.players.len())
+            .flat_map(|one| (0..self.players.len()).map(move |other| (one, other)));
+        let mut pairings: Vec<(usize, usize)> = all
+            .filter(|&(one, other)| self.between(one, other).games() > 0)
+            .filter(|&(one, other)| {
+                // From the view of the one that is measured; of equals, the first.
+                let known = |player: usize| self.players[player].elo.is_some();
+                (known(one), one) < (known(other), other)
+            })
+            .collect();
+        pairings.sort_unstable();
+        pairings
+    }
+
+    /// Ratings and pairings as text to print.
+    pub fn table(&self) -> Result<String> {
+        let ratings = Ratings::of(self)?;
+        let width =
+            self.players.iter().map(|player| player.name.chars().count()).max().unwrap_or(4);
+        let mut text = String::new();
+        let _ =
+            writeln!(text, "{:<width$}    Elo       95% interval  games   score  draws", "player");
+        let mut order: Vec<usize> = (0..self.players.len()).collect();
+        order.sort_by(|&a, &b| ratings.players[b].elo.total_cmp(&ratings.players[a].elo));
+        for player in order {
+            let (rating, total) = (ratings.players[player], self.total(player));
+            let interval = match rating.known {
+                true => "known".to_owned(),
+                false => format!("{:.0} to {:.0}", rating.low, rating.high),
+            };
+            let _ = writeln!(
+                text,
+                "{:<width$} {:>6.0} {interval:>18} {:>6} {:>6.1}% {:>5.1}%",
+                self.players[player].name,
+                rating.elo,
+                total.games(),
+                total.score() * 100.0,
+                total.draws as f64 * 100.0 / total.games() as f64
+            );
+        }
+        let _ = writeln!(
+            text,
+            "first move {:+.0} Elo, draw parameter {:.0} Elo",
+            ratings.advantage, ratings.draw
+        );
+        for (one, other) in self.pairings() {
+            let results = self.between(one, other);
+            let names = [one, other].map(|player| self.players[player].name.as_str());
+            let pairs = self.pairs(names);
+            let elo = |elo: Option<WithError>| {
+                elo.map_or("-".to_owned(), |elo| format!("{:+.2} +/- {:.2}", elo.value, elo.error))
+            };
+            let _ = writeln!(
+                text,
+                "{} against {}: +{} -{} ={} ({:.1}%), Elo {}, normalized {}, pairs {:?}",
+                names[0],
+                names[1],
+                results.wins,
+                results.losses,
+                results.draws,
+                results.score() * 100.0,
+                elo(pairs.logistic_elo()),
+                elo(pairs.normalized_elo()),
+                pairs.0
+            );
+        }
+        Ok(text)
+    }
+}
+
+impl Results {
+    pub fn games(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// Points a game, in [0, 1].
+    pub fn score(&self) -> f64 {
+        (self.wins as f64 + self.draws as f64 / 2.0) / self.games() as f64
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            wins: self.wins + other.wins,
+            draws: self.draws + other.draws,
+            losses: self.losses + other.losses,
+        }
+    }
+
+    fn seen_by_other(self) -> Self {
+        Self { wins: self.losses, draws: self.draws, losses: self.wins }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elo::record::Name;
+
+    fn game(white: &str, black: &str, opening: &str, outcome: Outcome) -> GameRecord {
+        let name = |name: &str| Name { name: name.to_owned(), ..Name::default() };
+        GameRecord {
+            white: name(white),
+            black: name(black),
+            opening: opening.to_owned(),
+            round: String::new(),
+            moves: Vec::new(),
+            outcome,
+            termination: String::new(),
+            reason: String::new(),
+            started: None,
+            duration: None,
+        }
+    }
+
+    #[test]
+    fn games_from_one_opening_with_colours_changed_are_a_pair() {
+        use Outcome::{BlackWins, Draw, WhiteWins};
+        let standings = Standings::of(&[
+            game("a", "b", "one", WhiteWins),
+            game("a", "b", "two", Draw),
+            game("b", "a", "two", WhiteWins),
+            game("b", "a", "one", BlackWins),
+            // No partner: colours did not change.
+            game("a", "b", "three", WhiteWins),
+            game("a", "b", "three", WhiteWins),
+            game("a", "c", "three", WhiteWins),
+        ]);
+        assert_eq!(standings.pairs(["a", "b"]).0, [0, 1, 0, 0, 1]);
+        assert_eq!(standings.pairs(["b", "a"]).0, [1, 0, 0, 1, 0]);
+        assert_eq!(standings.pairs(["a", "c"]), PairCounts::default());
+        assert_eq!(standings.between(0, 1), Results { wins: 4, draws: 1, losses: 1 });
+        assert_eq!(standings.total(0), Results { wins: 5, draws: 1, losses: 1 });
+    }
+}

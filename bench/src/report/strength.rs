@@ -1,0 +1,301 @@
+//! Tables of matches.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
+
+use super::Match;
+use crate::elo::player::Evaluation;
+use crate::elo::record::{GameRecord, Name};
+use crate::elo::settings::Words;
+use crate::rating::{Rating, Ratings, Standings};
+
+/// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms a move, width 3,
+/// at least 600 games a cell).
+pub const PAPER: [(u32, [f64; 2]); 5] = [
+    (2, [2067.0, 2115.0]),
+    (3, [2282.0, 2318.0]),
+    (4, [2388.0, 2433.0]),
+    (5, [2487.0, 2538.0]),
+    (6, [2548.0, 2593.0]),
+];
+
+/// All matches of this program, rated together, and matches that other programs played.
+pub struct Strength<'a> {
+    matches: &'a [Match],
+    own: Vec<&'a GameRecord>,
+    standings: Standings,
+    ratings: Option<Ratings>,
+    /// Azimuth's settings by the player's place in the standings.
+    beams: BTreeMap<usize, Beam>,
+}
+
+/// What a rated player of ours searches.
+#[derive(Clone, PartialEq)]
+pub struct Beam {
+    pub width: usize,
+    pub depth: u32,
+    pub mode: String,
+}
+
+impl<'a> Strength<'a> {
+    pub fn of(matches: &'a [Match]) -> Result<Self> {
+        let games = matches.iter().flat_map(|played| &played.games);
+        let own: Vec<&GameRecord> = games.filter(|game| !game.white.settings.is_empty()).collect();
+        let standings = Standings::of(own.iter().copied());
+        let ratings = (!own.is_empty()).then(|| Ratings::of(&standings)).transpose()?;
+        let mut beams = BTreeMap::new();
+        for player in own.iter().flat_map(|game| [&game.white, &game.black]) {
+            let place = standings.players.iter().position(|known| known.name == player.name);
+            let place = place.context("every player is in the standings")?;
+            if let Some(beam) = beam(player)? {
+                beams.insert(place, beam);
+            }
+        }
+        Ok(Self { matches, own, standings, ratings, beams })
+    }
+
+    /// Ratings of the tree beam of width 3, shallowest first.
+    pub fn by_depth(&self) -> Vec<(u32, Rating)> {
+        self.rated(|beam| beam.width == 3 && beam.mode == "tree")
+            .into_iter()
+            .map(|(beam, player)| (beam.depth, self.rating(player)))
+            .collect()
+    }
+
+    pub fn depth_table(&self) -> String {
+        let rows = self.rated(|beam| beam.width == 3 && beam.mode == "tree");
+        self.gauntlet("depth", &rows, |beam| beam.depth.to_string(), true)
+    }
+
+    pub fn width_table(&self) -> String {
+        let rows = self.rated(|beam| beam.depth == 4 && beam.mode == "tree");
+        self.gauntlet("width", &rows, |beam| beam.width.to_string(), false)
+    }
+
+    /// Matches of one mode against the other.
+    pub fn mode_table(&self) -> String {
+        let mut text = header(&["", "against", "won, lost, drawn", "score", "Elo difference"]);
+        for (&one, beam) in self.beams.iter().filter(|(_, beam)| beam.mode == "tree") {
+            for (&other, _) in self.beams.iter().filter(|(_, beam)| beam.mode == "global") {
+                if self.standings.between(one, other).games() > 0 {
+                    let what = format!("tree, width {}, depth {}", beam.width, beam.depth);
+                    let against = format!("global, width {}", self.beams[&other].width);
+                    self.pairing(&mut text, &self.standings, [one, other], &[&what, &against]);
+                }
+            }
+        }
+        text
+    }
+
+    /// Every pairing of every file.
+    pub fn pairing_table(&self) -> String {
+        let columns = ["file", "player", "against", "won, lost, drawn", "score", "Elo difference"];
+        let mut text = header(&columns);
+        for played in self.matches {
+            let standings = Standings::of(&played.games);
+            for (one, other) in standings.pairings() {
+                let names = [one, other].map(|player| standings.players[player].name.as_str());
+                let cells = [played.file.as_str(), names[0], names[1]];
+                self.pairing(&mut text, &standings, [one, other], &cells);
+            }
+        }
+        text
+    }
+
+    /// What the known opponents did: games, time a move and depth reached.
+    pub fn opponent_table(&self) -> String {
+        let columns = [
+            "player",
+            "games",
+            "ms a move",
+            "moves",
+            "depth, 1 in 1,000 moves less",
+            "lost on time",
+        ];
+        let mut text = header(&columns);
+        let mut moves: BTreeMap<&str, Moves> = BTreeMap::new();
+        for game in &self.own {
+            for (player, first) in [(&game.white, true), (&game.black, false)] {
+                moves.entry(&player.name).or_default().add(game, first);
+            }
+        }
+        for (name, moves) in moves {
+            let _ = writeln!(
+                text,
+                "| {name} | {} | {:.1} | {} | {} | {} |",
+                moves.games,
+                moves.seconds * 1e3 / moves.times as f64,
+                grouped(moves.times),
+                moves.usual_least_depth(),
+                moves.forfeits
+            );
+        }
+        text
+    }
+
+    fn rated(&self, wanted: impl Fn(&Beam) -> bool) -> Vec<(Beam, usize)> {
+        let mut rated: Vec<(Beam, usize)> = self
+            .beams
+            .iter()
+            .filter(|(_, beam)| wanted(beam))
+            .map(|(&player, beam)| (beam.clone(), player))
+            .collect();
+        rated.sort_by_key(|(beam, _)| (beam.depth, beam.width));
+        rated
+    }
+
+    fn rating(&self, player: usize) -> Rating {
+        match &self.ratings {
+            Some(ratings) => ratings.players[player],
+            None => unreachable!("who is in the standings has a rating"),
+        }
+    }
+
+    /// Rows of players against all opponents of known rating.
+    fn gauntlet(
+        &self,
+        title: &str,
+        rows: &[(Beam, usize)],
+        label: impl Fn(&Beam) -> String,
+        beside_paper: bool,
+    ) -> String {
+        let known: Vec<usize> = (0..self.standings.players.len())
+            .filter(|&player| self.standings.players[player].elo.is_some())
+            .filter(|&player| {
+                rows.iter().any(|row| self.standings.between(row.1, player).games() > 0)
+            })
+            .collect();
+        let mut columns = vec![title, "Elo", "95% interval", "games"];
+        let opponents: Vec<String> = known
+            .iter()
+            .map(|&player| format!("score against {}", self.standings.players[player].name))
+            .collect();
+        columns.extend(opponents.iter().map(String::as_str));
+        if beside_paper {
+            columns.extend(["paper: small", "paper: base"]);
+        }
+        let mut text = header(&columns);
+        for (beam, player) in rows {
+            let (rating, total) = (self.rating(*player), self.standings.total(*player));
+            let _ = write!(
+                text,
+                "| {} | {:.0} | {:.0} to {:.0} | {} |",
+                label(beam),
+                rating.elo,
+                rating.low,
+                rating.high,
+                total.games()
+            );
+            for &opponent in &known {
+                let results = self.standings.between(*player, opponent);
+                let _ = match results.games() {
+                    0 => write!(text, " |"),
+                    _ => write!(text, " {:.1}% |", results.score() * 100.0),
+                };
+            }
+            if beside_paper {
+                let paper = PAPER.iter().find(|(depth, _)| *depth == beam.depth);
+                let _ = match paper {
+                    Some((_, [small, base])) => write!(text, " {small} | {base} |"),
+                    None => write!(text, " | |"),
+                };
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn pairing(
+        &self,
+        text: &mut String,
+        standings: &Standings,
+        [one, other]: [usize; 2],
+        cells: &[&str],
+    ) {
+        let results = standings.between(one, other);
+        let names = [one, other].map(|player| standings.players[player].name.as_str());
+        let elo = standings.pairs(names).logistic_elo();
+        let elo = elo.map_or(String::new(), |elo| format!("{:+.0} ± {:.0}", elo.value, elo.error));
+        for cell in cells {
+            let _ = write!(text, "| {cell} ");
+        }
+        let _ = writeln!(
+            text,
+            "| {}, {}, {} | {:.1}% | {elo} |",
+            results.wins,
+            results.losses,
+            results.draws,
+            results.score() * 100.0
+        );
+    }
+}
+
+/// A player's moves in some games.
+#[derive(Default)]
+struct Moves {
+    games: usize,
+    times: u64,
+    seconds: f64,
+    /// Moves by the depth that they were searched to, mates in sight left out: they end a search.
+    depths: BTreeMap<u32, u64>,
+    forfeits: usize,
+}
+
+impl Moves {
+    fn add(&mut self, game: &GameRecord, is_white: bool) {
+        self.games += 1;
+        let black_first = game.opening.split(' ').nth(1) == Some("b");
+        let own = usize::from(is_white == black_first);
+        for mv in game.moves.iter().skip(own).step_by(2) {
+            self.times += u64::from(mv.time.is_some());
+            self.seconds += mv.time.map_or(0.0, |time| time.as_secs_f64());
+            if let (Some(depth), Some(Evaluation::Centipawns(_))) = (mv.depth, mv.evaluation) {
+                *self.depths.entry(depth).or_default() += 1;
+            }
+        }
+        let lost = if is_white { "White loses on time" } else { "Black loses on time" };
+        self.forfeits += usize::from(game.reason == lost);
+    }
+
+    /// The depth that all but one move in a thousand reached.
+    fn usual_least_depth(&self) -> u32 {
+        let all: u64 = self.depths.values().sum();
+        let mut below = 0;
+        for (&depth, count) in &self.depths {
+            below += count;
+            if below * 1000 > all {
+                return depth;
+            }
+        }
+        0
+    }
+}
+
+fn beam(player: &Name) -> Result<Option<Beam>> {
+    let context = || format!("settings '{}'", player.settings);
+    let mut words = Words::split(&player.settings).with_context(context)?;
+    let Some(mode) = words.take_text("mode") else { return Ok(None) };
+    let (width, depth) = (words.take("width")?, words.take("depth")?);
+    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode }))
+}
+
+/// A Markdown table's first two lines.
+pub fn header(columns: &[&str]) -> String {
+    let rule = "|---".repeat(columns.len());
+    format!("| {} |\n{rule}|\n", columns.join(" | "))
+}
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,156 @@
+//! Tables of speed, suites and held-out metrics.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
+
+use super::strength::{grouped, header};
+use crate::speed::results::{Machine, SpeedResults};
+use crate::suite::results::SuiteResults;
+
+/// Positions a second by encoder and batch.
+pub fn encoders(runs: &[SpeedResults]) -> String {
+    let mut text = String::new();
+    for run in runs {
+        let _ = writeln!(text, "{}\n", machine(&run.machine));
+        text.push_str(&header(&["encoder", "MFLOP", "batch", "positions/s", "of the limit"]));
+        for speed in &run.encoders {
+            let _ = writeln!(
+                text,
+                "| {} | {:.3} | {} | {} | {:.1}% |",
+                speed.encoder,
+                speed.operations / 1e6,
+                grouped(speed.batch as u64),
+                grouped(speed.positions_per_second.round() as u64),
+                speed.of_limit * 100.0
+            );
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Time a move by depth.
+pub fn searches(runs: &[SpeedResults]) -> String {
+    let columns = [
+        "encoder",
+        "width",
+        "depth",
+        "ms a move",
+        "looked at",
+        "scored",
+        "not scored again",
+        "scored/s",
+        "of the encoder alone",
+        "of the limit",
+        "overlapped",
+    ];
+    let mut text = String::new();
+    for run in runs {
+        let _ = writeln!(text, "{}\n", machine(&run.machine));
+        text.push_str(&header(&columns));
+        for search in &run.searches {
+            for depth in &search.depths {
+                let overlap =
+                    depth.overlap.map_or("-".to_owned(), |share| format!("{:.0}%", share * 100.0));
+                let _ = writeln!(
+                    text,
+                    "| {} | {} | {} | {:.2} | {} | {} | {:.1}% | {} | {:.0}% | {:.1}% | {overlap} |",
+                    search.encoder,
+                    search.width,
+                    depth.depth,
+                    depth.milliseconds,
+                    grouped(depth.looked_at.round() as u64),
+                    grouped(depth.scored.round() as u64),
+                    depth.transpositions * 100.0,
+                    grouped(depth.scored_per_second.round() as u64),
+                    depth.of_encoder * 100.0,
+                    depth.of_limit * 100.0
+                );
+            }
+            if let Some(game) = &search.game {
+                let _ = writeln!(
+                    text,
+                    "| {}, in a game | {} | {} | {:.2} | {} | {} | {:.1}% | | | | |",
+                    search.encoder,
+                    search.width,
+                    game.depth,
+                    game.milliseconds,
+                    grouped(game.looked_at.round() as u64),
+                    grouped(game.scored.round() as u64),
+                    game.hits * 100.0
+                );
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Problems solved by depth.
+pub fn suites(suites: &[SuiteResults]) -> String {
+    let depths = suites.iter().flat_map(|suite| suite.depths.iter().map(|rate| rate.depth)).max();
+    let depths: Vec<u32> = (1..=depths.unwrap_or(0)).collect();
+    let titles: Vec<String> = depths.iter().map(|depth| format!("depth {depth}")).collect();
+    let mut columns = vec!["suite", "width", "problems"];
+    columns.extend(titles.iter().map(String::as_str));
+    let mut text = header(&columns);
+    for suite in suites {
+        let problems = suite.depths.first().map_or(0, |rate| rate.problems);
+        let _ = write!(text, "| {} | {} | {} |", suite.suite, suite.width, grouped(problems));
+        for depth in &depths {
+            let rate = suite.depths.iter().find(|rate| rate.depth == *depth);
+            let cell = rate.map_or(String::new(), |rate| {
+                let share = |part: u64, whole: u64| part as f64 * 100.0 / whole as f64;
+                let points = rate.points.map_or(String::new(), |[points, most]| {
+                    format!(" ({:.1}% of points)", share(points, most))
+                });
+                format!("{:.1}%{points}", share(rate.solved, rate.problems))
+            });
+            let _ = write!(text, " {cell} |");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Held-out metrics, by file.
+pub fn metrics(files: &[(String, serde_json::Value)]) -> Result<String> {
+    const COLUMNS: [(&str, &str); 5] = [
+        ("tau", "Kendall tau-b"),
+        ("spearman", "Spearman"),
+        ("sibling", "sibling accuracy"),
+        ("r2", "R²"),
+        ("ece", "calibration error"),
+    ];
+    let mut columns = vec!["axis", "positions"];
+    columns.extend(COLUMNS.map(|(_, title)| title));
+    let mut text = header(&columns);
+    for (file, value) in files {
+        for (axis, metrics) in value.as_object().with_context(|| file.clone())? {
+            let number = |key: &str| {
+                let number = metrics[key].as_f64();
+                number.with_context(|| format!("results file '{file}': '{axis}.{key}' is missing"))
+            };
+            if metrics.get("tau").is_none() {
+                continue;
+            }
+            let _ = write!(text, "| {axis} | {} |", grouped(number("positions")? as u64));
+            for (key, _) in COLUMNS {
+                let _ = write!(text, " {:.4} |", number(key)?);
+            }
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}
+
+fn machine(machine: &Machine) -> String {
+    let Machine { processor, threads, device, precision, limit, limit_size } = machine;
+    let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    format!(
+        "{device} {precision}, {processor}, {threads}; the limit is {:.1} GFLOP/s, a product of \
+         {limit_size} x {limit_size} matrices through candle:",
+        limit / 1e9
+    )
+}

@@ -1,0 +1,79 @@
+//! An encoder alone: boards in, scores out, in batches on one thread.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use azimuth::encoder::{Encoder, Inputs};
+use azimuth::weights::Weights;
+use cozy_chess::Board;
+
+/// Least time of one measurement.
+const TIME: Duration = Duration::from_millis(150);
+
+/// A batch that takes longer than this is too large to measure.
+const LONGEST: Duration = Duration::from_secs(8);
+
+/// Positions a second, preparation of the inputs and calibration of the scores included. `None` where
+/// one batch would take too long.
+pub fn throughput(
+    encoder: &mut dyn Encoder,
+    weights: &Weights,
+    boards: &[Board],
+    batch: usize,
+) -> Result<Option<f64>> {
+    // A part of the batch tells how long all of it will take.
+    let mut trial = Batches { boards, batch: batch.div_ceil(16), next: 0 };
+    let began = Instant::now();
+    score(encoder, weights, trial.take())?;
+    if began.elapsed() * 16 > LONGEST {
+        return Ok(None);
+    }
+    measured(encoder, weights, boards, batch).map(Some)
+}
+
+/// Positions a second, however long one batch takes.
+pub fn measured(
+    encoder: &mut dyn Encoder,
+    weights: &Weights,
+    boards: &[Board],
+    batch: usize,
+) -> Result<f64> {
+    let mut batches = Batches { boards, batch, next: 0 };
+    score(encoder, weights, batches.take())?;
+    let (began, mut positions) = (Instant::now(), 0);
+    while positions == 0 || began.elapsed() < TIME {
+        score(encoder, weights, batches.take())?;
+        positions += batch;
+    }
+    Ok(positions as f64 / began.elapsed().as_secs_f64())
+}
+
+fn score<'a>(
+    encoder: &mut dyn Encoder,
+    weights: &Weights,
+    boards: impl Iterator<Item = &'a Board>,
+) -> Result<()> {
+    let mut inputs = Inputs::new(encoder.attributes().input);
+    boards.for_each(|board| inputs.push(board));
+    let embeddings = encoder.encode(&inputs)?;
+    let cosines = weights.axis.cosines(&embeddings);
+    let scores = cosines.iter().map(|&cosine| weights.calibration.win_probability(cosine));
+    // The scores are used, so that none of the work can be left out.
+    std::hint::black_box(scores.sum::<f32>());
+    Ok(())
+}
+
+/// Goes round and round the boards.
+struct Batches<'a> {
+    boards: &'a [Board],
+    batch: usize,
+    next: usize,
+}
+
+impl<'a> Batches<'a> {
+    fn take(&mut self) -> impl Iterator<Item = &'a Board> + use<'a> {
+        let (boards, first) = (self.boards, self.next);
+        self.next = (first + self.batch) % boards.len();
+        (first..first + self.batch).map(move |i| &boards[i % boards.len()])
+    }
+}

@@ -1,0 +1,237 @@
+//! `azimuth-bench speed`: the encoder alone and in the search, beside the machine's own limit.
+
+mod encoders;
+mod machine;
+pub mod positions;
+pub mod results;
+mod search;
+mod subject;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use azimuth::encoder::Encoder;
+use azimuth::search::{BeamMode, BeamSettings};
+use azimuth::weights::replace_file;
+use candle_core::{DType, Device};
+use clap::Args;
+
+use crate::device::DeviceArguments;
+use crate::elo::settings::mode_name;
+use results::{DepthSpeed, EncoderSpeed, SearchSpeed, SpeedResults};
+use search::{Round, Setting};
+use subject::Subject;
+
+/// Depths whose round takes longer than this are measured once, and are the last.
+const LONGEST_ROUND: Duration = Duration::from_secs(20);
+
+/// Measure positions/s of encoders by batch, time a move by depth, and the share of the machine's
+/// limit that each makes use of.
+///
+/// On a CPU, RAYON_NUM_THREADS=1 gives the figures of one core.
+#[derive(Args)]
+pub struct Speed {
+    /// default (the embedded weights), mini, small, base (random parameters), or a weights file.
+    #[arg(long = "encoder", default_values_t = ["default".to_owned(), "mini".to_owned()])]
+    encoders: Vec<String>,
+    /// Batch sizes.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64, 256, 1024])]
+    batch: Vec<usize>,
+    /// Moves kept at a node.
+    #[arg(long, default_value_t = 3)]
+    width: usize,
+    /// Deepest ply.
+    #[arg(long, default_value_t = 6)]
+    depth: u32,
+    /// Rounds of every measurement; the median counts.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Write the figures here too.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArguments,
+}
+
+/// Measures, prints a line a figure, and writes the JSON.
+pub fn run(arguments: &Speed) -> Result<()> {
+    let (device, dtype) = arguments.device.open()?;
+    let subjects: Vec<Subject> =
+        arguments.encoders.iter().map(|name| Subject::named(name)).collect::<Result<_>>()?;
+    let mut machine = machine::describe(arguments.device, &device);
+    let rounds = arguments.rounds.max(1);
+    let mut limits = Vec::new();
+    for _ in 0..rounds {
+        limits.push(machine::limit(machine.limit_size, &device, dtype)?);
+    }
+    machine.limit = median(limits);
+    println!(
+        "{} {} on {}, {} threads: product of {} x {} matrices {:.1} GFLOP/s",
+        machine.device,
+        machine.precision,
+        machine.processor,
+        machine.threads,
+        machine.limit_size,
+        machine.limit_size,
+        machine.limit / 1e9
+    );
+    let (mut encoders, mut searches) = (Vec::new(), Vec::new());
+    for subject in &subjects {
+        let bench = Bench { arguments, subject, device: &device, dtype, limit: machine.limit };
+        encoders.extend(bench.encoder()?);
+        searches.push(bench.search()?);
+    }
+    if let Some(path) = &arguments.json {
+        let results = SpeedResults { machine, encoders, searches };
+        replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// One encoder's measurements.
+struct Bench<'a> {
+    arguments: &'a Speed,
+    subject: &'a Subject,
+    device: &'a Device,
+    dtype: DType,
+    limit: f64,
+}
+
+impl Bench<'_> {
+    fn built(&self) -> Result<Box<dyn Encoder>> {
+        self.subject.weights.encoder(self.device, self.dtype)
+    }
+
+    fn encoder(&self) -> Result<Vec<EncoderSpeed>> {
+        let boards = positions::leaves(&positions::roots()?);
+        let operations = self.subject.operations(&boards);
+        let mut encoder = self.built()?;
+        let largest = encoder.attributes().maximum_batch;
+        let mut speeds = Vec::new();
+        for &batch in self.arguments.batch.iter().filter(|&&batch| 0 < batch && batch <= largest) {
+            let mut rounds = Vec::new();
+            for _ in 0..self.arguments.rounds.max(1) {
+                let weights = &self.subject.weights;
+                rounds.extend(encoders::throughput(encoder.as_mut(), weights, &boards, batch)?);
+            }
+            if rounds.is_empty() {
+                println!("{}, batch {batch}: takes too long", self.subject.name);
+                continue;
+            }
+            let positions_per_second = median(rounds);
+            let of_limit = positions_per_second * operations / self.limit;
+            println!(
+                "{}, batch {batch}: {positions_per_second:.0} positions/s of {:.3} MFLOP, {:.1}% of \
+                 the limit",
+                self.subject.name,
+                operations / 1e6,
+                of_limit * 100.0
+            );
+            speeds.push(EncoderSpeed {
+                encoder: self.subject.name.clone(),
+                batch,
+                positions_per_second,
+                operations,
+                of_limit,
+            });
+        }
+        Ok(speeds)
+    }
+
+    fn search(&self) -> Result<SearchSpeed> {
+        let roots = positions::roots()?;
+        let mut depths: Vec<DepthSpeed> = Vec::new();
+        let mut game = None;
+        for depth in 1..=self.arguments.depth {
+            let (speed, last) = self.depth(depth)?;
+            depths.push(speed);
+            if last {
+                break;
+            }
+            if depth == self.arguments.depth {
+                let speed = self.setting(depth).game()?;
+                println!(
+                    "{} in a game, depth {depth}: {:.2} ms a move, {:.0} looked at, {:.0} scored, \
+                     {:.1}% cache and transposition hits",
+                    self.subject.name,
+                    speed.milliseconds,
+                    speed.looked_at,
+                    speed.scored,
+                    speed.hits * 100.0
+                );
+                game = Some(speed);
+            }
+        }
+        Ok(SearchSpeed {
+            encoder: self.subject.name.clone(),
+            width: self.arguments.width,
+            mode: mode_name(BeamMode::Tree).to_owned(),
+            positions: roots.len(),
+            depths,
+            game,
+        })
+    }
+
+    fn setting(&self, depth: u32) -> Setting<'_> {
+        let beam = BeamSettings { width: self.arguments.width, depth, mode: BeamMode::Tree };
+        Setting { weights: &self.subject.weights, device: self.device, dtype: self.dtype, beam }
+    }
+
+    /// The median round at a depth, and whether deeper ones would take too long.
+    fn depth(&self, depth: u32) -> Result<(DepthSpeed, bool)> {
+        let roots = positions::roots()?;
+        let boards = positions::leaves(&roots);
+        let mut encoder = self.built()?;
+        let batch = encoder.attributes().recommended_batch;
+        let setting = self.setting(depth);
+        let (mut rounds, mut alone) = (Vec::<Round>::new(), Vec::new());
+        let mut last = false;
+        for _ in 0..self.arguments.rounds.max(1) {
+            let weights = &self.subject.weights;
+            alone.push(encoders::measured(encoder.as_mut(), weights, &boards, batch)?);
+            let round = setting.round(&roots)?;
+            last |= round.time > LONGEST_ROUND;
+            rounds.push(round);
+            if last {
+                break;
+            }
+        }
+        rounds.sort_by_key(|round| round.time);
+        let round = rounds[rounds.len() / 2];
+        let moves = roots.len() as f64;
+        let scored_per_second = round.scored as f64 / round.time.as_secs_f64();
+        let busy = round.busy.as_secs_f64();
+        let speed = DepthSpeed {
+            depth,
+            milliseconds: round.time.as_secs_f64() * 1e3 / moves,
+            looked_at: round.looked_at as f64 / moves,
+            scored: round.scored as f64 / moves,
+            transpositions: 1.0 - round.scored as f64 / round.looked_at as f64,
+            scored_per_second,
+            of_encoder: scored_per_second / median(alone),
+            of_limit: scored_per_second * self.subject.operations(&boards) / self.limit,
+            overlap: (busy > 0.0).then(|| (1.0 - round.waited.as_secs_f64() / busy).max(0.0)),
+        };
+        let overlap = speed
+            .overlap
+            .map_or(String::new(), |share| format!(", {:.0}% of it overlapped", share * 100.0));
+        println!(
+            "{}, width {}, depth {depth}: {:.2} ms a move, {:.0} looked at, {:.0} scored, {:.1}% \
+             transpositions, {scored_per_second:.0} scored/s, {:.0}% of the encoder alone{overlap}",
+            self.subject.name,
+            self.arguments.width,
+            speed.milliseconds,
+            speed.looked_at,
+            speed.scored,
+            speed.transpositions * 100.0,
+            speed.of_encoder * 100.0
+        );
+        Ok((speed, last))
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,97 @@
+//! Searches: time a move by depth, what was scored, and what the encoder's thread left to do.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use azimuth::inference::{Evaluator, Worker};
+use azimuth::position::Position;
+use azimuth::search::{Beam, BeamSettings, Control, Limits, Planner, Report};
+use azimuth::weights::Weights;
+use candle_core::{DType, Device};
+use crossbeam_channel::unbounded;
+
+use super::results::GameSpeed;
+
+/// Score cache of the measured searches, in megabytes.
+const CACHE: usize = 16;
+
+/// Plies of a game that are played.
+const GAME_PLIES: usize = 60;
+
+/// One search after another from every root.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Round {
+    pub time: Duration,
+    pub looked_at: u64,
+    pub scored: u64,
+    /// Time that the encoder ran on a thread of its own.
+    pub busy: Duration,
+    /// Time that the search waited for it.
+    pub waited: Duration,
+}
+
+/// Where searches run.
+pub struct Setting<'a> {
+    pub weights: &'a Arc<Weights>,
+    pub device: &'a Device,
+    pub dtype: DType,
+    pub beam: BeamSettings,
+}
+
+impl Setting<'_> {
+    fn worker(&self) -> Result<Worker> {
+        let notice = |text: &str| eprintln!("azimuth-bench: {text}");
+        Worker::start(self.weights.clone(), self.device, self.dtype, Box::new(notice))
+    }
+
+    /// Searches every root with an empty cache.
+    pub fn round(&self, roots: &[Position]) -> Result<Round> {
+        let worker = self.worker()?;
+        let mut beam = Beam::new(Evaluator::new(&worker, CACHE), self.beam);
+        let mut round = Round::default();
+        for root in roots {
+            beam.new_game();
+            let (report, time) = search(&mut beam, root)?;
+            round.time += time;
+            round.looked_at += report.nodes;
+            round.scored += report.scored;
+            round.waited += report.waited;
+        }
+        round.busy = worker.busy();
+        Ok(round)
+    }
+
+    /// Plays on from the start, with the cache of the moves before.
+    pub fn game(&self) -> Result<GameSpeed> {
+        let worker = self.worker()?;
+        let mut beam = Beam::new(Evaluator::new(&worker, CACHE), self.beam);
+        let mut position = Position::default();
+        let (mut total, mut moves) = (Round::default(), 0);
+        while moves < GAME_PLIES && position.has_legal_move() {
+            let (report, time) = search(&mut beam, &position)?;
+            position.play(*report.pv.first().context("the search found no move")?);
+            total.time += time;
+            total.looked_at += report.nodes;
+            total.scored += report.scored;
+            moves += 1;
+        }
+        let mean = |sum: u64| sum as f64 / moves as f64;
+        Ok(GameSpeed {
+            depth: self.beam.depth,
+            moves,
+            milliseconds: total.time.as_secs_f64() * 1e3 / moves as f64,
+            looked_at: mean(total.looked_at),
+            scored: mean(total.scored),
+            hits: 1.0 - total.scored as f64 / total.looked_at as f64,
+        })
+    }
+}
+
+fn search(beam: &mut Beam, root: &Position) -> Result<(Report, Duration)> {
+    let (_signals, received) = unbounded();
+    let mut control = Control::new(Limits::default(), received);
+    let began = Instant::now();
+    let report = beam.search(root, &mut control, &mut |_| ())?;
+    Ok((report, began.elapsed()))
+}

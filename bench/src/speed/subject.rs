@@ -1,0 +1,137 @@
+//! What is measured: an encoder from a weights file, or one of the paper's sizes with random
+//! parameters, which are as fast as trained ones.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use azimuth::axis::{Axis, Calibration, Direction};
+use azimuth::encoder::Architecture;
+use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
+use azimuth::encoder::sparse::{HIDDEN, SparseConfig};
+use azimuth::encoder::transformer::TransformerConfig;
+use azimuth::tokens;
+use azimuth::weights::{Metadata, Weights};
+use candle_core::{Device, Tensor};
+use cozy_chess::Board;
+
+/// An encoder with a name.
+pub struct Subject {
+    pub name: String,
+    pub weights: Arc<Weights>,
+}
+
+impl Subject {
+    /// `default` for the embedded weights, `mini`, `small`, `base`, or the path of a weights file.
+    pub fn named(name: &str) -> Result<Self> {
+        let transformer = |config| random(Architecture::Transformer(config));
+        let weights = match name {
+            "default" => Weights::embedded(),
+            "mini" => transformer(TransformerConfig::mini()),
+            "small" => transformer(TransformerConfig::small()),
+            "base" => transformer(TransformerConfig::base()),
+            path => Weights::read(Path::new(path))
+                .context("--encoder: not default, mini, small or base, so the path of a file"),
+        }?;
+        let name = match &weights.metadata.architecture {
+            Architecture::Sparse(config) => format!("sparse {}", config.accumulator),
+            Architecture::Transformer(config) => {
+                let sizes = [
+                    ("mini", TransformerConfig::mini()),
+                    ("small", TransformerConfig::small()),
+                    ("base", TransformerConfig::base()),
+                ];
+                let size = sizes.iter().find(|(_, known)| known == config);
+                size.map_or_else(
+                    || format!("transformer {} x {}", config.layers, config.hidden),
+                    |(name, _)| (*name).to_owned(),
+                )
+            }
+        };
+        Ok(Self { name, weights: Arc::new(weights) })
+    }
+
+    /// Multiplications and additions that one position takes, the mean over `boards`.
+    pub fn operations(&self, boards: &[Board]) -> f64 {
+        match &self.weights.metadata.architecture {
+            Architecture::Sparse(config) => {
+                let pieces: u32 = boards.iter().map(|board| board.occupied().len()).sum();
+                sparse_operations(config, f64::from(pieces) / boards.len() as f64)
+            }
+            Architecture::Transformer(config) => transformer_operations(config),
+        }
+    }
+}
+
+/// A row is added for every piece and side; two dense layers follow.
+fn sparse_operations(config: &SparseConfig, pieces: f64) -> f64 {
+    let sums = 2.0 * pieces * config.accumulator as f64;
+    let dense = 2 * (2 * config.accumulator * HIDDEN + HIDDEN * config.embedding_dim);
+    sums + dense as f64
+}
+
+/// The matrix products of all layers over the tokens and CLS.
+fn transformer_operations(config: &TransformerConfig) -> f64 {
+    let (length, hidden) = (tokens::LEN + 1, config.hidden);
+    let projections = 4 * hidden * hidden + 2 * hidden * config.mlp;
+    let attention = 2 * length * hidden;
+    let layer = 2 * length * (projections + attention);
+    (config.layers * layer + 2 * hidden * config.embedding_dim) as f64
+}
+
+fn random(architecture: Architecture) -> Result<Weights> {
+    let tensor = |spec: &ParameterSpec| -> Result<Tensor> {
+        let (shape, device) = (spec.shape.as_slice(), &Device::Cpu);
+        Ok(match spec.init {
+            Init::Constant(value) => Tensor::full(value, shape, device)?,
+            Init::Normal(deviation) => Tensor::randn(0.0, deviation, shape, device)?,
+            Init::Uniform(bound) => Tensor::rand(-bound, bound, shape, device)?,
+        })
+    };
+    let specs = architecture.parameters();
+    let named = specs.iter().map(|spec| Ok((spec.name.clone(), tensor(spec)?)));
+    let parameters = Parameters::new(named.collect::<Result<Vec<_>>>()?);
+    let dim = architecture.embedding_dim();
+    let nothing = serde_json::Value::Null;
+    Ok(Weights {
+        metadata: Metadata::new(architecture, Direction::Mates, nothing.clone(), nothing),
+        parameters,
+        axis: Axis::new(vec![1.0; dim], vec![0.0; dim], None, Direction::Mates)?,
+        calibration: Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of the paper: about 10 and 39 million parameters; each takes part once a token.
+    #[test]
+    fn operations_follow_the_parameters() {
+        for config in [TransformerConfig::small(), TransformerConfig::base()] {
+            let dense: usize = config
+                .parameters()
+                .iter()
+                .filter(|spec| spec.name.starts_with("transformer") && spec.shape.len() == 2)
+                .map(|spec| spec.shape.iter().product::<usize>())
+                .sum();
+            let length = tokens::LEN + 1;
+            let attention = 4 * config.layers * length * length * config.hidden;
+            let projection = 2 * config.hidden * config.embedding_dim;
+            let expected = 2 * dense * length + attention + projection;
+            assert_eq!(transformer_operations(&config), expected as f64);
+        }
+        let config = SparseConfig { accumulator: 256, embedding_dim: 64 };
+        assert_eq!(
+            sparse_operations(&config, 32.0),
+            (2 * 32 * 256 + 2 * (512 * 32 + 32 * 64)) as f64
+        );
+    }
+
+    #[test]
+    fn names_and_paths_are_told_apart() {
+        assert_eq!(Subject::named("mini").expect("random").name, "mini");
+        let error = format!("{:#}", Subject::named("/no/such/file").err().expect("missing"));
+        assert!(error.contains("--encoder") && error.contains("/no/such/file"), "{error}");
+    }
+}
