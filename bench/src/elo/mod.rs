@@ -49,7 +49,7 @@ pub struct Elo {
     /// Games of every pairing; an even number.
     #[arg(long, default_value_t = 200)]
     games: usize,
-    /// Games at a time.
+    /// Games at a time. An opponent whose limit is time is weaker where they outnumber idle cores.
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
     /// Which openings, and in which order.
@@ -97,7 +97,7 @@ pub fn run(arguments: Elo) -> Result<()> {
         concurrency,
     };
     let (mut file, mut played) = GameFile::open(&pgn)?;
-    let (before, total) = (played.clone(), tournament.games());
+    let (before, left) = (played.len(), tournament.left(&played)?);
     let names = [0, measured].map(|player| roster.participants[player].name.name.as_str());
     let verdict = |games: &[record::GameRecord]| {
         let sprt = arguments.sprt.as_ref()?;
@@ -109,23 +109,24 @@ pub fn run(arguments: Elo) -> Result<()> {
     let began = Instant::now();
     let mut told = began;
     if !decided(&played) {
-        tournament.play(&roster, &before, |game| {
+        let total = left.len();
+        tournament.play(&roster, left, |game| {
             file.add(&game)?;
             played.push(game);
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
                 let minutes = began.elapsed().as_secs_f64() / 60.0;
-                eprintln!("{} of {total} games, {minutes:.1} minutes", played.len());
+                eprintln!("{} of {total} games, {minutes:.1} minutes", played.len() - before);
             }
             Ok(if decided(&played) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
     let standings = Standings::of(&played);
-    print!("{}", standings.table()?);
+    print!("{}", standings.table());
     if let Some(sprt) = &arguments.sprt {
         println!("{}", sprt.summary(&standings.pairs(names)));
     }
-    let new = played.len() - before.len();
+    let new = played.len() - before;
     println!("{new} games played in {:.1} minutes", began.elapsed().as_secs_f64() / 60.0);
     Ok(())
 }

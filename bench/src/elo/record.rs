@@ -177,19 +177,28 @@ impl GameFile {
             .open(path)
             .with_context(context)?;
         file.try_lock().map_err(|_| anyhow!("{name}: another match is writing to it"))?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).with_context(context)?;
-        let whole = end_of_last_game(&text);
-        let rest = text[whole..].trim_start();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(context)?;
+        let text = match std::str::from_utf8(&bytes) {
+            Ok(text) => text,
+            // Cut in the middle of a character.
+            Err(error) if error.error_len().is_none() => {
+                str::from_utf8(&bytes[..error.valid_up_to()]).with_context(context)?
+            }
+            Err(error) => return Err(error).with_context(context),
+        };
+        let whole = end_of_last_game(text);
+        let (games, rest) = text.split_at(whole);
+        let rest = rest.trim_start();
         ensure!(
-            (rest.is_empty() || "[Event ".starts_with(&rest[..rest.len().min(7)]))
+            (rest.starts_with("[Event ") || "[Event ".starts_with(rest))
                 && rest.matches("[Event ").count() <= 1
                 && !text.contains('\r'),
             "{name}: it is not a file of this program's games"
         );
         file.set_len(whole as u64).with_context(context)?;
         file.seek(SeekFrom::End(0)).with_context(context)?;
-        let games = read_games(text[..whole].as_bytes()).with_context(context)?;
+        let games = read_games(games.as_bytes()).with_context(context)?;
         Ok((Self { file, name }, games))
     }
 
@@ -391,12 +400,14 @@ mod tests {
     fn a_game_cut_short_is_dropped_wherever_the_cut_is() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("games.pgn");
-        let one = record().to_pgn();
-        for cut in (0..one.len()).step_by(7) {
-            std::fs::write(&path, format!("{one}{}", &one[..cut]))?;
+        let mut game = record();
+        game.white.name = "Würfel".to_owned();
+        let one = game.to_pgn();
+        for cut in 0..one.len() {
+            std::fs::write(&path, [one.as_bytes(), &one.as_bytes()[..cut]].concat())?;
             let (mut file, games) = GameFile::open(&path)?;
-            assert_eq!(games, [record()], "cut at {cut}");
-            file.add(&record())?;
+            assert_eq!(games, std::slice::from_ref(&game), "cut at {cut}");
+            file.add(&game)?;
             drop(file);
             assert_eq!(std::fs::read_to_string(&path)?, format!("{one}{one}"), "cut at {cut}");
         }

@@ -29,7 +29,7 @@ pub struct Tournament<'a> {
 
 /// A game to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Fixture {
+pub struct Fixture {
     white: usize,
     black: usize,
     opening: usize,
@@ -38,11 +38,6 @@ struct Fixture {
 }
 
 impl Tournament<'_> {
-    /// Games in all.
-    pub fn games(&self) -> usize {
-        self.fixtures().len()
-    }
-
     /// Opening by opening, so that an end at any time leaves all pairings equally far.
     fn fixtures(&self) -> Vec<Fixture> {
         let pairs = (0..self.openings.len())
@@ -57,9 +52,9 @@ impl Tournament<'_> {
             .collect()
     }
 
-    /// Which fixtures `games` have settled. Fails at a game of the same players that was played
-    /// under other settings or from other openings.
-    fn settled(&self, games: &[GameRecord]) -> Result<HashSet<Fixture>> {
+    /// What `games` leave to play. Fails at a game of the same players that was played under other
+    /// settings or from other openings.
+    pub fn left(&self, games: &[GameRecord]) -> Result<Vec<Fixture>> {
         let by_label: HashMap<_, _> =
             self.fixtures().into_iter().map(|fixture| (self.label(fixture), fixture)).collect();
         let mut settled = HashSet::new();
@@ -85,7 +80,7 @@ impl Tournament<'_> {
             );
             settled.insert(fixture);
         }
-        Ok(settled)
+        Ok(self.fixtures().into_iter().filter(|fixture| !settled.contains(fixture)).collect())
     }
 
     /// Names of White and Black, and the round.
@@ -95,17 +90,14 @@ impl Tournament<'_> {
         (name(fixture.white), name(fixture.black), round)
     }
 
-    /// Plays what `before` has not settled, with players of `roster`; `report` gets every game as it
-    /// ends and may end the match. A broken player ends it with an error.
+    /// Plays what is `left`, with players of `roster`; `report` gets every game as it ends and may end
+    /// the match. A broken player ends it with an error.
     pub fn play(
         &self,
         roster: &Roster,
-        before: &[GameRecord],
+        left: Vec<Fixture>,
         mut report: impl FnMut(GameRecord) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let settled = self.settled(before)?;
-        let left: Vec<Fixture> =
-            self.fixtures().into_iter().filter(|fixture| !settled.contains(fixture)).collect();
         let tables = self.concurrency.min(left.len());
         let mut players: Vec<Table> =
             (0..tables).map(|_| self.table(roster)).collect::<Result<_>>()?;
@@ -135,13 +127,8 @@ impl Tournament<'_> {
     }
 
     fn table(&self, roster: &Roster) -> Result<Table> {
-        let mut table = Table::new();
-        for &player in self.pairings.iter().flatten() {
-            if !table.contains_key(&player) {
-                table.insert(player, roster.player(player)?);
-            }
-        }
-        Ok(table)
+        let players: HashSet<usize> = self.pairings.iter().flatten().copied().collect();
+        players.into_iter().map(|player| Ok((player, roster.player(player)?))).collect()
     }
 
     fn serve(

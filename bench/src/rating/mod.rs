@@ -26,7 +26,7 @@ pub fn run(files: &[PathBuf], known: &[(String, f64)]) -> Result<()> {
             None => bail!("--known {name}: no game of that player"),
         }
     }
-    print!("{}", standings.table()?);
+    print!("{}", standings.table());
     Ok(())
 }
 

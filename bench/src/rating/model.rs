@@ -594,7 +594,7 @@ mod tests {
     /// fastchess 1.8.2 played these games and says Elo -56.07 +/- 49.24 (by pairs) for them.
     #[test]
     fn fastchess_rates_its_games_the_same() -> Result<()> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/fastchess.pgn.zst");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/check-fastchess.pgn.zst");
         let mut standings = Standings::of(&record::read_file(&path)?);
         let names = ["azimuth", "Stockfish-1700"];
         let pairs = standings.pairs(names);

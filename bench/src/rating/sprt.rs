@@ -201,9 +201,11 @@ fn tilted(found: [f64; 5], gains: [f64; 5]) -> [f64; 5] {
 mod tests {
     use super::*;
 
-    /// Final lines of fastchess 1.8.2 after matches of its own: pairs, its Elo, normalized Elo and
-    /// their errors, the test's model and elo1 (elo0 was 0), its LLR.
-    const FASTCHESS: [([u64; 5], [f64; 4], EloModel, f64, f64); 6] = [
+    /// Final lines of fastchess 1.8.2: pairs, its Elo and normalized Elo with their errors, the test's
+    /// model and elo1 (elo0 was 0), its LLR.
+    type Said = ([u64; 5], [f64; 4], EloModel, f64, f64);
+
+    const FASTCHESS: [Said; 6] = [
         ([32, 5, 44, 1, 18], [-56.07, 49.24, -56.19, 48.15], EloModel::Logistic, 10.0, -0.96),
         ([3, 12, 44, 25, 66], [174.26, 39.51, 205.44, 39.32], EloModel::Normalized, 60.0, 19.70),
         ([2, 1, 2, 0, 1], [-88.74, 247.25, -88.73, 196.58], EloModel::Normalized, 10.0, -0.09),

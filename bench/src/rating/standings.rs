@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use anyhow::Result;
-
 use super::model::Ratings;
 use super::pairs::{PairCounts, WithError};
 use crate::elo::Outcome;
@@ -105,30 +103,56 @@ impl Standings {
         games(one, other).plus(games(other, one).seen_by_other())
     }
 
-    /// Pairings in the order of their first game, each once.
+    /// Pairings that have games, each once: who is measured first, who has a known rating second; of
+    /// two such, by name.
     pub fn pairings(&self) -> Vec<(usize, usize)> {
-        let all = (0..self.players.len())
-            .flat_map(|one| (0..self.players.len()).map(move |other| (one, other)));
-        let mut pairings: Vec<(usize, usize)> = all
+        let place = |player: usize| {
+            let Player { name, elo } = &self.players[player];
+            (elo.is_some(), name.to_lowercase())
+        };
+        (0..self.players.len())
+            .flat_map(|one| (0..self.players.len()).map(move |other| (one, other)))
+            .filter(|&(one, other)| place(one) < place(other))
             .filter(|&(one, other)| self.between(one, other).games() > 0)
-            .filter(|&(one, other)| {
-                // From the view of the one that is measured; of equals, the first.
-                let known = |player: usize| self.players[player].elo.is_some();
-                (known(one), one) < (known(other), other)
-            })
-            .collect();
-        pairings.sort_unstable();
-        pairings
+            .collect()
     }
 
-    /// Ratings and pairings as text to print.
-    pub fn table(&self) -> Result<String> {
-        let ratings = Ratings::of(self)?;
-        let width =
-            self.players.iter().map(|player| player.name.chars().count()).max().unwrap_or(4);
-        let mut text = String::new();
-        let _ =
-            writeln!(text, "{:<width$}    Elo       95% interval  games   score  draws", "player");
+    /// Ratings, where the games allow them, and pairings as text to print.
+    pub fn table(&self) -> String {
+        let mut text = match Ratings::of(self) {
+            Ok(ratings) => self.rating_table(&ratings),
+            Err(error) => format!("{error}\n"),
+        };
+        for (one, other) in self.pairings() {
+            let results = self.between(one, other);
+            let names = [one, other].map(|player| self.players[player].name.as_str());
+            let pairs = self.pairs(names);
+            let elo = |elo: Option<WithError>| {
+                elo.map_or("-".to_owned(), |elo| format!("{:+.2} +/- {:.2}", elo.value, elo.error))
+            };
+            let _ = writeln!(
+                text,
+                "{} against {}: +{} -{} ={} ({:.1}%), Elo {}, normalized {}, pairs {:?}",
+                names[0],
+                names[1],
+                results.wins,
+                results.losses,
+                results.draws,
+                results.score() * 100.0,
+                elo(pairs.logistic_elo()),
+                elo(pairs.normalized_elo()),
+                pairs.0
+            );
+        }
+        text
+    }
+
+    /// Players by rating, best first.
+    fn rating_table(&self, ratings: &Ratings) -> String {
+        let names = self.players.iter().map(|player| player.name.chars().count());
+        let width = names.chain(["player".len()]).max().unwrap_or(0);
+        let mut text =
+            format!("{:<width$}    Elo       95% interval  games   score  draws\n", "player");
         let mut order: Vec<usize> = (0..self.players.len()).collect();
         order.sort_by(|&a, &b| ratings.players[b].elo.total_cmp(&ratings.players[a].elo));
         for player in order {
@@ -152,28 +176,7 @@ impl Standings {
             "first move {:+.0} Elo, draw parameter {:.0} Elo",
             ratings.advantage, ratings.draw
         );
-        for (one, other) in self.pairings() {
-            let results = self.between(one, other);
-            let names = [one, other].map(|player| self.players[player].name.as_str());
-            let pairs = self.pairs(names);
-            let elo = |elo: Option<WithError>| {
-                elo.map_or("-".to_owned(), |elo| format!("{:+.2} +/- {:.2}", elo.value, elo.error))
-            };
-            let _ = writeln!(
-                text,
-                "{} against {}: +{} -{} ={} ({:.1}%), Elo {}, normalized {}, pairs {:?}",
-                names[0],
-                names[1],
-                results.wins,
-                results.losses,
-                results.draws,
-                results.score() * 100.0,
-                elo(pairs.logistic_elo()),
-                elo(pairs.normalized_elo()),
-                pairs.0
-            );
-        }
-        Ok(text)
+        text
     }
 }
 

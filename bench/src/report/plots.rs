@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
-use super::strength::PAPER;
+use super::strength::{PAPER, grouped};
 use crate::rating::Rating;
 use crate::speed::results::SpeedResults;
 
@@ -38,6 +38,7 @@ pub fn elo_by_depth(ratings: &[(u32, Rating)]) -> Result<String> {
         x: "depth, plies",
         y: "Elo",
         logarithmic: false,
+        legend: SeriesLabelPosition::LowerRight,
     };
     draw(&axes, &series)
 }
@@ -61,6 +62,7 @@ pub fn speed_by_batch(runs: &[SpeedResults]) -> Result<String> {
         x: "batch",
         y: "positions/s",
         logarithmic: true,
+        legend: SeriesLabelPosition::MiddleRight,
     };
     draw(&axes, &series)
 }
@@ -71,6 +73,7 @@ struct Axes<'a> {
     y: &'a str,
     /// Values are powers of ten.
     logarithmic: bool,
+    legend: SeriesLabelPosition,
 }
 
 fn draw(axes: &Axes<'_>, series: &[Series]) -> Result<String> {
@@ -97,7 +100,8 @@ fn draw_on(
         .y_label_area_size(70)
         .build_cartesian_2d(left..right, low..high)?;
     let format = |value: &f64| match axes.logarithmic {
-        true => format!("{:.0}", 10f64.powf(*value)),
+        true if (value - value.round()).abs() < 1e-6 => grouped(10f64.powf(*value).round() as u64),
+        true => String::new(),
         false => format!("{value:.0}"),
     };
     chart
@@ -122,7 +126,7 @@ fn draw_on(
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(axes.legend.clone())
         .background_style(WHITE.mix(0.8))
         .border_style(BLACK.mix(0.3))
         .draw()?;

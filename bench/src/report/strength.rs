@@ -21,7 +21,11 @@ pub const PAPER: [(u32, [f64; 2]); 5] = [
     (6, [2548.0, 2593.0]),
 ];
 
-/// All matches of this program, rated together, and matches that other programs played.
+/// Files that begin with this hold matches under other conditions or by other programs: they are listed
+/// and not rated.
+const CHECK: &str = "check-";
+
+/// All matches, rated together but for those that only check something.
 pub struct Strength<'a> {
     matches: &'a [Match],
     own: Vec<&'a GameRecord>,
@@ -41,8 +45,8 @@ pub struct Beam {
 
 impl<'a> Strength<'a> {
     pub fn of(matches: &'a [Match]) -> Result<Self> {
-        let games = matches.iter().flat_map(|played| &played.games);
-        let own: Vec<&GameRecord> = games.filter(|game| !game.white.settings.is_empty()).collect();
+        let rated = matches.iter().filter(|played| !played.file.starts_with(CHECK));
+        let own: Vec<&GameRecord> = rated.flat_map(|played| &played.games).collect();
         let standings = Standings::of(own.iter().copied());
         let ratings = (!own.is_empty()).then(|| Ratings::of(&standings)).transpose()?;
         let mut beams = BTreeMap::new();
@@ -76,13 +80,30 @@ impl<'a> Strength<'a> {
 
     /// Matches of one mode against the other.
     pub fn mode_table(&self) -> String {
-        let mut text = header(&["", "against", "won, lost, drawn", "score", "Elo difference"]);
+        let columns =
+            ["", "against", "won, lost, drawn", "score", "Elo of the other", "95% interval"];
+        let mut text = header(&columns);
         for (&one, beam) in self.beams.iter().filter(|(_, beam)| beam.mode == "tree") {
-            for (&other, _) in self.beams.iter().filter(|(_, beam)| beam.mode == "global") {
-                if self.standings.between(one, other).games() > 0 {
-                    let what = format!("tree, width {}, depth {}", beam.width, beam.depth);
-                    let against = format!("global, width {}", self.beams[&other].width);
-                    self.pairing(&mut text, &self.standings, [one, other], &[&what, &against]);
+            for (&other, against) in self.beams.iter().filter(|(_, beam)| beam.mode == "global") {
+                let results = self.standings.between(one, other);
+                if results.games() > 0 {
+                    let rating = self.rating(other);
+                    let _ = writeln!(
+                        text,
+                        "| tree, width {}, depth {} | global, width {}, depth {} | {}, {}, {} | \
+                         {:.1}% | {:.0} | {:.0} to {:.0} |",
+                        beam.width,
+                        beam.depth,
+                        against.width,
+                        against.depth,
+                        results.wins,
+                        results.losses,
+                        results.draws,
+                        results.score() * 100.0,
+                        rating.elo,
+                        rating.low,
+                        rating.high
+                    );
                 }
             }
         }
@@ -98,7 +119,7 @@ impl<'a> Strength<'a> {
             for (one, other) in standings.pairings() {
                 let names = [one, other].map(|player| standings.players[player].name.as_str());
                 let cells = [played.file.as_str(), names[0], names[1]];
-                self.pairing(&mut text, &standings, [one, other], &cells);
+                pairing(&mut text, &standings, [one, other], &cells);
             }
         }
         text
@@ -111,7 +132,7 @@ impl<'a> Strength<'a> {
             "games",
             "ms a move",
             "moves",
-            "depth, 1 in 1,000 moves less",
+            "depth that 999 in 1,000 moves reach",
             "lost on time",
         ];
         let mut text = header(&columns);
@@ -206,30 +227,24 @@ impl<'a> Strength<'a> {
         }
         text
     }
+}
 
-    fn pairing(
-        &self,
-        text: &mut String,
-        standings: &Standings,
-        [one, other]: [usize; 2],
-        cells: &[&str],
-    ) {
-        let results = standings.between(one, other);
-        let names = [one, other].map(|player| standings.players[player].name.as_str());
-        let elo = standings.pairs(names).logistic_elo();
-        let elo = elo.map_or(String::new(), |elo| format!("{:+.0} ± {:.0}", elo.value, elo.error));
-        for cell in cells {
-            let _ = write!(text, "| {cell} ");
-        }
-        let _ = writeln!(
-            text,
-            "| {}, {}, {} | {:.1}% | {elo} |",
-            results.wins,
-            results.losses,
-            results.draws,
-            results.score() * 100.0
-        );
+fn pairing(text: &mut String, standings: &Standings, [one, other]: [usize; 2], cells: &[&str]) {
+    let results = standings.between(one, other);
+    let names = [one, other].map(|player| standings.players[player].name.as_str());
+    let elo = standings.pairs(names).logistic_elo();
+    let elo = elo.map_or(String::new(), |elo| format!("{:+.0} ± {:.0}", elo.value, elo.error));
+    for cell in cells {
+        let _ = write!(text, "| {cell} ");
     }
+    let _ = writeln!(
+        text,
+        "| {}, {}, {} | {:.1}% | {elo} |",
+        results.wins,
+        results.losses,
+        results.draws,
+        results.score() * 100.0
+    );
 }
 
 /// A player's moves in some games.

@@ -123,24 +123,20 @@ pub fn metrics(files: &[(String, serde_json::Value)]) -> Result<String> {
         ("r2", "R²"),
         ("ece", "calibration error"),
     ];
-    let mut columns = vec!["axis", "positions"];
+    let mut columns = vec!["weights", "positions"];
     columns.extend(COLUMNS.map(|(_, title)| title));
     let mut text = header(&columns);
     for (file, value) in files {
-        for (axis, metrics) in value.as_object().with_context(|| file.clone())? {
-            let number = |key: &str| {
-                let number = metrics[key].as_f64();
-                number.with_context(|| format!("results file '{file}': '{axis}.{key}' is missing"))
-            };
-            if metrics.get("tau").is_none() {
-                continue;
-            }
-            let _ = write!(text, "| {axis} | {} |", grouped(number("positions")? as u64));
-            for (key, _) in COLUMNS {
-                let _ = write!(text, " {:.4} |", number(key)?);
-            }
-            text.push('\n');
+        let number = |key: &str| {
+            let number = value[key].as_f64();
+            number.with_context(|| format!("results file '{file}': '{key}' is missing"))
+        };
+        let name = file.trim_start_matches("metrics-").trim_end_matches(".json");
+        let _ = write!(text, "| {name} | {} |", grouped(number("positions")? as u64));
+        for (key, _) in COLUMNS {
+            let _ = write!(text, " {:.4} |", number(key)?);
         }
+        text.push('\n');
     }
     Ok(text)
 }

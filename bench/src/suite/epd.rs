@@ -142,7 +142,7 @@ mod tests {
         for (line, part) in [
             ("4k3/8/8/8/8/8/8/4K2R w K - bm Qd1;", "move 'Qd1' is not legal"),
             ("4k3/8/8/8/8/8/8/4K2R w K - id \"x\";", "neither bm nor am"),
-            ("hello", "FEN 'hello'"),
+            ("hello", "FEN 'hello"),
             ("4k3/8/8/8/8/8/8/4K2R w K - bm Rh2; c0 \"Rh2=x\";", "not a grade"),
         ] {
             let error = format!("{:#}", problem(line).expect_err(line));

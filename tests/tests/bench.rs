@@ -1,0 +1,180 @@
+//! The built `azimuth-bench`, as a user runs it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, ensure};
+use azimuth_tests::{binary, root, stockfish};
+use tempfile::TempDir;
+
+const OPENINGS: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
+rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - 0 1
+rnbqkb1r/pppppppp/5n2/8/2PP4/8/PP2PPPP/RNBQKBNR b KQkq - 0 2
+";
+
+/// A match in a folder of its own.
+struct Match {
+    folder: TempDir,
+}
+
+impl Match {
+    fn new() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("book.epd"), OPENINGS)?;
+        Ok(Self { folder })
+    }
+
+    fn games(&self) -> PathBuf {
+        self.folder.path().join("games.pgn")
+    }
+
+    fn play(&self, arguments: &[&str]) -> Result<Output> {
+        let output = Command::new(binary("azimuth-bench")?)
+            .args(["elo", "--games", "8", "--concurrency", "2", "--book"])
+            .arg(self.folder.path().join("book.epd"))
+            .arg("--pgn")
+            .arg(self.games())
+            .args(arguments)
+            .output()?;
+        Ok(output)
+    }
+}
+
+fn said(output: &Output) -> Result<String> {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "azimuth-bench failed: {errors}");
+    Ok(String::from_utf8(output.stdout.clone())?)
+}
+
+#[test]
+fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
+    let whole = Match::new()?;
+    let players = ["--player", "depth=2", "--against", "depth=1 width=1 elo=1000"];
+    let table = said(&whole.play(&players)?)?;
+    assert!(table.contains("Azimuth w3 d2") && table.contains("8 games played"), "{table}");
+    let text = fs::read_to_string(whole.games())?;
+    assert_eq!(text.matches("[Event ").count(), 8);
+
+    // Cut in the middle of a game, as a kill leaves it.
+    let cut = text.len() * 2 / 3;
+    fs::write(whole.games(), &text[..cut])?;
+    let kept = text[..cut].matches("[GameDuration ").count() - 1;
+    let table = said(&whole.play(&players)?)?;
+    assert!(table.contains(&format!("{} games played", 8 - kept)), "kept {kept}: {table}");
+    let moves = |text: &str| {
+        let mut games: Vec<String> = text.split("[Event ").skip(1).map(without_times).collect();
+        games.sort_unstable();
+        games
+    };
+    // Fixed depths play the same games every time.
+    assert_eq!(moves(&fs::read_to_string(whole.games())?), moves(&text));
+
+    let again = said(&whole.play(&players)?)?;
+    assert!(again.contains("0 games played"), "{again}");
+    Ok(())
+}
+
+/// A game's tags and moves, without what differs from run to run.
+fn without_times(game: &str) -> String {
+    let lines = game
+        .lines()
+        .filter(|line| !["[UTC", "[Date", "[GameDuration"].iter().any(|tag| line.starts_with(tag)));
+    let text = lines.collect::<Vec<_>>().join(" ");
+    let words = text.split(' ').filter(|word| !word.contains(":00:"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn another_engine_plays_and_python_chess_reads_the_games() -> Result<()> {
+    let played = Match::new()?;
+    let against = format!(
+        "cmd='{}' movetime=5 margin=60000 option.UCI_LimitStrength=true option.UCI_Elo=1350 \
+         option.Hash=1",
+        stockfish()?.display()
+    );
+    let table = said(&played.play(&["--player", "depth=1", "--against", &against])?)?;
+    assert!(table.contains("at 1350") && table.contains("known"), "{table}");
+    let path = played.games();
+    let read = azimuth_tests::python("read_games.py", &[&path.to_string_lossy()])?;
+    assert_eq!(read.trim(), "8 games, every move legal, with a score and a time");
+    let rated = Command::new(binary("azimuth-bench")?).arg("rate").arg(&path).output()?;
+    assert!(said(&rated)?.contains("Azimuth w3 d1"));
+    Ok(())
+}
+
+#[test]
+fn a_test_ends_once_it_is_decided() -> Result<()> {
+    let played = Match::new()?;
+    let players = ["--player", "depth=4", "--against", "depth=1 width=1 name=weak"];
+    let sprt = ["--sprt", "elo0=0,elo1=300,alpha=0.2,beta=0.2,model=logistic"];
+    let table = said(&played.play(&[players.as_slice(), &sprt].concat())?)?;
+    assert!(table.contains("]: better, LLR"), "{table}");
+    Ok(())
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_line_and_the_games_stay() -> Result<()> {
+    let played = Match::new()?;
+    let usual = ["--player", "depth=1", "--against", "depth=2"];
+    said(&played.play(&usual)?)?;
+    let before = fs::read(played.games())?;
+    let engine = binary("azimuth")?;
+    let lacks = format!("cmd='{}' depth=1 option.Contempt=1", engine.display());
+    for (arguments, part) in [
+        (["--player", "depth=1 hash=2", "--against", "depth=2"], "use another --pgn or name="),
+        (["--player", "depth=1", "--against", "depth=1"], "two players are called"),
+        (["--player", "depth=1", "--against", "cmd=/no/engine depth=1"], "cannot start"),
+        (["--player", "depth=1", "--against", "cmd=/bin/true depth=1"], "engine 'true': it"),
+        (["--player", "depth=1", "--against", &lacks], "it has no option 'Contempt'"),
+        (["--player", "weights=/no/file", "--against", "depth=2"], "weights file '/no/file'"),
+    ] {
+        let output = played.play(&arguments)?;
+        let errors = String::from_utf8(output.stderr)?;
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(errors.contains(part), "{errors}");
+        assert_eq!(errors.trim().lines().count(), 1, "{errors}");
+        assert_eq!(fs::read(played.games())?, before);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_readme_shows_the_results() -> Result<()> {
+    let output = Command::new(binary("azimuth-bench")?)
+        .args(["report", "--check"])
+        .current_dir(root())
+        .output()?;
+    said(&output).map(|_| ())
+}
+
+#[test]
+fn speed_and_suites_are_written_as_json() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let suite = folder.path().join("two.epd");
+    // A mate in one, and a move that is no mate.
+    fs::write(&suite, "6k1/8/6K1/8/8/8/8/R7 w - - bm Ra8#;\n6k1/8/6K1/8/8/8/8/R7 w - - bm Ra7;\n")?;
+    let run = |arguments: &[&str], json: &Path| -> Result<serde_json::Value> {
+        let output = Command::new(binary("azimuth-bench")?)
+            .args(arguments)
+            .arg("--json")
+            .arg(json)
+            .output()?;
+        said(&output)?;
+        Ok(serde_json::from_str(&fs::read_to_string(json)?)?)
+    };
+    let suites = run(
+        &["suite", &suite.to_string_lossy(), "--depth", "2"],
+        &folder.path().join("suite.json"),
+    )?;
+    assert_eq!(suites[0]["depths"][1]["solved"], 1);
+    let speed = run(
+        &["speed", "--encoder", "default", "--batch", "8", "--depth", "2", "--rounds", "1"],
+        &folder.path().join("speed.json"),
+    )?;
+    let found = speed["encoders"][0]["positions_per_second"].as_f64().context("a number")?;
+    assert!(found > 0.0 && speed["machine"]["limit"].as_f64().context("a number")? > 0.0);
+    assert_eq!(speed["searches"][0]["depths"].as_array().context("a list")?.len(), 2);
+    Ok(())
+}
