@@ -25,7 +25,7 @@ use roster::Roster;
 use settings::PlayerSettings;
 use tournament::Tournament;
 
-pub use game::Outcome;
+pub use game::{Outcome, termination};
 
 /// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(30);
@@ -96,37 +96,34 @@ pub fn run(arguments: Elo) -> Result<()> {
         adjudication,
         concurrency,
     };
-    let (mut file, mut played) = GameFile::open(&pgn)?;
-    let (before, left) = (played.len(), tournament.left(&played)?);
+    let (mut file, before) = GameFile::open(&pgn)?;
+    let left = tournament.left(&before)?;
+    let mut standings = Standings::of(&before);
     let names = [0, measured].map(|player| roster.participants[player].name.name.as_str());
-    let verdict = |games: &[record::GameRecord]| {
-        let sprt = arguments.sprt.as_ref()?;
-        Some(sprt.verdict(&Standings::of(games).pairs(names)))
+    let decided = |standings: &Standings| {
+        let test = arguments.sprt.as_ref();
+        test.is_some_and(|sprt| sprt.verdict(&standings.pairs(names)) != Verdict::Undecided)
     };
-    let decided = |games: &[record::GameRecord]| {
-        verdict(games).is_some_and(|verdict| verdict != Verdict::Undecided)
-    };
-    let began = Instant::now();
+    let (began, total, mut new) = (Instant::now(), left.len(), 0);
     let mut told = began;
-    if !decided(&played) {
-        let total = left.len();
+    if !decided(&standings) {
         tournament.play(&roster, left, |game| {
             file.add(&game)?;
-            played.push(game);
+            standings.add(&game);
+            new += 1;
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
                 let minutes = began.elapsed().as_secs_f64() / 60.0;
-                eprintln!("{} of {total} games, {minutes:.1} minutes", played.len() - before);
+                eprintln!("{new} of {total} games, {minutes:.1} minutes");
             }
-            Ok(if decided(&played) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            let decided = decided(&standings);
+            Ok(if decided { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
-    let standings = Standings::of(&played);
     print!("{}", standings.table());
     if let Some(sprt) = &arguments.sprt {
         println!("{}", sprt.summary(&standings.pairs(names)));
     }
-    let new = played.len() - before;
     println!("{new} games played in {:.1} minutes", began.elapsed().as_secs_f64() / 60.0);
     Ok(())
 }

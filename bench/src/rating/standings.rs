@@ -23,6 +23,9 @@ pub struct Standings {
     /// Games by White and Black, from White's view.
     pub games: BTreeMap<(usize, usize), Results>,
     pairs: HashMap<(usize, usize), PairCounts>,
+    /// Games that wait for the other one of their pair, by White, Black and opening: half points of
+    /// the one who had White.
+    waiting: HashMap<(usize, usize, String), Vec<usize>>,
 }
 
 /// A player of some of the games.
@@ -33,43 +36,42 @@ pub struct Player {
 }
 
 impl Standings {
-    /// Counts `games`. Two games of the same players from the same opening with colours changed are
-    /// a pair.
+    /// Counts `games`.
     pub fn of<'a>(games: impl IntoIterator<Item = &'a GameRecord>) -> Self {
         let mut standings = Self::with(Vec::new(), BTreeMap::new());
-        // Games that wait for the other one of their pair: half points of the one who had White.
-        let mut waiting: HashMap<(usize, usize, &str), Vec<usize>> = HashMap::new();
-        for game in games {
-            let [white, black] =
-                [&game.white, &game.black].map(|player| standings.player(&player.name, player.elo));
-            let results = standings.games.entry((white, black)).or_default();
-            match game.outcome {
-                Outcome::WhiteWins => results.wins += 1,
-                Outcome::BlackWins => results.losses += 1,
-                Outcome::Draw => results.draws += 1,
+        games.into_iter().for_each(|game| standings.add(game));
+        standings
+    }
+
+    /// Counts one more game. Two games of the same players from the same opening with colours changed
+    /// are a pair.
+    pub fn add(&mut self, game: &GameRecord) {
+        let [white, black] =
+            [&game.white, &game.black].map(|player| self.player(&player.name, player.elo));
+        let results = self.games.entry((white, black)).or_default();
+        match game.outcome {
+            Outcome::WhiteWins => results.wins += 1,
+            Outcome::BlackWins => results.losses += 1,
+            Outcome::Draw => results.draws += 1,
+        }
+        let points = game.outcome.white_half_points();
+        let partner = self.waiting.get_mut(&(black, white, game.opening.clone()));
+        match partner.and_then(Vec::pop) {
+            Some(others) => {
+                let white_points = points + (2 - others);
+                self.pairs.entry((white, black)).or_default().0[white_points] += 1;
+                self.pairs.entry((black, white)).or_default().0[4 - white_points] += 1;
             }
-            let points = game.outcome.white_half_points();
-            let partner = waiting
-                .get_mut(&(black, white, game.opening.as_str()))
-                .and_then(std::vec::Vec::pop);
-            match partner {
-                Some(others) => {
-                    let white_points = points + (2 - others);
-                    standings.pairs.entry((white, black)).or_default().0[white_points] += 1;
-                    standings.pairs.entry((black, white)).or_default().0[4 - white_points] += 1;
-                }
-                None => {
-                    let key = (white, black, game.opening.as_str());
-                    waiting.entry(key).or_default().push(points);
-                }
+            None => {
+                let key = (white, black, game.opening.clone());
+                self.waiting.entry(key).or_default().push(points);
             }
         }
-        standings
     }
 
     /// Games that are known by their counts only.
     pub fn with(players: Vec<Player>, games: BTreeMap<(usize, usize), Results>) -> Self {
-        Self { players, games, pairs: HashMap::new() }
+        Self { players, games, pairs: HashMap::new(), waiting: HashMap::new() }
     }
 
     fn player(&mut self, name: &str, elo: Option<f64>) -> usize {

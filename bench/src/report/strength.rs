@@ -9,6 +9,7 @@ use super::Match;
 use crate::elo::player::Evaluation;
 use crate::elo::record::{GameRecord, Name};
 use crate::elo::settings::Words;
+use crate::elo::{Outcome, termination};
 use crate::rating::{Rating, Ratings, Standings};
 
 /// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms a move, width 3,
@@ -270,8 +271,9 @@ impl Moves {
                 *self.depths.entry(depth).or_default() += 1;
             }
         }
-        let lost = if is_white { "White loses on time" } else { "Black loses on time" };
-        self.forfeits += usize::from(game.reason == lost);
+        let lost = if is_white { Outcome::BlackWins } else { Outcome::WhiteWins };
+        let on_time = game.termination == termination::TIME_FORFEIT;
+        self.forfeits += usize::from(on_time && game.outcome == lost);
     }
 
     /// The depth that all but one move in a thousand reached.
