@@ -17,7 +17,6 @@ use azimuth::search::{Beam, BeamMode, BeamSettings, Control, Limits, Planner};
 use azimuth::tokens::tokenize;
 use azimuth::weights::Weights;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use crossbeam_channel::unbounded;
 
 /// Gives every position a vector of its own, in the same time.
 #[derive(Clone)]
@@ -133,8 +132,7 @@ fn search(c: &mut Criterion) {
 
 fn think(beam: &mut Beam, root: &Position) -> u64 {
     beam.new_game();
-    let (_signals, received) = unbounded();
-    let mut control = Control::new(Limits::default(), received);
+    let mut control = Control::without_signals(Limits::default());
     beam.search(root, &mut control, &mut |_| ()).expect("a move").nodes
 }
 

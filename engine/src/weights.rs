@@ -87,6 +87,11 @@ impl Weights {
         Self::from_bytes(EMBEDDED).context("embedded weights")
     }
 
+    /// The weights file at `path`, the embedded one where `None`.
+    pub fn read_or_embedded(path: Option<&Path>) -> Result<Self> {
+        path.map_or_else(Self::embedded, Self::read)
+    }
+
     /// Reads and checks a weights file. Fails with one line that names the file, the key and what
     /// was expected.
     pub fn read(path: &Path) -> Result<Self> {

@@ -205,10 +205,7 @@ fn run(arguments: Arguments) -> Result<()> {
             run::export(&config, &state, &data, &device, &out)
         }
         Command::Eval { weights, data, all, json, device } => {
-            let weights = match weights {
-                Some(path) => Weights::read(&path)?,
-                None => Weights::embedded()?,
-            };
+            let weights = Weights::read_or_embedded(weights.as_deref())?;
             let device = device.open()?;
             let positions = match all {
                 true => HeldOut::read_all(&data.data)?.sample(data.sample.unwrap_or(usize::MAX)),

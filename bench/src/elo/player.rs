@@ -9,7 +9,6 @@ use azimuth::position::Position;
 use azimuth::search::{Beam, Control, Limits, Planner, Value};
 use azimuth::uci::{Go, budget};
 use cozy_chess::{Color, Move};
-use crossbeam_channel::unbounded;
 
 use super::settings::{BeamPlayer, Limit};
 
@@ -100,9 +99,7 @@ impl Player for InProcess {
             time: budget(&go, board.side_to_move(), Duration::ZERO),
             ..Limits::default()
         };
-        // Nobody sends a signal: the limits end the search.
-        let (_signals, received) = unbounded();
-        let mut control = Control::new(limits, received);
+        let mut control = Control::without_signals(limits);
         let report = self.beam.search(situation.position, &mut control, &mut |_| ())?;
         let time = control.elapsed();
         let mv = report.pv.first().context("the search found no move")?;

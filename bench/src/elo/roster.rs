@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::player::{InProcess, Player};
 use super::process::Process;
 use super::record::Name;
-use super::settings::{BeamPlayer, PlayerSettings, Program, UciPlayer, mode_name};
+use super::settings::{BeamPlayer, PlayerSettings, Program};
 
 /// Bytes of a weights file's hash that a game's record carries.
 const FINGERPRINT: usize = 4;
@@ -42,10 +42,7 @@ impl Roster {
             let version = match &settings.program {
                 Program::Beam(BeamPlayer { weights: path, .. }) => {
                     if !workers.contains_key(path) {
-                        let weights = match path {
-                            Some(path) => Weights::read(path)?,
-                            None => Weights::embedded()?,
-                        };
+                        let weights = Weights::read_or_embedded(path.as_deref())?;
                         fingerprints.insert(path.clone(), fingerprint(path.as_deref())?);
                         let notice = |text: &str| eprintln!("azimuth-bench: {text}");
                         let worker =
@@ -79,7 +76,8 @@ impl Roster {
                 let evaluator = Evaluator::new(&self.workers[&beam.weights], beam.hash);
                 Ok(Box::new(InProcess::new(evaluator, beam, settings.limit.clone())))
             }
-            Program::Uci(engine) => start(engine, settings),
+            Program::Uci(engine) => Process::start(engine, &settings.limit)
+                .map(|process| Box::new(process) as Box<dyn Player>),
         };
         player.with_context(|| format!("player '{}'", name.name))
     }
@@ -93,10 +91,6 @@ fn fingerprint(path: Option<&Path>) -> Result<String> {
     };
     let digest = Sha256::digest(&bytes);
     Ok(digest.iter().take(FINGERPRINT).map(|byte| format!("{byte:02x}")).collect())
-}
-
-fn start(engine: &UciPlayer, settings: &PlayerSettings) -> Result<Box<dyn Player>> {
-    Ok(Box::new(Process::start(engine, &settings.limit)?))
 }
 
 /// `Azimuth w3 d6`, or the engine's own name with the rating it is held to.
@@ -114,7 +108,7 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
                 )),
             }
             if beam.mode != azimuth::search::BeamMode::Tree {
-                name.push_str(&format!(" {}", mode_name(beam.mode)));
+                name.push_str(&format!(" {}", beam.mode.name()));
             }
             if let Some(path) = weights {
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy();

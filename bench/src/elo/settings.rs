@@ -110,7 +110,7 @@ impl PlayerSettings {
         match &self.program {
             Program::Beam(BeamPlayer { beam, hash, .. }) => {
                 words.push(("width".to_owned(), beam.width.to_string()));
-                words.push(("mode".to_owned(), mode_name(beam.mode).to_owned()));
+                words.push(("mode".to_owned(), beam.mode.name().to_owned()));
                 words.push(("hash".to_owned(), hash.to_string()));
                 if self.limit.depth.is_none() && beam.depth != UNLIMITED {
                     words.push(("depth".to_owned(), beam.depth.to_string()));
@@ -184,14 +184,6 @@ impl TimeControl {
     }
 }
 
-/// The mode's name in settings, as in the engine's option `BeamMode`.
-pub fn mode_name(mode: BeamMode) -> &'static str {
-    match mode {
-        BeamMode::Tree => "tree",
-        BeamMode::Global => "global",
-    }
-}
-
 /// `key=value` words that have not been understood yet.
 pub struct Words(BTreeMap<String, String>);
 
@@ -245,9 +237,7 @@ impl Words {
         let usual = BeamSettings::default();
         let mode = match self.take_text("mode").as_deref() {
             None => usual.mode,
-            Some(name) => [BeamMode::Tree, BeamMode::Global]
-                .into_iter()
-                .find(|&mode| mode_name(mode) == name)
+            Some(name) => BeamMode::named(name)
                 .with_context(|| format!("mode '{name}': expected tree or global"))?,
         };
         let width = self.take("width")?.unwrap_or(usual.width);

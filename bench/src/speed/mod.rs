@@ -18,7 +18,6 @@ use candle_core::{DType, Device};
 use clap::Args;
 
 use crate::device::DeviceArguments;
-use crate::elo::settings::mode_name;
 use results::{DepthSpeed, EncoderSpeed, SearchSpeed, SpeedResults};
 use search::{Round, Setting};
 use subject::Subject;
@@ -166,7 +165,7 @@ impl Bench<'_> {
         Ok(SearchSpeed {
             encoder: self.subject.name.clone(),
             width: self.arguments.width,
-            mode: mode_name(BeamMode::Tree).to_owned(),
+            mode: BeamMode::Tree.name().to_owned(),
             positions: roots.len(),
             depths,
             game,

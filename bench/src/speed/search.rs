@@ -9,7 +9,6 @@ use azimuth::position::Position;
 use azimuth::search::{Beam, BeamSettings, Control, Limits, Planner, Report};
 use azimuth::weights::Weights;
 use candle_core::{DType, Device};
-use crossbeam_channel::unbounded;
 
 use super::results::GameSpeed;
 
@@ -89,8 +88,7 @@ impl Setting<'_> {
 }
 
 fn search(beam: &mut Beam, root: &Position) -> Result<(Report, Duration)> {
-    let (_signals, received) = unbounded();
-    let mut control = Control::new(Limits::default(), received);
+    let mut control = Control::without_signals(Limits::default());
     let began = Instant::now();
     let report = beam.search(root, &mut control, &mut |_| ())?;
     Ok((report, began.elapsed()))

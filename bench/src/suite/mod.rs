@@ -14,10 +14,9 @@ use azimuth::search::{Beam, BeamMode, BeamSettings, Control, Limits, Planner};
 use azimuth::weights::{Weights, replace_file};
 use clap::Args;
 use cozy_chess::Move;
-use crossbeam_channel::unbounded;
 
 use crate::device::DeviceArguments;
-use crate::elo::settings::{file_name, mode_name};
+use crate::elo::settings::file_name;
 use results::{DepthRate, SuiteResults};
 
 /// Score cache, in megabytes.
@@ -52,10 +51,7 @@ pub struct Suite {
 pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
-    let weights = Arc::new(match &arguments.weights {
-        Some(path) => Weights::read(path)?,
-        None => Weights::embedded()?,
-    });
+    let weights = Arc::new(Weights::read_or_embedded(arguments.weights.as_deref())?);
     let notice = |text: &str| eprintln!("azimuth-bench: {text}");
     let worker = Worker::start(weights, &device, dtype, Box::new(notice))?;
     let mut all = Vec::new();
@@ -79,7 +75,7 @@ pub fn run(arguments: &Suite) -> Result<()> {
             );
             depths.push(rate);
         }
-        let mode = mode_name(BeamMode::Tree).to_owned();
+        let mode = BeamMode::Tree.name().to_owned();
         all.push(SuiteResults { suite: name, width: arguments.width, mode, depths });
     }
     if let Some(path) = &arguments.json {
@@ -91,8 +87,7 @@ pub fn run(arguments: &Suite) -> Result<()> {
 /// The move of a search that remembers nothing.
 fn choose(beam: &mut Beam, position: &Position) -> Result<Move> {
     beam.new_game();
-    let (_signals, received) = unbounded();
-    let mut control = Control::new(Limits::default(), received);
+    let mut control = Control::without_signals(Limits::default());
     let report = beam.search(position, &mut control, &mut |_| ())?;
     report.pv.first().copied().context("the search found no move")
 }

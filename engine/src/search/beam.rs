@@ -29,6 +29,21 @@ pub enum BeamMode {
     Global,
 }
 
+impl BeamMode {
+    /// As options and settings write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Global => "global",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Tree, Self::Global].into_iter().find(|mode| mode.name() == name)
+    }
+}
+
 /// Shape of the beam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BeamSettings {
@@ -288,7 +303,6 @@ mod tests {
     use std::sync::Arc;
 
     use candle_core::{DType, Device};
-    use crossbeam_channel::unbounded;
 
     use super::*;
     use crate::inference::Worker;
@@ -310,8 +324,7 @@ mod tests {
     }
 
     fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
-        let (_signals, received) = unbounded();
-        beam.search(root, &mut Control::new(limits, received), &mut |_| ())
+        beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
     }
 
     /// The paper's search as it is written: every kept node expanded, nothing pruned.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cozy_chess::Move;
-use crossbeam_channel::{Receiver, TryRecvError};
+use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 
 /// What a running search can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,12 @@ impl Control {
     pub fn new(limits: Limits, signals: Receiver<Signal>) -> Self {
         let now = Instant::now();
         Self { limits, signals, began: now, clock: now, stopped: false }
+    }
+
+    /// For a search that its limits alone end.
+    pub fn without_signals(limits: Limits) -> Self {
+        let (_, signals) = unbounded();
+        Self::new(limits, signals)
     }
 
     /// What `go` asked for.

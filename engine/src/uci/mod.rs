@@ -250,10 +250,7 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
 }
 
 fn build_planner(options: &Options) -> Result<Box<dyn Planner>> {
-    let weights = match &options.weights {
-        Some(path) => Weights::read(path)?,
-        None => Weights::embedded()?,
-    };
+    let weights = Weights::read_or_embedded(options.weights.as_deref())?;
     let worker = Worker::start(Arc::new(weights), &Device::Cpu, DType::F32, Box::new(complain))?;
     let mut planner = Beam::new(Evaluator::new(&worker, options.hash_mb), options.beam);
     let (_signals, received) = unbounded();

@@ -83,11 +83,10 @@ impl Options {
             "beamwidth" => self.beam.width = spin(name, value, WIDTH)? as usize,
             "searchdepth" => self.beam.depth = spin(name, value, DEPTH)? as u32,
             "beammode" => {
-                self.beam.mode = match value.to_ascii_lowercase().as_str() {
-                    "tree" => BeamMode::Tree,
-                    "global" => BeamMode::Global,
-                    _ => bail!("option {name}: expected tree or global, found '{}'", quoted(value)),
-                }
+                let unknown =
+                    || anyhow!("option {name}: expected tree or global, found '{}'", quoted(value));
+                self.beam.mode =
+                    BeamMode::named(&value.to_ascii_lowercase()).ok_or_else(unknown)?;
             }
             _ => bail!("unknown option '{}'", quoted(name)),
         }
