@@ -1,8 +1,13 @@
-# `make test` passes the tests and sets up what they need.
+# `make` builds the engine as EXE, which is how OpenBench asks for it; `make test` passes the tests and
+# sets up what they need.
 
+EXE := azimuth
 VENV := .venv
 
-.PHONY: test python stockfish
+.PHONY: engine test python stockfish
+
+engine:
+	cargo rustc --release --package azimuth --bin azimuth -- --emit link=$(EXE)
 
 test: python stockfish
 	cargo build --workspace --release

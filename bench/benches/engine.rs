@@ -120,7 +120,7 @@ fn search(c: &mut Criterion) {
             .expect("a thread");
         for (mode_name, mode) in [("tree", BeamMode::Tree), ("global", BeamMode::Global)] {
             let settings = BeamSettings { mode, ..BeamSettings::default() };
-            let mut beam = Beam::new(Evaluator::new(&worker, 16), settings);
+            let mut beam = Beam::new(Evaluator::new(&worker, 16).expect("memory"), settings);
             let looked_at: u64 = roots.iter().map(|root| think(&mut beam, root)).sum();
             group.throughput(Throughput::Elements(looked_at));
             group.bench_function(format!("{name}, {mode_name}"), |b| {

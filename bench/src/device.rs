@@ -1,6 +1,7 @@
 //! Where the encoder runs, as command-line arguments.
 
 use anyhow::{Context, Result, bail};
+use azimuth::inference::cuda;
 use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 
@@ -35,8 +36,7 @@ impl DeviceArguments {
         let device = match self.device {
             DeviceName::Cpu if dtype != DType::F32 => bail!("on the CPU, --precision is f32"),
             DeviceName::Cpu => Device::Cpu,
-            DeviceName::Cuda => Device::new_cuda(0)
-                .context("--device cuda: no CUDA device, or built without --features cuda")?,
+            DeviceName::Cuda => cuda().context("--device cuda")?,
         };
         Ok((device, dtype))
     }

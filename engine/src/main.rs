@@ -1,5 +1,32 @@
 //! `azimuth`: the engine on standard input and output.
 
-fn main() {
-    azimuth::uci::run(std::io::stdin().lock());
+use std::io::{stdin, stdout};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// A UCI chess engine that plans in a learned space. Without a command it speaks UCI on standard
+/// input and output; any chess GUI can load it.
+#[derive(Parser)]
+#[command(name = "azimuth", version)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Option<Task>,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Search a fixed set of positions; the last line has all nodes, and nodes per second.
+    Bench {
+        /// Plies.
+        depth: Option<u32>,
+    },
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().task {
+        None => azimuth::uci::run(stdin().lock(), stdout()),
+        Some(Task::Bench { depth }) => azimuth::uci::run_bench(depth, stdout())?,
+    }
+    Ok(())
 }

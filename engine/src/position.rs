@@ -2,7 +2,9 @@
 //! 50-move rule.
 
 use anyhow::{Result, anyhow, ensure};
-use cozy_chess::{BitBoard, Board, FenParseError, File, Move, Piece, Square, util};
+use cozy_chess::{
+    BitBoard, Board, Color, FenParseError, File, Move, Piece, Rank, Square, get_king_moves, util,
+};
 
 use crate::text::shortened;
 use crate::tokens::{self, Tokens};
@@ -65,12 +67,35 @@ impl Position {
             other => other,
         }
         .map_err(|error| anyhow!("FEN '{fen}': {}", explain(&error)))?;
+        // What the board's own reader lets pass.
+        let [white, black] = [Color::White, Color::Black].map(|color| board.king(color));
+        let apart = !get_king_moves(white).has(black);
+        ensure!(
+            apart && fields[0].split('/').count() == Rank::NUM,
+            "FEN '{fen}': {}",
+            explain(&FenParseError::InvalidBoard)
+        );
         Ok(Self { board, halfmove_clock, history: Vec::new() })
     }
 
     /// The board; its own half-move clock stops at 100.
     pub fn board(&self) -> &Board {
         &self.board
+    }
+
+    /// The FEN, with castling rights as in Shredder-FEN for `chess960`, and an en-passant square only
+    /// where a capture is legal.
+    pub fn fen(&self, chess960: bool) -> String {
+        let board = &self.board;
+        let text = if chess960 { format!("{board:#}") } else { format!("{board}") };
+        let mut fields: Vec<&str> = text.split(' ').collect();
+        // The board keeps no more than 100 half-moves.
+        let clock = self.halfmove_clock.to_string();
+        fields[4] = &clock;
+        if tokens::legal_en_passant(board).is_none() {
+            fields[3] = "-";
+        }
+        fields.join(" ")
     }
 
     /// Half-moves since the last capture or pawn move.
@@ -187,8 +212,8 @@ fn expand_row(row: &str) -> Vec<char> {
 fn explain(error: &FenParseError) -> &'static str {
     match error {
         FenParseError::InvalidBoard => {
-            "not a legal board (8 rows of 8, one king a side, at most 16 pieces a side, no pawn on \
-             the first or last rank, the side not to move not in check)"
+            "not a legal board (8 rows of 8, one king a side, not side by side, at most 16 pieces and \
+             8 pawns a side, no pawn on the first or last rank, the side not to move not in check)"
         }
         FenParseError::InvalidSideToMove => "the side to move must be w or b",
         FenParseError::InvalidCastlingRights => {
@@ -222,10 +247,25 @@ mod tests {
     }
 
     #[test]
+    fn fens_are_written_as_they_are_read() -> Result<()> {
+        for (fen, chess960) in [
+            (STARTPOS, false),
+            ("rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2", false),
+            ("8/8/8/8/8/2k5/8/2K5 b - - 1200 700", false),
+            ("1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - 0 1", true),
+        ] {
+            assert_eq!(Position::from_fen(fen)?.fen(chess960), fen);
+        }
+        Ok(())
+    }
+
+    #[test]
     fn bad_fens_are_explained() {
         for (fen, part) in [
             ("", "expected 4 to 6 fields, found 0"),
             ("8/8/8/8/8/8/8/8 w - - 0 1", "not a legal board"),
+            ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "not a legal board"),
+            ("4k3/8/8/8/8/8/4K3 w - - 0 1", "not a legal board"),
             ("4k3/8/8/8/8/8/8/4K3 x - - 0 1", "side to move"),
             ("4k3/8/8/8/8/8/8/4K3 w K - 0 1", "castling rights"),
             ("4k3/8/8/8/8/8/8/4K3 w - z9 0 1", "en-passant"),

@@ -12,7 +12,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, ensure};
 use candle_core::safetensors::Load;
 use candle_core::{DType, Device, Tensor};
-use safetensors::SafeTensors;
+use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
 use crate::axis::{Axis, Calibration, Direction};
@@ -23,6 +23,9 @@ use crate::encoder::{Architecture, Encoder};
 
 /// Version of the file's layout; a newer one is refused.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// No encoder comes near this; a larger file is something else, and is not read into memory.
+const LARGEST_FILE: u64 = 4 << 30;
 
 const METADATA_KEY: &str = "azimuth";
 
@@ -96,6 +99,10 @@ impl Weights {
     /// was expected.
     pub fn read(path: &Path) -> Result<Self> {
         let name = || format!("weights file '{}'", path.display());
+        let metadata = fs::metadata(path).with_context(name)?;
+        // Reading a pipe or a device could take for ever.
+        ensure!(metadata.is_file(), "{}: not a regular file", name());
+        ensure!(metadata.len() <= LARGEST_FILE, "{}: larger than 4 GiB", name());
         let bytes = fs::read(path).with_context(name)?;
         Self::from_bytes(&bytes).with_context(name)
     }
@@ -113,10 +120,13 @@ impl Weights {
 
         let tensor = |name: &str| -> Result<Tensor> {
             let view = file.tensor(name).map_err(|_| anyhow!("tensor '{name}' is missing"))?;
-            let tensor = view.load(&Device::Cpu);
-            tensor.and_then(|tensor| tensor.to_dtype(DType::F32)).map_err(|_| {
-                anyhow!("tensor '{name}' has dtype {:?}, expected floats", view.dtype())
-            })
+            let floats = [Dtype::F32, Dtype::F16, Dtype::BF16].contains(&view.dtype());
+            ensure!(
+                floats,
+                "tensor '{name}' has dtype {:?}, expected F32, F16 or BF16",
+                view.dtype()
+            );
+            Ok(view.load(&Device::Cpu)?.to_dtype(DType::F32)?)
         };
         let vector = |name: &str| -> Result<Vec<f32>> {
             tensor(name)?.to_vec1().map_err(|_| anyhow!("tensor '{name}' is not one-dimensional"))

@@ -1,10 +1,11 @@
 //! The engine as a GUI sees it: commands in, lines out.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use azimuth::position::{Position, uci_move};
-use azimuth_tests::Session;
+use anyhow::{Context, Result, bail, ensure};
+use azimuth::position::{Position, STARTPOS, uci_move};
+use azimuth_tests::{Session, binary};
 
 fn session() -> Result<Session> {
     let mut session = Session::start()?;
@@ -75,42 +76,213 @@ fn stop_and_ponderhit_end_a_search_and_nothing_else_does() -> Result<()> {
     let mut session = session()?;
     session.send("position startpos")?;
     session.send("go infinite")?;
-    session.read_until("info depth 6")?;
-    // The deepest iteration is done, but the answer must wait.
-    assert_eq!(session.ask("isready", "readyok")?.len(), 1);
-    let busy = session.answer("position startpos", "info string")?;
-    assert!(busy.contains("a search is running"), "{busy}");
+    session.read_until("info depth 7")?;
+    let meanwhile = session.ask("isready", "readyok")?;
+    assert!(meanwhile.iter().all(|line| !line.starts_with("bestmove")), "{meanwhile:?}");
+    for command in ["position startpos", "go depth 1", "setoption name Hash value 1", "ucinewgame"]
+    {
+        let busy = session.answer(command, "info string")?;
+        assert!(busy.contains("a search is running"), "{busy}");
+    }
     session.ask("stop", "bestmove")?;
     session.send("go ponder wtime 1000 btime 1000")?;
-    session.read_until("info depth 6")?;
+    session.read_until("info depth 7")?;
     session.ask("ponderhit", "bestmove")?;
+    for command in ["stop", "ponderhit"] {
+        let idle = session.answer(command, "info string")?;
+        assert!(idle.contains("no search is running"), "{idle}");
+    }
     session.send("go infinite")?;
     session.end()
 }
 
 #[test]
-fn a_clock_is_kept_whatever_the_depth() -> Result<()> {
+fn what_follows_a_stop_waits_for_the_answer() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name SearchDepth value 64")?;
+    session.send("go infinite")?;
+    session.send("stop")?;
+    session.send("position startpos moves e2e4")?;
+    let lines = session.ask("go depth 1", "bestmove")?;
+    assert!(lines.iter().all(|line| !line.starts_with("info string")), "{lines:?}");
+    let best = session.read_until("bestmove")?.pop().context("no answer")?;
+    let mut position = Position::default();
+    position.play(position.parse_move("e2e4")?);
+    position.parse_move(best.split(' ').nth(1).context("no move")?)?;
+    session.end()
+}
+
+#[test]
+fn a_clock_is_kept_and_used() -> Result<()> {
+    let mut session = session()?;
     session.send("setoption name BeamWidth value 8")?;
-    for go in ["go movetime 100", "go wtime 3000 btime 3000", "go wtime 40 btime 40"] {
+    for go in ["go movetime 300", "go wtime 9000 btime 9000", "go wtime 40 btime 40"] {
         let began = Instant::now();
         session.ask(go, "bestmove")?;
         // Generous, for machines that are busy: without the limit it would be hours.
         assert!(began.elapsed() < Duration::from_secs(5), "{go}: {:?}", began.elapsed());
     }
+    session.send("setoption name BeamWidth value 3")?;
+    let lines = session.ask("go movetime 1000", "bestmove")?;
+    assert!(lines.iter().any(|line| line.starts_with("info depth 7 ")), "{lines:?}");
     session.end()
 }
 
 #[test]
-fn the_end_of_the_input_lets_a_limited_search_finish() -> Result<()> {
+fn the_end_of_the_input_is_quit() -> Result<()> {
+    let mut session = session()?;
+    session.send("go infinite")?;
+    session.read_until("info depth 3")?;
+    session.close();
+    session.read_until("bestmove")?;
+    session.end()
+}
+
+#[test]
+fn lines_are_as_many_as_asked_for() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name MultiPV value 5")?;
+    session.send("setoption name UCI_ShowWDL value true")?;
+    // One legal move, then many.
+    for (fen, expected) in [("7k/8/8/8/8/8/1r6/K7 w - - 0 1", 1), (STARTPOS, 5)] {
+        session.send(&format!("position fen {fen}"))?;
+        let lines = session.ask("go depth 4", "bestmove")?;
+        let last: Vec<&String> =
+            lines.iter().filter(|line| line.starts_with("info depth 4 ")).collect();
+        let mut moves: Vec<&str> = last.iter().filter_map(|line| word_after(line, "pv")).collect();
+        moves.sort_unstable();
+        moves.dedup();
+        assert_eq!((last.len(), moves.len()), (expected, expected), "{lines:?}");
+        for (place, line) in (1..).zip(&last) {
+            assert_eq!(word_after(line, "multipv"), Some(place.to_string().as_str()));
+            let chances = line.split(' ').skip_while(|&word| word != "wdl").skip(1).take(3);
+            let chances: Vec<u32> = chances.map(str::parse).collect::<Result<_, _>>()?;
+            assert_eq!(chances.iter().sum::<u32>(), 1000, "{line}");
+        }
+    }
+    session.end()
+}
+
+#[test]
+fn an_announced_mate_is_played_to_its_end() -> Result<()> {
+    let mut session = session()?;
+    for (number, fen) in [
+        "4k3/8/8/8/8/8/1Q6/R3K3 w - - 0 1",
+        "7k/8/5K2/8/8/8/8/6R1 w - - 0 1",
+        "8/8/8/8/8/2k5/1q6/4K3 b - - 0 1",
+        "k7/8/2K5/8/8/8/8/7R w - - 0 1",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut position = Position::from_fen(fen)?;
+        let mut moves = String::new();
+        session.send(&format!("position fen {fen}"))?;
+        let lines = session.ask("go depth 9", "bestmove")?;
+        let announced = lines.iter().filter_map(|line| word_after(line, "mate")).next_back();
+        let announced: usize = announced.with_context(|| format!("{fen}: no mate"))?.parse()?;
+        let mut answer = lines.last().context("no answer")?.clone();
+        for left in (0..announced).rev() {
+            let mv = position.parse_move(word_after(&answer, "bestmove").context("no move")?)?;
+            moves.push_str(&format!(" {mv}"));
+            position.play(mv);
+            // Any defence will do, as long as it is not always the same.
+            let mut replies = Vec::new();
+            position.board().generate_moves(|more| {
+                replies.extend(more);
+                false
+            });
+            if replies.is_empty() {
+                assert!(!position.board().checkers().is_empty(), "{fen}{moves}: stalemate");
+                break;
+            }
+            assert!(left > 0, "{fen}{moves}: later than announced");
+            let reply = replies[(number + left) % replies.len()];
+            moves.push_str(&format!(" {reply}"));
+            position.play(reply);
+            session.send(&format!("position fen {fen} moves{moves}"))?;
+            // Far too little to find the mate again.
+            answer = session.answer("go nodes 1", "bestmove")?;
+        }
+    }
+    session.end()
+}
+
+#[test]
+fn a_limited_strength_is_the_same_at_any_clock() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name UCI_LimitStrength value true")?;
+    session.send("setoption name UCI_Elo value 1000")?;
+    let deepest = |lines: &[String]| -> Option<u32> {
+        lines.iter().filter_map(|line| word_after(line, "depth")?.parse().ok()).max()
+    };
+    let lines = session.ask("go movetime 2000", "bestmove")?;
+    assert_eq!(deepest(&lines), Some(6), "{lines:?}");
+    session.send("setoption name UCI_AnalyseMode value true")?;
+    let lines = session.ask("go depth 7", "bestmove")?;
+    assert_eq!(deepest(&lines), Some(7), "{lines:?}");
+    session.end()
+}
+
+#[test]
+fn go_is_answered_whatever_is_wrong_with_it() -> Result<()> {
     let mut session = session()?;
     session.send("position startpos")?;
-    session.send("go depth 5")?;
-    session.close();
-    let lines = session.read_until("bestmove")?;
-    assert!(lines.iter().any(|line| line.starts_with("info depth 5")), "{lines:?}");
+    for (go, part) in [
+        ("go depth many", "'depth' needs a number"),
+        ("go quickly", "unknown argument 'quickly'"),
+        ("go searchmoves e2e5 depth 2", "move 'e2e5' is not legal"),
+    ] {
+        let lines = session.ask(go, "bestmove")?;
+        let said: Vec<&String> =
+            lines.iter().filter(|line| line.starts_with("info string")).collect();
+        assert!(matches!(said.as_slice(), [line] if line.contains(part)), "{said:?}");
+    }
+    let answer = session.answer("go searchmoves a2a3 h2h3 depth 3", "bestmove")?;
+    assert!(["a2a3", "h2h3"].contains(&word_after(&answer, "bestmove").unwrap_or_default()));
     session.end()
+}
+
+#[test]
+fn people_see_the_board_and_the_scores() -> Result<()> {
+    let mut session = session()?;
+    let fen = "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2";
+    session.send("position startpos moves e2e4 c7c5 g1f3")?;
+    let lines = session.ask("d", "Checkers:")?;
+    assert!(lines.contains(&format!("Fen: {fen}")), "{lines:?}");
+    session.send("eval")?;
+    let lines = session.ask("isready", "readyok")?;
+    // 22 moves, the position itself, and the answer to isready.
+    assert_eq!(lines.len(), 24, "{lines:?}");
+    session.end()
+}
+
+#[test]
+fn a_log_holds_both_sides_of_the_conversation() -> Result<()> {
+    let mut session = session()?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("a log.txt");
+    session.send(&format!("setoption name LogFile value {}", path.display()))?;
+    session.ask("go depth 1", "bestmove")?;
+    session.send("setoption name LogFile value <empty>")?;
+    session.ask("isready", "readyok")?;
+    let log = std::fs::read_to_string(path)?;
+    assert!(log.contains(" > go depth 1\n") && log.contains(" < bestmove "), "{log}");
+    assert!(!log.contains("readyok"), "{log}");
+    session.end()
+}
+
+#[test]
+fn bench_ends_in_nodes_and_speed() -> Result<()> {
+    let nodes = || -> Result<u64> {
+        let output = Command::new(binary("azimuth")?).args(["bench", "3"]).output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let words: Vec<&str> = text.lines().last().unwrap_or_default().split(' ').collect();
+        let [nodes, "nodes", speed, "nps"] = words.as_slice() else { bail!("{text}") };
+        ensure!(speed.parse::<u64>()? > 0, "{text}");
+        Ok(nodes.parse()?)
+    };
+    assert_eq!(nodes()?, nodes()?);
+    Ok(())
 }
 
 #[test]
@@ -126,36 +298,50 @@ fn a_long_fen_is_a_fen() -> Result<()> {
 }
 
 #[test]
-fn bad_input_is_named_and_changes_nothing() -> Result<()> {
+fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     let mut session = session()?;
     let folder = tempfile::tempdir()?;
-    let broken = folder.path().join("broken.safetensors");
-    std::fs::write(&broken, [0xff; 64])?;
-    let missing = folder.path().join("missing.safetensors");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("broken.safetensors"), [0xff; 64])?;
+    std::fs::write(path("huge-header.safetensors"), 10_000_000_000u64.to_le_bytes())?;
+    let (folder, long) = (folder.path().display().to_string(), "x".repeat(2_000_000));
     session.send("position startpos moves e2e4 e7e5")?;
     for (line, part) in [
-        ("position fen 8/8/8/8/8/8/8/8 w - - 0 1".to_owned(), "not a legal board"),
-        ("position fen 4k3/8/8/8/8/8/4R3/4K3 w - - 0 1".to_owned(), "not a legal board"),
-        ("position fen hello".to_owned(), "expected 4 to 6 fields, found 1"),
-        ("position startpos moves e2e5".to_owned(), "move 'e2e5' is not legal"),
-        ("go depth many".to_owned(), "'depth' needs a number"),
-        ("setoption name Hash value 0".to_owned(), "option Hash: expected 1 to 4096"),
-        ("setoption name Nonsense value 1".to_owned(), "unknown option 'Nonsense'"),
-        (format!("setoption name WeightsFile value {}", broken.display()), "broken.safetensors"),
-        (format!("setoption name WeightsFile value {}", missing.display()), "missing.safetensors"),
-        (format!("position fen {}", "x ".repeat(100_000)), "expected 4 to 6 fields"),
-        ("\u{0}\u{1}".to_owned(), "unknown command"),
-        ("x".repeat(2_000_000), "line too long"),
+        ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "not a legal board"),
+        ("position fen 4k3/8/8/8/8/8/4R3/4K3 w - - 0 1", "not a legal board"),
+        ("position fen hello", "expected 4 to 6 fields, found 1"),
+        ("position startpos moves e2e5", "move 'e2e5' is not legal"),
+        (&format!("position fen {}", "x ".repeat(100_000)), "expected 4 to 6 fields"),
+        ("position", "expected 'startpos' or 'fen'"),
+        ("setoption name Hash value 0", "option Hash: expected 1 to 65536"),
+        ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
+        ("setoption name Backend value abacus", "expected auto, cpu, cuda"),
+        (&format!("setoption name WeightsFile value {}", path("broken.safetensors")), "broken"),
+        (&format!("setoption name WeightsFile value {}", path("huge-header.safetensors")), "huge"),
+        (&format!("setoption name WeightsFile value {}", path("missing")), "missing"),
+        (&format!("setoption name WeightsFile value {folder}"), "not a regular file"),
+        ("setoption name WeightsFile value /dev/zero", "not a regular file"),
+        (&format!("setoption name LogFile value {folder}"), "not a regular file"),
+        (&format!("setoption name LogFile value {}", path("no/such.log")), "no/such.log"),
+        (&format!("setoption name SyzygyPath value {folder}"), "no Syzygy tables"),
+        ("setoption name SyzygyPath value /no/such", "Syzygy folder '/no/such'"),
+        ("stop", "no search is running"),
+        ("\u{0}\u{1}", "unknown command"),
+        (&long, "line too long"),
     ] {
-        let answer = session.answer(&line, "info string")?;
-        assert!(answer.contains(part), "{answer}");
+        session.send(line)?;
+        let answers = session.ask("isready", "readyok")?;
+        let [answer, _] = answers.as_slice() else { bail!("{answers:?}") };
+        assert!(answer.starts_with("info string") && answer.contains(part), "{answer}");
     }
-    let lines = session.ask("go depth 2", "bestmove")?;
-    let best = lines.last().and_then(|line| line.split(' ').nth(1)).context("no move")?;
-    let mut position = Position::default();
-    for mv in ["e2e4", "e7e5"] {
-        position.play(position.parse_move(mv)?);
-    }
-    position.parse_move(best)?;
+    let lines = session.ask("d", "Checkers:")?;
+    let fen = "Fen: rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+    assert!(lines.iter().any(|line| line == fen), "{lines:?}");
+    session.ask("go depth 2", "bestmove")?;
     session.end()
+}
+
+/// The word that follows `name`.
+fn word_after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.split(' ').skip_while(|&word| word != name).nth(1)
 }

@@ -61,6 +61,10 @@ fn broken_files_are_refused() -> Result<()> {
     replaced("hidden.bias", nan)?.write(&path)?;
     assert!(refusal(&path).contains("'hidden.bias' holds a value that is not finite"));
 
+    let integers = Tensor::zeros(32, DType::U8, &Device::Cpu)?;
+    replaced("hidden.bias", integers)?.write(&path)?;
+    assert!(refusal(&path).contains("'hidden.bias' has dtype U8, expected F32, F16 or BF16"));
+
     let mut newer = good.clone();
     newer.metadata.format_version = 99;
     newer.write(&path)?;

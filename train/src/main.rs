@@ -16,6 +16,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth::encoder::Architecture;
 use azimuth::encoder::sparse::SparseConfig;
 use azimuth::encoder::transformer::TransformerConfig;
+use azimuth::inference::cuda;
 use azimuth::weights::Weights;
 use candle_core::Device;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -174,8 +175,7 @@ impl DeviceKind {
     fn open(self) -> Result<Device> {
         match self {
             Self::Cpu => Ok(Device::Cpu),
-            Self::Cuda => Device::new_cuda(0)
-                .context("no CUDA device; build with --features cuda on a machine that has one"),
+            Self::Cuda => cuda(),
         }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use azimuth::axis::centipawns_of_win_probability;
 use azimuth::inference::Evaluator;
 use azimuth::position::Position;
-use azimuth::search::{Beam, Control, Limits, Planner, Value};
+use azimuth::search::{Beam, Control, Handicap, Limits, Planner, Value};
 use azimuth::uci::{Go, budget};
 use cozy_chess::{Color, Move};
 
@@ -71,17 +71,23 @@ pub trait Player: Send {
 pub struct InProcess {
     beam: Beam,
     limit: Limit,
+    handicap: Option<Handicap>,
 }
 
 impl InProcess {
     pub fn new(evaluator: Evaluator, settings: &BeamPlayer, limit: Limit) -> Self {
-        Self { beam: Beam::new(evaluator, settings.beam), limit }
+        let handicap = Handicap { deviation: settings.noise, seed: rand::random() };
+        let handicap = (settings.noise > 0.0).then_some(handicap);
+        Self { beam: Beam::new(evaluator, settings.beam), limit, handicap }
     }
 }
 
 impl Player for InProcess {
     fn new_game(&mut self) -> Result<()> {
         self.beam.new_game();
+        if let Some(handicap) = &mut self.handicap {
+            handicap.seed = rand::random();
+        }
         Ok(())
     }
 
@@ -97,6 +103,7 @@ impl Player for InProcess {
             depth: self.limit.depth,
             nodes: self.limit.nodes,
             time: budget(&go, board.side_to_move(), Duration::ZERO),
+            handicap: self.handicap,
             ..Limits::default()
         };
         let mut control = Control::without_signals(limits);

@@ -74,7 +74,10 @@ impl Roster {
         let player: Result<Box<dyn Player>> = match &settings.program {
             Program::Beam(beam) => {
                 let evaluator = Evaluator::new(&self.workers[&beam.weights], beam.hash);
-                Ok(Box::new(InProcess::new(evaluator, beam, settings.limit.clone())))
+                evaluator.map(|evaluator| {
+                    Box::new(InProcess::new(evaluator, beam, settings.limit.clone()))
+                        as Box<dyn Player>
+                })
             }
             Program::Uci(engine) => Process::start(engine, &settings.limit)
                 .map(|process| Box::new(process) as Box<dyn Player>),
@@ -96,7 +99,7 @@ fn fingerprint(path: Option<&Path>) -> Result<String> {
 /// `Azimuth w3 d6`, or the engine's own name with the rating it is held to.
 fn default_name(settings: &PlayerSettings, version: &str) -> String {
     match &settings.program {
-        Program::Beam(BeamPlayer { weights, beam, .. }) => {
+        Program::Beam(BeamPlayer { weights, beam, noise, .. }) => {
             let mut name = format!("Azimuth w{}", beam.width);
             match (settings.limit.move_time, settings.limit.clock) {
                 (None, None) => name.push_str(&format!(" d{}", beam.depth)),
@@ -109,6 +112,9 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
             }
             if beam.mode != azimuth::search::BeamMode::Tree {
                 name.push_str(&format!(" {}", beam.mode.name()));
+            }
+            if *noise > 0.0 {
+                name.push_str(&format!(" noise {noise}"));
             }
             if let Some(path) = weights {
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy();

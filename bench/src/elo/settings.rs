@@ -14,9 +14,6 @@ const HASH: usize = 16;
 /// How far over its time a player may go before it loses.
 const MARGIN: Duration = Duration::from_millis(500);
 
-/// Plies of a planner whose limit is another than depth.
-const UNLIMITED: u32 = 128;
-
 /// A player of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerSettings {
@@ -44,6 +41,8 @@ pub struct BeamPlayer {
     pub beam: BeamSettings,
     /// Score cache in megabytes.
     pub hash: usize,
+    /// Standard deviation of the error added to scores, in logits, as for `UCI_LimitStrength`.
+    pub noise: f32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +72,7 @@ pub struct TimeControl {
 
 impl PlayerSettings {
     /// Reads `key=value` words, quoted as in a shell: `cmd=PATH` and `option.NAME=VALUE` for a UCI
-    /// engine, `width`, `mode`, `weights`, `hash` for Azimuth in this process; `depth`, `nodes`,
+    /// engine, `width`, `mode`, `weights`, `hash`, `noise` for Azimuth in this process; `depth`, `nodes`,
     /// `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
     pub fn parse(text: &str) -> Result<Self> {
         Self::read(text).with_context(|| format!("player '{text}'"))
@@ -108,11 +107,14 @@ impl PlayerSettings {
     pub fn describe(&self, version: &str) -> String {
         let mut words = vec![("engine".to_owned(), version.to_owned())];
         match &self.program {
-            Program::Beam(BeamPlayer { beam, hash, .. }) => {
+            Program::Beam(BeamPlayer { beam, hash, noise, .. }) => {
                 words.push(("width".to_owned(), beam.width.to_string()));
                 words.push(("mode".to_owned(), beam.mode.name().to_owned()));
                 words.push(("hash".to_owned(), hash.to_string()));
-                if self.limit.depth.is_none() && beam.depth != UNLIMITED {
+                if *noise > 0.0 {
+                    words.push(("noise".to_owned(), noise.to_string()));
+                }
+                if !self.limit.is_some() {
                     words.push(("depth".to_owned(), beam.depth.to_string()));
                 }
             }
@@ -244,14 +246,12 @@ impl Words {
         ensure!(width > 0, "width: expected at least 1");
         let hash = self.take("hash")?.unwrap_or(HASH);
         ensure!(hash > 0, "hash: expected at least 1");
-        let depth = match limit.depth {
-            Some(depth) => depth,
-            None if limit.is_some() => UNLIMITED,
-            None => usual.depth,
-        };
+        let depth = limit.depth.unwrap_or(usual.depth);
         ensure!(depth > 0, "depth: expected at least 1");
+        let noise = self.take("noise")?.unwrap_or(0.0);
+        ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
         let weights = self.take_text("weights").map(PathBuf::from);
-        Ok(BeamPlayer { weights, beam: BeamSettings { width, depth, mode }, hash })
+        Ok(BeamPlayer { weights, beam: BeamSettings { width, depth, mode }, hash, noise })
     }
 }
 
@@ -291,6 +291,7 @@ mod tests {
             ("depth=x", "depth 'x': not a number"),
             ("depth=0", "depth: expected at least 1"),
             ("width=0", "width: expected at least 1"),
+            ("noise=-1", "noise: expected 0 to 100"),
             ("cmd=stockfish", "a limit is missing"),
             ("colour=red", "unknown setting 'colour'"),
             ("depth=1 depth=2", "'depth' comes twice"),

@@ -43,7 +43,8 @@ pub struct Match {
 
 pub fn run(arguments: &Report) -> Result<()> {
     let results = Results::read(&arguments.results)?;
-    let strength = Strength::of(&results.matches)?;
+    let strength = Strength::full(&results.matches)?;
+    let limited = Strength::limited(&results.matches)?;
     let plots = [
         ("elo-by-depth.svg", plots::elo_by_depth(&strength.by_depth())?),
         ("speed-by-batch.svg", plots::speed_by_batch(&results.speeds)?),
@@ -52,6 +53,7 @@ pub fn run(arguments: &Report) -> Result<()> {
         ("depth", strength.depth_table()),
         ("width", strength.width_table()),
         ("mode", strength.mode_table()),
+        ("noise", limited.noise_table()),
         ("pairings", strength.pairing_table()),
         ("opponents", strength.opponent_table()),
         ("encoders", tables::encoders(&results.speeds)),

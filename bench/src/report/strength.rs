@@ -26,7 +26,11 @@ pub const PAPER: [(u32, [f64; 2]); 5] = [
 /// and not rated.
 const CHECK: &str = "check-";
 
-/// All matches, rated together but for those that only check something.
+/// Files that begin with this hold the matches that `UCI_Elo` was measured by. They are rated by
+/// themselves: matches of a player against its own worse copies are no measure of the player.
+const LIMITED: &str = "limited";
+
+/// Matches that are rated together.
 pub struct Strength<'a> {
     matches: &'a [Match],
     own: Vec<&'a GameRecord>,
@@ -42,11 +46,23 @@ pub struct Beam {
     pub width: usize,
     pub depth: u32,
     pub mode: String,
+    /// Deviation of the error added to scores, in logits.
+    pub noise: f32,
 }
 
 impl<'a> Strength<'a> {
-    pub fn of(matches: &'a [Match]) -> Result<Self> {
-        let rated = matches.iter().filter(|played| !played.file.starts_with(CHECK));
+    /// The matches at full strength, but for those that only check something.
+    pub fn full(matches: &'a [Match]) -> Result<Self> {
+        Self::of(matches, |file| !file.starts_with(CHECK) && !file.starts_with(LIMITED))
+    }
+
+    /// The matches at limited strength.
+    pub fn limited(matches: &'a [Match]) -> Result<Self> {
+        Self::of(matches, |file| file.starts_with(LIMITED))
+    }
+
+    fn of(matches: &'a [Match], wanted: impl Fn(&str) -> bool) -> Result<Self> {
+        let rated = matches.iter().filter(|played| wanted(&played.file));
         let own: Vec<&GameRecord> = rated.flat_map(|played| &played.games).collect();
         let standings = Standings::of(own.iter().copied());
         let ratings = (!own.is_empty()).then(|| Ratings::of(&standings)).transpose()?;
@@ -77,6 +93,13 @@ impl<'a> Strength<'a> {
     pub fn width_table(&self) -> String {
         let rows = self.rated(|beam| beam.depth == 4 && beam.mode == "tree");
         self.gauntlet("width", &rows, |beam| beam.width.to_string(), false)
+    }
+
+    /// Ratings by the noise added to scores.
+    pub fn noise_table(&self) -> String {
+        let mut rows = self.rated(|_| true);
+        rows.sort_by(|a, b| a.0.noise.total_cmp(&b.0.noise));
+        self.gauntlet("noise, logits", &rows, |beam| beam.noise.to_string(), false)
     }
 
     /// Matches of one mode against the other.
@@ -295,7 +318,8 @@ fn beam(player: &Name) -> Result<Option<Beam>> {
     let mut words = Words::split(&player.settings).with_context(context)?;
     let Some(mode) = words.take_text("mode") else { return Ok(None) };
     let (width, depth) = (words.take("width")?, words.take("depth")?);
-    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode }))
+    let noise = words.take("noise")?.unwrap_or(0.0);
+    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode, noise }))
 }
 
 /// A Markdown table's first two lines.
@@ -315,4 +339,31 @@ pub fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use azimuth::uci::noise_of_elo;
+
+    use super::*;
+    use crate::elo::record;
+
+    #[test]
+    fn the_noise_of_an_elo_is_what_was_measured() -> Result<()> {
+        let file = "limited.pgn.zst";
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").join(file);
+        let games = record::read_file(&path)?;
+        let matches = [Match { file: file.to_owned(), games }];
+        let strength = Strength::limited(&matches)?;
+        let rows = strength.rated(|beam| beam.noise > 0.0);
+        assert!(rows.len() > 5);
+        for (beam, player) in rows {
+            let Rating { low, high, .. } = strength.rating(player);
+            let (most, least) = (noise_of_elo(low as u32), noise_of_elo(high as u32));
+            assert!((least..=most).contains(&beam.noise), "{}: {least} to {most}", beam.noise);
+        }
+        Ok(())
+    }
 }

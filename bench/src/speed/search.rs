@@ -47,7 +47,7 @@ impl Setting<'_> {
     /// Searches every root with an empty cache.
     pub fn round(&self, roots: &[Position]) -> Result<Round> {
         let worker = self.worker()?;
-        let mut beam = Beam::new(Evaluator::new(&worker, CACHE), self.beam);
+        let mut beam = Beam::new(Evaluator::new(&worker, CACHE)?, self.beam);
         let mut round = Round::default();
         for root in roots {
             beam.new_game();
@@ -64,7 +64,7 @@ impl Setting<'_> {
     /// Plays on from the start, with the cache of the moves before.
     pub fn game(&self) -> Result<GameSpeed> {
         let worker = self.worker()?;
-        let mut beam = Beam::new(Evaluator::new(&worker, CACHE), self.beam);
+        let mut beam = Beam::new(Evaluator::new(&worker, CACHE)?, self.beam);
         let mut position = Position::default();
         let (mut total, mut moves) = (Round::default(), 0);
         while moves < GAME_PLIES && position.has_legal_move() {

@@ -61,7 +61,7 @@ pub fn run(arguments: &Suite) -> Result<()> {
         let mut depths = Vec::new();
         for depth in 1..=arguments.depth {
             let settings = BeamSettings { width: arguments.width, depth, mode: BeamMode::Tree };
-            let mut solver = Beam::new(Evaluator::new(&worker, CACHE), settings);
+            let mut solver = Beam::new(Evaluator::new(&worker, CACHE)?, settings);
             let rate = problems.solve(depth, |position| choose(&mut solver, position))?;
             let points = rate.points.map_or(String::new(), |[points, most]| {
                 format!(", {points} of {most} points ({:.1}%)", share(points, most))

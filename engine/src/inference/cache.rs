@@ -1,12 +1,16 @@
 //! Scores by position: kept across moves, the newest wins its slot.
 
+use anyhow::{Result, anyhow};
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_slice_box;
+
 /// Bytes of one entry.
 const ENTRY_SIZE: usize = size_of::<Entry>();
 
 /// Set in an entry's generation while its score is on its way.
 const PENDING: u32 = 1 << 31;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Zeroable)]
 struct Entry {
     key: u64,
     /// The score's bits, or the place in the queue where it will come from.
@@ -28,14 +32,16 @@ pub(super) enum Known {
 
 /// A fixed number of scores.
 pub(super) struct ScoreCache {
-    entries: Vec<Entry>,
+    entries: Box<[Entry]>,
     generation: u32,
 }
 
 impl ScoreCache {
-    /// A cache of about `megabytes`.
-    pub(super) fn new(megabytes: usize) -> Self {
-        Self { entries: vec![EMPTY; (megabytes << 20) / ENTRY_SIZE], generation: 1 }
+    /// A cache of about `megabytes`. Fails where the system refuses that much memory.
+    pub(super) fn new(megabytes: usize) -> Result<Self> {
+        let entries = try_zeroed_slice_box((megabytes << 20) / ENTRY_SIZE)
+            .map_err(|()| anyhow!("no memory for a score cache of {megabytes} MB"))?;
+        Ok(Self { entries, generation: 1 })
     }
 
     /// What is known under `key`.
@@ -105,8 +111,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_follow_pending_places_and_clearing_forgets_both() {
-        let mut cache = ScoreCache::new(1);
+    fn scores_follow_pending_places_and_clearing_forgets_both() -> Result<()> {
+        let mut cache = ScoreCache::new(1)?;
         assert_eq!(cache.get(0), None);
         cache.insert_pending(7, 3);
         assert_eq!(cache.get(7), Some(Known::Pending(3)));
@@ -115,13 +121,15 @@ mod tests {
         cache.insert_pending(9 << 60, 1);
         cache.clear();
         assert_eq!((cache.get(7), cache.get(9 << 60)), (None, None));
+        Ok(())
     }
 
     #[test]
-    fn the_newest_wins_its_slot() {
-        let mut cache = ScoreCache::new(1);
+    fn the_newest_wins_its_slot() -> Result<()> {
+        let mut cache = ScoreCache::new(1)?;
         cache.insert(1, 0.25);
         cache.insert(2, 0.75);
         assert_eq!((cache.get(1), cache.get(2)), (None, Some(Known::Score(0.75))));
+        Ok(())
     }
 }

@@ -40,20 +40,26 @@ pub enum Lookup {
 }
 
 impl Evaluator {
-    /// A search's evaluator with a cache of its own.
-    pub fn new(worker: &Worker, cache_megabytes: usize) -> Self {
+    /// A search's evaluator with a cache of its own. Fails where memory for the cache is missing.
+    pub fn new(worker: &Worker, cache_megabytes: usize) -> Result<Self> {
         let client = worker.client();
         let queue = Inputs::new(client.attributes().input);
-        Self {
+        Ok(Self {
             client,
-            cache: ScoreCache::new(cache_megabytes),
+            cache: ScoreCache::new(cache_megabytes)?,
             queue,
             queued: Vec::new(),
             in_flight: VecDeque::new(),
             spare: Vec::new(),
             scored: 0,
             waited: Duration::ZERO,
-        }
+        })
+    }
+
+    /// Whether the encoder runs on the thread of the search, so that nothing is gained by looking up
+    /// many positions before [`Self::finish`].
+    pub fn answers_at_once(&self) -> bool {
+        self.client.runs_here()
     }
 
     /// Positions from which on larger batches gain little.

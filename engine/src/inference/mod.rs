@@ -1,9 +1,11 @@
 //! Positions to scores: a worker thread owns the encoder and its device, searches send it batches,
 //! and a cache answers what was scored before.
 
+mod backend;
 mod cache;
 mod evaluator;
 mod worker;
 
+pub use backend::{Backend, Precision, cuda};
 pub use evaluator::{Evaluator, Lookup};
 pub use worker::{Client, Notice, Worker};

@@ -30,7 +30,7 @@ struct Request {
 }
 
 /// What the worker says when something went wrong that a user should know.
-pub type Notice = Box<dyn Fn(&str) + Send>;
+pub type Notice = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Scores for any number of searches. Its thread, if it has one, ends when it and all its clients
 /// are dropped.
@@ -133,6 +133,11 @@ impl Client {
     /// The encoder's attributes.
     pub fn attributes(&self) -> Attributes {
         self.attributes
+    }
+
+    /// Whether batches are scored by the caller.
+    pub(super) fn runs_here(&self) -> bool {
+        matches!(self.route, Route::Here(_))
     }
 
     /// Queues a batch, and waits while too many are queued already; or scores it here and now.

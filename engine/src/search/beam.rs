@@ -1,24 +1,20 @@
 //! Embedding-guided beam search (paper, section 3.4): every legal child is scored, the best few for
 //! the side to move are kept and expanded, and values come back by minimax over what was kept.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use cozy_chess::{Board, Move};
+use cozy_chess::Move;
 
-use super::tree::{Candidate, ROOT, Tree};
-use super::{Control, Planner, Report, Value};
+use super::deepening::{Deepening, legal_moves};
+use super::mating::Mates;
+use super::tablebase::{RankedMoves, Tablebases};
+use super::{Control, Planner, Report, Value, rules};
 use crate::inference::{Evaluator, Lookup};
-use crate::position::{Position, insufficient_material, repetition_key};
-
-/// Legal moves of a typical position, to turn positions a batch into expansions a batch.
-const TYPICAL_MOVES: usize = 32;
+use crate::position::Position;
 
 /// Deepest ply of any search.
-const MAX_DEPTH: u32 = 128;
-
-/// Kept positions at which a search ends: under a gigabyte.
-const MAX_NODES: usize = 4_000_000;
+pub const MAX_DEPTH: u32 = 128;
 
 /// How the places of the beam are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +26,9 @@ pub enum BeamMode {
 }
 
 impl BeamMode {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Tree, Self::Global];
+
     /// As options and settings write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +39,7 @@ impl BeamMode {
 
     /// The mode of that name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Tree, Self::Global].into_iter().find(|mode| mode.name() == name)
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }
 
@@ -65,12 +64,40 @@ impl Default for BeamSettings {
 pub struct Beam {
     evaluator: Evaluator,
     settings: BeamSettings,
+    tables: Option<Arc<Tablebases>>,
+    mates: Mates,
 }
 
 impl Beam {
     /// A planner with its own score cache.
     pub fn new(evaluator: Evaluator, settings: BeamSettings) -> Self {
-        Self { evaluator, settings }
+        Self { evaluator, settings, tables: None, mates: Mates::default() }
+    }
+
+    /// Probes these tables from now on.
+    pub fn set_tables(&mut self, tables: Option<Arc<Tablebases>>) {
+        self.tables = tables;
+    }
+
+    /// What `go` asked for, with the moves to choose from: where the tables know them, the best.
+    fn rank_moves(&self, root: &Position, control: &Control) -> (Vec<Move>, Option<RankedMoves>) {
+        let limits = control.limits();
+        let all = || legal_moves(root.board());
+        let moves = if limits.moves.is_empty() { all() } else { limits.moves.clone() };
+        match self.tables.as_ref().and_then(|tables| tables.rank(root, &moves)) {
+            Some(ranked) => (ranked.best(limits.lines), Some(ranked)),
+            None => (moves, None),
+        }
+    }
+
+    /// The line of a mate that an earlier search has proved, for a search that is free to play it.
+    fn known_mate(&self, root: &Position, control: &Control) -> Option<Report> {
+        let limits = control.limits();
+        let free = limits.moves.is_empty() && limits.lines <= 1;
+        let (value, pv) = free.then(|| self.mates.line(root))??;
+        let depth = pv.len() as u32;
+        let hashfull = self.evaluator.permille_full();
+        Some(Report { depth, seldepth: depth, hashfull, ..Report::of(value, pv) })
     }
 }
 
@@ -81,221 +108,80 @@ impl Planner for Beam {
         control: &mut Control,
         report: &mut dyn FnMut(&Report),
     ) -> Result<Report> {
-        let depth = control.limits().depth.unwrap_or(self.settings.depth).clamp(1, MAX_DEPTH);
-        let mut search = Search::new(&mut self.evaluator, self.settings, root);
-        let mut best = None;
-        for depth in 1..=depth {
+        if let Some(known) = self.known_mate(root, control) {
+            report(&known);
+            return Ok(known);
+        }
+        let (moves, ranked) = self.rank_moves(root, control);
+        let forced = moves.len() == 1;
+        let usual = self.settings.depth;
+        let tables = self.tables.as_deref();
+        let mut search =
+            Deepening::new(&mut self.evaluator, self.settings, tables, root, moves, control);
+        let mut best: Option<Report> = None;
+        for depth in 1..=MAX_DEPTH {
             // The first iteration is not interrupted, so that there is a move.
-            let Some(finished) = search.iterate(depth, control, best.is_some())? else { break };
-            report(&finished);
-            best = Some(finished);
-            let forced = search.tree.nodes[ROOT].children.len() == 1;
-            if forced && control.on_the_clock() {
+            if best.is_some() && !search.control.may_begin(depth, usual) {
+                break;
+            }
+            let Some(mut lines) = search.iterate(depth, best.is_some())? else {
+                // What the unfinished iteration cost; after a ponder hit it may be all there is to say.
+                if let Some(best) = &mut best {
+                    search.add_costs(best);
+                    report(best);
+                }
+                break;
+            };
+            present(&mut lines, ranked.as_ref(), report);
+            // No deeper iteration finds other mates, or another move where there is one.
+            let settled = lines.iter().all(|line| line.value.plies_to_mate().is_some());
+            best = lines.into_iter().next();
+            if settled || forced && search.control.on_the_clock() {
                 break;
             }
         }
-        best.context("no iteration finished")
+        let best = best.context("no iteration finished")?;
+        if let Some(plies) = best.value.plies_to_mate()
+            && best.value > Value::DRAW
+        {
+            self.mates = search.mates(plies);
+        }
+        Ok(best)
+    }
+
+    fn evaluate(&mut self, position: &Position) -> Result<Value> {
+        let board = position.board();
+        if let Some(value) = rules::result(board, 0, position.history()) {
+            return Ok(value);
+        }
+        Ok(Value::estimate(match self.evaluator.look_up(board)? {
+            Lookup::Known(value) => value,
+            Lookup::Queued(place) => self.evaluator.finish()?[place],
+        }))
     }
 
     fn new_game(&mut self) {
         self.evaluator.clear_cache();
+        self.mates = Mates::default();
     }
 }
 
-/// One search from one root.
-struct Search<'a> {
-    evaluator: &'a mut Evaluator,
-    settings: BeamSettings,
-    root: &'a Position,
-    tree: Tree,
-    /// The nodes of the last ply that still have their places (global beam).
-    frontier: Vec<usize>,
-    nodes: u64,
-    scored_before: u64,
-    waited_before: Duration,
-}
-
-impl<'a> Search<'a> {
-    fn new(evaluator: &'a mut Evaluator, settings: BeamSettings, root: &'a Position) -> Self {
-        Self {
-            scored_before: evaluator.scored(),
-            waited_before: evaluator.waited(),
-            evaluator,
-            settings,
-            root,
-            tree: Tree::new(root.board()),
-            frontier: vec![ROOT],
-            nodes: 0,
-        }
-    }
-
-    /// Deepens the tree to `depth` plies; `None` where a limit came first.
-    fn iterate(
-        &mut self,
-        depth: u32,
-        control: &mut Control,
-        may_stop: bool,
-    ) -> Result<Option<Report>> {
-        let finished = match self.settings.mode {
-            BeamMode::Tree => self.deepen_tree(depth, control, may_stop)?,
-            BeamMode::Global => self.deepen_global(control, may_stop)?,
-        };
-        if !finished {
-            return Ok(None);
-        }
-        let value = self.tree.minimax(ROOT, depth, (Value::MIN, Value::MAX), &mut Vec::new(), 0);
-        let deepest = self.tree.nodes.iter().map(|node| node.ply).max();
-        Ok(Some(Report {
-            depth,
-            seldepth: deepest.unwrap_or_default(),
-            value,
-            nodes: self.nodes,
-            scored: self.evaluator.scored() - self.scored_before,
-            time: control.elapsed(),
-            waited: self.evaluator.waited() - self.waited_before,
-            hashfull: self.evaluator.permille_full(),
-            pv: self.tree.principal_variation(depth),
-        }))
-    }
-
-    /// Expands, a batch at a time, the nodes that alpha-beta over the kept moves comes to, until it
-    /// needs no more: the choice is that of the full minimax, for fewer scored positions.
-    fn deepen_tree(&mut self, depth: u32, control: &mut Control, may_stop: bool) -> Result<bool> {
-        let room = (self.evaluator.recommended_batch() / TYPICAL_MOVES).max(1);
-        let mut missing = Vec::new();
-        loop {
-            missing.clear();
-            self.tree.minimax(ROOT, depth, (Value::MIN, Value::MAX), &mut missing, room);
-            if missing.is_empty() {
-                return Ok(true);
+/// Reports the lines of an iteration, with what the tables know in place of the estimates; a mate stays,
+/// as it says more.
+fn present(lines: &mut [Report], ranked: Option<&RankedMoves>, report: &mut dyn FnMut(&Report)) {
+    if let Some(ranked) = ranked {
+        for line in &mut *lines {
+            line.tbhits += ranked.len() as u64;
+            if let (None, Some(&mv)) = (line.value.mate_in(), line.pv.first()) {
+                line.value = ranked.value(mv);
             }
-            let full = self.tree.nodes.len() > MAX_NODES;
-            if may_stop && (full || control.should_stop(self.nodes)) {
-                return Ok(false);
-            }
-            self.expand(&missing, control.limits().moves.as_slice())?;
         }
+        lines.sort_by_key(|line| line.pv.first().map(|&mv| ranked.place(mv)));
     }
-
-    /// Expands the whole frontier and keeps the best `width` of all its children.
-    fn deepen_global(&mut self, control: &mut Control, may_stop: bool) -> Result<bool> {
-        if may_stop && control.should_stop(self.nodes) {
-            return Ok(false);
-        }
-        let open = std::mem::take(&mut self.frontier);
-        self.expand(&open, control.limits().moves.as_slice())?;
-        let nodes = &mut self.tree.nodes;
-        let mut pool: Vec<usize> =
-            open.iter().flat_map(|&node| nodes[node].children.clone()).collect();
-        pool.sort_by(|&a, &b| nodes[a].value.order(nodes[b].value));
-        pool.truncate(self.settings.width);
-        for &node in &open {
-            // Children stand best first, so those that stay are the first ones.
-            let children = nodes[node].children.clone();
-            let kept = children.clone().filter(|child| pool.contains(child)).count();
-            nodes[node].children = children.start..children.start + kept;
-        }
-        pool.retain(|&node| !nodes[node].exact);
-        self.frontier = pool;
-        Ok(true)
+    for (place, line) in (1..).zip(lines) {
+        line.multipv = place;
+        report(line);
     }
-
-    /// Scores all children of `open` in one go and keeps the best of each.
-    fn expand(&mut self, open: &[usize], root_moves: &[Move]) -> Result<()> {
-        let mut children: Vec<Vec<(Move, Score)>> = Vec::with_capacity(open.len());
-        for &node in open {
-            let board = self.tree.board(node);
-            let keys = self.keys_before_children(node, &board);
-            let ply = self.tree.nodes[node].ply + 1;
-            let mut found = Vec::with_capacity(TYPICAL_MOVES);
-            for mv in legal_moves(&board) {
-                if node == ROOT && !root_moves.is_empty() && !root_moves.contains(&mv) {
-                    continue;
-                }
-                let mut child = board.clone();
-                child.play_unchecked(mv);
-                self.evaluator.prefetch(&child);
-                let score = match exact_value(&child, ply, &keys) {
-                    Some(value) => Score::Exact(value),
-                    None => Score::Estimate(self.evaluator.look_up(&child)?),
-                };
-                found.push((mv, score));
-            }
-            self.nodes += found.len() as u64;
-            self.tree.nodes[node].board = Some(board);
-            children.push(found);
-        }
-        let values = self.evaluator.finish()?;
-        for (&node, found) in open.iter().zip(children) {
-            let candidates = found.into_iter().map(|(mv, score)| {
-                let (value, exact) = match score {
-                    Score::Exact(value) => (value, true),
-                    Score::Estimate(Lookup::Known(value)) => (Value::estimate(value), false),
-                    Score::Estimate(Lookup::Queued(i)) => (Value::estimate(values[i]), false),
-                };
-                Candidate { mv, value, exact }
-            });
-            self.tree.keep(node, candidates.collect(), self.settings.width);
-        }
-        Ok(())
-    }
-
-    /// Repetition keys of the game, of the line to `node` and of the node itself, oldest first, as
-    /// far back as a child can repeat them.
-    fn keys_before_children(&self, node: usize, board: &Board) -> Vec<u64> {
-        let reach = usize::from(board.halfmove_clock()) + 1;
-        let mut keys = vec![repetition_key(board)];
-        let mut node = node;
-        while node != ROOT && keys.len() < reach {
-            node = self.tree.nodes[node].parent;
-            keys.push(self.tree.nodes[node].board.as_ref().map_or(0, repetition_key));
-        }
-        let missing = reach.saturating_sub(keys.len());
-        keys.extend(self.root.history().iter().rev().take(missing));
-        keys.reverse();
-        keys
-    }
-}
-
-/// A child's score before the encoder has answered.
-enum Score {
-    /// The game is over there.
-    Exact(Value),
-    /// The encoder's, known or on its way.
-    Estimate(Lookup),
-}
-
-fn legal_moves(board: &Board) -> Vec<Move> {
-    let mut moves = Vec::with_capacity(TYPICAL_MOVES);
-    board.generate_moves(|piece_moves| {
-        moves.extend(piece_moves);
-        false
-    });
-    moves
-}
-
-/// The value of a finished game: mate, stalemate, the 50-move rule, insufficient material, or a
-/// repetition. A position seen since the root counts as drawn when it comes again, an earlier one
-/// when it comes a third time. `keys` ends with the position before.
-fn exact_value(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
-    if !board.generate_moves(|_| true) {
-        let mated = !board.checkers().is_empty();
-        return Some(if mated { Value::mated_at(ply) } else { Value::DRAW });
-    }
-    let clock = usize::from(board.halfmove_clock());
-    if clock >= 100 || insufficient_material(board) {
-        return Some(Value::DRAW);
-    }
-    if clock < 4 {
-        return None;
-    }
-    let key = repetition_key(board);
-    // Every second position before has the same side to move; the last of `keys` is 1 ply back.
-    let mut repeats = (4..=clock.min(keys.len()))
-        .step_by(2)
-        .filter(|distance| keys[keys.len() - distance] == key);
-    let latest = repeats.next()?;
-    (latest <= ply as usize || repeats.next().is_some()).then_some(Value::DRAW)
 }
 
 #[cfg(test)]
@@ -303,9 +189,11 @@ mod tests {
     use std::sync::Arc;
 
     use candle_core::{DType, Device};
+    use cozy_chess::Board;
 
     use super::*;
     use crate::inference::Worker;
+    use crate::position::repetition_key;
     use crate::search::Limits;
     use crate::weights::Weights;
 
@@ -320,7 +208,7 @@ mod tests {
     fn evaluator() -> Result<Evaluator> {
         let weights = Arc::new(Weights::embedded()?);
         let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
-        Ok(Evaluator::new(&worker, 16))
+        Evaluator::new(&worker, 16)
     }
 
     fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
@@ -341,7 +229,7 @@ mod tests {
         for mv in legal_moves(board) {
             let mut child = board.clone();
             child.play_unchecked(mv);
-            let exact = exact_value(&child, ply + 1, &keys);
+            let exact = rules::result(&child, ply + 1, &keys);
             let value = match exact {
                 Some(value) => value,
                 None => Value::estimate(match evaluator.look_up(&child)? {
@@ -353,7 +241,11 @@ mod tests {
         }
         children.sort_by(|a, b| a.0.order(b.0));
         let (mut best, mut choice) = (Value::MIN, None);
-        for (value, exact, mv, child) in children.into_iter().take(width) {
+        for (place, (value, exact, mv, child)) in children.into_iter().enumerate() {
+            // Beyond the width, moves count only where all before them are mated.
+            if place >= width && !best.is_mated() {
+                break;
+            }
             let value = match exact || depth == 1 {
                 true => value,
                 false => plain_minimax(evaluator, &child, &keys, ply + 1, depth - 1, width)?.0,
@@ -399,7 +291,7 @@ mod tests {
             let root = Position::from_fen(fen)?;
             let settings = BeamSettings { width: 3, depth: 6, mode: BeamMode::Global };
             let report = search(&mut Beam::new(evaluator()?, settings), &root, Limits::default())?;
-            assert_eq!(report.depth, 6);
+            assert!(report.depth == 6 || report.value.mate_in().is_some(), "{fen}");
             // One expansion at the root and three a ply after it.
             assert!(report.nodes < 16 * 80, "{fen}: {}", report.nodes);
             let mut position = root.clone();

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use cozy_chess::Move;
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 
+use super::Handicap;
+
 /// What a running search can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -17,18 +19,32 @@ pub enum Signal {
 /// What `go` asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Deepest ply; the planner's own depth where `None`.
+    /// Deepest ply. Where `None`, a search that time, nodes or a signal will end has no deepest ply,
+    /// and any other has the planner's own.
     pub depth: Option<u32>,
     /// Positions looked at.
     pub nodes: Option<u64>,
     /// Time for this move.
-    pub time: Option<Duration>,
+    pub time: Option<TimeLimit>,
     /// Answer only after [`Signal::Stop`].
     pub infinite: bool,
     /// The opponent's time runs: no limit holds until [`Signal::PonderHit`].
     pub ponder: bool,
     /// Root moves to choose from; all where empty.
     pub moves: Vec<Move>,
+    /// Lines to report, each with a root move of its own; 0 counts as 1.
+    pub lines: usize,
+    /// Play worse than one can.
+    pub handicap: Option<Handicap>,
+}
+
+/// How long a move may take, from when its clock runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimit {
+    /// No deeper iteration begins after this.
+    pub begin: Duration,
+    /// The search ends here, whatever it is doing.
+    pub end: Duration,
 }
 
 /// A search's view of its limits.
@@ -68,6 +84,16 @@ impl Control {
         self.limits.time.is_some() && !self.waits()
     }
 
+    /// Whether an iteration of `depth` plies may begin, by the limits, or where they name none by the
+    /// planner's `usual` depth.
+    pub fn may_begin(&self, depth: u32, usual: u32) -> bool {
+        let Limits { depth: deepest, nodes, time, .. } = &self.limits;
+        let open_ended = self.waits() || time.is_some() || nodes.is_some();
+        let deepest = deepest.or_else(|| (!open_ended).then_some(usual));
+        let late = |time: TimeLimit| !self.waits() && self.clock.elapsed() >= time.begin;
+        deepest.is_none_or(|deepest| depth <= deepest) && !time.is_some_and(late)
+    }
+
     /// Whether to stop after `nodes` positions.
     pub fn should_stop(&mut self, nodes: u64) -> bool {
         loop {
@@ -82,7 +108,7 @@ impl Control {
             }
         }
         if !self.waits() {
-            let late = self.limits.time.is_some_and(|time| self.clock.elapsed() >= time);
+            let late = self.limits.time.is_some_and(|time| self.clock.elapsed() >= time.end);
             let enough = self.limits.nodes.is_some_and(|limit| nodes >= limit);
             self.stopped |= late || enough;
         }
@@ -109,6 +135,10 @@ impl Control {
             Signal::PonderHit => {
                 self.limits.ponder = false;
                 self.clock = Instant::now();
+                // With no limit at all, the time that the opponent took has been enough.
+                let Limits { depth, nodes, time, infinite, .. } = &self.limits;
+                let limited = depth.is_some() || nodes.is_some() || time.is_some() || *infinite;
+                self.stopped |= !limited;
             }
         }
     }

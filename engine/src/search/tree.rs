@@ -1,9 +1,10 @@
-//! The tree of kept moves: which lines the beam follows, what each is worth, and which positions
-//! must be expanded before the root's choice is settled.
+//! The tree of kept moves: which lines the beam follows and what each is worth.
 
 use cozy_chess::{Board, Move};
 
 use super::Value;
+use super::mating::Mates;
+use crate::position::repetition_key;
 
 /// Index of the root.
 pub(super) const ROOT: usize = 0;
@@ -23,8 +24,12 @@ pub(super) struct Node {
     pub(super) board: Option<Board>,
     /// The kept children, best first for this node's side to move.
     pub(super) children: std::ops::Range<usize>,
-    /// The child of the best line, set by [`Tree::minimax`].
-    best: usize,
+    /// All other children, once they were asked for.
+    pub(super) rest: std::ops::Range<usize>,
+    /// Whether every legal move is among the children and the rest.
+    pub(super) complete: bool,
+    /// The child of the best line.
+    pub(super) best: usize,
 }
 
 /// A child before the cut.
@@ -44,45 +49,59 @@ pub(super) struct Tree {
 impl Tree {
     pub(super) fn new(root: &Board) -> Self {
         // No move led to the root, and nothing reads its move or its own value.
-        let mv = Move {
-            from: root.king(root.side_to_move()),
-            to: root.king(root.side_to_move()),
-            promotion: None,
-        };
-        let node = Node {
-            parent: ROOT,
-            mv,
-            ply: 0,
-            value: Value::DRAW,
-            exact: false,
-            board: None,
-            children: 0..0,
-            best: 0,
-        };
-        Self { root: root.clone(), nodes: vec![node] }
+        let king = root.king(root.side_to_move());
+        let mv = Move { from: king, to: king, promotion: None };
+        let mut tree = Self { root: root.clone(), nodes: Vec::new() };
+        tree.push(ROOT, 0, Candidate { mv, value: Value::DRAW, exact: false });
+        tree
     }
 
-    /// Keeps the `width` candidates that are best for the side to move at `parent`.
-    pub(super) fn keep(&mut self, parent: usize, mut candidates: Vec<Candidate>, width: usize) {
+    fn push(&mut self, parent: usize, ply: u32, candidate: Candidate) {
+        self.nodes.push(Node {
+            parent,
+            mv: candidate.mv,
+            ply,
+            value: candidate.value,
+            exact: candidate.exact,
+            board: None,
+            children: 0..0,
+            rest: 0..0,
+            complete: false,
+            best: 0,
+        });
+    }
+
+    /// Expands a node, whose legal moves are `candidates`: keeps the `width` that are best for its
+    /// side to move, or, where it has been expanded before, all that were left out then.
+    pub(super) fn keep(
+        &mut self,
+        node: usize,
+        board: Board,
+        mut candidates: Vec<Candidate>,
+        width: usize,
+    ) {
         // A child's value is its own side's: the lowest is best here. The sort is stable, so equal
         // moves stay in the order of generation and every run chooses alike.
         candidates.sort_by(|a, b| a.value.order(b.value));
         let first = self.nodes.len();
-        let ply = self.nodes[parent].ply + 1;
-        for candidate in candidates.into_iter().take(width) {
-            self.nodes.push(Node {
-                parent,
-                mv: candidate.mv,
-                ply,
-                value: candidate.value,
-                exact: candidate.exact,
-                board: None,
-                children: 0..0,
-                best: 0,
-            });
+        let Node { ply, board: expanded, children, .. } = &self.nodes[node];
+        let ply = ply + 1;
+        let (skipped, taken) = match expanded {
+            None => (0, width),
+            Some(_) => (children.len(), usize::MAX),
+        };
+        for &candidate in candidates.iter().skip(skipped).take(taken) {
+            self.push(node, ply, candidate);
         }
-        self.nodes[parent].children = first..self.nodes.len();
-        self.nodes[parent].best = first;
+        let pushed = first..self.nodes.len();
+        let node = &mut self.nodes[node];
+        node.complete = skipped + pushed.len() == candidates.len();
+        if node.board.replace(board).is_none() {
+            node.best = first;
+            node.children = pushed;
+        } else {
+            node.rest = pushed;
+        }
     }
 
     /// The board at a node, played from the nearest ancestor that has one.
@@ -98,56 +117,47 @@ impl Tree {
         })
     }
 
-    /// Minimax over the kept moves to `depth` plies below `node`, by alpha-beta. Nodes that had to
-    /// be expanded for an exact answer are put into `missing`, at most `room` of them, and stand in
-    /// with their own score; the answer is exact where none was missing.
-    pub(super) fn minimax(
-        &mut self,
-        node: usize,
-        depth: u32,
-        (mut alpha, beta): (Value, Value),
-        missing: &mut Vec<usize>,
-        room: usize,
-    ) -> Value {
-        let Node { value, exact, children, board, .. } = &self.nodes[node];
-        if *exact || depth == 0 {
-            return *value;
-        }
-        if board.is_none() {
-            if missing.len() < room {
-                missing.push(node);
-            }
-            return *value;
-        }
-        if children.is_empty() {
-            // All its children lost their places to others (global beam).
-            return *value;
-        }
-        let mut best = Value::MIN;
-        for child in children.clone() {
-            let value = -self.minimax(child, depth - 1, (-beta, -alpha), missing, room);
-            if value > best {
-                best = value;
-                self.nodes[node].best = child;
-            }
-            if best > alpha {
-                alpha = best;
-            }
-            if alpha >= beta {
-                break;
-            }
-        }
-        best
-    }
-
-    /// The best line, at most `depth` plies of it.
-    pub(super) fn principal_variation(&self, depth: u32) -> Vec<Move> {
+    /// The best line from a node on, at most `length` plies of it.
+    pub(super) fn principal_variation(&self, from: usize, length: u32) -> Vec<Move> {
         let mut line = Vec::new();
-        let mut node = &self.nodes[ROOT];
-        while !node.children.is_empty() && !node.exact && line.len() < depth as usize {
+        let mut node = &self.nodes[from];
+        while !node.children.is_empty() && !node.exact && line.len() < length as usize {
             node = &self.nodes[node.best];
             line.push(node.mv);
         }
         line
+    }
+
+    /// The mating moves of a root whose side to move mates in `plies`, against every defence.
+    pub(super) fn mates(&self, plies: u32) -> Mates {
+        let mut mates = Mates::default();
+        self.mating(ROOT, plies, &mut mates);
+        mates
+    }
+
+    fn mating(&self, node: usize, plies: u32, mates: &mut Mates) -> bool {
+        let Node { board: Some(board), .. } = &self.nodes[node] else { return false };
+        let mut children = self.all_children(node);
+        let Some(child) = children.find(|&child| plies > 0 && self.mated(child, plies - 1, mates))
+        else {
+            return false;
+        };
+        mates.add(repetition_key(board), self.nodes[child].mv, plies);
+        true
+    }
+
+    fn mated(&self, node: usize, plies: u32, mates: &mut Mates) -> bool {
+        let Node { value, exact, complete, .. } = &self.nodes[node];
+        if *exact {
+            return value.is_mated();
+        }
+        *complete
+            && plies > 0
+            && self.all_children(node).all(|child| self.mating(child, plies - 1, mates))
+    }
+
+    fn all_children(&self, node: usize) -> impl Iterator<Item = usize> + use<> {
+        let Node { children, rest, .. } = &self.nodes[node];
+        children.clone().chain(rest.clone())
     }
 }

@@ -3,22 +3,38 @@
 use std::fmt;
 use std::ops::Neg;
 
-use crate::axis::centipawns_of_win_probability;
+use crate::axis::{centipawns_of_win_probability, wdl_of_win_probability};
 
 /// Distance of mates from all other values.
 const MATE: f32 = 4.0;
 
+/// Distance of wins that a tablebase knows.
+const TABLEBASE: f32 = 2.0;
+
+/// What lies further out is a mate.
+const NO_MATE: f32 = 3.0;
+
+/// What lies further out is certain.
+const UNCERTAIN: f32 = 1.0;
+
 /// A mate a ply later is worth this much less. A power of two, so that sums are exact.
 const PLY: f32 = 1.0 / 1024.0;
 
+/// Centipawns of a win that a tablebase knows, less one a ply, as Stockfish reports it.
+const TABLEBASE_CENTIPAWNS: i32 = 20_000;
+
 /// What a position is worth to its side to move: in [-1, 1] for `2p - 1` of a win probability p, 0
-/// for a draw, beyond for mates, shorter ones further out.
+/// for a draw, beyond for wins that are certain, shorter ones further out: by a tablebase, then by
+/// mate.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Value(f32);
 
 impl Value {
-    /// A certain draw, and an even chance.
+    /// A certain draw. An estimate may be as even, but hardly ever to the last bit.
     pub const DRAW: Self = Self(0.0);
+
+    /// Lost as far as can be seen, but not for certain.
+    pub const LOST: Self = Self(-1.0);
 
     /// Below every value.
     pub const MIN: Self = Self(-2.0 * MATE);
@@ -36,15 +52,38 @@ impl Value {
         Self(PLY * ply as f32 - MATE)
     }
 
+    /// Lost by a tablebase that was asked `ply` plies from the root.
+    pub fn tablebase_loss_at(ply: u32) -> Self {
+        Self(PLY * ply as f32 - TABLEBASE)
+    }
+
+    /// Whether the side to move is mated by force.
+    pub fn is_mated(self) -> bool {
+        self.0 < -NO_MATE
+    }
+
+    /// Plies to a mate by either side; `None` for all other values.
+    pub fn plies_to_mate(self) -> Option<u32> {
+        (self.0.abs() > NO_MATE).then(|| ((MATE - self.0.abs()) / PLY).round() as u32)
+    }
+
     /// Moves until mate, negative where the side to move is mated; `None` for all other values.
     pub fn mate_in(self) -> Option<i32> {
-        let plies = ((MATE - self.0.abs()) / PLY).round() as i32;
-        (self.0.abs() > 1.0).then_some(if self.0 > 0.0 { (plies + 1) / 2 } else { -(plies / 2) })
+        let plies = self.plies_to_mate()? as i32;
+        Some(if self.0 > 0.0 { (plies + 1) / 2 } else { -(plies / 2) })
     }
 
     /// Win probability of the side to move, in [0, 1].
     pub fn win_probability(self) -> f32 {
         (self.0.clamp(-1.0, 1.0) + 1.0) / 2.0
+    }
+
+    /// Chances to win, draw and lose of the side to move, in permille, 1000 in all.
+    pub fn wdl(self) -> [u32; 3] {
+        if self == Self::DRAW {
+            return [0, 1000, 0];
+        }
+        wdl_of_win_probability(self.win_probability().into())
     }
 
     /// The total order of values.
@@ -64,12 +103,14 @@ impl Neg for Value {
 /// As UCI writes it: `cp 31` or `mate -2`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.mate_in() {
-            Some(moves) => write!(f, "mate {moves}"),
-            None => {
-                let p = f64::from(self.win_probability());
-                write!(f, "cp {}", centipawns_of_win_probability(p))
-            }
+        if let Some(moves) = self.mate_in() {
+            write!(f, "mate {moves}")
+        } else if self.0.abs() > UNCERTAIN {
+            let plies = ((TABLEBASE - self.0.abs()) / PLY).round() as i32;
+            let centipawns = TABLEBASE_CENTIPAWNS - plies;
+            write!(f, "cp {}", if self.0 > 0.0 { centipawns } else { -centipawns })
+        } else {
+            write!(f, "cp {}", centipawns_of_win_probability(self.win_probability().into()))
         }
     }
 }
@@ -87,11 +128,21 @@ mod tests {
         assert_eq!(Value::mated_at(0).mate_in(), Some(0));
         assert!(Value::mated_at(2) < Value::mated_at(4));
         assert!(Value::mated_at(2) < Value::estimate(-1.0));
+        assert_eq!((late.plies_to_mate(), Value::DRAW.plies_to_mate()), (Some(3), None));
+    }
+
+    #[test]
+    fn tablebase_wins_lie_between_estimates_and_mates() {
+        let win = -Value::tablebase_loss_at(3);
+        assert!(win > Value::estimate(1.0) && win < -Value::mated_at(100));
+        assert_eq!((win.mate_in(), win.wdl()), (None, [1000, 0, 0]));
+        assert_eq!(win.to_string(), "cp 19997");
+        assert_eq!(Value::tablebase_loss_at(0).to_string(), "cp -20000");
     }
 
     #[test]
     fn centipawns_follow_the_win_probability() {
-        assert_eq!(Value::DRAW.to_string(), "cp 0");
+        assert_eq!((Value::DRAW.to_string().as_str(), Value::DRAW.wdl()), ("cp 0", [0, 1000, 0]));
         // p = 1 / (1 + exp(-0.368208)) is one pawn.
         assert_eq!(Value::estimate(2.0 * 0.591_026 - 1.0).to_string(), "cp 100");
         assert_eq!(Value::estimate(1.0).to_string(), "cp 15000");

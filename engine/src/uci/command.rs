@@ -29,14 +29,27 @@ pub enum Command {
         /// Moves in UCI notation.
         moves: Vec<String>,
     },
+    /// `debug on|off`
+    Debug(bool),
     /// `go …`
-    Go(Go),
+    Go {
+        /// The arguments that were understood.
+        go: Go,
+        /// What was not, the first of it.
+        problem: Option<String>,
+    },
     /// `stop`
     Stop,
     /// `ponderhit`
     PonderHit,
     /// `quit`
     Quit,
+    /// `d`: the board, for people.
+    Display,
+    /// `eval`: scores without a search, for people.
+    Eval,
+    /// `bench`, with a depth in plies.
+    Bench(Option<u32>),
 }
 
 /// The arguments of `go`.
@@ -98,7 +111,21 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
             let (fen, rest) = rest.split_at(end);
             Command::Position { fen: Some(fen.join(" ")), moves: moves(rest)? }
         }
-        ["go", rest @ ..] => Command::Go(go(rest)?),
+        ["go", rest @ ..] => {
+            let (go, problem) = go(rest);
+            Command::Go { go, problem }
+        }
+        ["debug", "on"] => Command::Debug(true),
+        ["debug", "off"] => Command::Debug(false),
+        ["d"] => Command::Display,
+        ["eval"] => Command::Eval,
+        ["bench"] => Command::Bench(None),
+        ["bench", depth] => Command::Bench(Some(
+            depth.parse().map_err(|_| anyhow!("bench: '{}' is no depth", quoted(depth)))?,
+        )),
+        ["position", ..] => bail!("position: expected 'startpos' or 'fen'"),
+        ["setoption", ..] => bail!("setoption: expected 'name'"),
+        ["debug", ..] => bail!("debug: expected 'on' or 'off'"),
         [word, ..] => bail!("unknown command '{}'", quoted(word)),
     }))
 }
@@ -122,8 +149,11 @@ fn moves(words: &[&str]) -> Result<Vec<String>> {
     }
 }
 
-fn go(mut words: &[&str]) -> Result<Go> {
+/// Reads what can be understood, so that a search is begun and answered whatever else was asked for;
+/// and says what could not.
+fn go(mut words: &[&str]) -> (Go, Option<String>) {
     let mut go = Go::default();
+    let mut problem = None;
     while let [name, rest @ ..] = words {
         words = match *name {
             "ponder" => {
@@ -140,18 +170,34 @@ fn go(mut words: &[&str]) -> Result<Go> {
                 go.search_moves = moves.iter().map(|&mv| mv.to_owned()).collect();
                 rest
             }
-            name if GO_WORDS.contains(&name) => {
-                let [value, rest @ ..] = rest else { bail!("go: '{name}' needs a number") };
-                let number: i64 = value.parse().map_err(|_| {
-                    anyhow!("go: '{name}' needs a number, found '{}'", quoted(value))
-                })?;
-                set_limit(&mut go, name, number);
+            name if GO_WORDS.contains(&name) => match rest {
+                [value, rest @ ..] if !GO_WORDS.contains(value) => {
+                    match value.parse() {
+                        Ok(number) => set_limit(&mut go, name, number),
+                        Err(_) => keep_first(&mut problem, || {
+                            format!("go: '{name}' needs a number, found '{}'", quoted(value))
+                        }),
+                    }
+                    rest
+                }
+                _ => {
+                    keep_first(&mut problem, || format!("go: '{name}' needs a number"));
+                    rest
+                }
+            },
+            name => {
+                keep_first(&mut problem, || format!("go: unknown argument '{}'", quoted(name)));
                 rest
             }
-            name => bail!("go: unknown argument '{}'", quoted(name)),
         };
     }
-    Ok(go)
+    (go, problem)
+}
+
+fn keep_first(problem: &mut Option<String>, text: impl FnOnce() -> String) {
+    if problem.is_none() {
+        *problem = Some(text());
+    }
 }
 
 fn set_limit(go: &mut Go, name: &str, number: i64) {
@@ -196,7 +242,26 @@ mod tests {
             move_time: Some(Duration::from_millis(50)),
             infinite: true,
         };
-        assert_eq!(command(line), Command::Go(expected));
+        assert_eq!(command(line), Command::Go { go: expected, problem: None });
+    }
+
+    #[test]
+    fn go_is_obeyed_as_far_as_it_is_understood() {
+        for (line, depth, part) in [
+            ("go depth", None, "'depth' needs a number"),
+            ("go movetime depth 3", Some(3), "'movetime' needs a number"),
+            ("go depth x nodes", None, "found 'x'"),
+            ("go fast depth 3", Some(3), "unknown argument 'fast'"),
+        ] {
+            let expected = Go { depth, ..Go::default() };
+            match command(line) {
+                Command::Go { go, problem: Some(problem) } => {
+                    assert_eq!(go, expected);
+                    assert!(problem.contains(part), "{line}: {problem}");
+                }
+                other => panic!("{line}: {other:?}"),
+            }
+        }
     }
 
     #[test]
@@ -224,9 +289,10 @@ mod tests {
     fn what_is_not_understood_is_named() {
         for (line, part) in [
             ("hello", "unknown command 'hello'"),
-            ("go depth", "'depth' needs a number"),
-            ("go depth x", "found 'x'"),
-            ("go fast", "unknown argument 'fast'"),
+            ("debug", "'on' or 'off'"),
+            ("bench x", "'x' is no depth"),
+            ("setoption Hash 3", "expected 'name'"),
+            ("position e2e4", "expected 'startpos' or 'fen'"),
             ("position startpos e2e4", "expected 'moves', found 'e2e4'"),
         ] {
             let error = parse(line).expect_err(line).to_string();

@@ -1,20 +1,30 @@
 //! The engine's options: names, ranges, defaults, and what they are set to.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail, ensure};
+use clap::ValueEnum;
 
 use super::command::quoted;
+use super::strength::WEAKEST_TO_STRONGEST;
+use crate::inference::{Backend, Precision};
 use crate::search::{BeamMode, BeamSettings};
 
 /// What stands for the weights inside the program.
 const EMBEDDED: &str = "<embedded>";
 
-const HASH_MB: std::ops::RangeInclusive<u64> = 1..=4_096;
-const OVERHEAD_MS: std::ops::RangeInclusive<u64> = 0..=5_000;
-const WIDTH: std::ops::RangeInclusive<u64> = 1..=64;
-const DEPTH: std::ops::RangeInclusive<u64> = 1..=64;
+/// What stands for no path at all.
+const EMPTY: &str = "<empty>";
+
+const HASH_MB: RangeInclusive<u64> = 1..=65_536;
+const THREADS: RangeInclusive<u64> = 1..=1;
+const OVERHEAD_MS: RangeInclusive<u64> = 0..=5_000;
+const WIDTH: RangeInclusive<u64> = 1..=64;
+const DEPTH: RangeInclusive<u64> = 1..=64;
+const LINES: RangeInclusive<u64> = 1..=256;
 
 /// The options as they stand.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,12 +33,37 @@ pub struct Options {
     pub hash_mb: usize,
     /// Time kept back each move for the way to the GUI and back.
     pub move_overhead: Duration,
-    /// The weights file; the embedded weights where `None`.
-    pub weights: Option<PathBuf>,
+    /// The encoder.
+    pub model: Model,
     /// Shape of the beam.
     pub beam: BeamSettings,
+    /// Lines to report.
+    pub lines: usize,
+    /// Win, draw and loss chances in `info`.
+    pub show_wdl: bool,
+    /// The GUI analyses, it does not play.
+    pub analyse_mode: bool,
     /// Castling as king takes rook.
     pub chess960: bool,
+    /// Play no better than [`Self::elo`].
+    pub limit_strength: bool,
+    /// Elo on the scale of Stockfish 16's `UCI_Elo`.
+    pub elo: u32,
+    /// Folders of Syzygy tables, separated as in `PATH`.
+    pub syzygy_path: Option<String>,
+    /// Where all lines are written.
+    pub log_file: Option<PathBuf>,
+}
+
+/// What has to be loaded anew where it changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// The weights file; the embedded weights where `None`.
+    pub weights: Option<PathBuf>,
+    /// Where the encoder runs.
+    pub backend: Backend,
+    /// In which precision.
+    pub precision: Precision,
 }
 
 impl Default for Options {
@@ -36,9 +71,16 @@ impl Default for Options {
         Self {
             hash_mb: 16,
             move_overhead: Duration::from_millis(30),
-            weights: None,
+            model: Model::default(),
             beam: BeamSettings::default(),
+            lines: 1,
+            show_wdl: false,
+            analyse_mode: false,
             chess960: false,
+            limit_strength: false,
+            elo: *WEAKEST_TO_STRONGEST.end(),
+            syzygy_path: None,
+            log_file: None,
         }
     }
 }
@@ -47,58 +89,86 @@ impl Options {
     /// The `option` lines that answer `uci`.
     pub fn describe() -> Vec<String> {
         let default = Self::default();
-        let spin = |name: &str, value: u64, range: std::ops::RangeInclusive<u64>| {
+        let line = |name: &str, rest: String| format!("option name {name} type {rest}");
+        let spin = |name: &str, value: u64, range: RangeInclusive<u64>| {
             let (min, max) = (range.start(), range.end());
-            format!("option name {name} type spin default {value} min {min} max {max}")
+            line(name, format!("spin default {value} min {min} max {max}"))
         };
+        let check = |name: &str, value: bool| line(name, format!("check default {value}"));
+        let combo = |name: &str, value: &str, choices: &[String]| {
+            let choices: String = choices.iter().map(|choice| format!(" var {choice}")).collect();
+            line(name, format!("combo default {value}{choices}"))
+        };
+        let text = |name: &str, value: &str| line(name, format!("string default {value}"));
+        let elo = u64::from(*WEAKEST_TO_STRONGEST.start())..=u64::from(*WEAKEST_TO_STRONGEST.end());
         vec![
             spin("Hash", default.hash_mb as u64, HASH_MB),
-            spin("Threads", 1, 1..=1),
-            spin("Move Overhead", default.move_overhead.as_millis() as u64, OVERHEAD_MS),
-            "option name Ponder type check default false".to_owned(),
-            "option name UCI_Chess960 type check default false".to_owned(),
-            format!("option name WeightsFile type string default {EMBEDDED}"),
+            line("Clear Hash", "button".to_owned()),
+            spin("Threads", 1, THREADS),
+            text("WeightsFile", EMBEDDED),
+            combo("Backend", "auto", &choices::<Backend>()),
+            combo("Precision", "auto", &choices::<Precision>()),
             spin("BeamWidth", default.beam.width as u64, WIDTH),
             spin("SearchDepth", default.beam.depth.into(), DEPTH),
-            "option name BeamMode type combo default tree var tree var global".to_owned(),
+            combo("BeamMode", default.beam.mode.name(), &BeamMode::ALL.map(|m| m.name().into())),
+            spin("MultiPV", default.lines as u64, LINES),
+            check("Ponder", false),
+            spin("Move Overhead", default.move_overhead.as_millis() as u64, OVERHEAD_MS),
+            check("UCI_ShowWDL", default.show_wdl),
+            check("UCI_AnalyseMode", default.analyse_mode),
+            check("UCI_Chess960", default.chess960),
+            check("UCI_LimitStrength", default.limit_strength),
+            spin("UCI_Elo", default.elo.into(), elo),
+            text("SyzygyPath", EMPTY),
+            text("LogFile", EMPTY),
         ]
     }
 
     /// Sets one option; names are read without regard to case. On an error all stay as they were.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         let value = value.unwrap_or_default();
+        let path = |none: &str| {
+            let none = value.is_empty() || value.eq_ignore_ascii_case(none);
+            (!none).then_some(value)
+        };
         match name.to_ascii_lowercase().as_str() {
             "hash" => self.hash_mb = spin(name, value, HASH_MB)? as usize,
-            "threads" => drop(spin(name, value, 1..=1)?),
-            "move overhead" => {
-                self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)?);
-            }
-            // Pondering is the GUI's to begin; the option only tells it that we can.
-            "ponder" => drop(check(name, value)?),
-            "uci_chess960" => self.chess960 = check(name, value)?,
-            "weightsfile" => {
-                let embedded = value.is_empty() || value.eq_ignore_ascii_case(EMBEDDED);
-                self.weights = (!embedded).then(|| PathBuf::from(value));
-            }
+            "threads" => drop(spin(name, value, THREADS)?),
+            "weightsfile" => self.model.weights = path(EMBEDDED).map(PathBuf::from),
+            "backend" => self.model.backend = combo(name, value)?,
+            "precision" => self.model.precision = combo(name, value)?,
             "beamwidth" => self.beam.width = spin(name, value, WIDTH)? as usize,
             "searchdepth" => self.beam.depth = spin(name, value, DEPTH)? as u32,
             "beammode" => {
-                let unknown =
-                    || anyhow!("option {name}: expected tree or global, found '{}'", quoted(value));
-                self.beam.mode =
-                    BeamMode::named(&value.to_ascii_lowercase()).ok_or_else(unknown)?;
+                self.beam.mode = BeamMode::named(&value.to_ascii_lowercase())
+                    .ok_or_else(|| expected(name, "tree, global", value))?;
             }
+            "multipv" => self.lines = spin(name, value, LINES)? as usize,
+            // Pondering is the GUI's to begin; the option only tells it that we can.
+            "ponder" => drop(check(name, value)?),
+            "move overhead" => {
+                self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)?);
+            }
+            "uci_showwdl" => self.show_wdl = check(name, value)?,
+            "uci_analysemode" => self.analyse_mode = check(name, value)?,
+            "uci_chess960" => self.chess960 = check(name, value)?,
+            "uci_limitstrength" => self.limit_strength = check(name, value)?,
+            "uci_elo" => self.elo = spin(name, value, WEAKEST_TO_STRONGEST)?,
+            "syzygypath" => self.syzygy_path = path(EMPTY).map(str::to_owned),
+            "logfile" => self.log_file = path(EMPTY).map(PathBuf::from),
             _ => bail!("unknown option '{}'", quoted(name)),
         }
         Ok(())
     }
 }
 
-fn spin(name: &str, value: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64> {
-    let (min, max) = (range.start(), range.end());
-    let expected = || anyhow!("option {name}: expected {min} to {max}, found '{}'", quoted(value));
-    let number: u64 = value.parse().map_err(|_| expected())?;
-    ensure!(range.contains(&number), expected());
+fn spin<T>(name: &str, value: &str, range: RangeInclusive<T>) -> Result<T>
+where
+    T: std::str::FromStr + PartialOrd + Display,
+{
+    let wanted = || expected(name, &format!("{} to {}", range.start(), range.end()), value);
+    let number: T = value.parse().map_err(|_| wanted())?;
+    ensure!(range.contains(&number), wanted());
     Ok(number)
 }
 
@@ -106,8 +176,21 @@ fn check(name: &str, value: &str) -> Result<bool> {
     match value.to_ascii_lowercase().as_str() {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => bail!("option {name}: expected true or false, found '{}'", quoted(value)),
+        _ => Err(expected(name, "true or false", value)),
     }
+}
+
+fn combo<T: ValueEnum>(name: &str, value: &str) -> Result<T> {
+    T::from_str(value, true).map_err(|_| expected(name, &choices::<T>().join(", "), value))
+}
+
+fn choices<T: ValueEnum>() -> Vec<String> {
+    let name = |choice: &T| choice.to_possible_value().map(|value| value.get_name().to_owned());
+    T::value_variants().iter().filter_map(name).collect()
+}
+
+fn expected(name: &str, wanted: &str, found: &str) -> anyhow::Error {
+    anyhow!("option {name}: expected {wanted}, found '{}'", quoted(found))
 }
 
 #[cfg(test)]
@@ -120,12 +203,16 @@ mod tests {
         options.set("move OVERHEAD", Some("100"))?;
         options.set("BeamMode", Some("Global"))?;
         options.set("weightsfile", Some("/a path/w.safetensors"))?;
+        options.set("Precision", Some("BF16"))?;
         assert_eq!(options.move_overhead, Duration::from_millis(100));
         assert_eq!(options.beam.mode, BeamMode::Global);
+        assert_eq!(options.model.precision, Precision::Bf16);
         let before = options.clone();
         for (name, value, part) in [
-            ("Hash", "0", "expected 1 to 4096, found '0'"),
+            ("Hash", "0", "expected 1 to 65536, found '0'"),
             ("Hash", "x", "found 'x'"),
+            ("UCI_Elo", "-1", "found '-1'"),
+            ("Backend", "tpu", "expected auto, cpu, cuda, found 'tpu'"),
             ("UCI_Chess960", "maybe", "expected true or false"),
             ("Contempt", "1", "unknown option 'Contempt'"),
         ] {
@@ -134,7 +221,22 @@ mod tests {
             assert_eq!(options, before);
         }
         options.set("WeightsFile", Some(EMBEDDED))?;
-        assert_eq!(options.weights, None);
+        assert_eq!(options.model.weights, None);
+        Ok(())
+    }
+
+    #[test]
+    fn every_default_that_is_told_can_be_set() -> Result<()> {
+        for line in Options::describe() {
+            let words =
+                line.strip_prefix("option name ").and_then(|line| line.split_once(" type "));
+            let (name, rest) = words.expect("name and type");
+            let Some((_, rest)) = rest.split_once(" default ") else { continue };
+            let value = rest.split(" min ").next().and_then(|rest| rest.split(" var ").next());
+            let mut options = Options::default();
+            options.set(name, value)?;
+            assert_eq!(options, Options::default(), "{line}");
+        }
         Ok(())
     }
 }

@@ -5,27 +5,36 @@ use std::time::Duration;
 use cozy_chess::Color;
 
 use super::command::Go;
+use crate::search::TimeLimit;
 
 /// Moves that a clock without `movestogo` is spread over.
 const EXPECTED_MOVES: u32 = 30;
 
-/// No move takes more than this part of the clock.
+/// No move takes more than this part of the clock, nor more than this many times its share.
 const LARGEST_SHARE: u32 = 4;
 
+/// An iteration takes about as long as all before it, so none begins after this part of the share.
+const LAST_BEGINNING: f64 = 0.6;
+
+/// However long the way to the GUI, a `movetime` leaves this part of it to the search.
+const SMALLEST_PART: u32 = 4;
+
 /// Time for this move, `overhead` already kept back; `None` where no clock runs.
-pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<Duration> {
+pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
     let own = match side {
         Color::White => 0,
         Color::Black => 1,
     };
     if let Some(time) = go.move_time {
-        return Some(time.saturating_sub(overhead));
+        let end = time.saturating_sub(overhead).max(time / SMALLEST_PART);
+        return Some(TimeLimit { begin: end, end });
     }
     let clock = go.time[own]?.saturating_sub(overhead);
     let moves = go.moves_to_go.unwrap_or(EXPECTED_MOVES).clamp(1, EXPECTED_MOVES);
-    let share = clock / moves + go.increment[own] * 3 / 4;
+    let share = clock / moves + go.increment[own].mul_f64(0.75);
     let largest = if moves == 1 { clock } else { clock / LARGEST_SHARE };
-    Some(share.min(largest))
+    let begin = share.min(largest).mul_f64(LAST_BEGINNING);
+    Some(TimeLimit { begin, end: (share * LARGEST_SHARE).min(largest) })
 }
 
 #[cfg(test)]
@@ -48,9 +57,10 @@ mod tests {
             for increment in [0, 10, 10_000] {
                 for moves in [None, Some(1), Some(2), Some(40)] {
                     let go = clock(milliseconds, increment, moves);
-                    let budget = budget(&go, Color::White, overhead).expect("a clock");
+                    let limit = budget(&go, Color::White, overhead).expect("a clock");
                     let left = Duration::from_millis(milliseconds).saturating_sub(overhead);
-                    assert!(budget <= left, "{milliseconds} {increment} {moves:?}: {budget:?}");
+                    assert!(limit.end <= left, "{milliseconds} {increment} {moves:?}: {limit:?}");
+                    assert!(limit.begin <= limit.end);
                 }
             }
         }
@@ -58,9 +68,21 @@ mod tests {
 
     #[test]
     fn movetime_counts_before_clocks_and_no_clock_is_no_limit() {
-        let go = Go { move_time: Some(Duration::from_millis(50)), ..clock(1000, 0, None) };
-        let overhead = Duration::from_millis(20);
-        assert_eq!(budget(&go, Color::Black, overhead), Some(Duration::from_millis(30)));
-        assert_eq!(budget(&Go::default(), Color::White, overhead), None);
+        let of = |milliseconds| Go {
+            move_time: Some(Duration::from_millis(milliseconds)),
+            ..clock(1000, 0, None)
+        };
+        let end = |go: &Go, overhead| {
+            budget(go, Color::Black, Duration::from_millis(overhead)).map(|limit| limit.end)
+        };
+        assert_eq!(end(&of(50), 20), Some(Duration::from_millis(30)));
+        assert_eq!(end(&of(12), 30), Some(Duration::from_millis(3)));
+        assert_eq!(end(&Go::default(), 20), None);
+    }
+
+    #[test]
+    fn the_longest_clocks_are_no_trouble() {
+        let go = Go { moves_to_go: Some(u32::MAX), ..clock(u64::MAX, u64::MAX, None) };
+        assert!(budget(&go, Color::White, Duration::ZERO).is_some());
     }
 }

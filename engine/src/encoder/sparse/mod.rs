@@ -40,12 +40,13 @@ pub struct SparseConfig {
 impl SparseConfig {
     /// Checks that the integer path can run these sizes.
     pub fn check(&self) -> Result<()> {
+        let sizes = [self.accumulator, self.embedding_dim];
+        ensure!(sizes.iter().all(|size| (1..=1 << 16).contains(size)), "a size is out of range");
         ensure!(
-            self.accumulator > 0 && self.accumulator.is_multiple_of(BLOCK),
+            self.accumulator.is_multiple_of(BLOCK),
             "accumulator width {} is not a multiple of {BLOCK}",
             self.accumulator
         );
-        ensure!(self.embedding_dim > 0, "embedding dimension is 0");
         Ok(())
     }
 

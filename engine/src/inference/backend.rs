@@ -1,0 +1,73 @@
+//! Where the encoder runs, and in which precision.
+
+use anyhow::{Context, Result};
+use candle_core::{DType, Device};
+use clap::ValueEnum;
+
+use crate::encoder::Architecture;
+
+/// Where the encoder runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// On a GPU where there is one and the encoder is made for it, else on the CPU.
+    #[default]
+    Auto,
+    /// On the CPU.
+    Cpu,
+    /// On the first CUDA device.
+    Cuda,
+}
+
+/// Precision of the encoder's numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Precision {
+    /// bf16 on a GPU, f32 on the CPU.
+    #[default]
+    Auto,
+    /// 32 bits.
+    F32,
+    /// 16 bits, IEEE.
+    F16,
+    /// 16 bits, with the range of f32.
+    Bf16,
+}
+
+impl Backend {
+    /// Opens the device for an encoder. What was asked for in vain is said through `notice`. Fails
+    /// where a CUDA device was asked for and there is none.
+    pub fn open(
+        self,
+        precision: Precision,
+        architecture: &Architecture,
+        notice: impl Fn(&str),
+    ) -> Result<(Device, DType)> {
+        let sparse = matches!(architecture, Architecture::Sparse(_));
+        let device = match self {
+            Self::Cpu => Device::Cpu,
+            Self::Auto if sparse => Device::Cpu,
+            Self::Auto => Device::new_cuda(0).unwrap_or(Device::Cpu),
+            Self::Cuda => cuda()?,
+        };
+        if sparse && !device.is_cpu() {
+            notice("Backend cuda: the sparse encoder runs on the CPU");
+            return Ok((Device::Cpu, DType::F32));
+        }
+        let dtype = match precision {
+            Precision::Auto if device.is_cpu() => DType::F32,
+            Precision::Auto | Precision::Bf16 => DType::BF16,
+            Precision::F32 => DType::F32,
+            Precision::F16 => DType::F16,
+        };
+        if device.is_cpu() && dtype != DType::F32 {
+            notice("Precision: the CPU computes in f32");
+            return Ok((device, DType::F32));
+        }
+        Ok((device, dtype))
+    }
+}
+
+/// The first CUDA device. Fails where the machine or this build has none.
+pub fn cuda() -> Result<Device> {
+    Device::new_cuda(0)
+        .context("no CUDA device, or Azimuth was built without it (--features cuda builds it in)")
+}

@@ -1,0 +1,351 @@
+//! One search from one root, deepened ply by ply.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use cozy_chess::{Board, Move};
+
+use super::beam::{BeamMode, BeamSettings};
+use super::handicap::blurred;
+use super::mating::Mates;
+use super::tablebase::Tablebases;
+use super::tree::{Candidate, ROOT, Tree};
+use super::{Control, Report, Value, rules};
+use crate::inference::{Evaluator, Lookup};
+use crate::position::{Position, repetition_key};
+
+/// Legal moves of a typical position, to turn positions a batch into expansions a batch.
+const TYPICAL_MOVES: usize = 32;
+
+/// Kept positions at which a search ends: under a gigabyte.
+const MAX_NODES: usize = 4_000_000;
+
+pub(super) struct Deepening<'a> {
+    evaluator: &'a mut Evaluator,
+    settings: BeamSettings,
+    tables: Option<&'a Tablebases>,
+    root: &'a Position,
+    root_moves: Vec<Move>,
+    pub(super) control: &'a mut Control,
+    tree: Tree,
+    /// The nodes of the last ply that still have their places (global beam).
+    frontier: Vec<usize>,
+    /// Root moves whose lines are settled already in this iteration.
+    settled: Vec<usize>,
+    /// Nodes to expand in the next batch.
+    wanted: Vec<usize>,
+    interruptible: bool,
+    stopped: bool,
+    nodes: u64,
+    seldepth: u32,
+    tbhits: u64,
+    scored_before: u64,
+    waited_before: Duration,
+}
+
+/// How many of a node's children are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Those that the beam keeps.
+    Kept,
+    /// All.
+    All,
+}
+
+impl<'a> Deepening<'a> {
+    pub(super) fn new(
+        evaluator: &'a mut Evaluator,
+        settings: BeamSettings,
+        tables: Option<&'a Tablebases>,
+        root: &'a Position,
+        root_moves: Vec<Move>,
+        control: &'a mut Control,
+    ) -> Self {
+        Self {
+            scored_before: evaluator.scored(),
+            waited_before: evaluator.waited(),
+            evaluator,
+            settings,
+            tables,
+            root,
+            root_moves,
+            control,
+            tree: Tree::new(root.board()),
+            frontier: vec![ROOT],
+            settled: Vec::new(),
+            wanted: Vec::new(),
+            interruptible: false,
+            stopped: false,
+            nodes: 0,
+            seldepth: 0,
+            tbhits: 0,
+        }
+    }
+
+    /// Deepens the tree to `depth` plies and returns its lines, best first; `None` where a limit came
+    /// first.
+    pub(super) fn iterate(
+        &mut self,
+        depth: u32,
+        interruptible: bool,
+    ) -> Result<Option<Vec<Report>>> {
+        self.interruptible = interruptible;
+        if self.settings.mode == BeamMode::Global && !self.deepen_global()? {
+            return Ok(None);
+        }
+        let mut lines = Vec::new();
+        self.settled.clear();
+        for _ in 0..self.lines() {
+            let Some(value) = self.settle(depth)? else { return Ok(None) };
+            if value == Value::MIN {
+                // Every root move has its line.
+                break;
+            }
+            self.settled.push(self.tree.nodes[ROOT].best);
+            lines.push((value, self.tree.principal_variation(ROOT, depth)));
+        }
+        Ok(Some(lines.into_iter().map(|(value, pv)| self.report(depth, value, pv)).collect()))
+    }
+
+    /// The mates that the tree proves, where its root mates in `plies`.
+    pub(super) fn mates(&self, plies: u32) -> Mates {
+        self.tree.mates(plies)
+    }
+
+    fn lines(&self) -> usize {
+        self.control.limits().lines.max(1)
+    }
+
+    fn report(&self, depth: u32, value: Value, pv: Vec<Move>) -> Report {
+        let mut report = Report { depth, seldepth: self.seldepth, ..Report::of(value, pv) };
+        self.add_costs(&mut report);
+        report
+    }
+
+    /// Puts into a report what the search has cost so far.
+    pub(super) fn add_costs(&self, report: &mut Report) {
+        report.nodes = self.nodes;
+        report.tbhits = report.tbhits.max(self.tbhits);
+        report.scored = self.evaluator.scored() - self.scored_before;
+        report.time = self.control.elapsed();
+        report.waited = self.evaluator.waited() - self.waited_before;
+        report.hashfull = self.evaluator.permille_full();
+    }
+
+    /// The value of the best root move that is not settled, with all that it depends on expanded;
+    /// `None` where a limit came first.
+    fn settle(&mut self, depth: u32) -> Result<Option<Value>> {
+        loop {
+            self.wanted.clear();
+            let value = self.minimax(ROOT, depth, (Value::MIN, Value::MAX))?;
+            if self.stopped {
+                return Ok(None);
+            }
+            if self.wanted.is_empty() {
+                return Ok(Some(value));
+            }
+            if self.must_stop() {
+                return Ok(None);
+            }
+            let wanted = std::mem::take(&mut self.wanted);
+            self.expand(&wanted)?;
+            self.wanted = wanted;
+        }
+    }
+
+    /// Minimax over the kept moves to `depth` plies below `node`, by alpha-beta: the choice is that
+    /// of the full minimax, for fewer scored positions. A node counts as mated only once all its
+    /// moves have been looked at, not the kept ones alone. Nodes that are missing stand in with
+    /// their own score until they are expanded.
+    fn minimax(
+        &mut self,
+        node: usize,
+        depth: u32,
+        (mut alpha, beta): (Value, Value),
+    ) -> Result<Value> {
+        let own = self.tree.nodes[node].value;
+        if self.tree.nodes[node].exact || depth == 0 || !self.obtain(node, Extent::Kept)? {
+            return Ok(own);
+        }
+        let mut best = Value::MIN;
+        for extent in [Extent::Kept, Extent::All] {
+            if extent == Extent::All && (best == Value::MIN || !best.is_mated()) {
+                break;
+            }
+            if !self.obtain(node, extent)? {
+                return Ok(Value::LOST);
+            }
+            let children = match extent {
+                Extent::Kept => self.tree.nodes[node].children.clone(),
+                Extent::All => self.tree.nodes[node].rest.clone(),
+            };
+            for child in children {
+                if self.settled.contains(&child) {
+                    continue;
+                }
+                let value = -self.minimax(child, depth - 1, (-beta, -alpha))?;
+                if self.stopped {
+                    return Ok(own);
+                }
+                if value > best {
+                    best = value;
+                    self.tree.nodes[node].best = child;
+                }
+                if best > alpha {
+                    alpha = best;
+                }
+                if alpha >= beta {
+                    return Ok(best);
+                }
+            }
+        }
+        // Where all children lost their places to others (global beam), there is none.
+        Ok(if best == Value::MIN && node != ROOT { own } else { best })
+    }
+
+    /// Whether these children are there. Where they are not, they are brought at once, or with the
+    /// next batch where the encoder is elsewhere, unless the beam has no place for them.
+    fn obtain(&mut self, node: usize, extent: Extent) -> Result<bool> {
+        let known = &self.tree.nodes[node];
+        let there = match extent {
+            Extent::Kept => known.board.is_some(),
+            Extent::All => known.complete,
+        };
+        if there || self.settings.mode == BeamMode::Global {
+            return Ok(there);
+        }
+        if !self.evaluator.answers_at_once() {
+            let room = (self.evaluator.recommended_batch() / TYPICAL_MOVES).max(1);
+            if self.wanted.len() < room {
+                self.wanted.push(node);
+            }
+            return Ok(false);
+        }
+        if self.must_stop() {
+            return Ok(false);
+        }
+        self.expand(&[node])?;
+        Ok(true)
+    }
+
+    fn must_stop(&mut self) -> bool {
+        let full = self.tree.nodes.len() > MAX_NODES;
+        self.stopped |= self.interruptible && (full || self.control.should_stop(self.nodes));
+        self.stopped
+    }
+
+    /// Expands the whole frontier and keeps the best `width` of all its children.
+    fn deepen_global(&mut self) -> Result<bool> {
+        if self.must_stop() {
+            return Ok(false);
+        }
+        let open = std::mem::take(&mut self.frontier);
+        self.expand(&open)?;
+        let nodes = &mut self.tree.nodes;
+        let mut pool: Vec<usize> =
+            open.iter().flat_map(|&node| nodes[node].children.clone()).collect();
+        pool.sort_by(|&a, &b| nodes[a].value.order(nodes[b].value));
+        pool.truncate(self.settings.width);
+        for &node in &open {
+            // Children stand best first, so those that stay are the first ones.
+            let children = nodes[node].children.clone();
+            let kept = children.clone().filter(|child| pool.contains(child)).count();
+            nodes[node].children = children.start..children.start + kept;
+            nodes[node].complete &= kept == children.len();
+        }
+        pool.retain(|&node| !nodes[node].exact);
+        self.frontier = pool;
+        Ok(true)
+    }
+
+    /// Scores all children of `open` in one go and keeps the best of each; of a node that has been
+    /// expanded before, the others.
+    fn expand(&mut self, open: &[usize]) -> Result<()> {
+        let handicap = self.control.limits().handicap;
+        let mut expanded = Vec::with_capacity(open.len());
+        for &node in open {
+            let board = self.tree.board(node);
+            let keys = self.keys_before_children(node, &board);
+            let ply = self.tree.nodes[node].ply + 1;
+            let moves = if node == ROOT { self.root_moves.clone() } else { legal_moves(&board) };
+            let mut children = Vec::with_capacity(moves.len());
+            for mv in moves {
+                let mut child = board.clone();
+                child.play_unchecked(mv);
+                self.evaluator.prefetch(&child);
+                let score = match self.exact_value(&child, ply, &keys) {
+                    Some(value) => Score::Exact(value),
+                    None => Score::Estimate {
+                        lookup: self.evaluator.look_up(&child)?,
+                        noise: handicap.map_or(0.0, |handicap| handicap.noise(&child)),
+                    },
+                };
+                children.push((mv, score));
+            }
+            self.nodes += children.len() as u64;
+            self.seldepth = self.seldepth.max(ply);
+            expanded.push((node, board, children));
+        }
+        let values = self.evaluator.finish()?;
+        for (node, board, children) in expanded {
+            let candidates = children.into_iter().map(|(mv, score)| {
+                let (value, exact) = match score {
+                    Score::Exact(value) => (value, true),
+                    Score::Estimate { lookup, noise } => {
+                        let value = match lookup {
+                            Lookup::Known(value) => value,
+                            Lookup::Queued(place) => values[place],
+                        };
+                        (Value::estimate(blurred(value, noise)), false)
+                    }
+                };
+                Candidate { mv, value, exact }
+            });
+            let lines = if node == ROOT { self.lines() } else { 1 };
+            let width = self.settings.width.max(lines);
+            self.tree.keep(node, board, candidates.collect(), width);
+        }
+        Ok(())
+    }
+
+    fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
+        rules::result(board, ply, keys).or_else(|| {
+            let value = self.tables?.value(board, ply)?;
+            self.tbhits += 1;
+            Some(value)
+        })
+    }
+
+    /// Repetition keys of the game, of the line to `node` and of the node itself, oldest first, as
+    /// far back as a child can repeat them.
+    fn keys_before_children(&self, node: usize, board: &Board) -> Vec<u64> {
+        let reach = usize::from(board.halfmove_clock()) + 1;
+        let mut keys = vec![repetition_key(board)];
+        let mut node = node;
+        while node != ROOT && keys.len() < reach {
+            node = self.tree.nodes[node].parent;
+            keys.push(self.tree.nodes[node].board.as_ref().map_or(0, repetition_key));
+        }
+        let missing = reach.saturating_sub(keys.len());
+        keys.extend(self.root.history().iter().rev().take(missing));
+        keys.reverse();
+        keys
+    }
+}
+
+/// A child's score before the encoder has answered.
+enum Score {
+    /// The game is over there, or a table knows it.
+    Exact(Value),
+    /// The encoder's, known or on its way, and the error to make.
+    Estimate { lookup: Lookup, noise: f32 },
+}
+
+pub(super) fn legal_moves(board: &Board) -> Vec<Move> {
+    let mut moves = Vec::with_capacity(TYPICAL_MOVES);
+    board.generate_moves(|piece_moves| {
+        moves.extend(piece_moves);
+        false
+    });
+    moves
+}

@@ -1,0 +1,65 @@
+//! Playing worse on purpose: every score is blurred by a noise of its own, so that the search plans
+//! well with a judgement that errs. A position is misjudged alike all game long; mates stay exact.
+
+use cozy_chess::Board;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use crate::position::repetition_key;
+
+/// How much worse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Handicap {
+    /// Standard deviation of the noise, in logits of the win probability.
+    pub deviation: f32,
+    /// What the errors of one game are drawn from.
+    pub seed: u64,
+}
+
+impl Handicap {
+    /// The error made at a position, in logits.
+    pub(super) fn noise(&self, board: &Board) -> f32 {
+        let mut random = SplitMix64::seed_from_u64(repetition_key(board) ^ self.seed);
+        let normal: f32 = StandardNormal.sample(&mut random);
+        normal * self.deviation
+    }
+}
+
+/// A value in [-1, 1] with an error of `noise` logits.
+pub(super) fn blurred(value: f32, noise: f32) -> f32 {
+    if noise == 0.0 {
+        return value;
+    }
+    // With v = 2p - 1, logit(p) is 2 artanh(v).
+    let certain = 1.0 - f32::EPSILON;
+    (value.clamp(-certain, certain).atanh() + noise / 2.0).tanh()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_noise_has_its_deviation_and_repeats() {
+        let handicap = Handicap { deviation: 0.5, seed: 7 };
+        let noises: Vec<f32> =
+            (0..960).map(|number| handicap.noise(&Board::chess960_startpos(number))).collect();
+        let mean = noises.iter().sum::<f32>() / 960.0;
+        let square = noises.iter().map(|noise| noise * noise).sum::<f32>() / 960.0;
+        // Four standard errors.
+        assert!(mean.abs() < 0.065, "{mean}");
+        assert!((square.sqrt() - 0.5).abs() < 0.046, "{}", square.sqrt());
+        let board = Board::default();
+        assert_eq!(handicap.noise(&board), handicap.noise(&board));
+        assert_ne!(Handicap { seed: 8, ..handicap }.noise(&board), handicap.noise(&board));
+    }
+
+    #[test]
+    fn blurring_moves_the_logit() {
+        assert_eq!(blurred(0.3, 0.0), 0.3);
+        // p = 0.6 and one logit more: 0.8029.
+        assert!((blurred(0.2, 1.0) - (2.0 * 0.803_04 - 1.0)).abs() < 1e-4);
+        assert!(blurred(1.0, -1.0) < 1.0 && blurred(-1.0, 30.0).is_finite());
+    }
+}

@@ -1,0 +1,64 @@
+//! Forced mates that a search has proved, kept from move to move, so that a mate once announced is
+//! played to its end whatever time the later searches get.
+
+use std::collections::HashMap;
+
+use cozy_chess::Move;
+
+use super::Value;
+use crate::position::{Position, repetition_key};
+
+/// Positions in which the side to move mates by force: its move, and the plies until mate at most.
+#[derive(Default)]
+pub(super) struct Mates(HashMap<u64, (Move, u32)>);
+
+impl Mates {
+    pub(super) fn add(&mut self, key: u64, mv: Move, plies: u32) {
+        let known = self.0.entry(key).or_insert((mv, plies));
+        if plies < known.1 {
+            *known = (mv, plies);
+        }
+    }
+
+    /// The mate of `root` against the longest defence, where one is known and neither the 50-move
+    /// rule nor a repetition of the game can come in its way.
+    pub(super) fn line(&self, root: &Position) -> Option<(Value, Vec<Move>)> {
+        let (_, plies) = self.get(root)?;
+        let in_time = u32::from(root.halfmove_clock()) + plies <= 100;
+        let repeats = |key| self.0.get(key).is_some_and(|&(_, other)| other < plies);
+        if !in_time || root.history().iter().any(repeats) {
+            return None;
+        }
+        let mut position = root.clone();
+        let mut line = Vec::new();
+        while let Some((mv, left)) = self.get(&position) {
+            line.push(mv);
+            position.play(mv);
+            // Each pair of moves comes nearer to mate.
+            let nearer = |reply: &(Move, u32)| reply.1 < left;
+            let Some((reply, _)) = self.longest_defence(&position).filter(nearer) else { break };
+            line.push(reply);
+            position.play(reply);
+        }
+        Some((-Value::mated_at(plies), line))
+    }
+
+    fn get(&self, position: &Position) -> Option<(Move, u32)> {
+        let &(mv, plies) = self.0.get(&repetition_key(position.board()))?;
+        position.board().is_legal(mv).then_some((mv, plies))
+    }
+
+    fn longest_defence(&self, position: &Position) -> Option<(Move, u32)> {
+        let mut replies = Vec::new();
+        position.board().generate_moves(|moves| {
+            replies.extend(moves);
+            false
+        });
+        let known = |reply: Move| {
+            let mut after = position.clone();
+            after.play(reply);
+            self.get(&after).map(|(_, plies)| (reply, plies))
+        };
+        replies.into_iter().filter_map(known).max_by_key(|&(_, plies)| plies)
+    }
+}

@@ -1,0 +1,31 @@
+//! The ends of a game as the search sees them: exact, never the encoder's guess.
+
+use cozy_chess::Board;
+
+use super::Value;
+use crate::position::{insufficient_material, repetition_key};
+
+/// The value of a finished game: mate, stalemate, the 50-move rule, insufficient material, or a
+/// repetition. A position seen since the root counts as drawn when it comes again, an earlier one
+/// when it comes a third time. `keys` are those of the positions before, the last one 1 ply back,
+/// as far back as the position can repeat them; `ply` counts from the root.
+pub(super) fn result(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
+    if !board.generate_moves(|_| true) {
+        let mated = !board.checkers().is_empty();
+        return Some(if mated { Value::mated_at(ply) } else { Value::DRAW });
+    }
+    let clock = usize::from(board.halfmove_clock());
+    if clock >= 100 || insufficient_material(board) {
+        return Some(Value::DRAW);
+    }
+    if clock < 4 {
+        return None;
+    }
+    let key = repetition_key(board);
+    // Every second position before has the same side to move.
+    let mut repeats = (4..=clock.min(keys.len()))
+        .step_by(2)
+        .filter(|distance| keys[keys.len() - distance] == key);
+    let latest = repeats.next()?;
+    (latest <= ply as usize || repeats.next().is_some()).then_some(Value::DRAW)
+}

@@ -1,0 +1,205 @@
+//! Syzygy tables: what a position with few pieces is worth for certain.
+
+use std::ffi::OsStr;
+use std::sync::Once;
+
+use anyhow::{Context, Result, ensure};
+use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
+use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
+use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
+
+use super::{Value, rules};
+use crate::inference::Notice;
+use crate::position::{Position, repetition_key};
+use crate::text::shortened;
+
+/// Ranks of moves: wins that the 50-move rule does not undo, and those it does, lie this far from
+/// the draws. No distance to zeroing is longer.
+const CERTAIN: i32 = 4_000;
+const CURSED: i32 = 2_000;
+
+/// Characters of a path in an error.
+const LONGEST_PATH: usize = 200;
+
+/// The tables of some folders.
+pub struct Tablebases {
+    tables: Tablebase<Chess>,
+    notice: Notice,
+    failed: Once,
+}
+
+/// The legal moves of a position that the tables know, best first.
+pub(super) struct RankedMoves(Vec<RankedMove>);
+
+struct RankedMove {
+    mv: Move,
+    rank: i32,
+}
+
+impl Tablebases {
+    /// The tables in a list of folders, separated as in `PATH`. A table that turns out broken is said
+    /// once through `notice`, and passed over. Fails where a folder cannot be read or none has a
+    /// table.
+    pub fn open(folders: &str, notice: Notice) -> Result<Self> {
+        let mut tables = Tablebase::new();
+        let mut count = 0;
+        for folder in std::env::split_paths(OsStr::new(folders)) {
+            count += tables.add_directory(&folder).with_context(|| {
+                format!(
+                    "Syzygy folder '{}'",
+                    shortened(&folder.display().to_string(), LONGEST_PATH)
+                )
+            })?;
+        }
+        ensure!(
+            count > 0,
+            "no Syzygy tables (*.rtbw, *.rtbz) in '{}'",
+            shortened(folders, LONGEST_PATH)
+        );
+        Ok(Self { tables, notice, failed: Once::new() })
+    }
+
+    /// Most pieces of any table, kings included.
+    pub fn max_pieces(&self) -> usize {
+        self.tables.max_pieces()
+    }
+
+    /// The value of a position right after a capture or a pawn's move, `ply` plies from the root. A
+    /// win that the 50-move rule undoes is a draw.
+    pub(super) fn value(&self, board: &Board, ply: u32) -> Option<Value> {
+        if board.halfmove_clock() != 0 || !self.may_know(board) {
+            return None;
+        }
+        let wdl = self.known(self.tables.probe_wdl_after_zeroing(&converted(board)?))?;
+        Some(match wdl {
+            Wdl::Win => -Value::tablebase_loss_at(ply),
+            Wdl::Loss => Value::tablebase_loss_at(ply),
+            Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss => Value::DRAW,
+        })
+    }
+
+    /// The legal moves of `root`, those that win soonest or lose latest first, by their distance to
+    /// the next capture or pawn's move; `None` where the tables do not know them all.
+    pub(super) fn rank(&self, root: &Position, moves: &[Move]) -> Option<RankedMoves> {
+        if !self.may_know(root.board()) {
+            return None;
+        }
+        let rank = |&mv: &Move| Some(RankedMove { mv, rank: self.rank_move(root, mv)? });
+        let mut ranked: Vec<RankedMove> = moves.iter().map(rank).collect::<Option<_>>()?;
+        ranked.sort_by_key(|ranked| -ranked.rank);
+        Some(RankedMoves(ranked))
+    }
+
+    fn rank_move(&self, root: &Position, mv: Move) -> Option<i32> {
+        let mut after = root.clone();
+        after.play(mv);
+        let board = after.board();
+        let keys = [root.history(), &[repetition_key(root.board())]].concat();
+        let plies = match rules::result(board, 1, &keys) {
+            Some(value) if value.is_mated() => 1,
+            Some(_) => 0,
+            None if board.halfmove_clock() == 0 => {
+                let wdl = self.known(self.tables.probe_wdl_after_zeroing(&converted(board)?))?;
+                -Dtz::before_zeroing(wdl).0
+            }
+            None => {
+                let dtz = self.known(self.tables.probe_dtz(&converted(board)?))?;
+                -dtz.ignore_rounding().add_plies_saturating(1).0
+            }
+        };
+        let played = i32::from(root.halfmove_clock());
+        let in_time = plies.abs() + played <= 100;
+        Some(match (plies.signum(), in_time) {
+            (1, true) => CERTAIN - plies,
+            (1, false) => CURSED - plies,
+            (-1, true) => -CERTAIN - plies,
+            (-1, false) => -CURSED - plies,
+            _ => 0,
+        })
+    }
+
+    fn may_know(&self, board: &Board) -> bool {
+        let castling = [Color::White, Color::Black].map(|color| board.castle_rights(color));
+        let castles = castling.iter().any(|rights| rights.short.or(rights.long).is_some());
+        board.occupied().len() as usize <= self.max_pieces() && !castles
+    }
+
+    fn known<T>(&self, probed: Result<T, SyzygyError>) -> Option<T> {
+        if let Err(error @ SyzygyError::ProbeFailed { .. }) = &probed {
+            self.failed.call_once(|| (self.notice)(&format!("Syzygy: {error}")));
+        }
+        probed.ok()
+    }
+}
+
+impl RankedMoves {
+    /// How many moves were ranked, each of them known to the tables.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The moves that rank as high as the one at place `lines`, from 1 on.
+    pub(super) fn best(&self, lines: usize) -> Vec<Move> {
+        let Some(last) = self.0.get(lines.clamp(1, self.0.len().max(1)) - 1) else {
+            return Vec::new();
+        };
+        self.0.iter().take_while(|ranked| ranked.rank >= last.rank).map(|r| r.mv).collect()
+    }
+
+    /// Place of a move among the others; equal moves share theirs.
+    pub(super) fn place(&self, mv: Move) -> usize {
+        let rank = self.rank(mv);
+        self.0.iter().take_while(|ranked| ranked.rank > rank).count()
+    }
+
+    /// What a move is worth to the side that makes it.
+    pub(super) fn value(&self, mv: Move) -> Value {
+        match self.rank(mv) {
+            rank if rank > CURSED => -Value::tablebase_loss_at(0),
+            rank if rank < -CURSED => Value::tablebase_loss_at(0),
+            _ => Value::DRAW,
+        }
+    }
+
+    fn rank(&self, mv: Move) -> i32 {
+        self.0.iter().find(|ranked| ranked.mv == mv).map_or(0, |ranked| ranked.rank)
+    }
+}
+
+/// The same position in the tables' own types.
+fn converted(board: &Board) -> Option<Chess> {
+    let pieces = |piece: Piece| bitboard(board.pieces(piece));
+    let by_role = ByRole {
+        pawn: pieces(Piece::Pawn),
+        knight: pieces(Piece::Knight),
+        bishop: pieces(Piece::Bishop),
+        rook: pieces(Piece::Rook),
+        queen: pieces(Piece::Queen),
+        king: pieces(Piece::King),
+    };
+    let by_color = ByColor {
+        white: bitboard(board.colors(Color::White)),
+        black: bitboard(board.colors(Color::Black)),
+    };
+    let setup = Setup {
+        board: shakmaty::Board::try_from_bitboards(by_role, by_color).ok()?,
+        turn: match board.side_to_move() {
+            Color::White => shakmaty::Color::White,
+            Color::Black => shakmaty::Color::Black,
+        },
+        ep_square: board.en_passant().map(|file| square_passed(file, board.side_to_move())),
+        ..Setup::empty()
+    };
+    // Tables know every placement of the pieces, reachable or not.
+    setup.position(CastlingMode::Standard).or_else(PositionError::ignore_impossible_check).ok()
+}
+
+fn bitboard(squares: BitBoard) -> Bitboard {
+    Bitboard(squares.0)
+}
+
+/// The square that the pawn on `file` has just passed.
+fn square_passed(file: File, side_to_move: Color) -> shakmaty::Square {
+    let rank = cozy_chess::Rank::Sixth.relative_to(side_to_move);
+    shakmaty::Square::new(Square::new(file, rank) as u32)
+}

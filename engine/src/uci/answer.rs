@@ -1,0 +1,150 @@
+//! A search on its own thread, and what it prints.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result, anyhow};
+use cozy_chess::Move;
+use crossbeam_channel::{Sender, unbounded};
+
+use super::output::Output;
+use crate::position::{Position, uci_move};
+use crate::search::{Control, Limits, Planner, Report, Signal};
+
+/// A search that has begun.
+pub struct RunningSearch {
+    signals: Sender<Signal>,
+    /// Set before the best move is printed: from then on the next command may follow.
+    answered: Arc<AtomicBool>,
+    stopped: bool,
+    thread: JoinHandle<Option<Box<dyn Planner>>>,
+}
+
+/// How a search's answer is written, and where to.
+pub struct Answer {
+    pub root: Position,
+    pub chess960: bool,
+    pub show_wdl: bool,
+    pub debug: bool,
+    pub output: Output,
+}
+
+impl RunningSearch {
+    /// Begins a search that prints its reports and its best move.
+    pub fn begin(answer: Answer, planner: Box<dyn Planner>, limits: Limits) -> Result<Self> {
+        let (signals, received) = unbounded();
+        let mut control = Control::new(limits, received);
+        let answered = Arc::new(AtomicBool::new(false));
+        let answering = answered.clone();
+        let thread = thread::Builder::new()
+            .name("search".to_owned())
+            .spawn(move || answer.search_and_print(planner, &mut control, &answering))
+            .context("cannot start the search thread")?;
+        Ok(Self { signals, answered, stopped: false, thread })
+    }
+
+    /// Tells it something.
+    pub fn signal(&mut self, signal: Signal) {
+        self.stopped |= signal == Signal::Stop;
+        // A search that has ended needs no signals.
+        let _ = self.signals.send(signal);
+    }
+
+    /// Whether its best move is out or soon will be, so that what follows may wait for it.
+    pub fn is_ending(&self) -> bool {
+        self.stopped || self.answered.load(Ordering::Acquire)
+    }
+
+    /// Waits for its end and takes the planner back, unless it failed.
+    pub fn finish(self) -> Option<Box<dyn Planner>> {
+        drop(self.signals);
+        self.thread.join().ok().flatten()
+    }
+}
+
+impl Answer {
+    fn search_and_print(
+        &self,
+        mut planner: Box<dyn Planner>,
+        control: &mut Control,
+        answered: &AtomicBool,
+    ) -> Option<Box<dyn Planner>> {
+        let mut report = |report: &Report| self.output.say(&self.info(report));
+        // A planner that has panicked is not used again.
+        let search = AssertUnwindSafe(|| planner.search(&self.root, control, &mut report));
+        let outcome = catch_unwind(search).unwrap_or_else(|_| Err(anyhow!("internal error")));
+        control.wait_until_wanted();
+        let failed = outcome.is_err();
+        let best = match outcome {
+            Ok(report) => {
+                self.tell_costs(&report);
+                self.best_move(&report)
+            }
+            Err(error) => {
+                // A game goes on even where the encoder fails: any legal move beats a forfeit.
+                self.output.complain(&format!("search failed: {error:#}"));
+                any_move(&self.root, self.chess960)
+            }
+        };
+        answered.store(true, Ordering::Release);
+        self.output.say(&best);
+        (!failed).then_some(planner)
+    }
+
+    fn tell_costs(&self, report: &Report) {
+        if self.debug {
+            let Report { nodes, scored, waited, .. } = report;
+            self.output.say(&format!(
+                "info string scored {scored} of {nodes} positions, waited {} ms for the encoder",
+                waited.as_millis()
+            ));
+        }
+    }
+
+    fn best_move(&self, report: &Report) -> String {
+        match self.line(&report.pv).as_slice() {
+            [best, reply, ..] => format!("bestmove {best} ponder {reply}"),
+            [best] => format!("bestmove {best}"),
+            [] => any_move(&self.root, self.chess960),
+        }
+    }
+
+    fn info(&self, report: &Report) -> String {
+        let Report { depth, seldepth, multipv, value, nodes, hashfull, tbhits, .. } = report;
+        let milliseconds = report.time.as_millis();
+        let nps = (*nodes as f64 / report.time.as_secs_f64().max(1e-6)) as u64;
+        let pv = self.line(&report.pv).join(" ");
+        let wdl = match (self.show_wdl, value.wdl()) {
+            (true, [win, draw, loss]) => format!(" wdl {win} {draw} {loss}"),
+            (false, _) => String::new(),
+        };
+        format!(
+            "info depth {depth} seldepth {seldepth} multipv {multipv} score {value}{wdl} \
+             nodes {nodes} nps {nps} hashfull {hashfull} tbhits {tbhits} time {milliseconds} pv {pv}"
+        )
+    }
+
+    fn line(&self, pv: &[Move]) -> Vec<String> {
+        let mut board = self.root.board().clone();
+        let mut line = Vec::with_capacity(pv.len());
+        for &mv in pv {
+            line.push(uci_move(&board, mv, self.chess960));
+            board.play_unchecked(mv);
+        }
+        line
+    }
+}
+
+/// The `bestmove` line of a legal move, no matter which; `(none)` where there is none.
+pub fn any_move(position: &Position, chess960: bool) -> String {
+    let board = position.board();
+    let mut first = None;
+    board.generate_moves(|moves| {
+        first = moves.into_iter().next();
+        first.is_some()
+    });
+    let mv = first.map_or("(none)".to_owned(), |mv| uci_move(board, mv, chess960));
+    format!("bestmove {mv}")
+}

@@ -1,0 +1,66 @@
+//! What is printed for people: the board, and scores without a search.
+
+use anyhow::Result;
+use cozy_chess::{Board, Color, File, Move, Rank, Square};
+
+use crate::axis::centipawns_of_win_probability;
+use crate::position::{Position, repetition_key, uci_move};
+use crate::search::{Control, Limits, Planner, Value};
+
+/// The board, its FEN and its key, as Stockfish's `d` lays them out.
+pub fn board(position: &Position, chess960: bool) -> String {
+    let board = position.board();
+    let mut lines = vec![" +---+---+---+---+---+---+---+---+".to_owned()];
+    for rank in Rank::ALL.into_iter().rev() {
+        let row: String =
+            File::ALL.iter().map(|&file| format!(" {} |", piece(board, file, rank))).collect();
+        lines.push(format!(" |{row} {rank}"));
+        lines.push(lines[0].clone());
+    }
+    lines.push("   a   b   c   d   e   f   g   h".to_owned());
+    let checkers: Vec<String> = board.checkers().into_iter().map(|sq| sq.to_string()).collect();
+    lines.push(String::new());
+    lines.push(format!("Fen: {}", position.fen(chess960)));
+    lines.push(format!("Key: {:016X}", repetition_key(board)));
+    lines.push(format!("Checkers: {}", checkers.join(" ")).trim_end().to_owned());
+    lines.join("\n")
+}
+
+fn piece(board: &Board, file: File, rank: Rank) -> char {
+    let square = Square::new(file, rank);
+    let Some((piece, color)) = board.piece_on(square).zip(board.color_on(square)) else {
+        return ' ';
+    };
+    let letter: char = piece.into();
+    if color == Color::White { letter.to_ascii_uppercase() } else { letter }
+}
+
+/// The score of the position and of each legal move, best first.
+pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) -> Result<String> {
+    let mut lines = Vec::new();
+    if position.has_legal_move() {
+        let limits = Limits { depth: Some(1), lines: usize::MAX, ..Limits::default() };
+        planner.search(position, &mut Control::without_signals(limits), &mut |report| {
+            let mv = report.pv.first().map(|&mv: &Move| uci_move(position.board(), mv, chess960));
+            lines.push(format!("{:8}{}", mv.unwrap_or_default(), score(report.value)));
+        })?;
+    }
+    let own = planner.evaluate(position)?;
+    let side = match position.board().side_to_move() {
+        Color::White => "White",
+        Color::Black => "Black",
+    };
+    lines.push(format!("{:8}{} (the position itself; {side} is to move)", "", score(own)));
+    Ok(lines.join("\n"))
+}
+
+fn score(value: Value) -> String {
+    let p = value.win_probability();
+    match value.mate_in() {
+        Some(moves) => format!("{:>10}  {:6.2}%", format!("mate {moves}"), 100.0 * p),
+        None => {
+            let centipawns = centipawns_of_win_probability(p.into());
+            format!("{centipawns:>+7} cp  {:6.2}%", 100.0 * p)
+        }
+    }
+}

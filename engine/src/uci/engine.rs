@@ -1,0 +1,300 @@
+//! The engine's state, and what each command does to it. A command that fails changes nothing.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+
+use super::answer::{Answer, RunningSearch, any_move};
+use super::bench::bench;
+use super::command::{Command, Go};
+use super::options::{Model, Options};
+use super::output::Output;
+use super::strength::{LIMITED_DEPTH, noise_of_elo};
+use super::{display, time};
+use crate::inference::{Evaluator, Worker};
+use crate::position::Position;
+use crate::search::{Beam, Control, Handicap, Limits, Planner, Signal, Tablebases, Value};
+use crate::weights::Weights;
+
+/// What the commands act on.
+pub struct Engine {
+    output: Output,
+    options: Options,
+    position: Position,
+    debug: bool,
+    /// The encoder; `None` before it is first needed.
+    worker: Option<Worker>,
+    tables: Option<Arc<Tablebases>>,
+    /// The planner between searches; `None` before the first and while one runs.
+    planner: Option<Box<dyn Planner>>,
+    search: Option<RunningSearch>,
+    /// What the errors of a limited strength are drawn from in this game.
+    seed: u64,
+}
+
+impl Engine {
+    /// An engine that has loaded nothing yet.
+    pub fn new(output: Output) -> Self {
+        Self {
+            output,
+            options: Options::default(),
+            position: Position::default(),
+            debug: false,
+            worker: None,
+            tables: None,
+            planner: None,
+            search: None,
+            seed: rand::random(),
+        }
+    }
+
+    /// Obeys one command, `quit` apart, which is the caller's.
+    pub fn obey(&mut self, command: Command) -> Result<()> {
+        match command {
+            Command::Uci => self.introduce(),
+            Command::Debug(on) => self.debug = on,
+            Command::IsReady => {
+                // The first one loads and warms up, so that the first move is as fast as any.
+                let loaded = if self.search.is_some() { Ok(()) } else { self.planner().map(drop) };
+                self.output.say("readyok");
+                loaded?;
+            }
+            Command::SetOption { name, value } => {
+                self.await_idle("setoption")?;
+                self.set_option(&name, value.as_deref())?;
+            }
+            Command::NewGame => {
+                self.await_idle("ucinewgame")?;
+                self.forget();
+            }
+            Command::Position { fen, moves } => {
+                self.await_idle("position")?;
+                self.position = set_up(fen.as_deref(), &moves)?;
+            }
+            Command::Go { go, problem } => {
+                self.await_idle("go")?;
+                if let Some(problem) = problem {
+                    self.output.complain(&problem);
+                }
+                self.go(&go);
+            }
+            Command::Stop => self.signal("stop", Signal::Stop)?,
+            Command::PonderHit => self.signal("ponderhit", Signal::PonderHit)?,
+            Command::Display => {
+                self.output.say(&display::board(&self.position, self.options.chess960));
+            }
+            Command::Eval => {
+                self.await_idle("eval")?;
+                let (position, chess960) = (self.position.clone(), self.options.chess960);
+                let scores = display::scores(self.planner()?, &position, chess960)?;
+                self.output.say(&scores);
+            }
+            Command::Bench(depth) => {
+                self.await_idle("bench")?;
+                let output = self.output.clone();
+                bench(self.worker()?, depth, &mut |line| output.say(line))?;
+            }
+            Command::Quit => {}
+        }
+        Ok(())
+    }
+
+    /// Stops the search, if any, and waits for its answer.
+    pub fn quit(&mut self) {
+        if let Some(search) = &mut self.search {
+            search.signal(Signal::Stop);
+        }
+        self.finish_search();
+    }
+
+    fn introduce(&self) {
+        self.output.say(concat!("id name Azimuth ", env!("CARGO_PKG_VERSION")));
+        self.output.say("id author the Azimuth developers");
+        Options::describe().iter().for_each(|option| self.output.say(option));
+        self.output.say("uciok");
+    }
+
+    /// Takes the planner back from a search that has answered, or was told to. Fails while one is
+    /// still running.
+    fn await_idle(&mut self, command: &str) -> Result<()> {
+        if let Some(search) = &self.search {
+            ensure!(search.is_ending(), "{command}: a search is running, send stop first");
+            self.finish_search();
+        }
+        Ok(())
+    }
+
+    fn finish_search(&mut self) {
+        if let Some(search) = self.search.take() {
+            // A search that failed has lost its planner; the next one loads it again.
+            self.planner = search.finish();
+        }
+    }
+
+    fn signal(&mut self, command: &str, signal: Signal) -> Result<()> {
+        let running = self.search.as_mut().filter(|search| !search.is_ending());
+        running.with_context(|| format!("{command}: no search is running"))?.signal(signal);
+        Ok(())
+    }
+
+    /// Forgets what was learned in the game before.
+    fn forget(&mut self) {
+        if let Some(planner) = &mut self.planner {
+            planner.new_game();
+        }
+        self.seed = rand::random();
+    }
+
+    /// Sets an option and loads what it names, so that a bad file or too large a cache is refused
+    /// here and what was there before stays.
+    fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<()> {
+        if name.eq_ignore_ascii_case("Clear Hash") {
+            self.forget();
+            return Ok(());
+        }
+        let mut changed = self.options.clone();
+        changed.set(name, value)?;
+        let now = &self.options;
+        if changed.log_file != now.log_file {
+            self.output.log_to(changed.log_file.as_deref())?;
+        }
+        if changed.model != now.model {
+            let worker = self.load(&changed.model)?;
+            self.planner = Some(build(&worker, &changed, self.tables.clone())?);
+            self.worker = Some(worker);
+        } else if changed.syzygy_path != now.syzygy_path {
+            let tables = self.open_tables(changed.syzygy_path.as_deref())?;
+            self.planner = Some(build(self.worker()?, &changed, tables.clone())?);
+            self.tables = tables;
+        } else if changed.hash_mb != now.hash_mb || changed.beam != now.beam {
+            let tables = self.tables.clone();
+            self.planner = Some(build(self.worker()?, &changed, tables)?);
+        }
+        self.options = changed;
+        Ok(())
+    }
+
+    fn load(&self, model: &Model) -> Result<Worker> {
+        let weights = Weights::read_or_embedded(model.weights.as_deref())?;
+        let architecture = &weights.metadata.architecture;
+        let complain = |text: &str| self.output.complain(text);
+        let (device, dtype) = model.backend.open(model.precision, architecture, complain)?;
+        let output = self.output.clone();
+        let notice = Box::new(move |text: &str| output.complain(text));
+        Worker::start(Arc::new(weights), &device, dtype, notice)
+    }
+
+    fn open_tables(&self, folders: Option<&str>) -> Result<Option<Arc<Tablebases>>> {
+        let Some(folders) = folders else { return Ok(None) };
+        let output = self.output.clone();
+        let tables = Tablebases::open(folders, Box::new(move |text: &str| output.complain(text)))?;
+        self.output.complain(&format!("Syzygy tables of up to {} pieces", tables.max_pieces()));
+        Ok(Some(Arc::new(tables)))
+    }
+
+    fn worker(&mut self) -> Result<&Worker> {
+        let worker = match self.worker.take() {
+            Some(worker) => worker,
+            None => self.load(&self.options.model)?,
+        };
+        Ok(self.worker.insert(worker))
+    }
+
+    fn planner(&mut self) -> Result<&mut dyn Planner> {
+        let planner = match self.planner.take() {
+            Some(planner) => planner,
+            None => {
+                let (options, tables) = (self.options.clone(), self.tables.clone());
+                build(self.worker()?, &options, tables)?
+            }
+        };
+        Ok(self.planner.insert(planner).as_mut())
+    }
+
+    /// Begins a search; whatever comes in its way, there is an answer.
+    fn go(&mut self, go: &Go) {
+        if !self.position.has_legal_move() {
+            let mated = !self.position.board().checkers().is_empty();
+            let value = if mated { Value::mated_at(0) } else { Value::DRAW };
+            self.output.say(&format!("info depth 0 score {value}"));
+            self.output.complain(if mated { "go: checkmate" } else { "go: stalemate" });
+            self.output.say(&any_move(&self.position, self.options.chess960));
+        } else if let Err(error) = self.begin_search(go) {
+            self.output.complain(&format!("{error:#}"));
+            self.output.say(&any_move(&self.position, self.options.chess960));
+        }
+    }
+
+    fn begin_search(&mut self, go: &Go) -> Result<()> {
+        let limits = self.limits(go);
+        self.planner()?;
+        let answer = Answer {
+            root: self.position.clone(),
+            chess960: self.options.chess960,
+            show_wdl: self.options.show_wdl,
+            debug: self.debug,
+            output: self.output.clone(),
+        };
+        if let Some(planner) = self.planner.take() {
+            self.search = Some(RunningSearch::begin(answer, planner, limits)?);
+        }
+        Ok(())
+    }
+
+    fn limits(&self, go: &Go) -> Limits {
+        let mut moves = Vec::new();
+        for text in &go.search_moves {
+            match self.position.parse_move(text) {
+                Ok(mv) => moves.push(mv),
+                Err(error) => self.output.complain(&format!("go: searchmoves: {error:#}")),
+            }
+        }
+        let side = self.position.board().side_to_move();
+        // A mate in n moves is at most 2n - 1 plies away.
+        let mate_depth = go.mate.map(|moves| moves.saturating_mul(2).saturating_sub(1));
+        let Options { limit_strength, analyse_mode, elo, .. } = self.options;
+        // An analysis is never made worse on purpose.
+        let limited = limit_strength && !analyse_mode;
+        let handicap = Handicap { deviation: noise_of_elo(elo), seed: self.seed };
+        let deepest = go.depth.or(mate_depth);
+        Limits {
+            depth: match limited {
+                true => Some(deepest.unwrap_or(LIMITED_DEPTH).min(LIMITED_DEPTH)),
+                false => deepest,
+            },
+            nodes: go.nodes,
+            time: time::budget(go, side, self.options.move_overhead),
+            infinite: go.infinite,
+            ponder: go.ponder,
+            moves,
+            lines: self.options.lines,
+            handicap: limited.then_some(handicap),
+        }
+    }
+}
+
+fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
+    let mut position = match fen {
+        Some(fen) => Position::from_fen(fen)?,
+        None => Position::default(),
+    };
+    for mv in moves {
+        let mv = position.parse_move(mv)?;
+        position.play(mv);
+    }
+    Ok(position)
+}
+
+/// A planner that has searched once, so that its memory and its code are at hand.
+fn build(
+    worker: &Worker,
+    options: &Options,
+    tables: Option<Arc<Tablebases>>,
+) -> Result<Box<dyn Planner>> {
+    let mut planner = Beam::new(Evaluator::new(worker, options.hash_mb)?, options.beam);
+    planner.set_tables(tables);
+    let limits = Limits { depth: Some(1), ..Limits::default() };
+    planner.search(&Position::default(), &mut Control::without_signals(limits), &mut |_| ())?;
+    planner.new_game();
+    Ok(Box::new(planner))
+}

@@ -1,0 +1,90 @@
+//! What the engine says, and the log of it and of what it hears.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::text::shortened;
+
+/// Characters of an `info string` line about a problem: enough for a long path and a FEN.
+const PROBLEM_LIMIT: usize = 600;
+
+/// The way to the GUI, shared by all threads. Lines stay whole.
+#[derive(Clone)]
+pub struct Output(Arc<Mutex<Sink>>);
+
+struct Sink {
+    gui: Box<dyn Write + Send>,
+    log: Option<Log>,
+}
+
+struct Log {
+    file: File,
+    began: Instant,
+}
+
+impl Output {
+    /// Says everything to `gui`.
+    pub fn new(gui: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Sink { gui: Box::new(gui), log: None })))
+    }
+
+    /// A line to the GUI. One that has gone away cannot be helped.
+    pub fn say(&self, line: &str) {
+        let mut sink = self.lock();
+        let _ = writeln!(sink.gui, "{line}").and_then(|()| sink.gui.flush());
+        sink.note('<', line);
+    }
+
+    /// An `info string` line about a problem.
+    pub fn complain(&self, problem: &str) {
+        let line = problem.replace(['\n', '\r'], " ");
+        self.say(&format!("info string {}", shortened(&line, PROBLEM_LIMIT)));
+    }
+
+    /// Notes a line that came from the GUI.
+    pub fn heard(&self, line: &str) {
+        self.lock().note('>', line);
+    }
+
+    /// From now on appends all lines to a file, or to none. Fails where it cannot be written; the
+    /// log from before is then kept.
+    pub fn log_to(&self, path: Option<&Path>) -> Result<()> {
+        let log = path.map(Log::open).transpose()?;
+        self.lock().log = log;
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sink> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink {
+    fn note(&mut self, direction: char, line: &str) {
+        let Some(log) = &mut self.log else { return };
+        let seconds = log.began.elapsed().as_secs_f64();
+        if let Err(error) = writeln!(log.file, "{seconds:.3} {direction} {line}") {
+            self.log = None;
+            let _ = writeln!(self.gui, "info string LogFile: {error}; the log ends here")
+                .and_then(|()| self.gui.flush());
+        }
+    }
+}
+
+impl Log {
+    fn open(path: &Path) -> Result<Self> {
+        let name = || format!("LogFile '{}'", path.display());
+        // Opening a pipe or a device could block for ever.
+        let special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        ensure!(!special, "{}: not a regular file", name());
+        let mut file =
+            OpenOptions::new().create(true).append(true).open(path).with_context(name)?;
+        writeln!(file, "Azimuth {}", env!("CARGO_PKG_VERSION")).with_context(name)?;
+        Ok(Self { file, began: Instant::now() })
+    }
+}

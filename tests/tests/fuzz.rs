@@ -1,0 +1,292 @@
+//! Random sessions: valid commands, damaged ones and noise, in any order, during searches too. Nothing
+//! may panic, hang, or leave a `go` without its one legal answer.
+//!
+//! `AZIMUTH_FUZZ_COMMANDS=1000000 cargo test --release -p azimuth-tests --test fuzz` plays more of
+//! them than the default.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, PipeWriter, Write};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use azimuth::position::Position;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+
+/// Commands of a session.
+const SESSION: usize = 200;
+
+/// Commands of the default run.
+const COMMANDS: usize = 20_000;
+
+/// Lines that are sent while a search runs.
+const DURING: usize = 3;
+
+/// A search gets this long before it is told to stop.
+const THINKING: Duration = Duration::from_millis(5);
+
+/// An engine that has not answered by then never will.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const POSITIONS: [&str; 16] = [
+    "fen 8/8/8/8/8/2k5/2K5 b - -",
+    "fen 8/8/8/8/2k5/2K5/8/8 w - - 0 1",
+    "startpos",
+    "startpos moves e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1",
+    "startpos moves g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8",
+    "fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "fen 8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 99 80 moves b4b3",
+    "fen 1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - 0 1 moves c1g1",
+    "fen 8/8/8/8/8/2k5/8/2K5 b - -",
+    "fen 7k/5Q2/5K2/8/8/8/8/8 b - - 0 1",
+    "fen k7/8/8/8/8/8/5PPP/2r3K1 w - - 0 1",
+    "fen R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1",
+    "fen 4k3/8/8/8/8/8/4R3/4K3 w - - 0 1",
+    "fen 8/8/8/8/8/8/8/8 w - - 0 1",
+    "fen rnbqkbnr/pppp1ppp/8/8/4pP2/8/PPPPP1PP/RNBQKBNR b KQkq f3 0 3 moves e4f3",
+    "fen 8/PPPPPPPP/8/2k5/8/8/1K6/8 w - - 0 1 moves a7a8q",
+];
+
+const GO: [&str; 16] = [
+    "",
+    "depth 1",
+    "depth 3",
+    "nodes 200",
+    "movetime 1",
+    "mate 1",
+    "wtime 5 btime 5",
+    "wtime -1 btime 3 winc 1 binc 1 movestogo 1",
+    "infinite",
+    "ponder wtime 10 btime 10",
+    "ponder",
+    "searchmoves e2e4 a7a8q e1g1 depth 2",
+    "searchmoves",
+    "depth 99999999999999999999",
+    "movetime 18446744073709551615",
+    "infinite depth 1 nodes",
+];
+
+const OPTIONS: [&str; 24] = [
+    "Hash value 1",
+    "Hash value 64",
+    "Hash value 65536",
+    "hash value -3",
+    "Clear Hash",
+    "Threads value 1",
+    "Threads value 1024",
+    "WeightsFile value <embedded>",
+    "WeightsFile value missing.safetensors",
+    "WeightsFile value /dev/zero",
+    "WeightsFile value .",
+    "Backend value cuda",
+    "Backend value auto",
+    "Precision value bf16",
+    "BeamWidth value 64",
+    "BeamWidth value 3",
+    "SearchDepth value 64",
+    "BeamMode value global",
+    "BeamMode value tree",
+    "MultiPV value 256",
+    "UCI_Chess960 value true",
+    "UCI_LimitStrength value true",
+    "SyzygyPath value nowhere",
+    "LogFile value .",
+];
+
+const OTHERS: [&str; 14] = [
+    "uci",
+    "isready",
+    "ucinewgame",
+    "stop",
+    "ponderhit",
+    "d",
+    "eval",
+    "debug on",
+    "debug off",
+    "bench x",
+    "go perft 3",
+    "register later",
+    "setoption",
+    "position",
+];
+
+fn valid() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => select(POSITIONS.as_slice()).prop_map(|text| format!("position {text}")),
+        4 => select(GO.as_slice()).prop_map(|text| format!("go {text}")),
+        3 => select(OPTIONS.as_slice()).prop_map(|text| format!("setoption name {text}")),
+        4 => select(OTHERS.as_slice()).prop_map(str::to_owned),
+    ]
+    .prop_map(String::into_bytes)
+}
+
+/// A valid line with bytes replaced, put in, left out or repeated.
+fn damaged() -> impl Strategy<Value = Vec<u8>> {
+    let edits = vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..4);
+    (valid(), edits).prop_map(|(mut line, edits)| {
+        for (place, byte, kind) in edits {
+            if line.is_empty() {
+                break;
+            }
+            let place = place.index(line.len());
+            match kind {
+                0 => line[place] = byte,
+                1 => line.insert(place, byte),
+                2 => drop(line.remove(place)),
+                _ => line.extend_from_within(place..),
+            }
+        }
+        line
+    })
+}
+
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        600 => valid(),
+        300 => damaged(),
+        99 => vec(any::<u8>(), 0..60),
+        1 => (any::<u8>(), 1_000_000..1_100_000usize).prop_map(|(byte, length)| vec![byte; length]),
+    ]
+    .prop_map(|mut line| {
+        line.retain(|&byte| byte != b'\n');
+        line
+    })
+}
+
+/// The engine in this process, with pipes for its input and output.
+struct Engine {
+    input: PipeWriter,
+    lines: Receiver<String>,
+    threads: [JoinHandle<()>; 2],
+    /// Where the searches began that have not been answered, oldest first.
+    roots: VecDeque<Position>,
+}
+
+impl Engine {
+    fn start() -> Result<Self> {
+        let (reader, input) = std::io::pipe()?;
+        let (output, writer) = std::io::pipe()?;
+        let (sender, lines) = channel();
+        let engine = thread::spawn(move || azimuth::uci::run(BufReader::new(reader), writer));
+        let listener = thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Ok(Self { input, lines, threads: [engine, listener], roots: VecDeque::new() })
+    }
+
+    /// Sends a line and takes what the engine says of it.
+    fn obey(&mut self, line: &[u8]) -> Result<()> {
+        let is_go = String::from_utf8_lossy(line).split_whitespace().next() == Some("go");
+        if is_go {
+            let root = self.position()?;
+            self.roots.push_back(root);
+        }
+        self.send(line)?;
+        self.send(b"isready")?;
+        self.read_until("readyok", PATIENCE).map(drop)
+    }
+
+    /// Waits for the answer of a search, if one runs, and stops it where that takes too long.
+    fn finish_search(&mut self) -> Result<()> {
+        if self.roots.is_empty() {
+            return Ok(());
+        }
+        if self.read_until("bestmove", THINKING).is_err() {
+            self.send(b"stop")?;
+            self.read_until("bestmove", PATIENCE)?;
+        }
+        Ok(())
+    }
+
+    /// The position that the engine is at.
+    fn position(&mut self) -> Result<Position> {
+        self.send(b"d")?;
+        let lines = self.read_until("Checkers:", PATIENCE)?;
+        let fen = lines.iter().find_map(|line| line.strip_prefix("Fen: ")).context("no FEN")?;
+        Position::from_fen(fen)
+    }
+
+    fn send(&mut self, line: &[u8]) -> Result<()> {
+        self.input.write_all(line)?;
+        Ok(self.input.write_all(b"\n")?)
+    }
+
+    /// Lines up to one that begins with `start`.
+    fn read_until(&mut self, start: &str, patience: Duration) -> Result<Vec<String>> {
+        let mut read: Vec<String> = Vec::new();
+        loop {
+            let line = self
+                .lines
+                .recv_timeout(patience)
+                .with_context(|| format!("waiting for '{start}', the engine said {read:?}"))?;
+            self.check(&line)?;
+            read.push(line);
+            if read.last().is_some_and(|line| line.starts_with(start)) {
+                return Ok(read);
+            }
+        }
+    }
+
+    fn check(&mut self, line: &str) -> Result<()> {
+        ensure!(!line.contains("search failed"), "{line}");
+        if line.starts_with("info string go: a search is running") {
+            self.roots.pop_back().context("a refusal that nobody asked for")?;
+        } else if let Some(answer) = line.strip_prefix("bestmove ") {
+            let root = self.roots.pop_front().context("an answer that nobody asked for")?;
+            match answer.split(' ').next() {
+                Some("(none)") => ensure!(!root.has_legal_move(), "{line}: {}", root.fen(true)),
+                mv => drop(root.parse_move(mv.unwrap_or_default())?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the input and waits for the end.
+    fn end(mut self) -> Result<()> {
+        self.finish_search()?;
+        drop(self.input);
+        for thread in self.threads {
+            thread.join().map_err(|_| anyhow!("the engine panicked"))?;
+        }
+        Ok(())
+    }
+}
+
+fn play(lines: &[Vec<u8>]) -> Result<()> {
+    let mut engine = Engine::start()?;
+    let mut during = 0;
+    for line in lines {
+        engine.obey(line)?;
+        during = if engine.roots.is_empty() { 0 } else { during + 1 };
+        if during > DURING {
+            engine.finish_search()?;
+        }
+    }
+    engine.end()
+}
+
+#[test]
+fn random_sessions_are_survived() -> Result<()> {
+    let commands = match std::env::var("AZIMUTH_FUZZ_COMMANDS") {
+        Ok(text) => text.parse().context("AZIMUTH_FUZZ_COMMANDS")?,
+        Err(_) => COMMANDS,
+    };
+    // A damaged LogFile may name any file: here it does no harm.
+    let folder = tempfile::tempdir()?;
+    std::env::set_current_dir(&folder)?;
+    let config = Config {
+        cases: u32::try_from(commands / SESSION)?,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let session = |lines: Vec<Vec<u8>>| {
+        play(&lines).map_err(|error| TestCaseError::fail(format!("{error:#}")))
+    };
+    TestRunner::new(config).run(&vec(line(), SESSION), session).map_err(|error| anyhow!("{error}"))
+}
