@@ -146,6 +146,7 @@ impl Planner for Beam {
         {
             self.mates = search.mates(plies);
         }
+        search.discard();
         Ok(best)
     }
 

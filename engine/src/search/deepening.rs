@@ -1,5 +1,6 @@
 //! One search from one root, deepened ply by ply.
 
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -19,6 +20,9 @@ const TYPICAL_MOVES: usize = 32;
 
 /// Kept positions at which a search ends: under a gigabyte.
 const MAX_NODES: usize = 4_000_000;
+
+/// Kept positions of a tree that takes a millisecond or more to drop.
+const LARGE_TREE: usize = 100_000;
 
 pub(super) struct Deepening<'a> {
     evaluator: &'a mut Evaluator,
@@ -110,6 +114,16 @@ impl<'a> Deepening<'a> {
     /// The mates that the tree proves, where its root mates in `plies`.
     pub(super) fn mates(&self, plies: u32) -> Mates {
         self.tree.mates(plies)
+    }
+
+    /// Ends the search. The memory of a large tree takes longer to give back than an answer may, so that
+    /// is left to another thread.
+    pub(super) fn discard(self) {
+        let tree = self.tree;
+        if tree.nodes.len() > LARGE_TREE {
+            // Without a thread the tree is dropped here.
+            let _ = thread::Builder::new().spawn(move || drop(tree));
+        }
     }
 
     fn lines(&self) -> usize {

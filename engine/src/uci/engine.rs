@@ -1,11 +1,12 @@
 //! The engine's state, and what each command does to it. A command that fails changes nothing.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
 use super::answer::{Answer, RunningSearch, any_move};
-use super::bench::bench;
+use super::bench::{BENCH_POSITIONS, bench};
 use super::command::{Command, Go};
 use super::options::{Model, Options};
 use super::output::Output;
@@ -13,8 +14,16 @@ use super::strength::{LIMITED_DEPTH, noise_of_elo};
 use super::{display, time};
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
-use crate::search::{Beam, Control, Handicap, Limits, Planner, Signal, Tablebases, Value};
+use crate::search::{
+    Beam, Control, Handicap, Limits, Planner, Signal, Tablebases, TimeLimit, Value,
+};
 use crate::weights::Weights;
+
+/// Time that the first `isready` spends on searches.
+const WARM_UP: Duration = Duration::from_millis(50);
+
+/// Plies of those searches.
+const WARM_UP_DEPTH: u32 = 6;
 
 /// What the commands act on.
 pub struct Engine {
@@ -24,6 +33,8 @@ pub struct Engine {
     debug: bool,
     /// The encoder; `None` before it is first needed.
     worker: Option<Worker>,
+    /// Whether it has run.
+    warm: bool,
     tables: Option<Arc<Tablebases>>,
     /// The planner between searches; `None` before the first and while one runs.
     planner: Option<Box<dyn Planner>>,
@@ -41,6 +52,7 @@ impl Engine {
             position: Position::default(),
             debug: false,
             worker: None,
+            warm: false,
             tables: None,
             planner: None,
             search: None,
@@ -54,10 +66,9 @@ impl Engine {
             Command::Uci => self.introduce(),
             Command::Debug(on) => self.debug = on,
             Command::IsReady => {
-                // The first one loads and warms up, so that the first move is as fast as any.
-                let loaded = if self.search.is_some() { Ok(()) } else { self.planner().map(drop) };
+                let ready = if self.search.is_some() { Ok(()) } else { self.warm_up() };
                 self.output.say("readyok");
-                loaded?;
+                ready?;
             }
             Command::SetOption { name, value } => {
                 self.await_idle("setoption")?;
@@ -162,6 +173,7 @@ impl Engine {
             let worker = self.load(&changed.model)?;
             self.planner = Some(build(&worker, &changed, self.tables.clone())?);
             self.worker = Some(worker);
+            self.warm = false;
         } else if changed.syzygy_path != now.syzygy_path {
             let tables = self.open_tables(changed.syzygy_path.as_deref())?;
             self.planner = Some(build(self.worker()?, &changed, tables.clone())?);
@@ -198,6 +210,28 @@ impl Engine {
             None => self.load(&self.options.model)?,
         };
         Ok(self.worker.insert(worker))
+    }
+
+    /// Searches for a moment after an encoder was loaded, so that the first move costs no more than the
+    /// others: its code, its tables and the cache's memory are then at hand.
+    fn warm_up(&mut self) -> Result<()> {
+        if self.warm && self.planner.is_some() {
+            return Ok(());
+        }
+        let planner = self.planner()?;
+        let began = Instant::now();
+        for fen in BENCH_POSITIONS {
+            let time = Some(TimeLimit { begin: WARM_UP, end: WARM_UP });
+            let limits = Limits { depth: Some(WARM_UP_DEPTH), time, ..Limits::default() };
+            let mut control = Control::without_signals(limits);
+            planner.search(&Position::from_fen(fen)?, &mut control, &mut |_| ())?;
+            if began.elapsed() > WARM_UP {
+                break;
+            }
+        }
+        planner.new_game();
+        self.warm = true;
+        Ok(())
     }
 
     fn planner(&mut self) -> Result<&mut dyn Planner> {
@@ -285,7 +319,6 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
     Ok(position)
 }
 
-/// A planner that has searched once, so that its memory and its code are at hand.
 fn build(
     worker: &Worker,
     options: &Options,
@@ -293,8 +326,5 @@ fn build(
 ) -> Result<Box<dyn Planner>> {
     let mut planner = Beam::new(Evaluator::new(worker, options.hash_mb)?, options.beam);
     planner.set_tables(tables);
-    let limits = Limits { depth: Some(1), ..Limits::default() };
-    planner.search(&Position::default(), &mut Control::without_signals(limits), &mut |_| ())?;
-    planner.new_game();
     Ok(Box::new(planner))
 }
