@@ -12,6 +12,9 @@ use crate::tokens::{self, Tokens};
 /// The standard starting position.
 pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
+/// Legal moves of a typical position.
+pub const TYPICAL_MOVES: usize = 32;
+
 /// Characters that no FEN needs more of; errors quote no more than these.
 const LONGEST_FEN: usize = 120;
 
@@ -137,6 +140,16 @@ impl Position {
     pub fn has_legal_move(&self) -> bool {
         self.board.generate_moves(|_| true)
     }
+}
+
+/// All legal moves, in the order of their generation.
+pub fn legal_moves(board: &Board) -> Vec<Move> {
+    let mut moves = Vec::with_capacity(TYPICAL_MOVES);
+    board.generate_moves(|piece_moves| {
+        moves.extend(piece_moves);
+        false
+    });
+    moves
 }
 
 /// A move in UCI notation: castling as the king's two steps, or as king takes rook in Chess960.

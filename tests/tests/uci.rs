@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth::position::{Position, STARTPOS, uci_move};
+use azimuth::position::{Position, STARTPOS, legal_moves, uci_move};
 use azimuth_tests::{Session, binary};
 
 fn session() -> Result<Session> {
@@ -186,11 +186,7 @@ fn an_announced_mate_is_played_to_its_end() -> Result<()> {
             moves.push_str(&format!(" {mv}"));
             position.play(mv);
             // Any defence will do, as long as it is not always the same.
-            let mut replies = Vec::new();
-            position.board().generate_moves(|more| {
-                replies.extend(more);
-                false
-            });
+            let replies = legal_moves(position.board());
             if replies.is_empty() {
                 assert!(!position.board().checkers().is_empty(), "{fen}{moves}: stalemate");
                 break;

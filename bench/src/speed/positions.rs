@@ -1,7 +1,7 @@
 //! The positions that speed is measured on.
 
 use anyhow::Result;
-use azimuth::position::Position;
+use azimuth::position::{Position, legal_moves};
 use azimuth::uci::BENCH_POSITIONS;
 use cozy_chess::Board;
 
@@ -22,14 +22,10 @@ pub fn leaves(roots: &[Position]) -> Vec<Board> {
 
 /// Positions after every legal move.
 pub fn children(board: &Board) -> Vec<Board> {
-    let mut children = Vec::new();
-    board.generate_moves(|moves| {
-        children.extend(moves.into_iter().map(|mv| {
-            let mut child = board.clone();
-            child.play_unchecked(mv);
-            child
-        }));
-        false
-    });
-    children
+    let after = |mv| {
+        let mut child = board.clone();
+        child.play_unchecked(mv);
+        child
+    };
+    legal_moves(board).into_iter().map(after).collect()
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use cozy_chess::Move;
 
-use super::deepening::{Deepening, legal_moves};
+use super::deepening::Deepening;
 use super::mating::Mates;
 use super::tablebase::{RankedMoves, Tablebases};
 use super::{Control, Planner, Report, Value, rules};
 use crate::inference::{Evaluator, Lookup};
-use crate::position::Position;
+use crate::position::{Position, legal_moves};
 
 /// Deepest ply of any search.
 pub const MAX_DEPTH: u32 = 128;

@@ -13,10 +13,7 @@ use super::tablebase::Tablebases;
 use super::tree::{Candidate, ROOT, Tree};
 use super::{Control, Report, Value, rules};
 use crate::inference::{Evaluator, Lookup};
-use crate::position::{Position, repetition_key};
-
-/// Legal moves of a typical position, to turn positions a batch into expansions a batch.
-const TYPICAL_MOVES: usize = 32;
+use crate::position::{Position, TYPICAL_MOVES, legal_moves, repetition_key};
 
 /// Kept positions at which a search ends: under a gigabyte.
 const MAX_NODES: usize = 4_000_000;
@@ -353,13 +350,4 @@ enum Score {
     Exact(Value),
     /// The encoder's, known or on its way, and the error to make.
     Estimate { lookup: Lookup, noise: f32 },
-}
-
-pub(super) fn legal_moves(board: &Board) -> Vec<Move> {
-    let mut moves = Vec::with_capacity(TYPICAL_MOVES);
-    board.generate_moves(|piece_moves| {
-        moves.extend(piece_moves);
-        false
-    });
-    moves
 }

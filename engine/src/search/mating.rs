@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use cozy_chess::Move;
 
 use super::Value;
-use crate::position::{Position, repetition_key};
+use crate::position::{Position, legal_moves, repetition_key};
 
 /// Positions in which the side to move mates by force: its move, and the plies until mate at most.
 #[derive(Default)]
@@ -49,16 +49,12 @@ impl Mates {
     }
 
     fn longest_defence(&self, position: &Position) -> Option<(Move, u32)> {
-        let mut replies = Vec::new();
-        position.board().generate_moves(|moves| {
-            replies.extend(moves);
-            false
-        });
         let known = |reply: Move| {
             let mut after = position.clone();
             after.play(reply);
             self.get(&after).map(|(_, plies)| (reply, plies))
         };
+        let replies = legal_moves(position.board());
         replies.into_iter().filter_map(known).max_by_key(|&(_, plies)| plies)
     }
 }

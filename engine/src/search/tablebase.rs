@@ -203,3 +203,84 @@ fn square_passed(file: File, side_to_move: Color) -> shakmaty::Square {
     let rank = cozy_chess::Rank::Sixth.relative_to(side_to_move);
     shakmaty::Square::new(Square::new(file, rank) as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::position::legal_moves;
+
+    const TABLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/syzygy");
+
+    fn tables() -> Result<Tablebases> {
+        Tablebases::open(TABLES, Box::new(|problem| panic!("{problem}")))
+    }
+
+    fn ranked(fen: &str) -> Result<RankedMoves> {
+        let root = Position::from_fen(fen)?;
+        let moves = legal_moves(root.board());
+        tables()?.rank(&root, &moves).context("the tables know this")
+    }
+
+    #[test]
+    fn positions_right_after_a_capture_are_known() -> Result<()> {
+        let tables = tables()?;
+        let value = |fen: &str| -> Result<Option<Value>> {
+            Ok(tables.value(Position::from_fen(fen)?.board(), 3))
+        };
+        let win = Some(-Value::tablebase_loss_at(3));
+        assert_eq!(value("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1")?, win);
+        assert_eq!(value("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")?, Some(Value::DRAW));
+        assert_eq!(value("8/8/8/8/4k3/8/8/3QK3 b - - 0 1")?, Some(Value::tablebase_loss_at(3)));
+        // Moves of the 50-move rule have been used, castling is possible, pieces are too many.
+        assert_eq!(value("4k3/8/4K3/4P3/8/8/8/8 w - - 1 1")?, None);
+        assert_eq!(value("4k3/8/8/8/8/8/8/4K2R w K - 0 1")?, None);
+        assert_eq!(value("4k3/8/8/8/8/8/3PP3/4K3 w - - 0 1")?, None);
+        Ok(())
+    }
+
+    #[test]
+    fn the_soonest_win_the_draw_and_the_latest_loss_come_first() -> Result<()> {
+        let texts =
+            |moves: Vec<Move>| -> Vec<String> { moves.iter().map(ToString::to_string).collect() };
+        let mate = ranked("7k/8/6K1/8/8/8/8/R7 w - - 0 1")?;
+        assert_eq!(texts(mate.best(1)), ["a1a8"]);
+        assert_eq!(mate.value(mate.best(1)[0]), -Value::tablebase_loss_at(0));
+        // Only taking the queen holds the draw.
+        let capture = ranked("8/8/8/8/8/8/3kQ3/7K b - - 0 1")?;
+        assert_eq!(texts(capture.best(1)), ["d2e2"]);
+        assert_eq!(capture.value(capture.best(1)[0]), Value::DRAW);
+        assert!(capture.best(3).len() >= 3);
+        Ok(())
+    }
+
+    #[test]
+    fn the_fifty_move_rule_undoes_a_win() -> Result<()> {
+        let far = "8/8/8/3k4/8/8/8/R3K3 w - - 95 100";
+        let ranked = ranked(far)?;
+        assert_eq!(ranked.value(ranked.best(1)[0]), Value::DRAW);
+        Ok(())
+    }
+
+    #[test]
+    fn a_broken_table_is_said_once_and_passed_over() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        for name in ["KQvK.rtbw", "KRvK.rtbw"] {
+            let size = std::fs::metadata(Path::new(TABLES).join(name))?.len();
+            std::fs::write(folder.path().join(name), vec![0; usize::try_from(size)?])?;
+        }
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let heard = said.clone();
+        let notice: Notice =
+            Box::new(move |text| heard.lock().expect("no panics").push(text.to_owned()));
+        let tables = Tablebases::open(&folder.path().display().to_string(), notice)?;
+        for fen in ["8/8/8/8/4k3/8/8/3QK3 b - - 0 1", "8/8/8/8/4k3/8/8/3RK3 b - - 0 1"] {
+            assert_eq!(tables.value(Position::from_fen(fen)?.board(), 1), None);
+        }
+        let said = said.lock().expect("no panics");
+        assert!(matches!(said.as_slice(), [line] if line.starts_with("Syzygy: ")), "{said:?}");
+        Ok(())
+    }
+}

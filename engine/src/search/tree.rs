@@ -6,6 +6,10 @@ use super::Value;
 use super::mating::Mates;
 use crate::position::repetition_key;
 
+/// Bytes that a tree reserves; they cost nothing until they are used. From this size on allocators map
+/// memory apart and give all of it back: the memory of smaller ones stays with the process, in pieces.
+const RESERVED: usize = 40 << 20;
+
 /// Index of the root.
 pub(super) const ROOT: usize = 0;
 
@@ -51,7 +55,8 @@ impl Tree {
         // No move led to the root, and nothing reads its move or its own value.
         let king = root.king(root.side_to_move());
         let mv = Move { from: king, to: king, promotion: None };
-        let mut tree = Self { root: root.clone(), nodes: Vec::new() };
+        let nodes = Vec::with_capacity(RESERVED / size_of::<Node>());
+        let mut tree = Self { root: root.clone(), nodes };
         tree.push(ROOT, 0, Candidate { mv, value: Value::DRAW, exact: false });
         tree
     }

@@ -10,7 +10,7 @@ use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
-use crate::position::{Position, uci_move};
+use crate::position::{Position, legal_moves, uci_move};
 use crate::search::{Control, Limits, Planner, Report, Signal};
 
 /// A search that has begun.
@@ -140,11 +140,6 @@ impl Answer {
 /// The `bestmove` line of a legal move, no matter which; `(none)` where there is none.
 pub fn any_move(position: &Position, chess960: bool) -> String {
     let board = position.board();
-    let mut first = None;
-    board.generate_moves(|moves| {
-        first = moves.into_iter().next();
-        first.is_some()
-    });
-    let mv = first.map_or("(none)".to_owned(), |mv| uci_move(board, mv, chess960));
-    format!("bestmove {mv}")
+    let mv = legal_moves(board).first().map(|&mv| uci_move(board, mv, chess960));
+    format!("bestmove {}", mv.as_deref().unwrap_or("(none)"))
 }

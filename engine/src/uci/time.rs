@@ -10,8 +10,12 @@ use crate::search::TimeLimit;
 /// Moves that a clock without `movestogo` is spread over.
 const EXPECTED_MOVES: u32 = 30;
 
-/// No move takes more than this part of the clock, nor more than this many times its share.
+/// No move takes more than this part of what the clock has to spare, nor more than this many times its
+/// share.
 const LARGEST_SHARE: u32 = 4;
+
+/// Overheads that are kept in reserve, so that a machine that stalls for a moment does not lose the game.
+const RESERVE: u32 = 6;
 
 /// An iteration takes about as long as all before it, so none begins after this part of the share.
 const LAST_BEGINNING: f64 = 0.6;
@@ -29,12 +33,20 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
         let end = time.saturating_sub(overhead).max(time / SMALLEST_PART);
         return Some(TimeLimit { begin: end, end });
     }
-    let clock = go.time[own]?.saturating_sub(overhead);
+    let clock = go.time[own]?;
+    let left = clock.saturating_sub(overhead);
     let moves = go.moves_to_go.unwrap_or(EXPECTED_MOVES).clamp(1, EXPECTED_MOVES);
-    let share = clock / moves + go.increment[own].mul_f64(0.75);
-    let largest = if moves == 1 { clock } else { clock / LARGEST_SHARE };
-    let begin = share.min(largest).mul_f64(LAST_BEGINNING);
-    Some(TimeLimit { begin, end: (share * LARGEST_SHARE).min(largest) })
+    let (share, largest) = match moves {
+        // A new clock follows.
+        1 => (left, left),
+        _ => {
+            let spare = clock.saturating_sub(overhead * RESERVE);
+            let increment = go.increment[own];
+            (spare / moves + increment.mul_f64(0.75), spare / LARGEST_SHARE + increment / 2)
+        }
+    };
+    let end = largest.min(share * LARGEST_SHARE).min(left);
+    Some(TimeLimit { begin: share.min(end).mul_f64(LAST_BEGINNING), end })
 }
 
 #[cfg(test)]
@@ -63,6 +75,20 @@ mod tests {
                     assert!(limit.begin <= limit.end);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_clock_with_an_increment_never_runs_down() {
+        let (overhead, increment) = (Duration::from_millis(30), Duration::from_millis(10));
+        let mut left = Duration::from_secs(1);
+        for _ in 0..500 {
+            let milliseconds = left.as_millis() as u64;
+            let limit = budget(&clock(milliseconds, 10, None), Color::White, overhead);
+            // What is measured by the GUI is a millisecond more.
+            let used = limit.expect("a clock").end + Duration::from_millis(1);
+            left = (left - used) + increment;
+            assert!(left > Duration::from_millis(150), "{left:?}");
         }
     }
 
