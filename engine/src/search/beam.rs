@@ -14,7 +14,7 @@ use crate::inference::{Evaluator, Lookup};
 use crate::position::{Position, legal_moves};
 
 /// Deepest ply of any search.
-pub const MAX_DEPTH: u32 = 128;
+const MAX_DEPTH: u32 = 128;
 
 /// How the places of the beam are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

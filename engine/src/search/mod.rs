@@ -17,7 +17,7 @@ use cozy_chess::Move;
 
 use crate::position::Position;
 
-pub use beam::{Beam, BeamMode, BeamSettings, MAX_DEPTH};
+pub use beam::{Beam, BeamMode, BeamSettings};
 pub use control::{Control, Limits, Signal, TimeLimit};
 pub use handicap::Handicap;
 pub use tablebase::Tablebases;

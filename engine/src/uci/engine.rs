@@ -85,7 +85,7 @@ impl Engine {
             Command::Go { go, problem } => {
                 self.await_idle("go")?;
                 if let Some(problem) = problem {
-                    self.output.complain(&problem);
+                    self.output.inform(&problem);
                 }
                 self.go(&go);
             }
@@ -189,18 +189,18 @@ impl Engine {
     fn load(&self, model: &Model) -> Result<Worker> {
         let weights = Weights::read_or_embedded(model.weights.as_deref())?;
         let architecture = &weights.metadata.architecture;
-        let complain = |text: &str| self.output.complain(text);
-        let (device, dtype) = model.backend.open(model.precision, architecture, complain)?;
+        let inform = |text: &str| self.output.inform(text);
+        let (device, dtype) = model.backend.open(model.precision, architecture, inform)?;
         let output = self.output.clone();
-        let notice = Box::new(move |text: &str| output.complain(text));
+        let notice = Box::new(move |text: &str| output.inform(text));
         Worker::start(Arc::new(weights), &device, dtype, notice)
     }
 
     fn open_tables(&self, folders: Option<&str>) -> Result<Option<Arc<Tablebases>>> {
         let Some(folders) = folders else { return Ok(None) };
         let output = self.output.clone();
-        let tables = Tablebases::open(folders, Box::new(move |text: &str| output.complain(text)))?;
-        self.output.complain(&format!("Syzygy tables of up to {} pieces", tables.max_pieces()));
+        let tables = Tablebases::open(folders, Box::new(move |text: &str| output.inform(text)))?;
+        self.output.inform(&format!("Syzygy tables of up to {} pieces", tables.max_pieces()));
         Ok(Some(Arc::new(tables)))
     }
 
@@ -251,10 +251,10 @@ impl Engine {
             let mated = !self.position.board().checkers().is_empty();
             let value = if mated { Value::mated_at(0) } else { Value::DRAW };
             self.output.say(&format!("info depth 0 score {value}"));
-            self.output.complain(if mated { "go: checkmate" } else { "go: stalemate" });
+            self.output.inform(if mated { "go: checkmate" } else { "go: stalemate" });
             self.output.say(&any_move(&self.position, self.options.chess960));
         } else if let Err(error) = self.begin_search(go) {
-            self.output.complain(&format!("{error:#}"));
+            self.output.inform(&format!("{error:#}"));
             self.output.say(&any_move(&self.position, self.options.chess960));
         }
     }
@@ -276,12 +276,10 @@ impl Engine {
     }
 
     fn limits(&self, go: &Go) -> Limits {
-        let mut moves = Vec::new();
-        for text in &go.search_moves {
-            match self.position.parse_move(text) {
-                Ok(mv) => moves.push(mv),
-                Err(error) => self.output.complain(&format!("go: searchmoves: {error:#}")),
-            }
+        let moves = go.search_moves.iter().map(|text| self.position.parse_move(text));
+        let (moves, illegal): (Vec<_>, Vec<_>) = moves.partition(Result::is_ok);
+        if let Some(Err(error)) = illegal.first() {
+            self.output.inform(&format!("go: searchmoves: {error:#}"));
         }
         let side = self.position.board().side_to_move();
         // A mate in n moves is at most 2n - 1 plies away.
@@ -300,7 +298,7 @@ impl Engine {
             time: time::budget(go, side, self.options.move_overhead),
             infinite: go.infinite,
             ponder: go.ponder,
-            moves,
+            moves: moves.into_iter().flatten().collect(),
             lines: self.options.lines,
             handicap: limited.then_some(handicap),
         }

@@ -37,7 +37,7 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) {
         let text = text.trim();
         output.heard(text);
         if !complete {
-            output.complain("line too long, skipped");
+            output.inform("line too long, skipped");
             continue;
         }
         let obeyed = match parse(text) {
@@ -47,13 +47,13 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) {
             Err(error) => Err(error),
         };
         if let Err(error) = obeyed {
-            output.complain(&format!("{error:#}"));
+            output.inform(&format!("{error:#}"));
         }
     }
     engine.quit();
 }
 
-/// Runs one command, given as for [`run`], and returns.
+/// Runs `bench` to `depth` plies, the default where `None`, and returns.
 pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
     Engine::new(Output::new(output)).obey(Command::Bench(depth))
 }

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 
 use crate::text::shortened;
 
-/// Characters of an `info string` line about a problem: enough for a long path and a FEN.
-const PROBLEM_LIMIT: usize = 600;
+/// Characters of an `info string` line: enough for a long path and a FEN.
+const TEXT_LIMIT: usize = 600;
 
 /// The way to the GUI, shared by all threads. Lines stay whole.
 #[derive(Clone)]
@@ -40,10 +40,10 @@ impl Output {
         sink.note('<', line);
     }
 
-    /// An `info string` line about a problem.
-    pub fn complain(&self, problem: &str) {
-        let line = problem.replace(['\n', '\r'], " ");
-        self.say(&format!("info string {}", shortened(&line, PROBLEM_LIMIT)));
+    /// An `info string` line, whatever the text is made of.
+    pub fn inform(&self, text: &str) {
+        let line = text.replace(['\n', '\r'], " ");
+        self.say(&format!("info string {}", shortened(&line, TEXT_LIMIT)));
     }
 
     /// Notes a line that came from the GUI.
