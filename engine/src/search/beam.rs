@@ -193,6 +193,7 @@ mod tests {
     use cozy_chess::Board;
 
     use super::*;
+    use crate::encoder::{Attributes, Encoder, Inputs};
     use crate::inference::Worker;
     use crate::position::repetition_key;
     use crate::search::Limits;
@@ -270,6 +271,44 @@ mod tests {
                 let report = search(&mut beam, &root, Limits::default())?;
                 assert_eq!((report.value, report.pv.first().copied()), expected, "{fen}");
             }
+        }
+        Ok(())
+    }
+
+    /// The default encoder as if it were a device: on a thread of its own.
+    struct Remote(Box<dyn Encoder>);
+
+    impl Encoder for Remote {
+        fn attributes(&self) -> Attributes {
+            Attributes { recommended_batch: 100, ..self.0.attributes() }
+        }
+
+        fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+            self.0.encode(inputs)
+        }
+    }
+
+    #[test]
+    fn batches_for_a_device_change_no_choice() -> Result<()> {
+        let weights = Arc::new(Weights::embedded()?);
+        let remote = Remote(weights.encoder(&Device::Cpu, DType::F32)?);
+        let worker = Worker::with_encoder(weights, Box::new(remote), true, Box::new(|_| ()))?;
+        for fen in FENS {
+            let root = Position::from_fen(fen)?;
+            let limits = Limits { lines: 2, ..Limits::default() };
+            let searched = |evaluator| -> Result<Vec<_>> {
+                let mut lines = Vec::new();
+                Beam::new(evaluator, BeamSettings::default()).search(
+                    &root,
+                    &mut Control::without_signals(limits.clone()),
+                    &mut |line| lines.push((line.depth, line.value, line.pv.first().copied())),
+                )?;
+                Ok(lines)
+            };
+            let here = searched(evaluator()?)?;
+            let there = Evaluator::new(&worker, 16)?;
+            assert!(!there.answers_at_once());
+            assert_eq!(searched(there)?, here, "{fen}");
         }
         Ok(())
     }
