@@ -172,32 +172,27 @@ fn go(mut words: &[&str]) -> (Go, Option<String>) {
             }
             name if GO_WORDS.contains(&name) => match rest {
                 [value, rest @ ..] if !GO_WORDS.contains(value) => {
-                    match value.parse() {
-                        Ok(number) => set_limit(&mut go, name, number),
-                        Err(_) => keep_first(&mut problem, || {
+                    if let Ok(number) = value.parse() {
+                        set_limit(&mut go, name, number);
+                    } else {
+                        problem.get_or_insert_with(|| {
                             format!("go: '{name}' needs a number, found '{}'", quoted(value))
-                        }),
+                        });
                     }
                     rest
                 }
                 _ => {
-                    keep_first(&mut problem, || format!("go: '{name}' needs a number"));
+                    problem.get_or_insert_with(|| format!("go: '{name}' needs a number"));
                     rest
                 }
             },
             name => {
-                keep_first(&mut problem, || format!("go: unknown argument '{}'", quoted(name)));
+                problem.get_or_insert_with(|| format!("go: unknown argument '{}'", quoted(name)));
                 rest
             }
         };
     }
     (go, problem)
-}
-
-fn keep_first(problem: &mut Option<String>, text: impl FnOnce() -> String) {
-    if problem.is_none() {
-        *problem = Some(text());
-    }
 }
 
 fn set_limit(go: &mut Go, name: &str, number: i64) {
