@@ -164,6 +164,7 @@ struct Engine {
     threads: [JoinHandle<()>; 2],
     /// Where the searches began that have not been answered, oldest first.
     roots: VecDeque<Position>,
+    marks: u32,
 }
 
 impl Engine {
@@ -177,19 +178,26 @@ impl Engine {
                 let _ = sender.send(line);
             }
         });
-        Ok(Self { input, lines, threads: [engine, listener], roots: VecDeque::new() })
+        Ok(Self { input, lines, threads: [engine, listener], roots: VecDeque::new(), marks: 0 })
     }
 
     /// Sends a line and takes what the engine says of it.
     fn obey(&mut self, line: &[u8]) -> Result<()> {
-        let is_go = String::from_utf8_lossy(line).split_whitespace().next() == Some("go");
-        if is_go {
+        if String::from_utf8_lossy(line).split_whitespace().next() == Some("go") {
             let root = self.position()?;
             self.roots.push_back(root);
         }
         self.send(line)?;
-        self.send(b"isready")?;
-        self.read_until("readyok", PATIENCE).map(drop)
+        self.synchronise()
+    }
+
+    /// Takes all that the engine has to say of the lines so far, by a line that it has to complain of.
+    fn synchronise(&mut self) -> Result<()> {
+        self.marks += 1;
+        let mark = format!("mark-{}", self.marks);
+        self.send(mark.as_bytes())?;
+        let complaint = format!("info string unknown command '{mark}'");
+        self.read_until(&complaint, PATIENCE).map(drop)
     }
 
     /// Waits for the answer of a search, if one runs, and stops it where that takes too long.
