@@ -10,7 +10,7 @@ use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
 
 use super::{Value, rules};
 use crate::inference::Notice;
-use crate::position::{Position, repetition_key};
+use crate::position::Position;
 use crate::text::shortened;
 
 /// Ranks of moves: wins that the 50-move rule does not undo, and those it does, lie this far from
@@ -94,8 +94,7 @@ impl Tablebases {
         let mut after = root.clone();
         after.play(mv);
         let board = after.board();
-        let keys = [root.history(), &[repetition_key(root.board())]].concat();
-        let plies = match rules::result(board, 1, &keys) {
+        let plies = match rules::result(board, 1, after.history()) {
             Some(value) if value.is_mated() => 1,
             Some(_) => 0,
             None if board.halfmove_clock() == 0 => {

@@ -11,7 +11,7 @@ use crate::search::{Beam, BeamSettings, Control, Limits, Planner};
 const HASH_MB: usize = 16;
 
 /// Deepest `bench`: what follows takes hours.
-pub const DEEPEST: u32 = 16;
+const DEEPEST: u32 = 16;
 
 /// The positions: openings, middlegames and endgames of all kinds (Bratko-Kopec's and perft's among them).
 pub const BENCH_POSITIONS: [&str; 16] = [
