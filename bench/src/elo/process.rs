@@ -1,39 +1,20 @@
-//! A UCI engine in a process of its own.
-//!
-//! Written here because the crates that drive UCI engines block without a time limit, and a match
-//! has to tell a slow engine from a dead one.
+//! A UCI engine at the board.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, bail};
 use azimuth::position::uci_move;
-use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
+use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
 
 use super::player::{Choice, Evaluation, Player, Situation};
-use super::settings::{Limit, UciPlayer, file_name};
-
-/// Longest wait for an engine to start, or for a move without a time limit.
-const PATIENCE: Duration = Duration::from_secs(120);
+use super::settings::{Limit, UciPlayer};
 
 /// A move this much over its limit comes from an engine that hangs, not from a slow one.
 const HANGING: Duration = Duration::from_secs(10);
 
-/// A line with the time at which it was read.
-struct Line {
-    text: String,
-    read: Instant,
-}
-
-/// A running UCI engine.
+/// A UCI engine with what ends its thought.
 pub struct Process {
-    /// The engine's own name, from `id name`.
-    pub name: String,
-    command: String,
-    child: Child,
-    input: ChildStdin,
-    lines: Receiver<Line>,
+    engine: Engine,
     limit: Limit,
 }
 
@@ -41,66 +22,13 @@ impl Process {
     /// Starts the engine and sets its options. Fails where it does not start, does not answer, or
     /// lacks an option.
     pub fn start(settings: &UciPlayer, limit: &Limit) -> Result<Self> {
-        let command = file_name(&settings.command);
-        let mut child = Command::new(&settings.command)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("engine '{}': cannot start", settings.command.display()))?;
-        let output = child.stdout.take().context("no output")?;
-        let input = child.stdin.take().context("no input")?;
-        let lines = read_lines(output);
-        let limit = limit.clone();
-        let mut engine = Self { name: command.clone(), command, child, input, lines, limit };
-        engine.set_up(settings)?;
-        Ok(engine)
+        let options = settings.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Ok(Self { engine: Engine::start(&settings.command, options)?, limit: limit.clone() })
     }
 
-    fn set_up(&mut self, settings: &UciPlayer) -> Result<()> {
-        self.send("uci")?;
-        let mut known = Vec::new();
-        loop {
-            let line = self.read(PATIENCE)?.text;
-            if let Some(name) = line.strip_prefix("id name ") {
-                name.trim().clone_into(&mut self.name);
-            } else if let Some(option) = line.strip_prefix("option name ") {
-                let name = option.split(" type ").next().unwrap_or_default();
-                known.push(name.trim().to_lowercase());
-            } else if line.trim() == "uciok" {
-                break;
-            }
-        }
-        for (name, value) in &settings.options {
-            ensure!(
-                known.contains(&name.to_lowercase()),
-                "engine '{}': it has no option '{name}'",
-                self.command
-            );
-            self.send(&format!("setoption name {name} value {value}"))?;
-        }
-        self.wait_until_ready()
-    }
-
-    fn wait_until_ready(&mut self) -> Result<()> {
-        self.send("isready")?;
-        while self.read(PATIENCE)?.text.trim() != "readyok" {}
-        Ok(())
-    }
-
-    fn send(&mut self, line: &str) -> Result<()> {
-        writeln!(self.input, "{line}")
-            .and_then(|()| self.input.flush())
-            .with_context(|| format!("engine '{}': it has gone away", self.command))
-    }
-
-    fn read(&self, patience: Duration) -> Result<Line> {
-        self.lines.recv_timeout(patience).map_err(|error| match error {
-            RecvTimeoutError::Timeout => {
-                anyhow!("engine '{}': no answer in {:.1} s", self.command, patience.as_secs_f64())
-            }
-            RecvTimeoutError::Disconnected => anyhow!("engine '{}': it ended", self.command),
-        })
+    /// The engine's own name.
+    pub fn name(&self) -> &str {
+        self.engine.name()
     }
 
     /// Time after which no answer can be hoped for.
@@ -137,8 +65,7 @@ impl Process {
 
 impl Player for Process {
     fn new_game(&mut self) -> Result<()> {
-        self.send("ucinewgame")?;
-        self.wait_until_ready()
+        self.engine.new_game()
     }
 
     fn choose(&mut self, situation: &Situation<'_>) -> Result<Choice> {
@@ -149,13 +76,13 @@ impl Player for Process {
             position.push_str(&uci_move(&board, mv, false));
             board.play_unchecked(mv);
         }
-        self.send(&position)?;
+        self.engine.send(&position)?;
         let (mut evaluation, mut depth) = (None, None);
         let went = Instant::now();
-        self.send(&self.go(situation))?;
+        self.engine.send(&self.go(situation))?;
         let patience = self.patience(situation);
         loop {
-            let line = self.read(patience.saturating_sub(went.elapsed()))?;
+            let line = self.engine.read(patience.saturating_sub(went.elapsed()))?;
             let words: Vec<&str> = line.text.split_whitespace().collect();
             match words.as_slice() {
                 ["bestmove", mv, ..] => {
@@ -165,7 +92,7 @@ impl Player for Process {
                     let time = line.read.saturating_duration_since(went);
                     return Ok(Choice { mv: (*mv).to_owned(), evaluation, depth, time });
                 }
-                ["bestmove"] => bail!("engine '{}': bestmove without a move", self.command),
+                ["bestmove"] => bail!("{}: bestmove without a move", self.engine),
                 ["info", facts @ ..] => {
                     evaluation = read_score(facts).or(evaluation);
                     depth = number_after(facts, "depth").or(depth);
@@ -176,54 +103,15 @@ impl Player for Process {
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Asked to go, and made to where it does not.
-        let _ = self.send("quit");
-        let asked = Instant::now();
-        while asked.elapsed() < Duration::from_millis(200) {
-            if matches!(self.child.try_wait(), Ok(Some(_))) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn read_lines(output: ChildStdout) -> Receiver<Line> {
-    let (sender, lines) = unbounded();
-    std::thread::spawn(move || {
-        let mut output = BufReader::new(output);
-        let mut bytes = Vec::new();
-        while output.read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
-            let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
-            if sender.send(Line { text, read: Instant::now() }).is_err() {
-                break;
-            }
-            bytes.clear();
-        }
-    });
-    lines
-}
-
 /// The first line's score in what follows `info`; those of other lines (MultiPV) are left out.
 fn read_score(facts: &[&str]) -> Option<Evaluation> {
     if number_after::<u32>(facts, "multipv").is_some_and(|line| line > 1) {
         return None;
     }
-    number_after(facts, "cp")
-        .map(Evaluation::Centipawns)
-        .or_else(|| number_after(facts, "mate").map(Evaluation::Mate))
-}
-
-fn number_after<T: std::str::FromStr>(facts: &[&str], name: &str) -> Option<T> {
-    // What follows `pv` or `string` is text of another kind.
-    let end = facts.iter().position(|&word| word == "pv" || word == "string");
-    let facts = &facts[..end.unwrap_or(facts.len())];
-    let place = facts.iter().position(|&word| word == name)?;
-    facts.get(place + 1)?.parse().ok()
+    score(facts).map(|score| match score {
+        Score::Centipawns(value) => Evaluation::Centipawns(value),
+        Score::Mate(moves) => Evaluation::Mate(moves),
+    })
 }
 
 #[cfg(test)]
@@ -232,15 +120,12 @@ mod tests {
 
     #[test]
     fn scores_are_read_from_the_first_line() {
-        let facts = |text: &'static str| text.split_whitespace().collect::<Vec<_>>();
-        let read = |text| read_score(&facts(text));
+        let read = |text: &str| read_score(&text.split_whitespace().collect::<Vec<_>>());
         assert_eq!(
             read("depth 9 multipv 1 score cp -12 pv e2e4"),
             Some(Evaluation::Centipawns(-12))
         );
         assert_eq!(read("depth 9 score mate 3 pv e2e4"), Some(Evaluation::Mate(3)));
         assert_eq!(read("depth 9 multipv 2 score cp 5 pv e2e4"), None);
-        assert_eq!(read("string cp 5"), None);
-        assert_eq!(number_after(&facts("depth 11 seldepth 14"), "depth"), Some(11));
     }
 }

@@ -51,7 +51,7 @@ impl Roster {
                     }
                     format!("Azimuth {} weights {}", env!("CARGO_PKG_VERSION"), fingerprints[path])
                 }
-                Program::Uci(engine) => Process::start(engine, &settings.limit)?.name.clone(),
+                Program::Uci(engine) => Process::start(engine, &settings.limit)?.name().to_owned(),
             };
             let name = Name {
                 name: settings.name.clone().unwrap_or_else(|| default_name(&settings, &version)),
