@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::encoder::sparse::features::{Features, Placement};
+use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet, Placement};
 use azimuth::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 use azimuth::inference::{Evaluator, Worker};
 use azimuth::position::Position;
@@ -29,7 +29,7 @@ struct Fake {
 impl Encoder for Fake {
     fn attributes(&self) -> Attributes {
         Attributes {
-            input: InputKind::Features,
+            input: InputKind::Features(FeatureSet::ATTACK_STATES),
             perspective: Perspective::SideToMove,
             embedding_dim: self.dim,
             recommended_batch: 256,
@@ -42,7 +42,7 @@ impl Encoder for Fake {
         let mut embeddings = vec![0.0; inputs.len() * self.dim];
         if let Inputs::Features(batch) = inputs {
             for (features, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(self.dim)) {
-                let sum: u32 = features.own().iter().map(|&row| u32::from(row)).sum();
+                let sum: u32 = features.own.iter().map(|&row| u32::from(row)).sum();
                 let x = (sum.wrapping_mul(0x9e37_79b9) >> 8) as f32 / (1 << 24) as f32;
                 (embedding[0], embedding[1]) = (x, (1.0 - x * x).sqrt());
             }
@@ -71,9 +71,9 @@ fn inputs(c: &mut Criterion) {
     });
     group.bench_function("features", |b| {
         b.iter(|| {
-            for board in &boards {
-                black_box(Features::of(&Placement::of(board)));
-            }
+            let mut batch = FeatureBatch::new(FeatureSet::ATTACK_STATES);
+            boards.iter().for_each(|board| batch.push(&Placement::of(board)));
+            black_box(batch.len())
         });
     });
 }
@@ -84,7 +84,10 @@ fn batches(c: &mut Criterion) {
     let mut group = c.benchmark_group("moves to batch");
     let children: usize = roots.iter().map(|root| positions::children(root.board()).len()).sum();
     group.throughput(Throughput::Elements(children as u64));
-    for (name, kind) in [("tokens", InputKind::Tokens), ("features", InputKind::Features)] {
+    for (name, kind) in [
+        ("tokens", InputKind::Tokens),
+        ("features", InputKind::Features(FeatureSet::ATTACK_STATES)),
+    ] {
         group.bench_function(name, |b| {
             let mut inputs = Inputs::new(kind);
             b.iter(|| {

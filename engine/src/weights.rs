@@ -58,16 +58,16 @@ impl Metadata {
         training: serde_json::Value,
         metrics: serde_json::Value,
     ) -> Self {
-        let input = input_name(&architecture).to_owned();
+        let input = input_name(&architecture);
         Self { format_version: FORMAT_VERSION, architecture, input, direction, training, metrics }
     }
 }
 
 /// The tokeniser or feature set that an architecture's parameters are trained with.
-fn input_name(architecture: &Architecture) -> &'static str {
+fn input_name(architecture: &Architecture) -> String {
     match architecture {
-        Architecture::Transformer(_) => "chessbench-77",
-        Architecture::Sparse(_) => "attack-states-8",
+        Architecture::Transformer(_) => "chessbench-77".to_owned(),
+        Architecture::Sparse(config) => config.features.to_string(),
     }
 }
 

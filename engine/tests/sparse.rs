@@ -1,14 +1,28 @@
-//! The integer sparse encoder against its definition in f32, on every instruction set.
+//! The integer sparse encoder against its definition in f32, on every instruction set, and what its
+//! features say of a position.
 
 use std::sync::Arc;
 
 use anyhow::Result;
-use azimuth::encoder::sparse::SparseNetwork;
-use azimuth::encoder::sparse::features::{Features, Placement};
+use azimuth::encoder::parameters::{Init, Parameters};
+use azimuth::encoder::sparse::features::{
+    CAPTURES, FeatureBatch, FeatureSet, PIECE_SQUARES, Placement,
+};
 use azimuth::encoder::sparse::integer::{IntegerEncoder, Kernels};
+use azimuth::encoder::sparse::{SparseConfig, SparseNetwork};
 use azimuth::encoder::{Architecture, Encoder, Inputs};
 use azimuth::weights::Weights;
+use candle_core::{Device, Tensor};
 use cozy_chess::{Board, Move};
+
+/// Every kind of feature once.
+const SETS: [&str; 5] = [
+    "piece-square",
+    "attack-states-8",
+    "attack-states-8+roles+captures",
+    "exchange-states-11+king-mirror+threats",
+    "attack-states-8+king-buckets-4+captures",
+];
 
 /// Positions of games that play every n-th legal move.
 fn positions() -> Vec<Board> {
@@ -29,8 +43,10 @@ fn positions() -> Vec<Board> {
     boards
 }
 
-fn features() -> Vec<Features> {
-    positions().iter().map(|board| Features::of(&Placement::of(board))).collect()
+fn batch(set: FeatureSet, boards: &[Board]) -> FeatureBatch {
+    let mut batch = FeatureBatch::new(set);
+    boards.iter().for_each(|board| batch.push(&Placement::of(board)));
+    batch
 }
 
 fn sparse_weights() -> Result<(Weights, azimuth::encoder::sparse::SparseConfig)> {
@@ -44,7 +60,7 @@ fn sparse_weights() -> Result<(Weights, azimuth::encoder::sparse::SparseConfig)>
 #[test]
 fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
     let (weights, config) = sparse_weights()?;
-    let inputs = Inputs::Features(features());
+    let inputs = Inputs::Features(batch(config.features, &positions()));
     let encode = |kernels: Kernels| -> Result<Vec<f32>> {
         let encoder = IntegerEncoder::new(&config, &weights.parameters)?;
         encoder.with_kernels(kernels).encode(&inputs)
@@ -59,8 +75,8 @@ fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
 #[test]
 fn integers_stay_close_to_the_definition() -> Result<()> {
     let (weights, config) = sparse_weights()?;
-    let features = features();
-    let network = SparseNetwork::new(&weights.parameters)?;
+    let features = batch(config.features, &positions());
+    let network = SparseNetwork::new(&config, &weights.parameters)?;
     let exact = network.forward(&Arc::new(features.clone()), None, None)?;
     let exact = weights.axis.cosines(&exact.flatten_all()?.to_vec1()?);
     let mut encoder = IntegerEncoder::new(&config, &weights.parameters)?;
@@ -71,46 +87,129 @@ fn integers_stay_close_to_the_definition() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn colours_are_symmetric_and_mirroring_keeps_states() {
-    let fens = [
-        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", "4k3/8/8/4p3/3Q4/8/8/4K3 b - - 0 1"),
-        ("r3k3/2p5/8/8/8/8/5N2/4K2R w - - 0 1", "4k2r/5n2/8/8/8/8/2P5/R3K3 b - - 0 1"),
-    ];
-    for (white, black) in fens {
-        let [white, black] = [white, black].map(|fen| {
-            let placement = Placement::of(&fen.parse().expect("valid"));
-            let features = Features::of(&placement);
-            let sorted = |rows: &[u16]| {
-                let mut rows = rows.to_vec();
-                rows.sort_unstable();
-                rows
-            };
-            (sorted(features.own()), sorted(features.other()), placement)
-        });
-        assert_eq!((&white.0, &white.1), (&black.0, &black.1));
-        assert_eq!(white.2.mirrored().mirrored(), white.2);
-    }
+/// Parameters that differ from one another as trained ones do.
+fn made_up(config: &SparseConfig) -> Result<Parameters> {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let tensors = config.parameters().into_iter().map(|spec| {
+        let scale = match spec.init {
+            Init::Constant(value) | Init::Normal(value) | Init::Uniform(value) => value,
+        };
+        let count: usize = spec.shape.iter().product();
+        let values: Vec<f32> = (0..count).map(|_| scale * next()).collect();
+        Ok((spec.name, Tensor::from_vec(values, spec.shape.as_slice(), &Device::Cpu)?))
+    });
+    Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
 }
 
 #[test]
-fn states_say_what_hangs() {
-    use azimuth::encoder::sparse::features::PIECE_SQUARES;
+fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
+    for (set, heads) in SETS.iter().zip([1, 2, 8, 3, 32]) {
+        let config =
+            SparseConfig { features: set.parse()?, accumulator: 128, embedding_dim: 16, heads };
+        config.check()?;
+        let parameters = made_up(&config)?;
+        let features = batch(config.features, &positions());
+        let network = SparseNetwork::new(&config, &parameters)?;
+        let exact = network.forward(&Arc::new(features.clone()), None, None)?;
+        let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
+        let played =
+            IntegerEncoder::new(&config, &parameters)?.encode(&Inputs::Features(features))?;
+        let error = exact.iter().zip(&played).map(|(a, b)| (a - b).abs()).sum::<f32>();
+        let mean = error / exact.len() as f32;
+        assert!(mean < 0.01, "{set}, {heads} heads: coordinates differ by {mean} on average");
+    }
+    Ok(())
+}
+
+/// The rows of one position, seen by the side to move and by the other side, in rising order.
+fn rows(set: FeatureSet, placement: &Placement) -> [Vec<usize>; 2] {
+    let mut batch = FeatureBatch::new(set);
+    batch.push(placement);
+    let features = batch.iter().next().expect("one position");
+    [features.own, features.other].map(|rows| {
+        let mut rows: Vec<usize> = rows.iter().map(|&row| row.into()).collect();
+        rows.sort_unstable();
+        rows
+    })
+}
+
+#[test]
+fn rows_lie_in_the_table_and_both_sides_have_as_many() -> Result<()> {
+    for set in SETS {
+        let set: FeatureSet = set.parse()?;
+        for board in positions() {
+            let [own, other] = rows(set, &Placement::of(&board));
+            assert_eq!(own.len(), other.len());
+            assert!(own.iter().chain(&other).all(|&row| row < set.rows()), "{set}: {board}");
+            let pieces = own.iter().filter(|&&row| set.piece_square(row).is_some()).count();
+            assert_eq!(pieces, board.occupied().len() as usize);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn colours_are_symmetric_and_mirroring_keeps_states() -> Result<()> {
+    let pairs = [
+        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", "4k3/8/8/4p3/3Q4/8/8/4K3 b - - 0 1"),
+        ("r3k3/2p5/8/8/8/8/5N2/4K2R w - - 0 1", "4k2r/5n2/8/8/8/8/2P5/R3K3 b - - 0 1"),
+    ];
+    for set in SETS {
+        let set: FeatureSet = set.parse()?;
+        for (white, black) in pairs {
+            let [white, black] =
+                [white, black].map(|fen| Placement::of(&fen.parse().expect("a legal position")));
+            assert_eq!(rows(set, &white), rows(set, &black), "{set}");
+            assert_eq!(white.mirrored().mirrored(), white);
+        }
+    }
+    // A king's own side of the board makes no difference where it is mirrored away.
+    let mirror: FeatureSet = "attack-states-8+king-mirror+captures".parse()?;
+    for board in positions() {
+        let placement = Placement::of(&board);
+        assert_eq!(rows(mirror, &placement), rows(mirror, &placement.mirrored()), "{board}");
+    }
+    Ok(())
+}
+
+#[test]
+fn states_say_what_hangs() -> Result<()> {
     // White to move. The pawn on e4 attacks the queen on d5, which nothing defends; the queen
     // attacks the pawn, which the king on e3 defends.
     let board: Board = "4k3/8/8/3q4/4P3/4K3/8/8 w - - 0 1".parse().expect("valid");
-    let features = Features::of(&Placement::of(&board));
-    let state_of = |piece_square: usize| {
-        let rows = features.own().iter().map(|&row| usize::from(row));
-        rows.into_iter().find(|row| row % PIECE_SQUARES == piece_square).map(|r| r / PIECE_SQUARES)
+    let attack_states = FeatureSet::ATTACK_STATES;
+    let state_of = |set: FeatureSet, board: &Board, piece_square: usize| {
+        let [own, _] = rows(set, &Placement::of(board));
+        let found = own.iter().find(|&&row| set.piece_square(row) == Some(piece_square));
+        found.map(|row| row / PIECE_SQUARES)
     };
-    let queen = (6 + 4) * 64 + 35;
-    let pawn = 28;
-    assert_eq!(state_of(queen), Some(4));
-    assert_eq!(state_of(pawn), Some(3));
+    let (queen, pawn) = ((6 + 4) * 64 + 35, 28);
+    assert_eq!(state_of(attack_states, &board, queen), Some(4));
+    assert_eq!(state_of(attack_states, &board, pawn), Some(3));
+    let exchanges: FeatureSet = "exchange-states-11".parse()?;
+    assert_eq!(state_of(exchanges, &board, queen), Some(10));
+    assert_eq!(state_of(exchanges, &board, pawn), Some(2));
     // A second attacker outnumbers the one defender.
     let board: Board = "4k3/8/5n2/3q4/4P3/4K3/8/8 w - - 0 1".parse().expect("valid");
-    let features = Features::of(&Placement::of(&board));
-    let rows: Vec<usize> = features.own().iter().map(|&row| usize::from(row)).collect();
-    assert!(rows.contains(&(6 * PIECE_SQUARES + pawn)), "{rows:?}");
+    assert_eq!(state_of(attack_states, &board, pawn), Some(6));
+    assert_eq!(state_of(exchanges, &board, pawn), Some(5));
+    Ok(())
+}
+
+#[test]
+fn captures_name_attacker_victim_and_square() -> Result<()> {
+    let board: Board = "4k3/8/8/3q4/4P3/4K3/8/8 w - - 0 1".parse().expect("valid");
+    let set: FeatureSet = "piece-square+captures".parse()?;
+    let [own, other] = rows(set, &Placement::of(&board));
+    let capture = |theirs: usize, attacker: usize, victim: usize, square: usize| {
+        set.rows() - CAPTURES + ((theirs * 6 + attacker) * 6 + victim) * 64 + square
+    };
+    // Own pawn takes queen on d5, their queen takes pawn on e4; then the same seen from behind.
+    assert_eq!(own[own.len() - 2..], [capture(0, 0, 4, 35), capture(1, 4, 0, 28)]);
+    assert_eq!(other[other.len() - 2..], [capture(0, 4, 0, 36), capture(1, 0, 4, 27)]);
+    Ok(())
 }

@@ -57,6 +57,11 @@ impl Checkpoint {
         replace_file(path, &safetensors::serialize(&self.tensors, Some(header))?)
     }
 
+    /// Whether the state has a tensor of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.tensors.contains_key(name)
+    }
+
     /// A tensor of the state.
     pub fn tensor(&self, name: &str) -> Result<Tensor> {
         self.tensors.get(name).cloned().ok_or_else(|| anyhow!("checkpoint: '{name}' is missing"))

@@ -1,45 +1,164 @@
-//! The losses: supervised contrastive (paper, section 3.3; Khosla et al. 2020, equation 2) and an
-//! auxiliary regression of the win probability through the embedding.
+//! The losses: supervised contrastive (paper, section 3.3; Khosla et al. 2020, equation 2) and
+//! auxiliary ones, which read the win probability off the embedding.
+
+use std::cell::Cell;
 
 use azimuth::encoder::fused::exp_of_negative;
-use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp1, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 use multiversion::multiversion;
+use serde::{Deserialize, Serialize};
 
-/// Supervised contrastive loss of unit embeddings `z` (n x D): the mean over all samples of
-/// `-1/|P(i)| Σ_p log(exp(z_i·z_p / T) / Σ_{a≠i} exp(z_i·z_a / T))`, where the positives P(i) are the
-/// samples whose win probability differs by less than `delta`; a sample without positives adds 0.
-///
-/// On the CPU the loss and its gradient come from one pass over the similarities.
-pub fn supervised_contrastive(
-    z: &Tensor,
-    labels: &[f32],
-    delta: f32,
-    temperature: f32,
-) -> Result<Tensor> {
-    if z.device().is_cpu() {
-        fused(z, labels, delta, temperature)
-    } else {
-        composed(z, labels, delta, temperature)
+use crate::margin::Margin;
+
+/// The losses of a run and their weights.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Losses {
+    /// Which positions attract one another.
+    pub margin: Margin,
+    /// Temperature of the contrastive loss.
+    pub temperature: f32,
+    /// Whether positives count less the further apart their labels are, up to twice the margin.
+    pub soft: bool,
+    /// Weight of the contrastive loss (the paper: 1).
+    pub contrastive: f32,
+    /// Weight of the regression of the win probability by a logistic unit (the paper: 0).
+    pub regression: f32,
+    /// Weight of the regression of the win probability by the cosine itself (the paper: 0).
+    pub cosine: f32,
+    /// Weight of the order of siblings (the paper: 0).
+    pub ranking: f32,
+}
+
+/// What [`Losses::of`] found.
+pub struct Found {
+    /// The weighted sum, to be made small.
+    pub total: Tensor,
+    /// The contrastive loss alone.
+    pub contrastive: Tensor,
+    /// The regression's squared error alone.
+    pub regression: Tensor,
+}
+
+impl Losses {
+    /// All losses of a batch of unit embeddings (n x D), read off along `direction` with `bias`.
+    pub fn of(
+        &self,
+        z: &Tensor,
+        batch: &Labels<'_>,
+        direction: &Tensor,
+        bias: &Tensor,
+    ) -> Result<Found> {
+        let contrastive = self.supervised_contrastive(z, batch.win_probabilities)?;
+        let p = Tensor::from_slice(batch.win_probabilities, z.dim(0)?, z.device())?;
+        let along = |direction: &Tensor| z.matmul(&direction.unsqueeze(1)?)?.squeeze(1);
+        let logits = along(direction)?;
+        let read = candle_nn::ops::sigmoid(&logits.broadcast_add(bias)?)?;
+        let regression = (read - &p)?.sqr()?.mean_all()?;
+        let mut total = ((&contrastive * f64::from(self.contrastive))?
+            + (&regression * f64::from(self.regression))?)?;
+        if self.cosine > 0.0 {
+            let unit = direction.broadcast_div(&direction.sqr()?.sum_all()?.sqrt()?)?;
+            let error = (((along(&unit)? + 1.0)? * 0.5)? - p)?.sqr()?.mean_all()?;
+            total = (total + (error * f64::from(self.cosine))?)?;
+        }
+        if self.ranking > 0.0
+            && let Some(disorder) = ranking(&logits, batch)?
+        {
+            total = (total + (disorder * f64::from(self.ranking))?)?;
+        }
+        Ok(Found { total, contrastive, regression })
+    }
+
+    /// Supervised contrastive loss of unit embeddings `z` (n x D): the mean over all samples of
+    /// `-1/|P(i)| Σ_p log(exp(z_i·z_p / T) / Σ_{a≠i} exp(z_i·z_a / T))`, where the positives P(i) are
+    /// the samples within the margin; a sample without positives adds 0. Soft positives weigh
+    /// `1 - d / 2` at a distance of `d` margins, and |P(i)| is the sum of the weights.
+    ///
+    /// On the CPU the loss and its gradient come from one pass over the similarities.
+    fn supervised_contrastive(&self, z: &Tensor, labels: &[f32]) -> Result<Tensor> {
+        let places: Vec<f32> = labels.iter().map(|&p| self.margin.place(p)).collect();
+        if z.device().is_cpu() {
+            fused(z, &places, self.soft, self.temperature)
+        } else {
+            composed(z, &places, self.soft, self.temperature)
+        }
     }
 }
 
-/// Mean squared error of the win probability read off the embeddings by a logistic unit:
-/// `(sigmoid(z·direction + bias) - p)²`.
-pub fn regression(z: &Tensor, labels: &[f32], direction: &Tensor, bias: &Tensor) -> Result<Tensor> {
-    let labels = Tensor::from_slice(labels, labels.len(), z.device())?;
-    let logits = z.matmul(&direction.unsqueeze(1)?)?.squeeze(1)?.broadcast_add(bias)?;
-    (candle_nn::ops::sigmoid(&logits)? - labels)?.sqr()?.mean_all()
+/// What is known of a batch's positions.
+#[derive(Clone, Copy)]
+pub struct Labels<'a> {
+    /// Win probabilities in the encoder's perspective.
+    pub win_probabilities: &'a [f32],
+    /// Equal for siblings, which are neighbours.
+    pub parents: &'a [u32],
 }
 
-fn fused(z: &Tensor, labels: &[f32], delta: f32, temperature: f32) -> Result<Tensor> {
-    let n = labels.len();
+/// Siblings are to be put in order where their win probabilities differ by more than this.
+const SIBLING_MARGIN: f32 = 0.02;
+
+/// The mean over neighbouring siblings of `|Δp| log(1 + exp(-Δlogit))`, the difference taken from the
+/// worse to the better; nothing where no siblings are neighbours (Burges et al. 2005, with weights).
+fn ranking(logits: &Tensor, batch: &Labels<'_>) -> Result<Option<Tensor>> {
+    let (mut better, mut worse, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let mut first = 0;
+    for family in batch.parents.chunk_by(|a, b| a == b) {
+        for a in first..first + family.len() {
+            for b in a + 1..first + family.len() {
+                let difference = batch.win_probabilities[a] - batch.win_probabilities[b];
+                if difference.abs() > SIBLING_MARGIN {
+                    let (above, below) = if difference > 0.0 { (a, b) } else { (b, a) };
+                    better.push(above as u32);
+                    worse.push(below as u32);
+                    weights.push(difference.abs());
+                }
+            }
+        }
+        first += family.len();
+    }
+    if weights.is_empty() {
+        return Ok(None);
+    }
+    let (count, device) = (weights.len(), logits.device());
+    let pick = |index: Vec<u32>| logits.index_select(&Tensor::from_vec(index, count, device)?, 0);
+    let difference = (pick(better)? - pick(worse)?)?;
+    // log(1 + exp(-x)) without overflow: max(-x, 0) + log(1 + exp(-|x|)).
+    let far = (difference.abs()?.neg()?.exp()? + 1.0)?.log()?;
+    let disorder = (difference.neg()?.relu()? + far)?;
+    Ok(Some((disorder * Tensor::from_vec(weights, count, device)?)?.mean_all()?))
+}
+
+fn fused(z: &Tensor, places: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
     let embeddings = z.detach();
-    let similarities = embeddings.matmul(&embeddings.t()?)?.flatten_all()?.to_vec1::<f32>()?;
-    let mut slopes = similarities;
-    let loss = contrast(&mut slopes, labels, delta, temperature);
-    let slopes = Tensor::from_vec(slopes, (n, n), z.device())?;
+    let slopes = embeddings.matmul(&embeddings.t()?)?;
+    let contrast = Contrast { places, soft, temperature, loss: Cell::new(0.0) };
+    slopes.inplace_op1(&contrast)?;
     let gradient = slopes.matmul(&embeddings)?;
-    z.apply_op1(Known { loss, gradient })
+    z.apply_op1(Known { loss: contrast.loss.get(), gradient })
+}
+
+/// Turns similarities into slopes where they are.
+struct Contrast<'a> {
+    places: &'a [f32],
+    soft: bool,
+    temperature: f32,
+    loss: Cell<f32>,
+}
+
+impl InplaceOp1 for Contrast<'_> {
+    fn name(&self) -> &'static str {
+        "contrast"
+    }
+
+    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
+        let (CpuStorage::F32(values), Some((start, end))) = (storage, layout.contiguous_offsets())
+        else {
+            bail!("contrast: expected a contiguous f32 tensor");
+        };
+        let similarities = &mut values[start..end];
+        self.loss.set(contrast(similarities, self.places, self.soft, self.temperature));
+        Ok(())
+    }
 }
 
 /// A scalar whose gradient was found together with it.
@@ -62,48 +181,66 @@ impl CustomOp1 for Known {
     }
 }
 
+/// How much of a positive two positions are to one another, `distance` margins apart.
+#[inline(always)]
+fn attraction(distance: f32, soft: bool) -> f32 {
+    let hard = if distance.abs() < 1.0 { 1.0 } else { 0.0 };
+    if soft { (1.0 - 0.5 * distance.abs()).max(0.0) } else { hard }
+}
+
 const LANES: usize = 16;
 
 /// Turns the similarities (n x n) into the loss's slopes along them and returns the loss. The
 /// similarity of i and j stands in the terms of both, and both use the same weight, so each slope is
 /// the sum of the two.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn contrast(similarities: &mut [f32], labels: &[f32], delta: f32, temperature: f32) -> f32 {
-    let n = labels.len();
+fn contrast(similarities: &mut [f32], places: &[f32], soft: bool, temperature: f32) -> f32 {
+    let n = places.len();
     let sharpness = 1.0 / temperature;
     let mut loss = 0.0f64;
     // For each anchor 1 / its mass and 1 / its positives; 0 where it has none and adds nothing.
     let (mut shares, mut pulls) = (vec![0.0f32; n], vec![0.0f32; n]);
+    let mut others = places.to_vec();
     for (anchor, row) in similarities.chunks_exact_mut(n).enumerate() {
-        let own = labels[anchor];
-        let (mut mass, mut positives, mut attraction) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        // Similarities of unit vectors never pass 1, so no maximum is needed to keep exp in range.
+        let own = places[anchor];
+        // The anchor is no pair with itself: infinitely far apart and without weight.
+        others[anchor] = f32::INFINITY;
         row[anchor] = f32::NEG_INFINITY;
-        for (row, labels) in row.chunks_mut(LANES).zip(labels.chunks(LANES)) {
-            for lane in 0..row.len() {
-                let logit = (row[lane] - 1.0) * sharpness;
-                let weight = exp_of_negative(logit);
-                let positive = (labels[lane] - own).abs() < delta && row[lane].is_finite();
-                row[lane] = weight;
-                mass[lane] += weight;
-                positives[lane] += if positive { 1.0 } else { 0.0 };
-                attraction[lane] += if positive { logit } else { 0.0 };
+        let (mut mass, mut positives, mut pulled) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let mut visit = |lane: usize, similarity: &mut f32, place: f32| {
+            // Similarities of unit vectors never pass 1, so no maximum is needed to keep exp in range.
+            let logit = (*similarity - 1.0) * sharpness;
+            let positive = attraction(place - own, soft);
+            *similarity = exp_of_negative(logit);
+            mass[lane] += *similarity;
+            positives[lane] += positive;
+            pulled[lane] += if positive > 0.0 { positive * logit } else { 0.0 };
+        };
+        let (blocks, rest) = row.as_chunks_mut::<LANES>();
+        let (place_blocks, place_rest) = others.as_chunks::<LANES>();
+        for (block, places) in blocks.iter_mut().zip(place_blocks) {
+            for lane in 0..LANES {
+                visit(lane, &mut block[lane], places[lane]);
             }
         }
-        let count: f32 = positives.iter().sum();
-        if count > 0.0 {
+        for (lane, (similarity, &place)) in rest.iter_mut().zip(place_rest).enumerate() {
+            visit(lane, similarity, place);
+        }
+        others[anchor] = own;
+        let positives: f32 = positives.iter().sum();
+        if positives > 0.0 {
             let mass: f32 = mass.iter().sum();
-            loss += f64::from(mass.ln() - attraction.iter().sum::<f32>() / count);
+            loss += f64::from(mass.ln() - pulled.iter().sum::<f32>() / positives);
             shares[anchor] = 1.0 / mass;
-            pulls[anchor] = 1.0 / count;
+            pulls[anchor] = 1.0 / positives;
         }
     }
     let scale = sharpness / n as f32;
     for (anchor, row) in similarities.chunks_exact_mut(n).enumerate() {
-        let (own, share, pull) = (labels[anchor], shares[anchor], pulls[anchor]);
-        let others = labels.iter().zip(shares.iter().zip(&pulls));
-        for (slope, (&label, (&other_share, &other_pull))) in row.iter_mut().zip(others) {
-            let pull = if (label - own).abs() < delta { pull + other_pull } else { 0.0 };
+        let (own, share, pull) = (places[anchor], shares[anchor], pulls[anchor]);
+        let others = places.iter().zip(shares.iter().zip(&pulls));
+        for (slope, (&place, (&other_share, &other_pull))) in row.iter_mut().zip(others) {
+            let pull = attraction(place - own, soft) * (pull + other_pull);
             *slope = scale * (*slope * (share + other_share) - pull);
         }
         row[anchor] = 0.0;
@@ -112,20 +249,20 @@ fn contrast(similarities: &mut [f32], labels: &[f32], delta: f32, temperature: f
 }
 
 /// The same loss from candle's operations, for every device.
-fn composed(z: &Tensor, labels: &[f32], delta: f32, temperature: f32) -> Result<Tensor> {
-    let n = labels.len();
+fn composed(z: &Tensor, places: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
+    let n = places.len();
     let device = z.device();
     let mut positive = vec![0f32; n * n];
     let mut not_self = vec![1f32; n * n];
     let mut active = vec![0f32; n];
     for (anchor, row) in positive.chunks_exact_mut(n).enumerate() {
         not_self[anchor * n + anchor] = 0.0;
-        let similar =
-            |other: usize| other != anchor && (labels[other] - labels[anchor]).abs() < delta;
-        let count = (0..n).filter(|&other| similar(other)).count();
-        if count > 0 {
+        row.iter_mut().zip(places).for_each(|(w, p)| *w = attraction(p - places[anchor], soft));
+        row[anchor] = 0.0;
+        let sum: f32 = row.iter().sum();
+        if sum > 0.0 {
             active[anchor] = 1.0;
-            (0..n).filter(|&other| similar(other)).for_each(|o| row[o] = 1.0 / count as f32);
+            row.iter_mut().for_each(|weight| *weight /= sum);
         }
     }
     let positive = Tensor::from_vec(positive, (n, n), device)?;
@@ -169,7 +306,9 @@ mod tests {
         let fixture: Fixture = serde_json::from_str(include_str!("testdata/contrastive.json"))?;
         let Fixture { n, d, delta, temperature, ref z, ref p, .. } = fixture;
         let z = Var::from_slice(z, (n, d), &Device::Cpu)?;
-        for loss in [fused(&z, p, delta, temperature)?, composed(&z, p, delta, temperature)?] {
+        let places: Vec<f32> = p.iter().map(|p| p / delta).collect();
+        for loss in [fused, composed] {
+            let loss = loss(&z, &places, false, temperature)?;
             assert!((loss.to_scalar::<f32>()? - fixture.loss).abs() < 1e-5);
             let gradients = loss.backward()?;
             let gradient = gradients.get(&z).expect("tracked").flatten_all()?.to_vec1::<f32>()?;
@@ -183,37 +322,64 @@ mod tests {
     #[test]
     fn the_fused_pass_equals_the_composed_one() -> Result<()> {
         let (z, labels) = batch(67);
-        let z = Var::from_vec(z, (67, 8), &Device::Cpu)?;
-        let fused = fused(&z, &labels, 0.05, 0.07)?;
-        let composed = composed(&z, &labels, 0.05, 0.07)?;
-        let difference = (fused.to_scalar::<f32>()? - composed.to_scalar::<f32>()?).abs();
-        assert!(difference < 1e-4, "{difference}");
-        let (fused, composed) = (fused.backward()?, composed.backward()?);
-        let (Some(fused), Some(composed)) = (fused.get(&z), composed.get(&z)) else {
-            panic!("no gradient");
-        };
-        let difference = (fused - composed)?.abs()?.max_all()?.to_scalar::<f32>()?;
-        assert!(difference < 1e-4, "{difference}");
+        let places: Vec<f32> = labels.iter().map(|p| p / 0.05).collect();
+        for soft in [false, true] {
+            let z = Var::from_slice(&z, (67, 8), &Device::Cpu)?;
+            let fused = fused(&z, &places, soft, 0.07)?;
+            let composed = composed(&z, &places, soft, 0.07)?;
+            let difference = (fused.to_scalar::<f32>()? - composed.to_scalar::<f32>()?).abs();
+            assert!(difference < 1e-4, "{difference}");
+            let (fused, composed) = (fused.backward()?, composed.backward()?);
+            let (Some(fused), Some(composed)) = (fused.get(&z), composed.get(&z)) else {
+                panic!("no gradient");
+            };
+            let difference = (fused - composed)?.abs()?.max_all()?.to_scalar::<f32>()?;
+            assert!(difference < 1e-4, "{difference}");
+        }
         Ok(())
     }
 
     #[test]
-    fn the_gradient_matches_finite_differences() -> Result<()> {
+    fn every_gradient_matches_finite_differences() -> Result<()> {
         let (z, labels) = batch(12);
-        let loss = |z: &[f32]| -> Result<f64> {
-            let z = Tensor::from_slice(z, (12, 8), &Device::Cpu)?;
-            Ok(f64::from(fused(&z, &labels, 0.2, 0.5)?.to_scalar::<f32>()?))
+        let parents = [0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4];
+        let labels = Labels { win_probabilities: &labels, parents: &parents };
+        let only = Losses {
+            margin: Margin { delta: 0.2, delta_equal: 0.1 },
+            temperature: 0.5,
+            soft: false,
+            contrastive: 0.0,
+            regression: 0.0,
+            cosine: 0.0,
+            ranking: 0.0,
         };
-        let variable = Var::from_slice(&z, (12, 8), &Device::Cpu)?;
-        let gradients = fused(&variable, &labels, 0.2, 0.5)?.backward()?;
-        let gradient =
-            gradients.get(&variable).expect("tracked").flatten_all()?.to_vec1::<f32>()?;
-        for index in (0..z.len()).step_by(7) {
-            let (mut above, mut below) = (z.clone(), z.clone());
-            above[index] += 5e-3;
-            below[index] -= 5e-3;
-            let slope = (loss(&above)? - loss(&below)?) / 1e-2;
-            assert!((slope - f64::from(gradient[index])).abs() < 2e-3, "{index}: {slope}");
+        let direction: Vec<f32> = (0..8).map(|i| (i as f32).cos()).collect();
+        let direction = Tensor::new(direction, &Device::Cpu)?;
+        let bias = Tensor::new(&[0.1f32], &Device::Cpu)?;
+        for losses in [
+            Losses { contrastive: 1.0, ..only },
+            Losses { contrastive: 1.0, soft: true, ..only },
+            Losses { regression: 1.0, ..only },
+            Losses { cosine: 1.0, ..only },
+            Losses { ranking: 1.0, ..only },
+        ] {
+            let loss = |z: &[f32]| -> Result<f64> {
+                let z = Tensor::from_slice(z, (12, 8), &Device::Cpu)?;
+                let found = losses.of(&z, &labels, &direction, &bias)?;
+                Ok(f64::from(found.total.to_scalar::<f32>()?))
+            };
+            let variable = Var::from_slice(&z, (12, 8), &Device::Cpu)?;
+            let gradients = losses.of(&variable, &labels, &direction, &bias)?.total.backward()?;
+            let gradient =
+                gradients.get(&variable).expect("tracked").flatten_all()?.to_vec1::<f32>()?;
+            assert!(gradient.iter().any(|slope| slope.abs() > 1e-3), "{losses:?}");
+            for index in (0..z.len()).step_by(7) {
+                let (mut above, mut below) = (z.clone(), z.clone());
+                above[index] += 5e-3;
+                below[index] -= 5e-3;
+                let slope = (loss(&above)? - loss(&below)?) / 1e-2;
+                assert!((slope - f64::from(gradient[index])).abs() < 2e-3, "{index}: {slope}");
+            }
         }
         Ok(())
     }
@@ -221,8 +387,8 @@ mod tests {
     #[test]
     fn a_sample_without_positives_adds_nothing() -> Result<()> {
         let z = Tensor::new(&[[1f32, 0.0], [0.0, 1.0]], &Device::Cpu)?;
-        for loss in [fused(&z, &[0.1, 0.9], 0.05, 0.07)?, composed(&z, &[0.1, 0.9], 0.05, 0.07)?] {
-            assert_eq!(loss.to_scalar::<f32>()?, 0.0);
+        for loss in [fused, composed] {
+            assert_eq!(loss(&z, &[0.0, 16.0], false, 0.07)?.to_scalar::<f32>()?, 0.0);
         }
         Ok(())
     }

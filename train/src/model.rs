@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
 use azimuth::encoder::sparse::SparseNetwork;
-use azimuth::encoder::sparse::features::{PIECE_SQUARES, STATES};
+use azimuth::encoder::sparse::features::{FeatureSet, PIECE_SQUARES};
 use azimuth::encoder::transformer::{Dropout, Transformer, token_tensor};
 use azimuth::encoder::{Architecture, Inputs};
 use candle_core::{DType, Device, Tensor, Var};
@@ -21,7 +21,7 @@ use crate::optimizer::rows::FactoredTable;
 
 /// The parameter that [`FactoredTable`] replaces.
 const TABLE: &str = "features.weight";
-/// The part of the table's rows that all states of a piece on a square share.
+/// The parts that the table's rows share.
 const SHARED: &str = "features.shared";
 const READOUT_DIRECTION: &str = "readout.direction";
 const READOUT_BIAS: &str = "readout.bias";
@@ -64,15 +64,29 @@ impl Model {
         let mut variables = BTreeMap::new();
         let mut table = None;
         for spec in specs {
-            let tensor = Tensor::from_vec(draw(&spec, &mut rng)?, spec.shape.as_slice(), device)?;
-            if spec.name == TABLE && device.is_cpu() {
-                table = Some(FactoredTable::new(&tensor)?);
+            if let (TABLE, Some(set)) = (&*spec.name, features(architecture)) {
+                let width = spec.shape[1];
+                let mut draw = |count| draw(spec.init, count, &mut rng);
+                if device.is_cpu() {
+                    table = Some(FactoredTable::new(set, width, draw)?);
+                } else {
+                    // The same beginning: what rows share is drawn, their own values are 0.
+                    let pieces = Tensor::from_vec(
+                        draw(PIECE_SQUARES * width)?,
+                        (PIECE_SQUARES, width),
+                        device,
+                    )?;
+                    let more = set.shared_rows() - PIECE_SQUARES;
+                    let rest = Tensor::zeros((more, width), DType::F32, device)?;
+                    let shared = Tensor::cat(&[&pieces, &rest], 0)?;
+                    variables.insert(SHARED.to_owned(), Var::from_tensor(&shared)?);
+                    let own = Var::zeros((set.rows(), width), DType::F32, device)?;
+                    variables.insert(spec.name, own);
+                }
                 continue;
             }
-            if spec.name == TABLE {
-                let shared = Tensor::zeros((PIECE_SQUARES, spec.shape[1]), DType::F32, device)?;
-                variables.insert(SHARED.to_owned(), Var::from_tensor(&shared)?);
-            }
+            let values = draw(spec.init, spec.shape.iter().product(), &mut rng)?;
+            let tensor = Tensor::from_vec(values, spec.shape.as_slice(), device)?;
             variables.insert(spec.name, Var::from_tensor(&tensor)?);
         }
         let optimizer = DenseOptimizer::new(variables.iter().map(|(n, v)| (n.clone(), v.clone())))?;
@@ -86,7 +100,9 @@ impl Model {
             Architecture::Transformer(config) => {
                 Network::Transformer(Transformer::new(config, &parameters)?)
             }
-            Architecture::Sparse(_) => Network::Sparse(SparseNetwork::new(&parameters)?),
+            Architecture::Sparse(config) => {
+                Network::Sparse(SparseNetwork::new(config, &parameters)?)
+            }
         };
         Ok(Self {
             architecture: architecture.clone(),
@@ -109,6 +125,9 @@ impl Model {
             }
             (Network::Sparse(network), Inputs::Features(features)) => {
                 let folded = self.folded_table()?;
+                if let Some(table) = &self.table {
+                    table.prepare(&features)?;
+                }
                 let sink = self.table.as_ref().map(FactoredTable::sink);
                 Ok(network.forward(&Arc::new(features), folded.as_ref(), sink)?)
             }
@@ -121,11 +140,16 @@ impl Model {
         (&self.variables[READOUT_DIRECTION], &self.variables[READOUT_BIAS])
     }
 
-    /// Moves all parameters against the gradient of `loss`.
-    pub fn step(&mut self, loss: &Tensor, step: Step) -> Result<()> {
-        self.optimizer.step(&loss.backward()?, step)?;
+    /// Moves all parameters against the gradient of `loss`, which is cut to length `clip`.
+    pub fn step(&mut self, loss: &Tensor, mut step: Step, clip: Option<f64>) -> Result<()> {
+        let gradients = loss.backward()?;
+        if let Some(longest) = clip {
+            let rows = self.table.as_ref().map_or(0.0, FactoredTable::squared_gradient);
+            step = step.clipped(longest, self.optimizer.squared_gradient(&gradients)? + rows);
+        }
+        self.optimizer.step(&gradients, step)?;
         if let Some(table) = &mut self.table {
-            table.step(step)?;
+            table.step(step);
         }
         Ok(())
     }
@@ -134,7 +158,7 @@ impl Model {
     /// the CPU.
     pub fn parameters(&self) -> Result<Parameters> {
         let table = match &self.table {
-            Some(table) => Some(table.table().clone()),
+            Some(table) => Some(table.whole()?),
             None => self.folded_table()?,
         };
         let named = self.architecture.parameters().into_iter().map(|spec| {
@@ -149,14 +173,25 @@ impl Model {
 
     /// Own plus shared rows where both are dense variables.
     fn folded_table(&self) -> Result<Option<Tensor>> {
-        let (Some(own), Some(shared)) = (self.variables.get(TABLE), self.variables.get(SHARED))
+        let (Some(own), Some(shared), Some(set)) =
+            (self.variables.get(TABLE), self.variables.get(SHARED), features(&self.architecture))
         else {
             return Ok(None);
         };
-        let width = shared.dim(1)?;
-        let by_state = own.reshape((STATES, PIECE_SQUARES, width))?;
-        let folded = by_state.broadcast_add(&shared.unsqueeze(0)?)?;
-        Ok(Some(folded.reshape((STATES * PIECE_SQUARES, width))?))
+        let mut table = own.as_tensor().clone();
+        let rows = set.rows();
+        for part in 0..set.most_shared() {
+            // Rows that share nothing more read the row of zeros at the end.
+            let none = set.shared_rows() as u32;
+            let ids: Vec<u32> = (0..rows)
+                .map(|row| set.shared(row).nth(part).map_or(none, |shared| shared as u32))
+                .collect();
+            let zeros = Tensor::zeros((1, shared.dim(1)?), DType::F32, &self.device)?;
+            let padded = Tensor::cat(&[shared.as_tensor(), &zeros], 0)?;
+            let ids = Tensor::from_vec(ids, rows, &self.device)?;
+            table = (table + padded.index_select(&ids, 0)?)?;
+        }
+        Ok(Some(table))
     }
 
     /// Everything that a checkpoint holds of the model.
@@ -179,9 +214,15 @@ impl Model {
     }
 }
 
-fn draw(spec: &ParameterSpec, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f32>> {
-    let count = spec.shape.iter().product();
-    Ok(match spec.init {
+fn features(architecture: &Architecture) -> Option<FeatureSet> {
+    match architecture {
+        Architecture::Sparse(config) => Some(config.features),
+        Architecture::Transformer(_) => None,
+    }
+}
+
+fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f32>> {
+    Ok(match init {
         Init::Constant(value) => vec![value; count],
         Init::Normal(deviation) => {
             Normal::new(0.0, deviation)?.sample_iter(rng).take(count).collect()

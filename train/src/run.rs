@@ -1,22 +1,25 @@
 //! A training run: batches in, steps, checkpoints, held-out metrics on the way, weights out.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use azimuth::encoder::Architecture;
+use azimuth::encoder::parameters::Parameters;
 use candle_core::Device;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
 use crate::data::batches::{Sampling, prepare};
 use crate::data::{DataFile, Dataset};
-use crate::loss::{regression, supervised_contrastive};
+use crate::keep::{Average, Best};
+use crate::loss::{Labels, Losses};
 use crate::model::Model;
 use crate::optimizer::Schedule;
-use crate::space::finish;
+use crate::progress::Progress;
+use crate::space::{Measured, finish};
 
 /// Held-out positions measured on the way.
 const INTERIM_SAMPLE: usize = 60_000;
@@ -26,22 +29,22 @@ const INTERIM_SAMPLE: usize = 60_000;
 pub struct Config {
     /// The encoder.
     pub architecture: Architecture,
-    /// Positions of a step drawn without repetition in an epoch.
-    pub anchors: usize,
-    /// Positions drawn for each anchor from those of similar label.
-    pub positives: usize,
-    /// Margin of win probability of a positive pair.
-    pub delta: f32,
-    /// Temperature of the contrastive loss.
-    pub temperature: f32,
-    /// Weight of the auxiliary regression.
-    pub regression: f32,
+    /// How batches are drawn.
+    pub sampling: Sampling,
+    /// What is made small.
+    pub losses: Losses,
     /// Dropout of the transformer.
     pub dropout: f32,
-    /// Random exchange of the files (sparse encoder).
-    pub mirror: bool,
     /// Rule, rate, warm-up, steps and weight decay.
     pub schedule: Schedule,
+    /// Gradients are cut to this length.
+    pub clip: Option<f64>,
+    /// Decay of the parameters' moving average, which then plays.
+    pub average: Option<f64>,
+    /// Looks at the held-out games without a better one after which to stop; the best then plays.
+    pub patience: Option<u64>,
+    /// Steps between these looks.
+    pub validate_every: u64,
     /// Seed of parameters, order, draws and dropout.
     pub seed: u64,
     /// The data files with their hashes.
@@ -56,63 +59,161 @@ pub struct Output {
     pub checkpoint: PathBuf,
     /// Steps between checkpoints.
     pub checkpoint_every: u64,
-    /// Steps between looks at the held-out games.
-    pub validate_every: u64,
     /// Steps after which to stop with a checkpoint, as if killed, but in good order.
     pub stop_after: Option<u64>,
 }
 
-/// Trains to the last step, or from the checkpoint to it, and writes the weights.
-pub fn train(config: &Config, data: &Dataset, device: &Device, output: &Output) -> Result<()> {
-    let mut model = Model::new(&config.architecture, device, config.dropout, config.seed)?;
+/// The parameters of a run in all their forms.
+struct State {
+    model: Model,
+    average: Option<Average>,
+    best: Option<Best>,
+}
+
+impl State {
+    fn new(config: &Config, device: &Device) -> Result<Self> {
+        Ok(Self {
+            model: Model::new(&config.architecture, device, config.dropout, config.seed)?,
+            average: config.average.map(Average::new),
+            best: config.patience.map(Best::new),
+        })
+    }
+
+    fn restore(&mut self, config: &Config, checkpoint: &Checkpoint) -> Result<()> {
+        self.model.restore(checkpoint)?;
+        let specs = config.architecture.parameters();
+        if let Some(average) = &mut self.average {
+            average.restore(checkpoint, &specs)?;
+        }
+        if let Some(best) = &mut self.best {
+            best.restore(checkpoint, &specs)?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&self, step: u64, config: &str) -> Result<Checkpoint> {
+        let mut state = self.model.state()?;
+        if let Some(average) = &self.average {
+            state.extend(average.state());
+        }
+        if let Some(best) = &self.best {
+            state.extend(best.state()?);
+        }
+        Ok(Checkpoint::new(step, config.to_owned(), state))
+    }
+
+    /// The parameters as of now: averaged where an average is kept.
+    fn current(&self) -> Result<Parameters> {
+        match self.average.as_ref().and_then(Average::parameters) {
+            Some(average) => Ok(average.clone()),
+            None => self.model.parameters(),
+        }
+    }
+
+    /// The parameters that play: the best, the current ones where no best is kept.
+    fn playing(&self) -> Result<Parameters> {
+        match self.best.as_ref().and_then(Best::parameters) {
+            Some(best) => Ok(best.clone()),
+            None => self.current(),
+        }
+    }
+}
+
+/// What a run came to.
+pub struct Outcome {
+    /// Held-out metrics of the weights.
+    pub measured: Measured,
+    /// Steps done.
+    pub steps: u64,
+    /// Positions a second, looks at the held-out games left out.
+    pub speed: f64,
+}
+
+/// Trains to the last step, or from the checkpoint to it, and writes the weights; nothing where the
+/// run stopped before.
+pub fn train(
+    config: &Config,
+    data: &Dataset,
+    device: &Device,
+    output: &Output,
+) -> Result<Option<Outcome>> {
+    let mut state = State::new(config, device)?;
     let described = serde_json::to_string(config)?;
     let mut first = 0;
     if let Some(checkpoint) = Checkpoint::read(&output.checkpoint)? {
         checkpoint.check_config(&described)?;
-        model.restore(&checkpoint)?;
+        state.restore(config, &checkpoint)?;
         first = checkpoint.step;
         eprintln!("continuing at step {first} of '{}'", output.checkpoint.display());
     }
     let steps = config.schedule.steps;
     let last = output.stop_after.map_or(steps, |stop| (first + stop).min(steps));
-    let sampling = Sampling {
-        anchors: config.anchors,
-        positives: config.positives,
-        delta: config.delta,
-        mirror: config.mirror,
-        seed: config.seed,
-    };
-    let batches = prepare(data.train.clone(), &config.architecture, sampling, first..last);
+    let (margin, seed) = (config.losses.margin, config.seed);
+    let batches = prepare(
+        data.train.clone(),
+        &config.architecture,
+        config.sampling,
+        margin,
+        seed,
+        first..last,
+    );
 
     let mut progress = Progress::new(first, steps)?;
-    for step in first..last {
-        let batch = batches.recv().context("the thread that prepares batches ended")?;
-        let count = batch.labels.len();
-        let z = model.forward(batch.inputs, config.seed ^ step.rotate_left(32))?;
-        let contrast = supervised_contrastive(&z, &batch.labels, config.delta, config.temperature)?;
-        let (direction, bias) = model.readout();
-        let error = regression(&z, &batch.labels, direction, bias)?;
-        let loss = (&contrast + (&error * f64::from(config.regression))?)?;
-        model.step(&loss, config.schedule.step(step))?;
-        progress.step(count, contrast.to_scalar()?, error.to_scalar()?);
-
-        let done = step + 1;
-        if done.is_multiple_of(output.validate_every) && done < steps {
-            let sample = data.validation.sample(INTERIM_SAMPLE);
-            let parameters = model.parameters()?;
-            let (_, measured) =
-                finish(&config.architecture, parameters, data, &sample, device, json!(null))?;
-            progress.say(&format!("step {done}: {}", serde_json::to_string(&measured.plays)?));
+    let mut done = first;
+    while done < last && !state.best.as_ref().is_some_and(Best::is_over) {
+        let batch = progress.wait(|| batches.recv())?;
+        let labels = Labels { win_probabilities: &batch.labels, parents: &batch.parents };
+        let z = state.model.forward(batch.inputs, config.seed ^ done.rotate_left(32))?;
+        let (direction, bias) = state.model.readout();
+        let found = config.losses.of(&z, &labels, direction, bias)?;
+        state.model.step(&found.total, config.schedule.step(done), config.clip)?;
+        done += 1;
+        progress.step(batch.labels.len(), &found)?;
+        if let Some(average) = &mut state.average
+            && Average::is_due(done)
+        {
+            average.add(state.model.parameters()?)?;
+        }
+        if done.is_multiple_of(config.validate_every) && done < steps {
+            progress.pause(|progress| look(config, &mut state, data, device, output, progress))?;
         }
         if done.is_multiple_of(output.checkpoint_every) || done == last {
-            Checkpoint::new(done, described.clone(), model.state()?).write(&output.checkpoint)?;
+            state.checkpoint(done, &described)?.write(&output.checkpoint)?;
         }
     }
-    if last < steps {
+    if done == last && last < steps {
         eprintln!("stopped at step {last}; the same command continues from the checkpoint");
-        return Ok(());
+        return Ok(None);
     }
-    write_weights(config, &model, data, device, steps, &output.weights)
+    let measured = write_weights(config, &state, data, device, done, &output.weights)?;
+    Ok(Some(Outcome { measured, steps: done, speed: progress.speed() }))
+}
+
+/// Measures the parameters on held-out games, says and logs it.
+fn look(
+    config: &Config,
+    state: &mut State,
+    data: &Dataset,
+    device: &Device,
+    output: &Output,
+    progress: &mut Progress,
+) -> Result<()> {
+    let sample = data.validation.sample(INTERIM_SAMPLE);
+    let parameters = state.current()?;
+    let architecture = &config.architecture;
+    let (_, measured) =
+        finish(architecture, parameters.clone(), data, &sample, device, json!(null))?;
+    if let Some(best) = &mut state.best {
+        // Not by the games of the metrics, which would no longer be held out.
+        best.look(measured.calibration_sibling as f32, &parameters);
+    }
+    let line = json!({ "run": progress.facts(), "held_out": measured.plays });
+    progress.say(&line.to_string());
+    let path = output.weights.with_extension("jsonl");
+    let mut log = OpenOptions::new().create(true).append(true).open(&path);
+    let written =
+        log.as_mut().map_err(|_| ()).and_then(|log| writeln!(log, "{line}").map_err(|_| ()));
+    written.ok().with_context(|| format!("cannot write '{}'", path.display()))
 }
 
 /// The configuration of the run that a checkpoint belongs to.
@@ -129,79 +230,30 @@ pub fn export(
     device: &Device,
     weights: &Path,
 ) -> Result<()> {
-    let mut model = Model::new(&config.architecture, device, config.dropout, config.seed)?;
-    model.restore(checkpoint)?;
-    write_weights(config, &model, data, device, checkpoint.step, weights)
+    let mut state = State::new(config, device)?;
+    state.restore(config, checkpoint)?;
+    let measured = write_weights(config, &state, data, device, checkpoint.step, weights)?;
+    println!("{}", serde_json::to_string(&measured)?);
+    Ok(())
 }
 
 fn write_weights(
     config: &Config,
-    model: &Model,
+    state: &State,
     data: &Dataset,
     device: &Device,
     step: u64,
     path: &Path,
-) -> Result<()> {
+) -> Result<Measured> {
     let provenance = json!({
         "trainer": concat!("azimuth-train ", env!("CARGO_PKG_VERSION")),
         "steps": step,
         "config": config,
     });
-    let parameters = model.parameters()?;
+    let parameters = state.playing()?;
     let (weights, measured) =
         finish(&config.architecture, parameters, data, &data.validation, device, provenance)?;
     weights.write(path)?;
     eprintln!("wrote '{}'", path.display());
-    println!("{}", serde_json::to_string(&measured)?);
-    Ok(())
-}
-
-/// The bar with loss, speed and time left.
-struct Progress {
-    bar: ProgressBar,
-    started: Instant,
-    positions: usize,
-    contrast: f64,
-    error: f64,
-    shown: Instant,
-}
-
-impl Progress {
-    fn new(first: u64, steps: u64) -> Result<Self> {
-        let style = "{bar:30} {pos}/{len} steps, {msg}, {eta} left";
-        let bar = ProgressBar::new(steps).with_position(first);
-        bar.set_style(ProgressStyle::with_template(style)?);
-        let now = Instant::now();
-        Ok(Self { bar, started: now, positions: 0, contrast: 0.0, error: 0.0, shown: now })
-    }
-
-    fn step(&mut self, positions: usize, contrast: f32, error: f32) {
-        let weight = if self.positions == 0 { 1.0 } else { 0.01 };
-        self.contrast += weight * (f64::from(contrast) - self.contrast);
-        self.error += weight * (f64::from(error) - self.error);
-        self.positions += positions;
-        self.bar.inc(1);
-        self.bar.set_message(self.message());
-        // Where the bar is hidden (not a terminal), a line now and then takes its place.
-        if self.bar.is_hidden() && self.shown.elapsed() > Duration::from_secs(15) {
-            eprintln!("step {}: {}", self.bar.position(), self.message());
-            self.shown = Instant::now();
-        }
-    }
-
-    fn message(&self) -> String {
-        let speed = self.positions as f64 / self.started.elapsed().as_secs_f64();
-        format!(
-            "loss {:.4} (contrastive), {:.5} (regression), {speed:.0} positions/s",
-            self.contrast, self.error
-        )
-    }
-
-    fn say(&self, line: &str) {
-        if self.bar.is_hidden() {
-            eprintln!("{line}");
-        } else {
-            self.bar.println(line);
-        }
-    }
+    Ok(measured)
 }

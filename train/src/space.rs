@@ -6,12 +6,12 @@ use azimuth::encoder::parameters::Parameters;
 use azimuth::encoder::{Architecture, Encoder, Perspective};
 use azimuth::weights::{Metadata, Weights};
 use candle_core::{DType, Device};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::data::batches::inputs_of;
 use crate::data::packed::PackedPosition;
-use crate::data::{Dataset, HeldOut};
+use crate::data::{Dataset, Siblings};
 use crate::metrics::Metrics;
 
 /// Forced mates, and positions of all kinds, that the directions are computed from.
@@ -26,13 +26,15 @@ const LEAST_RISE: f32 = 1e-6;
 const NEWTON_STEPS: usize = 12;
 
 /// Metrics along both stored directions.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// Along the direction that plays.
     #[serde(flatten)]
     pub plays: Metrics,
     /// Along the paper's, where another one plays.
     pub mates: Metrics,
+    /// Sibling accuracy on the games of the calibration, along the direction that plays.
+    pub calibration_sibling: f64,
 }
 
 /// Embeddings, row by row, of positions as they are.
@@ -51,7 +53,7 @@ pub fn finish(
     architecture: &Architecture,
     parameters: Parameters,
     data: &Dataset,
-    validation: &HeldOut,
+    validation: &Siblings,
     device: &Device,
     training: Value,
 ) -> Result<(Weights, Measured)> {
@@ -65,9 +67,9 @@ pub fn finish(
     let perspective = architecture.perspective();
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);
 
-    let limit = data.sample.min(AXIS_SAMPLE);
-    let (white_mean, black_mean) = mate_means(&mut *encoder, &data.train, limit, &labels)?;
-    let sample = spread(&data.train, limit, |_| true);
+    let (train, limit) = (&data.train.positions, data.sample.min(AXIS_SAMPLE));
+    let (white_mean, black_mean) = mate_means(&mut *encoder, train, limit, &labels)?;
+    let sample = spread(train, limit, |_| true);
     let embeddings = embed(&mut *encoder, &sample)?;
     let fitted = fit_direction(&embeddings, &labels(&sample), dim);
 
@@ -89,8 +91,9 @@ pub fn finish(
     let mates = along(Direction::Mates)?;
     let fitted = along(Direction::Fitted)?;
     let mates_metrics = mates.3;
-    let (axis, calibration, _, plays) = if fitted.2 > mates.2 { fitted } else { mates };
-    let measured = Measured { plays, mates: mates_metrics };
+    let (axis, calibration, calibration_sibling, plays) =
+        if fitted.2 > mates.2 { fitted } else { mates };
+    let measured = Measured { plays, mates: mates_metrics, calibration_sibling };
     weights.metadata.direction = axis.direction();
     weights.metadata.metrics = serde_json::to_value(measured)?;
     weights.axis = axis;
@@ -99,7 +102,7 @@ pub fn finish(
 }
 
 /// Held-out metrics of a weights file, along its own direction.
-pub fn evaluate(weights: &Weights, positions: &HeldOut, device: &Device) -> Result<Metrics> {
+pub fn evaluate(weights: &Weights, positions: &Siblings, device: &Device) -> Result<Metrics> {
     let mut encoder = weights.encoder(device, DType::F32)?;
     let embeddings = embed(&mut *encoder, &positions.positions)?;
     let labels = labels(&positions.positions, weights.metadata.architecture.perspective());

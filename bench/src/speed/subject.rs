@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use azimuth::axis::{Axis, Calibration, Direction};
 use azimuth::encoder::Architecture;
 use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
+use azimuth::encoder::sparse::features::{FeatureBatch, Placement};
 use azimuth::encoder::sparse::{HIDDEN, SparseConfig};
 use azimuth::encoder::transformer::TransformerConfig;
 use azimuth::tokens;
@@ -55,17 +56,18 @@ impl Subject {
     pub fn operations(&self, boards: &[Board]) -> f64 {
         match &self.weights.metadata.architecture {
             Architecture::Sparse(config) => {
-                let pieces: u32 = boards.iter().map(|board| board.occupied().len()).sum();
-                sparse_operations(config, f64::from(pieces) / boards.len() as f64)
+                let mut batch = FeatureBatch::new(config.features);
+                boards.iter().for_each(|board| batch.push(&Placement::of(board)));
+                sparse_operations(config, batch.rows().len() as f64 / boards.len() as f64)
             }
             Architecture::Transformer(config) => transformer_operations(config),
         }
     }
 }
 
-/// A row is added for every piece and side; two dense layers follow.
-fn sparse_operations(config: &SparseConfig, pieces: f64) -> f64 {
-    let sums = 2.0 * pieces * config.accumulator as f64;
+/// The active rows of both sides are added up; two dense layers follow.
+fn sparse_operations(config: &SparseConfig, rows: f64) -> f64 {
+    let sums = rows * config.accumulator as f64;
     let dense = 2 * (2 * config.accumulator * HIDDEN + HIDDEN * config.embedding_dim);
     sums + dense as f64
 }
@@ -103,6 +105,8 @@ fn random(architecture: Architecture) -> Result<Weights> {
 
 #[cfg(test)]
 mod tests {
+    use azimuth::encoder::sparse::features::FeatureSet;
+
     use super::*;
 
     /// The table of the paper: about 10 and 39 million parameters; each takes part once a token.
@@ -121,9 +125,14 @@ mod tests {
             let expected = 2 * dense * length + attention + projection;
             assert_eq!(transformer_operations(&config), expected as f64);
         }
-        let config = SparseConfig { accumulator: 256, embedding_dim: 64 };
+        let config = SparseConfig {
+            features: FeatureSet::ATTACK_STATES,
+            accumulator: 256,
+            embedding_dim: 64,
+            heads: 1,
+        };
         assert_eq!(
-            sparse_operations(&config, 32.0),
+            sparse_operations(&config, 64.0),
             (2 * 32 * 256 + 2 * (512 * 32 + 32 * 64)) as f64
         );
     }

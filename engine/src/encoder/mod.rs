@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::tokens::{self, Tokens};
 use parameters::ParameterSpec;
 use sparse::SparseConfig;
-use sparse::features::{Features, Placement};
+use sparse::features::{FeatureBatch, FeatureSet, Placement};
 use transformer::TransformerConfig;
 
 /// Which encoder a weights file holds, with its sizes.
@@ -31,7 +31,7 @@ impl Architecture {
     pub fn input_kind(&self) -> InputKind {
         match self {
             Self::Transformer(_) => InputKind::Tokens,
-            Self::Sparse(_) => InputKind::Features,
+            Self::Sparse(config) => InputKind::Features(config.features),
         }
     }
 
@@ -75,8 +75,8 @@ pub enum Perspective {
 pub enum InputKind {
     /// The 77 ChessBench tokens.
     Tokens,
-    /// The active attack-aware features.
-    Features,
+    /// The active features of a set.
+    Features(FeatureSet),
 }
 
 /// A batch of positions in the form that the encoder reads.
@@ -85,7 +85,7 @@ pub enum Inputs {
     /// For [`InputKind::Tokens`].
     Tokens(Vec<Tokens>),
     /// For [`InputKind::Features`].
-    Features(Vec<Features>),
+    Features(FeatureBatch),
 }
 
 impl Inputs {
@@ -93,7 +93,7 @@ impl Inputs {
     pub fn new(kind: InputKind) -> Self {
         match kind {
             InputKind::Tokens => Self::Tokens(Vec::new()),
-            InputKind::Features => Self::Features(Vec::new()),
+            InputKind::Features(set) => Self::Features(FeatureBatch::new(set)),
         }
     }
 
@@ -103,7 +103,7 @@ impl Inputs {
             Self::Tokens(tokens) => {
                 tokens.push(tokens::tokenize(board, board.halfmove_clock().into()));
             }
-            Self::Features(features) => features.push(Features::of(&Placement::of(board))),
+            Self::Features(features) => features.push(&Placement::of(board)),
         }
     }
 
@@ -111,7 +111,7 @@ impl Inputs {
     pub fn append(&mut self, other: &Self) {
         match (self, other) {
             (Self::Tokens(all), Self::Tokens(more)) => all.extend_from_slice(more),
-            (Self::Features(all), Self::Features(more)) => all.extend_from_slice(more),
+            (Self::Features(all), Self::Features(more)) => all.extend(more, 0..more.len()),
             _ => unreachable!("one encoder reads one kind of input"),
         }
     }
@@ -122,9 +122,14 @@ impl Inputs {
             Self::Tokens(tokens) => {
                 tokens.chunks(size).map(|part| Self::Tokens(part.to_vec())).collect()
             }
-            Self::Features(features) => {
-                features.chunks(size).map(|part| Self::Features(part.to_vec())).collect()
-            }
+            Self::Features(features) => (0..features.len())
+                .step_by(size)
+                .map(|first| {
+                    let mut part = FeatureBatch::new(features.set());
+                    part.extend(features, first..(first + size).min(features.len()));
+                    Self::Features(part)
+                })
+                .collect(),
         }
     }
 

@@ -158,7 +158,7 @@ impl Evaluator {
     /// Equal for positions that the encoder cannot tell apart.
     fn key(&self, board: &Board) -> u64 {
         match self.client.attributes().input {
-            InputKind::Features => board.hash_without_ep(),
+            InputKind::Features(_) => board.hash_without_ep(),
             InputKind::Tokens => {
                 let clocks =
                     u64::from(board.halfmove_clock()) << 16 | u64::from(board.fullmove_number());

@@ -31,17 +31,16 @@ pub struct DataFile {
     pub positions: usize,
 }
 
-/// Positions of kept-back games, with their parents: children of one parent are neighbours in
-/// number and share it.
-#[derive(Default)]
-pub struct HeldOut {
+/// Labelled positions with their parents: the children of one parent are neighbours.
+#[derive(Clone, Default)]
+pub struct Siblings {
     /// The positions.
     pub positions: Vec<PackedPosition>,
     /// For each position the number of its parent, unique over all games.
     pub parents: Vec<u32>,
 }
 
-impl HeldOut {
+impl Siblings {
     /// Reads every game of the files, for measuring on data that no training saw.
     pub fn read_all(paths: &[PathBuf]) -> Result<Self> {
         let mut all = Self::default();
@@ -55,9 +54,28 @@ impl HeldOut {
         Ok(all)
     }
 
+    /// How many positions there are.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
     fn add(&mut self, game: &Game, first_parent: u32) {
+        let mut game = game.clone();
+        // Variations within variations stand between a move and its later siblings.
+        game.sort_by_key(|labelled| labelled.parent);
         self.positions.extend(game.iter().map(|labelled| labelled.position));
         self.parents.extend(game.iter().map(|labelled| first_parent + labelled.parent));
+    }
+
+    fn append(&mut self, other: &Self) {
+        let first = self.parents.iter().max().map_or(0, |last| last + 1);
+        self.positions.extend_from_slice(&other.positions);
+        self.parents.extend(other.parents.iter().map(|parent| first + parent));
     }
 
     /// Every `n`-th parent's children only, with about `limit` positions in all.
@@ -78,11 +96,11 @@ impl HeldOut {
 #[derive(Default)]
 pub struct Dataset {
     /// What the parameters learn from.
-    pub train: Arc<Vec<PackedPosition>>,
+    pub train: Arc<Siblings>,
     /// What the calibration is fitted on.
-    pub calibration: HeldOut,
+    pub calibration: Siblings,
     /// What the metrics are measured on.
-    pub validation: HeldOut,
+    pub validation: Siblings,
     /// The files read.
     pub files: Vec<DataFile>,
     /// About how many positions the directions, the calibration and the metrics each take.
@@ -105,16 +123,14 @@ impl Dataset {
         }
         all.calibration = all.calibration.sample(sample);
         all.validation = all.validation.sample(sample);
-        let empty = all.train.is_empty()
-            || all.calibration.positions.is_empty()
-            || all.validation.positions.is_empty();
+        let empty = all.train.is_empty() || all.calibration.is_empty() || all.validation.is_empty();
         ensure!(!empty, "too few games: of a hundred, five are held out, and none were");
         Ok(all)
     }
 
     fn read_file(path: &Path) -> Result<Self> {
         let mut part = Self::default();
-        let mut train = Vec::new();
+        let mut train = Siblings::default();
         let mut first_parent = 0;
         let mut positions = 0;
         let sha256 = read_games(path, |game| {
@@ -124,7 +140,7 @@ impl Dataset {
                 bucket if bucket < CALIBRATION_SHARE + VALIDATION_SHARE => {
                     part.validation.add(&game, first_parent);
                 }
-                _ => train.extend(game.iter().map(|labelled| labelled.position)),
+                _ => train.add(&game, first_parent),
             }
             first_parent += parents_in(&game);
         })?;
@@ -135,15 +151,10 @@ impl Dataset {
     }
 
     fn append(&mut self, mut other: Self) {
-        Arc::make_mut(&mut self.train).extend_from_slice(&other.train);
+        Arc::make_mut(&mut self.train).append(&other.train);
+        self.calibration.append(&other.calibration);
+        self.validation.append(&other.validation);
         self.files.append(&mut other.files);
-        for (all, more) in
-            [(&mut self.calibration, other.calibration), (&mut self.validation, other.validation)]
-        {
-            let first = all.parents.iter().max().map_or(0, |last| last + 1);
-            all.positions.extend(more.positions);
-            all.parents.extend(more.parents.iter().map(|parent| first + parent));
-        }
     }
 }
 

@@ -60,6 +60,11 @@ impl PackedPosition {
         }
     }
 
+    /// Pieces on the board.
+    pub fn pieces_on_board(&self) -> usize {
+        self.occupied.count_ones() as usize
+    }
+
     /// Whose move it is.
     pub fn side_to_move(&self) -> Color {
         if self.black_to_move { Color::Black } else { Color::White }

@@ -29,11 +29,22 @@ impl DenseOptimizer {
         Ok(Self { entries })
     }
 
+    /// The square root of what this sums up over all gradients is their length.
+    pub fn squared_gradient(&self, gradients: &GradStore) -> Result<f64> {
+        let mut sum = 0.0;
+        for gradient in self.entries.values().filter_map(|entry| gradients.get(&entry.variable)) {
+            sum += f64::from(gradient.sqr()?.sum_all()?.to_scalar::<f32>()?);
+        }
+        Ok(sum)
+    }
+
     /// Moves every variable against its gradient.
     pub fn step(&mut self, gradients: &GradStore, step: Step) -> Result<()> {
         for entry in self.entries.values_mut() {
             // What the loss does not depend on stays as it is.
             let Some(gradient) = gradients.get(&entry.variable) else { continue };
+            let gradient =
+                if step.scale == 1.0 { gradient.clone() } else { (gradient * step.scale)? };
             let value = entry.variable.as_detached_tensor();
             let moved = match step.rule {
                 Rule::Sgd => {
@@ -42,7 +53,7 @@ impl DenseOptimizer {
                 }
                 Rule::Adamw => {
                     let (beta1, beta2) = BETAS;
-                    entry.first = ((&entry.first * beta1)? + (gradient * (1.0 - beta1))?)?;
+                    entry.first = ((&entry.first * beta1)? + (&gradient * (1.0 - beta1))?)?;
                     entry.second = ((&entry.second * beta2)? + (gradient.sqr()? * (1.0 - beta2))?)?;
                     let first = (&entry.first / step.corrections.0)?;
                     let second = (&entry.second / step.corrections.1)?;

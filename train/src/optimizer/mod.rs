@@ -43,6 +43,15 @@ pub struct Step {
     weight_decay: f64,
     /// What corrects the moments' start from 0.
     corrections: (f64, f64),
+    /// What gradients are multiplied with.
+    scale: f64,
+}
+
+impl Step {
+    /// The same step with gradients of at most `longest`, given the square of their length.
+    pub fn clipped(self, longest: f64, squared: f64) -> Self {
+        Self { scale: (longest / squared.sqrt().max(f64::MIN_POSITIVE)).min(1.0), ..self }
+    }
 }
 
 impl Schedule {
@@ -60,6 +69,7 @@ impl Schedule {
             learning_rate: self.learning_rate * factor,
             weight_decay: self.weight_decay,
             corrections: (corrected(BETAS.0), corrected(BETAS.1)),
+            scale: 1.0,
         }
     }
 }

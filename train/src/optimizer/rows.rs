@@ -1,15 +1,16 @@
 //! Optimiser steps on the rows of the feature table that a batch used, and on no others.
 //!
-//! Every row is the sum of its own values and of a row shared by all states of one piece on one
-//! square (the factoriser). Moments of a row that was absent stay as they are.
+//! Every piece's row is the sum of its own values and of parts that it shares with other rows of the
+//! same piece on the same square (the factoriser), so that what is rare begins at what is common. Moments of a row that was absent stay as they are, and so does its
+//! place in the table that the network reads, until a batch asks for it.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use azimuth::encoder::sparse::bag::{GradientSink, RowGradients};
-use azimuth::encoder::sparse::features::{FEATURES, PIECE_SQUARES, STATES};
-use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Tensor, Var, bail};
+use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
+use candle_core::{CpuStorage, DType, Device, InplaceOp1, Layout, Tensor, Var, bail};
 use multiversion::multiversion;
 
 use super::{BETAS, EPSILON, MOMENTUM, Rule, Step};
@@ -40,8 +41,9 @@ impl Moving {
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn sgd(values: &mut [f32], first: &mut [f32], gradient: &[f32], step: Step) {
     let (momentum, rate) = (MOMENTUM as f32, step.learning_rate as f32);
+    let scale = step.scale as f32;
     for ((value, first), gradient) in values.iter_mut().zip(first).zip(gradient) {
-        *first = momentum * *first + gradient;
+        *first = momentum * *first + scale * gradient;
         *value -= rate * *first;
     }
 }
@@ -52,8 +54,9 @@ fn adamw(values: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[
     let (rate, epsilon) = (step.learning_rate as f32, EPSILON as f32);
     let decay = 1.0 - rate * step.weight_decay as f32;
     let (scale1, scale2) = (1.0 / step.corrections.0 as f32, 1.0 / step.corrections.1 as f32);
-    let moments = first.iter_mut().zip(second);
+    let (moments, scale) = (first.iter_mut().zip(second), step.scale as f32);
     for ((value, (first, second)), gradient) in values.iter_mut().zip(moments).zip(gradient) {
+        let gradient = scale * gradient;
         *first = beta1 * *first + (1.0 - beta1) * gradient;
         *second = beta2 * *second + (1.0 - beta2) * gradient * gradient;
         *value = decay * *value - rate * *first * scale1 / ((*second * scale2).sqrt() + epsilon);
@@ -62,29 +65,39 @@ fn adamw(values: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[
 
 /// The feature table in training on the CPU.
 pub struct FactoredTable {
+    set: FeatureSet,
     width: usize,
     own: Moving,
     shared: Moving,
-    /// The sum that the network reads.
+    shared_gradients: RowGradients,
+    /// The sum that the network reads, right in the rows asked for last.
     table: Var,
     sink: GradientSink,
 }
 
 impl FactoredTable {
-    /// Begins at `table` (features x H), with nothing shared yet.
-    pub fn new(table: &Tensor) -> Result<Self> {
-        let (rows, width) = table.dims2()?;
-        ensure!(rows == FEATURES, "the feature table has {rows} rows, expected {FEATURES}");
+    /// Begins with shared parts drawn by `draw`, which gives as many values as it is asked for, and
+    /// with nothing of their own for the rows.
+    pub fn new(
+        set: FeatureSet,
+        width: usize,
+        draw: impl FnOnce(usize) -> Result<Vec<f32>>,
+    ) -> Result<Self> {
+        let (rows, shared_rows) = (set.rows(), set.shared_rows());
+        let mut shared = draw(PIECE_SQUARES * width)?;
+        shared.resize(shared_rows * width, 0.0);
         Ok(Self {
+            set,
             width,
-            own: Moving::new(table.flatten_all()?.to_vec1()?),
-            shared: Moving::new(vec![0.0; PIECE_SQUARES * width]),
-            table: Var::from_tensor(table)?,
+            own: Moving::new(vec![0.0; rows * width]),
+            shared: Moving::new(shared),
+            shared_gradients: RowGradients::new(shared_rows, width),
+            table: Var::zeros((rows, width), DType::F32, &Device::Cpu)?,
             sink: Arc::new(Mutex::new(RowGradients::new(rows, width))),
         })
     }
 
-    /// The table that the network reads.
+    /// The table that the network reads. Only the rows of the last [`Self::prepare`] are right.
     pub fn table(&self) -> &Tensor {
         self.table.as_tensor()
     }
@@ -94,34 +107,45 @@ impl FactoredTable {
         &self.sink
     }
 
-    /// Moves the rows whose gradient the last backward pass left.
-    pub fn step(&mut self, step: Step) -> Result<()> {
-        let width = self.width;
-        let mut shared = vec![0.0; PIECE_SQUARES * width];
-        let mut seen = vec![false; PIECE_SQUARES];
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner).drain(|row, gradient| {
-            self.own.step(row, gradient, step);
-            let piece_square = row % PIECE_SQUARES;
-            seen[piece_square] = true;
-            let shared = &mut shared[piece_square * width..][..width];
-            shared.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += *value);
-        });
-        for row in (0..PIECE_SQUARES).filter(|&row| seen[row]) {
-            self.shared.step(row, &shared[row * width..][..width], step);
-        }
-        self.refresh(&seen)
+    /// The square root of what this sums up over all gradients is their length.
+    pub fn squared_gradient(&self) -> f64 {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner).squared()
     }
 
-    /// Sums own and shared rows again where `changed`.
-    fn refresh(&mut self, changed: &[bool]) -> Result<()> {
+    /// Moves the rows whose gradient the last backward pass left.
+    pub fn step(&mut self, step: Step) {
+        let Self { set, own, shared, shared_gradients, sink, .. } = self;
+        sink.lock().unwrap_or_else(PoisonError::into_inner).drain(|row, gradient| {
+            own.step(row, gradient, step);
+            set.shared(row).for_each(|part| shared_gradients.add(part, gradient));
+        });
+        shared_gradients.drain(|part, gradient| shared.step(part, gradient, step));
+    }
+
+    /// Brings the rows that a batch reads up to date.
+    pub fn prepare(&self, features: &FeatureBatch) -> Result<()> {
+        let mut wanted = vec![false; self.set.rows()];
+        features.rows().iter().for_each(|&row| wanted[usize::from(row)] = true);
+        self.refresh((0..wanted.len()).filter(|&row| wanted[row]))
+    }
+
+    /// The whole table, up to date.
+    pub fn whole(&self) -> Result<Tensor> {
+        self.refresh(0..self.set.rows())?;
+        Ok(self.table().copy()?)
+    }
+
+    /// Sums own and shared rows again.
+    fn refresh(&self, rows: impl Iterator<Item = usize>) -> Result<()> {
+        let rows = RefCell::new(rows);
         let write = |table: &mut [f32]| {
-            for piece_square in (0..PIECE_SQUARES).filter(|&row| changed[row]) {
-                let shared = &self.shared.values[piece_square * self.width..][..self.width];
-                for state in 0..STATES {
-                    let start = (state * PIECE_SQUARES + piece_square) * self.width;
-                    let own = &self.own.values[start..start + self.width];
-                    let sums = own.iter().zip(shared).map(|(own, shared)| own + shared);
-                    table[start..start + self.width].iter_mut().zip(sums).for_each(|(t, s)| *t = s);
+            for row in &mut *rows.borrow_mut() {
+                let place = row * self.width..(row + 1) * self.width;
+                let (sums, own) = (&mut table[place.clone()], &self.own.values[place]);
+                sums.copy_from_slice(own);
+                for part in self.set.shared(row) {
+                    let shared = &self.shared.values[part * self.width..][..self.width];
+                    sums.iter_mut().zip(shared).for_each(|(sum, value)| *sum += value);
                 }
             }
         };
@@ -132,7 +156,7 @@ impl FactoredTable {
     pub fn state(&self) -> Result<Vec<(String, Tensor)>> {
         let mut state = Vec::new();
         for (name, part, rows) in
-            [("own", &self.own, FEATURES), ("shared", &self.shared, PIECE_SQUARES)]
+            [("own", &self.own, self.set.rows()), ("shared", &self.shared, self.set.shared_rows())]
         {
             for (kind, values) in
                 [("values", &part.values), ("first", &part.first), ("second", &part.second)]
@@ -154,7 +178,7 @@ impl FactoredTable {
             part.first = values("first")?;
             part.second = values("second")?;
         }
-        self.refresh(&[true; PIECE_SQUARES])
+        Ok(())
     }
 }
 

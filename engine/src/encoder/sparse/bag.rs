@@ -1,4 +1,5 @@
-//! The feature sum as one operation: for every position the rows of its active features, added up.
+//! The feature sums and their activations as one operation: for every position the rows of its active
+//! features, added up, clipped and squared.
 //!
 //! On the CPU its backward pass writes only the rows that were present and hands them over in a
 //! [`RowGradients`] instead of a gradient as large as the table. Elsewhere the same sum is composed
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 use multiversion::multiversion;
 
-use super::features::{Features, MAX_PIECES};
+use super::features::FeatureBatch;
 use crate::encoder::storage::{values, with_values};
 
 /// Gradient of an embedding table: only the rows that some position used.
@@ -39,9 +40,23 @@ impl RowGradients {
         }
     }
 
-    fn touch(&mut self, row: u16) {
-        if !std::mem::replace(&mut self.touched[usize::from(row)], true) {
-            self.rows.push(u32::from(row));
+    /// Adds to the gradient of a row.
+    pub fn add(&mut self, row: usize, gradient: &[f32]) {
+        self.touch(row);
+        let sums = &mut self.values[row * self.width..][..self.width];
+        sums.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
+    }
+
+    /// The sum of all squares.
+    pub fn squared(&self) -> f64 {
+        let rows =
+            self.rows.iter().map(|&row| &self.values[row as usize * self.width..][..self.width]);
+        rows.map(|row| f64::from(row.iter().map(|value| value * value).sum::<f32>())).sum()
+    }
+
+    fn touch(&mut self, row: usize) {
+        if !std::mem::replace(&mut self.touched[row], true) {
+            self.rows.push(row as u32);
         }
     }
 }
@@ -49,49 +64,51 @@ impl RowGradients {
 /// Where the backward passes of a table leave its gradient.
 pub type GradientSink = Arc<Mutex<RowGradients>>;
 
-/// Sums of the active rows of `table` (rows x H) plus `bias` (H) for each position, side to move
-/// first: batch x 2H. `sink` takes the gradient of the table on the CPU.
-pub fn embedding_bag(
+/// Activations of the feature sums: `clamp(x, 0, 1)²` of the sums of the active rows of `table`
+/// (rows x H) plus `bias` (H) for each position, side to move first: batch x 2H. `sink` takes the
+/// gradient of the table on the CPU.
+pub fn activated_bag(
     table: &Tensor,
     bias: &Tensor,
-    features: &Arc<Vec<Features>>,
+    features: &Arc<FeatureBatch>,
     sink: Option<&GradientSink>,
 ) -> Result<Tensor> {
     let width = table.dim(1)?;
-    let sums = if table.device().is_cpu() {
-        let op = EmbeddingBag { features: features.clone(), sink: sink.cloned() };
+    let activations = if table.device().is_cpu() {
+        let op = ActivatedBag { features: features.clone(), sink: sink.cloned() };
         table.contiguous()?.apply_op2(&bias.contiguous()?, op)?
     } else {
-        composed(table, features)?.broadcast_add(bias)?
+        composed(table, features)?.broadcast_add(bias)?.clamp(0f32, 1f32)?.sqr()?
     };
-    sums.reshape((features.len(), 2 * width))
+    activations.reshape((features.len(), 2 * width))
 }
 
 /// The same sum from candle's operations: rows gathered with padding, then added up.
-fn composed(table: &Tensor, features: &[Features]) -> Result<Tensor> {
+fn composed(table: &Tensor, features: &FeatureBatch) -> Result<Tensor> {
     let (rows, width) = table.dims2()?;
-    let mut ids = vec![rows as u32; features.len() * 2 * MAX_PIECES];
-    for (bag, sides) in ids.chunks_exact_mut(2 * MAX_PIECES).zip(features) {
-        let (own, other) = bag.split_at_mut(MAX_PIECES);
-        own.iter_mut().zip(sides.own()).for_each(|(id, &row)| *id = row.into());
-        other.iter_mut().zip(sides.other()).for_each(|(id, &row)| *id = row.into());
+    let longest = features.iter().map(|features| features.own.len()).max().unwrap_or(0);
+    let mut ids = vec![rows as u32; features.len() * 2 * longest];
+    for (bag, sides) in ids.chunks_exact_mut(2 * longest.max(1)).zip(features.iter()) {
+        let (own, other) = bag.split_at_mut(longest);
+        own.iter_mut().zip(sides.own).for_each(|(id, &row)| *id = row.into());
+        other.iter_mut().zip(sides.other).for_each(|(id, &row)| *id = row.into());
     }
-    let ids = Tensor::from_vec(ids, features.len() * 2 * MAX_PIECES, table.device())?;
+    let ids = Tensor::from_vec(ids, features.len() * 2 * longest, table.device())?;
     let padding = Tensor::zeros((1, width), table.dtype(), table.device())?;
     Tensor::cat(&[table, &padding], 0)?
         .index_select(&ids, 0)?
-        .reshape((features.len() * 2, MAX_PIECES, width))?
+        .reshape((features.len() * 2, longest, width))?
         .sum(1)
 }
 
-struct EmbeddingBag {
-    features: Arc<Vec<Features>>,
+struct ActivatedBag {
+    features: Arc<FeatureBatch>,
     sink: Option<GradientSink>,
 }
 
-impl CustomOp2 for EmbeddingBag {
+impl CustomOp2 for ActivatedBag {
     fn name(&self) -> &'static str {
-        "embedding-bag"
+        "activated-bag"
     }
 
     fn cpu_fwd(
@@ -105,6 +122,7 @@ impl CustomOp2 for EmbeddingBag {
         let bias = values(bias, bias_layout)?;
         let mut sums = vec![0.0; self.features.len() * 2 * bias.len()];
         sum_rows(&self.features, table, bias, &mut sums);
+        activate(&mut sums);
         Ok((CpuStorage::F32(sums), (self.features.len() * 2, bias.len()).into()))
     }
 
@@ -112,29 +130,28 @@ impl CustomOp2 for EmbeddingBag {
         &self,
         _table: &Tensor,
         bias: &Tensor,
-        _sums: &Tensor,
+        activations: &Tensor,
         gradient: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>)> {
         let mut bias_slopes = vec![0.0; bias.elem_count()];
-        with_values(gradient, |slopes| {
-            sum_columns(slopes, &mut bias_slopes);
-            let Some(sink) = &self.sink else { return };
+        let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
+        with_values(activations, |activations| activation_slopes(activations, &mut slopes))?;
+        sum_columns(&slopes, &mut bias_slopes);
+        if let Some(sink) = &self.sink {
             let mut rows = sink.lock().unwrap_or_else(PoisonError::into_inner);
-            for features in self.features.iter() {
-                features.own().iter().chain(features.other()).for_each(|&row| rows.touch(row));
-            }
-            add_to_rows(&self.features, slopes, &mut rows.values);
-        })?;
+            self.features.rows().iter().for_each(|&row| rows.touch(row.into()));
+            add_to_rows(&self.features, &slopes, &mut rows.values);
+        }
         Ok((None, Some(Tensor::from_vec(bias_slopes, bias.shape(), bias.device())?)))
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn sum_rows(features: &[Features], table: &[f32], bias: &[f32], sums: &mut [f32]) {
+fn sum_rows(features: &FeatureBatch, table: &[f32], bias: &[f32], sums: &mut [f32]) {
     let width = bias.len();
     for (features, sums) in features.iter().zip(sums.chunks_exact_mut(2 * width)) {
         let (own, other) = sums.split_at_mut(width);
-        for (rows, sum) in [(features.own(), own), (features.other(), other)] {
+        for (rows, sum) in [(features.own, own), (features.other, other)] {
             sum.copy_from_slice(bias);
             for &row in rows {
                 let row = &table[usize::from(row) * width..][..width];
@@ -145,11 +162,11 @@ fn sum_rows(features: &[Features], table: &[f32], bias: &[f32], sums: &mut [f32]
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn add_to_rows(features: &[Features], gradient: &[f32], table: &mut [f32]) {
+fn add_to_rows(features: &FeatureBatch, gradient: &[f32], table: &mut [f32]) {
     let width = gradient.len() / (2 * features.len().max(1));
     for (features, gradient) in features.iter().zip(gradient.chunks_exact(2 * width)) {
         let (own, other) = gradient.split_at(width);
-        for (rows, gradient) in [(features.own(), own), (features.other(), other)] {
+        for (rows, gradient) in [(features.own, own), (features.other, other)] {
             for &row in rows {
                 let row = &mut table[usize::from(row) * width..][..width];
                 row.iter_mut().zip(gradient).for_each(|(row, value)| *row += value);
@@ -162,5 +179,18 @@ fn add_to_rows(features: &[Features], gradient: &[f32], table: &mut [f32]) {
 fn sum_columns(rows: &[f32], sums: &mut [f32]) {
     for row in rows.chunks_exact(sums.len()) {
         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn activate(sums: &mut [f32]) {
+    sums.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0).powi(2));
+}
+
+/// `d clamp(x, 0, 1)² / dx` is `2x` inside and 0 outside, and inside x is the root of the activation.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn activation_slopes(activations: &[f32], slopes: &mut [f32]) {
+    for (slope, &activation) in slopes.iter_mut().zip(activations) {
+        *slope *= if activation < 1.0 { 2.0 * activation.sqrt() } else { 0.0 };
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use multiversion::multiversion;
 
 use super::features::Features;
-use super::kernels::{ACTIVATION_ONE, Layers, SUM_ONE};
+use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
 use super::{HIDDEN, SparseConfig};
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
@@ -17,7 +17,16 @@ pub use super::kernels::Kernels;
 #[derive(Clone)]
 pub struct IntegerEncoder {
     kernels: Kernels,
-    layers: Arc<Layers>,
+    config: SparseConfig,
+    sums: Arc<Sums>,
+    heads: Vec<Head>,
+}
+
+/// The layers after the sums for positions with about so many pieces.
+#[derive(Clone)]
+struct Head {
+    /// In the kernels' order.
+    hidden: Vec<i8>,
     /// Turns a hidden neuron's integer product back into its value.
     hidden_scale: [f32; HIDDEN],
     hidden_bias: [f32; HIDDEN],
@@ -34,36 +43,30 @@ impl IntegerEncoder {
             let one = f32::from(SUM_ONE);
             Ok(parameters.values(name)?.iter().map(|value| (value * one).round() as i16).collect())
         };
-        let inputs = 2 * config.accumulator;
-        let weights = parameters.values("hidden.weight")?;
-        let mut hidden = vec![0; inputs * HIDDEN];
-        let mut hidden_scale = [0.0; HIDDEN];
-        for (neuron, weights) in weights.chunks_exact(inputs).enumerate() {
-            let largest = weights.iter().fold(f32::MIN_POSITIVE, |max, w| max.max(w.abs()));
-            let step = largest / f32::from(i8::MAX);
-            hidden_scale[neuron] = step / ACTIVATION_ONE;
-            for (input, weight) in weights.iter().enumerate() {
-                let slot = input / 4 * 4 * HIDDEN + neuron * 4 + input % 4;
-                hidden[slot] = (weight / step).round() as i8;
-            }
-        }
-        let mut hidden_bias = [0.0; HIDDEN];
-        hidden_bias.copy_from_slice(&parameters.values("hidden.bias")?);
-        let by_output = parameters.values("projection.weight")?;
-        let projection = (0..HIDDEN)
-            .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |row| row[input]))
-            .collect();
+        let hidden = parameters.values("hidden.weight")?;
+        let hidden_bias = parameters.values("hidden.bias")?;
+        let projection = parameters.values("projection.weight")?;
+        let projection_bias = parameters.values("projection.bias")?;
+        let part = |all: &'_ [f32], head: usize| -> Vec<f32> {
+            let size = all.len() / config.heads;
+            all[head * size..(head + 1) * size].to_vec()
+        };
+        let heads = (0..config.heads).map(|head| {
+            Head::new(
+                &part(&hidden, head),
+                &part(&hidden_bias, head),
+                &part(&projection, head),
+                part(&projection_bias, head),
+            )
+        });
         Ok(Self {
             kernels: Kernels::available()[0],
-            layers: Arc::new(Layers {
+            config: config.clone(),
+            sums: Arc::new(Sums {
                 table: quantise_sums("features.weight")?,
                 bias: quantise_sums("features.bias")?,
-                hidden,
             }),
-            hidden_scale,
-            hidden_bias,
-            projection,
-            projection_bias: parameters.values("projection.bias")?,
+            heads: heads.collect(),
         })
     }
 
@@ -75,17 +78,43 @@ impl IntegerEncoder {
     }
 
     /// Writes the unit embedding of one position; `activations` is scratch of 2H bytes.
-    fn embed(&self, features: &Features, activations: &mut [u8], embedding: &mut [f32]) {
-        let (own, other) = activations.split_at_mut(self.layers.bias.len());
-        self.kernels.activate(&self.layers, features.own(), own);
-        self.kernels.activate(&self.layers, features.other(), other);
-        let products = self.kernels.multiply(&self.layers, activations);
+    fn embed(&self, features: &Features<'_>, activations: &mut [u8], embedding: &mut [f32]) {
+        let (own, other) = activations.split_at_mut(self.config.accumulator);
+        self.kernels.activate(&self.sums, features.own, own);
+        self.kernels.activate(&self.sums, features.other, other);
+        let head = &self.heads[self.config.head(features.pieces)];
+        let products = self.kernels.multiply(&head.hidden, activations);
         let mut hidden = [0.0; HIDDEN];
         for (neuron, hidden) in hidden.iter_mut().enumerate() {
-            let value = products[neuron] as f32 * self.hidden_scale[neuron];
-            *hidden = (value + self.hidden_bias[neuron]).max(0.0);
+            let value = products[neuron] as f32 * head.hidden_scale[neuron];
+            *hidden = (value + head.hidden_bias[neuron]).max(0.0);
         }
-        project(&hidden, &self.projection, &self.projection_bias, embedding);
+        project(&hidden, &head.projection, &head.projection_bias, embedding);
+    }
+}
+
+impl Head {
+    /// Quantises the parameters of one head, its hidden weights given as `[HIDDEN][2H]` and its
+    /// projection as `[D][HIDDEN]`.
+    fn new(weights: &[f32], bias: &[f32], by_output: &[f32], projection_bias: Vec<f32>) -> Self {
+        let inputs = weights.len() / HIDDEN;
+        let mut hidden = vec![0; weights.len()];
+        let mut hidden_scale = [0.0; HIDDEN];
+        for (neuron, weights) in weights.chunks_exact(inputs).enumerate() {
+            let largest = weights.iter().fold(f32::MIN_POSITIVE, |max, w| max.max(w.abs()));
+            let step = largest / f32::from(i8::MAX);
+            hidden_scale[neuron] = step / ACTIVATION_ONE;
+            for (input, weight) in weights.iter().enumerate() {
+                let slot = input / 4 * 4 * HIDDEN + neuron * 4 + input % 4;
+                hidden[slot] = (weight / step).round() as i8;
+            }
+        }
+        let mut hidden_bias = [0.0; HIDDEN];
+        hidden_bias.copy_from_slice(bias);
+        let projection = (0..HIDDEN)
+            .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |row| row[input]))
+            .collect();
+        Self { hidden, hidden_scale, hidden_bias, projection, projection_bias }
     }
 }
 
@@ -109,9 +138,9 @@ fn project(hidden: &[f32; HIDDEN], weights: &[f32], bias: &[f32], embedding: &mu
 impl Encoder for IntegerEncoder {
     fn attributes(&self) -> Attributes {
         Attributes {
-            input: InputKind::Features,
+            input: InputKind::Features(self.config.features),
             perspective: Perspective::SideToMove,
-            embedding_dim: self.projection_bias.len(),
+            embedding_dim: self.config.embedding_dim,
             recommended_batch: 256,
             maximum_batch: 4096,
         }
@@ -121,11 +150,11 @@ impl Encoder for IntegerEncoder {
         let Inputs::Features(batch) = inputs else {
             unreachable!("the attributes ask for features");
         };
-        let dim = self.projection_bias.len();
+        let dim = self.config.embedding_dim;
         let mut embeddings = vec![0.0; batch.len() * dim];
-        let mut activations = vec![0; 2 * self.layers.bias.len()];
+        let mut activations = vec![0; 2 * self.config.accumulator];
         for (features, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
-            self.embed(features, &mut activations, embedding);
+            self.embed(&features, &mut activations, embedding);
         }
         Ok(embeddings)
     }

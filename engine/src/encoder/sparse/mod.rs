@@ -11,19 +11,24 @@ mod kernels;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use candle_core::{CpuStorage, CustomOp1, Layout, Module, Result as CandleResult, Shape, Tensor};
+use candle_core::{Module, Result as CandleResult, Tensor};
 use candle_nn::Linear;
-use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{Init, ParameterSpec, Parameters, linear};
-use super::storage::{values, with_values};
 use super::transformer::normalize;
-use bag::{GradientSink, embedding_bag};
-use features::{FEATURES, Features};
+use bag::{GradientSink, activated_bag};
+use features::{FeatureBatch, FeatureSet};
 
 /// Width of the layer between the feature sums and the embedding.
 pub const HIDDEN: usize = 32;
+
+/// Pieces on a full board.
+const MOST_PIECES: usize = 32;
+
+fn head(pieces: usize, heads: usize) -> usize {
+    pieces.clamp(1, MOST_PIECES).saturating_sub(1) * heads / MOST_PIECES
+}
 
 /// The feature sums are a whole number of these blocks wide, so that every SIMD path fits.
 const BLOCK: usize = 128;
@@ -31,17 +36,33 @@ const BLOCK: usize = 128;
 /// Sizes of a sparse encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SparseConfig {
+    /// What it reads; files written before there was a choice have attack states.
+    #[serde(default)]
+    pub features: FeatureSet,
     /// Width of one side's feature sum (H).
     pub accumulator: usize,
     /// Dimension of the embedding (D).
     pub embedding_dim: usize,
+    /// Copies of the layers after the sums, each for positions with so many pieces.
+    #[serde(default = "one_head")]
+    pub heads: usize,
+}
+
+fn one_head() -> usize {
+    1
 }
 
 impl SparseConfig {
+    /// The head for positions with so many pieces: equal shares of the 32.
+    pub fn head(&self, pieces: usize) -> usize {
+        head(pieces, self.heads)
+    }
+
     /// Checks that the integer path can run these sizes.
     pub fn check(&self) -> Result<()> {
         let sizes = [self.accumulator, self.embedding_dim];
         ensure!(sizes.iter().all(|size| (1..=1 << 16).contains(size)), "a size is out of range");
+        ensure!((1..=MOST_PIECES).contains(&self.heads), "heads {}: not 1 to 32", self.heads);
         ensure!(
             self.accumulator.is_multiple_of(BLOCK),
             "accumulator width {} is not a multiple of {BLOCK}",
@@ -56,13 +77,13 @@ impl SparseConfig {
         let mut specs = vec![
             ParameterSpec::new(
                 "features.weight",
-                &[FEATURES, self.accumulator],
+                &[self.features.rows(), self.accumulator],
                 Init::Normal(0.06),
             ),
             ParameterSpec::new("features.bias", &[self.accumulator], Init::Constant(0.3)),
         ];
-        specs.extend(linear("hidden", 2 * self.accumulator, HIDDEN));
-        specs.extend(linear("projection", HIDDEN, self.embedding_dim));
+        specs.extend(linear("hidden", 2 * self.accumulator, self.heads * HIDDEN));
+        specs.extend(linear("projection", HIDDEN, self.heads * self.embedding_dim));
         specs
     }
 }
@@ -73,70 +94,52 @@ pub struct SparseNetwork {
     bias: Tensor,
     hidden: Linear,
     projection: Linear,
+    heads: usize,
 }
 
 impl SparseNetwork {
     /// Builds the network over `parameters`; a change of a variable among them is seen at once.
-    pub fn new(parameters: &Parameters) -> Result<Self> {
+    pub fn new(config: &SparseConfig, parameters: &Parameters) -> Result<Self> {
         Ok(Self {
             table: parameters.get("features.weight")?,
             bias: parameters.get("features.bias")?,
             hidden: parameters.linear("hidden")?,
             projection: parameters.linear("projection")?,
+            heads: config.heads,
         })
     }
 
     /// Unit embeddings (batch x D). `table` overrides the stored one where it is recomputed from
-    /// others at every step; `sink` takes the table's gradient on the CPU.
+    /// others at every step; `sink` takes the table's gradient on the CPU. Positions of one head
+    /// should be neighbours: each run of them is one matrix product.
     pub fn forward(
         &self,
-        features: &Arc<Vec<Features>>,
+        features: &Arc<FeatureBatch>,
         table: Option<&Tensor>,
         sink: Option<&GradientSink>,
     ) -> CandleResult<Tensor> {
-        let sums = embedding_bag(table.unwrap_or(&self.table), &self.bias, features, sink)?;
-        let active = squared_clipped_relu(&sums)?;
-        let hidden = self.hidden.forward(&active)?.relu()?;
-        normalize(&self.projection.forward(&hidden)?)
+        let active = activated_bag(table.unwrap_or(&self.table), &self.bias, features, sink)?;
+        let heads: Vec<usize> = features.iter().map(|f| head(f.pieces, self.heads)).collect();
+        let mut first = 0;
+        let mut outputs = Vec::new();
+        for run in heads.chunk_by(|a, b| a == b) {
+            let active = part(&active, first, run.len())?;
+            let hidden = self.layer(&self.hidden, run[0])?.forward(&active)?.relu()?;
+            outputs.push(self.layer(&self.projection, run[0])?.forward(&hidden)?);
+            first += run.len();
+        }
+        normalize(&Tensor::cat(&outputs, 0)?)
+    }
+
+    /// One head's part of a layer.
+    fn layer(&self, all: &Linear, head: usize) -> CandleResult<Linear> {
+        let outputs = all.weight().dim(0)? / self.heads;
+        let part = |tensor: &Tensor| part(tensor, head * outputs, outputs);
+        Ok(Linear::new(part(all.weight())?, all.bias().map(part).transpose()?))
     }
 }
 
-/// `clamp(x, 0, 1)²`, in one pass on the CPU.
-fn squared_clipped_relu(x: &Tensor) -> CandleResult<Tensor> {
-    if x.device().is_cpu() {
-        x.contiguous()?.apply_op1(SquaredClippedRelu)
-    } else {
-        x.clamp(0f32, 1f32)?.sqr()
-    }
-}
-
-struct SquaredClippedRelu;
-
-impl CustomOp1 for SquaredClippedRelu {
-    fn name(&self) -> &'static str {
-        "squared-clipped-relu"
-    }
-
-    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> CandleResult<(CpuStorage, Shape)> {
-        let activated = activate(values(storage, layout)?);
-        Ok((CpuStorage::F32(activated), layout.shape().clone()))
-    }
-
-    fn bwd(&self, x: &Tensor, _res: &Tensor, gradient: &Tensor) -> CandleResult<Option<Tensor>> {
-        let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
-        with_values(x, |x| activation_gradient(x, &mut slopes))?;
-        Ok(Some(Tensor::from_vec(slopes, x.shape(), x.device())?))
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn activate(x: &[f32]) -> Vec<f32> {
-    x.iter().map(|x| x.clamp(0.0, 1.0).powi(2)).collect()
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn activation_gradient(x: &[f32], slopes: &mut [f32]) {
-    for (slope, &x) in slopes.iter_mut().zip(x) {
-        *slope *= if x > 0.0 && x < 1.0 { 2.0 * x } else { 0.0 };
-    }
+/// Some of the rows; the tensor itself where that is all of them, which saves the gradient a copy.
+fn part(tensor: &Tensor, first: usize, count: usize) -> CandleResult<Tensor> {
+    if tensor.dim(0)? == count { Ok(tensor.clone()) } else { tensor.narrow(0, first, count) }
 }

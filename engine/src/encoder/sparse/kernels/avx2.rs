@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{ACTIVATION_SHIFT, HIDDEN, Layers, SUM_ONE};
+use super::{ACTIVATION_SHIFT, HIDDEN, SUM_ONE, Sums};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen.
@@ -11,20 +11,20 @@ const REGISTERS: usize = 8;
 /// # Safety
 /// AVX2; the width is a multiple of 128; rows lie inside the table.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn activate(layers: &Layers, rows: &[u16], activations: &mut [u8]) {
-    let width = layers.bias.len();
+pub(super) unsafe fn activate(table: &Sums, rows: &[u16], activations: &mut [u8]) {
+    let width = table.bias.len();
     let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(SUM_ONE));
     for start in (0..width).step_by(LANES * REGISTERS) {
         let mut sum = [zero; REGISTERS];
         // SAFETY: every load stays within `width` values of the bias or of a row, and every store
         // within `width` activations, as the caller vouches.
         unsafe {
-            let bias = layers.bias.as_ptr().add(start);
+            let bias = table.bias.as_ptr().add(start);
             for (index, sum) in sum.iter_mut().enumerate() {
                 *sum = _mm256_loadu_si256(bias.add(index * LANES).cast());
             }
             for &row in rows {
-                let row = layers.table.as_ptr().add(usize::from(row) * width + start);
+                let row = table.table.as_ptr().add(usize::from(row) * width + start);
                 for (index, sum) in sum.iter_mut().enumerate() {
                     let value = _mm256_loadu_si256(row.add(index * LANES).cast());
                     *sum = _mm256_adds_epi16(*sum, value);
@@ -51,7 +51,7 @@ pub(super) unsafe fn activate(layers: &Layers, rows: &[u16], activations: &mut [
 /// # Safety
 /// AVX2; there are HIDDEN weights for every activation.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn multiply(layers: &Layers, activations: &[u8]) -> [i32; HIDDEN] {
+pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 8;
     let ones = _mm256_set1_epi16(1);
     let mut sums = [_mm256_setzero_si256(); OUT];
@@ -61,7 +61,7 @@ pub(super) unsafe fn multiply(layers: &Layers, activations: &[u8]) -> [i32; HIDD
         for (index, sum) in sums.iter_mut().enumerate() {
             // SAFETY: a group has 4 x HIDDEN weights.
             let weights = unsafe {
-                let weights = layers.hidden.as_ptr().add(group * 4 * HIDDEN + index * 32);
+                let weights = hidden.as_ptr().add(group * 4 * HIDDEN + index * 32);
                 _mm256_loadu_si256(weights.cast())
             };
             let pairs = _mm256_maddubs_epi16(inputs, weights);

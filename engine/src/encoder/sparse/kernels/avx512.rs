@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{ACTIVATION_SHIFT, HIDDEN, Layers, SUM_ONE};
+use super::{ACTIVATION_SHIFT, HIDDEN, SUM_ONE, Sums};
 
 const LANES: usize = 32;
 /// Registers that hold a part of the sum.
@@ -13,20 +13,20 @@ const CHAINS: usize = 4;
 /// # Safety
 /// AVX-512 F and BW; the width is a multiple of 128; rows lie inside the table.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn activate(layers: &Layers, rows: &[u16], activations: &mut [u8]) {
-    let width = layers.bias.len();
+pub(super) unsafe fn activate(table: &Sums, rows: &[u16], activations: &mut [u8]) {
+    let width = table.bias.len();
     let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(SUM_ONE));
     for start in (0..width).step_by(LANES * REGISTERS) {
         let mut sum = [zero; REGISTERS];
         // SAFETY: every load stays within `width` values of the bias or of a row, and every store
         // within `width` activations, as the caller vouches.
         unsafe {
-            let bias = layers.bias.as_ptr().add(start);
+            let bias = table.bias.as_ptr().add(start);
             for (index, sum) in sum.iter_mut().enumerate() {
                 *sum = _mm512_loadu_si512(bias.add(index * LANES).cast());
             }
             for &row in rows {
-                let row = layers.table.as_ptr().add(usize::from(row) * width + start);
+                let row = table.table.as_ptr().add(usize::from(row) * width + start);
                 for (index, sum) in sum.iter_mut().enumerate() {
                     let value = _mm512_loadu_si512(row.add(index * LANES).cast());
                     *sum = _mm512_adds_epi16(*sum, value);
@@ -49,7 +49,7 @@ pub(super) unsafe fn activate(layers: &Layers, rows: &[u16], activations: &mut [
 /// # Safety
 /// AVX-512 F and VNNI; there are HIDDEN weights for every activation.
 #[target_feature(enable = "avx512f,avx512vnni")]
-pub(super) unsafe fn multiply(layers: &Layers, activations: &[u8]) -> [i32; HIDDEN] {
+pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 16;
     let mut sums = [[_mm512_setzero_si512(); OUT]; CHAINS];
     for (block, inputs) in activations.chunks_exact(4 * CHAINS).enumerate() {
@@ -61,7 +61,7 @@ pub(super) unsafe fn multiply(layers: &Layers, activations: &[u8]) -> [i32; HIDD
             for (index, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: a group has 4 x HIDDEN weights.
                 let weights = unsafe {
-                    let weights = layers.hidden.as_ptr().add(group * 4 * HIDDEN + index * 64);
+                    let weights = hidden.as_ptr().add(group * 4 * HIDDEN + index * 64);
                     _mm512_loadu_si512(weights.cast())
                 };
                 *sum = _mm512_dpbusd_epi32(*sum, inputs, weights);

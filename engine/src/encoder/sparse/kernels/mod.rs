@@ -19,13 +19,11 @@ pub(super) const ACTIVATION_SHIFT: u32 = 9;
 /// 1.0 in an activation: `SUM_ONE² / 2^ACTIVATION_SHIFT`.
 pub(super) const ACTIVATION_ONE: f32 = 65_025.0 / 512.0;
 
-/// The layers that run in integers.
-pub(super) struct Layers {
+/// The feature sums.
+pub(super) struct Sums {
     /// Feature rows, `SUM_ONE` to the unit.
     pub(super) table: Vec<i16>,
     pub(super) bias: Vec<i16>,
-    /// Hidden weights in groups of four inputs: `[2H / 4][HIDDEN][4]`.
-    pub(super) hidden: Vec<i8>,
 }
 
 /// The instruction sets in order of preference.
@@ -60,37 +58,38 @@ impl Kernels {
     }
 
     /// Sums `rows` of the table and writes their activations.
-    pub(super) fn activate(self, layers: &Layers, rows: &[u16], activations: &mut [u8]) {
-        let width = layers.bias.len();
+    pub(super) fn activate(self, sums: &Sums, rows: &[u16], activations: &mut [u8]) {
+        let width = sums.bias.len();
         assert_eq!(activations.len(), width);
-        assert!(rows.iter().all(|&row| (usize::from(row) + 1) * width <= layers.table.len()));
+        assert!(rows.iter().all(|&row| (usize::from(row) + 1) * width <= sums.table.len()));
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` offers a kernel only where the processor has its instructions;
             // lengths and rows were checked above.
-            Self::Avx512 => unsafe { avx512::activate(layers, rows, activations) },
+            Self::Avx512 => unsafe { avx512::activate(sums, rows, activations) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Self::Avx2 => unsafe { avx2::activate(layers, rows, activations) },
+            Self::Avx2 => unsafe { avx2::activate(sums, rows, activations) },
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 | Self::Avx2 => portable::activate(layers, rows, activations),
-            Self::Portable => portable::activate(layers, rows, activations),
+            Self::Avx512 | Self::Avx2 => portable::activate(sums, rows, activations),
+            Self::Portable => portable::activate(sums, rows, activations),
         }
     }
 
-    /// The hidden layer's integer products with `activations` (2H), before scale and bias.
-    pub(super) fn multiply(self, layers: &Layers, activations: &[u8]) -> [i32; HIDDEN] {
-        assert_eq!(activations.len() * HIDDEN, layers.hidden.len());
+    /// The integer products of a hidden layer with `activations` (2H), before scale and bias; its
+    /// weights stand in groups of four inputs: `[2H / 4][HIDDEN][4]`.
+    pub(super) fn multiply(self, hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
+        assert_eq!(activations.len() * HIDDEN, hidden.len());
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `activate`.
-            Self::Avx512 => unsafe { avx512::multiply(layers, activations) },
+            Self::Avx512 => unsafe { avx512::multiply(hidden, activations) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `activate`.
-            Self::Avx2 => unsafe { avx2::multiply(layers, activations) },
+            Self::Avx2 => unsafe { avx2::multiply(hidden, activations) },
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 | Self::Avx2 => portable::multiply(layers, activations),
-            Self::Portable => portable::multiply(layers, activations),
+            Self::Avx512 | Self::Avx2 => portable::multiply(hidden, activations),
+            Self::Portable => portable::multiply(hidden, activations),
         }
     }
 }

@@ -1,18 +1,18 @@
 //! The kernels in plain Rust: the reference that the others match bit for bit.
 
-use super::{ACTIVATION_SHIFT, HIDDEN, Layers, SUM_ONE};
+use super::{ACTIVATION_SHIFT, HIDDEN, SUM_ONE, Sums};
 
 /// Widest feature sum that is kept on the stack at once.
 const CHUNK: usize = 128;
 
-pub(super) fn activate(layers: &Layers, rows: &[u16], activations: &mut [u8]) {
-    let width = layers.bias.len();
+pub(super) fn activate(table: &Sums, rows: &[u16], activations: &mut [u8]) {
+    let width = table.bias.len();
     for (chunk, activations) in activations.chunks_exact_mut(CHUNK).enumerate() {
         let start = chunk * CHUNK;
         let mut sum = [0i16; CHUNK];
-        sum.copy_from_slice(&layers.bias[start..start + CHUNK]);
+        sum.copy_from_slice(&table.bias[start..start + CHUNK]);
         for &row in rows {
-            let row = &layers.table[usize::from(row) * width + start..][..CHUNK];
+            let row = &table.table[usize::from(row) * width + start..][..CHUNK];
             sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.saturating_add(value));
         }
         for (activation, sum) in activations.iter_mut().zip(sum) {
@@ -22,9 +22,9 @@ pub(super) fn activate(layers: &Layers, rows: &[u16], activations: &mut [u8]) {
     }
 }
 
-pub(super) fn multiply(layers: &Layers, activations: &[u8]) -> [i32; HIDDEN] {
+pub(super) fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     let mut products = [0; HIDDEN];
-    let groups = activations.chunks_exact(4).zip(layers.hidden.chunks_exact(4 * HIDDEN));
+    let groups = activations.chunks_exact(4).zip(hidden.chunks_exact(4 * HIDDEN));
     for (inputs, weights) in groups {
         for (product, weights) in products.iter_mut().zip(weights.chunks_exact(4)) {
             for (&input, &weight) in inputs.iter().zip(weights) {

@@ -1,0 +1,125 @@
+//! Static exchange evaluation: what a capture is worth after all recaptures on its square.
+
+use cozy_chess::{
+    BitBoard, Color, Piece, Square, get_between_rays, get_bishop_moves, get_bishop_rays,
+    get_king_moves, get_knight_moves, get_line_rays, get_pawn_attacks, get_rook_moves,
+    get_rook_rays,
+};
+
+use super::Placement;
+
+/// Pawns that a piece is worth; a king is worth more than everything else.
+const VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
+
+/// Exchanges in one position.
+pub struct Exchanges<'a> {
+    placement: &'a Placement,
+    kings: [Square; Color::NUM],
+    /// Pieces that may not leave the line to their king.
+    pinned: BitBoard,
+    diagonals: BitBoard,
+    lines: BitBoard,
+}
+
+impl<'a> Exchanges<'a> {
+    /// Prepares a position.
+    pub fn new(placement: &'a Placement) -> Self {
+        let [_, _, bishops, rooks, queens, kings] = placement.pieces;
+        let (diagonals, lines) = (bishops | queens, rooks | queens);
+        let occupied = placement.colors[0] | placement.colors[1];
+        let kings = placement.colors.map(|ours| (kings & ours).next_square().unwrap_or(Square::A1));
+        let mut pinned = BitBoard::EMPTY;
+        for color in Color::ALL {
+            let king = kings[color as usize];
+            let towards = get_bishop_rays(king) & diagonals | get_rook_rays(king) & lines;
+            for slider in towards & placement.colors[!color as usize] {
+                let between = get_between_rays(king, slider) & occupied;
+                if between.len() == 1 {
+                    pinned |= between & placement.colors[color as usize];
+                }
+            }
+        }
+        Self { placement, kings, pinned, diagonals, lines }
+    }
+
+    /// Pawns that the side other than the `victim`'s gains when it begins to capture on `square` with
+    /// its cheapest piece; both sides capture only as long as it pays. `None` where it attacks nothing
+    /// there.
+    pub fn gain(&self, square: Square, victim: Piece, owner: Color) -> Option<i32> {
+        let pieces = &self.placement.pieces;
+        let mut occupied = self.placement.colors[0] | self.placement.colors[1];
+        let pawns = pieces[Piece::Pawn as usize];
+        let fixed = get_pawn_attacks(square, Color::Black) & pawns & self.placement.colors[0]
+            | get_pawn_attacks(square, Color::White) & pawns & self.placement.colors[1]
+            | get_knight_moves(square) & pieces[Piece::Knight as usize]
+            | get_king_moves(square) & pieces[Piece::King as usize];
+        let mut gains = [0; 32];
+        let mut captures = 0;
+        let (mut side, mut on_square) = (!owner, VALUES[victim as usize]);
+        while captures < gains.len() {
+            let attackers = (fixed
+                | get_bishop_moves(square, occupied) & self.diagonals
+                | get_rook_moves(square, occupied) & self.lines)
+                & occupied;
+            let ours = self.free(attackers & self.placement.colors[side as usize], side, square);
+            let cheapest =
+                Piece::ALL.into_iter().find(|&piece| !(ours & pieces[piece as usize]).is_empty());
+            let Some(piece) = cheapest else { break };
+            let theirs = attackers & self.placement.colors[!side as usize];
+            // A king may not capture what is defended.
+            if piece == Piece::King && !theirs.is_empty() {
+                break;
+            }
+            gains[captures] = on_square - if captures == 0 { 0 } else { gains[captures - 1] };
+            captures += 1;
+            let from = ours & pieces[piece as usize];
+            occupied ^= from.next_square().map_or(BitBoard::EMPTY, Square::bitboard);
+            on_square = VALUES[piece as usize];
+            side = !side;
+        }
+        for last in (1..captures).rev() {
+            gains[last - 1] = -gains[last].max(-gains[last - 1]);
+        }
+        (captures > 0).then_some(gains[0])
+    }
+
+    /// Those of `attackers` that may go to `square`.
+    fn free(&self, attackers: BitBoard, side: Color, square: Square) -> BitBoard {
+        let king = self.kings[side as usize];
+        let held = (attackers & self.pinned)
+            .into_iter()
+            .filter(|&from| !get_line_rays(king, from).has(square))
+            .map(Square::bitboard);
+        attackers & !held.fold(BitBoard::EMPTY, |all, one| all | one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exchanges_count_x_rays_kings_and_the_right_to_stop() {
+        // FEN, the square, who stands there, what the other side gains.
+        for (fen, square, gain) in [
+            ("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", Square::D5, 1),
+            ("4k3/8/2p5/3p4/4P3/8/8/4K3 w - - 0 1", Square::D5, 0),
+            ("4k3/8/2p5/3p4/8/2N5/8/4K3 w - - 0 1", Square::D5, -2),
+            ("4k3/8/2p5/3q4/8/2N5/8/4K3 w - - 0 1", Square::D5, 6),
+            ("3rk3/8/8/3p4/8/8/3R4/3RK3 w - - 0 1", Square::D5, 1),
+            ("3rk3/3r4/8/3p4/8/8/3R4/3RK3 w - - 0 1", Square::D5, -4),
+            ("4k3/4b3/8/3pp3/8/5N2/8/4K3 w - - 0 1", Square::E5, 1),
+            // The knight on f6, which seems to defend d5, is pinned.
+            ("3k4/8/5n2/3p2B1/8/2N5/8/4K3 w - - 0 1", Square::D5, 1),
+            // The king may not take back what the other king guards.
+            ("8/8/3k4/3p4/4K3/8/8/3R4 w - - 0 1", Square::D5, 1),
+        ] {
+            let board: cozy_chess::Board = fen.parse().expect("valid");
+            let (piece, color) = (board.piece_on(square), board.color_on(square));
+            let (piece, color) = (piece.expect("a piece"), color.expect("a piece"));
+            let placement = Placement::of(&board);
+            let found = Exchanges::new(&placement).gain(square, piece, color);
+            assert_eq!(found, Some(gain), "{fen}");
+        }
+    }
+}

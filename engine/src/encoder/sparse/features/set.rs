@@ -1,0 +1,271 @@
+//! Which features an encoder was trained with, and where each stands in the table.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow, ensure};
+use cozy_chess::Piece;
+use serde::{Deserialize, Serialize};
+
+/// Own and their pieces times squares.
+pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;
+
+/// Own and their attackers times victims of the other side times the victims' squares.
+pub const CAPTURES: usize = 2 * Piece::NUM * Piece::NUM * 64;
+
+/// Rows are numbered in 16 bits.
+const MOST_ROWS: usize = 1 << 16;
+
+/// A set of features. Its name lists its parts, as in `attack-states-8+roles`: what every piece on
+/// its square is told apart by, and what is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FeatureSet {
+    /// What attacks and defences say of a piece.
+    pub states: States,
+    /// Whether a piece is told apart by what it does where it stands too, in [`ROLES`] steps:
+    /// mobility, for pawns whether passed and isolated, for kings the attacks around them.
+    pub roles: bool,
+    /// How a side's king changes what that side sees.
+    pub king: KingView,
+    /// Whether every (attacker, victim, victim's square) is a feature of its own.
+    pub captures: bool,
+    /// Whether the largest exchanges on the board are features: the best of both sides, and the two
+    /// best of the side that is not to move.
+    pub threats: bool,
+}
+
+/// Steps of what an exchange brings.
+pub const GAINS: usize = 8;
+
+/// Both sides' views of two pairs of exchanges.
+const THREATS: usize = 2 * 2 * GAINS * GAINS;
+
+/// Steps of mobility and the like.
+pub const ROLES: usize = 4;
+
+/// What is told apart of a piece on its square.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum States {
+    /// Nothing.
+    PieceSquare,
+    /// Eight states of attackers and defenders.
+    Attack,
+    /// Eleven results of the exchange on its square.
+    Exchange,
+}
+
+/// What a side's king does to the squares that this side sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KingView {
+    /// Nothing.
+    None,
+    /// Files are exchanged so that the own king is on the files a to d.
+    Mirror,
+    /// Mirrored, and every piece has rows of its own for four places of the king: first rank outside,
+    /// first rank inside, second rank, elsewhere.
+    Buckets,
+}
+
+const STATES: [(States, &str, usize); 3] = [
+    (States::PieceSquare, "piece-square", 1),
+    (States::Attack, "attack-states-8", 8),
+    (States::Exchange, "exchange-states-11", 11),
+];
+
+const KINGS: [(KingView, &str, usize); 3] = [
+    (KingView::None, "", 1),
+    (KingView::Mirror, "king-mirror", 1),
+    (KingView::Buckets, "king-buckets-4", 4),
+];
+
+const ROLES_NAME: &str = "roles";
+const CAPTURES_NAME: &str = "captures";
+const THREATS_NAME: &str = "threats";
+
+impl FeatureSet {
+    /// Attack states alone.
+    pub const ATTACK_STATES: Self = Self {
+        states: States::Attack,
+        roles: false,
+        king: KingView::None,
+        captures: false,
+        threats: false,
+    };
+
+    /// Rows that one piece on one square has.
+    pub fn variants(self) -> usize {
+        self.buckets() * self.states() * self.roles()
+    }
+
+    fn states(self) -> usize {
+        STATES.iter().find(|known| known.0 == self.states).map_or(1, |known| known.2)
+    }
+
+    fn roles(self) -> usize {
+        if self.roles { ROLES } else { 1 }
+    }
+
+    fn buckets(self) -> usize {
+        KINGS.iter().find(|known| known.0 == self.king).map_or(1, |known| known.2)
+    }
+
+    /// The row of a piece: `((bucket * states + state) * roles + role) * 768 + piece-square`.
+    pub(super) fn piece_row(
+        self,
+        bucket: usize,
+        state: usize,
+        role: usize,
+        piece_square: usize,
+    ) -> usize {
+        let variant = (bucket * self.states() + state) * self.roles() + role;
+        variant * PIECE_SQUARES + piece_square
+    }
+
+    /// The row of a capture, after those of all pieces.
+    pub(super) fn capture_row(self, capture: usize) -> usize {
+        self.variants() * PIECE_SQUARES + capture
+    }
+
+    /// The row of a pair of threats, after those of all captures.
+    pub(super) fn threat_row(self, threat: usize) -> usize {
+        self.capture_row(if self.captures { CAPTURES } else { 0 }) + threat
+    }
+
+    /// Rows of the embedding table.
+    pub fn rows(self) -> usize {
+        self.threat_row(if self.threats { THREATS } else { 0 })
+    }
+
+    /// The piece on its square that a row stands for; none for captures.
+    pub fn piece_square(self, row: usize) -> Option<usize> {
+        (row < self.variants() * PIECE_SQUARES).then_some(row % PIECE_SQUARES)
+    }
+
+    /// Parts that rows share in training: first one for each piece on its square, then, where rows
+    /// are told apart by more than one thing, one for each state and for each role of it.
+    pub fn shared_rows(self) -> usize {
+        PIECE_SQUARES * (1 + self.shared_states() + self.shared_roles())
+    }
+
+    /// Most parts that one row shares.
+    pub fn most_shared(self) -> usize {
+        1 + usize::from(self.shared_states() > 0) + usize::from(self.shared_roles() > 0)
+    }
+
+    /// The parts that a row shares; none for captures.
+    pub fn shared(self, row: usize) -> impl Iterator<Item = usize> {
+        let parts = self.piece_square(row).map(|piece_square| {
+            let variant = row / PIECE_SQUARES;
+            let (role, state) = (variant % self.roles(), variant / self.roles() % self.states());
+            let state = (self.shared_states() > 0).then_some(1 + state);
+            let role = (self.shared_roles() > 0).then_some(1 + self.shared_states() + role);
+            [Some(0), state, role].map(|part| part.map(|part| part * PIECE_SQUARES + piece_square))
+        });
+        parts.into_iter().flatten().flatten()
+    }
+
+    fn shared_states(self) -> usize {
+        let alone = self.states() == self.variants();
+        if alone { 0 } else { self.states() }
+    }
+
+    fn shared_roles(self) -> usize {
+        if self.roles { ROLES } else { 0 }
+    }
+}
+
+impl Default for FeatureSet {
+    fn default() -> Self {
+        Self::ATTACK_STATES
+    }
+}
+
+impl fmt::Display for FeatureSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let states = STATES.iter().find(|known| known.0 == self.states).map_or("", |known| known.1);
+        let king = KINGS.iter().find(|known| known.0 == self.king).map_or("", |known| known.1);
+        let roles = if self.roles { ROLES_NAME } else { "" };
+        let captures = if self.captures { CAPTURES_NAME } else { "" };
+        let threats = if self.threats { THREATS_NAME } else { "" };
+        write!(f, "{states}")?;
+        [roles, king, captures, threats]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .try_for_each(|part| write!(f, "+{part}"))
+    }
+}
+
+impl FromStr for FeatureSet {
+    type Err = anyhow::Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let mut parts = name.split('+');
+        let states = parts.next().unwrap_or_default();
+        let unknown = |part: &str| {
+            anyhow!(
+                "features '{name}': '{part}' is none of piece-square, attack-states-8, \
+                 exchange-states-11, and after a '+' roles, king-mirror, king-buckets-4, captures, threats"
+            )
+        };
+        let known = STATES.iter().find(|known| known.1 == states).ok_or_else(|| unknown(states))?;
+        let mut set = Self {
+            states: known.0,
+            roles: false,
+            king: KingView::None,
+            captures: false,
+            threats: false,
+        };
+        for part in parts {
+            match KINGS.iter().find(|known| known.1 == part && !part.is_empty()) {
+                Some(king) => set.king = king.0,
+                None if part == ROLES_NAME => set.roles = true,
+                None if part == CAPTURES_NAME => set.captures = true,
+                None if part == THREATS_NAME => set.threats = true,
+                None => return Err(unknown(part)),
+            }
+        }
+        ensure!(
+            set.rows() <= MOST_ROWS,
+            "features '{name}': {} rows, at most {MOST_ROWS}",
+            set.rows()
+        );
+        Ok(set)
+    }
+}
+
+impl TryFrom<String> for FeatureSet {
+    type Error = anyhow::Error;
+
+    fn try_from(name: String) -> Result<Self> {
+        name.parse()
+    }
+}
+
+impl From<FeatureSet> for String {
+    fn from(set: FeatureSet) -> Self {
+        set.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() -> Result<()> {
+        for name in [
+            "piece-square",
+            "attack-states-8",
+            "exchange-states-11+roles+king-mirror+captures",
+            "attack-states-8+king-buckets-4",
+        ] {
+            assert_eq!(name.parse::<FeatureSet>()?.to_string(), name);
+        }
+        assert_eq!(FeatureSet::default().rows(), 6144);
+        for name in ["", "attack-states-8+", "mirror", "attack-states-8+roles+king-buckets-4"] {
+            assert!(name.parse::<FeatureSet>().is_err(), "{name}");
+        }
+        Ok(())
+    }
+}

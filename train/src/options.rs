@@ -1,0 +1,283 @@
+//! What can be asked of a run on the command line.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use azimuth::encoder::Architecture;
+use azimuth::encoder::sparse::SparseConfig;
+use azimuth::encoder::sparse::features::FeatureSet;
+use azimuth::encoder::transformer::TransformerConfig;
+use azimuth::inference::cuda;
+use candle_core::Device;
+use clap::{Args, ValueEnum};
+
+use crate::data::batches::Sampling;
+use crate::data::{DataFile, Dataset};
+use crate::loss::Losses;
+use crate::margin::Margin;
+use crate::optimizer::{Rule, Schedule};
+use crate::run::{Config, Output};
+
+/// Positions that a transformer on the CPU embeds in less than a minute.
+const SLOW_SAMPLE: usize = 2_000;
+
+#[derive(Args, Clone, PartialEq, Eq)]
+pub struct DataOptions {
+    /// Games with `[%eval]` comments: PGN, or PGN compressed as .zst.
+    #[arg(long, required = true, num_args = 1..)]
+    pub data: Vec<PathBuf>,
+    /// About how many positions the directions, the calibration and the metrics each take; all of
+    /// them where not given, and 2,000 for a transformer on the CPU.
+    #[arg(long)]
+    pub sample: Option<usize>,
+}
+
+#[derive(Args)]
+pub struct TrainOptions {
+    #[command(flatten)]
+    pub data: DataOptions,
+    /// The weights file to write; a log of held-out metrics (.jsonl) comes to stand beside it.
+    #[arg(long)]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Where to compute.
+    #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
+    pub device: DeviceKind,
+    /// The checkpoint file; the weights file with `.checkpoint` where not given.
+    #[arg(long)]
+    checkpoint: Option<PathBuf>,
+    /// Steps between checkpoints.
+    #[arg(long, default_value_t = 2000)]
+    checkpoint_every: u64,
+    /// Stop after so many steps with a checkpoint; the same command continues.
+    #[arg(long)]
+    stop_after: Option<u64>,
+}
+
+/// All that decides which weights come out, but for the data.
+#[derive(Args)]
+pub struct RunOptions {
+    /// The encoder to train.
+    #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
+    encoder: EncoderKind,
+    /// What the sparse encoder reads: piece-square, attack-states-8 or exchange-states-11, and with
+    /// '+' after it roles, king-mirror, king-buckets-4, captures, threats.
+    #[arg(long, default_value_t = FeatureSet::default())]
+    features: FeatureSet,
+    /// Width of one side's feature sum (sparse encoder).
+    #[arg(long, default_value_t = 256)]
+    accumulator: usize,
+    /// Dimension of the embedding (sparse encoder).
+    #[arg(long, default_value_t = 64)]
+    embedding_dim: usize,
+    /// Copies of the layers after the sums, by the number of pieces (sparse encoder).
+    #[arg(long, default_value_t = 1)]
+    heads: usize,
+    /// Steps of the run.
+    #[arg(long)]
+    steps: u64,
+    /// Positions of a step that an epoch sees once (the paper: 128).
+    #[arg(long, default_value_t = 1024)]
+    anchors: usize,
+    /// Further positions for each anchor, of similar label (the paper: 5).
+    #[arg(long, default_value_t = 0)]
+    positives: usize,
+    /// Up to so many children of one parent come in one batch, side by side.
+    #[arg(long, default_value_t = 1)]
+    siblings: usize,
+    /// Margin of win probability within which two positions are positives.
+    #[arg(long, default_value_t = 0.05)]
+    delta: f32,
+    /// The margin at equality, from where it grows to delta; delta where not given (the paper).
+    #[arg(long)]
+    delta_equal: Option<f32>,
+    /// Positives weigh less the further apart their labels are, up to twice the margin.
+    #[arg(long)]
+    soft: bool,
+    /// Temperature of the contrastive loss.
+    #[arg(long, default_value_t = 0.07)]
+    temperature: f32,
+    /// Weight of the contrastive loss (the paper: 1).
+    #[arg(long, default_value_t = 1.0)]
+    contrastive: f32,
+    /// Weight of the regression of the win probability through the embedding (the paper: 0).
+    #[arg(long, default_value_t = 100.0)]
+    regression: f32,
+    /// Weight of the regression of the win probability by the cosine itself (the paper: 0).
+    #[arg(long, default_value_t = 0.0)]
+    cosine: f32,
+    /// Weight of the order of siblings, which needs --siblings (the paper: 0).
+    #[arg(long, default_value_t = 0.0)]
+    ranking: f32,
+    /// The rule that moves the parameters (the paper: sgd).
+    #[arg(long, value_enum, default_value_t = Rule::Adamw)]
+    optimizer: Rule,
+    /// Highest learning rate; 0.002 for AdamW and 0.05 for SGD where not given.
+    #[arg(long)]
+    learning_rate: Option<f64>,
+    /// Steps of linear warm-up (AdamW).
+    #[arg(long, default_value_t = 500)]
+    warmup: u64,
+    /// Decoupled weight decay (AdamW).
+    #[arg(long, default_value_t = 0.0)]
+    weight_decay: f64,
+    /// Cut gradients to this length.
+    #[arg(long)]
+    clip: Option<f64>,
+    /// Play the moving average of the parameters, with this decay a step (0.999, say).
+    #[arg(long)]
+    average: Option<f64>,
+    /// Stop after so many looks at the held-out games without better sibling accuracy on those of
+    /// the calibration, and play the best.
+    #[arg(long)]
+    patience: Option<u64>,
+    /// Dropout (transformer).
+    #[arg(long, default_value_t = 0.1)]
+    dropout: f32,
+    /// Do not mirror files at random (sparse encoder).
+    #[arg(long)]
+    no_mirror: bool,
+    /// Steps between looks at the held-out games.
+    #[arg(long, default_value_t = 10_000)]
+    validate_every: u64,
+    /// Seed of everything that is drawn.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum EncoderKind {
+    Sparse,
+    Mini,
+    Small,
+    Base,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum DeviceKind {
+    Cpu,
+    Cuda,
+}
+
+impl DeviceKind {
+    /// Opens the device.
+    pub fn open(self) -> Result<Device> {
+        match self {
+            Self::Cpu => Ok(Device::Cpu),
+            Self::Cuda => cuda(),
+        }
+    }
+}
+
+impl DataOptions {
+    /// Reads the data, with as many positions to measure as `architecture` can embed in a few
+    /// minutes.
+    pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
+        let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
+        let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { usize::MAX });
+        let dataset = Dataset::read(&self.data, sample)?;
+        eprintln!(
+            "{} training positions, {} for the calibration, {} for validation",
+            dataset.train.len(),
+            dataset.calibration.len(),
+            dataset.validation.len()
+        );
+        Ok(dataset)
+    }
+}
+
+impl TrainOptions {
+    /// Where the run's files go.
+    pub fn output(&self) -> Result<Output> {
+        ensure!(self.checkpoint_every > 0, "--checkpoint-every must be at least 1");
+        Ok(Output {
+            weights: self.out.clone(),
+            checkpoint: (self.checkpoint.clone())
+                .unwrap_or_else(|| self.out.with_extension("checkpoint")),
+            checkpoint_every: self.checkpoint_every,
+            stop_after: self.stop_after,
+        })
+    }
+}
+
+impl RunOptions {
+    /// The encoder's kind and sizes.
+    pub fn architecture(&self) -> Result<Architecture> {
+        Ok(match self.encoder {
+            EncoderKind::Mini => Architecture::Transformer(TransformerConfig::mini()),
+            EncoderKind::Small => Architecture::Transformer(TransformerConfig::small()),
+            EncoderKind::Base => Architecture::Transformer(TransformerConfig::base()),
+            EncoderKind::Sparse => {
+                let config = SparseConfig {
+                    features: self.features,
+                    accumulator: self.accumulator,
+                    embedding_dim: self.embedding_dim,
+                    heads: self.heads,
+                };
+                config.check()?;
+                Architecture::Sparse(config)
+            }
+        })
+    }
+
+    /// The run on data from `files`.
+    pub fn config(&self, files: Vec<DataFile>) -> Result<Config> {
+        let delta_equal = self.delta_equal.unwrap_or(self.delta);
+        ensure!(self.steps > 0, "--steps must be at least 1");
+        ensure!(self.anchors > 1, "--anchors must be at least 2");
+        ensure!(self.siblings > 0, "--siblings must be at least 1");
+        ensure!(self.delta > 0.0, "--delta must be above 0");
+        ensure!(
+            delta_equal > 0.0 && delta_equal <= self.delta,
+            "--delta-equal must be above 0 and at most --delta"
+        );
+        ensure!(self.temperature > 0.0, "--temperature must be above 0");
+        let weights = [self.contrastive, self.regression, self.cosine, self.ranking];
+        ensure!(weights.iter().all(|&weight| weight >= 0.0), "a loss has a negative weight");
+        ensure!(weights.iter().any(|&weight| weight > 0.0), "all losses have weight 0");
+        ensure!(self.ranking == 0.0 || self.siblings > 1, "--ranking needs --siblings");
+        ensure!((0.0..1.0).contains(&self.dropout), "--dropout must be in [0, 1)");
+        ensure!(self.clip.is_none_or(|clip| clip > 0.0), "--clip must be above 0");
+        let decays = self.average.is_none_or(|decay| (0.0..1.0).contains(&decay));
+        ensure!(decays, "--average must be in [0, 1)");
+        ensure!(self.patience != Some(0), "--patience must be at least 1");
+        ensure!(self.validate_every > 0, "--validate-every must be at least 1");
+        let default_rate = match self.optimizer {
+            Rule::Sgd => 0.05,
+            Rule::Adamw => 0.002,
+        };
+        Ok(Config {
+            architecture: self.architecture()?,
+            sampling: Sampling {
+                anchors: self.anchors,
+                positives: self.positives,
+                siblings: self.siblings,
+                mirror: !self.no_mirror,
+            },
+            losses: Losses {
+                margin: Margin { delta: self.delta, delta_equal },
+                temperature: self.temperature,
+                soft: self.soft,
+                contrastive: self.contrastive,
+                regression: self.regression,
+                cosine: self.cosine,
+                ranking: self.ranking,
+            },
+            dropout: self.dropout,
+            schedule: Schedule {
+                rule: self.optimizer,
+                learning_rate: self.learning_rate.unwrap_or(default_rate),
+                warmup: self.warmup,
+                steps: self.steps,
+                weight_decay: self.weight_decay,
+            },
+            clip: self.clip,
+            average: self.average,
+            patience: self.patience,
+            validate_every: self.validate_every,
+            seed: self.seed,
+            data: files,
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! Many runs one after another, each a line of a file, and one table of what came of them.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use azimuth::weights::{Weights, replace_file};
+use clap::{Args, FromArgMatches};
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Dataset, Siblings};
+use crate::metrics::Metrics;
+use crate::options::{DataOptions, TrainOptions};
+use crate::run;
+use crate::space::{Measured, evaluate};
+
+#[derive(Args)]
+pub struct SweepOptions {
+    /// The runs: lines of `name: options of train`, quoted as in a shell; `#` begins a comment.
+    #[arg(long)]
+    runs: PathBuf,
+    /// Folder for weights, results and `table.md`; runs that have results there are not repeated.
+    #[arg(long)]
+    folder: PathBuf,
+    /// Games of others to measure on too, all of them.
+    #[arg(long)]
+    measure: Option<PathBuf>,
+    /// Options of train that all runs share; a run's own come after them and win.
+    #[arg(last = true)]
+    shared: Vec<String>,
+}
+
+/// What is kept of a run.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    name: String,
+    /// The run's own options.
+    options: String,
+    measured: Measured,
+    elsewhere: Option<Metrics>,
+    steps: u64,
+    positions_per_second: f64,
+}
+
+/// Runs all lines that have no result yet and writes the table anew after each.
+pub fn sweep(options: &SweepOptions) -> Result<()> {
+    let name = || format!("--runs '{}'", options.runs.display());
+    let text = std::fs::read_to_string(&options.runs).with_context(name)?;
+    let lines = parse(&text).with_context(name)?;
+    // All of them, before hours are spent on the first.
+    for (name, own) in &lines {
+        let parsed = parse_run(name, own, options)?;
+        parsed.run.config(Vec::new()).with_context(|| format!("run '{name}'"))?;
+    }
+    std::fs::create_dir_all(&options.folder)?;
+    let elsewhere =
+        options.measure.as_ref().map(|path| Siblings::read_all(std::slice::from_ref(path)));
+    let elsewhere = elsewhere.transpose()?;
+    let mut data: Option<(DataOptions, Dataset)> = None;
+    let mut rows = Vec::new();
+    for (name, own) in &lines {
+        let result = options.folder.join(format!("{name}.json"));
+        let row = match read_row(&result, own)? {
+            Some(row) => row,
+            None => {
+                eprintln!("run '{name}'");
+                let row = run_one(name, own, options, elsewhere.as_ref(), &mut data)?;
+                replace_file(&result, &serde_json::to_vec_pretty(&row)?)?;
+                row
+            }
+        };
+        rows.push(row);
+        replace_file(&options.folder.join("table.md"), table(&rows).as_bytes())?;
+    }
+    print!("{}", table(&rows));
+    Ok(())
+}
+
+/// Names and options of the runs.
+fn parse(text: &str) -> Result<Vec<(String, String)>> {
+    let mut runs: Vec<(String, String)> = Vec::new();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    for line in lines.filter(|line| !line.starts_with('#')) {
+        let (name, own) =
+            line.split_once(':').with_context(|| format!("'{line}': expected 'name: options'"))?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        ensure!(
+            !name.is_empty() && name.chars().all(plain),
+            "run '{name}': a name is of letters, digits and - _ . +, for it names files"
+        );
+        ensure!(!runs.iter().any(|run| run.0 == name), "run '{name}': there are two of them");
+        runs.push((name.to_owned(), own.trim().to_owned()));
+    }
+    ensure!(!runs.is_empty(), "no runs in it");
+    Ok(runs)
+}
+
+fn parse_run(name: &str, own: &str, options: &SweepOptions) -> Result<TrainOptions> {
+    let own = shlex::split(own).with_context(|| format!("run '{name}': a quote is not closed"))?;
+    let out = options.folder.join(format!("{name}.safetensors")).to_string_lossy().into_owned();
+    let words = ["train".to_owned(), "--out".to_owned(), out].into_iter();
+    let words = words.chain(options.shared.iter().cloned()).chain(own);
+    let command = TrainOptions::augment_args(clap::Command::new("train")).args_override_self(true);
+    let matches = command.try_get_matches_from(words);
+    let one_line = |error: clap::Error| {
+        let text = error.to_string();
+        anyhow::anyhow!("run '{name}': {}", text.lines().next().unwrap_or_default())
+    };
+    TrainOptions::from_arg_matches(&matches.map_err(one_line)?).map_err(one_line)
+}
+
+fn run_one(
+    name: &str,
+    own: &str,
+    options: &SweepOptions,
+    elsewhere: Option<&Siblings>,
+    data: &mut Option<(DataOptions, Dataset)>,
+) -> Result<Row> {
+    let parsed = parse_run(name, own, options)?;
+    let device = parsed.device.open()?;
+    let kept = data.take().filter(|(read, _)| *read == parsed.data);
+    let read = || -> Result<_> {
+        Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &device)?))
+    };
+    let (_, dataset) = data.insert(kept.map_or_else(read, Ok)?);
+    let (config, output) = (parsed.run.config(dataset.files.clone())?, parsed.output()?);
+    let outcome = run::train(&config, dataset, &device, &output)?;
+    let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
+    std::fs::remove_file(&output.checkpoint)
+        .with_context(|| format!("cannot remove '{}'", output.checkpoint.display()))?;
+    let elsewhere = match elsewhere {
+        Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, &device)?),
+        None => None,
+    };
+    Ok(Row {
+        name: name.to_owned(),
+        options: own.to_owned(),
+        measured: outcome.measured,
+        elsewhere,
+        steps: outcome.steps,
+        positions_per_second: outcome.speed,
+    })
+}
+
+fn read_row(path: &Path, own: &str) -> Result<Option<Row>> {
+    let name = || format!("result '{}'", path.display());
+    if !path.exists() {
+        return Ok(None);
+    }
+    let row: Row = serde_json::from_slice(&std::fs::read(path)?).with_context(name)?;
+    ensure!(
+        row.options == own,
+        "{}: it was made with '{}'; delete it or rename the run",
+        name(),
+        row.options
+    );
+    Ok(Some(row))
+}
+
+/// The table in Markdown.
+fn table(rows: &[Row]) -> String {
+    let mut text = "| run | options | tau-b | sibling | R² | by mates: tau-b | sibling | \
+                    other games: tau-b | sibling | steps | positions/s |\n\
+                    |---|---|---|---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for row in rows {
+        let Measured { plays, mates, .. } = row.measured;
+        let elsewhere = row.elsewhere.map_or(" | ".to_owned(), |metrics| {
+            format!("{:.4} | {:.4}", metrics.tau, metrics.sibling)
+        });
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} | {elsewhere} | {} | {:.0} |",
+            row.name,
+            row.options,
+            plays.tau,
+            plays.sibling,
+            plays.r2,
+            mates.tau,
+            mates.sibling,
+            row.steps,
+            row.positions_per_second
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_named_once_and_plainly() {
+        let runs = parse("# nothing\n\na: --delta 0.1\nb:\n").expect("two runs");
+        assert_eq!(runs, [("a", "--delta 0.1"), ("b", "")].map(|(n, o)| (n.into(), o.into())));
+        for bad in ["", "a --delta 1", "a:\na:", "../a: --delta 1"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}
