@@ -19,8 +19,8 @@ use cozy_chess::{Board, Move};
 const SETS: [&str; 5] = [
     "piece-square",
     "attack-states-8",
-    "attack-states-8+roles+captures",
-    "exchange-states-11+king-mirror+threats",
+    "attack-states-8+captures",
+    "exchange-states-16+king-mirror+threats",
     "attack-states-8+king-buckets-4+captures",
 ];
 
@@ -190,13 +190,14 @@ fn states_say_what_hangs() -> Result<()> {
     let (queen, pawn) = ((6 + 4) * 64 + 35, 28);
     assert_eq!(state_of(attack_states, &board, queen), Some(4));
     assert_eq!(state_of(attack_states, &board, pawn), Some(3));
-    let exchanges: FeatureSet = "exchange-states-11".parse()?;
+    let exchanges: FeatureSet = "exchange-states-16".parse()?;
     assert_eq!(state_of(exchanges, &board, queen), Some(10));
-    assert_eq!(state_of(exchanges, &board, pawn), Some(2));
+    // The pawn is passed, the king in its way: capturing it loses.
+    assert_eq!(state_of(exchanges, &board, pawn), Some(7));
     // A second attacker outnumbers the one defender.
     let board: Board = "4k3/8/5n2/3q4/4P3/4K3/8/8 w - - 0 1".parse().expect("valid");
     assert_eq!(state_of(attack_states, &board, pawn), Some(6));
-    assert_eq!(state_of(exchanges, &board, pawn), Some(5));
+    assert_eq!(state_of(exchanges, &board, pawn), Some(9));
     Ok(())
 }
 

@@ -61,8 +61,8 @@ pub struct RunOptions {
     /// The encoder to train.
     #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
     encoder: EncoderKind,
-    /// What the sparse encoder reads: piece-square, attack-states-8 or exchange-states-11, and with
-    /// '+' after it roles, king-mirror, king-buckets-4, captures, threats.
+    /// What the sparse encoder reads: piece-square, attack-states-8 or exchange-states-16, and with
+    /// '+' after it king-mirror, king-buckets-4, captures, threats.
     #[arg(long, default_value_t = FeatureSet::default())]
     features: FeatureSet,
     /// Width of one side's feature sum (sparse encoder).

@@ -41,6 +41,8 @@ pub struct Side {
     pub any: BitBoard,
     /// By two pieces or more.
     pub twice: BitBoard,
+    /// By a knight, by a bishop or queen, by a rook or queen.
+    moves: [BitBoard; 3],
 }
 
 impl Side {
@@ -58,17 +60,45 @@ impl Side {
         // From the cheapest to the dearest, so that the union so far is what a price asks for.
         pawns.into_iter().for_each(|s| add(&mut all, s, get_pawn_attacks(s, color)));
         all.pawn = all.any;
-        knights.into_iter().for_each(|s| add(&mut all, s, get_knight_moves(s)));
-        bishops.into_iter().for_each(|s| add(&mut all, s, get_bishop_moves(s, occupied)));
+        let mut moves = [BitBoard::EMPTY; 3];
+        for square in knights {
+            moves[0] |= get_knight_moves(square);
+            add(&mut all, square, get_knight_moves(square));
+        }
+        for square in bishops {
+            let diagonals = get_bishop_moves(square, occupied);
+            moves[1] |= diagonals;
+            add(&mut all, square, diagonals);
+        }
         all.minor = all.any;
-        rooks.into_iter().for_each(|s| add(&mut all, s, get_rook_moves(s, occupied)));
-        all.rook = all.any;
-        for square in queens {
-            let lines = get_bishop_moves(square, occupied) | get_rook_moves(square, occupied);
+        for square in rooks {
+            let lines = get_rook_moves(square, occupied);
+            moves[2] |= lines;
             add(&mut all, square, lines);
         }
+        all.rook = all.any;
+        for square in queens {
+            let diagonals = get_bishop_moves(square, occupied);
+            let lines = get_rook_moves(square, occupied);
+            moves[1] |= diagonals;
+            moves[2] |= lines;
+            add(&mut all, square, diagonals | lines);
+        }
+        all.moves = moves;
         kings.into_iter().for_each(|s| add(&mut all, s, get_king_moves(s)));
         all
+    }
+
+    /// Moves after which a knight, bishop, rook or queen gives check to the king on `king`, to squares
+    /// outside `shunned`; a square counts once for each way in which it checks.
+    pub fn checks(&self, king: Square, occupied: BitBoard, shunned: BitBoard) -> u32 {
+        let from = [
+            get_knight_moves(king),
+            get_bishop_moves(king, occupied),
+            get_rook_moves(king, occupied),
+        ];
+        let ways = self.moves.iter().zip(from);
+        ways.map(|(&moves, from)| (moves & from & !shunned).len()).sum()
     }
 
     /// Squares attacked by something cheaper than `piece`.

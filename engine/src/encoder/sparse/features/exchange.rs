@@ -15,8 +15,8 @@ const VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
 pub struct Exchanges<'a> {
     placement: &'a Placement,
     kings: [Square; Color::NUM],
-    /// Pieces that may not leave the line to their king.
-    pinned: BitBoard,
+    /// Pieces of both sides that may not leave the line to their king.
+    pub pinned: BitBoard,
     diagonals: BitBoard,
     lines: BitBoard,
 }

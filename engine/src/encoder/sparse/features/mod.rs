@@ -4,15 +4,15 @@
 
 mod attacks;
 mod exchange;
-mod roles;
 mod set;
+mod states;
 
-use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
+use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square, get_king_moves};
 
 use attacks::Attacks;
 use exchange::Exchanges;
-use roles::Roles;
 pub use set::{CAPTURES, FeatureSet, GAINS, KingView, PIECE_SQUARES, States};
+use states::{ExchangeStates, attack_state};
 
 /// The pieces of a position and whose move it is: all that the features depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,13 +126,14 @@ impl FeatureBatch {
         let attacks = Attacks::of(placement);
         let exchanges =
             (set.states == States::Exchange || set.threats).then(|| Exchanges::new(placement));
+        let pinned = exchanges.as_ref().map_or(BitBoard::EMPTY, |exchanges| exchanges.pinned);
         let us = placement.side_to_move;
         let views = [us, !us].map(|color| View::new(set.king, placement, color));
         let mut threats = [[0; 2]; Color::NUM];
         self.other.clear();
         for color in Color::ALL {
             let theirs = usize::from(color != us);
-            let roles = set.roles.then(|| Roles::new(placement, &attacks, color));
+            let states = ExchangeStates::new(placement, &attacks, pinned, color);
             for piece in Piece::ALL {
                 for square in placement.pieces[piece as usize] & placement.colors[color as usize] {
                     let attacked = attacks.by(!color).any.has(square);
@@ -141,11 +142,10 @@ impl FeatureBatch {
                     let state = match set.states {
                         States::PieceSquare => 0,
                         States::Attack => attack_state(&attacks, piece, square, color),
-                        States::Exchange => exchange_state(gain, attacks.by(color).any.has(square)),
+                        States::Exchange => states.of(piece, square, gain),
                     };
-                    let role = roles.as_ref().map_or(0, |roles| roles.of(piece, square));
-                    self.rows.push(views[0].piece(set, state, role, theirs, piece, square));
-                    self.other.push(views[1].piece(set, state, role, 1 - theirs, piece, square));
+                    self.rows.push(views[0].piece(set, state, theirs, piece, square));
+                    self.other.push(views[1].piece(set, state, 1 - theirs, piece, square));
                     if set.captures {
                         self.push_captures(placement, &attacks, &views, color, piece, square);
                     }
@@ -154,18 +154,20 @@ impl FeatureBatch {
             }
         }
         if set.threats {
-            self.push_threats(threats[us as usize], threats[!us as usize]);
+            let shut_in = [us, !us].map(|color| checks_step(placement, &attacks, color));
+            self.push_threats(threats[us as usize], threats[!us as usize], shut_in);
         }
         self.rows.extend_from_slice(&self.other);
         let pieces = (placement.colors[0] | placement.colors[1]).len();
         self.ends.push((self.rows.len() as u32, pieces as u8));
     }
 
-    /// The two best exchanges of the side to move and of the other.
-    fn push_threats(&mut self, ours: [i32; 2], theirs: [i32; 2]) {
-        let pair = |a: i32, b: i32| gain_step(a) * GAINS + gain_step(b);
-        let (best, next) = (pair(ours[0], theirs[0]), pair(theirs[0], theirs[1]));
-        for (index, threat) in [best, next].into_iter().enumerate() {
+    /// The two best exchanges of the side to move and of the other, and the steps of their checks.
+    fn push_threats(&mut self, ours: [i32; 2], theirs: [i32; 2], checks: [usize; 2]) {
+        let pair = |a: usize, b: usize| a * GAINS + b;
+        let [best, next] = [(ours[0], theirs[0]), (theirs[0], theirs[1])]
+            .map(|(a, b)| pair(gain_step(a), gain_step(b)));
+        for (index, threat) in [best, next, pair(checks[0], checks[1])].into_iter().enumerate() {
             let row =
                 |view: usize| self.set.threat_row((2 * index + view) * GAINS * GAINS + threat);
             let (own, other) = (row(0), row(1));
@@ -224,13 +226,12 @@ impl View {
         &self,
         set: FeatureSet,
         state: usize,
-        role: usize,
         theirs: usize,
         piece: Piece,
         square: Square,
     ) -> u16 {
         let kind = theirs * Piece::NUM + piece as usize;
-        set.piece_row(self.bucket, state, role, kind * 64 + (square as usize ^ self.flip)) as u16
+        set.piece_row(self.bucket, state, kind * 64 + (square as usize ^ self.flip)) as u16
     }
 
     fn capture(
@@ -243,46 +244,6 @@ impl View {
     ) -> u16 {
         let pair = (theirs * Piece::NUM + piece as usize) * Piece::NUM + victim as usize;
         set.capture_row(pair * 64 + (square as usize ^ self.flip)) as u16
-    }
-}
-
-/// What a piece's square has to do with the attacks on it:
-///
-/// | state | attacked | defended |
-/// |---|---|---|
-/// | 0, 1 | no | no, yes |
-/// | 2, 3 | yes | no, yes |
-/// | 4, 5 | by a cheaper piece | no, yes |
-/// | 6 | more than once | once |
-/// | 7 | more than once, by a cheaper piece too | once |
-fn attack_state(attacks: &Attacks, piece: Piece, square: Square, color: Color) -> usize {
-    let (own, enemy) = (attacks.by(color), attacks.by(!color));
-    let threatened = enemy.by_cheaper_than(piece).has(square);
-    let attacked = usize::from(enemy.any.has(square)) + usize::from(threatened);
-    let defended = own.any.has(square);
-    match defended && enemy.twice.has(square) && !own.twice.has(square) {
-        true => 5 + attacked,
-        false => 2 * attacked + usize::from(defended),
-    }
-}
-
-/// What the other side's captures on a piece's square would bring it:
-///
-/// | state | |
-/// |---|---|
-/// | 0, 1 | it cannot capture; the piece is not defended, it is |
-/// | 2, 3 | it would lose more than 2 pawns' worth, or up to 2 |
-/// | 4 | it would come out even |
-/// | 5, 6, 7, 8, 9, 10 | it would win 1, 2, 3, up to 5, up to 8, more (or gives check) |
-fn exchange_state(gain: Option<i32>, defended: bool) -> usize {
-    match gain {
-        None => usize::from(defended),
-        Some(..-2) => 2,
-        Some(..0) => 3,
-        Some(gain @ 0..=3) => 4 + gain as usize,
-        Some(4..=5) => 8,
-        Some(6..=8) => 9,
-        Some(_) => 10,
     }
 }
 
@@ -304,4 +265,17 @@ fn gain_step(gain: i32) -> usize {
         7..=9 => 6,
         _ => GAINS - 1,
     }
+}
+
+/// Steps of the checks that `color` can give on squares that the other side does not attack: none, 1,
+/// 2, more, and the same where the other king has no free square.
+fn checks_step(placement: &Placement, attacks: &Attacks, color: Color) -> usize {
+    let (theirs, occupied) =
+        (placement.colors[!color as usize], placement.colors[0] | placement.colors[1]);
+    let king = placement.pieces[Piece::King as usize] & theirs;
+    let king = king.next_square().unwrap_or(Square::A1);
+    let shunned = attacks.by(!color).any | placement.colors[color as usize];
+    let checks = attacks.by(color).checks(king, occupied, shunned).min(3) as usize;
+    let shut_in = (get_king_moves(king) & !theirs & !attacks.by(color).any).is_empty();
+    checks + if shut_in { GAINS / 2 } else { 0 }
 }

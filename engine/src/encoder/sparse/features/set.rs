@@ -16,33 +16,27 @@ pub const CAPTURES: usize = 2 * Piece::NUM * Piece::NUM * 64;
 /// Rows are numbered in 16 bits.
 const MOST_ROWS: usize = 1 << 16;
 
-/// A set of features. Its name lists its parts, as in `attack-states-8+roles`: what every piece on
+/// A set of features. Its name lists its parts, as in `attack-states-8+captures`: what every piece on
 /// its square is told apart by, and what is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FeatureSet {
     /// What attacks and defences say of a piece.
     pub states: States,
-    /// Whether a piece is told apart by what it does where it stands too, in [`ROLES`] steps:
-    /// mobility, for pawns whether passed and isolated, for kings the attacks around them.
-    pub roles: bool,
     /// How a side's king changes what that side sees.
     pub king: KingView,
     /// Whether every (attacker, victim, victim's square) is a feature of its own.
     pub captures: bool,
-    /// Whether the largest exchanges on the board are features: the best of both sides, and the two
-    /// best of the side that is not to move.
+    /// Whether what threatens on the whole board are features: the best exchanges of both sides, the
+    /// two best of the side that is not to move, the safe checks of both.
     pub threats: bool,
 }
 
 /// Steps of what an exchange brings.
 pub const GAINS: usize = 8;
 
-/// Both sides' views of two pairs of exchanges.
-const THREATS: usize = 2 * 2 * GAINS * GAINS;
-
-/// Steps of mobility and the like.
-pub const ROLES: usize = 4;
+/// Both sides' views of three pairs.
+const THREATS: usize = 2 * 3 * GAINS * GAINS;
 
 /// What is told apart of a piece on its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +45,7 @@ pub enum States {
     PieceSquare,
     /// Eight states of attackers and defenders.
     Attack,
-    /// Eleven results of the exchange on its square.
+    /// Sixteen, above all what captures on its square would win.
     Exchange,
 }
 
@@ -70,7 +64,7 @@ pub enum KingView {
 const STATES: [(States, &str, usize); 3] = [
     (States::PieceSquare, "piece-square", 1),
     (States::Attack, "attack-states-8", 8),
-    (States::Exchange, "exchange-states-11", 11),
+    (States::Exchange, "exchange-states-16", 16),
 ];
 
 const KINGS: [(KingView, &str, usize); 3] = [
@@ -79,47 +73,30 @@ const KINGS: [(KingView, &str, usize); 3] = [
     (KingView::Buckets, "king-buckets-4", 4),
 ];
 
-const ROLES_NAME: &str = "roles";
 const CAPTURES_NAME: &str = "captures";
 const THREATS_NAME: &str = "threats";
 
 impl FeatureSet {
     /// Attack states alone.
-    pub const ATTACK_STATES: Self = Self {
-        states: States::Attack,
-        roles: false,
-        king: KingView::None,
-        captures: false,
-        threats: false,
-    };
+    pub const ATTACK_STATES: Self =
+        Self { states: States::Attack, king: KingView::None, captures: false, threats: false };
 
     /// Rows that one piece on one square has.
     pub fn variants(self) -> usize {
-        self.buckets() * self.states() * self.roles()
+        self.buckets() * self.states()
     }
 
     fn states(self) -> usize {
         STATES.iter().find(|known| known.0 == self.states).map_or(1, |known| known.2)
     }
 
-    fn roles(self) -> usize {
-        if self.roles { ROLES } else { 1 }
-    }
-
     fn buckets(self) -> usize {
         KINGS.iter().find(|known| known.0 == self.king).map_or(1, |known| known.2)
     }
 
-    /// The row of a piece: `((bucket * states + state) * roles + role) * 768 + piece-square`.
-    pub(super) fn piece_row(
-        self,
-        bucket: usize,
-        state: usize,
-        role: usize,
-        piece_square: usize,
-    ) -> usize {
-        let variant = (bucket * self.states() + state) * self.roles() + role;
-        variant * PIECE_SQUARES + piece_square
+    /// The row of a piece: `(bucket * states + state) * 768 + piece-square`.
+    pub(super) fn piece_row(self, bucket: usize, state: usize, piece_square: usize) -> usize {
+        (bucket * self.states() + state) * PIECE_SQUARES + piece_square
     }
 
     /// The row of a capture, after those of all pieces.
@@ -137,41 +114,34 @@ impl FeatureSet {
         self.threat_row(if self.threats { THREATS } else { 0 })
     }
 
-    /// The piece on its square that a row stands for; none for captures.
+    /// The piece on its square that a row stands for; none for captures and threats.
     pub fn piece_square(self, row: usize) -> Option<usize> {
         (row < self.variants() * PIECE_SQUARES).then_some(row % PIECE_SQUARES)
     }
 
-    /// Parts that rows share in training: first one for each piece on its square, then, where rows
-    /// are told apart by more than one thing, one for each state and for each role of it.
+    /// Parts that rows share in training: one for each piece on its square, and where the king's place
+    /// tells rows apart, one for each state of it wherever the king is.
     pub fn shared_rows(self) -> usize {
-        PIECE_SQUARES * (1 + self.shared_states() + self.shared_roles())
+        PIECE_SQUARES * (1 + self.shared_states())
     }
 
     /// Most parts that one row shares.
     pub fn most_shared(self) -> usize {
-        1 + usize::from(self.shared_states() > 0) + usize::from(self.shared_roles() > 0)
+        1 + usize::from(self.shared_states() > 0)
     }
 
-    /// The parts that a row shares; none for captures.
+    /// The parts that a row shares; none for captures and threats.
     pub fn shared(self, row: usize) -> impl Iterator<Item = usize> {
         let parts = self.piece_square(row).map(|piece_square| {
-            let variant = row / PIECE_SQUARES;
-            let (role, state) = (variant % self.roles(), variant / self.roles() % self.states());
+            let state = row / PIECE_SQUARES % self.states();
             let state = (self.shared_states() > 0).then_some(1 + state);
-            let role = (self.shared_roles() > 0).then_some(1 + self.shared_states() + role);
-            [Some(0), state, role].map(|part| part.map(|part| part * PIECE_SQUARES + piece_square))
+            [Some(0), state].map(|part| part.map(|part| part * PIECE_SQUARES + piece_square))
         });
         parts.into_iter().flatten().flatten()
     }
 
     fn shared_states(self) -> usize {
-        let alone = self.states() == self.variants();
-        if alone { 0 } else { self.states() }
-    }
-
-    fn shared_roles(self) -> usize {
-        if self.roles { ROLES } else { 0 }
+        if self.buckets() > 1 { self.states() } else { 0 }
     }
 }
 
@@ -185,11 +155,10 @@ impl fmt::Display for FeatureSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let states = STATES.iter().find(|known| known.0 == self.states).map_or("", |known| known.1);
         let king = KINGS.iter().find(|known| known.0 == self.king).map_or("", |known| known.1);
-        let roles = if self.roles { ROLES_NAME } else { "" };
         let captures = if self.captures { CAPTURES_NAME } else { "" };
         let threats = if self.threats { THREATS_NAME } else { "" };
         write!(f, "{states}")?;
-        [roles, king, captures, threats]
+        [king, captures, threats]
             .iter()
             .filter(|part| !part.is_empty())
             .try_for_each(|part| write!(f, "+{part}"))
@@ -205,21 +174,15 @@ impl FromStr for FeatureSet {
         let unknown = |part: &str| {
             anyhow!(
                 "features '{name}': '{part}' is none of piece-square, attack-states-8, \
-                 exchange-states-11, and after a '+' roles, king-mirror, king-buckets-4, captures, threats"
+                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, captures, threats"
             )
         };
         let known = STATES.iter().find(|known| known.1 == states).ok_or_else(|| unknown(states))?;
-        let mut set = Self {
-            states: known.0,
-            roles: false,
-            king: KingView::None,
-            captures: false,
-            threats: false,
-        };
+        let mut set =
+            Self { states: known.0, king: KingView::None, captures: false, threats: false };
         for part in parts {
             match KINGS.iter().find(|known| known.1 == part && !part.is_empty()) {
                 Some(king) => set.king = king.0,
-                None if part == ROLES_NAME => set.roles = true,
                 None if part == CAPTURES_NAME => set.captures = true,
                 None if part == THREATS_NAME => set.threats = true,
                 None => return Err(unknown(part)),
@@ -257,13 +220,13 @@ mod tests {
         for name in [
             "piece-square",
             "attack-states-8",
-            "exchange-states-11+roles+king-mirror+captures",
+            "exchange-states-16+king-mirror+captures+threats",
             "attack-states-8+king-buckets-4",
         ] {
             assert_eq!(name.parse::<FeatureSet>()?.to_string(), name);
         }
         assert_eq!(FeatureSet::default().rows(), 6144);
-        for name in ["", "attack-states-8+", "mirror", "attack-states-8+roles+king-buckets-4"] {
+        for name in ["", "attack-states-8+", "mirror", "attack-states-8+roles"] {
             assert!(name.parse::<FeatureSet>().is_err(), "{name}");
         }
         Ok(())
