@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 use azimuth::weights::Weights;
-use azimuth_tests::binary;
+use azimuth_tests::{binary, stockfish};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
@@ -30,11 +30,16 @@ fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
 #[test]
 fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    for (encoder, steps, stop, anchors) in [("sparse", "30", "13", "64"), ("mini", "4", "2", "8")] {
+    let kept = ["--average", "0.9", "--patience", "3", "--validate-every", "5", "--siblings", "4"];
+    for (encoder, steps, stop, anchors, kept) in [
+        ("sparse", "30", "13", "64", &[][..]),
+        ("sparse", "40", "18", "64", &kept),
+        ("mini", "4", "2", "8", &[]),
+    ] {
         let run = |name: &str, more: &[&str]| {
             let options =
                 ["--encoder", encoder, "--steps", steps, "--anchors", anchors, "--sample", "200"];
-            train(folder.path(), name, &[&options, more].concat())
+            train(folder.path(), name, &[&options, kept, more].concat())
         };
         let straight = run("straight.safetensors", &[])?;
         let stopped = run("stopped.safetensors", &["--stop-after", stop])?;
@@ -84,6 +89,90 @@ fn the_papers_sampling_and_sgd_train_too() -> Result<()> {
         "0",
     ];
     Weights::read(&train(folder.path(), "paper.safetensors", &options)?)?;
+    Ok(())
+}
+
+#[test]
+fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    // Nothing moves at this rate, so that no look is better than the first.
+    let options = "--steps 500 --anchors 64 --sample 200 --learning-rate 1e-30 --patience 2 \
+                   --validate-every 3 --clip 1";
+    let options: Vec<&str> = options.split_whitespace().collect();
+    let weights = Weights::read(&train(folder.path(), "early.safetensors", &options)?)?;
+    assert_eq!(weights.metadata.training["steps"], 9);
+    let log = std::fs::read_to_string(folder.path().join("early.jsonl"))?;
+    assert_eq!(log.lines().count(), 3);
+    let look: serde_json::Value = serde_json::from_str(log.lines().last().unwrap_or_default())?;
+    assert!(look["held_out"]["sibling"].is_number() && look["run"]["step"] == 9, "{look}");
+    Ok(())
+}
+
+#[test]
+fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let runs = folder.path().join("runs.txt");
+    let (file, out) = (runs.to_string_lossy(), folder.path().join("out"));
+    let to = out.to_string_lossy();
+    let sweep = |text: &str| {
+        std::fs::write(&runs, text)?;
+        let command = ["sweep", "--runs", &file, "--folder", &to, "--measure", GAMES, "--"];
+        let shared = ["--data", GAMES, "--steps", "5", "--anchors", "64", "--sample", "300"];
+        trainer(&[&command[..], &shared].concat())
+    };
+    let exchanges = "wide: --accumulator 128 --features exchange-states-16+threats --heads 2\n";
+    sweep(exchanges)?;
+    let made = std::fs::metadata(out.join("wide.safetensors"))?.modified()?;
+    let table = sweep(&format!("{exchanges}drawn: --anchors 16 --positives 3 --steps 4 --soft\n"))?;
+    assert_eq!(table.lines().count(), 4, "{table}");
+    assert!(table.contains("| drawn | `--anchors 16 --positives 3 --steps 4 --soft` |"), "{table}");
+    assert_eq!(table, std::fs::read_to_string(out.join("table.md"))?);
+    assert_eq!(std::fs::metadata(out.join("wide.safetensors"))?.modified()?, made);
+    // Before anything is trained, in one line.
+    let error = sweep("fine:\nbad: --delta nought\n").expect_err("no number");
+    assert!(error.to_string().contains("run 'bad'") && !out.join("fine.json").exists(), "{error}");
+    let error = sweep("wide: --accumulator 256\n").expect_err("another run of that name");
+    assert!(error.to_string().contains("delete it or rename the run"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn labels_come_from_an_engine_and_a_stopped_run_continues() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let fens = folder.path().join("fens.txt");
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n";
+    std::fs::write(&fens, format!("{start}8/5k2/8/8/3R4/8/4K3/8 b - - 0 1\n"))?;
+    let label = |name: &str, fens: &Path, walks: &str, engines: &str| -> Result<PathBuf> {
+        let out = folder.path().join(name);
+        let (fens, out_text) = (fens.to_string_lossy(), out.to_string_lossy());
+        let engine = stockfish()?;
+        let engine = engine.to_string_lossy();
+        let mut command = vec!["label", "--engine", &engine, "--fens", &fens, "--out", &out_text];
+        command.extend(["--walks", walks, "--engines", engines, "--plies", "2", "--depth", "1"]);
+        trainer(&command)?;
+        Ok(out)
+    };
+    let straight = label("straight.pgn.zst", &fens, "100", "2")?;
+    let stopped = label("stopped.pgn.zst", &fens, "64", "1")?;
+    // As a kill in the middle of a write leaves it.
+    let mut bytes = std::fs::read(&stopped)?;
+    bytes.extend_from_slice(&std::fs::read(&straight)?[..50]);
+    std::fs::write(&stopped, bytes)?;
+    label("stopped.pgn.zst", &fens, "100", "1")?;
+    assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?);
+
+    let path = straight.to_string_lossy();
+    let printed = trainer(&["eval", "--data", &path, "--all", "--json"])?;
+    let metrics: serde_json::Value =
+        serde_json::from_str(printed.lines().last().unwrap_or_default())?;
+    assert!(metrics["positions"].as_u64() > Some(1000), "{metrics}");
+    // Stockfish at one ply and the default weights agree far more often than not.
+    assert!(metrics["tau"].as_f64() > Some(0.3), "{metrics}");
+
+    let bad = folder.path().join("bad.txt");
+    std::fs::write(&bad, "8/8/8/8/8/8/8/8 w - - 0 1\n")?;
+    let error = label("bad.pgn.zst", &bad, "1", "1").expect_err("no kings");
+    assert!(error.to_string().contains("FEN '8/8/8/8/8/8/8/8 w - - 0 1'"), "{error}");
     Ok(())
 }
 
