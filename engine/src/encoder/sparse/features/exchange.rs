@@ -24,10 +24,10 @@ pub struct Exchanges<'a> {
 impl<'a> Exchanges<'a> {
     /// Prepares a position.
     pub fn new(placement: &'a Placement) -> Self {
-        let [_, _, bishops, rooks, queens, kings] = placement.pieces;
+        let [_, _, bishops, rooks, queens, _] = placement.pieces;
         let (diagonals, lines) = (bishops | queens, rooks | queens);
         let occupied = placement.colors[0] | placement.colors[1];
-        let kings = placement.colors.map(|ours| (kings & ours).next_square().unwrap_or(Square::A1));
+        let kings = Color::ALL.map(|color| placement.king(color));
         let mut pinned = BitBoard::EMPTY;
         for color in Color::ALL {
             let king = kings[color as usize];

@@ -7,6 +7,8 @@ use anyhow::{Result, anyhow, ensure};
 use cozy_chess::Piece;
 use serde::{Deserialize, Serialize};
 
+use super::threats::{PAIRS, STEPS};
+
 /// Own and their pieces times squares.
 pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;
 
@@ -32,11 +34,8 @@ pub struct FeatureSet {
     pub threats: bool,
 }
 
-/// Steps of what an exchange brings.
-pub const GAINS: usize = 8;
-
-/// Both sides' views of three pairs.
-const THREATS: usize = 2 * 3 * GAINS * GAINS;
+/// Every pair of threats as both sides see it.
+const THREATS: usize = PAIRS * 2 * STEPS * STEPS;
 
 /// What is told apart of a piece on its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,14 +103,19 @@ impl FeatureSet {
         self.variants() * PIECE_SQUARES + capture
     }
 
-    /// The row of a pair of threats, after those of all captures.
-    pub(super) fn threat_row(self, threat: usize) -> usize {
-        self.capture_row(if self.captures { CAPTURES } else { 0 }) + threat
+    /// The row of a pair of threats for the side to move (view 0) or the other, after those of all
+    /// captures.
+    pub(super) fn threat_row(self, index: usize, view: usize, pair: usize) -> usize {
+        self.first_threat() + (2 * index + view) * STEPS * STEPS + pair
+    }
+
+    fn first_threat(self) -> usize {
+        self.capture_row(if self.captures { CAPTURES } else { 0 })
     }
 
     /// Rows of the embedding table.
     pub fn rows(self) -> usize {
-        self.threat_row(if self.threats { THREATS } else { 0 })
+        self.first_threat() + if self.threats { THREATS } else { 0 }
     }
 
     /// The piece on its square that a row stands for; none for captures and threats.
