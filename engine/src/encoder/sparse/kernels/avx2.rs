@@ -11,20 +11,20 @@ const REGISTERS: usize = 8;
 /// # Safety
 /// AVX2; the width is a multiple of 128; rows lie inside the table.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn activate(table: &Sums, rows: &[u16], activations: &mut [u8]) {
-    let width = table.bias.len();
+pub(super) unsafe fn activate(sums: &Sums, rows: &[u16], activations: &mut [u8]) {
+    let width = sums.bias.len();
     let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(SUM_ONE));
     for start in (0..width).step_by(LANES * REGISTERS) {
         let mut sum = [zero; REGISTERS];
         // SAFETY: every load stays within `width` values of the bias or of a row, and every store
         // within `width` activations, as the caller vouches.
         unsafe {
-            let bias = table.bias.as_ptr().add(start);
+            let bias = sums.bias.as_ptr().add(start);
             for (index, sum) in sum.iter_mut().enumerate() {
                 *sum = _mm256_loadu_si256(bias.add(index * LANES).cast());
             }
             for &row in rows {
-                let row = table.table.as_ptr().add(usize::from(row) * width + start);
+                let row = sums.table.as_ptr().add(usize::from(row) * width + start);
                 for (index, sum) in sum.iter_mut().enumerate() {
                     let value = _mm256_loadu_si256(row.add(index * LANES).cast());
                     *sum = _mm256_adds_epi16(*sum, value);

@@ -5,14 +5,14 @@ use super::{ACTIVATION_SHIFT, HIDDEN, SUM_ONE, Sums};
 /// Widest feature sum that is kept on the stack at once.
 const CHUNK: usize = 128;
 
-pub(super) fn activate(table: &Sums, rows: &[u16], activations: &mut [u8]) {
-    let width = table.bias.len();
+pub(super) fn activate(sums: &Sums, rows: &[u16], activations: &mut [u8]) {
+    let width = sums.bias.len();
     for (chunk, activations) in activations.chunks_exact_mut(CHUNK).enumerate() {
         let start = chunk * CHUNK;
         let mut sum = [0i16; CHUNK];
-        sum.copy_from_slice(&table.bias[start..start + CHUNK]);
+        sum.copy_from_slice(&sums.bias[start..start + CHUNK]);
         for &row in rows {
-            let row = &table.table[usize::from(row) * width + start..][..CHUNK];
+            let row = &sums.table[usize::from(row) * width + start..][..CHUNK];
             sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.saturating_add(value));
         }
         for (activation, sum) in activations.iter_mut().zip(sum) {
