@@ -37,7 +37,9 @@ pub fn noise_of_elo(elo: u32) -> f32 {
     if high_elo == low_elo {
         return high;
     }
-    low + (high - low) * (elo - low_elo) / (high_elo - low_elo)
+    // Exact at both ends: no noise at all at the top.
+    let share = (elo - low_elo) / (high_elo - low_elo);
+    low * (1.0 - share) + high * share
 }
 
 #[cfg(test)]
