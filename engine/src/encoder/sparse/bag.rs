@@ -194,3 +194,63 @@ fn activation_slopes(activations: &[f32], slopes: &mut [f32]) {
         *slope *= if activation < 1.0 { 2.0 * activation.sqrt() } else { 0.0 };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Var};
+
+    use super::*;
+    use crate::encoder::sparse::features::{FeatureSet, Placement};
+
+    #[test]
+    fn values_and_gradients_equal_those_of_candles_operations() -> anyhow::Result<()> {
+        let set = FeatureSet::ATTACK_STATES;
+        let mut features = FeatureBatch::new(set);
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "4k3/8/8/3q4/4P3/4K3/8/8 b - - 0 1",
+        ] {
+            features.push(&Placement::of(&fen.parse().expect("valid")));
+        }
+        let features = Arc::new(features);
+        let width = 4;
+        let wave = |count: usize, step: f32, scale: f32| -> Vec<f32> {
+            (0..count).map(|index| (index as f32 * step).sin() * scale).collect()
+        };
+        // Sums on both sides of both clips.
+        let table = wave(set.rows() * width, 1.7, 0.2);
+        let table = Var::from_vec(table, (set.rows(), width), &Device::Cpu)?;
+        let bias = Var::from_vec(vec![0.5f32, 0.1, 0.9, 0.3], width, &Device::Cpu)?;
+        let slopes = wave(2 * 2 * width, 0.9, 1.0);
+        let slopes = Tensor::from_vec(slopes, (2, 2 * width), &Device::Cpu)?;
+
+        let sink = Arc::new(Mutex::new(RowGradients::new(set.rows(), width)));
+        let fused = activated_bag(&table, &bias, &features, Some(&sink))?;
+        let sums = composed(&table, &features)?.broadcast_add(&bias)?;
+        let expected = sums.clamp(0f32, 1f32)?.sqr()?.reshape((2, 2 * width))?;
+        let error = (&fused - &expected)?.abs()?.max_all()?.to_scalar::<f32>()?;
+        assert!(error < 1e-5, "{error}");
+        let inside = expected.flatten_all()?.to_vec1::<f32>()?;
+        assert!(
+            inside.iter().any(|&a| a > 0.0 && a < 1.0)
+                && inside.iter().any(|a| [0.0, 1.0].contains(a))
+        );
+
+        let found = (fused * &slopes)?.sum_all()?.backward()?;
+        let known = (expected * &slopes)?.sum_all()?.backward()?;
+        let gradient = |store: &candle_core::backprop::GradStore, var: &Var| {
+            store.get(var).expect("tracked").flatten_all()?.to_vec1::<f32>()
+        };
+        let bias_pairs = gradient(&found, &bias)?.into_iter().zip(gradient(&known, &bias)?);
+        bias_pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-4, "bias: {a} {b}"));
+        let mut rows = vec![0.0; set.rows() * width];
+        sink.lock().unwrap_or_else(PoisonError::into_inner).drain(|row, gradient| {
+            rows[row * width..][..width].copy_from_slice(gradient);
+        });
+        for (a, b) in rows.iter().zip(gradient(&known, &table)?) {
+            assert!((a - b).abs() < 1e-4, "table: {a} {b}");
+        }
+        assert!(rows.iter().any(|slope| slope.abs() > 0.1));
+        Ok(())
+    }
+}
