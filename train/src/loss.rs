@@ -1,13 +1,12 @@
 //! The losses: supervised contrastive (paper, section 3.3; Khosla et al. 2020, equation 2) and
 //! auxiliary ones, which read the win probability off the embedding.
 
-use std::cell::Cell;
-
 use azimuth::encoder::fused::exp_of_negative;
-use candle_core::{CpuStorage, CustomOp1, InplaceOp1, Layout, Result, Shape, Tensor, bail};
+use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
+use crate::in_place::change_in_place;
 use crate::margin::Margin;
 
 /// The losses of a run and their weights.
@@ -131,34 +130,10 @@ fn ranking(logits: &Tensor, batch: &Labels<'_>) -> Result<Option<Tensor>> {
 fn fused(z: &Tensor, places: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
     let embeddings = z.detach();
     let slopes = embeddings.matmul(&embeddings.t()?)?;
-    let contrast = Contrast { places, soft, temperature, loss: Cell::new(0.0) };
-    slopes.inplace_op1(&contrast)?;
+    let mut loss = 0.0;
+    change_in_place(&slopes, |values| loss = contrast(values, places, soft, temperature))?;
     let gradient = slopes.matmul(&embeddings)?;
-    z.apply_op1(Known { loss: contrast.loss.get(), gradient })
-}
-
-/// Turns similarities into slopes where they are.
-struct Contrast<'a> {
-    places: &'a [f32],
-    soft: bool,
-    temperature: f32,
-    loss: Cell<f32>,
-}
-
-impl InplaceOp1 for Contrast<'_> {
-    fn name(&self) -> &'static str {
-        "contrast"
-    }
-
-    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
-        let (CpuStorage::F32(values), Some((start, end))) = (storage, layout.contiguous_offsets())
-        else {
-            bail!("contrast: expected a contiguous f32 tensor");
-        };
-        let similarities = &mut values[start..end];
-        self.loss.set(contrast(similarities, self.places, self.soft, self.temperature));
-        Ok(())
-    }
+    z.apply_op1(Known { loss, gradient })
 }
 
 /// A scalar whose gradient was found together with it.

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod data;
+mod in_place;
 mod keep;
 mod label;
 mod loss;

@@ -210,10 +210,9 @@ fn look(
     let line = json!({ "run": progress.facts(), "held_out": measured.plays });
     progress.say(&line.to_string());
     let path = output.weights.with_extension("jsonl");
-    let mut log = OpenOptions::new().create(true).append(true).open(&path);
-    let written =
-        log.as_mut().map_err(|_| ()).and_then(|log| writeln!(log, "{line}").map_err(|_| ()));
-    written.ok().with_context(|| format!("cannot write '{}'", path.display()))
+    let log = OpenOptions::new().create(true).append(true).open(&path);
+    let written = log.and_then(|mut log| writeln!(log, "{line}"));
+    written.with_context(|| format!("cannot write '{}'", path.display()))
 }
 
 /// The configuration of the run that a checkpoint belongs to.

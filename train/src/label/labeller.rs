@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::uci_move;
+use azimuth::position::{legal_moves, uci_move};
 use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
 use cozy_chess::{Board, Color, Move};
 
@@ -69,11 +69,9 @@ impl Labeller {
                 _ => {}
             }
         }
-        let mut legal = BTreeMap::new();
-        board.generate_moves(|moves| {
-            legal.extend(moves.into_iter().map(|mv| (uci_move(board, mv, false), mv)));
-            false
-        });
+        let moves = legal_moves(board).into_iter();
+        let legal: BTreeMap<String, Move> =
+            moves.map(|mv| (uci_move(board, mv, false), mv)).collect();
         ensure!(
             lines.len() == legal.len(),
             "{}: {} of {} moves scored in '{board}'",

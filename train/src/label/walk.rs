@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use azimuth::inference::{Evaluator, Lookup, Worker};
-use azimuth::position::{Position, TYPICAL_MOVES};
+use azimuth::position::{Position, TYPICAL_MOVES, legal_moves};
 use cozy_chess::{Board, Color, Move, util::display_san_move};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -74,20 +74,14 @@ impl Walker {
 
     /// The moves that a beam keeps: those after which the opponent is worst off.
     fn kept(&mut self, board: &Board) -> Result<Vec<Move>> {
-        let mut children = Vec::with_capacity(TYPICAL_MOVES);
-        board.generate_moves(|moves| {
-            for mv in moves {
-                let mut child = board.clone();
-                child.play_unchecked(mv);
-                children.push((mv, child));
+        let mut ranked = Vec::with_capacity(TYPICAL_MOVES);
+        for mv in legal_moves(board) {
+            let mut child = board.clone();
+            child.play_unchecked(mv);
+            // Without replies the game is over, and there is nothing to rank.
+            if child.generate_moves(|_| true) {
+                ranked.push((mv, self.evaluator.look_up(&child)?));
             }
-            false
-        });
-        // Without replies the game is over, and there is nothing to rank.
-        children.retain(|(_, child)| child.generate_moves(|_| true));
-        let mut ranked = Vec::with_capacity(children.len());
-        for (mv, child) in &children {
-            ranked.push((*mv, self.evaluator.look_up(child)?));
         }
         let values = self.evaluator.finish()?;
         let value = |lookup: Lookup| match lookup {

@@ -4,16 +4,16 @@
 //! same piece on the same square (the factoriser), so that what is rare begins at what is common. Moments of a row that was absent stay as they are, and so does its
 //! place in the table that the network reads, until a batch asks for it.
 
-use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use azimuth::encoder::sparse::bag::{GradientSink, RowGradients};
 use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
-use candle_core::{CpuStorage, DType, Device, InplaceOp1, Layout, Tensor, Var, bail};
+use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
 
 use super::{BETAS, EPSILON, MOMENTUM, Rule, Step};
+use crate::in_place::change_in_place;
 
 /// Values with the moments of their gradients.
 struct Moving {
@@ -136,20 +136,18 @@ impl FactoredTable {
     }
 
     /// Sums own and shared rows again.
-    fn refresh(&self, rows: impl Iterator<Item = usize>) -> Result<()> {
-        let rows = RefCell::new(rows);
-        let write = |table: &mut [f32]| {
-            for row in &mut *rows.borrow_mut() {
+    fn refresh(&self, mut rows: impl Iterator<Item = usize>) -> Result<()> {
+        Ok(change_in_place(&self.table, |table| {
+            for row in rows.by_ref() {
                 let place = row * self.width..(row + 1) * self.width;
-                let (sums, own) = (&mut table[place.clone()], &self.own.values[place]);
-                sums.copy_from_slice(own);
+                let sums = &mut table[place.clone()];
+                sums.copy_from_slice(&self.own.values[place]);
                 for part in self.set.shared(row) {
                     let shared = &self.shared.values[part * self.width..][..self.width];
                     sums.iter_mut().zip(shared).for_each(|(sum, value)| *sum += value);
                 }
             }
-        };
-        Ok(self.table.inplace_op1(&Write(RefCell::new(write)))?)
+        })?)
     }
 
     /// Both parts and their moments, for a checkpoint.
@@ -178,24 +176,6 @@ impl FactoredTable {
             part.first = values("first")?;
             part.second = values("second")?;
         }
-        Ok(())
-    }
-}
-
-/// Changes a tensor's values where they are.
-struct Write<F>(RefCell<F>);
-
-impl<F: FnMut(&mut [f32])> InplaceOp1 for Write<F> {
-    fn name(&self) -> &'static str {
-        "write-rows"
-    }
-
-    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> candle_core::Result<()> {
-        let (CpuStorage::F32(values), Some((start, end))) = (storage, layout.contiguous_offsets())
-        else {
-            bail!("write-rows: expected a contiguous f32 tensor");
-        };
-        (self.0.borrow_mut())(&mut values[start..end]);
         Ok(())
     }
 }

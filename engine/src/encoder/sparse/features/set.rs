@@ -93,14 +93,14 @@ impl FeatureSet {
         KINGS.iter().find(|known| known.0 == self.king).map_or(1, |known| known.2)
     }
 
-    /// The row of a piece: `(bucket * states + state) * 768 + piece-square`.
-    pub(super) fn piece_row(self, bucket: usize, state: usize, piece_square: usize) -> usize {
-        (bucket * self.states() + state) * PIECE_SQUARES + piece_square
+    /// The first row of a bucket's pieces: `state * 768 + piece-square` follow.
+    pub(super) fn first_piece(self, bucket: usize) -> usize {
+        bucket * self.states() * PIECE_SQUARES
     }
 
-    /// The row of a capture, after those of all pieces.
-    pub(super) fn capture_row(self, capture: usize) -> usize {
-        self.variants() * PIECE_SQUARES + capture
+    /// The first row of the captures, after those of all pieces.
+    pub(super) fn first_capture(self) -> usize {
+        self.variants() * PIECE_SQUARES
     }
 
     /// The row of a pair of threats for the side to move (view 0) or the other, after those of all
@@ -110,7 +110,7 @@ impl FeatureSet {
     }
 
     fn first_threat(self) -> usize {
-        self.capture_row(if self.captures { CAPTURES } else { 0 })
+        self.first_capture() + if self.captures { CAPTURES } else { 0 }
     }
 
     /// Rows of the embedding table.
@@ -120,7 +120,7 @@ impl FeatureSet {
 
     /// The piece on its square that a row stands for; none for captures and threats.
     pub fn piece_square(self, row: usize) -> Option<usize> {
-        (row < self.variants() * PIECE_SQUARES).then_some(row % PIECE_SQUARES)
+        (row < self.first_capture()).then_some(row % PIECE_SQUARES)
     }
 
     /// Parts that rows share in training: one for each piece on its square, and where the king's place

@@ -3,15 +3,15 @@
 use cozy_chess::{Color, File, Piece, Rank, Square};
 
 use super::Placement;
-use super::set::{FeatureSet, KingView};
+use super::set::{FeatureSet, KingView, PIECE_SQUARES};
 
 /// What one side sees.
 pub struct View {
-    set: FeatureSet,
     color: Color,
     /// Exchanges ranks, and files where the king's side asks for it.
     flip: usize,
-    bucket: usize,
+    first_piece: usize,
+    first_capture: usize,
 }
 
 impl View {
@@ -28,19 +28,24 @@ impl View {
             (KingView::Buckets, Rank::Second) => 2,
             (KingView::Buckets, _) => 3,
         };
-        Self { set, color, flip: ranks ^ files, bucket }
+        Self {
+            color,
+            flip: ranks ^ files,
+            first_piece: set.first_piece(bucket),
+            first_capture: set.first_capture(),
+        }
     }
 
     /// The row of a piece in a state.
     pub fn piece(&self, state: usize, color: Color, piece: Piece, square: Square) -> u16 {
-        let place = self.kind(color, piece) * 64 + self.place(square);
-        self.set.piece_row(self.bucket, state, place) as u16
+        let piece_square = self.kind(color, piece) * 64 + self.place(square);
+        (self.first_piece + state * PIECE_SQUARES + piece_square) as u16
     }
 
     /// The row of an attack by the `attacker` of `color` on the `victim` on `square`.
     pub fn capture(&self, color: Color, attacker: Piece, victim: Piece, square: Square) -> u16 {
         let pair = self.kind(color, attacker) * Piece::NUM + victim as usize;
-        self.set.capture_row(pair * 64 + self.place(square)) as u16
+        (self.first_capture + pair * 64 + self.place(square)) as u16
     }
 
     /// Own kinds of pieces, then theirs.
