@@ -6,6 +6,7 @@
 
 pub mod axis;
 pub mod encoder;
+mod exchange;
 pub mod inference;
 pub mod position;
 pub mod search;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use azimuth::axis::centipawns_of_win_probability;
-use azimuth::inference::Evaluator;
+use azimuth::inference::Worker;
 use azimuth::position::Position;
-use azimuth::search::{Beam, Control, Handicap, Limits, Planner, Value};
+use azimuth::search::{Control, Handicap, Limits, Planner, Value};
 use azimuth::uci::{Go, budget};
 use cozy_chess::{Color, Move};
 
-use super::settings::{BeamPlayer, Limit};
+use super::settings::{InProcessPlayer, Limit};
 
 /// The game that a player looks at.
 pub struct Situation<'a> {
@@ -67,24 +67,26 @@ pub trait Player: Send {
     fn choose(&mut self, situation: &Situation<'_>) -> Result<Choice>;
 }
 
-/// Azimuth's beam in this process, on a worker that others share.
+/// Azimuth in this process, on a worker that others share.
 pub struct InProcess {
-    beam: Beam,
+    planner: Box<dyn Planner>,
     limit: Limit,
     handicap: Option<Handicap>,
 }
 
 impl InProcess {
-    pub fn new(evaluator: Evaluator, settings: &BeamPlayer, limit: Limit) -> Self {
+    pub fn new(worker: &Worker, settings: &InProcessPlayer, limit: Limit) -> Result<Self> {
         let handicap = Handicap { deviation: settings.noise, seed: rand::random() };
         let handicap = (settings.noise > 0.0).then_some(handicap);
-        Self { beam: Beam::new(evaluator, settings.beam), limit, handicap }
+        let InProcessPlayer { planner, shapes, resources, .. } = settings;
+        let planner = shapes.build(*planner, worker, *resources, None)?;
+        Ok(Self { planner, limit, handicap })
     }
 }
 
 impl Player for InProcess {
     fn new_game(&mut self) -> Result<()> {
-        self.beam.new_game();
+        self.planner.new_game();
         if let Some(handicap) = &mut self.handicap {
             handicap.seed = rand::random();
         }
@@ -107,7 +109,7 @@ impl Player for InProcess {
             ..Limits::default()
         };
         let mut control = Control::without_signals(limits);
-        let report = self.beam.search(situation.position, &mut control, &mut |_| ())?;
+        let report = self.planner.search(situation.position, &mut control, &mut |_| ())?;
         let time = control.elapsed();
         let mv = report.pv.first().context("the search found no move")?;
         let evaluation = evaluation(report.value).seen_by(board.side_to_move());

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::inference::{Evaluator, Worker};
+use azimuth::inference::Worker;
+use azimuth::search::{BeamMode, PlannerKind};
 use azimuth::weights::{EMBEDDED, Weights};
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
@@ -14,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::player::{InProcess, Player};
 use super::process::Process;
 use super::record::Name;
-use super::settings::{BeamPlayer, PlayerSettings, Program};
+use super::settings::{InProcessPlayer, PlayerSettings, Program};
 
 /// Bytes of a weights file's hash that a game's record carries.
 const FINGERPRINT: usize = 4;
@@ -40,7 +41,7 @@ impl Roster {
         let mut participants: Vec<Participant> = Vec::new();
         for settings in players {
             let version = match &settings.program {
-                Program::Beam(BeamPlayer { weights: path, .. }) => {
+                Program::InProcess(InProcessPlayer { weights: path, .. }) => {
                     if !workers.contains_key(path) {
                         let weights = Weights::read_or_embedded(path.as_deref())?;
                         fingerprints.insert(path.clone(), fingerprint(path.as_deref())?);
@@ -72,12 +73,10 @@ impl Roster {
     pub fn player(&self, participant: usize) -> Result<Box<dyn Player>> {
         let Participant { settings, name } = &self.participants[participant];
         let player: Result<Box<dyn Player>> = match &settings.program {
-            Program::Beam(beam) => {
-                let evaluator = Evaluator::new(&self.workers[&beam.weights], beam.hash);
-                evaluator.map(|evaluator| {
-                    Box::new(InProcess::new(evaluator, beam, settings.limit.clone()))
-                        as Box<dyn Player>
-                })
+            Program::InProcess(azimuth) => {
+                let worker = &self.workers[&azimuth.weights];
+                InProcess::new(worker, azimuth, settings.limit.clone())
+                    .map(|player| Box::new(player) as Box<dyn Player>)
             }
             Program::Uci(engine) => Process::start(engine, &settings.limit)
                 .map(|process| Box::new(process) as Box<dyn Player>),
@@ -99,8 +98,13 @@ fn fingerprint(path: Option<&Path>) -> Result<String> {
 /// `Azimuth w3 d6`, or the engine's own name with the rating it is held to.
 fn default_name(settings: &PlayerSettings, version: &str) -> String {
     match &settings.program {
-        Program::Beam(BeamPlayer { weights, beam, noise, .. }) => {
-            let mut name = format!("Azimuth w{}", beam.width);
+        Program::InProcess(azimuth) => {
+            let InProcessPlayer { weights, planner, shapes, resources, noise } = azimuth;
+            let beam = shapes.beam;
+            let mut name = match planner {
+                PlannerKind::Beam => format!("Azimuth w{}", beam.width),
+                PlannerKind::Selective => "Azimuth selective".to_owned(),
+            };
             match (settings.limit.move_time, settings.limit.clock) {
                 (None, None) => name.push_str(&format!(" d{}", beam.depth)),
                 (Some(time), _) => name.push_str(&format!(" {} ms", time.as_millis())),
@@ -110,8 +114,15 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
                     clock.increment.as_secs_f64()
                 )),
             }
-            if beam.mode != azimuth::search::BeamMode::Tree {
+            if beam.mode != BeamMode::Tree {
                 name.push_str(&format!(" {}", beam.mode.name()));
+            }
+            if resources.threads > 1 {
+                name.push_str(&format!(" {} threads", resources.threads));
+            }
+            let left_out = shapes.selective.parts.to_string();
+            if !left_out.is_empty() {
+                name.push_str(&format!(" without {left_out}"));
             }
             if *noise > 0.0 {
                 name.push_str(&format!(" noise {noise}"));

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use azimuth::search::{BeamMode, BeamSettings};
+use azimuth::search::{
+    BeamMode, BeamSettings, PlannerKind, PlannerSettings, Resources, SelectiveSettings,
+};
+use clap::ValueEnum;
 
 /// Score cache of a planner that plays in this process, in megabytes.
 const HASH: usize = 16;
@@ -28,19 +31,19 @@ pub struct PlayerSettings {
 /// What chooses the moves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Program {
-    /// Azimuth's beam in this process.
-    Beam(BeamPlayer),
+    /// Azimuth in this process.
+    InProcess(InProcessPlayer),
     /// A UCI engine in a process of its own.
     Uci(UciPlayer),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct BeamPlayer {
+pub struct InProcessPlayer {
     /// The weights file; the embedded weights where `None`.
     pub weights: Option<PathBuf>,
-    pub beam: BeamSettings,
-    /// Score cache in megabytes.
-    pub hash: usize,
+    pub planner: PlannerKind,
+    pub shapes: PlannerSettings,
+    pub resources: Resources,
     /// Standard deviation of the error added to scores, in logits, as for `UCI_LimitStrength`.
     pub noise: f32,
 }
@@ -72,8 +75,9 @@ pub struct TimeControl {
 
 impl PlayerSettings {
     /// Reads `key=value` words, quoted as in a shell: `cmd=PATH` and `option.NAME=VALUE` for a UCI
-    /// engine, `width`, `mode`, `weights`, `hash`, `noise` for Azimuth in this process; `depth`, `nodes`,
-    /// `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
+    /// engine; `planner` (`beam`, `selective`), `width` and `mode` of the beam, `without` (parts of the
+    /// selective search), `weights`, `hash`, `threads`, `noise` for Azimuth in this process; `depth`,
+    /// `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
     pub fn parse(text: &str) -> Result<Self> {
         Self::read(text).with_context(|| format!("player '{text}'"))
     }
@@ -95,7 +99,7 @@ impl PlayerSettings {
                 ensure!(limit.is_some(), "a limit is missing: depth, nodes, movetime or tc");
                 Program::Uci(UciPlayer { command: command.into(), options })
             }
-            None => Program::Beam(words.take_beam(&limit)?),
+            None => Program::InProcess(words.take_in_process(&limit)?),
         };
         words.all_taken()?;
         let elo = elo.or_else(|| program.limited_elo());
@@ -107,17 +111,7 @@ impl PlayerSettings {
     pub fn describe(&self, version: &str) -> String {
         let mut words = vec![("engine".to_owned(), version.to_owned())];
         match &self.program {
-            Program::Beam(BeamPlayer { beam, hash, noise, .. }) => {
-                words.push(("width".to_owned(), beam.width.to_string()));
-                words.push(("mode".to_owned(), beam.mode.name().to_owned()));
-                words.push(("hash".to_owned(), hash.to_string()));
-                if *noise > 0.0 {
-                    words.push(("noise".to_owned(), noise.to_string()));
-                }
-                if !self.limit.is_some() {
-                    words.push(("depth".to_owned(), beam.depth.to_string()));
-                }
-            }
+            Program::InProcess(azimuth) => words.extend(azimuth.words(&self.limit)),
             Program::Uci(UciPlayer { options, .. }) => words.extend(
                 options.iter().map(|(name, value)| (format!("option.{name}"), value.clone())),
             ),
@@ -126,6 +120,36 @@ impl PlayerSettings {
         let words: Vec<String> =
             words.iter().map(|(key, value)| format!("{}={}", quoted(key), quoted(value))).collect();
         words.join(" ")
+    }
+}
+
+impl InProcessPlayer {
+    /// What it was set to, without paths.
+    fn words(&self, limit: &Limit) -> Vec<(String, String)> {
+        let Self { planner, shapes, resources, noise, .. } = self;
+        let PlannerSettings { beam, selective } = shapes;
+        let mut words = match planner {
+            PlannerKind::Beam => vec![
+                ("width", beam.width.to_string()),
+                ("mode", beam.mode.name().to_owned()),
+            ],
+            PlannerKind::Selective => vec![("planner", "selective".to_owned())],
+        };
+        let left_out = selective.parts.to_string();
+        if !left_out.is_empty() {
+            words.push(("without", left_out));
+        }
+        words.push(("hash", resources.hash_mb.to_string()));
+        if resources.threads > 1 {
+            words.push(("threads", resources.threads.to_string()));
+        }
+        if *noise > 0.0 {
+            words.push(("noise", noise.to_string()));
+        }
+        if !limit.is_some() {
+            words.push(("depth", beam.depth.to_string()));
+        }
+        words.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
     }
 }
 
@@ -235,23 +259,39 @@ impl Words {
             .collect()
     }
 
-    fn take_beam(&mut self, limit: &Limit) -> Result<BeamPlayer> {
+    fn take_in_process(&mut self, limit: &Limit) -> Result<InProcessPlayer> {
         let usual = BeamSettings::default();
+        let planner = match self.take_text("planner") {
+            None => PlannerKind::Beam,
+            Some(name) => PlannerKind::from_str(&name, false)
+                .map_err(|_| anyhow!("planner '{name}': expected beam or selective"))?,
+        };
         let mode = match self.take_text("mode").as_deref() {
             None => usual.mode,
             Some(name) => BeamMode::named(name)
                 .with_context(|| format!("mode '{name}': expected tree or global"))?,
         };
-        let width = self.take("width")?.unwrap_or(usual.width);
-        ensure!(width > 0, "width: expected at least 1");
-        let hash = self.take("hash")?.unwrap_or(HASH);
-        ensure!(hash > 0, "hash: expected at least 1");
+        let parts = self.take_text("without").unwrap_or_default().parse().context("without")?;
         let depth = limit.depth.unwrap_or(usual.depth);
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
+        let shapes = PlannerSettings {
+            beam: BeamSettings { width: self.take_positive("width", usual.width)?, depth, mode },
+            selective: SelectiveSettings { depth, parts },
+        };
+        let resources = Resources {
+            hash_mb: self.take_positive("hash", HASH)?,
+            threads: self.take_positive("threads", 1)?,
+        };
         let weights = self.take_text("weights").map(PathBuf::from);
-        Ok(BeamPlayer { weights, beam: BeamSettings { width, depth, mode }, hash, noise })
+        Ok(InProcessPlayer { weights, planner, shapes, resources, noise })
+    }
+
+    fn take_positive(&mut self, key: &str, usual: usize) -> Result<usize> {
+        let number = self.take(key)?.unwrap_or(usual);
+        ensure!(number > 0, "{key}: expected at least 1");
+        Ok(number)
     }
 }
 

@@ -110,6 +110,14 @@ impl Evaluator {
         Ok(Lookup::Queued(index))
     }
 
+    /// The value of `board`, waited for. Nothing may be queued.
+    pub fn value(&mut self, board: &Board) -> Result<f32> {
+        Ok(match self.look_up(board)? {
+            Lookup::Known(value) => value,
+            Lookup::Queued(place) => self.finish()?[place],
+        })
+    }
+
     /// Waits for all queued positions and returns their values in the order of their indices.
     pub fn finish(&mut self) -> Result<Vec<f32>> {
         let outcome = self.collect();

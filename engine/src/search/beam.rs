@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use cozy_chess::Move;
 
 use super::deepening::Deepening;
 use super::mating::Mates;
-use super::tablebase::{RankedMoves, Tablebases};
+use super::root::RootMoves;
+use super::tablebase::Tablebases;
 use super::{Control, Planner, Report, Value, rules};
-use crate::inference::{Evaluator, Lookup};
-use crate::position::{Position, legal_moves};
+use crate::inference::Evaluator;
+use crate::position::Position;
 
 /// Deepest ply of any search.
 const MAX_DEPTH: u32 = 128;
@@ -79,17 +79,6 @@ impl Beam {
         self.tables = tables;
     }
 
-    /// What `go` asked for, with the moves to choose from: where the tables know them, the best.
-    fn rank_moves(&self, root: &Position, control: &Control) -> (Vec<Move>, Option<RankedMoves>) {
-        let limits = control.limits();
-        let all = || legal_moves(root.board());
-        let moves = if limits.moves.is_empty() { all() } else { limits.moves.clone() };
-        match self.tables.as_ref().and_then(|tables| tables.rank(root, &moves)) {
-            Some(ranked) => (ranked.best(limits.lines), Some(ranked)),
-            None => (moves, None),
-        }
-    }
-
     /// The line of a mate that an earlier search has proved, for a search that is free to play it.
     fn known_mate(&self, root: &Position, control: &Control) -> Option<Report> {
         let limits = control.limits();
@@ -112,12 +101,11 @@ impl Planner for Beam {
             report(&known);
             return Ok(known);
         }
-        let (moves, ranked) = self.rank_moves(root, control);
-        let forced = moves.len() == 1;
         let usual = self.settings.depth;
         let tables = self.tables.as_deref();
+        let choice = RootMoves::new(root, control.limits(), tables);
         let mut search =
-            Deepening::new(&mut self.evaluator, self.settings, tables, root, moves, control);
+            Deepening::new(&mut self.evaluator, self.settings, tables, root, &choice.moves, control);
         let mut best: Option<Report> = None;
         for depth in 1..=MAX_DEPTH {
             // The first iteration is not interrupted, so that there is a move.
@@ -132,11 +120,11 @@ impl Planner for Beam {
                 }
                 break;
             };
-            present(&mut lines, ranked.as_ref(), report);
+            choice.present(&mut lines, report);
             // No deeper iteration finds other mates, or another move where there is one.
             let settled = lines.iter().all(|line| line.value.plies_to_mate().is_some());
             best = lines.into_iter().next();
-            if settled || forced && search.control.on_the_clock() {
+            if settled || choice.is_forced() && search.control.on_the_clock() {
                 break;
             }
         }
@@ -155,10 +143,7 @@ impl Planner for Beam {
         if let Some(value) = rules::result(board, 0, position.history()) {
             return Ok(value);
         }
-        Ok(Value::estimate(match self.evaluator.look_up(board)? {
-            Lookup::Known(value) => value,
-            Lookup::Queued(place) => self.evaluator.finish()?[place],
-        }))
+        Ok(Value::estimate(self.evaluator.value(board)?))
     }
 
     fn new_game(&mut self) {
@@ -167,35 +152,17 @@ impl Planner for Beam {
     }
 }
 
-/// Reports the lines of an iteration, with what the tables know in place of the estimates; a mate stays,
-/// as it says more.
-fn present(lines: &mut [Report], ranked: Option<&RankedMoves>, report: &mut dyn FnMut(&Report)) {
-    if let Some(ranked) = ranked {
-        for line in &mut *lines {
-            line.tbhits += ranked.len() as u64;
-            if let (None, Some(&mv)) = (line.value.mate_in(), line.pv.first()) {
-                line.value = ranked.value(mv);
-            }
-        }
-        lines.sort_by_key(|line| line.pv.first().map(|&mv| ranked.place(mv)));
-    }
-    for (place, line) in (1..).zip(lines) {
-        line.multipv = place;
-        report(line);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use candle_core::{DType, Device};
-    use cozy_chess::Board;
+    use cozy_chess::{Board, Move};
 
     use super::*;
     use crate::encoder::{Attributes, Encoder, Inputs};
     use crate::inference::Worker;
-    use crate::position::repetition_key;
+    use crate::position::{legal_moves, repetition_key};
     use crate::search::Limits;
     use crate::weights::Weights;
 
@@ -234,10 +201,7 @@ mod tests {
             let exact = rules::result(&child, ply + 1, &keys);
             let value = match exact {
                 Some(value) => value,
-                None => Value::estimate(match evaluator.look_up(&child)? {
-                    Lookup::Known(value) => value,
-                    Lookup::Queued(_) => evaluator.finish()?[0],
-                }),
+                None => Value::estimate(evaluator.value(&child)?),
             };
             children.push((value, exact.is_some(), mv, child));
         }

@@ -26,7 +26,7 @@ pub(super) struct Deepening<'a> {
     settings: BeamSettings,
     tables: Option<&'a Tablebases>,
     root: &'a Position,
-    root_moves: Vec<Move>,
+    root_moves: &'a [Move],
     pub(super) control: &'a mut Control,
     tree: Tree,
     /// The nodes of the last ply that still have their places (global beam).
@@ -59,7 +59,7 @@ impl<'a> Deepening<'a> {
         settings: BeamSettings,
         tables: Option<&'a Tablebases>,
         root: &'a Position,
-        root_moves: Vec<Move>,
+        root_moves: &'a [Move],
         control: &'a mut Control,
     ) -> Self {
         Self {
@@ -278,7 +278,7 @@ impl<'a> Deepening<'a> {
             let board = self.tree.board(node);
             let keys = self.keys_before_children(node, &board);
             let ply = self.tree.nodes[node].ply + 1;
-            let moves = if node == ROOT { self.root_moves.clone() } else { legal_moves(&board) };
+            let moves = if node == ROOT { self.root_moves.to_vec() } else { legal_moves(&board) };
             let mut children = Vec::with_capacity(moves.len());
             for mv in moves {
                 let mut child = board.clone();

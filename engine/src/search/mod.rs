@@ -5,21 +5,27 @@ mod control;
 mod deepening;
 mod handicap;
 mod mating;
+mod root;
 mod rules;
+mod selective;
 mod tablebase;
 mod tree;
 mod value;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::ValueEnum;
 use cozy_chess::Move;
 
+use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 
 pub use beam::{Beam, BeamMode, BeamSettings};
 pub use control::{Control, Limits, Signal, TimeLimit};
 pub use handicap::Handicap;
+pub use selective::{Part, Parts, Selective, SelectiveSettings};
 pub use tablebase::Tablebases;
 pub use value::Value;
 
@@ -66,6 +72,57 @@ impl Report {
             hashfull: 0,
             pv,
         }
+    }
+}
+
+/// The planners by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlannerKind {
+    /// The paper's.
+    Beam,
+    /// Alpha-beta that is selective.
+    Selective,
+}
+
+/// What every planner may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Size of all caches and tables together, in megabytes.
+    pub hash_mb: usize,
+    /// Threads that search.
+    pub threads: usize,
+}
+
+/// Shapes of both planners.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlannerSettings {
+    /// The beam's.
+    pub beam: BeamSettings,
+    /// The selective search's.
+    pub selective: SelectiveSettings,
+}
+
+impl PlannerSettings {
+    /// Builds a planner. Fails where memory for its tables is missing.
+    pub fn build(
+        &self,
+        kind: PlannerKind,
+        worker: &Worker,
+        resources: Resources,
+        tables: Option<Arc<Tablebases>>,
+    ) -> Result<Box<dyn Planner>> {
+        Ok(match kind {
+            PlannerKind::Beam => {
+                let mut beam = Beam::new(Evaluator::new(worker, resources.hash_mb)?, self.beam);
+                beam.set_tables(tables);
+                Box::new(beam)
+            }
+            PlannerKind::Selective => {
+                let mut selective = Selective::new(worker, self.selective, resources)?;
+                selective.set_tables(tables);
+                Box::new(selective)
+            }
+        })
     }
 }
 

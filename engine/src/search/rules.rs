@@ -14,18 +14,27 @@ pub(super) fn result(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
         let mated = !board.checkers().is_empty();
         return Some(if mated { Value::mated_at(ply) } else { Value::DRAW });
     }
+    is_drawn(board, ply, keys).then_some(Value::DRAW)
+}
+
+/// Whether a position is drawn by anything but stalemate, read as [`result`] does; at the hundredth
+/// half-move mate comes first.
+pub(super) fn is_drawn(board: &Board, ply: u32, keys: &[u64]) -> bool {
     let clock = usize::from(board.halfmove_clock());
-    if clock >= 100 || insufficient_material(board) {
-        return Some(Value::DRAW);
+    if insufficient_material(board) {
+        return true;
+    }
+    if clock >= 100 {
+        return board.checkers().is_empty() || board.generate_moves(|_| true);
     }
     if clock < 4 {
-        return None;
+        return false;
     }
     let key = repetition_key(board);
     // Every second position before has the same side to move.
     let mut repeats = (4..=clock.min(keys.len()))
         .step_by(2)
         .filter(|distance| keys[keys.len() - distance] == key);
-    let latest = repeats.next()?;
-    (latest <= ply as usize || repeats.next().is_some()).then_some(Value::DRAW)
+    let latest = repeats.next();
+    latest.is_some_and(|latest| latest <= ply as usize || repeats.next().is_some())
 }

@@ -15,12 +15,16 @@ use super::{display, time};
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 use crate::search::{
-    Beam, Control, Handicap, Limits, Planner, Signal, Tablebases, TimeLimit, Value,
+    Beam, BeamSettings, Control, Handicap, Limits, Planner, PlannerKind, Signal, Tablebases,
+    TimeLimit, Value,
 };
 use crate::weights::Weights;
 
 /// Time that the first `isready` spends on searches.
 const WARM_UP: Duration = Duration::from_millis(50);
+
+/// Score cache of `eval`, in megabytes.
+const EVAL_HASH_MB: usize = 1;
 
 /// Plies of those searches.
 const WARM_UP_DEPTH: u32 = 6;
@@ -37,8 +41,8 @@ pub struct Engine {
     warm: bool,
     tables: Option<Arc<Tablebases>>,
     /// The planner between searches; `None` before the first and while one runs.
-    planner: Option<Box<dyn Planner>>,
-    search: Option<RunningSearch>,
+    planner: Option<(PlannerKind, Box<dyn Planner>)>,
+    search: Option<(PlannerKind, RunningSearch)>,
     /// What the errors of a limited strength are drawn from in this game.
     seed: u64,
 }
@@ -97,7 +101,9 @@ impl Engine {
             Command::Eval => {
                 self.await_idle("eval")?;
                 let (position, chess960) = (self.position.clone(), self.options.chess960);
-                let scores = display::scores(self.planner()?, &position, chess960)?;
+                let beam = Evaluator::new(self.worker()?, EVAL_HASH_MB)?;
+                let mut beam = Beam::new(beam, BeamSettings::default());
+                let scores = display::scores(&mut beam, &position, chess960)?;
                 self.output.say(&scores);
             }
             Command::Bench(depth) => {
@@ -112,7 +118,7 @@ impl Engine {
 
     /// Stops the search, if any, and waits for its answer.
     pub fn quit(&mut self) {
-        if let Some(search) = &mut self.search {
+        if let Some((_, search)) = &mut self.search {
             search.signal(Signal::Stop);
         }
         self.finish_search();
@@ -128,7 +134,7 @@ impl Engine {
     /// Takes the planner back from a search that has answered, or was told to. Fails while one is
     /// still running.
     fn await_idle(&mut self, command: &str) -> Result<()> {
-        if let Some(search) = &self.search {
+        if let Some((_, search)) = &self.search {
             ensure!(search.is_ending(), "{command}: a search is running, send stop first");
             self.finish_search();
         }
@@ -136,21 +142,21 @@ impl Engine {
     }
 
     fn finish_search(&mut self) {
-        if let Some(search) = self.search.take() {
+        if let Some((kind, search)) = self.search.take() {
             // A search that failed has lost its planner; the next one loads it again.
-            self.planner = search.finish();
+            self.planner = search.finish().map(|planner| (kind, planner));
         }
     }
 
     fn signal(&mut self, command: &str, signal: Signal) -> Result<()> {
-        let running = self.search.as_mut().filter(|search| !search.is_ending());
-        running.with_context(|| format!("{command}: no search is running"))?.signal(signal);
+        let running = self.search.as_mut().filter(|(_, search)| !search.is_ending());
+        running.with_context(|| format!("{command}: no search is running"))?.1.signal(signal);
         Ok(())
     }
 
     /// Forgets what was learned in the game before.
     fn forget(&mut self) {
-        if let Some(planner) = &mut self.planner {
+        if let Some((_, planner)) = &mut self.planner {
             planner.new_game();
         }
         self.seed = rand::random();
@@ -166,21 +172,25 @@ impl Engine {
         let mut changed = self.options.clone();
         changed.set(name, value)?;
         let now = &self.options;
+        let kind = match &self.planner {
+            Some((kind, _)) => *kind,
+            None => changed.planner.unwrap_or(PlannerKind::Selective),
+        };
         if changed.log_file != now.log_file {
             self.output.log_to(changed.log_file.as_deref())?;
         }
         if changed.model != now.model {
             let worker = self.load(&changed.model)?;
-            self.planner = Some(build(&worker, &changed, self.tables.clone())?);
+            self.planner = Some(build(&worker, &changed, kind, self.tables.clone())?);
             self.worker = Some(worker);
             self.warm = false;
         } else if changed.syzygy_path != now.syzygy_path {
             let tables = self.open_tables(changed.syzygy_path.as_deref())?;
-            self.planner = Some(build(self.worker()?, &changed, tables.clone())?);
+            self.planner = Some(build(self.worker()?, &changed, kind, tables.clone())?);
             self.tables = tables;
-        } else if changed.hash_mb != now.hash_mb || changed.beam != now.beam {
+        } else if changed.resources != now.resources || changed.shapes != now.shapes {
             let tables = self.tables.clone();
-            self.planner = Some(build(self.worker()?, &changed, tables)?);
+            self.planner = Some(build(self.worker()?, &changed, kind, tables)?);
         }
         self.options = changed;
         Ok(())
@@ -212,13 +222,26 @@ impl Engine {
         Ok(self.worker.insert(worker))
     }
 
+    /// The planner of a search: the paper's, unless time or a signal ends it. Then it is the stronger one.
+    /// Limited strength was measured with the beam.
+    fn planner_for(&self, limits: &Limits) -> PlannerKind {
+        let Limits { nodes, time, infinite, ponder, handicap, .. } = limits;
+        let open_ended = nodes.is_some() || time.is_some() || *infinite || *ponder;
+        match self.options.planner {
+            _ if handicap.is_some() => PlannerKind::Beam,
+            Some(planner) => planner,
+            None if open_ended => PlannerKind::Selective,
+            None => PlannerKind::Beam,
+        }
+    }
+
     /// Searches for a moment after an encoder was loaded, so that the first move costs no more than the
     /// others: its code, its tables and the cache's memory are then at hand.
     fn warm_up(&mut self) -> Result<()> {
         if self.warm && self.planner.is_some() {
             return Ok(());
         }
-        let planner = self.planner()?;
+        let planner = self.planner(self.options.planner.unwrap_or(PlannerKind::Selective))?;
         let began = Instant::now();
         for fen in BENCH_POSITIONS {
             let time = Some(TimeLimit { begin: WARM_UP, end: WARM_UP });
@@ -234,15 +257,16 @@ impl Engine {
         Ok(())
     }
 
-    fn planner(&mut self) -> Result<&mut dyn Planner> {
+    /// The planner of that kind; another kind's gives up its memory for it.
+    fn planner(&mut self, kind: PlannerKind) -> Result<&mut dyn Planner> {
         let planner = match self.planner.take() {
-            Some(planner) => planner,
-            None => {
+            Some(planner) if planner.0 == kind => planner,
+            _ => {
                 let (options, tables) = (self.options.clone(), self.tables.clone());
-                build(self.worker()?, &options, tables)?
+                build(self.worker()?, &options, kind, tables)?
             }
         };
-        Ok(self.planner.insert(planner).as_mut())
+        Ok(self.planner.insert(planner).1.as_mut())
     }
 
     /// Begins a search; whatever comes in its way, there is an answer.
@@ -261,7 +285,8 @@ impl Engine {
 
     fn begin_search(&mut self, go: &Go) -> Result<()> {
         let limits = self.limits(go);
-        self.planner()?;
+        let kind = self.planner_for(&limits);
+        self.planner(kind)?;
         let answer = Answer {
             root: self.position.clone(),
             chess960: self.options.chess960,
@@ -269,8 +294,8 @@ impl Engine {
             debug: self.debug,
             output: self.output.clone(),
         };
-        if let Some(planner) = self.planner.take() {
-            self.search = Some(RunningSearch::begin(answer, planner, limits)?);
+        if let Some((kind, planner)) = self.planner.take() {
+            self.search = Some((kind, RunningSearch::begin(answer, planner, limits)?));
         }
         Ok(())
     }
@@ -320,9 +345,8 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
 fn build(
     worker: &Worker,
     options: &Options,
+    kind: PlannerKind,
     tables: Option<Arc<Tablebases>>,
-) -> Result<Box<dyn Planner>> {
-    let mut planner = Beam::new(Evaluator::new(worker, options.hash_mb)?, options.beam);
-    planner.set_tables(tables);
-    Ok(Box::new(planner))
+) -> Result<(PlannerKind, Box<dyn Planner>)> {
+    Ok((kind, options.shapes.build(kind, worker, options.resources, tables)?))
 }

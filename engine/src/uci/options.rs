@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use super::command::quoted;
 use super::strength::WEAKEST_TO_STRONGEST;
 use crate::inference::{Backend, Precision};
-use crate::search::{BeamMode, BeamSettings};
+use crate::search::{BeamMode, PlannerKind, PlannerSettings, Resources};
 
 /// What stands for the weights inside the program.
 const EMBEDDED: &str = "<embedded>";
@@ -19,8 +19,11 @@ const EMBEDDED: &str = "<embedded>";
 /// What stands for no path at all.
 const EMPTY: &str = "<empty>";
 
+/// What leaves the choice to the engine.
+const AUTO: &str = "auto";
+
 const HASH_MB: RangeInclusive<u64> = 1..=65_536;
-const THREADS: RangeInclusive<u64> = 1..=1;
+const THREADS: RangeInclusive<u64> = 1..=256;
 const OVERHEAD_MS: RangeInclusive<u64> = 0..=5_000;
 const WIDTH: RangeInclusive<u64> = 1..=64;
 const DEPTH: RangeInclusive<u64> = 1..=64;
@@ -29,14 +32,16 @@ const LINES: RangeInclusive<u64> = 1..=256;
 /// The options as they stand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Size of the score cache in megabytes.
-    pub hash_mb: usize,
+    /// What the planner may use.
+    pub resources: Resources,
     /// Time kept back each move for the way to the GUI and back.
     pub move_overhead: Duration,
     /// The encoder.
     pub model: Model,
-    /// Shape of the beam.
-    pub beam: BeamSettings,
+    /// Which planner; by the kind of search where `None`.
+    pub planner: Option<PlannerKind>,
+    /// Shapes of the planners.
+    pub shapes: PlannerSettings,
     /// Lines to report.
     pub lines: usize,
     /// Win, draw and loss chances in `info`.
@@ -69,10 +74,11 @@ pub struct Model {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            hash_mb: 16,
+            resources: Resources { hash_mb: 16, threads: 1 },
             move_overhead: Duration::from_millis(30),
             model: Model::default(),
-            beam: BeamSettings::default(),
+            planner: None,
+            shapes: PlannerSettings::default(),
             lines: 1,
             show_wdl: false,
             analyse_mode: false,
@@ -102,15 +108,16 @@ impl Options {
         let text = |name: &str, value: &str| line(name, format!("string default {value}"));
         let elo = u64::from(*WEAKEST_TO_STRONGEST.start())..=u64::from(*WEAKEST_TO_STRONGEST.end());
         vec![
-            spin("Hash", default.hash_mb as u64, HASH_MB),
+            spin("Hash", default.resources.hash_mb as u64, HASH_MB),
             line("Clear Hash", "button".to_owned()),
-            spin("Threads", 1, THREADS),
+            spin("Threads", default.resources.threads as u64, THREADS),
+            combo("Planner", AUTO, &[&[AUTO.to_owned()][..], &choices::<PlannerKind>()].concat()),
             text("WeightsFile", EMBEDDED),
             combo("Backend", "auto", &choices::<Backend>()),
             combo("Precision", "auto", &choices::<Precision>()),
-            spin("BeamWidth", default.beam.width as u64, WIDTH),
-            spin("SearchDepth", default.beam.depth.into(), DEPTH),
-            combo("BeamMode", default.beam.mode.name(), &BeamMode::ALL.map(|m| m.name().into())),
+            spin("BeamWidth", default.shapes.beam.width as u64, WIDTH),
+            spin("SearchDepth", default.shapes.beam.depth.into(), DEPTH),
+            combo("BeamMode", default.shapes.beam.mode.name(), &BeamMode::ALL.map(|m| m.name().into())),
             spin("MultiPV", default.lines as u64, LINES),
             check("Ponder", false),
             spin("Move Overhead", default.move_overhead.as_millis() as u64, OVERHEAD_MS),
@@ -132,15 +139,20 @@ impl Options {
             (!none).then_some(value)
         };
         match name.to_ascii_lowercase().as_str() {
-            "hash" => self.hash_mb = spin(name, value, HASH_MB)? as usize,
-            "threads" => drop(spin(name, value, THREADS)?),
+            "hash" => self.resources.hash_mb = spin(name, value, HASH_MB)? as usize,
+            "threads" => self.resources.threads = spin(name, value, THREADS)? as usize,
+            "planner" if value.eq_ignore_ascii_case(AUTO) => self.planner = None,
+            "planner" => self.planner = Some(combo(name, value)?),
             "weightsfile" => self.model.weights = path(EMBEDDED).map(PathBuf::from),
             "backend" => self.model.backend = combo(name, value)?,
             "precision" => self.model.precision = combo(name, value)?,
-            "beamwidth" => self.beam.width = spin(name, value, WIDTH)? as usize,
-            "searchdepth" => self.beam.depth = spin(name, value, DEPTH)? as u32,
+            "beamwidth" => self.shapes.beam.width = spin(name, value, WIDTH)? as usize,
+            "searchdepth" => {
+                let depth = spin(name, value, DEPTH)? as u32;
+                (self.shapes.beam.depth, self.shapes.selective.depth) = (depth, depth);
+            }
             "beammode" => {
-                self.beam.mode = BeamMode::named(&value.to_ascii_lowercase())
+                self.shapes.beam.mode = BeamMode::named(&value.to_ascii_lowercase())
                     .ok_or_else(|| expected(name, "tree, global", value))?;
             }
             "multipv" => self.lines = spin(name, value, LINES)? as usize,
@@ -205,7 +217,7 @@ mod tests {
         options.set("weightsfile", Some("/a path/w.safetensors"))?;
         options.set("Precision", Some("BF16"))?;
         assert_eq!(options.move_overhead, Duration::from_millis(100));
-        assert_eq!(options.beam.mode, BeamMode::Global);
+        assert_eq!(options.shapes.beam.mode, BeamMode::Global);
         assert_eq!(options.model.precision, Precision::Bf16);
         let before = options.clone();
         for (name, value, part) in [

@@ -3,7 +3,6 @@
 //! its own first rank at the bottom.
 
 mod attacks;
-mod exchange;
 mod set;
 mod states;
 mod threats;
@@ -11,8 +10,8 @@ mod view;
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
+use crate::exchange::Exchanges;
 use attacks::Attacks;
-use exchange::Exchanges;
 pub use set::{CAPTURES, FeatureSet, KingView, PIECE_SQUARES, States};
 use states::{ExchangeStates, attack_state};
 use threats::Threats;
@@ -40,7 +39,7 @@ impl Placement {
     }
 
     /// Where the king of `color` stands.
-    fn king(&self, color: Color) -> Square {
+    pub fn king(&self, color: Color) -> Square {
         let kings = self.pieces[Piece::King as usize] & self.colors[color as usize];
         kings.next_square().unwrap_or(Square::A1)
     }

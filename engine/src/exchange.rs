@@ -1,15 +1,15 @@
 //! Static exchange evaluation: what a capture is worth after all recaptures on its square.
 
 use cozy_chess::{
-    BitBoard, Color, Piece, Square, get_between_rays, get_bishop_moves, get_bishop_rays,
+    BitBoard, Color, Move, Piece, Square, get_between_rays, get_bishop_moves, get_bishop_rays,
     get_king_moves, get_knight_moves, get_line_rays, get_pawn_attacks, get_rook_moves,
     get_rook_rays,
 };
 
-use super::Placement;
+use crate::encoder::sparse::features::Placement;
 
 /// Pawns that a piece is worth; a king is worth more than everything else.
-const VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
+pub const VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
 
 /// Exchanges in one position.
 pub struct Exchanges<'a> {
@@ -46,8 +46,46 @@ impl<'a> Exchanges<'a> {
     /// its cheapest piece; both sides capture only as long as it pays. `None` where it attacks nothing
     /// there.
     pub fn gain(&self, square: Square, victim: Piece, owner: Color) -> Option<i32> {
+        self.gain_among(self.occupied(), square, victim, owner)
+    }
+
+    /// Pawns that a legal move of the side to move gains on its target after all captures there; the
+    /// pieces that it pins or unpins count as they stood before.
+    pub fn gain_of_move(&self, mv: Move) -> i32 {
+        let Placement { colors, pieces, side_to_move } = self.placement;
+        let on = |square: Square| {
+            Piece::ALL.into_iter().find(|&piece| pieces[piece as usize].has(square))
+        };
+        // Castling is written as the king's move to its own rook.
+        if colors[*side_to_move as usize].has(mv.to) {
+            return 0;
+        }
+        let value = |piece: Option<Piece>| piece.map_or(0, |piece| VALUES[piece as usize]);
+        let mover = on(mv.from);
+        let arrived = mv.promotion.or(mover).unwrap_or(Piece::Pawn);
+        let captured = match on(mv.to) {
+            // Only a pawn's capture en passant goes to another file of an empty square.
+            None if mover == Some(Piece::Pawn) && mv.from.file() != mv.to.file() => 1,
+            victim => value(victim),
+        };
+        let promoted = mv.promotion.map_or(0, |piece| value(Some(piece)) - 1);
+        let occupied = (self.occupied() ^ mv.from.bitboard()) | mv.to.bitboard();
+        let answer = self.gain_among(occupied, mv.to, arrived, *side_to_move);
+        captured + promoted - answer.map_or(0, |gain| gain.max(0))
+    }
+
+    fn occupied(&self) -> BitBoard {
+        self.placement.colors[0] | self.placement.colors[1]
+    }
+
+    fn gain_among(
+        &self,
+        mut occupied: BitBoard,
+        square: Square,
+        victim: Piece,
+        owner: Color,
+    ) -> Option<i32> {
         let pieces = &self.placement.pieces;
-        let mut occupied = self.placement.colors[0] | self.placement.colors[1];
         let pawns = pieces[Piece::Pawn as usize];
         let fixed = get_pawn_attacks(square, Color::Black) & pawns & self.placement.colors[0]
             | get_pawn_attacks(square, Color::White) & pawns & self.placement.colors[1]

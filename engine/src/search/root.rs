@@ -1,0 +1,47 @@
+//! The moves that a search chooses from, and its lines as they are reported: the same for every planner.
+
+use cozy_chess::Move;
+
+use super::tablebase::{RankedMoves, Tablebases};
+use super::{Limits, Report};
+use crate::position::{Position, legal_moves};
+
+/// The root's moves: those that `go` asked for, and of these the best ones where the tables know them.
+pub(super) struct RootMoves {
+    pub(super) moves: Vec<Move>,
+    ranked: Option<RankedMoves>,
+}
+
+impl RootMoves {
+    pub(super) fn new(root: &Position, limits: &Limits, tables: Option<&Tablebases>) -> Self {
+        let all = || legal_moves(root.board());
+        let moves = if limits.moves.is_empty() { all() } else { limits.moves.clone() };
+        match tables.and_then(|tables| tables.rank(root, &moves)) {
+            Some(ranked) => Self { moves: ranked.best(limits.lines), ranked: Some(ranked) },
+            None => Self { moves, ranked: None },
+        }
+    }
+
+    /// Whether there is nothing to choose.
+    pub(super) fn is_forced(&self) -> bool {
+        self.moves.len() == 1
+    }
+
+    /// Reports the lines of an iteration, with what the tables know in place of the estimates; a mate
+    /// stays, as it says more.
+    pub(super) fn present(&self, lines: &mut [Report], report: &mut dyn FnMut(&Report)) {
+        if let Some(ranked) = &self.ranked {
+            for line in &mut *lines {
+                line.tbhits += ranked.len() as u64;
+                if let (None, Some(&mv)) = (line.value.mate_in(), line.pv.first()) {
+                    line.value = ranked.value(mv);
+                }
+            }
+            lines.sort_by_key(|line| line.pv.first().map(|&mv| ranked.place(mv)));
+        }
+        for (place, line) in (1..).zip(lines) {
+            line.multipv = place;
+            report(line);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The scale of the selective search: whole centipawns of the calibrated win probability, for the side
+//! to move, with exact results beyond all estimates. A monotone map to [`Value`] and back.
+
+use crate::axis::{centipawns_of_win_probability, win_probability_of_centipawns};
+use crate::search::Value;
+
+/// Centipawns, or beyond them an exact result.
+pub(super) type Score = i32;
+
+/// A certain draw.
+pub(super) const DRAW: Score = 0;
+
+/// Beyond every score.
+pub(super) const INFINITE: Score = 32_500;
+
+const MATE: Score = 32_000;
+
+const TABLEBASE: Score = 30_000;
+
+/// Beyond this lie the mates.
+const NO_MATE: Score = 31_000;
+
+/// Beyond this lies what is certain.
+const UNCERTAIN: Score = 29_000;
+
+/// Checkmated, `ply` plies from the root.
+pub(super) fn mated_at(ply: usize) -> Score {
+    ply as Score - MATE
+}
+
+/// Whether a win or loss is certain, by mate or by tablebase.
+pub(super) fn is_certain(score: Score) -> bool {
+    score.abs() > UNCERTAIN
+}
+
+/// Whether a loss is certain, or nothing was looked at.
+pub(super) fn is_lost(score: Score) -> bool {
+    score < -UNCERTAIN
+}
+
+/// The score of the encoder's value in [-1, 1]. No estimate is as even as a certain draw.
+pub(super) fn of_estimate(value: f32) -> Score {
+    match centipawns_of_win_probability((f64::from(value) + 1.0) / 2.0) {
+        DRAW => DRAW + 1,
+        centipawns => centipawns,
+    }
+}
+
+/// The score of a tablebase's value.
+pub(super) fn of_tablebase(value: Value, ply: usize) -> Score {
+    if value == Value::DRAW {
+        DRAW
+    } else if value > Value::DRAW {
+        TABLEBASE - ply as Score
+    } else {
+        ply as Score - TABLEBASE
+    }
+}
+
+/// The value that is reported.
+pub(super) fn to_value(score: Score) -> Value {
+    let plies = |from: Score| (from - score.abs()) as u32;
+    let lost = match score.abs() {
+        0 => return Value::DRAW,
+        NO_MATE.. => Value::mated_at(plies(MATE)),
+        UNCERTAIN.. => Value::tablebase_loss_at(plies(TABLEBASE)),
+        _ => {
+            let p = win_probability_of_centipawns(score.into());
+            return Value::estimate((2.0 * p - 1.0) as f32);
+        }
+    };
+    if score > 0 { -lost } else { lost }
+}
+
+/// A score that counts its plies from the position itself, for the table.
+pub(super) fn from_position(score: Score, ply: usize) -> Score {
+    if is_certain(score) { score + score.signum() * ply as Score } else { score }
+}
+
+/// The same counted from the root, where the position is `ply` plies away.
+pub(super) fn from_root(score: Score, ply: usize) -> Score {
+    if is_certain(score) { score - score.signum() * ply as Score } else { score }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_and_values_agree() {
+        for cp in [-700, -31, 1, 250] {
+            let value = to_value(cp);
+            assert_eq!(value.to_string(), format!("cp {cp}"));
+            assert_eq!(of_estimate(2.0 * value.win_probability() - 1.0), cp);
+        }
+        assert_eq!(to_value(DRAW), Value::DRAW);
+        assert_ne!(of_estimate(0.0), DRAW);
+        assert_eq!(to_value(mated_at(4)), Value::mated_at(4));
+        assert_eq!(to_value(-mated_at(3)).mate_in(), Some(2));
+        let loss = of_tablebase(Value::tablebase_loss_at(7), 7);
+        assert_eq!(to_value(loss), Value::tablebase_loss_at(7));
+        assert!(is_certain(loss) && is_lost(loss) && !is_certain(15_000));
+    }
+
+    #[test]
+    fn the_table_counts_from_the_position() {
+        for score in [mated_at(9), -mated_at(9), 31, of_tablebase(Value::tablebase_loss_at(9), 9)] {
+            assert_eq!(from_root(from_position(score, 5), 5), score);
+        }
+        assert_eq!(from_position(mated_at(9), 5), mated_at(4));
+    }
+}

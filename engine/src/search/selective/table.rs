@@ -1,0 +1,239 @@
+//! The transposition table: what searches found out about positions, shared by all their threads
+//! without locks (Hyatt and Mann, "A lock-less transposition-table implementation for parallel
+//! search"): an entry that two threads wrote halves of fits no key.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+use anyhow::{Result, anyhow};
+use bytemuck::allocation::try_zeroed_slice_box;
+use cozy_chess::{Move, Piece, Square};
+
+use super::score::{Score, from_position, from_root};
+
+/// Entries that share a cache line; a position may stand in any of them.
+const BUCKET: usize = 4;
+
+/// A search later counts as this many plies less deep, when room is needed.
+const AGE: i32 = 4;
+
+/// Generations before they begin again.
+const GENERATIONS: u8 = 64;
+
+/// What a score says of the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    /// It is at most this.
+    Upper,
+    /// It is at least this.
+    Lower,
+    /// It is this.
+    Exact,
+}
+
+/// What is known of a position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Known {
+    /// The best move; `None` where none was better than the others.
+    pub(super) mv: Option<Move>,
+    /// The score that the search found.
+    pub(super) score: Score,
+    /// The encoder's own score of the position; none in check.
+    pub(super) own: Option<Score>,
+    /// Plies searched.
+    pub(super) depth: i32,
+    pub(super) bound: Bound,
+}
+
+/// Stands for no score of the position's own.
+const NO_OWN: i16 = i16::MIN;
+
+pub(super) struct Table {
+    /// Key xor content, and content, in turn.
+    words: Box<[AtomicU64]>,
+    generation: AtomicU8,
+}
+
+impl Table {
+    /// A table of about `megabytes`. Fails where the system refuses that much memory.
+    pub(super) fn new(megabytes: usize) -> Result<Self> {
+        let line = BUCKET * 2;
+        let lines = ((megabytes << 20) / (line * size_of::<AtomicU64>())).max(1);
+        let words = try_zeroed_slice_box(lines * line)
+            .map_err(|()| anyhow!("no memory for a transposition table of {megabytes} MB"))?;
+        Ok(Self { words, generation: AtomicU8::new(0) })
+    }
+
+    /// Says that another search begins, to which older entries matter less.
+    pub(super) fn begin_search(&self) {
+        self.generation.store((self.generation.load(Relaxed) + 1) % GENERATIONS, Relaxed);
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&self) {
+        self.words.iter().for_each(|word| word.store(0, Relaxed));
+    }
+
+    /// What is known of the position with `key`, `ply` plies from the root.
+    pub(super) fn get(&self, key: u64, ply: usize) -> Option<Known> {
+        let content = self.bucket(key).chunks_exact(2).find_map(|entry| {
+            let content = entry[1].load(Relaxed);
+            (content != 0 && entry[0].load(Relaxed) ^ content == key).then_some(content)
+        })?;
+        unpack(content, ply)
+    }
+
+    /// Keeps what a search found out; what it did not is kept from before.
+    pub(super) fn put(&self, key: u64, ply: usize, mut known: Known) {
+        let generation = self.generation.load(Relaxed);
+        let (mut place, mut worth) = (0, i32::MAX);
+        for (index, entry) in self.bucket(key).chunks_exact(2).enumerate() {
+            let content = entry[1].load(Relaxed);
+            if content != 0 && entry[0].load(Relaxed) ^ content == key {
+                let old = unpack(content, ply);
+                // A deeper result of this search is worth more than a bound for another window.
+                if let Some(old) = old
+                    && known.bound != Bound::Exact
+                    && generation_of(content) == generation
+                    && old.depth > known.depth + AGE
+                {
+                    return;
+                }
+                known.mv = known.mv.or(old.and_then(|old| old.mv));
+                place = index;
+                break;
+            }
+            let age = i32::from((generation + GENERATIONS - generation_of(content)) % GENERATIONS);
+            let this = if content == 0 { i32::MIN } else { depth_of(content) - AGE * age };
+            if this < worth {
+                (place, worth) = (index, this);
+            }
+        }
+        let content = pack(&known, ply, generation);
+        let entry = &self.bucket(key)[2 * place..];
+        entry[0].store(key ^ content, Relaxed);
+        entry[1].store(content, Relaxed);
+    }
+
+    /// How full the table is with this search's results, in permille, from its first thousand entries.
+    pub(super) fn permille_full(&self) -> usize {
+        let sample = &self.words[..self.words.len().min(2000)];
+        let generation = self.generation.load(Relaxed);
+        let used = sample.chunks_exact(2).filter(|entry| {
+            let content = entry[1].load(Relaxed);
+            content != 0 && generation_of(content) == generation
+        });
+        used.count() * 2000 / sample.len().max(1)
+    }
+
+    fn bucket(&self, key: u64) -> &[AtomicU64] {
+        let lines = self.words.len() / (2 * BUCKET);
+        let line = ((u128::from(key) * lines as u128) >> 64) as usize;
+        &self.words[line * 2 * BUCKET..][..2 * BUCKET]
+    }
+}
+
+/// Content: move 16 bits, score 16, own score 16, depth 8, generation 6, bound 2 (0 in no entry).
+fn pack(known: &Known, ply: usize, generation: u8) -> u64 {
+    let score = from_position(known.score, ply) as i16;
+    let own = known.own.map_or(NO_OWN, |own| own as i16);
+    let bound = match known.bound {
+        Bound::Upper => 1,
+        Bound::Lower => 2,
+        Bound::Exact => 3,
+    };
+    u64::from(known.mv.map_or(0, pack_move))
+        | u64::from(score as u16) << 16
+        | u64::from(own as u16) << 32
+        | (known.depth.clamp(0, 255) as u64) << 48
+        | u64::from(generation) << 56
+        | bound << 62
+}
+
+fn unpack(content: u64, ply: usize) -> Option<Known> {
+    let bound = match content >> 62 {
+        1 => Bound::Upper,
+        2 => Bound::Lower,
+        3 => Bound::Exact,
+        _ => return None,
+    };
+    let own = (content >> 32) as i16;
+    Some(Known {
+        mv: unpack_move(content as u16),
+        score: from_root(((content >> 16) as i16).into(), ply),
+        own: (own != NO_OWN).then_some(own.into()),
+        depth: depth_of(content),
+        bound,
+    })
+}
+
+fn depth_of(content: u64) -> i32 {
+    (content >> 48 & 0xff) as i32
+}
+
+fn generation_of(content: u64) -> u8 {
+    (content >> 56) as u8 % GENERATIONS
+}
+
+/// From, to and promotion in 16 bits; never 0, as no move goes nowhere.
+fn pack_move(mv: Move) -> u16 {
+    let promotion = mv.promotion.map_or(0, |piece| piece as u16);
+    mv.from as u16 | (mv.to as u16) << 6 | promotion << 12
+}
+
+fn unpack_move(bits: u16) -> Option<Move> {
+    let square = |bits: u16| Square::index((bits & 63).into());
+    let promotion = match bits >> 12 {
+        0 => None,
+        piece => Piece::try_index(piece.into()),
+    };
+    (bits != 0).then(|| Move { from: square(bits), to: square(bits >> 6), promotion })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::score::mated_at;
+    use super::*;
+
+    fn known(depth: i32) -> Known {
+        let mv = Move { from: Square::A7, to: Square::B8, promotion: Some(Piece::Knight) };
+        Known { mv: Some(mv), score: -431, own: Some(-15_000), depth, bound: Bound::Upper }
+    }
+
+    #[test]
+    fn what_is_put_is_got() -> Result<()> {
+        let table = Table::new(1)?;
+        assert_eq!(table.get(0, 0), None);
+        for (key, entry) in [
+            (0, known(0)),
+            (7, Known { own: None, score: -mated_at(11), bound: Bound::Exact, ..known(200) }),
+            (9 << 60, Known { own: Some(1), bound: Bound::Lower, ..known(1) }),
+        ] {
+            table.put(key, 3, entry);
+            assert_eq!(table.get(key, 3), Some(entry));
+            let castling = Move { from: Square::E1, to: Square::H1, promotion: None };
+            table.put(key, 3, Known { mv: Some(castling), ..entry });
+            table.put(key, 3, Known { mv: None, ..entry });
+            assert_eq!(table.get(key, 3).and_then(|found| found.mv), Some(castling));
+        }
+        assert_eq!(table.get(7, 1).map(|found| found.score), Some(-mated_at(9)));
+        table.clear();
+        assert_eq!(table.get(7, 3), None);
+        Ok(())
+    }
+
+    #[test]
+    fn old_and_shallow_entries_make_room() -> Result<()> {
+        let table = Table::new(1)?;
+        (0..4).for_each(|key| table.put(key, 0, known(10 + key as i32)));
+        table.put(4, 0, known(1));
+        assert_eq!((table.get(0, 0), table.get(4, 0)), (None, Some(known(1))));
+        table.begin_search();
+        assert_eq!(table.permille_full(), 0);
+        table.put(3, 0, known(13));
+        (5..8).for_each(|key| table.put(key, 0, known(2)));
+        // Of the former search only what this one has found again is left.
+        assert_eq!((1..3).filter(|&key| table.get(key, 0).is_some()).count(), 0);
+        assert!(table.get(3, 0).is_some());
+        Ok(())
+    }
+}
