@@ -94,11 +94,11 @@ impl<'a> Exchanges<'a> {
         let mut gains = [0; 32];
         let mut captures = 0;
         let (mut side, mut on_square) = (!owner, VALUES[victim as usize]);
+        let mut attackers = fixed
+            | get_bishop_moves(square, occupied) & self.diagonals
+            | get_rook_moves(square, occupied) & self.lines;
         while captures < gains.len() {
-            let attackers = (fixed
-                | get_bishop_moves(square, occupied) & self.diagonals
-                | get_rook_moves(square, occupied) & self.lines)
-                & occupied;
+            attackers &= occupied;
             let ours = self.free(attackers & self.placement.colors[side as usize], side, square);
             let cheapest =
                 Piece::ALL.into_iter().find(|&piece| !(ours & pieces[piece as usize]).is_empty());
@@ -108,10 +108,24 @@ impl<'a> Exchanges<'a> {
             if piece == Piece::King && !theirs.is_empty() {
                 break;
             }
-            gains[captures] = on_square - if captures == 0 { 0 } else { gains[captures - 1] };
+            gains[captures] = on_square;
+            if let Some(before) = captures.checked_sub(1).map(|last| gains[last]) {
+                gains[captures] -= before;
+                // Neither capturing nor stopping here can change what the first capture is worth.
+                if gains[captures].max(-before) < 0 {
+                    break;
+                }
+            }
             captures += 1;
             let from = ours & pieces[piece as usize];
             occupied ^= from.next_square().map_or(BitBoard::EMPTY, Square::bitboard);
+            // What stood behind the piece attacks now.
+            if matches!(piece, Piece::Pawn | Piece::Bishop | Piece::Queen) {
+                attackers |= get_bishop_moves(square, occupied) & self.diagonals;
+            }
+            if matches!(piece, Piece::Rook | Piece::Queen) {
+                attackers |= get_rook_moves(square, occupied) & self.lines;
+            }
             on_square = VALUES[piece as usize];
             side = !side;
         }
@@ -123,6 +137,9 @@ impl<'a> Exchanges<'a> {
 
     /// Those of `attackers` that may go to `square`.
     fn free(&self, attackers: BitBoard, side: Color, square: Square) -> BitBoard {
+        if (attackers & self.pinned).is_empty() {
+            return attackers;
+        }
         let king = self.kings[side as usize];
         let held = (attackers & self.pinned)
             .into_iter()

@@ -70,13 +70,17 @@ const GO: [&str; 16] = [
     "infinite depth 1 nodes",
 ];
 
-const OPTIONS: [&str; 24] = [
+const OPTIONS: [&str; 28] = [
     "Hash value 1",
     "Hash value 64",
     "Hash value 65536",
     "hash value -3",
     "Clear Hash",
     "Threads value 1",
+    "Threads value 2",
+    "Planner value auto",
+    "Planner value beam",
+    "Planner value selective",
     "Threads value 1024",
     "WeightsFile value <embedded>",
     "WeightsFile value missing.safetensors",
@@ -97,7 +101,7 @@ const OPTIONS: [&str; 24] = [
     "LogFile value .",
 ];
 
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 15] = [
     "uci",
     "isready",
     "ucinewgame",
@@ -105,6 +109,7 @@ const OTHERS: [&str; 14] = [
     "ponderhit",
     "d",
     "eval",
+    "explain",
     "debug on",
     "debug off",
     "bench x",

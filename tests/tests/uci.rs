@@ -7,6 +7,8 @@ use anyhow::{Context, Result, bail, ensure};
 use azimuth::position::{Position, STARTPOS, legal_moves, uci_move};
 use azimuth_tests::{Session, binary};
 
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
 fn session() -> Result<Session> {
     let mut session = Session::start()?;
     session.ask("uci", "uciok")?;
@@ -264,6 +266,65 @@ fn a_log_holds_both_sides_of_the_conversation() -> Result<()> {
     let log = std::fs::read_to_string(path)?;
     assert!(log.contains(" > go depth 1\n") && log.contains(" < bestmove "), "{log}");
     assert!(!log.contains("readyok"), "{log}");
+    session.end()
+}
+
+#[test]
+fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
+    let mut session = session()?;
+    // Only the selective search resolves captures beyond the last ply.
+    let mut is_selective = |planner: &str, go: &str| -> Result<bool> {
+        session.send(&format!("setoption name Planner value {planner}"))?;
+        session.send(&format!("position fen {KIWIPETE}"))?;
+        let lines = session.ask(go, "bestmove")?;
+        let info = lines.iter().rfind(|line| line.starts_with("info depth"));
+        let mut words = info.context("no info")?.split(' ').skip(2).step_by(2);
+        Ok(words.next() != words.next())
+    };
+    assert!(!is_selective("auto", "go depth 4")?);
+    assert!(is_selective("auto", "go movetime 60")?);
+    assert!(is_selective("auto", "go nodes 3000")?);
+    assert!(is_selective("selective", "go depth 4")?);
+    assert!(!is_selective("beam", "go movetime 60")?);
+    session.send("setoption name Planner value auto")?;
+    session.send("setoption name UCI_LimitStrength value true")?;
+    let lines = session.ask("go movetime 500", "bestmove")?;
+    assert!(lines.iter().all(|line| !line.contains("depth 7")), "{lines:?}");
+    session.end()
+}
+
+#[test]
+fn a_choice_is_explained_by_either_planner() -> Result<()> {
+    let mut session = session()?;
+    session.send("position startpos")?;
+    for (planner, looked_at) in [("beam", 3), ("selective", 20)] {
+        session.send(&format!("setoption name Planner value {planner}"))?;
+        let refused = session.answer("explain", "info string")?;
+        assert!(refused.contains("nothing has been searched"), "{refused}");
+        let best = session.answer("go depth 4", "bestmove")?;
+        session.send("explain")?;
+        let lines = session.ask("isready", "readyok")?;
+        let moves: Vec<&String> = lines.iter().filter(|line| line.contains(" cp ")).collect();
+        let dropped = moves.iter().filter(|line| line.ends_with("dropped")).count();
+        assert_eq!((moves.len(), moves.len() - dropped), (20, looked_at), "{lines:?}");
+        assert!(best.split(' ').nth(1).is_some_and(|best| moves[0].starts_with(best)), "{lines:?}");
+    }
+    session.end()
+}
+
+#[test]
+fn threads_search_and_stop_together() -> Result<()> {
+    let mut session = session()?;
+    for threads in [2, 8, 1] {
+        session.send(&format!("setoption name Threads value {threads}"))?;
+        session.send(&format!("position fen {KIWIPETE}"))?;
+        for go in ["go depth 6", "go movetime 50", "go wtime 500 btime 500"] {
+            assert!(session.answer(go, "bestmove")?.starts_with("bestmove "));
+        }
+        session.send("go infinite")?;
+        session.read_until("info depth 5")?;
+        session.ask("stop", "bestmove")?;
+    }
     session.end()
 }
 

@@ -129,10 +129,9 @@ impl InProcessPlayer {
         let Self { planner, shapes, resources, noise, .. } = self;
         let PlannerSettings { beam, selective } = shapes;
         let mut words = match planner {
-            PlannerKind::Beam => vec![
-                ("width", beam.width.to_string()),
-                ("mode", beam.mode.name().to_owned()),
-            ],
+            PlannerKind::Beam => {
+                vec![("width", beam.width.to_string()), ("mode", beam.mode.name().to_owned())]
+            }
             PlannerKind::Selective => vec![("planner", "selective".to_owned())],
         };
         let left_out = selective.parts.to_string();

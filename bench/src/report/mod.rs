@@ -15,13 +15,13 @@ use serde::de::DeserializeOwned;
 use crate::elo::record::{self, GameRecord};
 use crate::elo::settings::file_name;
 use crate::speed::results::SpeedResults;
-use crate::suite::results::SuiteResults;
+use crate::suite::results::{SuiteResults, TimedSuite};
 use strength::Strength;
 
 /// Write the README's tables and the plots from the results, or check that they are current.
 ///
-/// Games are *.pgn and *.pgn.zst; speed*.json, suite*.json and metrics*.json come from `speed`,
-/// `suite` and `azimuth-train eval`.
+/// Games are *.pgn and *.pgn.zst; speed*.json, suite*.json, timed-suite*.json and metrics*.json come from
+/// `speed`, `suite`, `suite --movetime` and `azimuth-train eval`.
 #[derive(Args)]
 pub struct Report {
     /// Where the results are, and the plots go.
@@ -53,12 +53,15 @@ pub fn run(arguments: &Report) -> Result<()> {
         ("depth", strength.depth_table()),
         ("width", strength.width_table()),
         ("mode", strength.mode_table()),
+        ("timed", Strength::timed(&results.matches)?.timed_table()),
+        ("parts", Strength::parts(&results.matches)?.parts_table()),
         ("noise", limited.noise_table()),
         ("pairings", strength.pairing_table()),
         ("opponents", strength.opponent_table()),
         ("encoders", tables::encoders(&results.speeds)),
         ("search", tables::searches(&results.speeds)),
         ("suites", tables::suites(&results.suites)),
+        ("timed-suites", tables::timed_suites(&results.timed_suites)),
         ("metrics", tables::metrics(&results.metrics)?),
     ];
     let readme = &arguments.readme;
@@ -83,6 +86,7 @@ struct Results {
     matches: Vec<Match>,
     speeds: Vec<SpeedResults>,
     suites: Vec<SuiteResults>,
+    timed_suites: Vec<TimedSuite>,
     /// By the file's name, as `azimuth-train eval --json` prints them.
     metrics: Vec<(String, serde_json::Value)>,
 }
@@ -98,6 +102,7 @@ impl Results {
             matches: Vec::new(),
             speeds: Vec::new(),
             suites: Vec::new(),
+            timed_suites: Vec::new(),
             metrics: Vec::new(),
         };
         for path in paths {
@@ -110,6 +115,8 @@ impl Results {
                 results.speeds.push(read_json(&path)?);
             } else if is_json && file.starts_with("suite") {
                 results.suites.extend(read_json::<Vec<SuiteResults>>(&path)?);
+            } else if is_json && file.starts_with("timed-suite") {
+                results.timed_suites.extend(read_json::<Vec<TimedSuite>>(&path)?);
             } else if is_json && file.starts_with("metrics") {
                 results.metrics.push((file, read_json(&path)?));
             }

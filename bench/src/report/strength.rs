@@ -30,6 +30,15 @@ const CHECK: &str = "check-";
 /// themselves: matches of a player against its own worse copies are no measure of the player.
 const LIMITED: &str = "limited";
 
+/// Files that begin with this hold matches in a fixed time a move or by a clock, which both sides have.
+const TIMED: &str = "timed";
+
+/// Files that begin with this hold matches of the selective search against itself without a part of it.
+const PARTS: &str = "parts";
+
+/// What a player's name says before the parts that it lacks.
+const WITHOUT: &str = " without ";
+
 /// Matches that are rated together.
 pub struct Strength<'a> {
     matches: &'a [Match],
@@ -38,6 +47,20 @@ pub struct Strength<'a> {
     ratings: Option<Ratings>,
     /// Azimuth's settings by the player's place in the standings.
     beams: BTreeMap<usize, Beam>,
+}
+
+/// A row of a table of ratings.
+struct Row {
+    label: String,
+    /// The depth that it is compared by.
+    depth: Option<u32>,
+    player: usize,
+}
+
+impl Row {
+    fn of((beam, player): (Beam, usize), label: impl Fn(&Beam) -> String) -> Self {
+        Self { label: label(&beam), depth: Some(beam.depth), player }
+    }
 }
 
 /// What a rated player of ours searches.
@@ -53,12 +76,23 @@ pub struct Beam {
 impl<'a> Strength<'a> {
     /// The matches at full strength, but for those that only check something.
     pub fn full(matches: &'a [Match]) -> Result<Self> {
-        Self::of(matches, |file| !file.starts_with(CHECK) && !file.starts_with(LIMITED))
+        let others = [CHECK, LIMITED, TIMED, PARTS];
+        Self::of(matches, |file| !others.iter().any(|prefix| file.starts_with(prefix)))
     }
 
     /// The matches at limited strength.
     pub fn limited(matches: &'a [Match]) -> Result<Self> {
         Self::of(matches, |file| file.starts_with(LIMITED))
+    }
+
+    /// The matches in a fixed time.
+    pub fn timed(matches: &'a [Match]) -> Result<Self> {
+        Self::of(matches, |file| file.starts_with(TIMED))
+    }
+
+    /// The matches of the selective search without a part of it.
+    pub fn parts(matches: &'a [Match]) -> Result<Self> {
+        Self::of(matches, |file| file.starts_with(PARTS))
     }
 
     fn of(matches: &'a [Match], wanted: impl Fn(&str) -> bool) -> Result<Self> {
@@ -87,19 +121,62 @@ impl<'a> Strength<'a> {
 
     pub fn depth_table(&self) -> String {
         let rows = self.rated(|beam| beam.width == 3 && beam.mode == "tree");
-        self.gauntlet("depth", &rows, |beam| beam.depth.to_string(), true)
+        let label = |beam: &Beam| beam.depth.to_string();
+        let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
+        self.gauntlet("depth", &rows, true)
     }
 
     pub fn width_table(&self) -> String {
         let rows = self.rated(|beam| beam.depth == 4 && beam.mode == "tree");
-        self.gauntlet("width", &rows, |beam| beam.width.to_string(), false)
+        let label = |beam: &Beam| beam.width.to_string();
+        let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
+        self.gauntlet("width", &rows, false)
     }
 
     /// Ratings by the noise added to scores.
     pub fn noise_table(&self) -> String {
         let mut rows = self.rated(|_| true);
         rows.sort_by(|a, b| a.0.noise.total_cmp(&b.0.noise));
-        self.gauntlet("noise, logits", &rows, |beam| beam.noise.to_string(), false)
+        let label = |beam: &Beam| beam.noise.to_string();
+        let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
+        self.gauntlet("noise, logits", &rows, false)
+    }
+
+    /// Ratings of all players that are not known before.
+    pub fn timed_table(&self) -> String {
+        let players = self.standings.players.iter().enumerate();
+        let ours = players.filter(|(_, player)| player.elo.is_none());
+        let mut rows: Vec<Row> = ours
+            .map(|(player, known)| Row { label: known.name.clone(), depth: None, player })
+            .collect();
+        rows.sort_by(|a, b| a.label.cmp(&b.label));
+        self.gauntlet("player", &rows, false)
+    }
+
+    /// What a player is worth more than its copies that lack something, the most first.
+    pub fn parts_table(&self) -> String {
+        let columns = ["player", "against", "won, lost, drawn", "score", "Elo difference"];
+        let mut rows: Vec<[usize; 2]> = self
+            .standings
+            .pairings()
+            .into_iter()
+            .map(|(one, other)| match self.name(one).contains(WITHOUT) {
+                true => [other, one],
+                false => [one, other],
+            })
+            .collect();
+        let score = |&[one, other]: &[usize; 2]| self.standings.between(one, other).score();
+        rows.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        let mut text = header(&columns);
+        for [one, other] in rows {
+            let cells = [self.name(one), self.name(other)];
+            pairing(&mut text, &self.standings, [one, other], &cells);
+        }
+        text
+    }
+
+    fn name(&self, player: usize) -> &str {
+        &self.standings.players[player].name
     }
 
     /// Matches of one mode against the other.
@@ -199,17 +276,11 @@ impl<'a> Strength<'a> {
     }
 
     /// Rows of players against all opponents of known rating.
-    fn gauntlet(
-        &self,
-        title: &str,
-        rows: &[(Beam, usize)],
-        label: impl Fn(&Beam) -> String,
-        beside_paper: bool,
-    ) -> String {
+    fn gauntlet(&self, title: &str, rows: &[Row], beside_paper: bool) -> String {
         let known: Vec<usize> = (0..self.standings.players.len())
             .filter(|&player| self.standings.players[player].elo.is_some())
             .filter(|&player| {
-                rows.iter().any(|row| self.standings.between(row.1, player).games() > 0)
+                rows.iter().any(|row| self.standings.between(row.player, player).games() > 0)
             })
             .collect();
         let mut columns = vec![title, "Elo", "95% interval", "games"];
@@ -222,12 +293,11 @@ impl<'a> Strength<'a> {
             columns.extend(["paper: small", "paper: base"]);
         }
         let mut text = header(&columns);
-        for (beam, player) in rows {
+        for Row { label, depth, player } in rows {
             let (rating, total) = (self.rating(*player), self.standings.total(*player));
             let _ = write!(
                 text,
-                "| {} | {:.0} | {:.0} to {:.0} | {} |",
-                label(beam),
+                "| {label} | {:.0} | {:.0} to {:.0} | {} |",
                 rating.elo,
                 rating.low,
                 rating.high,
@@ -241,7 +311,7 @@ impl<'a> Strength<'a> {
                 };
             }
             if beside_paper {
-                let paper = PAPER.iter().find(|(depth, _)| *depth == beam.depth);
+                let paper = PAPER.iter().find(|(known, _)| Some(*known) == *depth);
                 let _ = match paper {
                     Some((_, [small, base])) => write!(text, " {small} | {base} |"),
                     None => write!(text, " | |"),

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::strength::{grouped, header};
 use crate::speed::results::{Machine, SpeedResults};
-use crate::suite::results::SuiteResults;
+use crate::suite::results::{Rate, SuiteResults, TimedSuite};
 
 /// Positions a second by encoder and batch.
 pub fn encoders(runs: &[SpeedResults]) -> String {
@@ -96,22 +96,34 @@ pub fn suites(suites: &[SuiteResults]) -> String {
     columns.extend(titles.iter().map(String::as_str));
     let mut text = header(&columns);
     for suite in suites {
-        let problems = suite.depths.first().map_or(0, |rate| rate.problems);
+        let problems = suite.depths.first().map_or(0, |rate| rate.rate.problems);
         let _ = write!(text, "| {} | {} | {} |", suite.suite, suite.width, grouped(problems));
         for depth in &depths {
             let rate = suite.depths.iter().find(|rate| rate.depth == *depth);
-            let cell = rate.map_or(String::new(), |rate| {
-                let share = |part: u64, whole: u64| part as f64 * 100.0 / whole as f64;
-                let points = rate.points.map_or(String::new(), |[points, most]| {
-                    format!(" ({:.1}% of points)", share(points, most))
-                });
-                format!("{:.1}%{points}", share(rate.solved, rate.problems))
-            });
+            let cell = rate.map_or(String::new(), |rate| solved(&rate.rate));
             let _ = write!(text, " {cell} |");
         }
         text.push('\n');
     }
     text
+}
+
+/// Problems solved in a fixed time.
+pub fn timed_suites(suites: &[TimedSuite]) -> String {
+    let mut text = header(&["suite", "problems", "planner", "ms a move", "solved"]);
+    for TimedSuite { suite, planner, milliseconds, rate } in suites {
+        let (problems, solved) = (grouped(rate.problems), solved(rate));
+        let _ = writeln!(text, "| {suite} | {problems} | {planner} | {milliseconds} | {solved} |");
+    }
+    text
+}
+
+fn solved(rate: &Rate) -> String {
+    let share = |part: u64, whole: u64| part as f64 * 100.0 / whole as f64;
+    let points = rate.points.map_or(String::new(), |[points, most]| {
+        format!(" ({:.1}% of points)", share(points, most))
+    });
+    format!("{:.1}%{points}", share(rate.solved, rate.problems))
 }
 
 /// Held-out metrics, by file.

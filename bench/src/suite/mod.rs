@@ -6,23 +6,25 @@ pub mod results;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::inference::{Evaluator, Worker};
+use azimuth::inference::Worker;
 use azimuth::position::Position;
-use azimuth::search::{Beam, BeamMode, BeamSettings, Control, Limits, Planner};
+use azimuth::search::{
+    BeamMode, BeamSettings, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources,
+    TimeLimit,
+};
 use azimuth::weights::{Weights, replace_file};
 use clap::Args;
 use cozy_chess::Move;
 
 use crate::device::DeviceArguments;
 use crate::elo::settings::file_name;
-use results::{DepthRate, SuiteResults};
+use results::{DepthRate, Rate, SuiteResults, TimedSuite};
 
-/// Score cache, in megabytes.
-const CACHE: usize = 16;
-
-/// Solve best-move suites (EPD with bm, am, and grades in c0) and lichess's puzzles (CSV), by depth.
+/// Solve best-move suites (EPD with bm, am, and grades in c0) and lichess's puzzles (CSV), by depth or in
+/// a fixed time.
 #[derive(Args)]
 pub struct Suite {
     /// .epd, .csv or .csv.zst files.
@@ -37,6 +39,15 @@ pub struct Suite {
     /// Deepest ply; every depth from 1 on is measured.
     #[arg(long, default_value_t = 6)]
     depth: u32,
+    /// Milliseconds a move, instead of depths.
+    #[arg(long)]
+    movetime: Option<u64>,
+    /// What searches.
+    #[arg(long, value_enum, default_value_t = PlannerKind::Beam)]
+    planner: PlannerKind,
+    /// Size of the caches and tables, in megabytes.
+    #[arg(long, default_value_t = 16)]
+    hash: usize,
     /// Look at the first so many problems of each file.
     #[arg(long)]
     first: Option<usize>,
@@ -47,53 +58,78 @@ pub struct Suite {
     device: DeviceArguments,
 }
 
-/// Solves, prints a line a depth, and writes the JSON.
+/// Solves, prints a line a depth or a file, and writes the JSON.
 pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
     let weights = Arc::new(Weights::read_or_embedded(arguments.weights.as_deref())?);
     let notice = |text: &str| eprintln!("azimuth-bench: {text}");
     let worker = Worker::start(weights, &device, dtype, Box::new(notice))?;
-    let mut all = Vec::new();
-    for file in &arguments.files {
-        let problems = Problems::read(file, arguments.first.unwrap_or(usize::MAX))?;
-        let name = file_name(file);
-        let mut depths = Vec::new();
-        for depth in 1..=arguments.depth {
-            let settings = BeamSettings { width: arguments.width, depth, mode: BeamMode::Tree };
-            let mut solver = Beam::new(Evaluator::new(&worker, CACHE)?, settings);
-            let rate = problems.solve(depth, |position| choose(&mut solver, position))?;
-            let points = rate.points.map_or(String::new(), |[points, most]| {
-                format!(", {points} of {most} points ({:.1}%)", share(points, most))
-            });
-            println!(
-                "{name}, width {}, depth {depth}: {} of {} solved ({:.1}%){points}",
-                arguments.width,
-                rate.solved,
-                rate.problems,
-                share(rate.solved, rate.problems)
-            );
-            depths.push(rate);
+    let json = match arguments.movetime {
+        Some(milliseconds) => {
+            serde_json::to_string_pretty(&timed(arguments, &worker, milliseconds)?)
         }
-        let mode = BeamMode::Tree.name().to_owned();
-        all.push(SuiteResults { suite: name, width: arguments.width, mode, depths });
-    }
+        None => serde_json::to_string_pretty(&by_depth(arguments, &worker)?),
+    };
     if let Some(path) = &arguments.json {
-        replace_file(path, serde_json::to_string_pretty(&all)?.as_bytes())?;
+        replace_file(path, json?.as_bytes())?;
     }
     Ok(())
 }
 
-/// The move of a search that remembers nothing.
-fn choose(beam: &mut Beam, position: &Position) -> Result<Move> {
-    beam.new_game();
-    let mut control = Control::without_signals(Limits::default());
-    let report = beam.search(position, &mut control, &mut |_| ())?;
-    report.pv.first().copied().context("the search found no move")
+fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
+    let mut all = Vec::new();
+    for file in &arguments.files {
+        let problems = Problems::read(file, arguments.first.unwrap_or(usize::MAX))?;
+        let suite = file_name(file);
+        let mut depths = Vec::new();
+        for depth in 1..=arguments.depth {
+            let limits = Limits { depth: Some(depth), ..Limits::default() };
+            let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
+            println!("{suite}, {}, depth {depth}: {rate}", described(arguments));
+            depths.push(DepthRate { depth, rate });
+        }
+        let (width, mode) = (arguments.width, BeamMode::Tree.name().to_owned());
+        all.push(SuiteResults { suite, width, mode, depths });
+    }
+    Ok(all)
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    part as f64 * 100.0 / whole as f64
+fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<TimedSuite>> {
+    let mut all = Vec::new();
+    let end = Duration::from_millis(milliseconds);
+    let limits = Limits { time: Some(TimeLimit { begin: end, end }), ..Limits::default() };
+    for file in &arguments.files {
+        let problems = Problems::read(file, arguments.first.unwrap_or(usize::MAX))?;
+        let suite = file_name(file);
+        let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
+        let planner = described(arguments);
+        println!("{suite}, {planner}, {milliseconds} ms: {rate}");
+        all.push(TimedSuite { suite, planner, milliseconds, rate });
+    }
+    Ok(all)
+}
+
+fn solver(arguments: &Suite, worker: &Worker) -> Result<Box<dyn Planner>> {
+    let beam = BeamSettings { width: arguments.width, ..BeamSettings::default() };
+    let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+    let resources = Resources { hash_mb: arguments.hash, threads: 1 };
+    settings.build(arguments.planner, worker, resources, None)
+}
+
+fn described(arguments: &Suite) -> String {
+    match arguments.planner {
+        PlannerKind::Beam => format!("beam, width {}", arguments.width),
+        PlannerKind::Selective => "selective".to_owned(),
+    }
+}
+
+/// The move of a search that remembers nothing.
+fn choose(solver: &mut dyn Planner, position: &Position, limits: &Limits) -> Result<Move> {
+    solver.new_game();
+    let mut control = Control::without_signals(limits.clone());
+    let report = solver.search(position, &mut control, &mut |_| ())?;
+    report.pv.first().copied().context("the search found no move")
 }
 
 enum Problems {
@@ -115,11 +151,8 @@ impl Problems {
         Ok(Self::Epd(problems))
     }
 
-    fn solve(
-        &self,
-        depth: u32,
-        mut choose: impl FnMut(&Position) -> Result<Move>,
-    ) -> Result<DepthRate> {
+    fn solve(&self, solver: &mut dyn Planner, limits: &Limits) -> Result<Rate> {
+        let mut choose = |position: &Position| choose(solver, position, limits);
         match self {
             Self::Epd(problems) => {
                 let (mut solved, mut points, mut most) = (0, 0, 0);
@@ -132,14 +165,14 @@ impl Problems {
                 }
                 let graded = problems.iter().any(|problem| !problem.graded.is_empty());
                 let points = graded.then_some([points, most]);
-                Ok(DepthRate { depth, solved, problems: problems.len() as u64, points })
+                Ok(Rate { solved, problems: problems.len() as u64, points })
             }
             Self::Puzzles(puzzles) => {
                 let mut solved = 0;
                 for puzzle in puzzles {
                     solved += u64::from(puzzle.is_solved_by(&mut choose)?);
                 }
-                Ok(DepthRate { depth, solved, problems: puzzles.len() as u64, points: None })
+                Ok(Rate { solved, problems: puzzles.len() as u64, points: None })
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What a suite run found, as JSON.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// One suite's solve rates.
@@ -16,8 +18,40 @@ pub struct SuiteResults {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct DepthRate {
     pub depth: u32,
+    #[serde(flatten)]
+    pub rate: Rate,
+}
+
+/// One suite's solve rate in a fixed time a move.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TimedSuite {
+    /// Name of the file.
+    pub suite: String,
+    pub planner: String,
+    pub milliseconds: u64,
+    #[serde(flatten)]
+    pub rate: Rate,
+}
+
+/// How many problems were solved.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Rate {
     pub solved: u64,
     pub problems: u64,
     /// Points and the most that there were, where moves are graded.
     pub points: Option<[u64; 2]>,
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |part: u64, whole: u64| part as f64 * 100.0 / whole as f64;
+        let Self { solved, problems, points } = self;
+        write!(f, "{solved} of {problems} solved ({:.1}%)", share(*solved, *problems))?;
+        match points {
+            None => Ok(()),
+            Some([points, most]) => {
+                write!(f, ", {points} of {most} points ({:.1}%)", share(*points, *most))
+            }
+        }
+    }
 }

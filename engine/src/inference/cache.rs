@@ -1,4 +1,7 @@
-//! Scores by position: kept across moves, the newest wins its slot.
+//! Scores by position: kept across moves, the newest wins its slot, shared by threads without locks. An
+//! entry that two threads wrote halves of fits no key, as in Hyatt and Mann's lock-less table.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use anyhow::{Result, anyhow};
 use bytemuck::Zeroable;
@@ -7,33 +10,18 @@ use bytemuck::allocation::try_zeroed_slice_box;
 /// Bytes of one entry.
 const ENTRY_SIZE: usize = size_of::<Entry>();
 
-/// Set in an entry's generation while its score is on its way.
-const PENDING: u32 = 1 << 31;
-
-#[derive(Clone, Copy, Zeroable)]
+#[derive(Zeroable)]
 struct Entry {
-    key: u64,
-    /// The score's bits, or the place in the queue where it will come from.
-    content: u32,
-    /// The generation that wrote it; others count as empty.
-    generation: u32,
-}
-
-const EMPTY: Entry = Entry { key: 0, content: 0, generation: 0 };
-
-/// What is known of a position.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Known {
-    /// Its score.
-    Score(f32),
-    /// It waits at this place in the queue.
-    Pending(usize),
+    /// Key xor content.
+    check: AtomicU64,
+    /// The score's bits, and above them the generation that wrote it; others count as empty.
+    content: AtomicU64,
 }
 
 /// A fixed number of scores.
 pub(super) struct ScoreCache {
     entries: Box<[Entry]>,
-    generation: u32,
+    generation: AtomicU32,
 }
 
 impl ScoreCache {
@@ -41,19 +29,15 @@ impl ScoreCache {
     pub(super) fn new(megabytes: usize) -> Result<Self> {
         let entries = try_zeroed_slice_box((megabytes << 20) / ENTRY_SIZE)
             .map_err(|()| anyhow!("no memory for a score cache of {megabytes} MB"))?;
-        Ok(Self { entries, generation: 1 })
+        Ok(Self { entries, generation: 1.into() })
     }
 
-    /// What is known under `key`.
-    pub(super) fn get(&self, key: u64) -> Option<Known> {
+    /// The score under `key`.
+    pub(super) fn get(&self, key: u64) -> Option<f32> {
         let entry = &self.entries[self.slot(key)];
-        if entry.key != key || entry.generation & !PENDING != self.generation {
-            return None;
-        }
-        Some(match entry.generation & PENDING {
-            0 => Known::Score(f32::from_bits(entry.content)),
-            _ => Known::Pending(entry.content as usize),
-        })
+        let content = entry.content.load(Relaxed);
+        let known = entry.check.load(Relaxed) ^ content == key && self.is_current(content);
+        known.then_some(f32::from_bits(content as u32))
     }
 
     /// Fetches the slot of `key` from memory, so that [`Self::get`] need not wait for it.
@@ -70,35 +54,31 @@ impl ScoreCache {
     }
 
     /// Keeps a score, in place of what is in its slot.
-    pub(super) fn insert(&mut self, key: u64, score: f32) {
-        self.write(Entry { key, content: score.to_bits(), generation: self.generation });
+    pub(super) fn insert(&self, key: u64, score: f32) {
+        let generation = self.generation.load(Relaxed);
+        let content = u64::from(generation) << 32 | u64::from(score.to_bits());
+        let entry = &self.entries[self.slot(key)];
+        entry.check.store(key ^ content, Relaxed);
+        entry.content.store(content, Relaxed);
     }
 
-    /// Notes that the score of `key` will come from a place in the queue.
-    pub(super) fn insert_pending(&mut self, key: u64, place: usize) {
-        let generation = self.generation | PENDING;
-        self.write(Entry { key, content: place as u32, generation });
-    }
-
-    /// Forgets everything, without touching the memory but once in two billion times.
-    pub(super) fn clear(&mut self) {
-        self.generation += 1;
-        if self.generation == PENDING {
-            self.entries.fill(EMPTY);
-            self.generation = 1;
+    /// Forgets everything, without touching the memory but once in four billion times.
+    pub(super) fn clear(&self) {
+        if self.generation.fetch_add(1, Relaxed) == u32::MAX {
+            self.entries.iter().for_each(|entry| entry.content.store(0, Relaxed));
+            self.generation.store(1, Relaxed);
         }
     }
 
     /// How full the cache is, in permille, from its first thousand entries.
     pub(super) fn permille_full(&self) -> usize {
         let sample = &self.entries[..self.entries.len().min(1000)];
-        let used = sample.iter().filter(|entry| entry.generation == self.generation).count();
-        used * 1000 / sample.len().max(1)
+        let used = sample.iter().filter(|entry| self.is_current(entry.content.load(Relaxed)));
+        used.count() * 1000 / sample.len().max(1)
     }
 
-    fn write(&mut self, entry: Entry) {
-        let slot = self.slot(entry.key);
-        self.entries[slot] = entry;
+    fn is_current(&self, content: u64) -> bool {
+        (content >> 32) as u32 == self.generation.load(Relaxed)
     }
 
     fn slot(&self, key: u64) -> usize {
@@ -111,25 +91,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_follow_pending_places_and_clearing_forgets_both() -> Result<()> {
-        let mut cache = ScoreCache::new(1)?;
+    fn clearing_forgets() -> Result<()> {
+        let cache = ScoreCache::new(1)?;
         assert_eq!(cache.get(0), None);
-        cache.insert_pending(7, 3);
-        assert_eq!(cache.get(7), Some(Known::Pending(3)));
         cache.insert(7, -0.5);
-        assert_eq!(cache.get(7), Some(Known::Score(-0.5)));
-        cache.insert_pending(9 << 60, 1);
+        assert_eq!((cache.get(7), cache.permille_full()), (Some(-0.5), 1));
         cache.clear();
-        assert_eq!((cache.get(7), cache.get(9 << 60)), (None, None));
+        assert_eq!((cache.get(7), cache.permille_full()), (None, 0));
         Ok(())
     }
 
     #[test]
     fn the_newest_wins_its_slot() -> Result<()> {
-        let mut cache = ScoreCache::new(1)?;
+        let cache = ScoreCache::new(1)?;
         cache.insert(1, 0.25);
         cache.insert(2, 0.75);
-        assert_eq!((cache.get(1), cache.get(2)), (None, Some(Known::Score(0.75))));
+        assert_eq!((cache.get(1), cache.get(2)), (None, Some(0.75)));
+        Ok(())
+    }
+
+    #[test]
+    fn threads_read_nothing_that_was_not_written() -> Result<()> {
+        let cache = ScoreCache::new(1)?;
+        let score = |key: u64| key as f32 / 8.0;
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    // All of these share one slot.
+                    for key in (0..100_000).map(|round| round % 8) {
+                        cache.insert(key, score(key));
+                        assert!(cache.get(key).is_none_or(|found| found == score(key)));
+                    }
+                });
+            }
+        });
         Ok(())
     }
 }

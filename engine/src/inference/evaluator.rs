@@ -1,13 +1,15 @@
 //! What a search talks to: positions are answered from the cache at once or queued, the queue goes
-//! to the worker in batches while the search prepares more, and every position is scored once.
+//! to the worker in batches while the search prepares more, and no position is scored twice.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use cozy_chess::{Board, Color};
 
-use super::cache::{Known, ScoreCache};
+use super::cache::ScoreCache;
 use super::worker::{Client, Ticket, Worker};
 use crate::encoder::{InputKind, Inputs, Perspective};
 
@@ -15,13 +17,16 @@ use crate::encoder::{InputKind, Inputs, Perspective};
 /// probability.
 pub struct Evaluator {
     client: Client,
-    cache: ScoreCache,
+    cache: Arc<ScoreCache>,
+    /// Places of the positions that wait in the queue, by their keys; kept only where waiting is long.
+    pending: HashMap<u64, usize>,
     queue: Inputs,
     /// Boards' keys and sides to move in the order of the queue and of the batches before it.
     queued: Vec<Queued>,
     in_flight: VecDeque<Ticket>,
     spare: Vec<Inputs>,
-    scored: u64,
+    /// Positions that this evaluator and those for its other threads have scored.
+    scored: Arc<AtomicU64>,
     waited: Duration,
 }
 
@@ -42,18 +47,33 @@ pub enum Lookup {
 impl Evaluator {
     /// A search's evaluator with a cache of its own. Fails where memory for the cache is missing.
     pub fn new(worker: &Worker, cache_megabytes: usize) -> Result<Self> {
+        let cache = Arc::new(ScoreCache::new(cache_megabytes)?);
+        Ok(Self::sharing(worker, cache, Arc::default()))
+    }
+
+    /// This evaluator and others like it, one for each of a search's `threads`: what one has scored, all
+    /// know.
+    pub fn for_threads(self, worker: &Worker, threads: usize) -> Vec<Self> {
+        let another = |_| Self::sharing(worker, self.cache.clone(), self.scored.clone());
+        let others = (1..threads).map(another);
+        let others: Vec<Self> = others.collect();
+        std::iter::once(self).chain(others).collect()
+    }
+
+    fn sharing(worker: &Worker, cache: Arc<ScoreCache>, scored: Arc<AtomicU64>) -> Self {
         let client = worker.client();
         let queue = Inputs::new(client.attributes().input);
-        Ok(Self {
+        Self {
             client,
-            cache: ScoreCache::new(cache_megabytes)?,
+            cache,
+            pending: HashMap::new(),
             queue,
             queued: Vec::new(),
             in_flight: VecDeque::new(),
             spare: Vec::new(),
-            scored: 0,
+            scored,
             waited: Duration::ZERO,
-        })
+        }
     }
 
     /// Whether the encoder runs on the thread of the search, so that nothing is gained by looking up
@@ -69,7 +89,7 @@ impl Evaluator {
 
     /// Positions that the encoder scored, cache hits not counted, since the evaluator was made.
     pub fn scored(&self) -> u64 {
-        self.scored
+        self.scored.load(Relaxed)
     }
 
     /// Time spent waiting for batches on their way since the evaluator was made.
@@ -95,13 +115,16 @@ impl Evaluator {
     /// Asks for the value of `board`.
     pub fn look_up(&mut self, board: &Board) -> Result<Lookup> {
         let key = self.key(board);
-        match self.cache.get(key) {
-            Some(Known::Score(value)) => return Ok(Lookup::Known(value)),
-            Some(Known::Pending(index)) => return Ok(Lookup::Queued(index)),
-            None => {}
+        if let Some(value) = self.cache.get(key) {
+            return Ok(Lookup::Known(value));
         }
         let index = self.queued.len();
-        self.cache.insert_pending(key, index);
+        if !self.answers_at_once() {
+            if let Some(&waiting) = self.pending.get(&key) {
+                return Ok(Lookup::Queued(waiting));
+            }
+            self.pending.insert(key, index);
+        }
         self.queued.push(Queued { key, side_to_move: board.side_to_move() });
         self.queue.push(board);
         if self.queue.len() >= self.recommended_batch() {
@@ -122,10 +145,10 @@ impl Evaluator {
     pub fn finish(&mut self) -> Result<Vec<f32>> {
         let outcome = self.collect();
         self.queued.clear();
+        self.pending.clear();
         if outcome.is_err() {
             self.in_flight.clear();
             self.queue.clear();
-            self.cache.clear();
         }
         outcome
     }
@@ -150,7 +173,7 @@ impl Evaluator {
                 values.push(value);
             }
         }
-        self.scored += values.len() as u64;
+        self.scored.fetch_add(values.len() as u64, Relaxed);
         Ok(values)
     }
 

@@ -2,14 +2,18 @@
 //! the side to move are kept and expanded, and values come back by minimax over what was kept.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread;
 
 use anyhow::{Context, Result};
+use crossbeam_channel::unbounded;
 
-use super::deepening::Deepening;
+use super::deepening::{Deepening, Task};
+use super::explanation::LastSearch;
 use super::mating::Mates;
 use super::root::RootMoves;
 use super::tablebase::Tablebases;
-use super::{Control, Planner, Report, Value, rules};
+use super::{Control, Explanation, Limits, Planner, Report, Searched, Value, rules};
 use crate::inference::Evaluator;
 use crate::position::Position;
 
@@ -60,18 +64,28 @@ impl Default for BeamSettings {
     }
 }
 
-/// The paper's planner.
+/// The paper's planner. More threads change no choice at a fixed depth: they search the same tree from
+/// other ends, so that the first finds their scores in the cache.
 pub struct Beam {
     evaluator: Evaluator,
+    /// The other threads'.
+    helpers: Vec<Evaluator>,
     settings: BeamSettings,
     tables: Option<Arc<Tablebases>>,
     mates: Mates,
+    last: LastSearch,
 }
 
 impl Beam {
     /// A planner with its own score cache.
     pub fn new(evaluator: Evaluator, settings: BeamSettings) -> Self {
-        Self { evaluator, settings, tables: None, mates: Mates::default() }
+        let (helpers, mates, last) = (Vec::new(), Mates::default(), LastSearch::default());
+        Self { evaluator, helpers, settings, tables: None, mates, last }
+    }
+
+    /// Searches with a thread for each of these, too, which share the planner's cache.
+    pub fn set_helpers(&mut self, helpers: Vec<Evaluator>) {
+        self.helpers = helpers;
     }
 
     /// Probes these tables from now on.
@@ -101,40 +115,33 @@ impl Planner for Beam {
             report(&known);
             return Ok(known);
         }
-        let usual = self.settings.depth;
-        let tables = self.tables.as_deref();
+        let (settings, tables) = (self.settings, self.tables.as_deref());
         let choice = RootMoves::new(root, control.limits(), tables);
-        let mut search =
-            Deepening::new(&mut self.evaluator, self.settings, tables, root, &choice.moves, control);
-        let mut best: Option<Report> = None;
-        for depth in 1..=MAX_DEPTH {
-            // The first iteration is not interrupted, so that there is a move.
-            if best.is_some() && !search.control.may_begin(depth, usual) {
-                break;
+        let limits = Limits { ponder: true, ..control.limits().clone() };
+        let nodes = AtomicU64::new(0);
+        let Outcome { best, mates, searched } = thread::scope(|scope| {
+            let root_moves = &choice.moves;
+            let task = Task { settings, tables, root, root_moves, nodes: &nodes, thread: 0 };
+            let mut stops = Vec::new();
+            for (thread, evaluator) in (1..).zip(&mut self.helpers) {
+                let (stop, signals) = unbounded();
+                let limits = limits.clone();
+                stops.push(stop);
+                scope.spawn(move || {
+                    let control = &mut Control::new(limits, signals);
+                    help(Deepening::new(evaluator, Task { thread, ..task }, control));
+                });
             }
-            let Some(mut lines) = search.iterate(depth, best.is_some())? else {
-                // What the unfinished iteration cost; after a ponder hit it may be all there is to say.
-                if let Some(best) = &mut best {
-                    search.add_costs(best);
-                    report(best);
-                }
-                break;
-            };
-            choice.present(&mut lines, report);
-            // No deeper iteration finds other mates, or another move where there is one.
-            let settled = lines.iter().all(|line| line.value.plies_to_mate().is_some());
-            best = lines.into_iter().next();
-            if settled || choice.is_forced() && search.control.on_the_clock() {
-                break;
-            }
+            let search = Deepening::new(&mut self.evaluator, task, control);
+            // The helpers end as their signals' senders are dropped, whatever becomes of the search.
+            let outcome = lead(search, settings.depth, &choice, report);
+            drop(stops);
+            outcome
+        })?;
+        if let Some(mates) = mates {
+            self.mates = mates;
         }
-        let best = best.context("no iteration finished")?;
-        if let Some(plies) = best.value.plies_to_mate()
-            && best.value > Value::DRAW
-        {
-            self.mates = search.mates(plies);
-        }
-        search.discard();
+        self.last = LastSearch::new(root, searched);
         Ok(best)
     }
 
@@ -146,10 +153,74 @@ impl Planner for Beam {
         Ok(Value::estimate(self.evaluator.value(board)?))
     }
 
+    fn explain(&mut self) -> Result<Option<Explanation>> {
+        self.last.explain(&mut self.evaluator)
+    }
+
     fn new_game(&mut self) {
         self.evaluator.clear_cache();
+        self.last = LastSearch::default();
         self.mates = Mates::default();
     }
+}
+
+/// What a search leaves.
+struct Outcome {
+    best: Report,
+    /// The mates that were proved, where the best line is one.
+    mates: Option<Mates>,
+    searched: Vec<Searched>,
+}
+
+/// Deepens ply by ply until a limit comes, and reports.
+fn lead(
+    mut search: Deepening<'_>,
+    usual: u32,
+    choice: &RootMoves,
+    report: &mut dyn FnMut(&Report),
+) -> Result<Outcome> {
+    let mut best: Option<Report> = None;
+    let mut searched = Vec::new();
+    for depth in 1..=MAX_DEPTH {
+        // The first iteration is not interrupted, so that there is a move.
+        if best.is_some() && !search.control.may_begin(depth, usual) {
+            break;
+        }
+        let Some(mut lines) = search.iterate(depth, best.is_some())? else {
+            // What the unfinished iteration cost; after a ponder hit it may be all there is to say.
+            if let Some(best) = &mut best {
+                search.add_costs(best);
+                report(best);
+            }
+            break;
+        };
+        searched.clone_from(&search.searched);
+        choice.present(&mut lines, report);
+        // No deeper iteration finds other mates, or another move where there is one.
+        let settled = lines.iter().all(|line| line.value.plies_to_mate().is_some());
+        best = lines.into_iter().next();
+        if settled || choice.is_forced() && search.control.on_the_clock() {
+            break;
+        }
+    }
+    let best = best.context("no iteration finished")?;
+    let mating = best.value > Value::DRAW;
+    let mates = best.value.plies_to_mate().filter(|_| mating).map(|plies| search.mates(plies));
+    search.discard();
+    Ok(Outcome { best, mates, searched })
+}
+
+/// Deepens along, until the leading thread has enough.
+fn help(mut search: Deepening<'_>) {
+    for depth in 1..=MAX_DEPTH {
+        // A broken encoder is the leading thread's to report.
+        if !search.control.may_begin(depth, depth)
+            || !matches!(search.iterate(depth, true), Ok(Some(_)))
+        {
+            break;
+        }
+    }
+    search.discard();
 }
 
 #[cfg(test)]
@@ -163,7 +234,6 @@ mod tests {
     use crate::encoder::{Attributes, Encoder, Inputs};
     use crate::inference::Worker;
     use crate::position::{legal_moves, repetition_key};
-    use crate::search::Limits;
     use crate::weights::Weights;
 
     const FENS: [&str; 5] = [
@@ -273,6 +343,30 @@ mod tests {
             let there = Evaluator::new(&worker, 16)?;
             assert!(!there.answers_at_once());
             assert_eq!(searched(there)?, here, "{fen}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn more_threads_change_no_choice() -> Result<()> {
+        let weights = Arc::new(Weights::embedded()?);
+        let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
+        for fen in FENS {
+            let root = Position::from_fen(fen)?;
+            let mut choices = Vec::new();
+            for threads in [1, 3] {
+                let mut evaluators = Evaluator::new(&worker, 16)?.for_threads(&worker, threads);
+                let helpers = evaluators.split_off(1);
+                let mut beam = Beam::new(evaluators.remove(0), BeamSettings::default());
+                beam.set_helpers(helpers);
+                let report = search(&mut beam, &root, Limits::default())?;
+                choices.push((report.value, report.pv.first().copied()));
+                let explanation = beam.explain()?.context("it has searched")?;
+                let kept = explanation.moves.iter().filter(|mv| mv.searched.is_some()).count();
+                assert!(kept >= 3.min(explanation.moves.len()), "{fen}");
+                assert_eq!(Some(explanation.moves[0].mv), report.pv.first().copied(), "{fen}");
+            }
+            assert_eq!(choices[0], choices[1], "{fen}");
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! One search from one root, deepened ply by ply.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -7,11 +8,12 @@ use anyhow::Result;
 use cozy_chess::{Board, Move};
 
 use super::beam::{BeamMode, BeamSettings};
+use super::explanation::note;
 use super::handicap::blurred;
 use super::mating::Mates;
 use super::tablebase::Tablebases;
 use super::tree::{Candidate, ROOT, Tree};
-use super::{Control, Report, Value, rules};
+use super::{Control, Report, Searched, Value, rules};
 use crate::inference::{Evaluator, Lookup};
 use crate::position::{Position, TYPICAL_MOVES, legal_moves, repetition_key};
 
@@ -21,12 +23,22 @@ const MAX_NODES: usize = 4_000_000;
 /// Kept positions of a tree that takes a millisecond or more to drop.
 const LARGE_TREE: usize = 100_000;
 
+/// What the threads of a search have in common, and the number of one of them.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) settings: BeamSettings,
+    pub(super) tables: Option<&'a Tablebases>,
+    pub(super) root: &'a Position,
+    pub(super) root_moves: &'a [Move],
+    /// Positions that all of them have looked at.
+    pub(super) nodes: &'a AtomicU64,
+    /// The kept child that is looked at first: threads begin at different ends.
+    pub(super) thread: usize,
+}
+
 pub(super) struct Deepening<'a> {
     evaluator: &'a mut Evaluator,
-    settings: BeamSettings,
-    tables: Option<&'a Tablebases>,
-    root: &'a Position,
-    root_moves: &'a [Move],
+    task: Task<'a>,
     pub(super) control: &'a mut Control,
     tree: Tree,
     /// The nodes of the last ply that still have their places (global beam).
@@ -37,9 +49,10 @@ pub(super) struct Deepening<'a> {
     wanted: Vec<usize>,
     interruptible: bool,
     stopped: bool,
-    nodes: u64,
     seldepth: u32,
     tbhits: u64,
+    /// The root moves of this iteration.
+    pub(super) searched: Vec<Searched>,
     scored_before: u64,
     waited_before: Duration,
 }
@@ -56,30 +69,24 @@ enum Extent {
 impl<'a> Deepening<'a> {
     pub(super) fn new(
         evaluator: &'a mut Evaluator,
-        settings: BeamSettings,
-        tables: Option<&'a Tablebases>,
-        root: &'a Position,
-        root_moves: &'a [Move],
+        task: Task<'a>,
         control: &'a mut Control,
     ) -> Self {
         Self {
             scored_before: evaluator.scored(),
             waited_before: evaluator.waited(),
             evaluator,
-            settings,
-            tables,
-            root,
-            root_moves,
+            task,
             control,
-            tree: Tree::new(root.board()),
+            tree: Tree::new(task.root.board()),
             frontier: vec![ROOT],
             settled: Vec::new(),
             wanted: Vec::new(),
             interruptible: false,
             stopped: false,
-            nodes: 0,
             seldepth: 0,
             tbhits: 0,
+            searched: Vec::new(),
         }
     }
 
@@ -91,11 +98,12 @@ impl<'a> Deepening<'a> {
         interruptible: bool,
     ) -> Result<Option<Vec<Report>>> {
         self.interruptible = interruptible;
-        if self.settings.mode == BeamMode::Global && !self.deepen_global()? {
+        if self.task.settings.mode == BeamMode::Global && !self.deepen_global()? {
             return Ok(None);
         }
         let mut lines = Vec::new();
         self.settled.clear();
+        self.searched.clear();
         for _ in 0..self.lines() {
             let Some(value) = self.settle(depth)? else { return Ok(None) };
             if value == Value::MIN {
@@ -135,7 +143,7 @@ impl<'a> Deepening<'a> {
 
     /// Puts into a report what the search has cost so far.
     pub(super) fn add_costs(&self, report: &mut Report) {
-        report.nodes = self.nodes;
+        report.nodes = self.task.nodes.load(Relaxed);
         report.tbhits = report.tbhits.max(self.tbhits);
         report.scored = self.evaluator.scored() - self.scored_before;
         report.time = self.control.elapsed();
@@ -190,13 +198,18 @@ impl<'a> Deepening<'a> {
                 Extent::Kept => self.tree.nodes[node].children.clone(),
                 Extent::All => self.tree.nodes[node].rest.clone(),
             };
-            for child in children {
+            let first = children.start + self.task.thread % children.len().max(1);
+            for child in (first..children.end).chain(children.start..first) {
                 if self.settled.contains(&child) {
                     continue;
                 }
                 let value = -self.minimax(child, depth - 1, (-beta, -alpha))?;
                 if self.stopped {
                     return Ok(own);
+                }
+                if node == ROOT {
+                    let (mv, exact) = (self.tree.nodes[child].mv, value > alpha);
+                    note(&mut self.searched, Searched { mv, value, exact, depth });
                 }
                 if value > best {
                     best = value;
@@ -222,7 +235,7 @@ impl<'a> Deepening<'a> {
             Extent::Kept => known.board.is_some(),
             Extent::All => known.complete,
         };
-        if there || self.settings.mode == BeamMode::Global {
+        if there || self.task.settings.mode == BeamMode::Global {
             return Ok(there);
         }
         if !self.evaluator.answers_at_once() {
@@ -241,7 +254,8 @@ impl<'a> Deepening<'a> {
 
     fn must_stop(&mut self) -> bool {
         let full = self.tree.nodes.len() > MAX_NODES;
-        self.stopped |= self.interruptible && (full || self.control.should_stop(self.nodes));
+        self.stopped |=
+            self.interruptible && (full || self.control.should_stop(self.task.nodes.load(Relaxed)));
         self.stopped
     }
 
@@ -256,7 +270,7 @@ impl<'a> Deepening<'a> {
         let mut pool: Vec<usize> =
             open.iter().flat_map(|&node| nodes[node].children.clone()).collect();
         pool.sort_by(|&a, &b| nodes[a].value.order(nodes[b].value));
-        pool.truncate(self.settings.width);
+        pool.truncate(self.task.settings.width);
         for &node in &open {
             // Children stand best first, so those that stay are the first ones.
             let children = nodes[node].children.clone();
@@ -278,12 +292,17 @@ impl<'a> Deepening<'a> {
             let board = self.tree.board(node);
             let keys = self.keys_before_children(node, &board);
             let ply = self.tree.nodes[node].ply + 1;
-            let moves = if node == ROOT { self.root_moves.to_vec() } else { legal_moves(&board) };
-            let mut children = Vec::with_capacity(moves.len());
-            for mv in moves {
+            let moves =
+                if node == ROOT { self.task.root_moves.to_vec() } else { legal_moves(&board) };
+            let mut boards = Vec::with_capacity(moves.len());
+            for &mv in &moves {
                 let mut child = board.clone();
                 child.play_unchecked(mv);
                 self.evaluator.prefetch(&child);
+                boards.push(child);
+            }
+            let mut children = Vec::with_capacity(moves.len());
+            for (mv, child) in moves.into_iter().zip(boards) {
                 let score = match self.exact_value(&child, ply, &keys) {
                     Some(value) => Score::Exact(value),
                     None => Score::Estimate {
@@ -293,7 +312,7 @@ impl<'a> Deepening<'a> {
                 };
                 children.push((mv, score));
             }
-            self.nodes += children.len() as u64;
+            self.task.nodes.fetch_add(children.len() as u64, Relaxed);
             self.seldepth = self.seldepth.max(ply);
             expanded.push((node, board, children));
         }
@@ -313,7 +332,7 @@ impl<'a> Deepening<'a> {
                 Candidate { mv, value, exact }
             });
             let lines = if node == ROOT { self.lines() } else { 1 };
-            let width = self.settings.width.max(lines);
+            let width = self.task.settings.width.max(lines);
             self.tree.keep(node, board, candidates.collect(), width);
         }
         Ok(())
@@ -321,7 +340,7 @@ impl<'a> Deepening<'a> {
 
     fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
         rules::result(board, ply, keys).or_else(|| {
-            let value = self.tables?.value(board, ply)?;
+            let value = self.task.tables?.value(board, ply)?;
             self.tbhits += 1;
             Some(value)
         })
@@ -338,7 +357,7 @@ impl<'a> Deepening<'a> {
             keys.push(self.tree.nodes[node].board.as_ref().map_or(0, repetition_key));
         }
         let missing = reach.saturating_sub(keys.len());
-        keys.extend(self.root.history().iter().rev().take(missing));
+        keys.extend(self.task.root.history().iter().rev().take(missing));
         keys.reverse();
         keys
     }

@@ -3,6 +3,7 @@
 mod beam;
 mod control;
 mod deepening;
+mod explanation;
 mod handicap;
 mod mating;
 mod root;
@@ -15,7 +16,7 @@ mod value;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 use cozy_chess::Move;
 
@@ -24,6 +25,7 @@ use crate::position::Position;
 
 pub use beam::{Beam, BeamMode, BeamSettings};
 pub use control::{Control, Limits, Signal, TimeLimit};
+pub use explanation::{Consideration, Explanation, Searched};
 pub use handicap::Handicap;
 pub use selective::{Part, Parts, Selective, SelectiveSettings};
 pub use tablebase::Tablebases;
@@ -113,7 +115,12 @@ impl PlannerSettings {
     ) -> Result<Box<dyn Planner>> {
         Ok(match kind {
             PlannerKind::Beam => {
-                let mut beam = Beam::new(Evaluator::new(worker, resources.hash_mb)?, self.beam);
+                let evaluator = Evaluator::new(worker, resources.hash_mb)?;
+                let mut evaluators = evaluator.for_threads(worker, resources.threads);
+                let helpers = evaluators.split_off(1);
+                let first = evaluators.pop().context("one evaluator is the planner's own")?;
+                let mut beam = Beam::new(first, self.beam);
+                beam.set_helpers(helpers);
                 beam.set_tables(tables);
                 Box::new(beam)
             }
@@ -139,6 +146,9 @@ pub trait Planner: Send {
 
     /// The position's own score, without a search; exact where the game is over.
     fn evaluate(&mut self, position: &Position) -> Result<Value>;
+
+    /// What became of every root move in the last search; `None` before the first.
+    fn explain(&mut self) -> Result<Option<Explanation>>;
 
     /// Forgets what earlier searches learned.
     fn new_game(&mut self);

@@ -3,12 +3,15 @@
 
 use anyhow::Result;
 
-use crate::inference::{Evaluator, Worker};
+use crate::inference::Worker;
 use crate::position::Position;
-use crate::search::{Beam, BeamSettings, Control, Limits, Planner};
+use crate::search::{Control, Limits, PlannerKind, PlannerSettings, Resources};
 
 /// Score cache in megabytes.
 const HASH_MB: usize = 16;
+
+/// Plies that the selective search goes deeper in about the same time.
+const SELECTIVE_PLIES: u32 = 3;
 
 /// Deepest `bench`: what follows takes hours.
 const DEEPEST: u32 = 16;
@@ -33,26 +36,34 @@ pub const BENCH_POSITIONS: [&str; 16] = [
     "r3r1k1/ppqb1ppp/8/4p1NQ/8/2P5/PP3PPP/R3R1K1 b - - 0 1",
 ];
 
-/// Searches every position to `depth` plies, the default where `None`, with the default beam and an
-/// empty cache; `say` gets a line for each and, last, the sum: `NODES nodes NPS nps`.
+/// Searches every position to `depth` plies, the default where `None`, with the default beam, then some
+/// plies deeper with the selective search, each with empty tables; `say` gets a line for each and, last, the
+/// sum: `NODES nodes NPS nps`.
 pub fn bench(worker: &Worker, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()> {
-    let settings = BeamSettings::default();
-    let depth = depth.unwrap_or(settings.depth).clamp(1, DEEPEST);
-    let mut beam = Beam::new(Evaluator::new(worker, HASH_MB)?, settings);
+    let settings = PlannerSettings::default();
+    let depth = depth.unwrap_or(settings.beam.depth).clamp(1, DEEPEST);
+    let resources = Resources { hash_mb: HASH_MB, threads: 1 };
     let (mut nodes, mut seconds) = (0, 0.0);
-    for (number, fen) in (1..).zip(BENCH_POSITIONS) {
-        let root = Position::from_fen(fen)?;
-        beam.new_game();
-        let limits = Limits { depth: Some(depth), ..Limits::default() };
-        let report = beam.search(&root, &mut Control::without_signals(limits), &mut |_| ())?;
-        nodes += report.nodes;
-        seconds += report.time.as_secs_f64();
-        say(&format!(
-            "position {number}/{}: {} nodes, score {}",
-            BENCH_POSITIONS.len(),
-            report.nodes,
-            report.value
-        ));
+    for (kind, name, depth) in [
+        (PlannerKind::Beam, "beam", depth),
+        (PlannerKind::Selective, "selective", depth + SELECTIVE_PLIES),
+    ] {
+        let mut planner = settings.build(kind, worker, resources, None)?;
+        for (number, fen) in (1..).zip(BENCH_POSITIONS) {
+            let root = Position::from_fen(fen)?;
+            planner.new_game();
+            let limits = Limits { depth: Some(depth), ..Limits::default() };
+            let control = &mut Control::without_signals(limits);
+            let report = planner.search(&root, control, &mut |_| ())?;
+            nodes += report.nodes;
+            seconds += report.time.as_secs_f64();
+            say(&format!(
+                "{name}, position {number}/{}: {} nodes, score {}",
+                BENCH_POSITIONS.len(),
+                report.nodes,
+                report.value
+            ));
+        }
     }
     say(&format!("{nodes} nodes {:.0} nps", nodes as f64 / f64::max(seconds, 1e-6)));
     Ok(())

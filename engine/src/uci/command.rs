@@ -48,6 +48,8 @@ pub enum Command {
     Display,
     /// `eval`: scores without a search, for people.
     Eval,
+    /// `explain`: why the last search chose its move, for people.
+    Explain,
     /// `bench`, with a depth in plies.
     Bench(Option<u32>),
 }
@@ -119,6 +121,7 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
         ["debug", "off"] => Command::Debug(false),
         ["d"] => Command::Display,
         ["eval"] => Command::Eval,
+        ["explain"] => Command::Explain,
         ["bench"] => Command::Bench(None),
         ["bench", depth] => Command::Bench(Some(
             depth.parse().map_err(|_| anyhow!("bench: '{}' is no depth", quoted(depth)))?,

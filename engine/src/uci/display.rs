@@ -5,7 +5,7 @@ use cozy_chess::{Board, Color, File, Move, Rank, Square};
 
 use crate::axis::centipawns_of_win_probability;
 use crate::position::{Position, repetition_key, uci_move};
-use crate::search::{Control, Limits, Planner, Value};
+use crate::search::{Consideration, Control, Explanation, Limits, Planner, Value};
 
 /// The board, its FEN and its key, as Stockfish's `d` lays them out.
 pub fn board(position: &Position, chess960: bool) -> String {
@@ -52,6 +52,25 @@ pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) ->
     };
     lines.push(format!("{:8}{} (the position itself; {side} is to move)", "", score(own)));
     Ok(lines.join("\n"))
+}
+
+/// What became of every root move in a search: its own score, the plies that it was looked at, and the
+/// score that came back, the best first.
+pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
+    let Explanation { root, moves } = explanation;
+    let mut lines = vec![format!("{:8}{:>20}  {:>6}  {:>22}", "move", "own", "plies", "backed up")];
+    for Consideration { mv, own, searched } in moves {
+        let mv = uci_move(root.board(), *mv, chess960);
+        let (plies, value) = match searched {
+            None => ("-".to_owned(), "dropped".to_owned()),
+            Some(found) => {
+                let bound = if found.exact { "" } else { "at most" };
+                (found.depth.to_string(), format!("{bound:>8}{}", score(found.value)))
+            }
+        };
+        lines.push(format!("{mv:8}{}  {plies:>6}  {value}", score(*own)));
+    }
+    lines.join("\n")
 }
 
 fn score(value: Value) -> String {

@@ -106,6 +106,13 @@ impl Engine {
                 let scores = display::scores(&mut beam, &position, chess960)?;
                 self.output.say(&scores);
             }
+            Command::Explain => {
+                self.await_idle("explain")?;
+                let explained = self.planner.as_mut().map(|(_, planner)| planner.explain());
+                let explanation = explained.transpose()?.flatten();
+                let explanation = explanation.context("explain: nothing has been searched yet")?;
+                self.output.say(&display::explanation(&explanation, self.options.chess960));
+            }
             Command::Bench(depth) => {
                 self.await_idle("bench")?;
                 let output = self.output.clone();

@@ -117,7 +117,11 @@ impl Options {
             combo("Precision", "auto", &choices::<Precision>()),
             spin("BeamWidth", default.shapes.beam.width as u64, WIDTH),
             spin("SearchDepth", default.shapes.beam.depth.into(), DEPTH),
-            combo("BeamMode", default.shapes.beam.mode.name(), &BeamMode::ALL.map(|m| m.name().into())),
+            combo(
+                "BeamMode",
+                default.shapes.beam.mode.name(),
+                &BeamMode::ALL.map(|m| m.name().into()),
+            ),
             spin("MultiPV", default.lines as u64, LINES),
             check("Ponder", false),
             spin("Move Overhead", default.move_overhead.as_millis() as u64, OVERHEAD_MS),

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use cozy_chess::Color;
 use multiversion::multiversion;
 
+use super::accumulator::Accumulator;
 use super::features::Features;
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
 use super::{HIDDEN, SparseConfig};
@@ -19,7 +21,11 @@ pub struct IntegerEncoder {
     kernels: Kernels,
     config: SparseConfig,
     sums: Arc<Sums>,
-    heads: Vec<Head>,
+    heads: Arc<Vec<Head>>,
+    /// The sums of White's and Black's view of the position before.
+    accumulators: [Accumulator; Color::NUM],
+    /// Memory for the activations of both views.
+    activations: Vec<u8>,
 }
 
 /// The layers after the sums for positions with about so many pieces.
@@ -59,14 +65,17 @@ impl IntegerEncoder {
                 part(&projection_bias, head),
             )
         });
+        let sums = Sums {
+            table: quantise_sums("features.weight")?,
+            bias: quantise_sums("features.bias")?,
+        };
         Ok(Self {
             kernels: Kernels::available()[0],
             config: config.clone(),
-            sums: Arc::new(Sums {
-                table: quantise_sums("features.weight")?,
-                bias: quantise_sums("features.bias")?,
-            }),
-            heads: heads.collect(),
+            heads: Arc::new(heads.collect()),
+            accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),
+            activations: vec![0; 2 * config.accumulator],
+            sums: Arc::new(sums),
         })
     }
 
@@ -77,13 +86,17 @@ impl IntegerEncoder {
         self
     }
 
-    /// Writes the unit embedding of one position; `activations` is scratch of 2H bytes.
-    fn embed(&self, features: &Features<'_>, activations: &mut [u8], embedding: &mut [f32]) {
-        let (own, other) = activations.split_at_mut(self.config.accumulator);
-        self.kernels.activate(&self.sums, features.own, own);
-        self.kernels.activate(&self.sums, features.other, other);
+    /// Writes the unit embedding of one position.
+    fn embed(&mut self, features: &Features<'_>, embedding: &mut [f32]) {
+        let (own, other) = self.activations.split_at_mut(self.config.accumulator);
+        let us = features.side_to_move;
+        for (color, rows, activations) in [(us, features.own, own), (!us, features.other, other)] {
+            let accumulator = &mut self.accumulators[color as usize];
+            let set = self.config.features;
+            accumulator.activate(self.kernels, &self.sums, set, rows, activations);
+        }
         let head = &self.heads[self.config.head(features.pieces)];
-        let products = self.kernels.multiply(&head.hidden, activations);
+        let products = self.kernels.multiply(&head.hidden, &self.activations);
         let mut hidden = [0.0; HIDDEN];
         for (neuron, hidden) in hidden.iter_mut().enumerate() {
             let value = products[neuron] as f32 * head.hidden_scale[neuron];
@@ -152,9 +165,8 @@ impl Encoder for IntegerEncoder {
         };
         let dim = self.config.embedding_dim;
         let mut embeddings = vec![0.0; batch.len() * dim];
-        let mut activations = vec![0; 2 * self.config.accumulator];
         for (features, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
-            self.embed(&features, &mut activations, embedding);
+            self.embed(&features, embedding);
         }
         Ok(embeddings)
     }

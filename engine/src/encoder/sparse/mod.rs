@@ -3,6 +3,7 @@
 //!
 //! [`SparseNetwork`] is its definition and what training runs; [`integer`] is what plays.
 
+mod accumulator;
 pub mod bag;
 pub mod features;
 pub mod integer;

@@ -2,6 +2,7 @@
 //! at the leaves and ever fewer moves looked at towards them. Where the beam cuts to a constant width
 //! before it has looked, this cuts by what the search has found.
 
+mod children;
 mod corrections;
 mod history;
 mod margins;
@@ -19,8 +20,9 @@ use std::thread as threads;
 
 use anyhow::{Context, Result};
 
+use super::explanation::{LastSearch, note};
 use super::root::RootMoves;
-use super::{Control, Planner, Report, Resources, Tablebases, Value, rules};
+use super::{Control, Explanation, Planner, Report, Resources, Searched, Tablebases, Value, rules};
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 pub use parts::{Part, Parts};
@@ -50,23 +52,20 @@ pub struct Selective {
     tables: Option<Arc<Tablebases>>,
     /// One for each thread.
     minds: Vec<Mind>,
+    last: LastSearch,
 }
 
 impl Selective {
     /// A planner with tables of its own. Fails where memory for them is missing.
-    pub fn new(
-        worker: &Worker,
-        settings: SelectiveSettings,
-        resources: Resources,
-    ) -> Result<Self> {
+    pub fn new(worker: &Worker, settings: SelectiveSettings, resources: Resources) -> Result<Self> {
         let Resources { hash_mb, threads } = resources;
         let threads = threads.max(1);
         // Scores are needed again soon or, with what a search made of them, from its table.
-        let cache_mb = (hash_mb / 4 / threads).max(1);
-        let table = Table::new(hash_mb.saturating_sub(cache_mb * threads).max(1))?;
-        let mind = |_| Evaluator::new(worker, cache_mb).map(Mind::new);
-        let minds = (0..threads).map(mind).collect::<Result<_>>()?;
-        Ok(Self { settings, table, tables: None, minds })
+        let cache_mb = (hash_mb / 4).max(1);
+        let table = Table::new(hash_mb.saturating_sub(cache_mb).max(1))?;
+        let evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, threads);
+        let minds = evaluators.into_iter().map(Mind::new).collect();
+        Ok(Self { settings, table, tables: None, minds, last: LastSearch::default() })
     }
 
     /// Probes these tables from now on.
@@ -96,16 +95,18 @@ impl Planner for Selective {
         };
         let (first, others) = self.minds.split_first_mut().context("no thread to search")?;
         let usual = self.settings.depth;
-        threads::scope(|scope| {
+        let (best, searched) = threads::scope(|scope| {
             for mind in others {
                 let (shared, moves) = (&shared, moves.moves.clone());
                 scope.spawn(move || help(Thread::new(mind, shared, moves, None)));
             }
             let thread = Thread::new(first, &shared, moves.moves.clone(), Some(control));
-            let best = lead(thread, &moves, usual, report);
+            let outcome = lead(thread, &moves, usual, report);
             shared.stop.store(true, Relaxed);
-            best
-        })
+            outcome
+        })?;
+        self.last = LastSearch::new(root, searched);
+        Ok(best)
     }
 
     fn evaluate(&mut self, position: &Position) -> Result<Value> {
@@ -117,7 +118,13 @@ impl Planner for Selective {
         Ok(Value::estimate(mind.evaluator.value(board)?))
     }
 
+    fn explain(&mut self) -> Result<Option<Explanation>> {
+        let mind = self.minds.first_mut().context("no thread to search")?;
+        self.last.explain(&mut mind.evaluator)
+    }
+
     fn new_game(&mut self) {
+        self.last = LastSearch::default();
         self.table.clear();
         self.minds.iter_mut().for_each(Mind::clear);
     }
@@ -129,8 +136,9 @@ fn lead(
     moves: &RootMoves,
     usual: u32,
     report: &mut dyn FnMut(&Report),
-) -> Result<Report> {
+) -> Result<(Report, Vec<Searched>)> {
     let mut best: Option<Report> = None;
+    let mut searched = Vec::new();
     let mut expected: Vec<Score> = Vec::new();
     for depth in 1..=MAX_PLY as u32 {
         // The first iteration is not interrupted, so that there is a move.
@@ -156,16 +164,17 @@ fn lead(
             }
             break;
         }
+        thread.searched.iter().for_each(|&found| note(&mut searched, found));
         moves.present(&mut reports, report);
-        let settled = reports.iter().all(|line| {
-            line.value.plies_to_mate().is_some_and(|plies| plies <= depth)
-        });
+        let settled = reports
+            .iter()
+            .all(|line| line.value.plies_to_mate().is_some_and(|plies| plies <= depth));
         best = reports.into_iter().next();
         if settled || forced || thread.stopped {
             break;
         }
     }
-    best.context("no iteration finished")
+    Ok((best.context("no iteration finished")?, searched))
 }
 
 /// The best `lines` lines of one depth, each with a root move of its own; fewer where a limit comes.
@@ -177,7 +186,8 @@ fn iterate_lines(
     expected: &[Score],
 ) -> Result<Vec<Best>> {
     let mut found: Vec<Best> = Vec::new();
-    thread.root_moves = moves.moves.clone();
+    thread.root_moves.clone_from(&moves.moves);
+    thread.searched.clear();
     for line in 0..lines.min(moves.moves.len()) {
         thread.iterate(depth as i32, expected.get(line).copied())?;
         let Some(best) = thread.best.take() else { break };
@@ -223,3 +233,6 @@ fn add_costs(thread: &mut Thread<'_>, report: &mut Report) {
     report.time = thread.control.as_deref().map_or(report.time, Control::elapsed);
     report.hashfull = shared.table.permille_full();
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,7 +48,8 @@ pub(super) fn generate(board: &Board, captures_only: bool, moves: &mut Vec<Choic
     board.generate_moves(|piece_moves| {
         let pawn = pawns.has(piece_moves.from);
         for mv in piece_moves {
-            let en_passant = || pawn && passed == Some(mv.to.file()) && mv.from.file() != mv.to.file();
+            let en_passant =
+                || pawn && passed == Some(mv.to.file()) && mv.from.file() != mv.to.file();
             let quiet = mv.promotion.is_none() && !theirs.has(mv.to) && !en_passant();
             let small = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
             if !captures_only || !quiet && !small {
@@ -70,9 +71,12 @@ pub(super) fn order(board: &Board, moves: &mut [Choice], hints: &Hints<'_>) {
             FROM_TABLE
         } else if !choice.quiet {
             let value = |piece: Option<Piece>| piece.map_or(0, |piece| VALUES[piece as usize]);
-            let won = value(board.piece_on(mv.to)).max(1) + value(mv.promotion);
+            let victim = value(board.piece_on(mv.to)).max(1);
+            let won = victim + value(mv.promotion);
             let history = hints.history.map_or(0, |history| history.of_capture(board, mv));
-            let loses = exchanges.gain_of_move(mv) < 0;
+            // Who captures something dearer loses nothing.
+            let safe = mv.promotion.is_none() && victim >= value(board.piece_on(mv.from));
+            let loses = !safe && exchanges.gain_of_move(mv) < 0;
             won * VICTIM + history + own + if loses { BAD_CAPTURE } else { GOOD_CAPTURE }
         } else if let Some(place) = hints.killers.iter().position(|killer| *killer == Some(mv)) {
             KILLER * 2 - place as i32

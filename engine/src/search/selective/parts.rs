@@ -61,6 +61,12 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// Only these.
+    pub fn only(parts: &[Part]) -> Self {
+        let left_out = Part::ALL.iter().filter(|(part, _)| !parts.contains(part));
+        Self { left_out: left_out.fold(0, |all, (part, _)| all | 1 << *part as u32) }
+    }
+
     /// Whether `part` is used.
     pub fn has(self, part: Part) -> bool {
         self.left_out & 1 << part as u32 == 0

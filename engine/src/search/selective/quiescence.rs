@@ -4,16 +4,14 @@
 use anyhow::Result;
 use cozy_chess::{Board, Piece};
 
-use super::history::Moved;
 use super::margins;
 use super::moves::{self, Choice};
 use super::node::Node;
 use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_lost, mated_at};
 use super::table::{Bound, Known};
-use super::thread::{MAX_PLY, Thread};
+use super::thread::{MAX_PLY, Thread, after};
 use crate::exchange::VALUES;
-use crate::position::repetition_key;
 
 impl Thread<'_> {
     /// The score of a position when only captures and promotions follow, any of which may be declined;
@@ -43,7 +41,7 @@ impl Thread<'_> {
         let first_alpha = node.alpha;
         let mut best = match (own, known) {
             (None, _) => -INFINITE,
-            (Some(own), Some(known)) if says_more(&known, own) => known.score,
+            (Some(own), Some(known)) if known.says_more_than(own) => known.score,
             (Some(own), _) => own,
         };
         if best >= beta || own.is_some() && !self.has(Part::Captures) {
@@ -60,14 +58,13 @@ impl Thread<'_> {
         for place in 0..choices.len() {
             let Some(choice) = moves::next(&mut choices, place) else { break };
             let hopeless = own.is_some_and(|own| self.is_hopeless(board, &choice, own, node.alpha));
-            let evaded = own.is_none() && !is_lost(best) && (choice.quiet || choice.loses());
-            if hopeless || evaded {
+            // One way out of check will do, beside those that win something.
+            let spare = own.is_none() && !is_lost(best) && (choice.quiet || choice.loses());
+            if hopeless || spare && self.has(Part::Width) {
                 continue;
             }
-            let mut child = board.clone();
-            child.play_unchecked(choice.mv);
-            self.frames[ply].moved = Some(Moved::by(board, choice.mv));
-            self.keys.push(repetition_key(board));
+            let child = after(board, choice.mv);
+            self.enter(board, ply, choice.mv, &child);
             let window = Node { ply: ply + 1, alpha: -beta, beta: -node.alpha, ..node };
             let score = self.resolve(&child, window).map(|score| -score);
             self.keys.pop();
@@ -91,7 +88,6 @@ impl Thread<'_> {
         if !self.stopped {
             let bound = match best {
                 _ if best >= beta => Bound::Lower,
-                _ if best > first_alpha && own.is_none() => Bound::Exact,
                 _ if best > first_alpha => Bound::Exact,
                 _ => Bound::Upper,
             };
@@ -110,13 +106,5 @@ impl Thread<'_> {
         let won = value(board.piece_on(choice.mv.to)) * margins::PAWN;
         let quiet = choice.mv.promotion.is_none();
         self.has(Part::Futility) && quiet && own + won + margins::CAPTURE <= alpha
-    }
-}
-
-fn says_more(known: &Known, own: Score) -> bool {
-    match known.bound {
-        Bound::Exact => true,
-        Bound::Lower => known.score > own,
-        Bound::Upper => known.score < own,
     }
 }

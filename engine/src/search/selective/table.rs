@@ -14,7 +14,10 @@ use super::score::{Score, from_position, from_root};
 const BUCKET: usize = 4;
 
 /// A search later counts as this many plies less deep, when room is needed.
-const AGE: i32 = 4;
+const AGE: i32 = 8;
+
+/// An entry of this search that is so many plies deeper is worth more than a bound for another window.
+const DEEPER: i32 = 4;
 
 /// Generations before they begin again.
 const GENERATIONS: u8 = 64;
@@ -42,6 +45,17 @@ pub(super) struct Known {
     /// Plies searched.
     pub(super) depth: i32,
     pub(super) bound: Bound,
+}
+
+impl Known {
+    /// Whether its score is surely nearer to the truth than `own`.
+    pub(super) fn says_more_than(&self, own: Score) -> bool {
+        match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => self.score > own,
+            Bound::Upper => self.score < own,
+        }
+    }
 }
 
 /// Stands for no score of the position's own.
@@ -82,6 +96,19 @@ impl Table {
         unpack(content, ply)
     }
 
+    /// Fetches the bucket of `key` from memory, so that [`Self::get`] need not wait for it.
+    pub(super) fn prefetch(&self, key: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let bucket = self.bucket(key).as_ptr();
+            // SAFETY: prefetching reads nothing and every x86-64 processor has it.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(bucket.cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = key;
+    }
+
     /// Keeps what a search found out; what it did not is kept from before.
     pub(super) fn put(&self, key: u64, ply: usize, mut known: Known) {
         let generation = self.generation.load(Relaxed);
@@ -90,11 +117,10 @@ impl Table {
             let content = entry[1].load(Relaxed);
             if content != 0 && entry[0].load(Relaxed) ^ content == key {
                 let old = unpack(content, ply);
-                // A deeper result of this search is worth more than a bound for another window.
                 if let Some(old) = old
                     && known.bound != Bound::Exact
                     && generation_of(content) == generation
-                    && old.depth > known.depth + AGE
+                    && old.depth > known.depth + DEEPER
                 {
                     return;
                 }
@@ -224,12 +250,12 @@ mod tests {
     #[test]
     fn old_and_shallow_entries_make_room() -> Result<()> {
         let table = Table::new(1)?;
-        (0..4).for_each(|key| table.put(key, 0, known(10 + key as i32)));
+        (0..4).for_each(|key| table.put(key, 0, known(3 + key as i32)));
         table.put(4, 0, known(1));
         assert_eq!((table.get(0, 0), table.get(4, 0)), (None, Some(known(1))));
         table.begin_search();
         assert_eq!(table.permille_full(), 0);
-        table.put(3, 0, known(13));
+        table.put(3, 0, known(6));
         (5..8).for_each(|key| table.put(key, 0, known(2)));
         // Of the former search only what this one has found again is left.
         assert_eq!((1..3).filter(|&key| table.get(key, 0).is_some()).count(), 0);

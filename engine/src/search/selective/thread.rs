@@ -14,15 +14,22 @@ use super::parts::{Part, Parts};
 use super::score::{INFINITE, Score, is_certain, of_estimate};
 use super::table::{Known, Table};
 use crate::inference::Evaluator;
-use crate::position::Position;
-use crate::search::Control;
+use crate::position::{Position, repetition_key};
 use crate::search::tablebase::Tablebases;
+use crate::search::{Control, Searched};
 
 /// Deepest ply of any line.
 pub(super) const MAX_PLY: usize = 128;
 
 /// Positions between two looks at the clock.
 const WATCH: u64 = 32;
+
+/// The position after a move.
+pub(super) fn after(board: &Board, mv: Move) -> Board {
+    let mut child = board.clone();
+    child.play_unchecked(mv);
+    child
+}
 
 /// What a thread keeps from search to search.
 pub(super) struct Mind {
@@ -97,6 +104,8 @@ pub(super) struct Thread<'a> {
     pub(super) seldepth: usize,
     /// The best root move of the iteration, once one is known to be better than the window's lower end.
     pub(super) best: Option<Best>,
+    /// The root moves of the iteration.
+    pub(super) searched: Vec<Searched>,
     pub(super) scored_before: u64,
     pub(super) waited_before: Duration,
     nodes: u64,
@@ -124,6 +133,7 @@ impl<'a> Thread<'a> {
             stopped: false,
             seldepth: 0,
             best: None,
+            searched: Vec::new(),
             nodes: 0,
             counted: 0,
         }
@@ -183,6 +193,15 @@ impl<'a> Thread<'a> {
     pub(super) fn count(&mut self) {
         self.shared.nodes.fetch_add(self.nodes - self.counted, Relaxed);
         self.counted = self.nodes;
+    }
+
+    /// Notes that a move is played, and sees to it that what is known of the position that it leads to is
+    /// at hand soon.
+    pub(super) fn enter(&mut self, board: &Board, ply: usize, mv: Move, child: &Board) {
+        self.shared.table.prefetch(child.hash());
+        self.mind.evaluator.prefetch(child);
+        self.frames[ply].moved = Some(Moved::by(board, mv));
+        self.keys.push(repetition_key(board));
     }
 
     /// What earlier visits found out about a position.

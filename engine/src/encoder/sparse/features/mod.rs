@@ -63,6 +63,8 @@ pub struct Features<'a> {
     pub other: &'a [u16],
     /// Pieces on the board.
     pub pieces: usize,
+    /// Whose view comes first.
+    pub side_to_move: Color,
 }
 
 /// The active rows of many positions.
@@ -70,8 +72,8 @@ pub struct Features<'a> {
 pub struct FeatureBatch {
     set: FeatureSet,
     rows: Vec<u16>,
-    /// Where the rows of each position end, and its pieces.
-    ends: Vec<(u32, u8)>,
+    /// Where the rows of each position end, its pieces and its side to move.
+    ends: Vec<(u32, u8, Color)>,
     /// The other side's rows while a position is added.
     other: Vec<u16>,
 }
@@ -106,11 +108,11 @@ impl FeatureBatch {
     /// The features of every position in turn.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Features<'_>> {
         let mut start = 0;
-        self.ends.iter().map(move |&(end, pieces)| {
+        self.ends.iter().map(move |&(end, pieces, side_to_move)| {
             let rows = &self.rows[start..end as usize];
             start = end as usize;
             let (own, other) = rows.split_at(rows.len() / 2);
-            Features { own, other, pieces: pieces.into() }
+            Features { own, other, pieces: pieces.into(), side_to_move }
         })
     }
 
@@ -125,7 +127,8 @@ impl FeatureBatch {
         let (first, last) = (end_of(range.start), end_of(range.end));
         let shift = self.rows.len() as u32;
         self.rows.extend_from_slice(&other.rows[first as usize..last as usize]);
-        let ends = other.ends[range].iter().map(|&(end, pieces)| (end - first + shift, pieces));
+        let ends = other.ends[range].iter();
+        let ends = ends.map(|&(end, pieces, side)| (end - first + shift, pieces, side));
         self.ends.extend(ends);
     }
 
@@ -170,7 +173,7 @@ impl FeatureBatch {
         }
         self.rows.extend_from_slice(&self.other);
         let pieces = (placement.colors[0] | placement.colors[1]).len();
-        self.ends.push((self.rows.len() as u32, pieces as u8));
+        self.ends.push((self.rows.len() as u32, pieces as u8, us));
     }
 
     /// What a `piece` of `color` that attacks the squares `attacked` can capture.

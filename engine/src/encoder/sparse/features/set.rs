@@ -60,16 +60,16 @@ pub enum KingView {
     Buckets,
 }
 
-const STATES: [(States, &str, usize); 3] = [
-    (States::PieceSquare, "piece-square", 1),
-    (States::Attack, "attack-states-8", 8),
-    (States::Exchange, "exchange-states-16", 16),
+const STATES: [(States, &str); 3] = [
+    (States::PieceSquare, "piece-square"),
+    (States::Attack, "attack-states-8"),
+    (States::Exchange, "exchange-states-16"),
 ];
 
-const KINGS: [(KingView, &str, usize); 3] = [
-    (KingView::None, "", 1),
-    (KingView::Mirror, "king-mirror", 1),
-    (KingView::Buckets, "king-buckets-4", 4),
+const KINGS: [(KingView, &str); 3] = [
+    (KingView::None, ""),
+    (KingView::Mirror, "king-mirror"),
+    (KingView::Buckets, "king-buckets-4"),
 ];
 
 const CAPTURES_NAME: &str = "captures";
@@ -86,11 +86,18 @@ impl FeatureSet {
     }
 
     fn states(self) -> usize {
-        STATES.iter().find(|known| known.0 == self.states).map_or(1, |known| known.2)
+        match self.states {
+            States::PieceSquare => 1,
+            States::Attack => 8,
+            States::Exchange => 16,
+        }
     }
 
     fn buckets(self) -> usize {
-        KINGS.iter().find(|known| known.0 == self.king).map_or(1, |known| known.2)
+        match self.king {
+            KingView::None | KingView::Mirror => 1,
+            KingView::Buckets => 4,
+        }
     }
 
     /// The first row of a bucket's pieces: `state * 768 + piece-square` follow.
@@ -109,13 +116,19 @@ impl FeatureSet {
         self.first_threat() + (2 * index + view) * STEPS * STEPS + pair
     }
 
-    fn first_threat(self) -> usize {
+    pub(in crate::encoder::sparse) fn first_threat(self) -> usize {
         self.first_capture() + if self.captures { CAPTURES } else { 0 }
     }
 
     /// Rows of the embedding table.
     pub fn rows(self) -> usize {
         self.first_threat() + if self.threats { THREATS } else { 0 }
+    }
+
+    /// Where a threat stands among the places of a view that has at most one row in each: after the 64
+    /// squares.
+    pub(in crate::encoder::sparse) fn slot_of_threat(threat: usize) -> usize {
+        64 + threat / (STEPS * STEPS)
     }
 
     /// The piece on its square that a row stands for; none for captures and threats.

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{ACTIVATION_SHIFT, HIDDEN, SUM_ONE, Sums};
+use super::{ACTIVATION_SHIFT, Change, HIDDEN, SUM_ONE};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen.
@@ -11,24 +11,34 @@ const REGISTERS: usize = 8;
 /// # Safety
 /// AVX2; the width is a multiple of 128; rows lie inside the table.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn activate(sums: &Sums, rows: &[u16], activations: &mut [u8]) {
-    let width = sums.bias.len();
+pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activations: &mut [u8]) {
+    let width = total.len();
     let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(SUM_ONE));
     for start in (0..width).step_by(LANES * REGISTERS) {
         let mut sum = [zero; REGISTERS];
-        // SAFETY: every load stays within `width` values of the bias or of a row, and every store
-        // within `width` activations, as the caller vouches.
+        // SAFETY: every load and store stays within the sum, a row or the activations, all of the same
+        // width, as the caller vouches.
         unsafe {
-            let bias = sums.bias.as_ptr().add(start);
+            let total = total.as_mut_ptr().add(start);
             for (index, sum) in sum.iter_mut().enumerate() {
-                *sum = _mm256_loadu_si256(bias.add(index * LANES).cast());
+                *sum = _mm256_loadu_si256(total.add(index * LANES).cast());
             }
-            for &row in rows {
-                let row = sums.table.as_ptr().add(usize::from(row) * width + start);
+            for &row in change.added {
+                let row = change.table.as_ptr().add(usize::from(row) * width + start);
                 for (index, sum) in sum.iter_mut().enumerate() {
                     let value = _mm256_loadu_si256(row.add(index * LANES).cast());
-                    *sum = _mm256_adds_epi16(*sum, value);
+                    *sum = _mm256_add_epi16(*sum, value);
                 }
+            }
+            for &row in change.removed {
+                let row = change.table.as_ptr().add(usize::from(row) * width + start);
+                for (index, sum) in sum.iter_mut().enumerate() {
+                    let value = _mm256_loadu_si256(row.add(index * LANES).cast());
+                    *sum = _mm256_sub_epi16(*sum, value);
+                }
+            }
+            for (index, sum) in sum.iter().enumerate() {
+                _mm256_storeu_si256(total.add(index * LANES).cast(), *sum);
             }
             let squares = sum.map(|sum| {
                 let clipped = _mm256_min_epi16(_mm256_max_epi16(sum, zero), one);

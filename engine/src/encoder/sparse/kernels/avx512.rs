@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{ACTIVATION_SHIFT, HIDDEN, SUM_ONE, Sums};
+use super::{ACTIVATION_SHIFT, Change, HIDDEN, SUM_ONE};
 
 const LANES: usize = 32;
 /// Registers that hold a part of the sum.
@@ -13,24 +13,34 @@ const CHAINS: usize = 4;
 /// # Safety
 /// AVX-512 F and BW; the width is a multiple of 128; rows lie inside the table.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn activate(sums: &Sums, rows: &[u16], activations: &mut [u8]) {
-    let width = sums.bias.len();
+pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activations: &mut [u8]) {
+    let width = total.len();
     let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(SUM_ONE));
     for start in (0..width).step_by(LANES * REGISTERS) {
         let mut sum = [zero; REGISTERS];
-        // SAFETY: every load stays within `width` values of the bias or of a row, and every store
-        // within `width` activations, as the caller vouches.
+        // SAFETY: every load and store stays within the sum, a row or the activations, all of the same
+        // width, as the caller vouches.
         unsafe {
-            let bias = sums.bias.as_ptr().add(start);
+            let total = total.as_mut_ptr().add(start);
             for (index, sum) in sum.iter_mut().enumerate() {
-                *sum = _mm512_loadu_si512(bias.add(index * LANES).cast());
+                *sum = _mm512_loadu_si512(total.add(index * LANES).cast());
             }
-            for &row in rows {
-                let row = sums.table.as_ptr().add(usize::from(row) * width + start);
+            for &row in change.added {
+                let row = change.table.as_ptr().add(usize::from(row) * width + start);
                 for (index, sum) in sum.iter_mut().enumerate() {
                     let value = _mm512_loadu_si512(row.add(index * LANES).cast());
-                    *sum = _mm512_adds_epi16(*sum, value);
+                    *sum = _mm512_add_epi16(*sum, value);
                 }
+            }
+            for &row in change.removed {
+                let row = change.table.as_ptr().add(usize::from(row) * width + start);
+                for (index, sum) in sum.iter_mut().enumerate() {
+                    let value = _mm512_loadu_si512(row.add(index * LANES).cast());
+                    *sum = _mm512_sub_epi16(*sum, value);
+                }
+            }
+            for (index, sum) in sum.iter().enumerate() {
+                _mm512_storeu_si512(total.add(index * LANES).cast(), *sum);
             }
             let out = activations.as_mut_ptr().add(start);
             for (index, sum) in sum.iter().enumerate() {

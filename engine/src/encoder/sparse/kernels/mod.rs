@@ -26,6 +26,13 @@ pub(super) struct Sums {
     pub(super) bias: Vec<i16>,
 }
 
+/// Rows of a table to add to a sum and to take out.
+struct Change<'a> {
+    table: &'a [i16],
+    added: &'a [u16],
+    removed: &'a [u16],
+}
+
 /// The instruction sets in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
@@ -57,22 +64,31 @@ impl Kernels {
         kernels
     }
 
-    /// Sums `rows` of the table and writes their activations.
-    pub(super) fn activate(self, sums: &Sums, rows: &[u16], activations: &mut [u8]) {
+    /// Adds rows of the table to a sum, takes others out of it, and writes its activations.
+    pub(super) fn activate(
+        self,
+        sums: &Sums,
+        sum: &mut [i16],
+        added: &[u16],
+        removed: &[u16],
+        activations: &mut [u8],
+    ) {
         let width = sums.bias.len();
-        assert_eq!(activations.len(), width);
-        assert!(rows.iter().all(|&row| (usize::from(row) + 1) * width <= sums.table.len()));
+        assert!(activations.len() == width && sum.len() == width);
+        let inside = |&row: &u16| (usize::from(row) + 1) * width <= sums.table.len();
+        assert!(added.iter().chain(removed).all(inside));
+        let change = Change { table: &sums.table, added, removed };
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` offers a kernel only where the processor has its instructions;
             // lengths and rows were checked above.
-            Self::Avx512 => unsafe { avx512::activate(sums, rows, activations) },
+            Self::Avx512 => unsafe { avx512::activate(&change, sum, activations) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Self::Avx2 => unsafe { avx2::activate(sums, rows, activations) },
+            Self::Avx2 => unsafe { avx2::activate(&change, sum, activations) },
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 | Self::Avx2 => portable::activate(sums, rows, activations),
-            Self::Portable => portable::activate(sums, rows, activations),
+            Self::Avx512 | Self::Avx2 => portable::activate(&change, sum, activations),
+            Self::Portable => portable::activate(&change, sum, activations),
         }
     }
 

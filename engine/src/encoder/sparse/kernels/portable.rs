@@ -1,24 +1,19 @@
 //! The kernels in plain Rust: the reference that the others match bit for bit.
 
-use super::{ACTIVATION_SHIFT, HIDDEN, SUM_ONE, Sums};
+use super::{ACTIVATION_SHIFT, Change, HIDDEN, SUM_ONE};
 
-/// Widest feature sum that is kept on the stack at once.
-const CHUNK: usize = 128;
-
-pub(super) fn activate(sums: &Sums, rows: &[u16], activations: &mut [u8]) {
-    let width = sums.bias.len();
-    for (chunk, activations) in activations.chunks_exact_mut(CHUNK).enumerate() {
-        let start = chunk * CHUNK;
-        let mut sum = [0i16; CHUNK];
-        sum.copy_from_slice(&sums.bias[start..start + CHUNK]);
-        for &row in rows {
-            let row = &sums.table[usize::from(row) * width + start..][..CHUNK];
-            sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.saturating_add(value));
-        }
-        for (activation, sum) in activations.iter_mut().zip(sum) {
-            let clipped = sum.clamp(0, SUM_ONE) as u16;
-            *activation = ((clipped * clipped) >> ACTIVATION_SHIFT) as u8;
-        }
+pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [u8]) {
+    let width = sum.len();
+    let row = |&row: &u16| &change.table[usize::from(row) * width..][..width];
+    for row in change.added.iter().map(row) {
+        sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.wrapping_add(value));
+    }
+    for row in change.removed.iter().map(row) {
+        sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.wrapping_sub(value));
+    }
+    for (activation, sum) in activations.iter_mut().zip(sum) {
+        let clipped = (*sum).clamp(0, SUM_ONE) as u16;
+        *activation = ((clipped * clipped) >> ACTIVATION_SHIFT) as u8;
     }
 }
 
