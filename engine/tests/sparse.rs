@@ -125,6 +125,44 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
+    for set in SETS {
+        let features = set.parse()?;
+        let config = SparseConfig { features, accumulator: 128, embedding_dim: 16, heads: 1 };
+        let parameters = made_up(&config)?;
+        let encode = |boards: &[Board]| {
+            let inputs = Inputs::Features(batch(features, boards));
+            IntegerEncoder::new(&config, &parameters)?.encode(&inputs)
+        };
+        let boards = positions();
+        let in_order = encode(&boards)?;
+        // From game to game, so that hardly a row stays.
+        let step = 83;
+        let order: Vec<usize> = (0..boards.len()).map(|i| i * step % boards.len()).collect();
+        let shuffled: Vec<Board> = order.iter().map(|&i| boards[i].clone()).collect();
+        let shuffled = encode(&shuffled)?;
+        for (place, &board) in order.iter().enumerate() {
+            assert_eq!(shuffled[16 * place..][..16], in_order[16 * board..][..16], "{set}");
+        }
+        assert_eq!(encode(&boards[7..8])?, in_order[16 * 7..][..16], "{set}");
+    }
+    Ok(())
+}
+
+#[test]
+fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
+    let (weights, config) = sparse_weights()?;
+    let tensors = weights.parameters.iter().map(|(name, tensor)| {
+        let factor = if name == "features.weight" { 20.0 } else { 1.0 };
+        Ok((name.clone(), (tensor * factor)?))
+    });
+    let parameters = Parameters::new(tensors.collect::<Result<Vec<_>>>()?);
+    let error = IntegerEncoder::new(&config, &parameters).err().expect("too large").to_string();
+    assert!(error.contains("features.weight are too large"), "{error}");
+    Ok(())
+}
+
 /// The rows of one position, seen by the side to move and by the other side, in rising order.
 fn rows(set: FeatureSet, placement: &Placement) -> [Vec<usize>; 2] {
     let mut batch = FeatureBatch::new(set);

@@ -12,6 +12,7 @@ use super::deepening::{Deepening, Task};
 use super::explanation::LastSearch;
 use super::mating::Mates;
 use super::root::RootMoves;
+use super::schedule::{Schedule, Step};
 use super::tablebase::Tablebases;
 use super::{Control, Explanation, Limits, Planner, Report, Searched, Value, rules};
 use crate::inference::Evaluator;
@@ -118,6 +119,9 @@ impl Planner for Beam {
         let (settings, tables) = (self.settings, self.tables.as_deref());
         let choice = RootMoves::new(root, control.limits(), tables);
         let limits = Limits { ponder: true, ..control.limits().clone() };
+        let open_ended = control.is_open_ended();
+        let schedule =
+            || Schedule::new(settings, open_ended).take_while(|step| step.depth <= MAX_DEPTH);
         let nodes = AtomicU64::new(0);
         let Outcome { best, mates, searched } = thread::scope(|scope| {
             let root_moves = &choice.moves;
@@ -125,16 +129,17 @@ impl Planner for Beam {
             let mut stops = Vec::new();
             for (thread, evaluator) in (1..).zip(&mut self.helpers) {
                 let (stop, signals) = unbounded();
-                let limits = limits.clone();
+                let (limits, schedule) = (limits.clone(), schedule());
                 stops.push(stop);
                 scope.spawn(move || {
                     let control = &mut Control::new(limits, signals);
-                    help(Deepening::new(evaluator, Task { thread, ..task }, control));
+                    let search = Deepening::new(evaluator, Task { thread, ..task }, control);
+                    help(search, schedule);
                 });
             }
             let search = Deepening::new(&mut self.evaluator, task, control);
             // The helpers end as their signals' senders are dropped, whatever becomes of the search.
-            let outcome = lead(search, settings.depth, &choice, report);
+            let outcome = lead(search, schedule(), settings.depth, &choice, report);
             drop(stops);
             outcome
         })?;
@@ -175,17 +180,19 @@ struct Outcome {
 /// Deepens ply by ply until a limit comes, and reports.
 fn lead(
     mut search: Deepening<'_>,
+    schedule: impl Iterator<Item = Step>,
     usual: u32,
     choice: &RootMoves,
     report: &mut dyn FnMut(&Report),
 ) -> Result<Outcome> {
     let mut best: Option<Report> = None;
     let mut searched = Vec::new();
-    for depth in 1..=MAX_DEPTH {
+    for Step { depth, width } in schedule {
         // The first iteration is not interrupted, so that there is a move.
         if best.is_some() && !search.control.may_begin(depth, usual) {
             break;
         }
+        search.grow(width);
         let Some(mut lines) = search.iterate(depth, best.is_some())? else {
             // What the unfinished iteration cost; after a ponder hit it may be all there is to say.
             if let Some(best) = &mut best {
@@ -211,12 +218,14 @@ fn lead(
 }
 
 /// Deepens along, until the leading thread has enough.
-fn help(mut search: Deepening<'_>) {
-    for depth in 1..=MAX_DEPTH {
+fn help(mut search: Deepening<'_>, schedule: impl Iterator<Item = Step>) {
+    for Step { depth, width } in schedule {
+        if !search.control.may_begin(depth, depth) {
+            break;
+        }
+        search.grow(width);
         // A broken encoder is the leading thread's to report.
-        if !search.control.may_begin(depth, depth)
-            || !matches!(search.iterate(depth, true), Ok(Some(_)))
-        {
+        if !matches!(search.iterate(depth, true), Ok(Some(_))) {
             break;
         }
     }

@@ -84,6 +84,12 @@ impl Control {
         self.limits.time.is_some() && !self.waits()
     }
 
+    /// Whether nothing but time, nodes or a signal ends the search.
+    pub fn is_open_ended(&self) -> bool {
+        let Limits { depth, nodes, time, .. } = &self.limits;
+        depth.is_none() && (self.waits() || time.is_some() || nodes.is_some())
+    }
+
     /// Whether an iteration of `depth` plies may begin, by the limits, or where they name none by the
     /// planner's `usual` depth.
     pub fn may_begin(&self, depth: u32, usual: u32) -> bool {

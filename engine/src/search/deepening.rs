@@ -116,19 +116,24 @@ impl<'a> Deepening<'a> {
         Ok(Some(lines.into_iter().map(|(value, pv)| self.report(depth, value, pv)).collect()))
     }
 
+    /// Keeps so many moves at a node from the next iteration on. Where that is more than before, it begins a
+    /// new tree; the scores of the old one are in the cache.
+    pub(super) fn grow(&mut self, width: usize) {
+        if width == self.task.settings.width {
+            return;
+        }
+        self.task.settings.width = width;
+        discard(std::mem::replace(&mut self.tree, Tree::new(self.task.root.board())));
+    }
+
     /// The mates that the tree proves, where its root mates in `plies`.
     pub(super) fn mates(&self, plies: u32) -> Mates {
         self.tree.mates(plies)
     }
 
-    /// Ends the search. The memory of a large tree takes longer to give back than an answer may, so that
-    /// is left to another thread.
+    /// Ends the search.
     pub(super) fn discard(self) {
-        let tree = self.tree;
-        if tree.nodes.len() > LARGE_TREE {
-            // Without a thread the tree is dropped here.
-            let _ = thread::Builder::new().spawn(move || drop(tree));
-        }
+        discard(self.tree);
     }
 
     fn lines(&self) -> usize {
@@ -360,6 +365,15 @@ impl<'a> Deepening<'a> {
         keys.extend(self.task.root.history().iter().rev().take(missing));
         keys.reverse();
         keys
+    }
+}
+
+/// The memory of a large tree takes longer to give back than an answer may, so that is left to another
+/// thread.
+fn discard(tree: Tree) {
+    if tree.nodes.len() > LARGE_TREE {
+        // Without a thread the tree is dropped here.
+        let _ = thread::Builder::new().spawn(move || drop(tree));
     }
 }
 

@@ -8,6 +8,7 @@ mod handicap;
 mod mating;
 mod root;
 mod rules;
+mod schedule;
 mod selective;
 mod tablebase;
 mod tree;

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use cozy_chess::Color;
 use multiversion::multiversion;
 
 use super::accumulator::Accumulator;
-use super::features::Features;
+use super::features::{FeatureSet, Features};
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
-use super::{HIDDEN, SparseConfig};
+use super::{HIDDEN, MOST_PIECES, SparseConfig};
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 
 pub use super::kernels::Kernels;
+
+/// More captures than any one position has.
+const MOST_CAPTURES: i32 = 64;
 
 /// A quantised sparse encoder. Copies share the feature table.
 #[derive(Clone)]
@@ -69,6 +72,12 @@ impl IntegerEncoder {
             table: quantise_sums("features.weight")?,
             bias: quantise_sums("features.bias")?,
         };
+        let most = largest_sum(config.features, &sums);
+        ensure!(
+            most <= i32::from(i16::MAX),
+            "feature sums may reach {most} of {}: the rows of features.weight are too large for 16 bits",
+            i16::MAX
+        );
         Ok(Self {
             kernels: Kernels::available()[0],
             config: config.clone(),
@@ -104,6 +113,27 @@ impl IntegerEncoder {
         }
         project(&hidden, &head.projection, &head.projection_bias, embedding);
     }
+}
+
+/// A bound on the feature sums of legal positions: no more pieces than a board holds, each on a square of
+/// its own; where captures are features, any row as often as there are pairs of pieces.
+fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
+    let width = sums.bias.len();
+    let largest = |values: &[i16]| {
+        values.iter().map(|&value| i32::from(value.unsigned_abs())).max().unwrap_or(0)
+    };
+    let mut squares = [0; 64];
+    let mut others = 0;
+    for (row, values) in sums.table.chunks_exact(width).enumerate() {
+        match set.piece_square(row) {
+            Some(place) => squares[place % 64] = largest(values).max(squares[place % 64]),
+            None => others = largest(values).max(others),
+        }
+    }
+    squares.sort_unstable_by_key(|&largest| -largest);
+    let pieces: i32 = squares[..MOST_PIECES].iter().sum();
+    let times = if set.captures { MOST_CAPTURES } else { FeatureSet::THREATS_SEEN };
+    largest(&sums.bias) + pieces + times * others
 }
 
 impl Head {

@@ -1,5 +1,7 @@
 //! A position of the tree: principal variation search, selective in what it looks at.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use anyhow::Result;
 use cozy_chess::{Board, Piece};
 
@@ -59,16 +61,7 @@ pub(super) struct Outlook {
 }
 
 impl Thread<'_> {
-    pub(super) fn search_root(
-        &mut self,
-        board: &Board,
-        depth: i32,
-        alpha: Score,
-        beta: Score,
-    ) -> Result<Score> {
-        self.search(board, Node { ply: 0, depth, alpha, beta, cut: false })
-    }
-
+    /// The score of a position by its moves, exact inside the window of `node`, a bound outside.
     pub(super) fn search(&mut self, board: &Board, mut node: Node) -> Result<Score> {
         if node.depth <= 0 {
             return self.resolve(board, node);
@@ -129,7 +122,7 @@ impl Thread<'_> {
             return Some(DRAW);
         }
         let value = self.shared.tables?.value(board, ply as u32)?;
-        self.shared.tbhits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.shared.tbhits.fetch_add(1, Relaxed);
         Some(of_tablebase(value, ply))
     }
 

@@ -65,6 +65,8 @@ pub(super) struct Table {
     /// Key xor content, and content, in turn.
     words: Box<[AtomicU64]>,
     generation: AtomicU8,
+    /// Keys are told apart from those of the games before by this.
+    game: u64,
 }
 
 impl Table {
@@ -74,7 +76,7 @@ impl Table {
         let lines = ((megabytes << 20) / (line * size_of::<AtomicU64>())).max(1);
         let words = try_zeroed_slice_box(lines * line)
             .map_err(|()| anyhow!("no memory for a transposition table of {megabytes} MB"))?;
-        Ok(Self { words, generation: AtomicU8::new(0) })
+        Ok(Self { words, generation: AtomicU8::new(0), game: 0 })
     }
 
     /// Says that another search begins, to which older entries matter less.
@@ -82,13 +84,17 @@ impl Table {
         self.generation.store((self.generation.load(Relaxed) + 1) % GENERATIONS, Relaxed);
     }
 
-    /// Forgets everything.
-    pub(super) fn clear(&self) {
-        self.words.iter().for_each(|word| word.store(0, Relaxed));
+    /// Forgets everything, without touching the memory, which may be large: no key fits any longer, and
+    /// the entries are so old that new ones take their places first.
+    pub(super) fn clear(&mut self) {
+        self.game = self.game.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let generation = self.generation.get_mut();
+        *generation = (*generation + GENERATIONS / 2) % GENERATIONS;
     }
 
     /// What is known of the position with `key`, `ply` plies from the root.
     pub(super) fn get(&self, key: u64, ply: usize) -> Option<Known> {
+        let key = key ^ self.game;
         let content = self.bucket(key).chunks_exact(2).find_map(|entry| {
             let content = entry[1].load(Relaxed);
             (content != 0 && entry[0].load(Relaxed) ^ content == key).then_some(content)
@@ -101,7 +107,7 @@ impl Table {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let bucket = self.bucket(key).as_ptr();
+            let bucket = self.bucket(key ^ self.game).as_ptr();
             // SAFETY: prefetching reads nothing and every x86-64 processor has it.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(bucket.cast()) };
         }
@@ -111,6 +117,7 @@ impl Table {
 
     /// Keeps what a search found out; what it did not is kept from before.
     pub(super) fn put(&self, key: u64, ply: usize, mut known: Known) {
+        let key = key ^ self.game;
         let generation = self.generation.load(Relaxed);
         let (mut place, mut worth) = (0, i32::MAX);
         for (index, entry) in self.bucket(key).chunks_exact(2).enumerate() {
@@ -227,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_is_put_is_got() -> Result<()> {
-        let table = Table::new(1)?;
+        let mut table = Table::new(1)?;
         assert_eq!(table.get(0, 0), None);
         for (key, entry) in [
             (0, known(0)),
@@ -244,6 +251,16 @@ mod tests {
         assert_eq!(table.get(7, 1).map(|found| found.score), Some(-mated_at(9)));
         table.clear();
         assert_eq!(table.get(7, 3), None);
+        Ok(())
+    }
+
+    #[test]
+    fn what_was_forgotten_makes_room_first() -> Result<()> {
+        let mut table = Table::new(1)?;
+        (0..4).for_each(|key| table.put(key, 0, known(200)));
+        table.clear();
+        (0..4).for_each(|key| table.put(key, 0, known(1)));
+        assert!((0..4).all(|key| table.get(key, 0) == Some(known(1))));
         Ok(())
     }
 

@@ -123,8 +123,9 @@ fn a_search_repeats_itself_and_its_lines_are_legal() -> Result<()> {
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut lines = Vec::new();
+        let mut planner = planner(Parts::default(), 1)?;
         for _ in 0..2 {
-            let mut planner = planner(Parts::default(), 1)?;
+            planner.new_game();
             planner.search(&root, &mut Control::without_signals(to_depth(7)), &mut |line| {
                 lines.push((line.depth, line.value, line.pv.clone(), line.nodes));
             })?;

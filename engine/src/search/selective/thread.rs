@@ -10,6 +10,7 @@ use super::corrections::Corrections;
 use super::history::{History, Moved};
 use super::margins;
 use super::moves::Choice;
+use super::node::Node;
 use super::parts::{Part, Parts};
 use super::score::{INFINITE, Score, is_certain, of_estimate};
 use super::table::{Known, Table};
@@ -152,7 +153,8 @@ impl<'a> Thread<'a> {
         let board = self.shared.root.board().clone();
         loop {
             self.best = None;
-            let score = self.search_root(&board, depth, alpha, beta)?;
+            let root = Node { ply: 0, depth, alpha, beta, cut: false };
+            let score = self.search(&board, root)?;
             margin += margin / 2;
             if self.stopped || alpha < score && score < beta {
                 return Ok(());

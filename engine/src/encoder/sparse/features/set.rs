@@ -80,6 +80,9 @@ impl FeatureSet {
     pub const ATTACK_STATES: Self =
         Self { states: States::Attack, king: KingView::None, captures: false, threats: false };
 
+    /// Threats that one side sees.
+    pub(in crate::encoder::sparse) const THREATS_SEEN: i32 = PAIRS as i32;
+
     /// Rows that one piece on one square has.
     pub fn variants(self) -> usize {
         self.buckets() * self.states()
