@@ -11,10 +11,10 @@ use crossbeam_channel::unbounded;
 use super::deepening::{Deepening, Task};
 use super::explanation::LastSearch;
 use super::mating::Mates;
-use super::root::RootMoves;
+use super::root::{RootMoves, own_value};
 use super::schedule::{Schedule, Step};
 use super::tablebase::Tablebases;
-use super::{Control, Explanation, Limits, Planner, Report, Searched, Value, rules};
+use super::{Control, Explanation, Limits, Planner, Report, Searched, Value};
 use crate::inference::Evaluator;
 use crate::position::Position;
 
@@ -151,11 +151,7 @@ impl Planner for Beam {
     }
 
     fn evaluate(&mut self, position: &Position) -> Result<Value> {
-        let board = position.board();
-        if let Some(value) = rules::result(board, 0, position.history()) {
-            return Ok(value);
-        }
-        Ok(Value::estimate(self.evaluator.value(board)?))
+        own_value(&mut self.evaluator, position, 0)
     }
 
     fn explain(&mut self) -> Result<Option<Explanation>> {
@@ -243,6 +239,7 @@ mod tests {
     use crate::encoder::{Attributes, Encoder, Inputs};
     use crate::inference::Worker;
     use crate::position::{legal_moves, repetition_key};
+    use crate::search::rules;
     use crate::weights::Weights;
 
     const FENS: [&str; 5] = [

@@ -4,7 +4,8 @@
 use anyhow::Result;
 use cozy_chess::Move;
 
-use super::{Value, rules};
+use super::Value;
+use super::root::own_value;
 use crate::inference::Evaluator;
 use crate::position::{Position, legal_moves};
 
@@ -60,10 +61,7 @@ impl LastSearch {
         for mv in legal_moves(root.board()) {
             let mut after = root.clone();
             after.play(mv);
-            let own = match rules::result(after.board(), 1, after.history()) {
-                Some(value) => -value,
-                None => Value::estimate(-evaluator.value(after.board())?),
-            };
+            let own = -own_value(evaluator, &after, 1)?;
             let searched = self.searched.iter().find(|searched| searched.mv == mv).copied();
             moves.push(Consideration { mv, own, searched });
         }

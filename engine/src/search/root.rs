@@ -1,9 +1,11 @@
 //! The moves that a search chooses from, and its lines as they are reported: the same for every planner.
 
+use anyhow::Result;
 use cozy_chess::Move;
 
 use super::tablebase::{RankedMoves, Tablebases};
-use super::{Limits, Report};
+use super::{Limits, Report, Value, rules};
+use crate::inference::Evaluator;
 use crate::position::{Position, legal_moves};
 
 /// The root's moves: those that `go` asked for, and of these the best ones where the tables know them.
@@ -44,4 +46,13 @@ impl RootMoves {
             report(line);
         }
     }
+}
+
+/// What a position `ply` plies from the root is worth without a search: exact where the game is over.
+pub(super) fn own_value(evaluator: &mut Evaluator, position: &Position, ply: u32) -> Result<Value> {
+    let board = position.board();
+    Ok(match rules::result(board, ply, position.history()) {
+        Some(value) => value,
+        None => Value::estimate(evaluator.value(board)?),
+    })
 }

@@ -21,8 +21,8 @@ use std::thread as threads;
 use anyhow::{Context, Result};
 
 use super::explanation::{LastSearch, note};
-use super::root::RootMoves;
-use super::{Control, Explanation, Planner, Report, Resources, Searched, Tablebases, Value, rules};
+use super::root::{RootMoves, own_value};
+use super::{Control, Explanation, Planner, Report, Resources, Searched, Tablebases, Value};
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 pub use parts::{Part, Parts};
@@ -110,12 +110,8 @@ impl Planner for Selective {
     }
 
     fn evaluate(&mut self, position: &Position) -> Result<Value> {
-        let board = position.board();
-        if let Some(value) = rules::result(board, 0, position.history()) {
-            return Ok(value);
-        }
         let mind = self.minds.first_mut().context("no thread to search")?;
-        Ok(Value::estimate(mind.evaluator.value(board)?))
+        own_value(&mut mind.evaluator, position, 0)
     }
 
     fn explain(&mut self) -> Result<Option<Explanation>> {

@@ -7,7 +7,7 @@ use crossbeam_channel::unbounded;
 
 use super::*;
 use crate::position::{legal_moves, repetition_key};
-use crate::search::{Limits, Signal, TimeLimit};
+use crate::search::{Limits, Signal, TimeLimit, rules};
 use crate::weights::Weights;
 
 const FENS: [&str; 6] = [
