@@ -339,16 +339,8 @@ impl Thread<'_> {
             score if score > alpha => Bound::Exact,
             _ => Bound::Upper,
         };
-        let (mv, own) = (tally.choice.map(|choice| choice.mv), self.frames[ply].uncorrected);
-        let known = Known { mv, score: tally.best, own, depth, bound };
-        // A capture explains by itself why the encoder was off.
-        let calm = tally.choice.is_none_or(|choice| choice.quiet) && !is_certain(known.score);
-        if let Some(own) = own.filter(|&own| calm && known.says_more_than(own))
-            && self.has(Part::Correction)
-        {
-            self.mind.corrections.learn(board, depth, known.score - own);
-        }
-        self.keep(board, ply, known);
+        let (mv, own) = (tally.choice.map(|choice| choice.mv), self.frames[ply].own);
+        self.keep(board, ply, Known { mv, score: tally.best, own, depth, bound });
     }
 
     /// Remembers which move was good enough, and which were not.

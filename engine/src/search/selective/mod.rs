@@ -3,7 +3,6 @@
 //! before it has looked, this cuts by what the search has found.
 
 mod children;
-mod corrections;
 mod history;
 mod margins;
 mod moves;

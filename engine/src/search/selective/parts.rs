@@ -31,13 +31,11 @@ pub enum Part {
     Aspiration,
     /// Moves without which the position would be much worse are searched deeper.
     Singular,
-    /// Scores are corrected by what the search made of positions with the same pawns.
-    Correction,
 }
 
 impl Part {
     /// All of them, with their names.
-    pub const ALL: [(Self, &str); 12] = [
+    pub const ALL: [(Self, &str); 11] = [
         (Self::Captures, "captures"),
         (Self::Table, "table"),
         (Self::Order, "order"),
@@ -49,7 +47,6 @@ impl Part {
         (Self::Exchange, "exchange"),
         (Self::Aspiration, "aspiration"),
         (Self::Singular, "singular"),
-        (Self::Correction, "correction"),
     ];
 }
 

@@ -11,7 +11,8 @@ use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_lost, mated_at};
 use super::table::{Bound, Known};
 use super::thread::{MAX_PLY, Thread, after};
-use crate::exchange::VALUES;
+use crate::encoder::sparse::features::Placement;
+use crate::exchange::{Exchanges, VALUES};
 
 impl Thread<'_> {
     /// The score of a position when only captures and promotions follow, any of which may be declined;
@@ -55,9 +56,12 @@ impl Thread<'_> {
             best = mated_at(ply);
         }
         let mut best_move = None;
+        let placement = Placement::of(board);
+        let exchanges = Exchanges::new(&placement);
         for place in 0..choices.len() {
             let Some(choice) = moves::next(&mut choices, place) else { break };
-            let hopeless = own.is_some_and(|own| self.is_hopeless(board, &choice, own, node.alpha));
+            let hopeless = own
+                .is_some_and(|own| self.is_hopeless(board, &exchanges, &choice, own, node.alpha));
             // One way out of check will do, beside those that win something.
             let spare = own.is_none() && !is_lost(best) && (choice.quiet || choice.loses());
             if hopeless || spare && self.has(Part::Width) {
@@ -91,15 +95,22 @@ impl Thread<'_> {
                 _ if best > first_alpha => Bound::Exact,
                 _ => Bound::Upper,
             };
-            let own = self.frames[ply].uncorrected;
             self.keep(board, ply, Known { mv: best_move, score: best, own, depth: 0, bound });
         }
         Ok(best)
     }
 
-    /// Whether a capture loses material, or wins too little to matter.
-    fn is_hopeless(&self, board: &Board, choice: &Choice, own: Score, alpha: Score) -> bool {
-        if self.has(Part::Exchange) && choice.loses() {
+    /// Whether a capture wins nothing on its square, which the encoder sees by itself, or too little to
+    /// matter.
+    fn is_hopeless(
+        &self,
+        board: &Board,
+        exchanges: &Exchanges<'_>,
+        choice: &Choice,
+        own: Score,
+        alpha: Score,
+    ) -> bool {
+        if self.has(Part::Exchange) && (choice.loses() || exchanges.gain_of_move(choice.mv) <= 0) {
             return true;
         }
         let value = |piece: Option<Piece>| piece.map_or(1, |piece| VALUES[piece as usize]);

@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::Result;
 use cozy_chess::{Board, Move};
 
-use super::corrections::Corrections;
 use super::history::{History, Moved};
 use super::margins;
 use super::moves::Choice;
@@ -36,19 +35,17 @@ pub(super) fn after(board: &Board, mv: Move) -> Board {
 pub(super) struct Mind {
     pub(super) evaluator: Evaluator,
     pub(super) history: History,
-    pub(super) corrections: Corrections,
 }
 
 impl Mind {
     pub(super) fn new(evaluator: Evaluator) -> Self {
-        Self { evaluator, history: History::new(), corrections: Corrections::new() }
+        Self { evaluator, history: History::new() }
     }
 
     /// Forgets what earlier searches learned.
     pub(super) fn clear(&mut self) {
         self.evaluator.clear_cache();
         self.history.clear();
-        self.corrections.clear();
     }
 }
 
@@ -68,9 +65,7 @@ pub(super) struct Shared<'a> {
 pub(super) struct Frame {
     /// The move made here; `None` where the side to move passed.
     pub(super) moved: Option<Moved>,
-    /// The position's own score as the encoder has it; none in check.
-    pub(super) uncorrected: Option<Score>,
-    /// The same, corrected by what searches made of such positions.
+    /// The position's own score; none in check.
     pub(super) own: Option<Score>,
     pub(super) killers: [Option<Move>; 2],
     /// Left out, to see what the position is worth without it.
@@ -225,21 +220,12 @@ impl<'a> Thread<'a> {
         ply: usize,
         known: Option<Known>,
     ) -> Result<Option<Score>> {
-        let frame = &mut self.frames[ply];
-        (frame.uncorrected, frame.own) = (None, None);
-        if !board.checkers().is_empty() {
-            return Ok(None);
-        }
-        let score = match known.and_then(|known| known.own) {
-            Some(score) => score,
-            None => of_estimate(self.mind.evaluator.value(board)?),
+        let own = match known.and_then(|known| known.own) {
+            _ if !board.checkers().is_empty() => None,
+            Some(score) => Some(score),
+            None => Some(of_estimate(self.mind.evaluator.value(board)?)),
         };
-        let correction = match self.shared.parts.has(Part::Correction) {
-            true => self.mind.corrections.of(board),
-            false => 0,
-        };
-        let own = score + correction;
-        (frame.uncorrected, frame.own) = (Some(score), Some(if own == 0 { 1 } else { own }));
-        Ok(frame.own)
+        self.frames[ply].own = own;
+        Ok(own)
     }
 }
