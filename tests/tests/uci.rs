@@ -297,10 +297,10 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
 fn a_choice_is_explained_by_either_planner() -> Result<()> {
     let mut session = session()?;
     session.send("position startpos")?;
+    let refused = session.answer("explain", "info string")?;
+    assert!(refused.contains("nothing has been searched"), "{refused}");
     for (planner, looked_at) in [("beam", 3), ("selective", 20)] {
         session.send(&format!("setoption name Planner value {planner}"))?;
-        let refused = session.answer("explain", "info string")?;
-        assert!(refused.contains("nothing has been searched"), "{refused}");
         let best = session.answer("go depth 4", "bestmove")?;
         session.send("explain")?;
         let lines = session.ask("isready", "readyok")?;
