@@ -149,10 +149,7 @@ fn lead(
         let mut reports: Vec<Report> =
             found.into_iter().map(|line| summary(&mut thread, depth, line)).collect();
         if thread.stopped && reports.len() < lines.min(moves.moves.len()) {
-            // What the unfinished iteration found counts if it is its best line.
-            if let Some(first) = reports.into_iter().next() {
-                best = Some(first);
-            }
+            // The lines of one iteration belong together: only what the others cost is said.
             if let Some(best) = &mut best {
                 add_costs(&mut thread, best);
                 report(best);
