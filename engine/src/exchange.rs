@@ -9,7 +9,12 @@ use cozy_chess::{
 use crate::encoder::sparse::features::Placement;
 
 /// Pawns that a piece is worth; a king is worth more than everything else.
-pub const VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
+const VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
+
+/// Pawns that what may stand on a square is worth.
+pub fn value(piece: Option<Piece>) -> i32 {
+    piece.map_or(0, |piece| VALUES[piece as usize])
+}
 
 /// Exchanges in one position.
 pub struct Exchanges<'a> {
@@ -60,7 +65,6 @@ impl<'a> Exchanges<'a> {
         if colors[*side_to_move as usize].has(mv.to) {
             return 0;
         }
-        let value = |piece: Option<Piece>| piece.map_or(0, |piece| VALUES[piece as usize]);
         let mover = on(mv.from);
         let arrived = mv.promotion.or(mover).unwrap_or(Piece::Pawn);
         let captured = match on(mv.to) {

@@ -8,6 +8,7 @@ pub mod axis;
 pub mod encoder;
 mod exchange;
 pub mod inference;
+mod memory;
 pub mod position;
 pub mod search;
 mod text;

@@ -7,6 +7,8 @@ use anyhow::{Result, anyhow};
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_slice_box;
 
+use crate::memory::{place, prefetch};
+
 /// Bytes of one entry.
 const ENTRY_SIZE: usize = size_of::<Entry>();
 
@@ -42,15 +44,7 @@ impl ScoreCache {
 
     /// Fetches the slot of `key` from memory, so that [`Self::get`] need not wait for it.
     pub(super) fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let entry = &raw const self.entries[self.slot(key)];
-            // SAFETY: prefetching reads nothing and every x86-64 processor has it.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
+        prefetch(&self.entries[self.slot(key)]);
     }
 
     /// Keeps a score, in place of what is in its slot.
@@ -82,7 +76,7 @@ impl ScoreCache {
     }
 
     fn slot(&self, key: u64) -> usize {
-        ((u128::from(key) * self.entries.len() as u128) >> 64) as usize
+        place(key, self.entries.len())
     }
 }
 

@@ -119,7 +119,8 @@ impl Planner for Beam {
         let (settings, tables) = (self.settings, self.tables.as_deref());
         let choice = RootMoves::new(root, control.limits(), tables);
         let limits = Limits { ponder: true, ..control.limits().clone() };
-        let open_ended = control.is_open_ended();
+        let asked = control.limits();
+        let open_ended = asked.depth.is_none() && asked.are_open_ended();
         let schedule =
             || Schedule::new(settings, open_ended).take_while(|step| step.depth <= MAX_DEPTH);
         let nodes = AtomicU64::new(0);

@@ -38,6 +38,17 @@ pub struct Limits {
     pub handicap: Option<Handicap>,
 }
 
+impl Limits {
+    /// Whether time, nodes or a signal end the search, whatever its depth.
+    pub fn are_open_ended(&self) -> bool {
+        self.waits() || self.time.is_some() || self.nodes.is_some()
+    }
+
+    fn waits(&self) -> bool {
+        self.infinite || self.ponder
+    }
+}
+
 /// How long a move may take, from when its clock runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit {
@@ -84,18 +95,11 @@ impl Control {
         self.limits.time.is_some() && !self.waits()
     }
 
-    /// Whether nothing but time, nodes or a signal ends the search.
-    pub fn is_open_ended(&self) -> bool {
-        let Limits { depth, nodes, time, .. } = &self.limits;
-        depth.is_none() && (self.waits() || time.is_some() || nodes.is_some())
-    }
-
     /// Whether an iteration of `depth` plies may begin, by the limits, or where they name none by the
     /// planner's `usual` depth.
     pub fn may_begin(&self, depth: u32, usual: u32) -> bool {
-        let Limits { depth: deepest, nodes, time, .. } = &self.limits;
-        let open_ended = self.waits() || time.is_some() || nodes.is_some();
-        let deepest = deepest.or_else(|| (!open_ended).then_some(usual));
+        let Limits { depth: deepest, time, .. } = &self.limits;
+        let deepest = deepest.or_else(|| (!self.limits.are_open_ended()).then_some(usual));
         let late = |time: TimeLimit| !self.waits() && self.clock.elapsed() >= time.begin;
         deepest.is_none_or(|deepest| depth <= deepest) && !time.is_some_and(late)
     }
@@ -132,7 +136,7 @@ impl Control {
     }
 
     fn waits(&self) -> bool {
-        self.limits.infinite || self.limits.ponder
+        self.limits.waits()
     }
 
     fn heed(&mut self, signal: Signal) {

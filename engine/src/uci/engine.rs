@@ -232,12 +232,10 @@ impl Engine {
     /// The planner of a search: the paper's, unless time or a signal ends it. Then it is the stronger one.
     /// Limited strength was measured with the beam.
     fn planner_for(&self, limits: &Limits) -> PlannerKind {
-        let Limits { nodes, time, infinite, ponder, handicap, .. } = limits;
-        let open_ended = nodes.is_some() || time.is_some() || *infinite || *ponder;
         match self.options.planner {
-            _ if handicap.is_some() => PlannerKind::Beam,
+            _ if limits.handicap.is_some() => PlannerKind::Beam,
             Some(planner) => planner,
-            None if open_ended => PlannerKind::Selective,
+            None if limits.are_open_ended() => PlannerKind::Selective,
             None => PlannerKind::Beam,
         }
     }

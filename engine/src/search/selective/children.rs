@@ -63,9 +63,12 @@ impl Thread<'_> {
         let mut choices = std::mem::take(&mut self.frames[node.ply].moves);
         let mut failed = std::mem::take(&mut self.frames[node.ply].failed);
         failed.clear();
-        let score = self
-            .order_moves(board, node, outlook, &mut choices)
-            .and_then(|()| self.try_in_order(board, node, outlook, &mut choices, &mut failed));
+        let placement = Placement::of(board);
+        let exchanges = Exchanges::new(&placement);
+        let score =
+            self.order_moves(board, node, outlook, &exchanges, &mut choices).and_then(|()| {
+                self.try_in_order(board, node, outlook, &exchanges, &mut choices, &mut failed)
+            });
         self.frames[node.ply].moves = choices;
         self.frames[node.ply].failed = failed;
         score
@@ -76,6 +79,7 @@ impl Thread<'_> {
         board: &Board,
         node: Node,
         outlook: &Outlook,
+        exchanges: &Exchanges<'_>,
         choices: &mut Vec<Choice>,
     ) -> Result<()> {
         moves::generate(board, false, choices);
@@ -85,7 +89,7 @@ impl Thread<'_> {
         if self.has(Part::Order) && node.depth >= margins::ORDER_DEPTH {
             self.score_choices(board, choices)?;
         }
-        moves::order(board, choices, &self.hints(node.ply, outlook.known));
+        moves::order(board, exchanges, choices, &self.hints(node.ply, outlook.known));
         Ok(())
     }
 
@@ -126,14 +130,14 @@ impl Thread<'_> {
         board: &Board,
         node: Node,
         outlook: &Outlook,
+        exchanges: &Exchanges<'_>,
         choices: &mut [Choice],
         failed: &mut Vec<Choice>,
     ) -> Result<Score> {
         let ply = node.ply;
         let excluded = self.frames[ply].excluded;
         let before = self.before(ply);
-        let placement = Placement::of(board);
-        let exchanges = Exchanges::new(&placement);
+        let may_drop = ply > 0 && has_pieces(board);
         self.frames[ply + 1].killers = [None; 2];
         let mut tally =
             Tally { alpha: node.alpha, best: -INFINITE, choice: None, tried: 0, quiets: 0 };
@@ -153,8 +157,8 @@ impl Thread<'_> {
                 place: tally.tried + 1,
                 quiets: tally.quiets,
             };
-            let droppable = ply > 0 && !is_lost(tally.best) && has_pieces(board);
-            if droppable && self.is_dropped(node, outlook, &prospect, tally.alpha, &exchanges) {
+            let droppable = may_drop && !is_lost(tally.best);
+            if droppable && self.is_dropped(node, outlook, &prospect, tally.alpha, exchanges) {
                 continue;
             }
             let extension = match outlook.known {
@@ -304,7 +308,6 @@ impl Thread<'_> {
         let Some(mv) = known.mv.filter(|_| worth) else { return Ok(Singular::No) };
         let bar = known.score - 2 * depth;
         self.frames[ply].excluded = Some(mv);
-        // The moves that this search orders must not stand in the way of those that are being tried.
         let score = self.search(board, node.below(bar, (depth - 1) / 2))?;
         self.frames[ply].excluded = None;
         Ok(match score {

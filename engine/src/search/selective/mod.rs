@@ -195,7 +195,6 @@ fn iterate_lines(
 
 /// Searches along until the leading thread has enough: what helpers find is in the table.
 fn help(mut thread: Thread<'_>) {
-    thread.interruptible = true;
     let mut expected = None;
     for depth in 1..=MAX_PLY as i32 {
         // A broken encoder is the leading thread's to report.

@@ -4,8 +4,7 @@ use cozy_chess::{Board, Move, Piece};
 
 use super::history::{History, Moved};
 use super::score::Score;
-use crate::encoder::sparse::features::Placement;
-use crate::exchange::{Exchanges, VALUES};
+use crate::exchange::{Exchanges, value};
 
 /// What a move is ordered by, from the first to the last: the move of the table, captures and promotions
 /// that lose nothing on their square, the killers, quiet moves, captures that lose.
@@ -61,16 +60,18 @@ pub(super) fn generate(board: &Board, captures_only: bool, moves: &mut Vec<Choic
 }
 
 /// Puts a number on every move, for [`next`].
-pub(super) fn order(board: &Board, moves: &mut [Choice], hints: &Hints<'_>) {
-    let placement = Placement::of(board);
-    let exchanges = Exchanges::new(&placement);
+pub(super) fn order(
+    board: &Board,
+    exchanges: &Exchanges<'_>,
+    moves: &mut [Choice],
+    hints: &Hints<'_>,
+) {
     for choice in moves {
         let mv = choice.mv;
         let own = choice.own.map_or(0, |own| own * OWN_SCORE);
         choice.order = if hints.from_table == Some(mv) {
             FROM_TABLE
         } else if !choice.quiet {
-            let value = |piece: Option<Piece>| piece.map_or(0, |piece| VALUES[piece as usize]);
             let victim = value(board.piece_on(mv.to)).max(1);
             let won = victim + value(mv.promotion);
             let history = hints.history.map_or(0, |history| history.of_capture(board, mv));

@@ -2,7 +2,7 @@
 //! trusted.
 
 use anyhow::Result;
-use cozy_chess::{Board, Piece};
+use cozy_chess::Board;
 
 use super::margins;
 use super::moves::{self, Choice};
@@ -12,7 +12,7 @@ use super::score::{DRAW, INFINITE, Score, is_lost, mated_at};
 use super::table::{Bound, Known};
 use super::thread::{MAX_PLY, Thread, after};
 use crate::encoder::sparse::features::Placement;
-use crate::exchange::{Exchanges, VALUES};
+use crate::exchange::{Exchanges, value};
 
 impl Thread<'_> {
     /// The score of a position when only captures and promotions follow, any of which may be declined;
@@ -51,13 +51,13 @@ impl Thread<'_> {
         node.alpha = node.alpha.max(best);
         let mut choices = std::mem::take(&mut self.frames[ply].moves);
         moves::generate(board, own.is_some(), &mut choices);
-        moves::order(board, &mut choices, &self.hints(ply, known));
+        let placement = Placement::of(board);
+        let exchanges = Exchanges::new(&placement);
+        moves::order(board, &exchanges, &mut choices, &self.hints(ply, known));
         if choices.is_empty() && own.is_none() {
             best = mated_at(ply);
         }
         let mut best_move = None;
-        let placement = Placement::of(board);
-        let exchanges = Exchanges::new(&placement);
         for place in 0..choices.len() {
             let Some(choice) = moves::next(&mut choices, place) else { break };
             let hopeless = own
@@ -113,8 +113,7 @@ impl Thread<'_> {
         if self.has(Part::Exchange) && (choice.loses() || exchanges.gain_of_move(choice.mv) <= 0) {
             return true;
         }
-        let value = |piece: Option<Piece>| piece.map_or(1, |piece| VALUES[piece as usize]);
-        let won = value(board.piece_on(choice.mv.to)) * margins::PAWN;
+        let won = value(board.piece_on(choice.mv.to)).max(1) * margins::PAWN;
         let quiet = choice.mv.promotion.is_none();
         self.has(Part::Futility) && quiet && own + won + margins::CAPTURE <= alpha
     }

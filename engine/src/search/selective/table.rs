@@ -9,6 +9,7 @@ use bytemuck::allocation::try_zeroed_slice_box;
 use cozy_chess::{Move, Piece, Square};
 
 use super::score::{Score, from_position, from_root};
+use crate::memory::{place, prefetch};
 
 /// Entries that share a cache line; a position may stand in any of them.
 const BUCKET: usize = 4;
@@ -104,15 +105,7 @@ impl Table {
 
     /// Fetches the bucket of `key` from memory, so that [`Self::get`] need not wait for it.
     pub(super) fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let bucket = self.bucket(key ^ self.game).as_ptr();
-            // SAFETY: prefetching reads nothing and every x86-64 processor has it.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(bucket.cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
+        prefetch(&self.bucket(key ^ self.game)[0]);
     }
 
     /// Keeps what a search found out; what it did not is kept from before.
@@ -160,8 +153,7 @@ impl Table {
 
     fn bucket(&self, key: u64) -> &[AtomicU64] {
         let lines = self.words.len() / (2 * BUCKET);
-        let line = ((u128::from(key) * lines as u128) >> 64) as usize;
-        &self.words[line * 2 * BUCKET..][..2 * BUCKET]
+        &self.words[place(key, lines) * 2 * BUCKET..][..2 * BUCKET]
     }
 }
 

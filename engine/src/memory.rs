@@ -1,0 +1,18 @@
+//! Where hashed things lie in memory, and how to have them at hand in time.
+
+/// The place of `key` among so many, all of them equally likely.
+pub fn place(key: u64, places: usize) -> usize {
+    ((u128::from(key) * places as u128) >> 64) as usize
+}
+
+/// Fetches `item` from memory, so that reading it soon need not wait.
+pub fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: prefetching reads nothing and every x86-64 processor has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *item).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
+}
