@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod data;
+mod flat;
 mod in_place;
 mod keep;
 mod label;

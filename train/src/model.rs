@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
 use azimuth::encoder::sparse::SparseNetwork;
 use azimuth::encoder::sparse::features::{FeatureSet, PIECE_SQUARES};
-use azimuth::encoder::transformer::{Dropout, Transformer, token_tensor};
+use azimuth::encoder::transformer::{Dropout, Trace, Transformer, token_ids};
 use azimuth::encoder::{Architecture, Inputs};
 use candle_core::{DType, Device, Tensor, Var};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::checkpoint::Checkpoint;
+use crate::flat::Flat;
 use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
 use crate::optimizer::rows::FactoredTable;
@@ -30,9 +31,19 @@ const READOUT_BIAS: &str = "readout.bias";
 /// nearly certain wins and losses.
 const READOUT_LENGTH: f32 = 5.0;
 
+/// The optimiser's name for all parameters of a transformer.
+const PARAMETERS: &str = "parameters";
+
 enum Network {
-    Transformer(Transformer),
+    Transformer(Transformer, Flat),
     Sparse(SparseNetwork),
+}
+
+/// A batch in the space, and what leads from there back to the parameters.
+pub struct Embedded {
+    /// Unit embeddings (batch x D), f32, that losses are to be made of.
+    pub z: Tensor,
+    trace: Option<Trace>,
 }
 
 /// An encoder whose parameters move.
@@ -48,62 +59,65 @@ pub struct Model {
 }
 
 impl Model {
-    /// Fresh parameters drawn from `seed`.
+    /// Fresh parameters drawn from `seed`; a transformer computes in `dtype`, and its parameters move in
+    /// f32.
     pub fn new(
         architecture: &Architecture,
         device: &Device,
+        dtype: DType,
         dropout: f32,
         seed: u64,
     ) -> Result<Self> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let dim = architecture.embedding_dim();
-        let spread = READOUT_LENGTH / (dim as f32).sqrt();
-        let mut specs = architecture.parameters();
-        specs.push(ParameterSpec::new(READOUT_DIRECTION, &[dim], Init::Normal(spread)));
-        specs.push(ParameterSpec::new(READOUT_BIAS, &[1], Init::Constant(0.0)));
         let mut variables = BTreeMap::new();
         let mut table = None;
-        for spec in specs {
-            if let (TABLE, Some(set)) = (&*spec.name, features(architecture)) {
-                let width = spec.shape[1];
-                let mut draw = |count| draw(spec.init, count, &mut rng);
-                if device.is_cpu() {
-                    table = Some(FactoredTable::new(set, width, draw)?);
-                } else {
-                    // The same beginning: what rows share is drawn, their own values are 0.
-                    let pieces = Tensor::from_vec(
-                        draw(PIECE_SQUARES * width)?,
-                        (PIECE_SQUARES, width),
-                        device,
-                    )?;
-                    let more = set.shared_rows() - PIECE_SQUARES;
-                    let rest = Tensor::zeros((more, width), DType::F32, device)?;
-                    let shared = Tensor::cat(&[&pieces, &rest], 0)?;
-                    variables.insert(SHARED.to_owned(), Var::from_tensor(&shared)?);
-                    let own = Var::zeros((set.rows(), width), DType::F32, device)?;
-                    variables.insert(spec.name, own);
-                }
-                continue;
-            }
-            let values = draw(spec.init, spec.shape.iter().product(), &mut rng)?;
-            let tensor = Tensor::from_vec(values, spec.shape.as_slice(), device)?;
-            variables.insert(spec.name, Var::from_tensor(&tensor)?);
-        }
-        let optimizer = DenseOptimizer::new(variables.iter().map(|(n, v)| (n.clone(), v.clone())))?;
-        let mut parameters: Vec<(String, Tensor)> =
-            variables.iter().map(|(n, v)| (n.clone(), v.as_tensor().clone())).collect();
-        if let Some(table) = &table {
-            parameters.push((TABLE.to_owned(), table.table().clone()));
-        }
-        let parameters = Parameters::new(parameters);
         let network = match architecture {
             Architecture::Transformer(config) => {
-                Network::Transformer(Transformer::new(config, &parameters)?)
+                let specs = config.parameters();
+                let mut values = Vec::new();
+                for spec in &specs {
+                    values.extend(draw(spec.init, spec.shape.iter().product(), &mut rng)?);
+                }
+                let flat = Flat::new(specs, values, device, dtype)?;
+                variables.insert(PARAMETERS.to_owned(), flat.master().clone());
+                let network = Transformer::new(config, &flat.working_parameters()?)?;
+                Network::Transformer(network, flat)
             }
             Architecture::Sparse(config) => {
-                Network::Sparse(SparseNetwork::new(config, &parameters)?)
+                for spec in config.parameters() {
+                    if spec.name == TABLE {
+                        let width = spec.shape[1];
+                        let draw = |count| draw(spec.init, count, &mut rng);
+                        if device.is_cpu() {
+                            table = Some(FactoredTable::new(config.features, width, draw)?);
+                        } else {
+                            let (own, shared) = dense_table(config.features, width, device, draw)?;
+                            variables.insert(SHARED.to_owned(), shared);
+                            variables.insert(spec.name, own);
+                        }
+                    } else {
+                        let variable = variable(&spec, device, &mut rng)?;
+                        variables.insert(spec.name, variable);
+                    }
+                }
+                let mut parameters: Vec<(String, Tensor)> =
+                    variables.iter().map(|(n, v)| (n.clone(), v.as_tensor().clone())).collect();
+                if let Some(table) = &table {
+                    parameters.push((TABLE.to_owned(), table.table().clone()));
+                }
+                Network::Sparse(SparseNetwork::new(config, &Parameters::new(parameters))?)
             }
         };
+        let dim = architecture.embedding_dim();
+        let spread = READOUT_LENGTH / (dim as f32).sqrt();
+        for spec in [
+            ParameterSpec::new(READOUT_DIRECTION, &[dim], Init::Normal(spread)),
+            ParameterSpec::new(READOUT_BIAS, &[1], Init::Constant(0.0)),
+        ] {
+            let variable = variable(&spec, device, &mut rng)?;
+            variables.insert(spec.name, variable);
+        }
+        let optimizer = DenseOptimizer::new(variables.iter().map(|(n, v)| (n.clone(), v.clone())))?;
         Ok(Self {
             architecture: architecture.clone(),
             device: device.clone(),
@@ -115,13 +129,14 @@ impl Model {
         })
     }
 
-    /// Unit embeddings (batch x D) of a training batch; dropout depends on `seed` alone.
-    pub fn forward(&self, inputs: Inputs, seed: u64) -> Result<Tensor> {
+    /// A training batch in the space; dropout depends on `seed` alone.
+    pub fn forward(&self, inputs: Inputs, seed: u64) -> Result<Embedded> {
         match (&self.network, inputs) {
-            (Network::Transformer(network), Inputs::Tokens(tokens)) => {
-                let tokens = token_tensor(&tokens, &self.device)?;
-                let mut dropout = SeededDropout::new(self.dropout, seed, &self.device)?;
-                Ok(network.forward(&tokens, &mut dropout)?)
+            (Network::Transformer(network, _), Inputs::Tokens(tokens)) => {
+                let ids = token_ids(&tokens, &self.device)?;
+                let trace = network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
+                let z = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
+                Ok(Embedded { z, trace: Some(trace) })
             }
             (Network::Sparse(network), Inputs::Features(features)) => {
                 let folded = self.folded_table()?;
@@ -129,7 +144,8 @@ impl Model {
                     table.prepare(&features)?;
                 }
                 let sink = self.table.as_ref().map(FactoredTable::sink);
-                Ok(network.forward(&Arc::new(features), folded.as_ref(), sink)?)
+                let z = network.forward(&Arc::new(features), folded.as_ref(), sink)?;
+                Ok(Embedded { z, trace: None })
             }
             _ => unreachable!("batches are made for the architecture"),
         }
@@ -140,14 +156,30 @@ impl Model {
         (&self.variables[READOUT_DIRECTION], &self.variables[READOUT_BIAS])
     }
 
-    /// Moves all parameters against the gradient of `loss`, which is cut to length `clip`.
-    pub fn step(&mut self, loss: &Tensor, mut step: Step, clip: Option<f64>) -> Result<()> {
-        let gradients = loss.backward()?;
+    /// Moves all parameters against the gradient of `loss`, made of `embedded`, which is cut to length
+    /// `clip`.
+    pub fn step(
+        &mut self,
+        embedded: Embedded,
+        loss: &Tensor,
+        mut step: Step,
+        clip: Option<f64>,
+    ) -> Result<()> {
+        let mut gradients = loss.backward()?;
+        if let (Network::Transformer(network, flat), Some(trace)) = (&self.network, embedded.trace)
+        {
+            let slopes = gradients.get(&embedded.z).context("the loss has no gradient")?.clone();
+            let joined = flat.join(network.backward(trace, &slopes)?)?;
+            gradients.insert(flat.master(), joined);
+        }
         if let Some(longest) = clip {
             let rows = self.table.as_ref().map_or(0.0, FactoredTable::squared_gradient);
             step = step.clipped(longest, self.optimizer.squared_gradient(&gradients)? + rows);
         }
         self.optimizer.step(&gradients, step)?;
+        if let Network::Transformer(_, flat) = &self.network {
+            flat.refresh()?;
+        }
         if let Some(table) = &mut self.table {
             table.step(step);
         }
@@ -157,18 +189,20 @@ impl Model {
     /// The parameters as they play: the factoriser folded in, training-only ones left out, f32 on
     /// the CPU.
     pub fn parameters(&self) -> Result<Parameters> {
+        if let Network::Transformer(_, flat) = &self.network {
+            return copied(flat.parameters()?.iter().map(|(n, t)| (n.clone(), t.clone())));
+        }
         let table = match &self.table {
             Some(table) => Some(table.whole()?),
             None => self.folded_table()?,
         };
-        let named = self.architecture.parameters().into_iter().map(|spec| {
+        copied(self.architecture.parameters().into_iter().map(|spec| {
             let tensor = match &table {
                 Some(table) if spec.name == TABLE => table.clone(),
                 _ => self.variables[&spec.name].as_tensor().clone(),
             };
-            Ok((spec.name, tensor.detach().to_device(&Device::Cpu)?.copy()?))
-        });
-        Ok(Parameters::new(named.collect::<Result<Vec<_>>>()?))
+            (spec.name, tensor)
+        }))
     }
 
     /// Own plus shared rows where both are dense variables.
@@ -210,8 +244,17 @@ impl Model {
         if let Some(table) = &mut self.table {
             table.restore(&take)?;
         }
+        if let Network::Transformer(_, flat) = &self.network {
+            flat.refresh()?;
+        }
         Ok(())
     }
+}
+
+/// The tensors as they are now, on the CPU.
+fn copied(tensors: impl Iterator<Item = (String, Tensor)>) -> Result<Parameters> {
+    let copies = tensors.map(|(name, t)| Ok((name, t.detach().to_device(&Device::Cpu)?.copy()?)));
+    Ok(Parameters::new(copies.collect::<Result<Vec<_>>>()?))
 }
 
 fn features(architecture: &Architecture) -> Option<FeatureSet> {
@@ -219,6 +262,26 @@ fn features(architecture: &Architecture) -> Option<FeatureSet> {
         Architecture::Sparse(config) => Some(config.features),
         Architecture::Transformer(_) => None,
     }
+}
+
+/// A table's own rows and those that they share as dense variables. They begin as on the CPU: what rows
+/// share is drawn, their own values are 0.
+fn dense_table(
+    set: FeatureSet,
+    width: usize,
+    device: &Device,
+    mut draw: impl FnMut(usize) -> Result<Vec<f32>>,
+) -> Result<(Var, Var)> {
+    let pieces = Tensor::from_vec(draw(PIECE_SQUARES * width)?, (PIECE_SQUARES, width), device)?;
+    let more = set.shared_rows() - PIECE_SQUARES;
+    let rest = Tensor::zeros((more, width), DType::F32, device)?;
+    let shared = Var::from_tensor(&Tensor::cat(&[&pieces, &rest], 0)?)?;
+    Ok((Var::zeros((set.rows(), width), DType::F32, device)?, shared))
+}
+
+fn variable(spec: &ParameterSpec, device: &Device, rng: &mut Xoshiro256PlusPlus) -> Result<Var> {
+    let values = draw(spec.init, spec.shape.iter().product(), rng)?;
+    Ok(Var::from_vec(values, spec.shape.as_slice(), device)?)
 }
 
 fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f32>> {
@@ -231,50 +294,4 @@ fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f3
             Uniform::new_inclusive(-bound, bound)?.sample_iter(rng).take(count).collect()
         }
     })
-}
-
-/// Inverted dropout whose masks follow from a seed on every device.
-struct SeededDropout {
-    rate: f32,
-    rng: Xoshiro256PlusPlus,
-}
-
-impl SeededDropout {
-    fn new(rate: f32, seed: u64, device: &Device) -> Result<Self> {
-        if !device.is_cpu() {
-            device.set_seed(seed)?;
-        }
-        Ok(Self { rate, rng: Xoshiro256PlusPlus::seed_from_u64(seed) })
-    }
-}
-
-impl Dropout for SeededDropout {
-    fn active(&self) -> bool {
-        self.rate > 0.0
-    }
-
-    fn apply(&mut self, x: Tensor) -> candle_core::Result<Tensor> {
-        if self.rate == 0.0 {
-            return Ok(x);
-        }
-        let scale = 1.0 / (1.0 - self.rate);
-        let mask = if x.device().is_cpu() {
-            let threshold = (self.rate * 65_536.0) as u64;
-            let mut bits = (0u64, 0);
-            let mut kept = || {
-                if bits.1 == 0 {
-                    bits = (self.rng.random(), 4);
-                }
-                let draw = bits.0 & 0xffff;
-                bits = (bits.0 >> 16, bits.1 - 1);
-                if draw < threshold { 0.0 } else { scale }
-            };
-            let mask: Vec<f32> = (0..x.elem_count()).map(|_| kept()).collect();
-            Tensor::from_vec(mask, x.shape(), x.device())?
-        } else {
-            let draws = Tensor::rand(0f32, 1f32, x.shape(), x.device())?;
-            (draws.ge(self.rate)?.to_dtype(DType::F32)? * f64::from(scale))?
-        };
-        x * mask
-    }
 }

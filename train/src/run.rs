@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use azimuth::encoder::Architecture;
 use azimuth::encoder::parameters::Parameters;
-use candle_core::Device;
+use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -73,7 +73,13 @@ struct State {
 impl State {
     fn new(config: &Config, device: &Device) -> Result<Self> {
         Ok(Self {
-            model: Model::new(&config.architecture, device, config.dropout, config.seed)?,
+            model: Model::new(
+                &config.architecture,
+                device,
+                DType::F32,
+                config.dropout,
+                config.seed,
+            )?,
             average: config.average.map(Average::new),
             best: config.patience.map(Best::new),
         })
@@ -163,10 +169,11 @@ pub fn train(
     while done < last && !state.best.as_ref().is_some_and(Best::is_over) {
         let batch = progress.wait(|| batches.recv())?;
         let labels = Labels { win_probabilities: &batch.labels, parents: &batch.parents };
-        let z = state.model.forward(batch.inputs, config.seed ^ done.rotate_left(32))?;
+        let seed = config.seed ^ done.rotate_left(32);
+        let embedded = state.model.forward(batch.inputs, seed)?;
         let (direction, bias) = state.model.readout();
-        let found = config.losses.of(&z, &labels, direction, bias)?;
-        state.model.step(&found.total, config.schedule.step(done), config.clip)?;
+        let found = config.losses.of(&embedded.z, &labels, direction, bias)?;
+        state.model.step(embedded, &found.total, config.schedule.step(done), config.clip)?;
         done += 1;
         progress.step(batch.labels.len(), &found)?;
         if let Some(average) = &mut state.average

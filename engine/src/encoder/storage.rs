@@ -10,10 +10,18 @@ pub(super) fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a
     Ok(&f32::cpu_storage_as_slice(storage)?[start..end])
 }
 
-/// Runs `work` on the f32 values of a CPU tensor.
-pub(super) fn with_values<T>(tensor: &Tensor, work: impl FnOnce(&[f32]) -> T) -> Result<T> {
-    let tensor = tensor.contiguous()?;
-    let (storage, layout) = tensor.storage_and_layout();
-    let Storage::Cpu(storage) = &*storage else { bail!("CPU operation: not on the CPU") };
-    Ok(work(values(storage, layout)?))
+/// Runs `work` on the f32 values of CPU tensors.
+pub(super) fn with_values<const N: usize, T>(
+    tensors: [&Tensor; N],
+    work: impl FnOnce([&[f32]; N]) -> T,
+) -> Result<T> {
+    let contiguous =
+        tensors.iter().map(|tensor| tensor.contiguous()).collect::<Result<Vec<_>>>()?;
+    let guards: Vec<_> = contiguous.iter().map(Tensor::storage_and_layout).collect();
+    let mut slices = [&[][..]; N];
+    for (slice, (storage, layout)) in slices.iter_mut().zip(&guards) {
+        let Storage::Cpu(storage) = &**storage else { bail!("CPU operation: not on the CPU") };
+        *slice = values(storage, layout)?;
+    }
+    Ok(work(slices))
 }

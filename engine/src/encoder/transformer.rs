@@ -4,16 +4,17 @@
 //! Layers are PyTorch's `nn.TransformerEncoderLayer` in its default form and parameters carry the
 //! names of the authors' published code, so that a checkpoint converts key by key.
 
+use std::collections::HashMap;
+
 use anyhow::{Result, ensure};
 use candle_core::{D, DType, Device, Module, Tensor};
-use candle_nn::{Linear, ops};
+use candle_nn::Linear;
 use serde::{Deserialize, Serialize};
 
+use super::fused::{self, AddNorm, Mask};
 use super::parameters::{Init, ParameterSpec, Parameters, linear};
-use super::{Attributes, Encoder, InputKind, Inputs, Perspective, fused};
-use crate::tokens;
-
-const LAYER_NORM_EPS: f64 = 1e-5;
+use super::{Attributes, Encoder, InputKind, Inputs, Perspective};
+use crate::tokens::{self, Tokens};
 
 /// Sizes of a transformer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,40 +110,59 @@ impl TransformerConfig {
     }
 }
 
-/// Drops activations at random when training; see [`Inference`] for no dropout.
-pub trait Dropout {
-    /// Whether anything is dropped; where nothing is, attention runs as one fused pass on the CPU.
-    fn active(&self) -> bool;
+/// Id of CLS, which every sequence begins with: the row after the vocabulary's.
+const CLS: u8 = tokens::VOCABULARY as u8;
 
-    /// `x` with some values set to 0 and the others scaled up.
-    fn apply(&mut self, x: Tensor) -> candle_core::Result<Tensor>;
+/// Tokens and CLS.
+const LENGTH: usize = tokens::LEN + 1;
+
+/// What a training step drops: the same values wherever it is computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropout {
+    rate: f32,
+    seed: u64,
 }
 
-/// A forward pass that drops nothing.
-pub struct Inference;
+/// Where a layer drops values, as PyTorch's does.
+#[derive(Clone, Copy)]
+enum Site {
+    Weights,
+    Attended,
+    Widened,
+    Narrowed,
+}
 
-impl Dropout for Inference {
-    fn active(&self) -> bool {
-        false
+impl Dropout {
+    /// Drops nothing.
+    pub const NONE: Self = Self { rate: 0.0, seed: 0 };
+
+    /// Drops values with the chance `rate`, in [0, 1).
+    pub fn new(rate: f32, seed: u64) -> Self {
+        Self { rate, seed }
     }
 
-    fn apply(&mut self, x: Tensor) -> candle_core::Result<Tensor> {
-        Ok(x)
+    fn mask(self, layer: usize, site: Site) -> Mask {
+        let place = 4 * layer as u64 + site as u64 + 1;
+        Mask::new(self.rate, self.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 }
 
 struct Layer {
-    in_proj: Linear,
-    out_proj: Linear,
-    linear1: Linear,
-    linear2: Linear,
-    norm1: (Tensor, Tensor),
-    norm2: (Tensor, Tensor),
+    in_weight: Tensor,
+    in_bias: Tensor,
+    out_weight: Tensor,
+    norm1: AddNorm,
+    weight1: Tensor,
+    bias1: Tensor,
+    weight2: Tensor,
+    norm2: AddNorm,
 }
 
-/// The transformer as a function of its parameters; training and inference share it.
+/// The transformer as a function of its parameters; training and inference share it. Its gradient is
+/// written out here, layer by layer, because candle's differentiation fills and adds a tensor of zeros
+/// for every tensor on the way.
 pub struct Transformer {
-    config: TransformerConfig,
+    heads: usize,
     embedding: Tensor,
     cls_token: Tensor,
     positional_encoding: Tensor,
@@ -150,31 +170,54 @@ pub struct Transformer {
     projection: Linear,
 }
 
+/// What a backward pass needs of the forward pass.
+pub struct Trace {
+    ids: Tensor,
+    dropout: Dropout,
+    layers: Vec<LayerTrace>,
+    cls: Tensor,
+    /// Lengths of the embeddings before they were scaled to 1, (batch, 1).
+    lengths: Tensor,
+    z: Tensor,
+}
+
+/// A layer's input and the result of each of its matrix products and operations, (rows, width).
+struct LayerTrace {
+    x: Tensor,
+    packed: Tensor,
+    mixed: Tensor,
+    attended: Tensor,
+    normed: Tensor,
+    wide: Tensor,
+    activated: Tensor,
+    narrowed: Tensor,
+}
+
 impl Transformer {
     /// Builds the network over `parameters`; a change of a variable among them is seen at once.
     pub fn new(config: &TransformerConfig, parameters: &Parameters) -> Result<Self> {
         let layer = |index: usize| -> Result<Layer> {
-            let name = |part: &str| format!("transformer.layers.{index}.{part}");
-            let norm = |part: &str| -> Result<(Tensor, Tensor)> {
-                Ok((
-                    parameters.get(&name(&format!("{part}.weight")))?,
-                    parameters.get(&name(&format!("{part}.bias")))?,
-                ))
+            let get = |part: &str| parameters.get(&layer_name(index, part));
+            let norm = |norm: &str, product: &str| -> Result<AddNorm> {
+                Ok(AddNorm {
+                    bias: get(&format!("{product}.bias"))?,
+                    weight: get(&format!("{norm}.weight"))?,
+                    shift: get(&format!("{norm}.bias"))?,
+                })
             };
             Ok(Layer {
-                in_proj: Linear::new(
-                    parameters.get(&name("self_attn.in_proj_weight"))?,
-                    Some(parameters.get(&name("self_attn.in_proj_bias"))?),
-                ),
-                out_proj: parameters.linear(&name("self_attn.out_proj"))?,
-                linear1: parameters.linear(&name("linear1"))?,
-                linear2: parameters.linear(&name("linear2"))?,
-                norm1: norm("norm1")?,
-                norm2: norm("norm2")?,
+                in_weight: get("self_attn.in_proj_weight")?,
+                in_bias: get("self_attn.in_proj_bias")?,
+                out_weight: get("self_attn.out_proj.weight")?,
+                norm1: norm("norm1", "self_attn.out_proj")?,
+                weight1: get("linear1.weight")?,
+                bias1: get("linear1.bias")?,
+                weight2: get("linear2.weight")?,
+                norm2: norm("norm2", "linear2")?,
             })
         };
         Ok(Self {
-            config: config.clone(),
+            heads: config.heads,
             embedding: parameters.get("embedding.weight")?,
             cls_token: parameters.get("cls_token")?,
             positional_encoding: parameters.get("positional_encoding")?,
@@ -183,88 +226,197 @@ impl Transformer {
         })
     }
 
-    /// Unit embeddings (batch x D) of `tokens` (batch x 77, u32).
-    pub fn forward(
-        &self,
-        tokens: &Tensor,
-        dropout: &mut impl Dropout,
-    ) -> candle_core::Result<Tensor> {
-        let (batch, length) = tokens.dims2()?;
-        let embedded = self.embedding.embedding(&tokens.flatten_all()?)?.reshape((
-            batch,
-            length,
-            self.config.hidden,
-        ))?;
-        let cls = self.cls_token.broadcast_as((batch, 1, self.config.hidden))?;
-        let mut x = Tensor::cat(&[&cls.contiguous()?, &embedded], 1)?
-            .broadcast_add(&self.positional_encoding)?;
-        for layer in &self.layers {
-            let attended = self.attend(layer, &x, dropout)?;
-            let attended = dropout.apply(attended)?;
-            x = layer_norm(&(x + attended)?, &layer.norm1.0, &layer.norm1.1)?;
-            let widened = gelu(&layer.linear1.forward(&x)?)?;
-            let widened = dropout.apply(widened)?;
-            let narrowed = dropout.apply(layer.linear2.forward(&widened)?)?;
-            x = layer_norm(&(x + narrowed)?, &layer.norm2.0, &layer.norm2.1)?;
+    /// Unit embeddings (batch x D, f32) of the sequences `ids` (batch x 78, u8), see [`token_ids`].
+    pub fn forward(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
+        let mut x = self.embed(ids)?;
+        for index in 0..self.layers.len() {
+            x = self.layer(index, x, Dropout::NONE)?.1;
         }
-        let cls = x.narrow(1, 0, 1)?.squeeze(1)?.contiguous()?;
-        normalize(&self.projection.forward(&cls)?)
+        let (_, projected) = self.project(&x)?;
+        Ok(normalize(&projected)?.1)
     }
 
-    fn attend(
-        &self,
-        layer: &Layer,
-        x: &Tensor,
-        dropout: &mut impl Dropout,
-    ) -> candle_core::Result<Tensor> {
-        let (batch, length, hidden) = x.dims3()?;
-        let heads = self.config.heads;
-        let packed = layer.in_proj.forward(x)?;
-        if fuses(x) && !dropout.active() {
-            return layer.out_proj.forward(&fused::attention(&packed, heads)?);
+    /// The same with dropout, and what [`Self::backward`] needs to know.
+    pub fn forward_traced(&self, ids: &Tensor, dropout: Dropout) -> candle_core::Result<Trace> {
+        let mut x = self.embed(ids)?;
+        let mut layers = Vec::with_capacity(self.layers.len());
+        for index in 0..self.layers.len() {
+            let (trace, out) = self.layer(index, x, dropout)?;
+            layers.push(trace);
+            x = out;
         }
-        let per_head = hidden / heads;
-        // (batch, length, 3H) -> q, k, v of (batch, heads, length, per_head).
-        let packed =
-            packed.reshape((batch, length, 3, heads, per_head))?.permute((2, 0, 3, 1, 4))?;
-        let part = |index: usize| packed.get(index)?.contiguous();
-        let (q, k, v) = (part(0)?, part(1)?, part(2)?);
-        let scores = (q * (per_head as f64).powf(-0.5))?.matmul(&k.transpose(2, 3)?)?;
-        let attention = ops::softmax(&scores, D::Minus1)?;
-        let attention = dropout.apply(attention)?;
-        let mixed = attention.matmul(&v)?.transpose(1, 2)?.reshape((batch, length, hidden))?;
-        layer.out_proj.forward(&mixed)
+        let (cls, projected) = self.project(&x)?;
+        let (lengths, z) = normalize(&projected)?;
+        Ok(Trace { ids: ids.clone(), dropout, layers, cls, lengths, z })
+    }
+
+    /// Rows of tokens with their places, (batch x 78, H).
+    fn embed(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
+        let (batch, length) = ids.dims2()?;
+        let hidden = self.embedding.dim(1)?;
+        let table = Tensor::cat(&[&self.embedding, &self.cls_token.reshape((1, hidden))?], 0)?;
+        let rows = table.index_select(&ids.flatten_all()?, 0)?.reshape((batch, length, hidden))?;
+        rows.broadcast_add(&self.positional_encoding)?.reshape((batch * length, hidden))
+    }
+
+    /// A layer's result and what led to it.
+    fn layer(
+        &self,
+        index: usize,
+        x: Tensor,
+        dropout: Dropout,
+    ) -> candle_core::Result<(LayerTrace, Tensor)> {
+        let layer = &self.layers[index];
+        let mask = |site| dropout.mask(index, site);
+        let packed = x.matmul(&layer.in_weight.t()?)?;
+        let by_sample = sequences(&packed)?;
+        let mixed = fused::attention(&by_sample, &layer.in_bias, self.heads, mask(Site::Weights))?;
+        let mixed = mixed.flatten(0, 1)?;
+        let attended = mixed.matmul(&layer.out_weight.t()?)?;
+        let normed = fused::add_norm(&x, &attended, &layer.norm1, mask(Site::Attended))?;
+        let wide = normed.matmul(&layer.weight1.t()?)?;
+        let activated = fused::gelu(&wide, &layer.bias1, mask(Site::Widened))?;
+        let narrowed = activated.matmul(&layer.weight2.t()?)?;
+        let out = fused::add_norm(&normed, &narrowed, &layer.norm2, mask(Site::Narrowed))?;
+        Ok((LayerTrace { x, packed, mixed, attended, normed, wide, activated, narrowed }, out))
+    }
+
+    /// CLS of every sequence, and where it is in the space before it is scaled to unit length, f32.
+    fn project(&self, x: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
+        let cls = sequences(x)?.narrow(1, 0, 1)?.squeeze(1)?.contiguous()?;
+        let projected = self.projection.forward(&cls)?.to_dtype(DType::F32)?;
+        Ok((cls, projected))
+    }
+
+    /// Gradients of every parameter by name, given that of the embeddings (batch x D, f32).
+    pub fn backward(
+        &self,
+        trace: Trace,
+        gradient: &Tensor,
+    ) -> candle_core::Result<HashMap<String, Tensor>> {
+        let mut found = HashMap::new();
+        // Of z = y / |y|: dy = (dz - z (z · dz)) / |y|.
+        let along = (&trace.z * gradient)?.sum_keepdim(D::Minus1)?;
+        let slopes = (gradient - trace.z.broadcast_mul(&along)?)?.broadcast_div(&trace.lengths)?;
+        let slopes = slopes.to_dtype(trace.cls.dtype())?;
+        product_back("projection", &slopes, &trace.cls, &mut found)?;
+        let cls = slopes.matmul(self.projection.weight())?.unsqueeze(1)?;
+        let (batch, _, hidden) = cls.dims3()?;
+        let others = Tensor::zeros((batch, LENGTH - 1, hidden), cls.dtype(), cls.device())?;
+        let mut slopes = Tensor::cat(&[&cls, &others], 1)?.flatten(0, 1)?;
+        let dropout = trace.dropout;
+        for (index, trace) in trace.layers.into_iter().enumerate().rev() {
+            slopes = self.layer_back(index, &trace, dropout, &slopes, &mut found)?;
+        }
+        self.embed_back(&trace.ids, &slopes, &mut found)?;
+        Ok(found)
+    }
+
+    /// The gradient of a layer's input, given that of its result.
+    fn layer_back(
+        &self,
+        index: usize,
+        trace: &LayerTrace,
+        dropout: Dropout,
+        slopes: &Tensor,
+        found: &mut HashMap<String, Tensor>,
+    ) -> candle_core::Result<Tensor> {
+        let LayerTrace { x, packed, mixed, attended, normed, wide, activated, narrowed } = trace;
+        let layer = &self.layers[index];
+        let name = |part: &str| layer_name(index, part);
+        let mask = |site| dropout.mask(index, site);
+
+        let norm2 =
+            fused::add_norm_back(normed, narrowed, &layer.norm2, mask(Site::Narrowed), slopes)?;
+        product_back(&name("linear2"), &norm2.branch, activated, found)?;
+        let slopes = norm2.branch.matmul(&layer.weight2)?;
+        let slopes = fused::gelu_back(wide, &layer.bias1, mask(Site::Widened), &slopes)?;
+        product_back(&name("linear1"), &slopes, normed, found)?;
+        let slopes = (norm2.x + slopes.matmul(&layer.weight1)?)?;
+
+        let norm1 = fused::add_norm_back(x, attended, &layer.norm1, mask(Site::Attended), &slopes)?;
+        product_back(&name("self_attn.out_proj"), &norm1.branch, mixed, found)?;
+        let slopes = norm1.branch.matmul(&layer.out_weight)?;
+        let slopes = fused::attention_back(
+            &sequences(packed)?,
+            &layer.in_bias,
+            self.heads,
+            mask(Site::Weights),
+            &sequences(&slopes)?,
+        )?;
+        let slopes = slopes.flatten(0, 1)?;
+        found.insert(name("self_attn.in_proj_weight"), slopes.t()?.matmul(x)?);
+        found.insert(name("self_attn.in_proj_bias"), fused::column_sums(&slopes)?);
+        for (norm, slopes) in
+            [("norm1", (norm1.weight, norm1.shift)), ("norm2", (norm2.weight, norm2.shift))]
+        {
+            found.insert(name(&format!("{norm}.weight")), slopes.0);
+            found.insert(name(&format!("{norm}.bias")), slopes.1);
+        }
+        norm1.x + slopes.matmul(&layer.in_weight)?
+    }
+
+    /// A token's row gets the sum of the gradients where it stands: a product with a matrix of zeros and
+    /// ones, because candle adds rows up by few threads on a device.
+    fn embed_back(
+        &self,
+        ids: &Tensor,
+        slopes: &Tensor,
+        found: &mut HashMap<String, Tensor>,
+    ) -> candle_core::Result<()> {
+        let (rows, hidden) = slopes.dims2()?;
+        let all = Tensor::arange(0u8, CLS + 1, ids.device())?.unsqueeze(0)?;
+        let present = ids.reshape((rows, 1))?.broadcast_eq(&all)?.to_dtype(slopes.dtype())?;
+        let table = present.t()?.matmul(slopes)?;
+        let places = fused::column_sums(&slopes.reshape((rows / LENGTH, LENGTH * hidden))?)?;
+        found.insert("embedding.weight".to_owned(), table.narrow(0, 0, tokens::VOCABULARY)?);
+        let cls = table.narrow(0, tokens::VOCABULARY, 1)?;
+        found.insert("cls_token".to_owned(), cls.reshape((1, 1, hidden))?);
+        found.insert("positional_encoding".to_owned(), places.reshape((1, LENGTH, hidden))?);
+        Ok(())
     }
 }
 
-/// Whether the fused operations take `x`.
-fn fuses(x: &Tensor) -> bool {
-    x.device().is_cpu() && x.dtype() == DType::F32
-}
-
-fn gelu(x: &Tensor) -> candle_core::Result<Tensor> {
-    if fuses(x) { fused::gelu(x) } else { x.gelu_erf() }
-}
-
-fn layer_norm(x: &Tensor, weight: &Tensor, bias: &Tensor) -> candle_core::Result<Tensor> {
-    if fuses(x) {
-        return fused::layer_norm(x, weight, bias, LAYER_NORM_EPS as f32);
+impl Trace {
+    /// Unit embeddings, (batch x D), f32.
+    pub fn embeddings(&self) -> &Tensor {
+        &self.z
     }
-    let centred = x.broadcast_sub(&x.mean_keepdim(D::Minus1)?)?;
-    let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
-    let scaled = centred.broadcast_div(&(variance + LAYER_NORM_EPS)?.sqrt()?)?;
-    scaled.broadcast_mul(weight)?.broadcast_add(bias)
 }
 
-/// Rows scaled to unit length.
-pub(super) fn normalize(x: &Tensor) -> candle_core::Result<Tensor> {
-    let norm = (x.sqr()?.sum_keepdim(D::Minus1)? + 1e-12)?.sqrt()?;
-    x.broadcast_div(&norm)
+fn layer_name(index: usize, part: &str) -> String {
+    format!("transformer.layers.{index}.{part}")
+}
+
+/// (batch x 78, width) as (batch, 78, width).
+fn sequences(rows: &Tensor) -> candle_core::Result<Tensor> {
+    let (count, width) = rows.dims2()?;
+    rows.reshape((count / LENGTH, LENGTH, width))
+}
+
+/// Notes the gradients of the weight and bias of `x W' + b`, given that of the result.
+fn product_back(
+    name: &str,
+    slopes: &Tensor,
+    x: &Tensor,
+    found: &mut HashMap<String, Tensor>,
+) -> candle_core::Result<()> {
+    found.insert(format!("{name}.weight"), slopes.t()?.matmul(x)?);
+    found.insert(format!("{name}.bias"), fused::column_sums(slopes)?);
+    Ok(())
+}
+
+/// The lengths of rows, and the rows scaled to unit length.
+pub(super) fn normalize(x: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
+    let lengths = (x.sqr()?.sum_keepdim(D::Minus1)? + 1e-12)?.sqrt()?;
+    let unit = x.broadcast_div(&lengths)?;
+    Ok((lengths, unit))
 }
 
 /// A transformer on a device, ready to encode.
 pub struct TransformerEncoder {
     network: Transformer,
+    embedding_dim: usize,
     device: Device,
 }
 
@@ -277,7 +429,7 @@ impl TransformerEncoder {
         dtype: DType,
     ) -> Result<Self> {
         let network = Transformer::new(config, &parameters.to(device, dtype)?)?;
-        Ok(Self { network, device: device.clone() })
+        Ok(Self { network, embedding_dim: config.embedding_dim, device: device.clone() })
     }
 }
 
@@ -288,7 +440,7 @@ impl Encoder for TransformerEncoder {
         Attributes {
             input: InputKind::Tokens,
             perspective: Perspective::White,
-            embedding_dim: self.network.config.embedding_dim,
+            embedding_dim: self.embedding_dim,
             recommended_batch,
             maximum_batch,
         }
@@ -298,14 +450,73 @@ impl Encoder for TransformerEncoder {
         let Inputs::Tokens(batch) = inputs else {
             unreachable!("the attributes ask for tokens");
         };
-        let tokens = token_tensor(batch, &self.device)?;
-        let embeddings = self.network.forward(&tokens, &mut Inference)?;
-        Ok(embeddings.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?)
+        let ids = token_ids(batch, &self.device)?;
+        Ok(self.network.forward(&ids)?.flatten_all()?.to_vec1()?)
     }
 }
 
-/// A batch of tokens as a (batch x 77) u32 tensor.
-pub fn token_tensor(batch: &[tokens::Tokens], device: &Device) -> candle_core::Result<Tensor> {
-    let ids: Vec<u32> = batch.iter().flatten().map(|&id| u32::from(id)).collect();
-    Tensor::from_vec(ids, (batch.len(), tokens::LEN), device)
+/// A batch of tokens as a (batch x 78) u8 tensor, CLS first.
+pub fn token_ids(batch: &[Tokens], device: &Device) -> candle_core::Result<Tensor> {
+    let sequences = batch.iter().flat_map(|tokens| std::iter::once(CLS).chain(*tokens));
+    Tensor::from_iter(sequences, device)?.reshape((batch.len(), LENGTH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: TransformerConfig =
+        TransformerConfig { layers: 2, hidden: 8, heads: 2, mlp: 12, embedding_dim: 5 };
+
+    fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
+        let values = (0..shape.iter().product()).map(|i: usize| (i as f32 * step).sin() * 0.6);
+        Ok(Tensor::from_iter(values, &Device::Cpu)?.reshape(shape)?)
+    }
+
+    fn parameters() -> Result<HashMap<String, Tensor>> {
+        let named =
+            CONFIG.parameters().into_iter().enumerate().map(|(index, spec)| {
+                Ok((spec.name, wave(&spec.shape, 0.31 + index as f32 * 0.07)?))
+            });
+        named.collect()
+    }
+
+    /// A weighted sum of the embeddings; central differences of it are the measure.
+    fn loss(parameters: &HashMap<String, Tensor>, ids: &Tensor, dropout: Dropout) -> Result<f32> {
+        let network = Transformer::new(&CONFIG, &Parameters::new(parameters.clone()))?;
+        let z = network.forward_traced(ids, dropout)?.z;
+        Ok((&z * wave(z.dims(), 0.77)?)?.sum_all()?.to_scalar()?)
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_values() -> Result<()> {
+        let board = cozy_chess::Board::default();
+        let start = tokens::tokenize(&board, 0);
+        let ids = token_ids(&[start, tokens::tokenize(&board, 30)], &Device::Cpu)?;
+        let mut parameters = parameters()?;
+        for dropout in [Dropout::NONE, Dropout::new(0.2, 11)] {
+            let network = Transformer::new(&CONFIG, &Parameters::new(parameters.clone()))?;
+            let trace = network.forward_traced(&ids, dropout)?;
+            let slopes = wave(trace.embeddings().dims(), 0.77)?;
+            let found = network.backward(trace, &slopes)?;
+            assert_eq!(found.len(), parameters.len());
+            for spec in CONFIG.parameters() {
+                let whole = parameters[&spec.name].clone();
+                let gradient = found[&spec.name].clone();
+                assert_eq!(gradient.dims(), whole.dims(), "{}", spec.name);
+                // Along the gradient itself the loss rises with its length.
+                let length = gradient.sqr()?.sum_all()?.sqrt()?.to_scalar::<f32>()?;
+                let direction = (&gradient / f64::from(length.max(1e-6)))?;
+                let mut moved = |by: f64| -> Result<f32> {
+                    parameters.insert(spec.name.clone(), (&whole + (&direction * by)?)?);
+                    loss(&parameters, &ids, dropout)
+                };
+                let slope = (moved(1e-2)? - moved(-1e-2)?) / 2e-2;
+                let error = (slope - length).abs();
+                assert!(error < 0.02 * length + 2e-3, "{}: {slope}, {length}", spec.name);
+                parameters.insert(spec.name, whole);
+            }
+        }
+        Ok(())
+    }
 }

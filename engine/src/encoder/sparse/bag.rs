@@ -135,7 +135,7 @@ impl CustomOp2 for ActivatedBag {
     ) -> Result<(Option<Tensor>, Option<Tensor>)> {
         let mut bias_slopes = vec![0.0; bias.elem_count()];
         let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
-        with_values(activations, |activations| activation_slopes(activations, &mut slopes))?;
+        with_values([activations], |[activations]| activation_slopes(activations, &mut slopes))?;
         sum_columns(&slopes, &mut bias_slopes);
         if let Some(sink) = &self.sink {
             let mut rows = sink.lock().unwrap_or_else(PoisonError::into_inner);

@@ -129,7 +129,7 @@ impl SparseNetwork {
             outputs.push(self.layer(&self.projection, run[0])?.forward(&hidden)?);
             first += run.len();
         }
-        normalize(&Tensor::cat(&outputs, 0)?)
+        Ok(normalize(&Tensor::cat(&outputs, 0)?)?.1)
     }
 
     /// One head's part of a layer.

@@ -1,0 +1,9 @@
+//! The operations in f32 on the CPU, vectorised by the compiler for each instruction set.
+
+mod add_norm;
+mod attention;
+mod gelu;
+
+pub use add_norm::{add_norm, add_norm_back};
+pub use attention::{attention, attention_back};
+pub use gelu::{gelu, gelu_back};

@@ -1,0 +1,88 @@
+//! Launches on a CUDA device.
+
+use candle_core::backend::BackendStorage;
+use candle_core::cuda_backend::WrapErr;
+use candle_core::cuda_backend::cudarc::driver::{
+    CudaStream, DevicePtr, DeviceRepr, LaunchConfig, PushKernelArg, SyncOnDrop, sys,
+};
+use candle_core::{CudaDevice, CudaStorage, DType, Layout, Result, Storage, bail};
+use half::{bf16, f16};
+
+use super::{Argument, Launch, MaskArgument};
+
+mod ptx {
+    #![allow(missing_docs, reason = "written by the build script")]
+    include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+}
+
+/// What a block may use without asking for more.
+const SHARED: usize = 48 << 10;
+
+// SAFETY: plain numbers in C's layout, as the kernels declare them.
+unsafe impl DeviceRepr for MaskArgument {}
+
+pub fn most_shared(device: &CudaDevice) -> Result<usize> {
+    let most = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+    Ok(device.cuda_stream().context().attribute(most).w()? as usize)
+}
+
+pub fn launch(launch: &Launch<'_>, device: &CudaDevice) -> Result<()> {
+    let function = device.get_or_load_custom_func(&launch.name, "azimuth", ptx::FUSED)?;
+    if launch.shared > SHARED {
+        let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function.set_attribute(most, launch.shared as i32).w()?;
+    }
+    let stream = device.cuda_stream();
+    let tensors: Vec<_> = launch
+        .arguments
+        .iter()
+        .filter_map(|argument| match argument {
+            Argument::Tensor(tensor) => Some(tensor.storage_and_layout()),
+            _ => None,
+        })
+        .collect();
+    let mut addresses = Vec::with_capacity(tensors.len());
+    for (storage, layout) in &tensors {
+        let Storage::Cuda(storage) = &**storage else {
+            bail!("{}: a tensor is not on the device", launch.name);
+        };
+        addresses.push(address(storage, layout, &stream)?);
+    }
+    let mut addresses = addresses.iter();
+    let mut builder = function.builder();
+    for argument in &launch.arguments {
+        match argument {
+            Argument::Tensor(_) => {
+                let (address, _) = addresses.next().expect("one for each tensor");
+                builder.arg(address)
+            }
+            Argument::Int(number) => builder.arg(number),
+            Argument::Mask(mask) => builder.arg(mask),
+        };
+    }
+    let config = LaunchConfig {
+        grid_dim: (launch.grid[0], launch.grid[1], 1),
+        block_dim: (launch.block, 1, 1),
+        shared_mem_bytes: launch.shared as u32,
+    };
+    // SAFETY: the arguments are those of the kernel of that name, in its order, and the tensors outlive
+    // the launch on the stream that frees them.
+    unsafe { builder.launch(config) }.w()?;
+    Ok(())
+}
+
+/// Where a tensor's first value is.
+fn address<'a>(
+    storage: &'a CudaStorage,
+    layout: &Layout,
+    stream: &'a CudaStream,
+) -> Result<(sys::CUdeviceptr, SyncOnDrop<'a>)> {
+    let (first, guard) = match storage.dtype() {
+        DType::F32 => storage.as_cuda_slice::<f32>()?.device_ptr(stream),
+        DType::F16 => storage.as_cuda_slice::<f16>()?.device_ptr(stream),
+        DType::BF16 => storage.as_cuda_slice::<bf16>()?.device_ptr(stream),
+        other => bail!("no kernel for {other:?}"),
+    };
+    let bytes = layout.start_offset() * storage.dtype().size_in_bytes();
+    Ok((first + bytes as sys::CUdeviceptr, guard))
+}

@@ -1,0 +1,311 @@
+//! The operations as CUDA kernels (`../kernels`): what each takes, and how it is launched. On a machine
+//! without a GPU the tests launch the same kernels, compiled for the CPU.
+
+#[cfg(feature = "cuda")]
+mod device;
+#[cfg(test)]
+mod emulated;
+#[cfg(test)]
+mod tests;
+
+use candle_core::{DType, Device, Result, Tensor, bail};
+
+use super::{AddNorm, AddNormBack, Mask, column_sums};
+
+/// Threads of a warp.
+const WARP: usize = 32;
+/// Rows of a head that one warp works on.
+const TILE: usize = 16;
+/// The longest sequence whose weights fit into the kernels' registers.
+const LONGEST: usize = 96;
+/// Threads of a block where they do not depend on the shape.
+const THREADS: usize = 128;
+/// Warps that share the rows of a layer norm's gradient.
+const MOST_WARPS: usize = 4096;
+
+/// A kernel, its grid and its arguments.
+struct Launch<'a> {
+    name: String,
+    grid: [u32; 2],
+    block: u32,
+    /// Bytes of shared memory.
+    shared: usize,
+    arguments: Vec<Argument<'a>>,
+}
+
+enum Argument<'a> {
+    /// Read or written; contiguous, and its first value on a multiple of four.
+    Tensor(&'a Tensor),
+    Int(i32),
+    Mask(MaskArgument),
+}
+
+/// `Mask` of `common.cuh`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct MaskArgument {
+    threshold: u32,
+    scale: f32,
+    seeds: [u32; 2],
+}
+
+impl From<Mask> for Argument<'_> {
+    fn from(mask: Mask) -> Self {
+        let Mask { threshold, scale, seeds } = mask;
+        Self::Mask(MaskArgument { threshold, scale, seeds })
+    }
+}
+
+impl From<usize> for Argument<'_> {
+    fn from(number: usize) -> Self {
+        Self::Int(number as i32)
+    }
+}
+
+impl<'a> From<&'a Tensor> for Argument<'a> {
+    fn from(tensor: &'a Tensor) -> Self {
+        Self::Tensor(tensor)
+    }
+}
+
+impl<'a> Launch<'a> {
+    fn new(operation: &str, dtype: DType) -> Result<Self> {
+        let precision = match dtype {
+            DType::F32 => "float",
+            DType::F16 => "f16",
+            DType::BF16 => "bf16",
+            other => bail!("{operation}: no kernel for {other:?}"),
+        };
+        let name = format!("{operation}_{precision}");
+        Ok(Self { name, grid: [1, 1], block: THREADS as u32, shared: 0, arguments: Vec::new() })
+    }
+
+    fn grid(mut self, x: usize, y: usize) -> Self {
+        self.grid = [x as u32, y as u32];
+        self
+    }
+
+    fn block(mut self, threads: usize) -> Self {
+        self.block = threads as u32;
+        self
+    }
+
+    fn shared(mut self, bytes: usize) -> Self {
+        self.shared = bytes;
+        self
+    }
+
+    fn with(mut self, argument: impl Into<Argument<'a>>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    fn run(self, device: &Device) -> Result<()> {
+        match device {
+            #[cfg(feature = "cuda")]
+            Device::Cuda(device) => device::launch(&self, device),
+            #[cfg(test)]
+            Device::Cpu => emulated::launch(&self),
+            _ => bail!("{}: no device for it", self.name),
+        }
+    }
+}
+
+/// Bytes of shared memory that a block may have.
+fn most_shared(device: &Device) -> Result<usize> {
+    match device {
+        #[cfg(feature = "cuda")]
+        Device::Cuda(device) => device::most_shared(device),
+        _ => Ok(256 << 10),
+    }
+}
+
+/// Sizes of an attention.
+struct Shape {
+    batch: usize,
+    length: usize,
+    heads: usize,
+    head: usize,
+    /// Bytes of a value.
+    size: usize,
+}
+
+impl Shape {
+    fn of(packed: &Tensor, heads: usize) -> Result<Self> {
+        let (batch, length, width) = packed.dims3()?;
+        let size = packed.dtype().size_in_bytes();
+        Ok(Self { batch, length, heads, head: width / 3 / heads, size })
+    }
+
+    fn padded(&self) -> usize {
+        self.length.next_multiple_of(TILE)
+    }
+
+    /// Bytes of a matrix of one head's rows.
+    fn rows(&self) -> usize {
+        self.padded() * (self.head * self.size + 16)
+    }
+
+    /// Bytes of the scores and of the tile of every warp, with `extra` columns between rows.
+    fn scores(&self, extra: usize) -> usize {
+        self.padded() * (self.padded() + extra + TILE) * size_of::<f32>()
+    }
+
+    fn shared(&self) -> usize {
+        3 * self.rows() + self.scores(4)
+    }
+
+    fn shared_back(&self) -> usize {
+        let weights = self.padded() * (self.padded() + 8) * self.size;
+        4 * self.rows() + 2 * weights + self.scores(8)
+    }
+
+    fn fits(&self, shared: usize, device: &Device) -> Result<bool> {
+        // A grid has up to 65,535 rows.
+        let sizes =
+            self.head.is_multiple_of(TILE) && self.length <= LONGEST && self.batch < 1 << 16;
+        Ok(sizes && shared <= most_shared(device)?)
+    }
+
+    fn launch<'a>(&self, operation: &str, dtype: DType, shared: usize) -> Result<Launch<'a>> {
+        let launch = Launch::new(operation, dtype)?.grid(self.heads, self.batch);
+        Ok(launch.block(self.padded() / TILE * WARP).shared(shared))
+    }
+}
+
+pub fn takes_attention(packed: &Tensor, heads: usize) -> Result<bool> {
+    let shape = Shape::of(packed, heads)?;
+    shape.fits(shape.shared(), packed.device())
+}
+
+pub fn takes_attention_back(packed: &Tensor, heads: usize) -> Result<bool> {
+    let shape = Shape::of(packed, heads)?;
+    shape.fits(shape.shared_back(), packed.device())
+}
+
+pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Result<Tensor> {
+    let shape = Shape::of(packed, heads)?;
+    let [packed, bias] = aligned([packed, bias])?;
+    let mixed = empty((shape.batch, shape.length, heads * shape.head), &packed)?;
+    let launch = shape.launch("attention", packed.dtype(), shape.shared())?;
+    let launch = launch.with(&packed).with(&bias).with(&mixed);
+    let launch = launch.with(shape.length).with(heads).with(shape.head).with(mask);
+    launch.run(packed.device())?;
+    Ok(mixed)
+}
+
+pub fn attention_back(
+    packed: &Tensor,
+    bias: &Tensor,
+    heads: usize,
+    mask: Mask,
+    gradient: &Tensor,
+) -> Result<Tensor> {
+    let shape = Shape::of(packed, heads)?;
+    let [packed, bias, gradient] = aligned([packed, bias, gradient])?;
+    let slopes = empty(packed.shape(), &packed)?;
+    let launch = shape.launch("attention_back", packed.dtype(), shape.shared_back())?;
+    let launch = launch.with(&packed).with(&bias).with(&gradient).with(&slopes);
+    let launch = launch.with(shape.length).with(heads).with(shape.head).with(mask);
+    launch.run(packed.device())?;
+    Ok(slopes)
+}
+
+pub fn takes_gelu(x: &Tensor) -> bool {
+    x.elem_count().is_multiple_of(4)
+}
+
+pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
+    let [x, bias] = aligned([x, bias])?;
+    let out = empty(x.shape(), &x)?;
+    let (fours, launch) = elementwise("gelu", &x)?;
+    let launch = launch.with(&x).with(&bias).with(&out);
+    launch.with(fours).with(bias.elem_count()).with(mask).run(x.device())?;
+    Ok(out)
+}
+
+pub fn gelu_back(x: &Tensor, bias: &Tensor, mask: Mask, gradient: &Tensor) -> Result<Tensor> {
+    let [x, bias, gradient] = aligned([x, bias, gradient])?;
+    let slopes = empty(x.shape(), &x)?;
+    let (fours, launch) = elementwise("gelu_back", &x)?;
+    let launch = launch.with(&x).with(&bias).with(&gradient).with(&slopes);
+    launch.with(fours).with(bias.elem_count()).with(mask).run(x.device())?;
+    Ok(slopes)
+}
+
+/// A launch with a thread for every four values.
+fn elementwise<'a>(operation: &str, x: &Tensor) -> Result<(usize, Launch<'a>)> {
+    let fours = x.elem_count() / 4;
+    let blocks = fours.div_ceil(THREADS).min(1 << 20);
+    Ok((fours, Launch::new(operation, x.dtype())?.grid(blocks, 1)))
+}
+
+pub fn takes_norm(x: &Tensor) -> Result<bool> {
+    let width = x.dims2()?.1;
+    Ok(width.is_multiple_of(4) && width <= 8 * 4 * WARP)
+}
+
+/// A kernel with so many times 128 columns in a warp's registers that a row fits.
+fn norm<'a>(operation: &str, x: &Tensor) -> Result<Launch<'a>> {
+    let chunks = x.dims2()?.1.div_ceil(4 * WARP).next_power_of_two();
+    Launch::new(&format!("{operation}_{chunks}"), x.dtype())
+}
+
+pub fn add_norm(x: &Tensor, branch: &Tensor, parameters: &AddNorm, mask: Mask) -> Result<Tensor> {
+    let (rows, width) = x.dims2()?;
+    let AddNorm { bias, weight, shift } = parameters;
+    let [x, branch, bias, weight, shift] = aligned([x, branch, bias, weight, shift])?;
+    let out = empty(x.shape(), &x)?;
+    let launch = norm("add_norm", &x)?.grid(rows.div_ceil(THREADS / WARP), 1);
+    let launch = launch.with(&x).with(&branch).with(&bias).with(&weight).with(&shift).with(&out);
+    launch.with(rows).with(width).with(mask).run(x.device())?;
+    Ok(out)
+}
+
+pub fn add_norm_back(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: Mask,
+    gradient: &Tensor,
+) -> Result<AddNormBack> {
+    let (rows, width) = x.dims2()?;
+    let AddNorm { bias, weight, .. } = parameters;
+    let [x, branch, bias, weight, gradient] = aligned([x, branch, bias, weight, gradient])?;
+    let x_slopes = empty(x.shape(), &x)?;
+    // Where nothing is dropped both are the same.
+    let branch_slopes = if mask.is_none() { x_slopes.clone() } else { empty(x.shape(), &x)? };
+    let blocks = rows.min(MOST_WARPS).div_ceil(THREADS / WARP);
+    let parts = (blocks * THREADS / WARP, 2 * width);
+    // SAFETY: the kernel writes every value.
+    let parts = unsafe { Tensor::empty(parts, DType::F32, x.device())? };
+    let launch = norm("add_norm_back", &x)?.grid(blocks, 1);
+    let launch = launch.with(&x).with(&branch).with(&bias).with(&weight).with(&gradient);
+    let launch = launch.with(&x_slopes).with(&branch_slopes).with(&parts);
+    launch.with(rows).with(width).with(mask).run(x.device())?;
+    let sums = column_sums(&parts)?.to_dtype(x.dtype())?;
+    Ok(AddNormBack {
+        x: x_slopes,
+        branch: branch_slopes,
+        weight: sums.narrow(0, 0, width)?,
+        shift: sums.narrow(0, width, width)?,
+    })
+}
+
+/// A tensor for a kernel to fill.
+fn empty(shape: impl Into<candle_core::Shape>, like: &Tensor) -> Result<Tensor> {
+    // SAFETY: every kernel writes all of its results.
+    unsafe { Tensor::empty(shape, like.dtype(), like.device()) }
+}
+
+/// The tensors as kernels read them: in one piece, four values at a time.
+fn aligned<const N: usize>(tensors: [&Tensor; N]) -> Result<[Tensor; N]> {
+    let mut aligned = tensors.map(Tensor::clone);
+    for tensor in &mut aligned {
+        let layout = tensor.layout();
+        if !layout.is_contiguous() || !layout.start_offset().is_multiple_of(4) {
+            *tensor = tensor.force_contiguous()?;
+        }
+    }
+    Ok(aligned)
+}

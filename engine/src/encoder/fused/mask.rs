@@ -1,0 +1,87 @@
+//! Dropout without stored masks: whether a value is dropped follows from a seed and the value's place
+//! alone, on every device, so that a gradient finds what its operation dropped.
+
+use candle_core::{Device, Result, Shape, Tensor};
+
+/// Sets values to 0 at random and scales the others up, so that the mean stays (inverted dropout).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mask {
+    /// Values whose 32 random bits are below this are dropped.
+    pub(super) threshold: u32,
+    /// What the others are multiplied with.
+    pub(super) scale: f32,
+    pub(super) seeds: [u32; 2],
+}
+
+impl Mask {
+    /// Drops nothing.
+    pub const NONE: Self = Self { threshold: 0, scale: 1.0, seeds: [0; 2] };
+
+    /// Drops values with the chance `rate`, in [0, 1).
+    pub fn new(rate: f32, seed: u64) -> Self {
+        let threshold = (f64::from(rate) * 2f64.powi(32)) as u32;
+        let scale = 1.0 / (1.0 - rate);
+        Self { threshold, scale, seeds: [seed as u32, (seed >> 32) as u32] }
+    }
+
+    /// Whether nothing is dropped.
+    pub fn is_none(self) -> bool {
+        self.threshold == 0
+    }
+
+    /// What the value at `place` of its tensor is multiplied with.
+    #[inline(always)]
+    pub fn factor(self, place: u32) -> f32 {
+        let bits = scramble(scramble(place.wrapping_add(self.seeds[0])) ^ self.seeds[1]);
+        if bits < self.threshold { 0.0 } else { self.scale }
+    }
+
+    /// The factors of a whole tensor.
+    pub fn factors(self, shape: &Shape, device: &Device) -> Result<Tensor> {
+        let factors: Vec<f32> = (0..shape.elem_count() as u32).map(|i| self.factor(i)).collect();
+        Tensor::from_vec(factors, shape, device)
+    }
+}
+
+/// A permutation of 32 bits without visible pattern ("lowbias32", Wellons 2018, hash-prospector).
+#[inline(always)]
+fn scramble(mut bits: u32) -> u32 {
+    bits = (bits ^ (bits >> 16)).wrapping_mul(0x7feb_352d);
+    bits = (bits ^ (bits >> 15)).wrapping_mul(0x846c_a68b);
+    bits ^ (bits >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four deviations of a binomial distribution.
+    fn close(hits: u32, trials: u32, chance: f64) -> bool {
+        let (trials, hits) = (f64::from(trials), f64::from(hits));
+        (hits - trials * chance).abs() < 4.0 * (trials * chance * (1.0 - chance)).sqrt()
+    }
+
+    #[test]
+    fn values_are_dropped_at_the_rate_and_independently() {
+        const COUNT: u32 = 1 << 16;
+        let drops = |mask: Mask, place: u32| mask.factor(place) == 0.0;
+        for (seed, other) in [(1, 2), (1, 1 << 32 | 1), (77, 78 << 32)] {
+            let (mask, other) = (Mask::new(0.1, seed), Mask::new(0.1, other));
+            let dropped = |i: &u32| drops(mask, *i);
+            assert!(close((0..COUNT).filter(dropped).count() as u32, COUNT, 0.1));
+            for apart in [1, 2, 78, 512] {
+                let both = (0..COUNT).filter(|&i| drops(mask, i) && drops(mask, i + apart));
+                assert!(close(both.count() as u32, COUNT, 0.01), "{seed}: {apart} apart");
+            }
+            let both = (0..COUNT).filter(|&i| drops(mask, i) && drops(other, i));
+            assert!(close(both.count() as u32, COUNT, 0.01), "{seed}: two masks");
+        }
+    }
+
+    #[test]
+    fn nothing_is_dropped_at_rate_0_and_the_mean_stays() {
+        assert!((0..1000).all(|place| Mask::NONE.factor(place) == 1.0));
+        assert!(Mask::new(0.0, 5).is_none());
+        assert_eq!((0..100).map(|i| Mask::new(0.5, 3).factor(i)).fold(0.0, f32::max), 2.0);
+    }
+}

@@ -1,0 +1,158 @@
+//! Operations of the transformer that candle has no fused kernels for: attention with its softmax,
+//! bias + exact GELU, and residual + layer norm, each with the bias of the matrix product before it, its
+//! dropout, and its gradient. Each is one pass: f32 on the CPU; f32, f16 and bf16 on CUDA.
+//!
+//! [`reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
+//! head wider than the kernels take, say), and tests hold the fused ones to them.
+
+mod cpu;
+#[cfg(any(feature = "cuda", test))]
+mod cuda;
+mod mask;
+pub mod numerics;
+pub mod reference;
+
+use candle_core::{DType, Result, Tensor};
+
+pub use mask::Mask;
+
+/// What is added to the variance in a layer norm (PyTorch's default).
+pub const LAYER_NORM_EPSILON: f32 = 1e-5;
+
+/// Softmax attention: `packed`, (batch, length, 3H), holds queries, keys and values without their `bias`
+/// (3H), in `heads` heads of H / heads each; the result is (batch, length, H). `mask` drops attention
+/// weights.
+pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Result<Tensor> {
+    match path(packed) {
+        Path::Cpu => cpu::attention(packed, bias, heads, mask),
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_attention(packed, heads)? => {
+            cuda::attention(packed, bias, heads, mask)
+        }
+        _ => reference::attention(packed, bias, heads, mask),
+    }
+}
+
+/// Gradient of [`attention`] along `packed`, given that of its result. The bias's is the sum of its rows.
+pub fn attention_back(
+    packed: &Tensor,
+    bias: &Tensor,
+    heads: usize,
+    mask: Mask,
+    gradient: &Tensor,
+) -> Result<Tensor> {
+    match path(packed) {
+        Path::Cpu => cpu::attention_back(packed, bias, heads, mask, gradient),
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_attention_back(packed, heads)? => {
+            cuda::attention_back(packed, bias, heads, mask, gradient)
+        }
+        _ => {
+            let attend = |packed: &[Tensor]| reference::attention(&packed[0], bias, heads, mask);
+            let [slopes] = reference::gradients(attend, [packed], gradient)?;
+            Ok(slopes)
+        }
+    }
+}
+
+/// `GELU(x + bias)` with the exact Gaussian distribution; `x` is (rows, width).
+pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
+    match path(x) {
+        Path::Cpu => cpu::gelu(x, bias, mask),
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_gelu(x) => cuda::gelu(x, bias, mask),
+        _ => reference::gelu(x, bias, mask),
+    }
+}
+
+/// Gradient of [`gelu`] along `x`, given that of its result. The bias's is the sum of its rows.
+pub fn gelu_back(x: &Tensor, bias: &Tensor, mask: Mask, gradient: &Tensor) -> Result<Tensor> {
+    match path(x) {
+        Path::Cpu => cpu::gelu_back(x, bias, mask, gradient),
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_gelu(x) => cuda::gelu_back(x, bias, mask, gradient),
+        _ => {
+            let activate = |x: &[Tensor]| reference::gelu(&x[0], bias, mask);
+            let [slopes] = reference::gradients(activate, [x], gradient)?;
+            Ok(slopes)
+        }
+    }
+}
+
+/// The parameters of a residual connection and its layer norm, each of the rows' width.
+#[derive(Clone, Debug)]
+pub struct AddNorm {
+    /// Of the matrix product whose result is added.
+    pub bias: Tensor,
+    /// What the normed values are multiplied with.
+    pub weight: Tensor,
+    /// What is added to them then.
+    pub shift: Tensor,
+}
+
+/// Gradients of [`add_norm`].
+pub struct AddNormBack {
+    /// Along the residual `x`.
+    pub x: Tensor,
+    /// Along `branch`; the sum of its rows is the bias's.
+    pub branch: Tensor,
+    /// Along [`AddNorm::weight`].
+    pub weight: Tensor,
+    /// Along [`AddNorm::shift`].
+    pub shift: Tensor,
+}
+
+/// Layer norm of `x + mask(branch + bias)`; `x` and `branch` are (rows, width).
+pub fn add_norm(x: &Tensor, branch: &Tensor, parameters: &AddNorm, mask: Mask) -> Result<Tensor> {
+    match path(x) {
+        Path::Cpu => cpu::add_norm(x, branch, parameters, mask),
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_norm(x)? => cuda::add_norm(x, branch, parameters, mask),
+        _ => reference::add_norm(x, branch, parameters, mask),
+    }
+}
+
+/// Gradients of [`add_norm`], given that of its result.
+pub fn add_norm_back(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: Mask,
+    gradient: &Tensor,
+) -> Result<AddNormBack> {
+    match path(x) {
+        Path::Cpu => cpu::add_norm_back(x, branch, parameters, mask, gradient),
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_norm(x)? => {
+            cuda::add_norm_back(x, branch, parameters, mask, gradient)
+        }
+        _ => reference::add_norm_back(x, branch, parameters, mask, gradient),
+    }
+}
+
+/// Sums over the rows of `x` (rows, width), as a product: a device adds up thousands of rows faster so
+/// than by candle's reduction, and with 32 bits whatever the precision of `x`.
+pub fn column_sums(x: &Tensor) -> Result<Tensor> {
+    let (rows, width) = x.dims2()?;
+    Tensor::ones((1, rows), x.dtype(), x.device())?.matmul(x)?.reshape(width)
+}
+
+/// Who has a fused operation for a tensor.
+enum Path {
+    Cpu,
+    #[cfg(feature = "cuda")]
+    Cuda,
+    Nobody,
+}
+
+fn path(x: &Tensor) -> Path {
+    match (x.device().is_cpu(), x.dtype()) {
+        (true, DType::F32) => Path::Cpu,
+        #[cfg(feature = "cuda")]
+        (false, DType::F32 | DType::F16 | DType::BF16) => Path::Cuda,
+        _ => Path::Nobody,
+    }
+}
+
+#[cfg(test)]
+mod tests;

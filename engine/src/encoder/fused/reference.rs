@@ -1,0 +1,80 @@
+//! The fused operations composed of candle's own, for any device and precision.
+
+use candle_core::{D, Result, Tensor, Var};
+use candle_nn::ops;
+
+use super::{AddNorm, AddNormBack, LAYER_NORM_EPSILON, Mask};
+
+/// What [`super::attention`] computes.
+pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Result<Tensor> {
+    let (batch, length, width) = packed.dims3()?;
+    let (hidden, head) = (width / 3, width / 3 / heads);
+    // (batch, length, 3H) -> q, k, v of (batch, heads, length, head).
+    let packed = packed.broadcast_add(bias)?;
+    let packed = packed.reshape((batch, length, 3, heads, head))?.permute((2, 0, 3, 1, 4))?;
+    let part = |index: usize| packed.get(index)?.contiguous();
+    let (q, k, v) = (part(0)?, part(1)?, part(2)?);
+    let scores = (q * (head as f64).powf(-0.5))?.matmul(&k.transpose(2, 3)?)?;
+    let weights = drop(&ops::softmax(&scores, D::Minus1)?, mask)?;
+    weights.matmul(&v)?.transpose(1, 2)?.reshape((batch, length, hidden))
+}
+
+/// What [`super::gelu`] computes.
+pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
+    drop(&x.broadcast_add(bias)?.gelu_erf()?, mask)
+}
+
+/// What [`super::add_norm`] computes.
+pub fn add_norm(x: &Tensor, branch: &Tensor, parameters: &AddNorm, mask: Mask) -> Result<Tensor> {
+    let AddNorm { bias, weight, shift } = parameters;
+    let sum = (x + drop(&branch.broadcast_add(bias)?, mask)?)?;
+    let centred = sum.broadcast_sub(&sum.mean_keepdim(D::Minus1)?)?;
+    let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
+    let scaled = centred.broadcast_div(&(variance + f64::from(LAYER_NORM_EPSILON))?.sqrt()?)?;
+    scaled.broadcast_mul(weight)?.broadcast_add(shift)
+}
+
+/// What [`super::add_norm_back`] computes.
+pub fn add_norm_back(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: Mask,
+    gradient: &Tensor,
+) -> Result<AddNormBack> {
+    let AddNorm { bias, weight, shift } = parameters;
+    let norm = |inputs: &[Tensor]| {
+        let parameters =
+            AddNorm { bias: bias.clone(), weight: inputs[2].clone(), shift: inputs[3].clone() };
+        add_norm(&inputs[0], &inputs[1], &parameters, mask)
+    };
+    let [x, branch, weight, shift] = gradients(norm, [x, branch, weight, shift], gradient)?;
+    Ok(AddNormBack { x, branch, weight, shift })
+}
+
+/// The gradients of `f` along its inputs, given that of its result, by candle's own differentiation.
+pub fn gradients<const N: usize>(
+    f: impl Fn(&[Tensor]) -> Result<Tensor>,
+    inputs: [&Tensor; N],
+    gradient: &Tensor,
+) -> Result<[Tensor; N]> {
+    let variables = inputs.iter().map(|input| Var::from_tensor(input));
+    let variables = variables.collect::<Result<Vec<_>>>()?;
+    let tracked: Vec<Tensor> = variables.iter().map(|v| v.as_tensor().clone()).collect();
+    let found = (f(&tracked)? * gradient)?.sum_all()?.backward()?;
+    let mut gradients = inputs.map(Tensor::clone);
+    for (gradient, variable) in gradients.iter_mut().zip(&variables) {
+        *gradient = match found.get(variable) {
+            Some(gradient) => gradient.clone(),
+            None => gradient.zeros_like()?,
+        };
+    }
+    Ok(gradients)
+}
+
+fn drop(x: &Tensor, mask: Mask) -> Result<Tensor> {
+    if mask.is_none() {
+        return Ok(x.clone());
+    }
+    x * mask.factors(x.shape(), x.device())?.to_dtype(x.dtype())?
+}
