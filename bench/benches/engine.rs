@@ -34,6 +34,7 @@ impl Encoder for Fake {
             embedding_dim: self.dim,
             recommended_batch: 256,
             maximum_batch: 4096,
+            fixed_sizes: false,
         }
     }
 

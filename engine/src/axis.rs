@@ -97,6 +97,11 @@ impl Axis {
         self.unit.len()
     }
 
+    /// The direction, of length 1.
+    pub fn unit(&self) -> &[f32] {
+        &self.unit
+    }
+
     /// Cosine in [-1, 1] between a unit embedding and the direction.
     pub fn cosine(&self, embedding: &[f32]) -> f32 {
         self.unit.iter().zip(embedding).map(|(a, z)| a * z).sum()

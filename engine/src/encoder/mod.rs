@@ -2,14 +2,19 @@
 
 pub mod fused;
 pub mod parameters;
+#[cfg(feature = "cuda")]
+mod pipe;
 pub mod sparse;
 mod storage;
 pub mod transformer;
+
+use std::fmt;
 
 use anyhow::Result;
 use cozy_chess::Board;
 use serde::{Deserialize, Serialize};
 
+use crate::axis::Axis;
 use crate::tokens::{self, Tokens};
 use parameters::ParameterSpec;
 use sparse::SparseConfig;
@@ -125,11 +130,23 @@ impl Inputs {
             Self::Features(features) => (0..features.len())
                 .step_by(size)
                 .map(|first| {
-                    let mut part = FeatureBatch::new(features.set());
-                    part.extend(features, first..(first + size).min(features.len()));
-                    Self::Features(part)
+                    Self::Features(features.part(first..(first + size).min(features.len())))
                 })
                 .collect(),
+        }
+    }
+
+    /// Repeats the last position until there are `size`; an empty batch stays empty.
+    pub fn pad(&mut self, size: usize) {
+        let Some(missing) = size.checked_sub(self.len()).filter(|_| !self.is_empty()) else {
+            return;
+        };
+        match self {
+            Self::Tokens(tokens) => tokens.resize(size, tokens[tokens.len() - 1]),
+            Self::Features(features) => {
+                let last = features.part(features.len() - 1..features.len());
+                (0..missing).for_each(|_| features.extend(&last, 0..1));
+            }
         }
     }
 
@@ -168,7 +185,39 @@ pub struct Attributes {
     pub recommended_batch: usize,
     /// Largest batch that it takes.
     pub maximum_batch: usize,
+    /// Whether it gains from batches of few different sizes, for which a device then has what it needs.
+    pub fixed_sizes: bool,
 }
+
+/// One score for every position of a batch.
+pub enum Scores {
+    /// Computed by the calling thread.
+    Ready(Vec<f32>),
+    /// Being computed by a device: the call waits for it.
+    Coming(Box<dyn FnOnce() -> Result<Vec<f32>>>),
+}
+
+impl Scores {
+    /// Waits for the scores, if need be.
+    pub fn wait(self) -> Result<Vec<f32>> {
+        match self {
+            Self::Ready(scores) => Ok(scores),
+            Self::Coming(wait) => wait(),
+        }
+    }
+}
+
+/// A batch was too large for what memory the device has left.
+#[derive(Debug)]
+pub struct OutOfMemory;
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the device is out of memory")
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
 
 /// Maps positions to unit vectors on one device.
 pub trait Encoder: Send {
@@ -177,6 +226,12 @@ pub trait Encoder: Send {
 
     /// Unit embeddings, row by row: `inputs.len()` x `embedding_dim`. Fails on a device error.
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>>;
+
+    /// Begins to compute the positions' cosines with `axis`, always the same one. A device error, which may
+    /// be [`OutOfMemory`], comes now or with the scores.
+    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
+        Ok(Scores::Ready(axis.cosines(&self.encode(inputs)?)))
+    }
 
     /// A copy for the calling thread, where running there beats handing batches to another thread.
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {

@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::fused::{self, AddNorm, Mask};
 use super::parameters::{Init, ParameterSpec, Parameters, linear};
 use super::{Attributes, Encoder, InputKind, Inputs, Perspective};
+#[cfg(feature = "cuda")]
+use super::{OutOfMemory, Scores, pipe::Pipe};
+#[cfg(feature = "cuda")]
+use crate::axis::Axis;
 use crate::tokens::{self, Tokens};
 
 /// Sizes of a transformer.
@@ -114,7 +118,7 @@ impl TransformerConfig {
 const CLS: u8 = tokens::VOCABULARY as u8;
 
 /// Tokens and CLS.
-const LENGTH: usize = tokens::LEN + 1;
+pub(super) const LENGTH: usize = tokens::LEN + 1;
 
 /// What a training step drops: the same values wherever it is computed.
 #[derive(Clone, Copy, Debug)]
@@ -418,6 +422,16 @@ pub struct TransformerEncoder {
     network: Transformer,
     embedding_dim: usize,
     device: Device,
+    #[cfg(feature = "cuda")]
+    on_gpu: Option<OnGpu>,
+}
+
+/// What a GPU works with besides the network.
+#[cfg(feature = "cuda")]
+struct OnGpu {
+    pipe: Pipe,
+    /// The axis, (D, 1); there is none before the first batch.
+    axis: Option<Tensor>,
 }
 
 impl TransformerEncoder {
@@ -429,36 +443,82 @@ impl TransformerEncoder {
         dtype: DType,
     ) -> Result<Self> {
         let network = Transformer::new(config, &parameters.to(device, dtype)?)?;
-        Ok(Self { network, embedding_dim: config.embedding_dim, device: device.clone() })
+        Ok(Self {
+            network,
+            embedding_dim: config.embedding_dim,
+            device: device.clone(),
+            #[cfg(feature = "cuda")]
+            on_gpu: match device {
+                Device::Cuda(device) => Some(OnGpu { pipe: Pipe::new(device)?, axis: None }),
+                _ => None,
+            },
+        })
     }
 }
 
 impl Encoder for TransformerEncoder {
     fn attributes(&self) -> Attributes {
-        let (recommended_batch, maximum_batch) =
-            if self.device.is_cpu() { (32, 256) } else { (1024, 8192) };
+        let on_cpu = self.device.is_cpu();
+        let (recommended_batch, maximum_batch) = if on_cpu { (32, 256) } else { (1024, 8192) };
         Attributes {
             input: InputKind::Tokens,
             perspective: Perspective::White,
             embedding_dim: self.embedding_dim,
             recommended_batch,
             maximum_batch,
+            fixed_sizes: !on_cpu,
         }
     }
 
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
-        let Inputs::Tokens(batch) = inputs else {
-            unreachable!("the attributes ask for tokens");
+        let encode = || -> candle_core::Result<Vec<f32>> {
+            let ids = token_ids(tokens_of(inputs), &self.device)?;
+            self.network.forward(&ids)?.flatten_all()?.to_vec1()
         };
-        let ids = token_ids(batch, &self.device)?;
-        Ok(self.network.forward(&ids)?.flatten_all()?.to_vec1()?)
+        encode().map_err(device_error)
     }
+
+    #[cfg(feature = "cuda")]
+    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
+        let Some(on_gpu) = &mut self.on_gpu else {
+            return Ok(Scores::Ready(axis.cosines(&self.encode(inputs)?)));
+        };
+        let mut begin = || {
+            let direction = match &on_gpu.axis {
+                Some(direction) => direction.clone(),
+                None => Tensor::from_slice(axis.unit(), (axis.dim(), 1), &self.device)?,
+            };
+            on_gpu.axis = Some(direction.clone());
+            let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&direction);
+            on_gpu.pipe.begin(tokens_of(inputs), network)
+        };
+        let coming = begin().map_err(device_error)?;
+        Ok(Scores::Coming(Box::new(move || coming.wait().map_err(device_error))))
+    }
+}
+
+fn tokens_of(inputs: &Inputs) -> &[Tokens] {
+    let Inputs::Tokens(batch) = inputs else { unreachable!("the attributes ask for tokens") };
+    batch
+}
+
+/// The error as callers tell it apart.
+fn device_error(error: candle_core::Error) -> anyhow::Error {
+    #[cfg(feature = "cuda")]
+    if super::pipe::is_out_of_memory(&error) {
+        return anyhow::Error::new(error).context(OutOfMemory);
+    }
+    error.into()
 }
 
 /// A batch of tokens as a (batch x 78) u8 tensor, CLS first.
 pub fn token_ids(batch: &[Tokens], device: &Device) -> candle_core::Result<Tensor> {
-    let sequences = batch.iter().flat_map(|tokens| std::iter::once(CLS).chain(*tokens));
-    Tensor::from_iter(sequences, device)?.reshape((batch.len(), LENGTH))
+    Tensor::from_iter(sequences_of(batch), device)?.reshape((batch.len(), LENGTH))
+}
+
+/// The sequences of a batch one after another, CLS first in each.
+pub(super) fn sequences_of(batch: &[Tokens]) -> impl Iterator<Item = u8> {
+    batch.iter().flat_map(|tokens| std::iter::once(CLS).chain(*tokens))
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 
 mod backend;
 mod cache;
+mod desk;
 mod evaluator;
+mod scorer;
 mod worker;
 
 pub use backend::{Backend, Precision, cuda};

@@ -186,6 +186,7 @@ impl Encoder for IntegerEncoder {
             embedding_dim: self.config.embedding_dim,
             recommended_batch: 256,
             maximum_batch: 4096,
+            fixed_sizes: false,
         }
     }
 

@@ -132,6 +132,13 @@ impl FeatureBatch {
         self.ends.extend(ends);
     }
 
+    /// Some of the positions.
+    pub fn part(&self, range: std::ops::Range<usize>) -> Self {
+        let mut part = Self::new(self.set);
+        part.extend(self, range);
+        part
+    }
+
     /// Adds a legal position.
     pub fn push(&mut self, placement: &Placement) {
         let set = self.set;

@@ -1,0 +1,115 @@
+//! Batches to a CUDA device and scores back without waiting: sequences go through pinned memory and on a
+//! stream of their own, so that they are copied while the device computes the batch before, and scores
+//! come back into pinned memory, where only who wants them waits for them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use candle_core::backend::BackendStorage;
+use candle_core::cuda_backend::cudarc::cublas::sys::cublasStatus_t;
+use candle_core::cuda_backend::cudarc::driver::sys::CUresult;
+use candle_core::cuda_backend::cudarc::driver::{CudaStream, PinnedHostSlice};
+use candle_core::cuda_backend::{CudaError, WrapErr};
+use candle_core::op::BackpropOp;
+use candle_core::{CudaDevice, CudaStorage, Error, Result, Storage, Tensor, bail};
+
+use super::transformer::{LENGTH, sequences_of};
+use crate::tokens::Tokens;
+
+/// Whether an error is one of the device's memory.
+pub fn is_out_of_memory(error: &Error) -> bool {
+    match error {
+        Error::WithBacktrace { inner, .. } | Error::Context { inner, .. } => {
+            is_out_of_memory(inner)
+        }
+        Error::Cuda(error) => match error.downcast_ref() {
+            Some(CudaError::Cuda(error)) => error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+            Some(CudaError::Cublas(error)) => error.0 == cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The way of batches to one device.
+pub struct Pipe {
+    device: CudaDevice,
+    copies: Arc<CudaStream>,
+    /// What batches of each size went through before; a batch on its way has its own.
+    spare: Arc<Mutex<HashMap<usize, Vec<Pinned>>>>,
+}
+
+/// Memory of the host that the device copies from and to by itself.
+struct Pinned {
+    ids: PinnedHostSlice<u8>,
+    scores: PinnedHostSlice<f32>,
+}
+
+/// A batch on its way.
+pub struct Coming {
+    pinned: Pinned,
+    spare: Arc<Mutex<HashMap<usize, Vec<Pinned>>>>,
+    /// Kept until the device has read it: it is freed on the stream of the copies.
+    _ids: Tensor,
+}
+
+impl Pipe {
+    /// A pipe to `device`.
+    pub fn new(device: &CudaDevice) -> Result<Self> {
+        let copies = device.cuda_stream().context().new_stream().w()?;
+        Ok(Self { device: device.clone(), copies, spare: Arc::default() })
+    }
+
+    /// Sends `batch` on its way through `network`, which makes a score (f32) of every sequence.
+    pub fn begin(
+        &self,
+        batch: &[Tokens],
+        network: impl FnOnce(&Tensor) -> Result<Tensor>,
+    ) -> Result<Coming> {
+        let mut pinned = self.pinned(batch.len())?;
+        let to = pinned.ids.as_mut_slice().w()?;
+        to.iter_mut().zip(sequences_of(batch)).for_each(|(to, id)| *to = id);
+        // SAFETY: the copy fills it.
+        let mut ids = unsafe { self.copies.alloc::<u8>(to.len()) }.w()?;
+        self.copies.memcpy_htod(&pinned.ids, &mut ids).w()?;
+        let copied = self.copies.record_event(None).w()?;
+        let stream = self.device.cuda_stream();
+        stream.wait(&copied).w()?;
+        let storage = CudaStorage::wrap_cuda_slice(ids, self.device.clone());
+        let shape = (batch.len(), LENGTH);
+        let ids = Tensor::from_storage(Storage::Cuda(storage), shape, BackpropOp::none(), false);
+
+        let scores = network(&ids)?.flatten_all()?;
+        let (storage, _) = scores.storage_and_layout();
+        let Storage::Cuda(storage) = &*storage else { bail!("the scores are not on the device") };
+        debug_assert_eq!(storage.dtype(), candle_core::DType::F32);
+        stream.memcpy_dtoh(storage.as_cuda_slice::<f32>()?, &mut pinned.scores).w()?;
+        Ok(Coming { pinned, spare: self.spare.clone(), _ids: ids })
+    }
+
+    fn pinned(&self, size: usize) -> Result<Pinned> {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pinned) = spare.get_mut(&size).and_then(Vec::pop) {
+            return Ok(pinned);
+        }
+        let stream = self.device.cuda_stream();
+        let context = stream.context();
+        // SAFETY: sequences are written before they are read, scores by the device.
+        unsafe {
+            Ok(Pinned {
+                ids: context.alloc_pinned(size * LENGTH).w()?,
+                scores: context.alloc_pinned_with_flags(size, 0).w()?,
+            })
+        }
+    }
+}
+
+impl Coming {
+    /// Waits for the scores.
+    pub fn wait(self) -> Result<Vec<f32>> {
+        let scores = self.pinned.scores.as_slice().w()?.to_vec();
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.entry(scores.len()).or_default().push(self.pinned);
+        Ok(scores)
+    }
+}

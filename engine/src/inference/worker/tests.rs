@@ -1,0 +1,347 @@
+//! The worker with devices that are slow, short of memory or lost on purpose.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use anyhow::bail;
+use cozy_chess::Board;
+use crossbeam_channel::{Receiver, unbounded};
+
+use super::*;
+use crate::encoder::{OutOfMemory, Scores};
+
+const MAXIMUM: usize = 40;
+
+/// What a device was asked for, in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Event {
+    /// A batch of so many positions.
+    Begin(usize),
+    /// The scores of the batch with this number, counted from 0.
+    Wait(usize),
+}
+
+/// What goes wrong with a batch, by its number and size.
+#[derive(Clone, Copy)]
+enum Failure {
+    Nothing,
+    /// From this batch on nothing begins.
+    LostAt(usize),
+    /// From this batch on no scores come.
+    SilentAt(usize),
+    /// Larger batches do not begin.
+    MemoryFor(usize),
+    /// Larger batches begin, but no scores come.
+    MemoryLater(usize),
+}
+
+/// The default encoder as if it were a device.
+struct Remote {
+    encoder: Box<dyn Encoder>,
+    failure: Failure,
+    events: Arc<Mutex<Vec<Event>>>,
+    batches: usize,
+    /// Every batch takes one permission to begin, where they are needed.
+    gate: Option<Receiver<()>>,
+}
+
+impl Encoder for Remote {
+    fn attributes(&self) -> Attributes {
+        let attributes = self.encoder.attributes();
+        Attributes {
+            recommended_batch: MAXIMUM,
+            maximum_batch: MAXIMUM,
+            fixed_sizes: true,
+            ..attributes
+        }
+    }
+
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+        self.encoder.encode(inputs)
+    }
+
+    fn begin(&mut self, inputs: &Inputs, axis: &crate::axis::Axis) -> Result<Scores> {
+        if let Some(gate) = &self.gate {
+            gate.recv()?;
+        }
+        let (number, size) = (self.batches, inputs.len());
+        self.batches += 1;
+        self.events.lock().expect("no panics").push(Event::Begin(size));
+        match self.failure {
+            Failure::LostAt(first) if number >= first => bail!("fell off the bus"),
+            Failure::MemoryFor(most) if size > most => bail!(OutOfMemory),
+            _ => {}
+        }
+        let cosines = axis.cosines(&self.encoder.encode(inputs)?);
+        let (events, failure) = (self.events.clone(), self.failure);
+        Ok(Scores::Coming(Box::new(move || {
+            events.lock().expect("no panics").push(Event::Wait(number));
+            match failure {
+                Failure::SilentAt(first) if number >= first => bail!("fell off the bus"),
+                Failure::MemoryLater(most) if size > most => bail!(OutOfMemory),
+                _ => Ok(cosines),
+            }
+        })))
+    }
+}
+
+struct Setting {
+    weights: Arc<Weights>,
+    events: Arc<Mutex<Vec<Event>>>,
+    notices: Arc<Mutex<Vec<String>>>,
+    worker: Worker,
+}
+
+impl Setting {
+    fn new(failure: Failure) -> Result<Self> {
+        Self::with(failure, None, false)
+    }
+
+    fn with(failure: Failure, gate: Option<Receiver<()>>, on_cpu: bool) -> Result<Self> {
+        let weights = Arc::new(Weights::embedded()?);
+        let events = Arc::<Mutex<Vec<Event>>>::default();
+        let notices = Arc::new(Mutex::new(Vec::new()));
+        let encoder = weights.encoder(&Device::Cpu, DType::F32)?;
+        let remote = Remote { encoder, failure, events: events.clone(), batches: 0, gate };
+        let said = notices.clone();
+        let notice: Notice = Box::new(move |text| {
+            said.lock().expect("no panics").push(text.to_owned());
+        });
+        let worker = Worker::on_thread(weights.clone(), Box::new(remote), on_cpu, notice)?;
+        Ok(Self { weights, events, notices, worker })
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        let events = self.events.lock().expect("no panics");
+        let size = |event: &Event| match event {
+            Event::Begin(size) => Some(*size),
+            Event::Wait(_) => None,
+        };
+        events.iter().filter_map(size).collect()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.notices.lock().expect("no panics").clone()
+    }
+}
+
+/// Asks for so many positions and compares the answer with the encoder's own.
+fn ask(weights: &Arc<Weights>, client: &mut Client, first: u32, count: u32) -> Result<()> {
+    let batch = inputs(client, first, count);
+    let expected = expected(weights, &batch)?;
+    assert_eq!(client.submit(batch)?.redeem()?.win_probabilities?, expected);
+    Ok(())
+}
+
+fn inputs(client: &Client, first: u32, count: u32) -> Inputs {
+    let mut inputs = Inputs::new(client.attributes().input);
+    (first..first + count).for_each(|number| inputs.push(&Board::chess960_startpos(number)));
+    inputs
+}
+
+fn expected(weights: &Arc<Weights>, inputs: &Inputs) -> Result<Vec<f32>> {
+    let encoder = weights.encoder(&Device::Cpu, DType::F32)?;
+    Scorer { weights: weights.clone(), encoder }.score(inputs)
+}
+
+#[test]
+fn many_searches_get_their_own_answers_in_batches_of_few_sizes() -> Result<()> {
+    let setting = Setting::new(Failure::Nothing)?;
+    thread::scope(|scope| {
+        let searches: Vec<_> = (0..8)
+            .map(|search| {
+                let (mut client, weights) = (setting.worker.client(), &setting.weights);
+                scope.spawn(move || -> Result<()> {
+                    for round in 0..20 {
+                        ask(weights, &mut client, search * 100 + round, 1 + round % 10)?;
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        searches.into_iter().try_for_each(|search| search.join().expect("no panics"))
+    })?;
+    let sizes: HashSet<usize> = setting.sizes().into_iter().collect();
+    assert!(sizes.is_subset(&HashSet::from([16, 24, 32, MAXIMUM])), "{sizes:?}");
+    Ok(())
+}
+
+#[test]
+fn a_batch_begins_while_the_last_one_runs() -> Result<()> {
+    let (permit, gate) = unbounded();
+    let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
+    let mut client = setting.worker.client();
+    // The second request comes too late for the first batch, which stands at the gate.
+    let first = client.submit(inputs(&client, 0, MAXIMUM as u32))?;
+    let second = client.submit(inputs(&client, 100, MAXIMUM as u32))?;
+    permit.send(())?;
+    permit.send(())?;
+    for ticket in [first, second] {
+        assert_eq!(ticket.redeem()?.win_probabilities?.len(), MAXIMUM);
+    }
+    let events = setting.events.lock().expect("no panics");
+    let begin = Event::Begin(MAXIMUM);
+    assert_eq!(*events, [begin, begin, Event::Wait(0), Event::Wait(1)]);
+    Ok(())
+}
+
+#[test]
+fn what_waits_is_answered_in_one_batch() -> Result<()> {
+    let (permit, gate) = unbounded();
+    let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
+    let mut client = setting.worker.client();
+    let mut tickets = Vec::new();
+    for number in 0..36 {
+        tickets.push(client.submit(inputs(&client, number, 1))?);
+    }
+    (0..36).try_for_each(|_| permit.send(()))?;
+    for ticket in tickets {
+        assert_eq!(ticket.redeem()?.win_probabilities?.len(), 1);
+    }
+    // What came before the first batch stood at the gate, and the rest.
+    assert!(setting.sizes().len() <= 2, "{:?}", setting.sizes());
+    Ok(())
+}
+
+#[test]
+fn requests_of_other_searches_are_waited_for() -> Result<()> {
+    let weights = Arc::new(Weights::embedded()?);
+    let events = Arc::<Mutex<Vec<Event>>>::default();
+    let encoder = weights.encoder(&Device::Cpu, DType::F32)?;
+    let remote = Remote {
+        encoder,
+        failure: Failure::Nothing,
+        events: events.clone(),
+        batches: 0,
+        gate: None,
+    };
+    let (requests, waiting) = bounded(WAITING);
+    let presence = Arc::new(());
+    let scorer = Scorer { weights, encoder: Box::new(remote) };
+    let notice: Notice = Box::new(|_| ());
+    let desk = Desk::new(scorer, true, notice, Arc::default(), Arc::downgrade(&presence));
+    // Longer than the test may take: it ends because both searches have asked.
+    let desk = desk.with_patience(Duration::from_secs(3600));
+    let attributes = Weights::embedded()?.encoder(&Device::Cpu, DType::F32)?.attributes();
+    let mut clients = [(); 2].map(|()| Client {
+        route: Route::Thread { requests: requests.clone(), _presence: presence.clone() },
+        attributes,
+    });
+    let thread = thread::spawn(move || desk.serve(&waiting));
+    let first = inputs(&clients[0], 0, 3);
+    let first = clients[0].submit(first)?;
+    thread::sleep(Duration::from_millis(20));
+    let second = inputs(&clients[1], 9, 4);
+    let second = clients[1].submit(second)?;
+    assert_eq!(first.redeem()?.win_probabilities?.len(), 3);
+    assert_eq!(second.redeem()?.win_probabilities?.len(), 4);
+    assert_eq!(events.lock().expect("no panics")[0], Event::Begin(16));
+    drop((clients, requests));
+    thread.join().expect("no panics");
+    Ok(())
+}
+
+#[test]
+fn senders_wait_where_too_much_is_queued() -> Result<()> {
+    let (permit, gate) = unbounded();
+    let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
+    let count = 3 * WAITING;
+    let sent = AtomicUsize::new(0);
+    thread::scope(|scope| -> Result<()> {
+        let (sent, mut client) = (&sent, setting.worker.client());
+        let sender = scope.spawn(move || -> Result<Vec<Ticket>> {
+            (0..count)
+                .map(|number| {
+                    let ticket = client.submit(inputs(&client, number as u32, 1))?;
+                    sent.fetch_add(1, SeqCst);
+                    Ok(ticket)
+                })
+                .collect()
+        });
+        // Until nothing moves any more: one batch is at the gate, one request may be held.
+        let mut seen = usize::MAX;
+        while seen != sent.load(SeqCst) {
+            seen = sent.load(SeqCst);
+            thread::sleep(Duration::from_millis(50));
+        }
+        assert!((WAITING..=WAITING + MAXIMUM + 1).contains(&seen), "{seen} were sent");
+        (0..count).try_for_each(|_| permit.send(()))?;
+        for ticket in sender.join().expect("no panics")? {
+            assert_eq!(ticket.redeem()?.win_probabilities?.len(), 1);
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_lost_device_is_said_once_and_the_cpu_goes_on() -> Result<()> {
+    for failure in [Failure::LostAt(1), Failure::SilentAt(1), Failure::LostAt(0)] {
+        let setting = Setting::new(failure)?;
+        let mut client = setting.worker.client();
+        for first in 0..4 {
+            ask(&setting.weights, &mut client, first, 5)?;
+        }
+        assert_eq!(setting.notices(), ["device error, going on with the CPU: fell off the bus"]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_device_lost_with_two_batches_on_it_loses_none() -> Result<()> {
+    let (permit, gate) = unbounded();
+    let setting = Setting::with(Failure::SilentAt(0), Some(gate), false)?;
+    let mut client = setting.worker.client();
+    let batches = [0, 100].map(|first| inputs(&client, first, MAXIMUM as u32));
+    let mut tickets = Vec::new();
+    for batch in batches {
+        let expected = expected(&setting.weights, &batch)?;
+        tickets.push((client.submit(batch)?, expected));
+    }
+    (0..2).try_for_each(|_| permit.send(()))?;
+    for (ticket, expected) in tickets {
+        assert_eq!(ticket.redeem()?.win_probabilities?, expected);
+    }
+    assert_eq!(setting.notices().len(), 1);
+    Ok(())
+}
+
+#[test]
+fn short_memory_halves_the_batch_and_is_said_once() -> Result<()> {
+    for failure in [Failure::MemoryFor(10), Failure::MemoryLater(10)] {
+        let setting = Setting::new(failure)?;
+        let mut client = setting.worker.client();
+        for first in 0..6 {
+            ask(&setting.weights, &mut client, first, 40)?;
+        }
+        let said = "the device is out of memory with 40 positions at a time, going on with fewer";
+        assert_eq!(setting.notices(), [said]);
+        let sizes = setting.sizes();
+        assert_eq!(sizes.iter().filter(|&&size| size > 10).count(), 2, "{sizes:?}");
+        assert!(sizes[2..].iter().all(|&size| size == 10), "{sizes:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn no_memory_at_all_is_a_lost_device() -> Result<()> {
+    let setting = Setting::new(Failure::MemoryFor(0))?;
+    let mut client = setting.worker.client();
+    for first in 0..2 {
+        ask(&setting.weights, &mut client, first, 20)?;
+    }
+    let last = "device error, going on with the CPU: the device is out of memory";
+    assert_eq!(setting.notices().len(), 2);
+    assert_eq!(setting.notices()[1], last);
+    Ok(())
+}
+
+#[test]
+fn an_error_on_the_cpu_reaches_the_search() -> Result<()> {
+    let setting = Setting::with(Failure::LostAt(0), None, true)?;
+    let mut client = setting.worker.client();
+    let batch = inputs(&client, 0, 3);
+    let answer = client.submit(batch)?.redeem()?;
+    assert!(answer.win_probabilities.is_err());
+    Ok(())
+}
