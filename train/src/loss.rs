@@ -226,27 +226,22 @@ fn contrast(similarities: &mut [f32], places: &[f32], soft: bool, temperature: f
 /// The same loss from candle's operations, for every device.
 fn composed(z: &Tensor, places: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
     let n = places.len();
-    let device = z.device();
-    let mut positive = vec![0f32; n * n];
-    let mut not_self = vec![1f32; n * n];
-    let mut active = vec![0f32; n];
-    for (anchor, row) in positive.chunks_exact_mut(n).enumerate() {
-        not_self[anchor * n + anchor] = 0.0;
-        row.iter_mut().zip(places).for_each(|(w, p)| *w = attraction(p - places[anchor], soft));
-        row[anchor] = 0.0;
-        let sum: f32 = row.iter().sum();
-        if sum > 0.0 {
-            active[anchor] = 1.0;
-            row.iter_mut().for_each(|weight| *weight /= sum);
-        }
-    }
-    let positive = Tensor::from_vec(positive, (n, n), device)?;
-    let not_self = Tensor::from_vec(not_self, (n, n), device)?;
-    let active = Tensor::from_vec(active, n, device)?;
+    let places = Tensor::from_slice(places, (n, 1), z.device())?;
+    let distances = places.broadcast_sub(&places.t()?)?.abs()?;
+    let not_self = (1.0 - Tensor::eye(n, z.dtype(), z.device())?)?;
+    let positive = match soft {
+        true => (1.0 - (distances * 0.5)?)?.relu()?,
+        false => distances.lt(1f32)?.to_dtype(z.dtype())?,
+    };
+    let positive = (positive * &not_self)?;
+    let sums = positive.sum_keepdim(1)?;
+    let active = sums.gt(0f32)?.to_dtype(z.dtype())?;
+    // Where there are no positives the sum is 0, and so is every weight.
+    let positive = positive.broadcast_div(&(sums + (1.0 - &active)?)?)?;
     let logits = ((z.matmul(&z.t()?)? - 1.0)? / f64::from(temperature))?;
     let mass = (logits.exp()? * not_self)?.sum(1)?.log()?;
     let attraction = (&logits * positive)?.sum(1)?;
-    ((mass - attraction)? * active)?.mean_all()
+    ((mass - attraction)? * active.squeeze(1)?)?.mean_all()
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod options;
 mod progress;
 mod run;
 mod space;
+mod span;
 mod sweep;
 
 use std::path::PathBuf;
@@ -126,12 +127,12 @@ fn run(arguments: Arguments) -> Result<()> {
 }
 
 fn train(options: &TrainOptions) -> Result<()> {
-    let (device, output) = (options.device.open()?, options.output()?);
+    let (place, output) = (options.place()?, options.output());
     // Before the data, which takes a while to read.
     options.run.config(Vec::new())?;
-    let data = options.data.read(&options.run.architecture()?, &device)?;
+    let data = options.data.read(&options.run.architecture()?, &place.device)?;
     let config = options.run.config(data.files.clone())?;
-    if let Some(outcome) = run::train(&config, &data, &device, &output)? {
+    if let Some(outcome) = run::train(&config, &data, &place, &output)? {
         eprintln!("{} steps at {:.0} positions/s", outcome.steps, outcome.speed);
         println!("{}", serde_json::to_string(&outcome.measured)?);
     }

@@ -295,3 +295,53 @@ fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f3
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use azimuth::encoder::InputKind;
+    use azimuth::encoder::transformer::TransformerConfig;
+    use cozy_chess::Board;
+
+    use super::*;
+    use crate::optimizer::{Rule, Schedule};
+
+    /// The mean squared distance of all embeddings from the first axis after some steps towards it.
+    fn taught(dtype: DType) -> Result<(f32, Model)> {
+        let config =
+            TransformerConfig { layers: 1, hidden: 16, heads: 1, mlp: 16, embedding_dim: 8 };
+        let architecture = Architecture::Transformer(config);
+        let mut model = Model::new(&architecture, &Device::Cpu, dtype, 0.1, 3)?;
+        let mut inputs = Inputs::new(InputKind::Tokens);
+        (0..8).for_each(|number| inputs.push(&Board::chess960_startpos(number * 100)));
+        let schedule = Schedule {
+            rule: Rule::Sgd,
+            learning_rate: 1e-2,
+            warmup: 1,
+            steps: 40,
+            weight_decay: 0.0,
+        };
+        let target = Tensor::new(&[1f32, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::Cpu)?;
+        let mut distance = f32::NAN;
+        for step in 0..schedule.steps {
+            let embedded = model.forward(inputs.clone(), step)?;
+            let loss = embedded.z.broadcast_sub(&target)?.sqr()?.mean_all()?;
+            distance = loss.to_scalar()?;
+            model.step(embedded, &loss, schedule.step(step), None)?;
+        }
+        Ok((distance, model))
+    }
+
+    #[test]
+    fn a_network_in_16_bits_learns_as_in_32() -> Result<()> {
+        let (exact, _) = taught(DType::F32)?;
+        let (coarse, model) = taught(DType::BF16)?;
+        assert!((exact - coarse).abs() < 0.1 * exact, "{exact} in f32, {coarse} in bf16");
+        assert!(exact < 0.1, "{exact}: nothing was learnt");
+        // What moves is finer than the network's precision.
+        let weights = model.parameters()?.get("projection.weight")?;
+        let rounded = weights.to_dtype(DType::BF16)?.to_dtype(DType::F32)?;
+        let lost = (weights - rounded)?.abs()?.max_all()?.to_scalar::<f32>()?;
+        assert!(lost > 0.0);
+        Ok(())
+    }
+}

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use azimuth::encoder::Architecture;
 use azimuth::encoder::sparse::SparseConfig;
 use azimuth::encoder::sparse::features::FeatureSet;
 use azimuth::encoder::transformer::TransformerConfig;
-use azimuth::inference::cuda;
-use candle_core::Device;
+use azimuth::inference::{Precision, cuda};
+use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 
 use crate::data::batches::Sampling;
@@ -16,7 +16,8 @@ use crate::data::{DataFile, Dataset};
 use crate::loss::Losses;
 use crate::margin::Margin;
 use crate::optimizer::{Rule, Schedule};
-use crate::run::{Config, Output};
+use crate::run::{Config, Output, Place};
+use crate::span::Span;
 
 /// Positions that a transformer on the CPU embeds in less than a minute.
 const SLOW_SAMPLE: usize = 2_000;
@@ -44,15 +45,20 @@ pub struct TrainOptions {
     /// Where to compute.
     #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
     pub device: DeviceKind,
+    /// Precision of a transformer's network: auto is bf16 on CUDA and f32 on the CPU. Its parameters move in
+    /// f32.
+    #[arg(long, value_enum, default_value_t = Precision::Auto)]
+    precision: Precision,
     /// The checkpoint file; the weights file with `.checkpoint` where not given.
     #[arg(long)]
     checkpoint: Option<PathBuf>,
-    /// Steps between checkpoints.
-    #[arg(long, default_value_t = 2000)]
-    checkpoint_every: u64,
-    /// Stop after so many steps with a checkpoint; the same command continues.
+    /// Time (90s, 5m) or steps (2000) between checkpoints.
+    #[arg(long, default_value = "5m")]
+    checkpoint_every: Span,
+    /// Stop after so much time or so many steps with a checkpoint; the same command continues, here or on
+    /// another machine.
     #[arg(long)]
-    stop_after: Option<u64>,
+    stop_after: Option<Span>,
 }
 
 /// All that decides which weights come out, but for the data.
@@ -188,16 +194,28 @@ impl DataOptions {
 }
 
 impl TrainOptions {
+    /// Where to compute, and how.
+    pub fn place(&self) -> Result<Place> {
+        let dtype = match (self.device, self.precision) {
+            (_, Precision::F16) => bail!("--precision f16: gradients would vanish; bf16 works"),
+            (DeviceKind::Cpu, Precision::Bf16) => {
+                bail!("--precision bf16: the CPU computes in f32; --device cuda computes in bf16")
+            }
+            (DeviceKind::Cuda, Precision::Auto | Precision::Bf16) => DType::BF16,
+            (_, Precision::F32 | Precision::Auto) => DType::F32,
+        };
+        Ok(Place { device: self.device.open()?, dtype })
+    }
+
     /// Where the run's files go.
-    pub fn output(&self) -> Result<Output> {
-        ensure!(self.checkpoint_every > 0, "--checkpoint-every must be at least 1");
-        Ok(Output {
+    pub fn output(&self) -> Output {
+        Output {
             weights: self.out.clone(),
             checkpoint: (self.checkpoint.clone())
                 .unwrap_or_else(|| self.out.with_extension("checkpoint")),
             checkpoint_every: self.checkpoint_every,
             stop_after: self.stop_after,
-        })
+        }
     }
 }
 

@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::loss::Found;
+
+/// Steps between looks at the losses: to read them is to wait for the device, which could have begun the next
+/// step.
+const STEPS_BETWEEN: usize = 16;
 
 /// Between two lines where there is no terminal for a bar.
 const BETWEEN_LINES: Duration = Duration::from_secs(15);
@@ -19,6 +23,7 @@ pub struct Progress {
     paused: Duration,
     /// Spent waiting for batches.
     waited: Duration,
+    steps: usize,
     positions: usize,
     contrastive: f64,
     regression: f64,
@@ -37,6 +42,7 @@ impl Progress {
             started: now,
             paused: Duration::ZERO,
             waited: Duration::ZERO,
+            steps: 0,
             positions: 0,
             contrastive: 0.0,
             regression: 0.0,
@@ -45,11 +51,11 @@ impl Progress {
     }
 
     /// Receives a batch.
-    pub fn wait<T, E>(&mut self, receive: impl FnOnce() -> Result<T, E>) -> Result<T> {
+    pub fn wait<T>(&mut self, receive: impl FnOnce() -> T) -> T {
         let asked = Instant::now();
-        let received = receive().ok().context("the thread that prepares batches ended")?;
+        let received = receive();
         self.waited += asked.elapsed();
-        Ok(received)
+        received
     }
 
     /// Does something that is no part of the speed.
@@ -62,11 +68,14 @@ impl Progress {
 
     /// Counts a step.
     pub fn step(&mut self, positions: usize, found: &Found) -> Result<()> {
-        let weight = if self.positions == 0 { 1.0 } else { 0.01 };
-        let contrastive: f32 = found.contrastive.to_scalar()?;
-        let regression: f32 = found.regression.to_scalar()?;
-        self.contrastive += weight * (f64::from(contrastive) - self.contrastive);
-        self.regression += weight * (f64::from(regression) - self.regression);
+        if self.steps.is_multiple_of(STEPS_BETWEEN) {
+            let weight = if self.steps == 0 { 1.0 } else { 0.1 };
+            let contrastive: f32 = found.contrastive.to_scalar()?;
+            let regression: f32 = found.regression.to_scalar()?;
+            self.contrastive += weight * (f64::from(contrastive) - self.contrastive);
+            self.regression += weight * (f64::from(regression) - self.regression);
+        }
+        self.steps += 1;
         self.positions += positions;
         self.bar.inc(1);
         self.bar.set_message(self.message());

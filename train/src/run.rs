@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
-use crate::data::batches::{Sampling, prepare};
+use crate::data::batches::{Batches, Sampling};
 use crate::data::{DataFile, Dataset};
 use crate::keep::{Average, Best};
 use crate::loss::{Labels, Losses};
@@ -20,6 +20,7 @@ use crate::model::Model;
 use crate::optimizer::Schedule;
 use crate::progress::Progress;
 use crate::space::{Measured, finish};
+use crate::span::{Span, Stopwatch};
 
 /// Held-out positions measured on the way.
 const INTERIM_SAMPLE: usize = 60_000;
@@ -57,10 +58,18 @@ pub struct Output {
     pub weights: PathBuf,
     /// The checkpoint, from which a run continues where it exists.
     pub checkpoint: PathBuf,
-    /// Steps between checkpoints.
-    pub checkpoint_every: u64,
-    /// Steps after which to stop with a checkpoint, as if killed, but in good order.
-    pub stop_after: Option<u64>,
+    /// Between checkpoints.
+    pub checkpoint_every: Span,
+    /// After which to stop with a checkpoint, as if killed, but in good order.
+    pub stop_after: Option<Span>,
+}
+
+/// Where and with which precision a run computes; another may go on elsewhere.
+pub struct Place {
+    /// The device.
+    pub device: Device,
+    /// Precision of a transformer's network; its parameters move in f32 in any case.
+    pub dtype: DType,
 }
 
 /// The parameters of a run in all their forms.
@@ -71,15 +80,10 @@ struct State {
 }
 
 impl State {
-    fn new(config: &Config, device: &Device) -> Result<Self> {
+    fn new(config: &Config, place: &Place) -> Result<Self> {
+        let Config { architecture, dropout, seed, .. } = config;
         Ok(Self {
-            model: Model::new(
-                &config.architecture,
-                device,
-                DType::F32,
-                config.dropout,
-                config.seed,
-            )?,
+            model: Model::new(architecture, &place.device, place.dtype, *dropout, *seed)?,
             average: config.average.map(Average::new),
             best: config.patience.map(Best::new),
         })
@@ -140,10 +144,10 @@ pub struct Outcome {
 pub fn train(
     config: &Config,
     data: &Dataset,
-    device: &Device,
+    place: &Place,
     output: &Output,
 ) -> Result<Option<Outcome>> {
-    let mut state = State::new(config, device)?;
+    let mut state = State::new(config, place)?;
     let described = serde_json::to_string(config)?;
     let mut first = 0;
     if let Some(checkpoint) = Checkpoint::read(&output.checkpoint)? {
@@ -153,24 +157,24 @@ pub fn train(
         eprintln!("continuing at step {first} of '{}'", output.checkpoint.display());
     }
     let steps = config.schedule.steps;
-    let last = output.stop_after.map_or(steps, |stop| (first + stop).min(steps));
-    let (margin, seed) = (config.losses.margin, config.seed);
-    let batches = prepare(
-        data.train.clone(),
-        &config.architecture,
-        config.sampling,
-        margin,
-        seed,
-        first..last,
-    );
+    let (positions, margin) = (data.train.clone(), config.losses.margin);
+    let Config { architecture, sampling, seed, .. } = config;
+    let mut batches =
+        Batches::prepare(positions, architecture, *sampling, margin, *seed, first..steps);
 
     let mut progress = Progress::new(first, steps)?;
+    let mut until_checkpoint = Stopwatch::start(output.checkpoint_every, first);
+    let until_stop = output.stop_after.map(|span| Stopwatch::start(span, first));
     let mut done = first;
-    while done < last && !state.best.as_ref().is_some_and(Best::is_over) {
-        let batch = progress.wait(|| batches.recv())?;
+    while done < steps && !state.best.as_ref().is_some_and(Best::is_over) {
+        if until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(done)) {
+            state.checkpoint(done, &described)?.write(&output.checkpoint)?;
+            eprintln!("stopped at step {done}; the same command continues from the checkpoint");
+            return Ok(None);
+        }
+        let batch = progress.wait(|| batches.next())?;
         let labels = Labels { win_probabilities: &batch.labels, parents: &batch.parents };
-        let seed = config.seed ^ done.rotate_left(32);
-        let embedded = state.model.forward(batch.inputs, seed)?;
+        let embedded = state.model.forward(batch.inputs, seed ^ done.rotate_left(32))?;
         let (direction, bias) = state.model.readout();
         let found = config.losses.of(&embedded.z, &labels, direction, bias)?;
         state.model.step(embedded, &found.total, config.schedule.step(done), config.clip)?;
@@ -182,17 +186,15 @@ pub fn train(
             average.add(state.model.parameters()?)?;
         }
         if done.is_multiple_of(config.validate_every) && done < steps {
+            let device = &place.device;
             progress.pause(|progress| look(config, &mut state, data, device, output, progress))?;
         }
-        if done.is_multiple_of(output.checkpoint_every) || done == last {
+        if until_checkpoint.has_passed(done) || done == steps {
             state.checkpoint(done, &described)?.write(&output.checkpoint)?;
+            until_checkpoint.restart(done);
         }
     }
-    if done == last && last < steps {
-        eprintln!("stopped at step {last}; the same command continues from the checkpoint");
-        return Ok(None);
-    }
-    let measured = write_weights(config, &state, data, device, done, &output.weights)?;
+    let measured = write_weights(config, &state, data, &place.device, done, &output.weights)?;
     Ok(Some(Outcome { measured, steps: done, speed: progress.speed() }))
 }
 
@@ -236,7 +238,7 @@ pub fn export(
     device: &Device,
     weights: &Path,
 ) -> Result<()> {
-    let mut state = State::new(config, device)?;
+    let mut state = State::new(config, &Place { device: device.clone(), dtype: DType::F32 })?;
     state.restore(config, checkpoint)?;
     let measured = write_weights(config, &state, data, device, checkpoint.step, weights)?;
     println!("{}", serde_json::to_string(&measured)?);

@@ -117,19 +117,19 @@ fn run_one(
     data: &mut Option<(DataOptions, Dataset)>,
 ) -> Result<Row> {
     let parsed = parse_run(name, own, options)?;
-    let device = parsed.device.open()?;
+    let place = parsed.place()?;
     let kept = data.take().filter(|(read, _)| *read == parsed.data);
     let read = || -> Result<_> {
-        Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &device)?))
+        Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &place.device)?))
     };
     let (_, dataset) = data.insert(kept.map_or_else(read, Ok)?);
-    let (config, output) = (parsed.run.config(dataset.files.clone())?, parsed.output()?);
-    let outcome = run::train(&config, dataset, &device, &output)?;
+    let (config, output) = (parsed.run.config(dataset.files.clone())?, parsed.output());
+    let outcome = run::train(&config, dataset, &place, &output)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
     std::fs::remove_file(&output.checkpoint)
         .with_context(|| format!("cannot remove '{}'", output.checkpoint.display()))?;
     let elsewhere = match elsewhere {
-        Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, &device)?),
+        Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, &place.device)?),
         None => None,
     };
     Ok(Row {

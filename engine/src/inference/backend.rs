@@ -45,7 +45,7 @@ impl Backend {
         let device = match self {
             Self::Cpu => Device::Cpu,
             Self::Auto if sparse => Device::Cpu,
-            Self::Auto => Device::new_cuda(0).unwrap_or(Device::Cpu),
+            Self::Auto => cuda().unwrap_or(Device::Cpu),
             Self::Cuda => cuda()?,
         };
         if sparse && !device.is_cpu() {
@@ -68,6 +68,15 @@ impl Backend {
 
 /// The first CUDA device. Fails where the machine or this build has none.
 pub fn cuda() -> Result<Device> {
-    Device::new_cuda(0)
-        .context("no CUDA device, or Azimuth was built without it (--features cuda builds it in)")
+    // One stream, whichever thread hands it work.
+    let device = Device::new_cuda_with_stream(0).context(
+        "no CUDA device, or Azimuth was built without it (--features cuda builds it in)",
+    )?;
+    #[cfg(feature = "cuda")]
+    // SAFETY: all work is ordered by that stream; the encoder, which copies batches on another, makes it wait
+    // for them.
+    unsafe {
+        device.as_cuda_device()?.disable_event_tracking();
+    }
+    Ok(device)
 }

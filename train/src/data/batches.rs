@@ -1,9 +1,12 @@
-//! Batches of positions: which positions a step sees, made ready for the encoder on a thread of
-//! its own. A batch depends on the seed and the step alone, so a resumed run sees the same ones.
+//! Batches of positions: which positions a step sees, made ready for the encoder on threads of their own.
+//! A batch depends on the seed and the step alone, so a resumed run sees the same ones, whatever the number
+//! of threads.
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use anyhow::{Context, Result};
 use azimuth::encoder::{Architecture, InputKind, Inputs};
 use crossbeam_channel::{Receiver, bounded};
 use rand::seq::SliceRandom;
@@ -15,8 +18,11 @@ use super::Siblings;
 use super::packed::PackedPosition;
 use crate::margin::Margin;
 
-/// Batches that wait ready for the training thread.
+/// Batches that wait ready for the training thread, about.
 const READY: usize = 8;
+
+/// Threads that prepare batches at most.
+const MOST_THREADS: usize = 8;
 
 /// How a batch is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,46 +47,69 @@ pub struct Batch {
     pub parents: Vec<u32>,
 }
 
-/// Starts the thread that prepares the batches of steps `first..last`, in order.
-pub fn prepare(
-    positions: Arc<Siblings>,
-    architecture: &Architecture,
-    sampling: Sampling,
-    margin: Margin,
-    seed: u64,
-    steps: std::ops::Range<u64>,
-) -> Receiver<Batch> {
-    let (sender, receiver) = bounded(READY);
-    let architecture = architecture.clone();
-    thread::spawn(move || {
-        let mut sampler = Sampler::new(&positions, &architecture, sampling, margin, seed);
-        for step in steps {
-            if sender.send(sampler.batch(step)).is_err() {
-                break;
-            }
-        }
-    });
-    receiver
+/// Batches in the order of their steps.
+pub struct Batches {
+    threads: Vec<Receiver<Batch>>,
+    taken: usize,
 }
 
-struct Sampler<'a> {
-    data: &'a Siblings,
-    architecture: &'a Architecture,
+impl Batches {
+    /// Starts the threads that prepare the batches of `steps`: one for every four of the machine's.
+    pub fn prepare(
+        positions: Arc<Siblings>,
+        architecture: &Architecture,
+        sampling: Sampling,
+        margin: Margin,
+        seed: u64,
+        steps: Range<u64>,
+    ) -> Self {
+        let sampler = Sampler::new(positions, architecture.clone(), sampling, margin, seed);
+        let all = thread::available_parallelism().map_or(1, usize::from);
+        Self::on_threads(sampler, steps, (all / 4).clamp(1, MOST_THREADS))
+    }
+
+    fn on_threads(sampler: Sampler, steps: Range<u64>, threads: usize) -> Self {
+        let sampler = Arc::new(sampler);
+        let threads = (0..threads).map(|thread| {
+            let (sender, receiver) = bounded(READY.div_ceil(threads));
+            let (sampler, steps) = (sampler.clone(), steps.clone());
+            thread::spawn(move || {
+                for step in steps.skip(thread).step_by(threads) {
+                    if sender.send(sampler.batch(step)).is_err() {
+                        break;
+                    }
+                }
+            });
+            receiver
+        });
+        Self { threads: threads.collect(), taken: 0 }
+    }
+
+    /// The next step's batch, waited for.
+    pub fn next(&mut self) -> Result<Batch> {
+        let thread = &self.threads[self.taken % self.threads.len()];
+        self.taken += 1;
+        thread.recv().context("a thread that prepares batches ended")
+    }
+}
+
+struct Sampler {
+    data: Arc<Siblings>,
+    architecture: Architecture,
     sampling: Sampling,
     margin: Margin,
     seed: u64,
-    epoch: Option<u64>,
-    /// Positions in the order of the epoch.
-    order: Vec<u32>,
+    /// The last two epochs that a thread asked for, with the order of their positions.
+    epochs: Mutex<Vec<(u64, Arc<Vec<u32>>)>>,
     /// Labels' places on the margin's scale in rising order with their positions; empty where no
     /// positives are drawn.
     by_label: Vec<(f32, u32)>,
 }
 
-impl<'a> Sampler<'a> {
+impl Sampler {
     fn new(
-        data: &'a Siblings,
-        architecture: &'a Architecture,
+        data: Arc<Siblings>,
+        architecture: Architecture,
         sampling: Sampling,
         margin: Margin,
         seed: u64,
@@ -92,33 +121,25 @@ impl<'a> Sampler<'a> {
             by_label.extend(data.positions.iter().map(place).zip(0..));
             by_label.sort_unstable_by(|a: &(f32, u32), b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         }
-        Self {
-            data,
-            architecture,
-            sampling,
-            margin,
-            seed,
-            epoch: None,
-            order: Vec::new(),
-            by_label,
-        }
+        let epochs = Mutex::new(Vec::new());
+        Self { data, architecture, sampling, margin, seed, epochs, by_label }
     }
 
-    fn batch(&mut self, step: u64) -> Batch {
+    fn batch(&self, step: u64) -> Batch {
         let anchors = self.sampling.anchors.min(self.data.len());
         let batches_per_epoch = (self.data.len() / anchors) as u64;
-        self.begin_epoch(step / batches_per_epoch);
+        let order = self.order(step / batches_per_epoch);
         let first = (step % batches_per_epoch) as usize * anchors;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mix(step));
 
-        let mut chosen = self.order[first..first + anchors].to_vec();
+        let mut chosen = order[first..first + anchors].to_vec();
         for anchor in 0..anchors * usize::from(self.sampling.positives > 0) {
             let similar = self.positives_of(self.label(chosen[anchor]));
             for _ in 0..self.sampling.positives {
                 chosen.push(self.by_label[rng.random_range(similar.clone())].1);
             }
         }
-        if let Architecture::Sparse(config) = self.architecture {
+        if let Architecture::Sparse(config) = &self.architecture {
             // One matrix product a head.
             let position = |index: u32| &self.data.positions[index as usize];
             chosen.sort_by_key(|&index| config.head(position(index).pieces_on_board()));
@@ -130,17 +151,28 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    fn begin_epoch(&mut self, epoch: u64) {
-        if self.epoch.replace(epoch) == Some(epoch) {
-            return;
+    /// The positions in the order in which an epoch sees them. Threads cross from one epoch to the next at
+    /// different times.
+    fn order(&self, epoch: u64) -> Arc<Vec<u32>> {
+        let mut epochs = self.epochs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, order)) = epochs.iter().find(|(known, _)| *known == epoch) {
+            return order.clone();
         }
+        let order = Arc::new(self.shuffled(epoch));
+        if epochs.len() == 2 {
+            epochs.remove(0);
+        }
+        epochs.push((epoch, order.clone()));
+        order
+    }
+
+    fn shuffled(&self, epoch: u64) -> Vec<u32> {
         let seed = self.seed.wrapping_add(mix(epoch.wrapping_add(1)));
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        self.order.clear();
         if self.sampling.siblings == 1 {
-            self.order.extend(0..self.data.len() as u32);
-            self.order.shuffle(&mut rng);
-            return;
+            let mut order: Vec<u32> = (0..self.data.len() as u32).collect();
+            order.shuffle(&mut rng);
+            return order;
         }
         let mut families: Vec<(u32, u32)> = Vec::new();
         let mut first = 0;
@@ -153,7 +185,7 @@ impl<'a> Sampler<'a> {
             first = end;
         }
         families.shuffle(&mut rng);
-        families.iter().for_each(|&(first, end)| self.order.extend(first..end));
+        families.into_iter().flat_map(|(first, end)| first..end).collect()
     }
 
     fn label(&self, index: u32) -> f32 {
@@ -161,7 +193,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Where the positives of `label` stand in `by_label`.
-    fn positives_of(&self, label: f32) -> std::ops::Range<usize> {
+    fn positives_of(&self, label: f32) -> Range<usize> {
         let place = self.margin.place(label);
         let first = self.by_label.partition_point(|&(other, _)| other <= place - 1.0);
         let end = self.by_label.partition_point(|&(other, _)| other < place + 1.0);
@@ -203,4 +235,48 @@ pub fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth::encoder::transformer::TransformerConfig;
+    use cozy_chess::Board;
+
+    use super::super::packed::Label;
+    use super::*;
+
+    #[test]
+    fn batches_are_the_same_from_any_number_of_threads() -> Result<()> {
+        let positions = (0..30).map(|number| {
+            let label = Label::Centipawns(i32::from(number as i8 - 15) * 40);
+            PackedPosition::new(&Board::chess960_startpos(number * 30), label)
+        });
+        let positions: Vec<PackedPosition> = positions.collect();
+        let parents = (0..30).map(|position| position / 3).collect();
+        let data = Arc::new(Siblings { positions, parents });
+        let sampling = Sampling { anchors: 7, positives: 2, siblings: 1, mirror: true };
+        let margin = Margin { delta: 0.1, delta_equal: 0.1 };
+        let architecture = Architecture::Transformer(TransformerConfig::mini());
+        let batches = |threads: usize, steps: Range<u64>| {
+            let architecture = architecture.clone();
+            let sampler = Sampler::new(data.clone(), architecture, sampling, margin, 5);
+            let mut batches = Batches::on_threads(sampler, steps.clone(), threads);
+            let batches = steps.map(|_| {
+                let Batch { inputs: Inputs::Tokens(tokens), labels, parents } = batches.next()?
+                else {
+                    unreachable!("a transformer reads tokens");
+                };
+                Ok((tokens, labels, parents))
+            });
+            batches.collect::<Result<Vec<_>>>()
+        };
+        // Four batches are an epoch.
+        let all = batches(1, 0..13)?;
+        assert_ne!(all[0], all[4]);
+        for threads in [2, 3, 8] {
+            assert_eq!(batches(threads, 0..13)?, all, "{threads} threads");
+            assert_eq!(batches(threads, 5..13)?, all[5..], "{threads} threads, continued");
+        }
+        Ok(())
+    }
 }
