@@ -2,6 +2,7 @@
 
 mod device;
 mod elo;
+mod precision;
 mod rating;
 mod report;
 mod speed;
@@ -32,6 +33,7 @@ enum Command {
         #[arg(long = "known", value_parser = rating::known)]
         known: Vec<(String, f64)>,
     },
+    Precision(precision::Precision),
     Speed(speed::Speed),
     Suite(suite::Suite),
     Report(report::Report),
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Elo(arguments) => elo::run(arguments),
         Command::Rate { files, known } => rating::run(&files, &known),
+        Command::Precision(arguments) => precision::run(&arguments),
         Command::Speed(arguments) => speed::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::encoder::{Encoder, Inputs};
+use azimuth::encoder::{Encoder, Inputs, Scores};
 use azimuth::weights::Weights;
 use cozy_chess::Board;
 
@@ -13,8 +13,8 @@ const TIME: Duration = Duration::from_millis(150);
 /// A batch that takes longer than this is too large to measure.
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// Positions a second, preparation of the inputs and calibration of the scores included. `None` where
-/// one batch would take too long.
+/// Positions a second, preparation of the inputs and calibration of the scores included; a device has two
+/// batches at a time, as in play. `None` where one batch would take too long.
 pub fn throughput(
     encoder: &mut dyn Encoder,
     weights: &Weights,
@@ -24,7 +24,7 @@ pub fn throughput(
     // A part of the batch tells how long all of it will take.
     let mut trial = Batches { boards, batch: batch.div_ceil(16), next: 0 };
     let began = Instant::now();
-    score(encoder, weights, trial.take())?;
+    finish(begin(encoder, weights, trial.take())?, weights)?;
     if began.elapsed() * 16 > LONGEST {
         return Ok(None);
     }
@@ -39,24 +39,31 @@ pub fn measured(
     batch: usize,
 ) -> Result<f64> {
     let mut batches = Batches { boards, batch, next: 0 };
-    score(encoder, weights, batches.take())?;
+    finish(begin(encoder, weights, batches.take())?, weights)?;
     let (began, mut positions) = (Instant::now(), 0);
+    let mut last = begin(encoder, weights, batches.take())?;
     while positions == 0 || began.elapsed() < TIME {
-        score(encoder, weights, batches.take())?;
+        let next = begin(encoder, weights, batches.take())?;
+        finish(std::mem::replace(&mut last, next), weights)?;
         positions += batch;
     }
+    finish(last, weights)?;
+    positions += batch;
     Ok(positions as f64 / began.elapsed().as_secs_f64())
 }
 
-fn score<'a>(
+fn begin<'a>(
     encoder: &mut dyn Encoder,
     weights: &Weights,
     boards: impl Iterator<Item = &'a Board>,
-) -> Result<()> {
+) -> Result<Scores> {
     let mut inputs = Inputs::new(encoder.attributes().input);
     boards.for_each(|board| inputs.push(board));
-    let embeddings = encoder.encode(&inputs)?;
-    let cosines = weights.axis.cosines(&embeddings);
+    encoder.begin(&inputs, &weights.axis)
+}
+
+fn finish(scores: Scores, weights: &Weights) -> Result<()> {
+    let cosines = scores.wait()?;
     let scores = cosines.iter().map(|&cosine| weights.calibration.win_probability(cosine));
     // The scores are used, so that none of the work can be left out.
     std::hint::black_box(scores.sum::<f32>());

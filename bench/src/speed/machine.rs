@@ -16,8 +16,8 @@ pub fn describe(arguments: DeviceArguments, device: &Device) -> Machine {
     Machine {
         processor: processor(),
         threads: candle_core::utils::get_num_threads(),
-        device: format!("{:?}", arguments.device).to_lowercase(),
-        precision: format!("{:?}", arguments.precision).to_lowercase(),
+        device: arguments.device_name(),
+        precision: arguments.precision_name(),
         limit: 0.0,
         limit_size: if device.is_cpu() { 1536 } else { 8192 },
     }

@@ -5,7 +5,7 @@ mod machine;
 pub mod positions;
 pub mod results;
 mod search;
-mod subject;
+pub mod subject;
 
 use std::path::PathBuf;
 use std::time::Duration;

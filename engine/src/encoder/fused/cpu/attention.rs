@@ -39,6 +39,11 @@ struct AttentionShape {
 }
 
 impl AttentionShape {
+    /// The length of a row of weights, a whole number of blocks.
+    fn padded(self) -> usize {
+        self.length.next_multiple_of(BLOCK)
+    }
+
     fn of(packed: &Tensor, heads: usize) -> Result<Self> {
         let (_, length, width) = packed.dims3()?;
         Ok(Self { length, heads, head: width / 3 / heads })
@@ -50,9 +55,9 @@ struct Head {
     q: Vec<f32>,
     k: Vec<f32>,
     v: Vec<f32>,
-    /// `k` turned over, `[head][length]`.
+    /// `k` turned over, rows of padded length.
     k_by_column: Vec<f32>,
-    /// One row of attention weights.
+    /// One row of attention weights; 0 where it is padded.
     weights: Vec<f32>,
     /// What the row's mask makes of each weight.
     factors: Vec<f32>,
@@ -64,10 +69,10 @@ impl Head {
         Self {
             q: values.clone(),
             k: values.clone(),
-            v: values.clone(),
-            k_by_column: values,
-            weights: vec![0.0; shape.length],
-            factors: vec![1.0; shape.length],
+            v: values,
+            k_by_column: vec![0.0; shape.padded() * shape.head],
+            weights: vec![0.0; shape.padded()],
+            factors: vec![1.0; shape.padded()],
         }
     }
 
@@ -93,20 +98,23 @@ impl Head {
         let AttentionShape { length, head, .. } = shape;
         let scale = 1.0 / (head as f32).sqrt();
         self.weights.fill(0.0);
-        for column in 0..head {
-            let q = self.q[row * head + column] * scale;
-            let k = &self.k_by_column[column * length..][..length];
-            self.weights.iter_mut().zip(k).for_each(|(weight, k)| *weight += q * k);
+        add_up(&self.q[row * head..][..head], &self.k_by_column, &mut self.weights);
+        self.weights[length..].fill(f32::NEG_INFINITY);
+        let mut lanes = [f32::NEG_INFINITY; BLOCK];
+        for block in self.weights.as_chunks::<BLOCK>().0 {
+            for (lane, score) in lanes.iter_mut().zip(block) {
+                *lane = lane.max(*score);
+            }
         }
-        let largest = self.weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let mut sum = 0.0;
-        for weight in &mut self.weights {
-            *weight = exp_of_negative(*weight - largest);
+        let largest = lanes.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        let mut lanes = [0.0; BLOCK];
+        for block in self.weights.as_chunks_mut::<BLOCK>().0 {
+            for lane in 0..BLOCK {
+                block[lane] = exp_of_negative((block[lane] - largest) * scale);
+                lanes[lane] += block[lane];
+            }
         }
-        for weight in &self.weights {
-            sum += weight;
-        }
-        let scale = 1.0 / sum;
+        let scale = 1.0 / lanes.iter().sum::<f32>();
         self.weights.iter_mut().for_each(|weight| *weight *= scale);
         if !mask.is_none() {
             let first = (number * length) as u32;
@@ -114,12 +122,64 @@ impl Head {
             factors.for_each(|(factor, place)| *factor = mask.factor(place));
         }
     }
+
+    /// Applies the mask to the weights.
+    #[inline(always)]
+    fn mask_weights(&mut self) {
+        self.weights.iter_mut().zip(&self.factors).for_each(|(weight, factor)| *weight *= factor);
+    }
+}
+
+/// Columns that are added up in registers.
+const BLOCK: usize = 16;
+
+/// Adds the sum of `rows`, each times its weight, to `sum`.
+#[inline(always)]
+fn add_up(weights: &[f32], rows: &[f32], sum: &mut [f32]) {
+    let width = sum.len();
+    let (blocks, rest) = sum.as_chunks_mut::<BLOCK>();
+    for (index, block) in blocks.iter_mut().enumerate() {
+        let mut registers = *block;
+        for (weight, row) in weights.iter().zip(rows.chunks_exact(width)) {
+            let (row, _) = row.as_chunks::<BLOCK>();
+            for (sum, x) in registers.iter_mut().zip(&row[index]) {
+                *sum += weight * x;
+            }
+        }
+        *block = registers;
+    }
+    if rest.is_empty() {
+        return;
+    }
+    let first = width - rest.len();
+    for (weight, row) in weights.iter().zip(rows.chunks_exact(width)) {
+        for (sum, x) in rest.iter_mut().zip(&row[first..]) {
+            *sum += weight * x;
+        }
+    }
+}
+
+/// Adds `row`, times its weight for each of them, to `rows`.
+#[inline(always)]
+fn spread(weights: &[f32], row: &[f32], rows: &mut [f32]) {
+    let (blocks, rest) = row.as_chunks::<BLOCK>();
+    for (weight, to) in weights.iter().zip(rows.chunks_exact_mut(row.len())) {
+        let (to_blocks, to_rest) = to.as_chunks_mut::<BLOCK>();
+        for (block, to) in blocks.iter().zip(to_blocks) {
+            for (to, x) in to.iter_mut().zip(block) {
+                *to += weight * x;
+            }
+        }
+        for (to, x) in to_rest.iter_mut().zip(rest) {
+            *to += weight * x;
+        }
+    }
 }
 
 #[inline(always)]
 fn turn_over(by_row: &[f32], by_column: &mut [f32], shape: AttentionShape) {
     for column in 0..shape.head {
-        let to = &mut by_column[column * shape.length..][..shape.length];
+        let to = &mut by_column[column * shape.padded()..][..shape.length];
         to.iter_mut().enumerate().for_each(|(row, x)| *x = by_row[row * shape.head + column]);
     }
 }
@@ -137,11 +197,8 @@ fn attend(packed: &[f32], bias: &[f32], mask: Mask, mixed: &mut [f32], shape: At
             for row in 0..length {
                 part.weigh(row, (sample * heads + index) * length + row, mask, shape);
                 let out = &mut mixed[row * width + index * head..][..head];
-                let weights = part.weights.iter().zip(&part.factors);
-                for ((weight, factor), v) in weights.zip(part.v.chunks_exact(head)) {
-                    let weight = weight * factor;
-                    out.iter_mut().zip(v).for_each(|(out, v)| *out += weight * v);
-                }
+                part.mask_weights();
+                add_up(&part.weights, &part.v, out);
             }
         }
     }
@@ -160,8 +217,8 @@ fn attend_back(
     let width = heads * head;
     let scale = 1.0 / (head as f32).sqrt();
     let mut part = Head::new(shape);
-    let mut v_by_column = vec![0.0; length * head];
-    let mut weight_slopes = vec![0.0; length];
+    let mut v_by_column = vec![0.0; shape.padded() * head];
+    let mut weight_slopes = vec![0.0; shape.padded()];
     let [mut dq, mut dk, mut dv] = [(); 3].map(|()| vec![0.0; length * head]);
     let samples = packed
         .chunks_exact(length * 3 * width)
@@ -177,30 +234,25 @@ fn attend_back(
                 let out = &gradient[row * width + index * head..][..head];
                 // With M the mask's factors: dP_j = M_j (dO · v_j), then dS_j = P_j (dP_j - Σ P dP).
                 weight_slopes.fill(0.0);
-                for (column, &out) in out.iter().enumerate() {
-                    let v = &v_by_column[column * length..][..length];
-                    weight_slopes.iter_mut().zip(v).for_each(|(slope, v)| *slope += out * v);
-                }
-                let mut mean = 0.0;
-                let factors = part.weights.iter().zip(&part.factors);
-                for ((weight, factor), slope) in factors.zip(&mut weight_slopes) {
-                    *slope *= factor;
-                    mean += weight * *slope;
-                }
-                let dq = &mut dq[row * head..][..head];
-                let q = &part.q[row * head..][..head];
-                let keys = part.k.chunks_exact(head).zip(dk.chunks_exact_mut(head));
-                let values = dv.chunks_exact_mut(head);
-                let weights = part.weights.iter().zip(&part.factors).zip(&weight_slopes);
-                for (((k, dk), dv), ((weight, factor), slope)) in keys.zip(values).zip(weights) {
-                    let slope = weight * (slope - mean) * scale;
-                    let weight = weight * factor;
-                    for column in 0..head {
-                        dq[column] += slope * k[column];
-                        dk[column] += slope * q[column];
-                        dv[column] += weight * out[column];
+                add_up(out, &v_by_column, &mut weight_slopes);
+                let mut lanes = [0.0; BLOCK];
+                let (weights, _) = part.weights.as_chunks::<BLOCK>();
+                let (factors, _) = part.factors.as_chunks::<BLOCK>();
+                let (slopes, _) = weight_slopes.as_chunks_mut::<BLOCK>();
+                for ((weights, factors), slopes) in weights.iter().zip(factors).zip(slopes) {
+                    for lane in 0..BLOCK {
+                        slopes[lane] *= factors[lane];
+                        lanes[lane] += weights[lane] * slopes[lane];
                     }
                 }
+                let mean = lanes.iter().sum::<f32>();
+                for (weight, slope) in part.weights.iter().zip(&mut weight_slopes) {
+                    *slope = weight * (*slope - mean) * scale;
+                }
+                part.mask_weights();
+                add_up(&weight_slopes, &part.k, &mut dq[row * head..][..head]);
+                spread(&weight_slopes, &part.q[row * head..][..head], &mut dk);
+                spread(&part.weights, out, &mut dv);
             }
             for row in 0..length {
                 let to = &mut slopes[row * 3 * width..][..3 * width];

@@ -1,0 +1,174 @@
+//! `azimuth-bench precision`: what a device and its precision change in the space.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use azimuth::axis::Axis;
+use azimuth::encoder::{Encoder, Inputs};
+use azimuth::weights::replace_file;
+use candle_core::{DType, Device};
+use clap::Args;
+use cozy_chess::Board;
+use serde::Serialize;
+
+use crate::device::DeviceArguments;
+use crate::speed::positions::{children, roots};
+use crate::speed::subject::Subject;
+
+/// Compare an encoder on a device, in some precision, with the same one in f32 on the CPU: the largest
+/// difference of embeddings and of scores, and how often siblings keep their order.
+#[derive(Args)]
+pub struct Precision {
+    /// mini, small, base (random parameters), or a weights file.
+    #[arg(long = "encoder", default_values_t = ["mini".to_owned()])]
+    encoders: Vec<String>,
+    /// Positions, about: whole families of siblings.
+    #[arg(long, default_value_t = 10_000)]
+    positions: usize,
+    /// Write the figures here too.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArguments,
+}
+
+/// What changed.
+#[derive(Debug, PartialEq, Serialize)]
+struct Agreement {
+    encoder: String,
+    device: String,
+    precision: String,
+    positions: usize,
+    /// Largest difference of a component of an embedding.
+    embedding: f32,
+    /// Largest difference of a cosine with the axis.
+    cosine: f32,
+    /// Share of the pairs of siblings that keep their order.
+    pairs: f64,
+    /// Share of the families that keep their best move.
+    best: f64,
+}
+
+/// Measures, prints a line an encoder, and writes the JSON.
+pub fn run(arguments: &Precision) -> Result<()> {
+    let (device, dtype) = arguments.device.open()?;
+    let families = families(arguments.positions)?;
+    let boards: Vec<&Board> = families.iter().flatten().collect();
+    let sizes: Vec<usize> = families.iter().map(Vec::len).collect();
+    let mut all = Vec::new();
+    for name in &arguments.encoders {
+        let subject = Subject::named(name)?;
+        let exact = embed(&mut *subject.weights.encoder(&Device::Cpu, DType::F32)?, &boards)?;
+        let found = embed(&mut *subject.weights.encoder(&device, dtype)?, &boards)?;
+        let [embedding, cosine, pairs, best] =
+            compare(&exact, &found, &sizes, &subject.weights.axis);
+        println!(
+            "{}, {} positions: embeddings differ by {embedding:.2e} at most, cosines by {cosine:.2e}; \
+             {:.2}% of pairs of siblings keep their order, {:.2}% of families their best move",
+            subject.name,
+            boards.len(),
+            pairs * 100.0,
+            best * 100.0
+        );
+        all.push(Agreement {
+            encoder: subject.name,
+            device: arguments.device.device_name(),
+            precision: arguments.device.precision_name(),
+            positions: boards.len(),
+            embedding: embedding as f32,
+            cosine: cosine as f32,
+            pairs,
+            best,
+        });
+    }
+    if let Some(path) = &arguments.json {
+        replace_file(path, serde_json::to_string_pretty(&all)?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Children of the same parents, until there are `positions` of them.
+fn families(positions: usize) -> Result<Vec<Vec<Board>>> {
+    let parents = roots()?.into_iter().flat_map(|root| children(root.board())).collect::<Vec<_>>();
+    let mut families = Vec::new();
+    let mut count = 0;
+    // Every root has its share.
+    for parent in parents.iter().step_by(7).chain(&parents) {
+        if count >= positions {
+            break;
+        }
+        let family = children(parent);
+        count += family.len();
+        families.push(family);
+    }
+    Ok(families)
+}
+
+fn embed(encoder: &mut dyn Encoder, boards: &[&Board]) -> Result<Vec<f32>> {
+    let mut embeddings = Vec::new();
+    for part in boards.chunks(encoder.attributes().recommended_batch) {
+        let mut inputs = Inputs::new(encoder.attributes().input);
+        part.iter().for_each(|board| inputs.push(board));
+        embeddings.extend(encoder.encode(&inputs)?);
+    }
+    Ok(embeddings)
+}
+
+/// Largest differences of embeddings and cosines, shares of pairs and of best moves kept.
+fn compare(exact: &[f32], found: &[f32], families: &[usize], axis: &Axis) -> [f64; 4] {
+    let largest = |a: &[f32], b: &[f32]| {
+        a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, f64::max)
+    };
+    let (cosines, found_cosines) = (axis.cosines(exact), axis.cosines(found));
+    let (mut pairs, mut kept, mut best) = (0u64, 0u64, 0u64);
+    let mut first = 0;
+    for &size in families {
+        let (exact, found) = (&cosines[first..first + size], &found_cosines[first..first + size]);
+        first += size;
+        for a in 0..size {
+            for b in 0..a {
+                pairs += 1;
+                kept += u64::from(exact[a].total_cmp(&exact[b]) == found[a].total_cmp(&found[b]));
+            }
+        }
+        let best_of =
+            |cosines: &[f32]| (0..size).max_by(|&a, &b| cosines[a].total_cmp(&cosines[b]));
+        best += u64::from(best_of(exact) == best_of(found));
+    }
+    let share = |part: u64, all: u64| part as f64 / all.max(1) as f64;
+    [
+        largest(exact, found),
+        largest(&cosines, &found_cosines),
+        share(kept, pairs),
+        share(best, families.len() as u64),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth::axis::Direction;
+
+    use super::*;
+
+    #[test]
+    fn what_changed_is_counted() -> Result<()> {
+        let axis = Axis::new(vec![2.0, 0.0], vec![0.0, 0.0], None, Direction::Mates)?;
+        let exact = [0.1, 0.0, 0.5, 0.0, 0.3, 0.0, 0.2, 0.5, 0.4, 0.0];
+        assert_eq!(compare(&exact, &exact, &[3, 2], &axis), [0.0, 0.0, 1.0, 1.0]);
+        // 0.3 passes 0.5 among the first three, and a component off the axis moves.
+        let mut found = exact;
+        (found[4], found[7]) = (0.6, 0.1);
+        let [embedding, cosine, pairs, best] = compare(&exact, &found, &[3, 2], &axis);
+        assert!((embedding - 0.4).abs() < 1e-6 && (cosine - 0.3).abs() < 1e-6);
+        assert_eq!((pairs, best), (0.75, 0.5));
+        Ok(())
+    }
+
+    #[test]
+    fn families_are_whole_and_as_many_as_asked_for() -> Result<()> {
+        let families = families(1000)?;
+        let count: usize = families.iter().map(Vec::len).sum();
+        assert!((1000..1000 + 218).contains(&count), "{count}");
+        Ok(())
+    }
+}
