@@ -4,12 +4,12 @@
 EXE := azimuth
 VENV := .venv
 
-.PHONY: engine test python stockfish
+.PHONY: engine test python compiler stockfish
 
 engine:
 	cargo rustc --release --package azimuth --bin azimuth -- --emit link=$(EXE)
 
-test: python stockfish
+test: python compiler stockfish
 	cargo build --workspace --release
 	cargo test --workspace --release --no-fail-fast
 
@@ -20,6 +20,13 @@ $(VENV)/ready: tests/requirements.txt
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
 	touch $@
+
+# The tests of the CUDA kernels compile them for the CPU.
+compiler:
+	@command -v "$${CXX:-c++}" >/dev/null \
+	|| { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
+	     && apt-get -qq update && apt-get -qq install -y g++ >/dev/null; } \
+	|| { echo "make test: a C++ compiler is missing (Debian: apt-get install g++)" >&2; exit 1; }
 
 stockfish:
 	@command -v stockfish >/dev/null || test -x /usr/games/stockfish \
