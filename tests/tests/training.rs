@@ -27,6 +27,13 @@ fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
     Ok(weights)
 }
 
+fn export(checkpoint: &Path, out: &Path, stored: &str) -> Result<()> {
+    let (checkpoint, out) = (checkpoint.to_string_lossy(), out.to_string_lossy());
+    let arguments = ["export", "--checkpoint", &checkpoint, "--out", &out, "--stored", stored];
+    trainer(&[&arguments[..], &["--data", GAMES, "--sample", "100"]].concat())?;
+    Ok(())
+}
+
 #[test]
 fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -44,6 +51,15 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
         let straight = run("straight.safetensors", &[])?;
         let stopped = run("stopped.safetensors", &["--stop-after", stop])?;
         assert!(!stopped.exists(), "a stopped run writes no weights");
+        let checkpoint = stopped.with_extension("checkpoint");
+        let sizes = ["f32", "bf16"].map(|stored| {
+            let out = folder.path().join(stored);
+            export(&checkpoint, &out, stored)?;
+            Weights::read(&out)?;
+            Ok(std::fs::metadata(out)?.len())
+        });
+        let [whole, half]: [Result<u64>; 2] = sizes;
+        assert!((0.5..0.53).contains(&(half? as f64 / whole? as f64)));
         run("stopped.safetensors", &[])?;
         assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?, "{encoder}");
         std::fs::remove_dir_all(folder.path())?;

@@ -27,7 +27,7 @@ use clap::{Parser, Subcommand};
 
 use checkpoint::Checkpoint;
 use data::Siblings;
-use options::{DataOptions, DeviceKind, TrainOptions};
+use options::{DataOptions, DeviceKind, Stored, TrainOptions};
 
 /// Trains and measures encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -58,6 +58,9 @@ enum Command {
         /// Where to compute.
         #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
         device: DeviceKind,
+        /// How the parameters are stored, and measured; bf16 halves the file.
+        #[arg(long, value_enum, default_value_t = Stored::F32)]
+        stored: Stored,
     },
     /// Measure a weights file on the held-out games of data files.
     Eval {
@@ -97,12 +100,12 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Train(options) => train(&options),
         Command::Sweep(options) => sweep::sweep(&options),
         Command::Label(options) => label::label(&options),
-        Command::Export { checkpoint, out, data, device } => {
+        Command::Export { checkpoint, out, data, device, stored } => {
             let missing = || format!("checkpoint '{}' does not exist", checkpoint.display());
             let state = Checkpoint::read(&checkpoint)?.with_context(missing)?;
             let (config, device) = (run::config_of(&state)?, device.open()?);
             let data = data.read(&config.architecture, &device)?;
-            run::export(&config, &state, &data, &device, &out)
+            run::export(&config, &state, &data, &device, stored.dtype(), &out)
         }
         Command::Eval { weights, data, all, json, device } => {
             let weights = Weights::read_or_embedded(weights.as_deref())?;

@@ -176,6 +176,22 @@ impl DeviceKind {
     }
 }
 
+/// Precisions of parameters in a file.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Stored {
+    F32,
+    Bf16,
+}
+
+impl Stored {
+    pub fn dtype(self) -> DType {
+        match self {
+            Self::F32 => DType::F32,
+            Self::Bf16 => DType::BF16,
+        }
+    }
+}
+
 impl DataOptions {
     /// Reads the data, with as many positions to measure as `architecture` can embed in a few
     /// minutes.

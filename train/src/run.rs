@@ -194,7 +194,8 @@ pub fn train(
             until_checkpoint.restart(done);
         }
     }
-    let measured = write_weights(config, &state, data, &place.device, done, &output.weights)?;
+    let (parameters, device) = (state.playing()?, &place.device);
+    let measured = write_weights(config, parameters, data, device, done, &output.weights)?;
     Ok(Some(Outcome { measured, steps: done, speed: progress.speed() }))
 }
 
@@ -230,24 +231,26 @@ pub fn config_of(checkpoint: &Checkpoint) -> Result<Config> {
         .context("the checkpoint's configuration is not of this version")
 }
 
-/// Writes weights from a checkpoint, finished or not.
+/// Writes weights from a checkpoint, finished or not, with parameters in precision `stored`.
 pub fn export(
     config: &Config,
     checkpoint: &Checkpoint,
     data: &Dataset,
     device: &Device,
+    stored: DType,
     weights: &Path,
 ) -> Result<()> {
     let mut state = State::new(config, &Place { device: device.clone(), dtype: DType::F32 })?;
     state.restore(config, checkpoint)?;
-    let measured = write_weights(config, &state, data, device, checkpoint.step, weights)?;
+    let parameters = state.playing()?.to(&Device::Cpu, stored)?;
+    let measured = write_weights(config, parameters, data, device, checkpoint.step, weights)?;
     println!("{}", serde_json::to_string(&measured)?);
     Ok(())
 }
 
 fn write_weights(
     config: &Config,
-    state: &State,
+    parameters: Parameters,
     data: &Dataset,
     device: &Device,
     step: u64,
@@ -258,7 +261,6 @@ fn write_weights(
         "steps": step,
         "config": config,
     });
-    let parameters = state.playing()?;
     let (weights, measured) =
         finish(&config.architecture, parameters, data, &data.validation, device, provenance)?;
     weights.write(path)?;
