@@ -8,6 +8,7 @@ use azimuth::position::{Position, STARTPOS, legal_moves, uci_move};
 use azimuth_tests::{Session, binary};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+const MINI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
 
 fn session() -> Result<Session> {
     let mut session = Session::start()?;
@@ -269,23 +270,29 @@ fn a_log_holds_both_sides_of_the_conversation() -> Result<()> {
     session.end()
 }
 
+/// Only the selective search resolves captures beyond the last ply.
+fn is_selective(session: &mut Session, planner: &str, go: &str) -> Result<bool> {
+    session.send(&format!("setoption name Planner value {planner}"))?;
+    session.send(&format!("position fen {KIWIPETE}"))?;
+    let lines = session.ask(go, "bestmove")?;
+    let info = lines.iter().rfind(|line| line.starts_with("info depth"));
+    let mut words = info.context("no info")?.split(' ').skip(2).step_by(2);
+    Ok(words.next() != words.next())
+}
+
 #[test]
 fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     let mut session = session()?;
-    // Only the selective search resolves captures beyond the last ply.
-    let mut is_selective = |planner: &str, go: &str| -> Result<bool> {
-        session.send(&format!("setoption name Planner value {planner}"))?;
-        session.send(&format!("position fen {KIWIPETE}"))?;
-        let lines = session.ask(go, "bestmove")?;
-        let info = lines.iter().rfind(|line| line.starts_with("info depth"));
-        let mut words = info.context("no info")?.split(' ').skip(2).step_by(2);
-        Ok(words.next() != words.next())
-    };
-    assert!(!is_selective("auto", "go depth 4")?);
-    assert!(is_selective("auto", "go movetime 60")?);
-    assert!(is_selective("auto", "go nodes 3000")?);
-    assert!(is_selective("selective", "go depth 4")?);
-    assert!(!is_selective("beam", "go movetime 60")?);
+    assert!(!is_selective(&mut session, "auto", "go depth 4")?);
+    assert!(is_selective(&mut session, "auto", "go movetime 60")?);
+    assert!(is_selective(&mut session, "auto", "go nodes 3000")?);
+    assert!(is_selective(&mut session, "selective", "go depth 4")?);
+    assert!(!is_selective(&mut session, "beam", "go movetime 60")?);
+    // An encoder that wants large batches is better off with the beam.
+    session.send(&format!("setoption name WeightsFile value {MINI}"))?;
+    assert!(!is_selective(&mut session, "auto", "go nodes 100")?);
+    assert!(is_selective(&mut session, "selective", "go nodes 100")?);
+    session.send("setoption name WeightsFile value <embedded>")?;
     session.send("setoption name Planner value auto")?;
     session.send("setoption name UCI_LimitStrength value true")?;
     let lines = session.ask("go movetime 500", "bestmove")?;

@@ -116,6 +116,11 @@ impl Worker {
         }
     }
 
+    /// Whether every search runs the encoder itself, on its own thread, rather than send it batches.
+    pub fn runs_in_searches(&self) -> bool {
+        matches!(self.place, Place::Callers(_))
+    }
+
     /// A connection of its own for one search.
     pub fn client(&self) -> Client {
         let route = match &self.place {

@@ -231,13 +231,13 @@ impl Engine {
 
     /// The planner of a search: the paper's, unless time or a signal ends it. Then it is the stronger one.
     /// Limited strength was measured with the beam.
-    fn planner_for(&self, limits: &Limits) -> PlannerKind {
-        match self.options.planner {
+    fn planner_for(&mut self, limits: &Limits) -> Result<PlannerKind> {
+        Ok(match self.options.planner {
             _ if limits.handicap.is_some() => PlannerKind::Beam,
             Some(planner) => planner,
-            None if limits.are_open_ended() => PlannerKind::Selective,
+            None if limits.are_open_ended() => stronger(self.worker()?),
             None => PlannerKind::Beam,
-        }
+        })
     }
 
     /// Searches for a moment after an encoder was loaded, so that the first move costs no more than the
@@ -246,7 +246,11 @@ impl Engine {
         if self.warm && self.planner.is_some() {
             return Ok(());
         }
-        let planner = self.planner(self.options.planner.unwrap_or(PlannerKind::Selective))?;
+        let kind = match self.options.planner {
+            Some(planner) => planner,
+            None => stronger(self.worker()?),
+        };
+        let planner = self.planner(kind)?;
         let began = Instant::now();
         for fen in BENCH_POSITIONS {
             let time = Some(TimeLimit { begin: WARM_UP, end: WARM_UP });
@@ -290,7 +294,7 @@ impl Engine {
 
     fn begin_search(&mut self, go: &Go) -> Result<()> {
         let limits = self.limits(go);
-        let kind = self.planner_for(&limits);
+        let kind = self.planner_for(&limits)?;
         self.planner(kind)?;
         let answer = Answer {
             root: self.position.clone(),
@@ -345,6 +349,13 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
         position.play(mv);
     }
     Ok(position)
+}
+
+/// The stronger planner in a given time. Where batches go to another thread that is the beam, which makes
+/// large ones: the selective search, which wants one position at a time, has time for few
+/// (`bench/results/check-batches.pgn.zst`).
+fn stronger(worker: &Worker) -> PlannerKind {
+    if worker.runs_in_searches() { PlannerKind::Selective } else { PlannerKind::Beam }
 }
 
 fn build(
