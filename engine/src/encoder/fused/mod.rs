@@ -60,7 +60,7 @@ pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
     match path(x) {
         Path::Cpu => cpu::gelu(x, bias, mask),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_gelu(x) => cuda::gelu(x, bias, mask),
+        Path::Cuda if cuda::takes_gelu(x)? => cuda::gelu(x, bias, mask),
         _ => reference::gelu(x, bias, mask),
     }
 }
@@ -70,7 +70,7 @@ pub fn gelu_back(x: &Tensor, bias: &Tensor, mask: Mask, gradient: &Tensor) -> Re
     match path(x) {
         Path::Cpu => cpu::gelu_back(x, bias, mask, gradient),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_gelu(x) => cuda::gelu_back(x, bias, mask, gradient),
+        Path::Cuda if cuda::takes_gelu(x)? => cuda::gelu_back(x, bias, mask, gradient),
         _ => {
             let activate = |x: &[Tensor]| reference::gelu(&x[0], bias, mask);
             let [slopes] = reference::gradients(activate, [x], gradient)?;

@@ -17,7 +17,9 @@ const WARP: usize = 32;
 /// Rows of a head that one warp works on.
 const TILE: usize = 16;
 /// The longest sequence whose weights fit into the kernels' registers.
-const LONGEST: usize = 96;
+const LONGEST: usize = 80;
+/// Values that a thread moves at a time, at most.
+const PACKED: usize = 8;
 /// Threads of a block where they do not depend on the shape.
 const THREADS: usize = 128;
 /// Warps that share the rows of a layer norm's gradient.
@@ -34,7 +36,7 @@ struct Launch<'a> {
 }
 
 enum Argument<'a> {
-    /// Read or written; contiguous, and its first value on a multiple of four.
+    /// Read or written; contiguous, and its first value on a multiple of [`PACKED`].
     Tensor(&'a Tensor),
     Int(i32),
     Mask(MaskArgument),
@@ -146,18 +148,18 @@ impl Shape {
         self.padded() * (self.head * self.size + 16)
     }
 
-    /// Bytes of the scores and of the tile of every warp, with `extra` columns between rows.
-    fn scores(&self, extra: usize) -> usize {
-        self.padded() * (self.padded() + extra + TILE) * size_of::<f32>()
+    /// Bytes of the scores and of the tile of every warp.
+    fn scores(&self) -> usize {
+        self.padded() * (self.padded() + 4 + TILE) * size_of::<f32>()
     }
 
     fn shared(&self) -> usize {
-        3 * self.rows() + self.scores(4)
+        3 * self.rows() + self.scores()
     }
 
     fn shared_back(&self) -> usize {
         let weights = self.padded() * (self.padded() + 8) * self.size;
-        4 * self.rows() + 2 * weights + self.scores(8)
+        4 * self.rows() + 2 * weights + self.scores()
     }
 
     fn fits(&self, shared: usize, device: &Device) -> Result<bool> {
@@ -211,8 +213,8 @@ pub fn attention_back(
     Ok(slopes)
 }
 
-pub fn takes_gelu(x: &Tensor) -> bool {
-    x.elem_count().is_multiple_of(4)
+pub fn takes_gelu(x: &Tensor) -> Result<bool> {
+    Ok(x.dims2()?.1.is_multiple_of(4))
 }
 
 pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
@@ -298,12 +300,12 @@ fn empty(shape: impl Into<candle_core::Shape>, like: &Tensor) -> Result<Tensor> 
     unsafe { Tensor::empty(shape, like.dtype(), like.device()) }
 }
 
-/// The tensors as kernels read them: in one piece, four values at a time.
+/// The tensors as kernels read them: in one piece, several values at a time.
 fn aligned<const N: usize>(tensors: [&Tensor; N]) -> Result<[Tensor; N]> {
     let mut aligned = tensors.map(Tensor::clone);
     for tensor in &mut aligned {
         let layout = tensor.layout();
-        if !layout.is_contiguous() || !layout.start_offset().is_multiple_of(4) {
+        if !layout.is_contiguous() || !layout.start_offset().is_multiple_of(PACKED) {
             *tensor = tensor.force_contiguous()?;
         }
     }

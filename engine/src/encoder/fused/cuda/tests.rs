@@ -47,7 +47,7 @@ fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32) -> Resul
 fn attention_equals_candles() -> Result<()> {
     in_both_orders(|| {
         for (dtype, tolerance) in PRECISIONS {
-            for (batch, length, heads, head) in [(2, 78, 2, 16), (1, 78, 1, 64), (2, 5, 3, 32)] {
+            for (batch, length, heads, head) in [(2, 78, 2, 16), (1, 80, 1, 64), (2, 5, 3, 32)] {
                 let hidden = heads * head;
                 let packed = wave(&[batch, length, 3 * hidden], 0.61, dtype)?;
                 let bias = wave(&[3 * hidden], 0.3, dtype)?;
@@ -77,7 +77,7 @@ fn gelu_equals_candles() -> Result<()> {
         for (dtype, tolerance) in PRECISIONS {
             let (x, bias) = (wave(&[70, 36], 0.113, dtype)?, wave(&[36], 0.7, dtype)?);
             let gradient = wave(&[70, 36], 0.77, dtype)?;
-            assert!(takes_gelu(&x));
+            assert!(takes_gelu(&x)?);
             for mask in MASKS() {
                 let (exact, exact_bias) = (wide(&x)?, wide(&bias)?);
                 let expected = reference::gelu(&exact, &exact_bias, mask)?;
@@ -133,8 +133,9 @@ fn shapes_that_no_kernel_takes_are_told() -> Result<()> {
     let packed = |length: usize, width: usize| {
         Tensor::zeros((1, length, 3 * width), DType::F32, &Device::Cpu)
     };
-    assert!(!takes_attention(&packed(97, 16)?, 1)?, "longer than a warp holds");
+    assert!(!takes_attention(&packed(81, 16)?, 1)?, "longer than a warp holds");
     assert!(!takes_attention(&packed(78, 24)?, 1)?, "half a tile wide");
+    assert!(!takes_gelu(&Tensor::zeros((2, 6), DType::F32, &Device::Cpu)?)?);
     assert!(!takes_norm(&Tensor::zeros((2, 1028), DType::F32, &Device::Cpu)?)?);
     assert!(!takes_norm(&Tensor::zeros((2, 6), DType::F32, &Device::Cpu)?)?);
     Ok(())

@@ -1,9 +1,9 @@
 // Attention over short sequences: a block has one head of one sample in shared memory, each of its warps
-// sixteen rows of the attention weights.
+// sixteen rows of the attention weights, and each lane half a row.
 #include "common.cuh"
 
-// Columns of a row of weights that a lane holds: sequences of up to 96.
-constexpr int HELD = 3;
+// Columns of a row of weights that a lane holds: sequences of up to 80.
+constexpr int HELD = 40;
 
 template <typename T> struct Attention {
     const T *packed; // (batch, length, 3 * heads * head)
@@ -11,27 +11,32 @@ template <typename T> struct Attention {
     int length, heads, head;
     Mask mask;
 
+    // What a thread moves at a time.
+    static constexpr int PACKED = 16 / sizeof(T);
+
     // Rows of a matrix of heads, padded so that neighbouring rows fall into different banks.
-    __device__ int stride() const { return head + 16 / (int)sizeof(T); }
+    __device__ int stride() const { return head + PACKED; }
     __device__ int padded() const { return (length + TILE - 1) / TILE * TILE; }
     __device__ int hidden() const { return heads * head; }
 
     // Fills `to` with this block's rows of `from`, which has `width` columns, from `column` on.
     __device__ void load(T *to, const T *from, int width, int column, const T *bias) const {
-        int quarters = head / 4;
-        for (int i = threadIdx.x; i < padded() * quarters; i += blockDim.x) {
-            int row = i / quarters, first = i % quarters * 4;
-            Four<T> four;
-            for (int j = 0; j < 4; j++) set(four.values[j], 0.0f);
+        using Packed = Pack<T, PACKED>;
+        int packs = head / PACKED;
+        for (int i = threadIdx.x; i < padded() * packs; i += blockDim.x) {
+            int row = i / packs, first = i % packs * PACKED;
+            Packed pack;
+            for (int j = 0; j < PACKED; j++) set(pack.values[j], 0.0f);
             if (row < length) {
                 long place = ((long)blockIdx.y * length + row) * width + column + first;
-                four = *(const Four<T> *)(from + place);
-                if (bias)
-                    for (int j = 0; j < 4; j++)
-                        set(four.values[j],
-                            to_float(four.values[j]) + to_float(bias[column + first + j]));
+                pack = *(const Packed *)(from + place);
+                if (bias) {
+                    Packed added = *(const Packed *)(bias + column + first);
+                    for (int j = 0; j < PACKED; j++)
+                        set(pack.values[j], to_float(pack.values[j]) + to_float(added.values[j]));
+                }
             }
-            *(Four<T> *)(to + row * stride() + first) = four;
+            *(Packed *)(to + row * stride() + first) = pack;
         }
     }
 
@@ -40,28 +45,52 @@ template <typename T> struct Attention {
         load(to, packed, 3 * hidden(), part * hidden() + blockIdx.x * head, bias);
     }
 
-    // Softmax of a row of scaled scores: each lane's columns.
-    __device__ void softmax(const float *scores, float (&weights)[HELD]) const {
-        int lane = threadIdx.x % WARP;
-        float scale = rsqrtf((float)head), largest = -INFINITY, sum = 0.0f;
-        for (int i = 0; i < HELD; i++) {
-            int column = lane + i * WARP;
-            weights[i] = column < length ? scores[column] * scale : -INFINITY;
-            largest = fmaxf(largest, weights[i]);
+    // The row of a tile that a lane has half of, and the first column of that half.
+    __device__ static int lane_row() { return threadIdx.x % TILE; }
+    __device__ int lane_column() const { return threadIdx.x % WARP / TILE * (padded() / 2); }
+    __device__ bool holds(int i) const { return i < padded() / 2; }
+
+    // A lane's part of a tile of rows.
+    __device__ void take(const float *rows, int stride, float (&values)[HELD]) const {
+        const float *from = rows + lane_row() * stride + lane_column();
+        for (int i = 0; i < HELD; i += 4) {
+            if (!holds(i)) break;
+            Four<float> four = *(const Four<float> *)(from + i);
+            for (int j = 0; j < 4; j++) values[i + j] = four.values[j];
         }
-        largest = warp_max(largest);
-        for (int i = 0; i < HELD; i++) {
-            weights[i] = __expf(weights[i] - largest);
-            sum += weights[i];
-        }
-        sum = warp_sum(sum);
-        for (int i = 0; i < HELD; i++) weights[i] /= sum;
     }
 
-    // Of the weight of `column` in `row`.
-    __device__ float factor(int row, int column) const {
+    // Writes a lane's part of a tile of rows.
+    __device__ void put(T *rows, int stride, const float (&values)[HELD]) const {
+        T *to = rows + lane_row() * stride + lane_column();
+        for (int i = 0; i < HELD; i += 4) {
+            if (!holds(i)) break;
+            Four<T> four;
+            for (int j = 0; j < 4; j++) set(four.values[j], values[i + j]);
+            *(Four<T> *)(to + i) = four;
+        }
+    }
+
+    // Turns a lane's scores into weights: the softmax of its row, which it shares with another lane.
+    __device__ void softmax(float (&values)[HELD]) const {
+        float scale = rsqrtf((float)head), largest = -INFINITY, sum = 0.0f;
+        for (int i = 0; i < HELD; i++)
+            if (holds(i) && lane_column() + i < length) largest = fmaxf(largest, values[i]);
+        largest = fmaxf(largest, __shfl_xor_sync(ALL_LANES, largest, TILE));
+        for (int i = 0; i < HELD; i++) {
+            bool inside = holds(i) && lane_column() + i < length;
+            values[i] = inside ? __expf((values[i] - largest) * scale) : 0.0f;
+            sum += values[i];
+        }
+        sum += __shfl_xor_sync(ALL_LANES, sum, TILE);
+        for (int i = 0; i < HELD; i++) values[i] *= 1.0f / sum;
+    }
+
+    // Of weight `i` that a lane holds of a tile of rows from `row` on.
+    __device__ float factor(int row, int i) const {
         unsigned sample = blockIdx.y * heads + blockIdx.x;
-        return mask.factor((sample * length + row) * length + column);
+        unsigned first = (sample * length + row + lane_row()) * length;
+        return mask.factor(first + lane_column() + i);
     }
 
     // Writes a tile of rows from `row` on to `to`, which has `width` columns, from `column` on.
@@ -79,7 +108,7 @@ template <typename T> struct Attention {
 
 template <typename T> __device__ void forward(Attention<T> a, T *mixed) {
     extern __shared__ __align__(128) unsigned char memory[];
-    int stride = a.stride(), padded = a.padded(), lane = threadIdx.x % WARP;
+    int stride = a.stride(), padded = a.padded();
     T *q = (T *)memory, *k = q + padded * stride, *v = k + padded * stride;
     a.load_part(q, 0);
     a.load_part(k, 1);
@@ -94,19 +123,15 @@ template <typename T> __device__ void forward(Attention<T> a, T *mixed) {
         multiply<ByRow, ByColumn>(q + row * stride, stride, k + column * stride, stride, a.head,
                                   scores + column, wide);
     __syncwarp();
-    // A row's weights take the place of its scores.
+    // The weights take the place of the scores.
+    float values[HELD];
+    a.take(scores, wide, values);
+    a.softmax(values);
+    for (int i = 0; i < HELD; i++) values[i] *= a.factor(row, i);
+    __syncwarp();
     T *weights = (T *)scores;
     int weights_stride = wide * (int)(sizeof(float) / sizeof(T));
-    for (int i = 0; i < TILE; i++) {
-        float own[HELD];
-        a.softmax(scores + i * wide, own);
-        __syncwarp();
-        for (int j = 0; j < HELD; j++) {
-            int column = lane + j * WARP;
-            if (column < padded)
-                set(weights[i * weights_stride + column], own[j] * a.factor(row + i, column));
-        }
-    }
+    a.put(weights, weights_stride, values);
     __syncwarp();
     for (int column = 0; column < a.head; column += TILE) {
         multiply<ByRow, ByRow>(weights, weights_stride, v + column, stride, padded, tile, TILE);
@@ -120,12 +145,12 @@ template <typename T> __device__ void forward(Attention<T> a, T *mixed) {
 // dS = P (dP - rowsum(P dP)) / sqrt(head); dQ = dS K; dK = dS' Q.
 template <typename T> __device__ void backward(Attention<T> a, const T *gradient, T *slopes) {
     extern __shared__ __align__(128) unsigned char memory[];
-    int stride = a.stride(), padded = a.padded(), lane = threadIdx.x % WARP;
-    int warp = threadIdx.x / WARP, row = warp * TILE, wide = padded + 8;
+    int stride = a.stride(), padded = a.padded();
+    int warp = threadIdx.x / WARP, row = warp * TILE, wide = padded + 4, thick = padded + 8;
     T *q = (T *)memory, *k = q + padded * stride, *v = k + padded * stride;
     T *g = v + padded * stride;
-    T *weights = g + padded * stride, *score_slopes = weights + padded * wide;
-    float *scores = (float *)(score_slopes + padded * wide) + warp * TILE * (wide + TILE);
+    T *weights = g + padded * stride, *score_slopes = weights + padded * thick;
+    float *scores = (float *)(score_slopes + padded * thick) + warp * TILE * (wide + TILE);
     float *tile = scores + TILE * wide;
     a.load_part(q, 0);
     a.load_part(k, 1);
@@ -137,39 +162,29 @@ template <typename T> __device__ void backward(Attention<T> a, const T *gradient
         multiply<ByRow, ByColumn>(q + row * stride, stride, k + column * stride, stride, a.head,
                                   scores + column, wide);
     __syncwarp();
-    for (int i = 0; i < TILE; i++) {
-        float own[HELD];
-        a.softmax(scores + i * wide, own);
-        for (int j = 0; j < HELD; j++) {
-            int column = lane + j * WARP;
-            if (column < padded) set(weights[(row + i) * wide + column], own[j]);
-        }
-    }
+    float weight[HELD], slope[HELD];
+    a.take(scores, wide, weight);
+    a.softmax(weight);
     __syncwarp();
     for (int column = 0; column < padded; column += TILE)
         multiply<ByRow, ByColumn>(g + row * stride, stride, v + column * stride, stride, a.head,
                                   scores + column, wide);
     __syncwarp();
-    float scale = rsqrtf((float)a.head);
-    for (int i = 0; i < TILE; i++) {
-        float weight[HELD], slope[HELD], factor[HELD], mean = 0.0f;
-        for (int j = 0; j < HELD; j++) {
-            int column = lane + j * WARP;
-            bool inside = column < padded;
-            factor[j] = a.factor(row + i, column);
-            weight[j] = inside ? to_float(weights[(row + i) * wide + column]) : 0.0f;
-            slope[j] = inside ? factor[j] * scores[i * wide + column] : 0.0f;
-            mean += weight[j] * slope[j];
-        }
-        mean = warp_sum(mean);
-        for (int j = 0; j < HELD; j++) {
-            int column = lane + j * WARP, place = (row + i) * wide + column;
-            if (column < padded) {
-                set(score_slopes[place], weight[j] * (slope[j] - mean) * scale);
-                set(weights[place], weight[j] * factor[j]);
-            }
-        }
+    a.take(scores, wide, slope);
+    float mean = 0.0f, scale = rsqrtf((float)a.head);
+    for (int i = 0; i < HELD; i++) {
+        if (!a.holds(i)) break;
+        slope[i] *= a.factor(row, i);
+        mean += weight[i] * slope[i];
     }
+    mean += __shfl_xor_sync(ALL_LANES, mean, TILE);
+    for (int i = 0; i < HELD; i++) {
+        if (!a.holds(i)) break;
+        slope[i] = weight[i] * (slope[i] - mean) * scale;
+        weight[i] *= a.factor(row, i);
+    }
+    a.put(score_slopes + row * thick, thick, slope);
+    a.put(weights + row * thick, thick, weight);
     __syncthreads();
 
     for (int column = 0; column < a.head; column += TILE) {
@@ -179,12 +194,13 @@ template <typename T> __device__ void backward(Attention<T> a, const T *gradient
             a.store(slopes, 3 * a.hidden(), row, part * a.hidden() + first, tile);
             __syncwarp();
         };
-        multiply<ByRow, ByRow>(score_slopes + row * wide, wide, k + column, stride, padded, tile,
+        multiply<ByRow, ByRow>(score_slopes + row * thick, thick, k + column, stride, padded, tile,
                                TILE);
         store(0);
-        multiply<ByColumn, ByRow>(score_slopes + row, wide, q + column, stride, padded, tile, TILE);
+        multiply<ByColumn, ByRow>(score_slopes + row, thick, q + column, stride, padded, tile,
+                                  TILE);
         store(1);
-        multiply<ByColumn, ByRow>(weights + row, wide, g + column, stride, padded, tile, TILE);
+        multiply<ByColumn, ByRow>(weights + row, thick, g + column, stride, padded, tile, TILE);
         store(2);
     }
 }

@@ -24,9 +24,10 @@ __device__ inline void set(f16 &to, float x) { to = __float2half(x); }
 __device__ inline void set(bf16 &to, float x) { to = __float2bfloat16(x); }
 
 // Neighbouring numbers that travel together.
-template <typename T> struct alignas(4 * sizeof(T)) Four {
-    T values[4];
+template <typename T, int N> struct alignas(N * sizeof(T)) Pack {
+    T values[N];
 };
+template <typename T> using Four = Pack<T, 4>;
 
 // Dropout as in mask.rs: the same bits from the same seeds and places.
 struct Mask {

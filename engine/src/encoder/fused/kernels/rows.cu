@@ -5,12 +5,12 @@
 __device__ inline float below(float x) { return 0.5f * (1.0f + erff(x * 0.70710678f)); }
 
 template <typename T>
-__device__ void gelu(const T *x, const T *bias, T *out, int fours, int width, Mask mask) {
+__device__ void gelu(const T *x, const T *bias, T *out, int fours, unsigned width, Mask mask) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < fours; i += gridDim.x * blockDim.x) {
         unsigned place = 4u * i;
-        Four<T> four = ((const Four<T> *)x)[i];
+        Four<T> four = ((const Four<T> *)x)[i], added = *(const Four<T> *)(bias + place % width);
         for (int j = 0; j < 4; j++) {
-            float y = to_float(four.values[j]) + to_float(bias[(place + j) % width]);
+            float y = to_float(four.values[j]) + to_float(added.values[j]);
             set(four.values[j], y * below(y) * mask.factor(place + j));
         }
         ((Four<T> *)out)[i] = four;
@@ -22,9 +22,10 @@ __device__ void gelu_back(const T *x, const T *bias, const T *gradient, T *slope
                           int width, Mask mask) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < fours; i += gridDim.x * blockDim.x) {
         unsigned place = 4u * i;
-        Four<T> four = ((const Four<T> *)x)[i], slope = ((const Four<T> *)gradient)[i];
+        Four<T> four = ((const Four<T> *)x)[i], added = *(const Four<T> *)(bias + place % width);
+        Four<T> slope = ((const Four<T> *)gradient)[i];
         for (int j = 0; j < 4; j++) {
-            float y = to_float(four.values[j]) + to_float(bias[(place + j) % width]);
+            float y = to_float(four.values[j]) + to_float(added.values[j]);
             float density = 0.39894228f * expf(-0.5f * y * y);
             float along = (below(y) + y * density) * mask.factor(place + j);
             set(slope.values[j], to_float(slope.values[j]) * along);
