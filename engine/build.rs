@@ -18,7 +18,7 @@ mod cuda {
         println!("cargo::rerun-if-changed={KERNELS}");
         let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
         cudaforge::KernelBuilder::new()
-            .source_files([format!("{KERNELS}/fused.cu")])
+            .source_files(["f32", "f16", "bf16"].map(|name| format!("{KERNELS}/{name}.cu")))
             .args(["-std=c++17", "-O3"])
             .build_ptx()
             .and_then(|kernels| kernels.write(out.join("ptx.rs")))

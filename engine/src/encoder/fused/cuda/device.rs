@@ -27,7 +27,12 @@ pub fn most_shared(device: &CudaDevice) -> Result<usize> {
 }
 
 pub fn launch(launch: &Launch<'_>, device: &CudaDevice) -> Result<()> {
-    let function = device.get_or_load_custom_func(&launch.name, "azimuth", ptx::FUSED)?;
+    let (module, ptx) = match launch.dtype {
+        DType::F16 => ("azimuth f16", ptx::F16),
+        DType::BF16 => ("azimuth bf16", ptx::BF16),
+        _ => ("azimuth f32", ptx::F32),
+    };
+    let function = device.get_or_load_custom_func(&launch.name, module, ptx)?;
     if launch.shared > SHARED {
         let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         function.set_attribute(most, launch.shared as i32).w()?;

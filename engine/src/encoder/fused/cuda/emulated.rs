@@ -62,7 +62,8 @@ pub fn launch(launch: &Launch<'_>) -> Result<()> {
         emulate(name.as_ptr(), grid, block, shared, BACKWARDS.get(), places.as_mut_ptr())
     };
     if !ran {
-        bail!("no kernel '{}' for {} bytes of shared memory", launch.name, launch.shared);
+        let Launch { name, dtype, shared, .. } = launch;
+        bail!("no kernel '{name}' of {dtype:?} for {shared} bytes of shared memory");
     }
     Ok(())
 }

@@ -28,6 +28,7 @@ const MOST_WARPS: usize = 4096;
 /// A kernel, its grid and its arguments.
 struct Launch<'a> {
     name: String,
+    dtype: DType,
     grid: [u32; 2],
     block: u32,
     /// Bytes of shared memory.
@@ -79,7 +80,8 @@ impl<'a> Launch<'a> {
             other => bail!("{operation}: no kernel for {other:?}"),
         };
         let name = format!("{operation}_{precision}");
-        Ok(Self { name, grid: [1, 1], block: THREADS as u32, shared: 0, arguments: Vec::new() })
+        let (grid, block) = ([1, 1], THREADS as u32);
+        Ok(Self { name, dtype, grid, block, shared: 0, arguments: Vec::new() })
     }
 
     fn grid(mut self, x: usize, y: usize) -> Self {

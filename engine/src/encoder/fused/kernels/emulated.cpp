@@ -133,7 +133,9 @@ template <typename F> void store_matrix_sync(float *to, const F &f, unsigned str
 }
 } // namespace nvcuda::wmma
 
-#include "fused.cu"
+#include "bf16.cu"
+#include "f16.cu"
+#include "f32.cu"
 
 // Calls a kernel with arguments at `args`, as cuLaunchKernel does.
 using Call = void (*)(void (*)(), void **);

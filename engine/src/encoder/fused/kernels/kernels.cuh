@@ -1,6 +1,9 @@
-// All kernels, in every precision that the device has.
-#include "attention.cu"
-#include "rows.cu"
+// All kernels in one precision. Each precision is a module of its own: the driver compiles a module when it is
+// first used, and a run uses one.
+#pragma once
+
+#include "attention.cuh"
+#include "rows.cuh"
 
 #define KERNELS(T)                                                                                \
     ATTENTION(T)                                                                                  \
@@ -9,9 +12,3 @@
     ADD_NORM(T, 2)                                                                                \
     ADD_NORM(T, 4)                                                                                \
     ADD_NORM(T, 8)
-
-KERNELS(float)
-KERNELS(f16)
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-KERNELS(bf16)
-#endif

@@ -1,5 +1,7 @@
 // Attention over short sequences: a block has one head of one sample in shared memory, each of its warps
 // sixteen rows of the attention weights, and each lane half a row.
+#pragma once
+
 #include "common.cuh"
 
 // Columns of a row of weights that a lane holds: sequences of up to 80.

@@ -1,4 +1,6 @@
 // Bias + GELU, and residual + layer norm.
+#pragma once
+
 #include "common.cuh"
 
 // Φ(x) of the standard normal distribution.

@@ -1,0 +1,3 @@
+#include "kernels.cuh"
+
+KERNELS(f16)
