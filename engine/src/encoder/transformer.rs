@@ -256,11 +256,9 @@ impl Transformer {
 
     /// Rows of tokens with their places, (batch x 78, H).
     fn embed(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
-        let (batch, length) = ids.dims2()?;
         let hidden = self.embedding.dim(1)?;
         let table = Tensor::cat(&[&self.embedding, &self.cls_token.reshape((1, hidden))?], 0)?;
-        let rows = table.index_select(&ids.flatten_all()?, 0)?.reshape((batch, length, hidden))?;
-        rows.broadcast_add(&self.positional_encoding)?.reshape((batch * length, hidden))
+        fused::embed(ids, &table, &self.positional_encoding.squeeze(0)?)
     }
 
     /// A layer's result and what led to it.

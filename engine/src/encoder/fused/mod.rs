@@ -1,6 +1,7 @@
 //! Operations of the transformer that candle has no fused kernels for: attention with its softmax,
 //! bias + exact GELU, and residual + layer norm, each with the bias of the matrix product before it, its
-//! dropout, and its gradient. Each is one pass: f32 on the CPU; f32, f16 and bf16 on CUDA.
+//! dropout, and its gradient; and tokens with their places. Each is one pass: f32 on the CPU; f32, f16 and
+//! bf16 on CUDA.
 //!
 //! [`reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
 //! head wider than the kernels take, say), and tests hold the fused ones to them.
@@ -18,6 +19,17 @@ pub use mask::Mask;
 
 /// What is added to the variance in a layer norm (PyTorch's default).
 pub const LAYER_NORM_EPSILON: f32 = 1e-5;
+
+/// Rows of `table` (ids x H) by their `ids` (batch x length, u8), each with its place's row of `places`
+/// (length x H) added: (batch * length x H).
+pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
+    match path(table) {
+        Path::Cpu => cpu::embed(ids, table, places),
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_rows(table)? => cuda::embed(ids, table, places),
+        _ => reference::embed(ids, table, places),
+    }
+}
 
 /// Softmax attention: `packed`, (batch, length, 3H), holds queries, keys and values without their `bias`
 /// (3H), in `heads` heads of H / heads each; the result is (batch, length, H). `mask` drops attention
@@ -60,7 +72,7 @@ pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
     match path(x) {
         Path::Cpu => cpu::gelu(x, bias, mask),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_gelu(x)? => cuda::gelu(x, bias, mask),
+        Path::Cuda if cuda::takes_rows(x)? => cuda::gelu(x, bias, mask),
         _ => reference::gelu(x, bias, mask),
     }
 }
@@ -70,7 +82,7 @@ pub fn gelu_back(x: &Tensor, bias: &Tensor, mask: Mask, gradient: &Tensor) -> Re
     match path(x) {
         Path::Cpu => cpu::gelu_back(x, bias, mask, gradient),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_gelu(x)? => cuda::gelu_back(x, bias, mask, gradient),
+        Path::Cuda if cuda::takes_rows(x)? => cuda::gelu_back(x, bias, mask, gradient),
         _ => {
             let activate = |x: &[Tensor]| reference::gelu(&x[0], bias, mask);
             let [slopes] = reference::gradients(activate, [x], gradient)?;

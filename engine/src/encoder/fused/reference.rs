@@ -5,6 +5,13 @@ use candle_nn::ops;
 
 use super::{AddNorm, AddNormBack, LAYER_NORM_EPSILON, Mask};
 
+/// What [`super::embed`] computes.
+pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
+    let ((batch, length), width) = (ids.dims2()?, table.dim(1)?);
+    let rows = table.index_select(&ids.flatten_all()?, 0)?.reshape((batch, length, width))?;
+    rows.broadcast_add(places)?.reshape((batch * length, width))
+}
+
 /// What [`super::attention`] computes.
 pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Result<Tensor> {
     let (batch, length, width) = packed.dims3()?;

@@ -2,8 +2,10 @@
 
 mod add_norm;
 mod attention;
+mod embed;
 mod gelu;
 
 pub use add_norm::{add_norm, add_norm_back};
 pub use attention::{attention, attention_back};
+pub use embed::embed;
 pub use gelu::{gelu, gelu_back};

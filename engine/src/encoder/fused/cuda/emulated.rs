@@ -88,7 +88,8 @@ fn address(tensor: &candle_core::Tensor) -> Result<*mut c_void> {
     let (storage, layout) = tensor.storage_and_layout();
     let Storage::Cpu(storage) = &*storage else { bail!("not on the CPU") };
     let first = match storage {
-        CpuStorage::F32(values) => values[layout.start_offset()..].as_ptr().cast::<c_void>(),
+        CpuStorage::U8(values) => values[layout.start_offset()..].as_ptr().cast::<c_void>(),
+        CpuStorage::F32(values) => values[layout.start_offset()..].as_ptr().cast(),
         CpuStorage::F16(values) => values[layout.start_offset()..].as_ptr().cast(),
         CpuStorage::BF16(values) => values[layout.start_offset()..].as_ptr().cast(),
         _ => bail!("no kernel for {:?}", tensor.dtype()),

@@ -215,8 +215,19 @@ pub fn attention_back(
     Ok(slopes)
 }
 
-pub fn takes_gelu(x: &Tensor) -> Result<bool> {
+/// Whether rows are as wide as threads move values.
+pub fn takes_rows(x: &Tensor) -> Result<bool> {
     Ok(x.dims2()?.1.is_multiple_of(4))
+}
+
+pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
+    let ((batch, length), width) = (ids.dims2()?, table.dim(1)?);
+    let [ids, table, places] = aligned([ids, table, places])?;
+    let out = empty((batch * length, width), &table)?;
+    let (fours, launch) = elementwise("embed", &out)?;
+    let launch = launch.with(&ids).with(&table).with(&places).with(&out);
+    launch.with(fours).with(length).with(width).run(table.device())?;
+    Ok(out)
 }
 
 pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {

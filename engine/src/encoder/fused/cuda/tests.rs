@@ -72,12 +72,25 @@ fn attention_equals_candles() -> Result<()> {
 }
 
 #[test]
+fn embedding_equals_candles() -> Result<()> {
+    in_both_orders(|| {
+        let ids = Tensor::from_vec(vec![2u8, 0, 1, 4, 4, 3], (2, 3), &Device::Cpu)?;
+        for (dtype, tolerance) in PRECISIONS {
+            let (table, places) = (wave(&[5, 12], 0.3, dtype)?, wave(&[3, 12], 0.7, dtype)?);
+            let expected = reference::embed(&ids, &wide(&table)?, &wide(&places)?)?;
+            check("values", &embed(&ids, &table, &places)?, &expected, tolerance)?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
 fn gelu_equals_candles() -> Result<()> {
     in_both_orders(|| {
         for (dtype, tolerance) in PRECISIONS {
             let (x, bias) = (wave(&[70, 36], 0.113, dtype)?, wave(&[36], 0.7, dtype)?);
             let gradient = wave(&[70, 36], 0.77, dtype)?;
-            assert!(takes_gelu(&x)?);
+            assert!(takes_rows(&x)?);
             for mask in MASKS() {
                 let (exact, exact_bias) = (wide(&x)?, wide(&bias)?);
                 let expected = reference::gelu(&exact, &exact_bias, mask)?;
@@ -135,7 +148,7 @@ fn shapes_that_no_kernel_takes_are_told() -> Result<()> {
     };
     assert!(!takes_attention(&packed(81, 16)?, 1)?, "longer than a warp holds");
     assert!(!takes_attention(&packed(78, 24)?, 1)?, "half a tile wide");
-    assert!(!takes_gelu(&Tensor::zeros((2, 6), DType::F32, &Device::Cpu)?)?);
+    assert!(!takes_rows(&Tensor::zeros((2, 6), DType::F32, &Device::Cpu)?)?);
     assert!(!takes_norm(&Tensor::zeros((2, 1028), DType::F32, &Device::Cpu)?)?);
     assert!(!takes_norm(&Tensor::zeros((2, 6), DType::F32, &Device::Cpu)?)?);
     Ok(())

@@ -151,8 +151,8 @@ template <typename... A> std::pair<void (*)(), Call> entry(void (*kernel)(A...))
 #define NAMED_NORMS(T, CHUNKS)                                                                    \
     NAMED(add_norm_##CHUNKS##_##T), NAMED(add_norm_back_##CHUNKS##_##T)
 #define NAMED_KERNELS(T)                                                                          \
-    NAMED(attention_##T), NAMED(attention_back_##T), NAMED(gelu_##T), NAMED(gelu_back_##T),       \
-        NAMED_NORMS(T, 1), NAMED_NORMS(T, 2), NAMED_NORMS(T, 4), NAMED_NORMS(T, 8)
+    NAMED(attention_##T), NAMED(attention_back_##T), NAMED(embed_##T), NAMED(gelu_##T),           \
+        NAMED(gelu_back_##T), NAMED_NORMS(T, 1), NAMED_NORMS(T, 2), NAMED_NORMS(T, 4), NAMED_NORMS(T, 8)
 static const std::map<std::string, std::pair<void (*)(), Call>> kernels = {
     NAMED_KERNELS(float), NAMED_KERNELS(f16), NAMED_KERNELS(bf16)};
 

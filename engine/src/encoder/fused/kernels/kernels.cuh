@@ -7,6 +7,7 @@
 
 #define KERNELS(T)                                                                                \
     ATTENTION(T)                                                                                  \
+    EMBED(T)                                                                                      \
     GELU(T)                                                                                       \
     ADD_NORM(T, 1)                                                                                \
     ADD_NORM(T, 2)                                                                                \

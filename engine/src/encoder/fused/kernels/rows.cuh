@@ -1,7 +1,20 @@
-// Bias + GELU, and residual + layer norm.
+// Rows of a table, bias + GELU, and residual + layer norm.
 #pragma once
 
 #include "common.cuh"
+
+template <typename T>
+__device__ void embed(const unsigned char *ids, const T *table, const T *places, T *out, int fours,
+                      unsigned length, unsigned width) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < fours; i += gridDim.x * blockDim.x) {
+        unsigned row = i / (width / 4), column = i % (width / 4) * 4;
+        Four<T> four = *(const Four<T> *)(table + ids[row] * width + column);
+        Four<T> added = *(const Four<T> *)(places + row % length * width + column);
+        for (int j = 0; j < 4; j++)
+            set(four.values[j], to_float(four.values[j]) + to_float(added.values[j]));
+        ((Four<T> *)out)[i] = four;
+    }
+}
 
 // Φ(x) of the standard normal distribution.
 __device__ inline float below(float x) { return 0.5f * (1.0f + erff(x * 0.70710678f)); }
@@ -145,6 +158,13 @@ __device__ void add_norm_back(const T *x, const T *branch, const T *bias, const 
                 part[width] = shift_slopes[c][j];
             }
 }
+
+#define EMBED(T)                                                                                  \
+    extern "C" __global__ void embed_##T(const unsigned char *ids, const T *table,                \
+                                         const T *places, T *out, int fours, int length,          \
+                                         int width) {                                             \
+        embed(ids, table, places, out, fours, length, width);                                     \
+    }
 
 #define GELU(T)                                                                                   \
     extern "C" __global__ void gelu_##T(const T *x, const T *bias, T *out, int fours, int width,  \

@@ -1,0 +1,20 @@
+//! Tokens with their places.
+
+use candle_core::{Device, Result, Tensor};
+
+use crate::encoder::storage::with_values;
+
+pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
+    let (count, width) = (ids.elem_count(), table.dim(1)?);
+    let ids = ids.to_vec2::<u8>()?;
+    let mut rows = Vec::with_capacity(count * width);
+    with_values([table, places], |[table, places]| {
+        for ids in &ids {
+            for (&id, place) in ids.iter().zip(places.chunks_exact(width)) {
+                let row = &table[usize::from(id) * width..][..width];
+                rows.extend(row.iter().zip(place).map(|(token, place)| token + place));
+            }
+        }
+    })?;
+    Tensor::from_vec(rows, (count, width), &Device::Cpu)
+}
