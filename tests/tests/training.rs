@@ -69,6 +69,27 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
 }
 
 #[test]
+fn a_run_goes_on_where_its_checkpoint_is_taken() -> Result<()> {
+    let [straight, here, there] = [(); 3].map(|()| tempfile::tempdir());
+    let (straight, here, there) = (straight?, here?, there?);
+    let run = |folder: &Path, more: &[&str]| -> Result<PathBuf> {
+        let (games, weights) = (folder.join("games.pgn.zst"), folder.join("run.safetensors"));
+        std::fs::copy(GAMES, &games)?;
+        let (games, out) = (games.to_string_lossy(), weights.to_string_lossy());
+        let files = ["train", "--data", &games, "--out", &out];
+        let options = ["--encoder", "mini", "--steps", "3", "--anchors", "8", "--sample", "100"];
+        trainer(&[&files[..], &options, more].concat())?;
+        Ok(weights)
+    };
+    // By the clock: after how many steps is chance.
+    run(here.path(), &["--stop-after", "100ms"])?;
+    std::fs::rename(here.path().join("run.checkpoint"), there.path().join("run.checkpoint"))?;
+    let moved = run(there.path(), &[])?;
+    assert!(std::fs::read(run(straight.path(), &[])?)? == std::fs::read(moved)?);
+    Ok(())
+}
+
+#[test]
 fn training_teaches_and_eval_reports_it() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let metrics = |steps: &str| -> Result<serde_json::Value> {
