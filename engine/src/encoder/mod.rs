@@ -219,6 +219,14 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
+/// Candle's error in one line, which it is not where RUST_BACKTRACE is set.
+pub(crate) fn without_backtrace(error: candle_core::Error) -> candle_core::Error {
+    match error {
+        candle_core::Error::WithBacktrace { inner, .. } => without_backtrace(*inner),
+        error => error,
+    }
+}
+
 /// Maps positions to unit vectors on one device.
 pub trait Encoder: Send {
     /// Batch sizes, dimensions and what the encoder reads.

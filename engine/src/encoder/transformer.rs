@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fused::{self, AddNorm, Mask};
 use super::parameters::{Init, ParameterSpec, Parameters, linear};
-use super::{Attributes, Encoder, InputKind, Inputs, Perspective};
+use super::{Attributes, Encoder, InputKind, Inputs, Perspective, without_backtrace};
 #[cfg(feature = "cuda")]
 use super::{OutOfMemory, Scores, pipe::Pipe};
 #[cfg(feature = "cuda")]
@@ -502,6 +502,7 @@ fn tokens_of(inputs: &Inputs) -> &[Tokens] {
 
 /// The error as callers tell it apart.
 fn device_error(error: candle_core::Error) -> anyhow::Error {
+    let error = without_backtrace(error);
     #[cfg(feature = "cuda")]
     if super::pipe::is_out_of_memory(&error) {
         return anyhow::Error::new(error).context(OutOfMemory);

@@ -1,10 +1,16 @@
 //! Where the encoder runs, and in which precision.
 
-use anyhow::{Context, Result};
+#[cfg(feature = "cuda")]
+use anyhow::Context;
+use anyhow::Result;
+#[cfg(not(feature = "cuda"))]
+use anyhow::bail;
 use candle_core::{DType, Device};
 use clap::ValueEnum;
 
 use crate::encoder::Architecture;
+#[cfg(feature = "cuda")]
+use crate::encoder::without_backtrace;
 
 /// Where the encoder runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -21,7 +27,7 @@ pub enum Backend {
 /// Precision of the encoder's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Precision {
-    /// bf16 on a GPU, f32 on the CPU.
+    /// bf16 on a GPU, f16 on one before Ampere, f32 on the CPU.
     #[default]
     Auto,
     /// 32 bits.
@@ -54,6 +60,7 @@ impl Backend {
         }
         let dtype = match precision {
             Precision::Auto if device.is_cpu() => DType::F32,
+            Precision::Auto if !has_bf16(&device) => DType::F16,
             Precision::Auto | Precision::Bf16 => DType::BF16,
             Precision::F32 => DType::F32,
             Precision::F16 => DType::F16,
@@ -67,16 +74,36 @@ impl Backend {
 }
 
 /// The first CUDA device. Fails where the machine or this build has none.
+#[cfg(feature = "cuda")]
 pub fn cuda() -> Result<Device> {
     // One stream, whichever thread hands it work.
-    let device = Device::new_cuda_with_stream(0).context(
-        "no CUDA device, or Azimuth was built without it (--features cuda builds it in)",
-    )?;
-    #[cfg(feature = "cuda")]
+    let device = Device::new_cuda_with_stream(0).map_err(without_backtrace);
+    let device = device.context("no CUDA device")?;
     // SAFETY: all work is ordered by that stream; the encoder, which copies batches on another, makes it wait
     // for them.
     unsafe {
         device.as_cuda_device()?.disable_event_tracking();
     }
     Ok(device)
+}
+
+/// The first CUDA device, which this build knows nothing of.
+#[cfg(not(feature = "cuda"))]
+pub fn cuda() -> Result<Device> {
+    bail!(
+        "this build of Azimuth is without CUDA; `--features cuda` builds it in (README: On an NVIDIA GPU)"
+    )
+}
+
+/// Whether a GPU multiplies bf16.
+#[cfg(feature = "cuda")]
+fn has_bf16(device: &Device) -> bool {
+    let device = device.as_cuda_device().ok();
+    let capability = device.and_then(|d| d.cuda_stream().context().compute_capability().ok());
+    capability.is_some_and(|(major, _)| major >= 8)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn has_bf16(_device: &Device) -> bool {
+    false
 }
