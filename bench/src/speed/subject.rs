@@ -72,13 +72,15 @@ fn sparse_operations(config: &SparseConfig, rows: f64) -> f64 {
     sums + dense as f64
 }
 
-/// The matrix products of all layers over the tokens and CLS.
+/// The matrix products of all layers over the tokens and CLS; after its attention the last layer goes on with
+/// CLS alone.
 fn transformer_operations(config: &TransformerConfig) -> f64 {
     let (length, hidden) = (tokens::LEN + 1, config.hidden);
-    let projections = 4 * hidden * hidden + 2 * hidden * config.mlp;
-    let attention = 2 * length * hidden;
-    let layer = 2 * length * (projections + attention);
-    (config.layers * layer + 2 * hidden * config.embedding_dim) as f64
+    let attention = 3 * hidden * hidden + 2 * length * hidden;
+    let after = hidden * hidden + 2 * hidden * config.mlp;
+    let rows_after = (config.layers - 1) * length + 1;
+    let layers = config.layers * length * attention + rows_after * after;
+    (2 * (layers + hidden * config.embedding_dim)) as f64
 }
 
 fn random(architecture: Architecture) -> Result<Weights> {
@@ -122,7 +124,8 @@ mod tests {
             let length = tokens::LEN + 1;
             let attention = 4 * config.layers * length * length * config.hidden;
             let projection = 2 * config.hidden * config.embedding_dim;
-            let expected = 2 * dense * length + attention + projection;
+            let spared = config.hidden * (config.hidden + 2 * config.mlp) * (length - 1);
+            let expected = 2 * (dense * length - spared) + attention + projection;
             assert_eq!(transformer_operations(&config), expected as f64);
         }
         let config = SparseConfig {

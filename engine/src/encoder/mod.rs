@@ -2,8 +2,6 @@
 
 pub mod fused;
 pub mod parameters;
-#[cfg(feature = "cuda")]
-mod pipe;
 pub mod sparse;
 mod storage;
 pub mod transformer;

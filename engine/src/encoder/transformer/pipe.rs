@@ -13,7 +13,7 @@ use candle_core::cuda_backend::{CudaError, WrapErr};
 use candle_core::op::BackpropOp;
 use candle_core::{CudaDevice, CudaStorage, Error, Result, Storage, Tensor, bail};
 
-use super::transformer::{LENGTH, sequences_of};
+use super::network::{LENGTH, sequences_of};
 use crate::tokens::Tokens;
 
 /// Whether an error is one of the device's memory.

@@ -1,118 +1,15 @@
-//! The paper's encoder (section 3.2): a post-norm transformer over 77 tokens and a CLS token,
-//! projected and scaled to unit length.
-//!
-//! Layers are PyTorch's `nn.TransformerEncoderLayer` in its default form and parameters carry the
-//! names of the authors' published code, so that a checkpoint converts key by key.
+//! The transformer itself: from tokens to the space, and the gradient back.
 
 use std::collections::HashMap;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::Linear;
-use serde::{Deserialize, Serialize};
 
-use super::fused::{self, AddNorm, Mask};
-use super::parameters::{Init, ParameterSpec, Parameters, linear};
-use super::{Attributes, Encoder, InputKind, Inputs, Perspective, without_backtrace};
-#[cfg(feature = "cuda")]
-use super::{OutOfMemory, Scores, pipe::Pipe};
-#[cfg(feature = "cuda")]
-use crate::axis::Axis;
+use super::TransformerConfig;
+use crate::encoder::fused::{self, AddNorm, Mask};
+use crate::encoder::parameters::Parameters;
 use crate::tokens::{self, Tokens};
-
-/// Sizes of a transformer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TransformerConfig {
-    /// Encoder layers (the paper's L).
-    pub layers: usize,
-    /// Width of a token (H).
-    pub hidden: usize,
-    /// Attention heads (N).
-    pub heads: usize,
-    /// Width of the feed-forward layer.
-    pub mlp: usize,
-    /// Dimension of the embedding (D).
-    pub embedding_dim: usize,
-}
-
-impl TransformerConfig {
-    /// The mini of the authors' follow-up (arXiv 2511.09477), 0.8M parameters.
-    pub fn mini() -> Self {
-        Self { layers: 6, hidden: 128, heads: 8, mlp: 256, embedding_dim: 128 }
-    }
-
-    /// The paper's small.
-    pub fn small() -> Self {
-        Self { layers: 6, hidden: 512, heads: 16, mlp: 512, embedding_dim: 512 }
-    }
-
-    /// The paper's base.
-    pub fn base() -> Self {
-        Self { layers: 6, hidden: 1024, heads: 16, mlp: 1024, embedding_dim: 1024 }
-    }
-
-    /// Checks that the sizes make a network.
-    pub fn check(&self) -> Result<()> {
-        let sizes = [self.layers, self.hidden, self.heads, self.mlp, self.embedding_dim];
-        ensure!(sizes.iter().all(|size| (1..=1 << 16).contains(size)), "a size is out of range");
-        ensure!(
-            self.hidden.is_multiple_of(self.heads),
-            "hidden width {} is not a multiple of the {} heads",
-            self.hidden,
-            self.heads
-        );
-        Ok(())
-    }
-
-    /// Every parameter, with PyTorch's initial distributions.
-    pub fn parameters(&self) -> Vec<ParameterSpec> {
-        let hidden = self.hidden;
-        let mut specs = vec![
-            ParameterSpec::new(
-                "embedding.weight",
-                &[tokens::VOCABULARY, hidden],
-                Init::Normal(1.0),
-            ),
-            ParameterSpec::new("cls_token", &[1, 1, hidden], Init::Normal(1.0)),
-            ParameterSpec::new(
-                "positional_encoding",
-                &[1, tokens::LEN + 1, hidden],
-                Init::Normal(1.0),
-            ),
-        ];
-        for layer in 0..self.layers {
-            let name = |part: &str| format!("transformer.layers.{layer}.{part}");
-            // Xavier uniform over the packed (3H, H) matrix, as in nn.MultiheadAttention.
-            let xavier = (6.0 / (4 * hidden) as f32).sqrt();
-            let [out_weight, mut out_bias] = linear(&name("self_attn.out_proj"), hidden, hidden);
-            out_bias.init = Init::Constant(0.0);
-            specs.extend([
-                ParameterSpec::new(
-                    name("self_attn.in_proj_weight"),
-                    &[3 * hidden, hidden],
-                    Init::Uniform(xavier),
-                ),
-                ParameterSpec::new(
-                    name("self_attn.in_proj_bias"),
-                    &[3 * hidden],
-                    Init::Constant(0.0),
-                ),
-                out_weight,
-                out_bias,
-            ]);
-            specs.extend(linear(&name("linear1"), hidden, self.mlp));
-            specs.extend(linear(&name("linear2"), self.mlp, hidden));
-            for norm in ["norm1", "norm2"] {
-                let weight = name(&format!("{norm}.weight"));
-                specs.push(ParameterSpec::new(weight, &[hidden], Init::Constant(1.0)));
-                let bias = name(&format!("{norm}.bias"));
-                specs.push(ParameterSpec::new(bias, &[hidden], Init::Constant(0.0)));
-            }
-        }
-        specs.extend(linear("projection", hidden, self.embedding_dim));
-        specs
-    }
-}
 
 /// Id of CLS, which every sequence begins with: the row after the vocabulary's.
 const CLS: u8 = tokens::VOCABULARY as u8;
@@ -185,10 +82,13 @@ pub struct Trace {
     z: Tensor,
 }
 
-/// A layer's input and the result of each of its matrix products and operations, (rows, width).
+/// A layer's input and the result of each of its matrix products and operations, (rows, width). After
+/// attention the last layer has rows of CLS alone.
 struct LayerTrace {
     x: Tensor,
     packed: Tensor,
+    /// The input's rows that go on after attention.
+    kept: Tensor,
     mixed: Tensor,
     attended: Tensor,
     normed: Tensor,
@@ -236,8 +136,7 @@ impl Transformer {
         for index in 0..self.layers.len() {
             x = self.layer(index, x, Dropout::NONE)?.1;
         }
-        let (_, projected) = self.project(&x)?;
-        Ok(normalize(&projected)?.1)
+        Ok(normalize(&self.project(&x)?)?.1)
     }
 
     /// The same with dropout, and what [`Self::backward`] needs to know.
@@ -249,9 +148,8 @@ impl Transformer {
             layers.push(trace);
             x = out;
         }
-        let (cls, projected) = self.project(&x)?;
-        let (lengths, z) = normalize(&projected)?;
-        Ok(Trace { ids: ids.clone(), dropout, layers, cls, lengths, z })
+        let (lengths, z) = normalize(&self.project(&x)?)?;
+        Ok(Trace { ids: ids.clone(), dropout, layers, cls: x, lengths, z })
     }
 
     /// Rows of tokens with their places, (batch x 78, H).
@@ -261,7 +159,7 @@ impl Transformer {
         fused::embed(ids, &table, &self.positional_encoding.squeeze(0)?)
     }
 
-    /// A layer's result and what led to it.
+    /// A layer's result and what led to it. Nothing looks at the last one's but at CLS.
     fn layer(
         &self,
         index: usize,
@@ -274,20 +172,28 @@ impl Transformer {
         let by_sample = sequences(&packed)?;
         let mixed = fused::attention(&by_sample, &layer.in_bias, self.heads, mask(Site::Weights))?;
         let mixed = mixed.flatten(0, 1)?;
+        let (kept, mixed) = match self.is_last(index) {
+            true => (cls_rows(&x)?, cls_rows(&mixed)?),
+            false => (x.clone(), mixed),
+        };
         let attended = mixed.matmul(&layer.out_weight.t()?)?;
-        let normed = fused::add_norm(&x, &attended, &layer.norm1, mask(Site::Attended))?;
+        let normed = fused::add_norm(&kept, &attended, &layer.norm1, mask(Site::Attended))?;
         let wide = normed.matmul(&layer.weight1.t()?)?;
         let activated = fused::gelu(&wide, &layer.bias1, mask(Site::Widened))?;
         let narrowed = activated.matmul(&layer.weight2.t()?)?;
         let out = fused::add_norm(&normed, &narrowed, &layer.norm2, mask(Site::Narrowed))?;
-        Ok((LayerTrace { x, packed, mixed, attended, normed, wide, activated, narrowed }, out))
+        let trace =
+            LayerTrace { x, packed, kept, mixed, attended, normed, wide, activated, narrowed };
+        Ok((trace, out))
     }
 
-    /// CLS of every sequence, and where it is in the space before it is scaled to unit length, f32.
-    fn project(&self, x: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
-        let cls = sequences(x)?.narrow(1, 0, 1)?.squeeze(1)?.contiguous()?;
-        let projected = self.projection.forward(&cls)?.to_dtype(DType::F32)?;
-        Ok((cls, projected))
+    fn is_last(&self, layer: usize) -> bool {
+        layer + 1 == self.layers.len()
+    }
+
+    /// Where CLS is in the space, (batch x D), before it is scaled to unit length, f32.
+    fn project(&self, cls: &Tensor) -> candle_core::Result<Tensor> {
+        self.projection.forward(cls)?.to_dtype(DType::F32)
     }
 
     /// Gradients of every parameter by name, given that of the embeddings (batch x D, f32).
@@ -302,10 +208,7 @@ impl Transformer {
         let slopes = (gradient - trace.z.broadcast_mul(&along)?)?.broadcast_div(&trace.lengths)?;
         let slopes = slopes.to_dtype(trace.cls.dtype())?;
         product_back("projection", &slopes, &trace.cls, &mut found)?;
-        let cls = slopes.matmul(self.projection.weight())?.unsqueeze(1)?;
-        let (batch, _, hidden) = cls.dims3()?;
-        let others = Tensor::zeros((batch, LENGTH - 1, hidden), cls.dtype(), cls.device())?;
-        let mut slopes = Tensor::cat(&[&cls, &others], 1)?.flatten(0, 1)?;
+        let mut slopes = slopes.matmul(self.projection.weight())?;
         let dropout = trace.dropout;
         for (index, trace) in trace.layers.into_iter().enumerate().rev() {
             slopes = self.layer_back(index, &trace, dropout, &slopes, &mut found)?;
@@ -323,7 +226,8 @@ impl Transformer {
         slopes: &Tensor,
         found: &mut HashMap<String, Tensor>,
     ) -> candle_core::Result<Tensor> {
-        let LayerTrace { x, packed, mixed, attended, normed, wide, activated, narrowed } = trace;
+        let LayerTrace { x, packed, kept, mixed, attended, normed, wide, activated, narrowed } =
+            trace;
         let layer = &self.layers[index];
         let name = |part: &str| layer_name(index, part);
         let mask = |site| dropout.mask(index, site);
@@ -336,9 +240,14 @@ impl Transformer {
         product_back(&name("linear1"), &slopes, normed, found)?;
         let slopes = (norm2.x + slopes.matmul(&layer.weight1)?)?;
 
-        let norm1 = fused::add_norm_back(x, attended, &layer.norm1, mask(Site::Attended), &slopes)?;
+        let norm1 =
+            fused::add_norm_back(kept, attended, &layer.norm1, mask(Site::Attended), &slopes)?;
         product_back(&name("self_attn.out_proj"), &norm1.branch, mixed, found)?;
         let slopes = norm1.branch.matmul(&layer.out_weight)?;
+        let (direct, slopes) = match self.is_last(index) {
+            true => (among_zeros(&norm1.x)?, among_zeros(&slopes)?),
+            false => (norm1.x, slopes),
+        };
         let slopes = fused::attention_back(
             &sequences(packed)?,
             &layer.in_bias,
@@ -355,7 +264,7 @@ impl Transformer {
             found.insert(name(&format!("{norm}.weight")), slopes.0);
             found.insert(name(&format!("{norm}.bias")), slopes.1);
         }
-        norm1.x + slopes.matmul(&layer.in_weight)?
+        direct + slopes.matmul(&layer.in_weight)?
     }
 
     /// A token's row gets the sum of the gradients where it stands: a product with a matrix of zeros and
@@ -396,6 +305,18 @@ fn sequences(rows: &Tensor) -> candle_core::Result<Tensor> {
     rows.reshape((count / LENGTH, LENGTH, width))
 }
 
+/// The rows of CLS, (batch, width), of (batch x 78, width).
+fn cls_rows(rows: &Tensor) -> candle_core::Result<Tensor> {
+    sequences(rows)?.narrow(1, 0, 1)?.squeeze(1)?.contiguous()
+}
+
+/// Rows of CLS among rows of zeros, the gradient of [`cls_rows`].
+fn among_zeros(cls: &Tensor) -> candle_core::Result<Tensor> {
+    let (batch, width) = cls.dims2()?;
+    let others = Tensor::zeros((batch, LENGTH - 1, width), cls.dtype(), cls.device())?;
+    Tensor::cat(&[&cls.unsqueeze(1)?, &others], 1)?.flatten(0, 1)
+}
+
 /// Notes the gradients of the weight and bias of `x W' + b`, given that of the result.
 fn product_back(
     name: &str,
@@ -409,105 +330,10 @@ fn product_back(
 }
 
 /// The lengths of rows, and the rows scaled to unit length.
-pub(super) fn normalize(x: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
+pub(in crate::encoder) fn normalize(x: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
     let lengths = (x.sqr()?.sum_keepdim(D::Minus1)? + 1e-12)?.sqrt()?;
     let unit = x.broadcast_div(&lengths)?;
     Ok((lengths, unit))
-}
-
-/// A transformer on a device, ready to encode.
-pub struct TransformerEncoder {
-    network: Transformer,
-    embedding_dim: usize,
-    device: Device,
-    #[cfg(feature = "cuda")]
-    on_gpu: Option<OnGpu>,
-}
-
-/// What a GPU works with besides the network.
-#[cfg(feature = "cuda")]
-struct OnGpu {
-    pipe: Pipe,
-    /// The axis, (D, 1); there is none before the first batch.
-    axis: Option<Tensor>,
-}
-
-impl TransformerEncoder {
-    /// Moves `parameters` to `device` in precision `dtype`.
-    pub fn new(
-        config: &TransformerConfig,
-        parameters: &Parameters,
-        device: &Device,
-        dtype: DType,
-    ) -> Result<Self> {
-        let network = Transformer::new(config, &parameters.to(device, dtype)?)?;
-        Ok(Self {
-            network,
-            embedding_dim: config.embedding_dim,
-            device: device.clone(),
-            #[cfg(feature = "cuda")]
-            on_gpu: match device {
-                Device::Cuda(device) => Some(OnGpu { pipe: Pipe::new(device)?, axis: None }),
-                _ => None,
-            },
-        })
-    }
-}
-
-impl Encoder for TransformerEncoder {
-    fn attributes(&self) -> Attributes {
-        let on_cpu = self.device.is_cpu();
-        let (recommended_batch, maximum_batch) = if on_cpu { (32, 256) } else { (1024, 8192) };
-        Attributes {
-            input: InputKind::Tokens,
-            perspective: Perspective::White,
-            embedding_dim: self.embedding_dim,
-            recommended_batch,
-            maximum_batch,
-            fixed_sizes: !on_cpu,
-        }
-    }
-
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
-        let encode = || -> candle_core::Result<Vec<f32>> {
-            let ids = token_ids(tokens_of(inputs), &self.device)?;
-            self.network.forward(&ids)?.flatten_all()?.to_vec1()
-        };
-        encode().map_err(device_error)
-    }
-
-    #[cfg(feature = "cuda")]
-    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
-        let Some(on_gpu) = &mut self.on_gpu else {
-            return Ok(Scores::Ready(axis.cosines(&self.encode(inputs)?)));
-        };
-        let mut begin = || {
-            let direction = match &on_gpu.axis {
-                Some(direction) => direction.clone(),
-                None => Tensor::from_slice(axis.unit(), (axis.dim(), 1), &self.device)?,
-            };
-            on_gpu.axis = Some(direction.clone());
-            let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&direction);
-            on_gpu.pipe.begin(tokens_of(inputs), network)
-        };
-        let coming = begin().map_err(device_error)?;
-        Ok(Scores::Coming(Box::new(move || coming.wait().map_err(device_error))))
-    }
-}
-
-fn tokens_of(inputs: &Inputs) -> &[Tokens] {
-    let Inputs::Tokens(batch) = inputs else { unreachable!("the attributes ask for tokens") };
-    batch
-}
-
-/// The error as callers tell it apart.
-fn device_error(error: candle_core::Error) -> anyhow::Error {
-    let error = without_backtrace(error);
-    #[cfg(feature = "cuda")]
-    if super::pipe::is_out_of_memory(&error) {
-        return anyhow::Error::new(error).context(OutOfMemory);
-    }
-    error.into()
 }
 
 /// A batch of tokens as a (batch x 78) u8 tensor, CLS first.

@@ -1,0 +1,16 @@
+//! The paper's encoder (section 3.2): a post-norm transformer over 77 tokens and a CLS token,
+//! projected and scaled to unit length.
+//!
+//! Layers are PyTorch's `nn.TransformerEncoderLayer` in its default form and parameters carry the
+//! names of the authors' published code, so that a checkpoint converts key by key.
+
+mod config;
+mod encoder;
+mod network;
+#[cfg(feature = "cuda")]
+mod pipe;
+
+pub use config::TransformerConfig;
+pub use encoder::TransformerEncoder;
+pub(super) use network::normalize;
+pub use network::{Dropout, Trace, Transformer, token_ids};
