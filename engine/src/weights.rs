@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::axis::{Axis, Calibration, Direction};
 use crate::encoder::parameters::Parameters;
 use crate::encoder::sparse::integer::IntegerEncoder;
+#[cfg(feature = "cuda")]
+use crate::encoder::transformer::GpuEncoder;
 use crate::encoder::transformer::TransformerEncoder;
 use crate::encoder::{Architecture, Encoder};
 
@@ -187,9 +189,13 @@ impl Weights {
             Architecture::Sparse(config) => {
                 Box::new(IntegerEncoder::new(config, &self.parameters)?)
             }
-            Architecture::Transformer(config) => {
-                Box::new(TransformerEncoder::new(config, &self.parameters, device, dtype)?)
-            }
+            Architecture::Transformer(config) => match device {
+                #[cfg(feature = "cuda")]
+                Device::Cuda(_) => {
+                    Box::new(GpuEncoder::new(config, &self.parameters, device, dtype)?)
+                }
+                _ => Box::new(TransformerEncoder::new(config, &self.parameters, dtype)?),
+            },
         })
     }
 }

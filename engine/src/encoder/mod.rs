@@ -218,6 +218,7 @@ impl fmt::Display for OutOfMemory {
 impl std::error::Error for OutOfMemory {}
 
 /// Candle's error in one line, which it is not where RUST_BACKTRACE is set.
+#[cfg(feature = "cuda")]
 pub(crate) fn without_backtrace(error: candle_core::Error) -> candle_core::Error {
     match error {
         candle_core::Error::WithBacktrace { inner, .. } => without_backtrace(*inner),

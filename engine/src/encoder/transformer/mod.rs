@@ -6,11 +6,15 @@
 
 mod config;
 mod encoder;
+#[cfg(feature = "cuda")]
+mod gpu;
 mod network;
 #[cfg(feature = "cuda")]
 mod pipe;
 
 pub use config::TransformerConfig;
 pub use encoder::TransformerEncoder;
+#[cfg(feature = "cuda")]
+pub use gpu::GpuEncoder;
 pub(super) use network::normalize;
 pub use network::{Dropout, Trace, Transformer, token_ids};

@@ -6,30 +6,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::backend::BackendStorage;
-use candle_core::cuda_backend::cudarc::cublas::sys::cublasStatus_t;
-use candle_core::cuda_backend::cudarc::driver::sys::CUresult;
+use candle_core::cuda_backend::WrapErr;
 use candle_core::cuda_backend::cudarc::driver::{CudaStream, PinnedHostSlice};
-use candle_core::cuda_backend::{CudaError, WrapErr};
 use candle_core::op::BackpropOp;
-use candle_core::{CudaDevice, CudaStorage, Error, Result, Storage, Tensor, bail};
+use candle_core::{CudaDevice, CudaStorage, Result, Storage, Tensor, bail};
 
 use super::network::{LENGTH, sequences_of};
 use crate::tokens::Tokens;
-
-/// Whether an error is one of the device's memory.
-pub fn is_out_of_memory(error: &Error) -> bool {
-    match error {
-        Error::WithBacktrace { inner, .. } | Error::Context { inner, .. } => {
-            is_out_of_memory(inner)
-        }
-        Error::Cuda(error) => match error.downcast_ref() {
-            Some(CudaError::Cuda(error)) => error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY,
-            Some(CudaError::Cublas(error)) => error.0 == cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED,
-            _ => false,
-        },
-        _ => false,
-    }
-}
 
 /// The way of batches to one device.
 pub struct Pipe {

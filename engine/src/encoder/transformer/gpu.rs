@@ -1,0 +1,100 @@
+//! A transformer that encodes batches on a CUDA device.
+
+use anyhow::Result;
+use candle_core::cuda_backend::CudaError;
+use candle_core::cuda_backend::cudarc::cublas::sys::cublasStatus_t;
+use candle_core::cuda_backend::cudarc::driver::sys::CUresult;
+use candle_core::{DType, Device, Error, Tensor};
+
+use super::encoder::tokens_of;
+use super::pipe::Pipe;
+use super::{Transformer, TransformerConfig, token_ids};
+use crate::axis::Axis;
+use crate::encoder::parameters::Parameters;
+use crate::encoder::{
+    Attributes, Encoder, InputKind, Inputs, OutOfMemory, Perspective, Scores, without_backtrace,
+};
+
+/// A transformer on a GPU, ready to encode.
+pub struct GpuEncoder {
+    network: Transformer,
+    embedding_dim: usize,
+    device: Device,
+    pipe: Pipe,
+    /// The axis, (D, 1); there is none before the first batch.
+    axis: Option<Tensor>,
+}
+
+impl GpuEncoder {
+    /// Moves `parameters` to `device` in precision `dtype`.
+    pub fn new(
+        config: &TransformerConfig,
+        parameters: &Parameters,
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Self> {
+        let network = Transformer::new(config, &parameters.to(device, dtype)?)?;
+        let pipe = Pipe::new(device.as_cuda_device()?)?;
+        let embedding_dim = config.embedding_dim;
+        Ok(Self { network, embedding_dim, device: device.clone(), pipe, axis: None })
+    }
+
+    fn direction(&mut self, axis: &Axis) -> candle_core::Result<Tensor> {
+        let direction = match self.axis.take() {
+            Some(direction) => direction,
+            None => Tensor::from_slice(axis.unit(), (axis.dim(), 1), &self.device)?,
+        };
+        Ok(self.axis.insert(direction).clone())
+    }
+}
+
+impl Encoder for GpuEncoder {
+    fn attributes(&self) -> Attributes {
+        Attributes {
+            input: InputKind::Tokens,
+            perspective: Perspective::White,
+            embedding_dim: self.embedding_dim,
+            recommended_batch: 1024,
+            maximum_batch: 8192,
+            fixed_sizes: true,
+        }
+    }
+
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+        let encode = || {
+            let ids = token_ids(tokens_of(inputs), &self.device)?;
+            self.network.forward(&ids)?.flatten_all()?.to_vec1()
+        };
+        encode().map_err(told_apart)
+    }
+
+    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
+        let mut begin = || {
+            let direction = self.direction(axis)?;
+            let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&direction);
+            self.pipe.begin(tokens_of(inputs), network)
+        };
+        let coming = begin().map_err(told_apart)?;
+        Ok(Scores::Coming(Box::new(move || coming.wait().map_err(told_apart))))
+    }
+}
+
+/// A device error, a lack of memory as what it is.
+fn told_apart(error: Error) -> anyhow::Error {
+    let error = without_backtrace(error);
+    let short = is_out_of_memory(&error);
+    let error = anyhow::Error::new(error);
+    if short { error.context(OutOfMemory) } else { error }
+}
+
+fn is_out_of_memory(error: &Error) -> bool {
+    match error {
+        Error::Context { inner, .. } => is_out_of_memory(inner),
+        Error::Cuda(error) => match error.downcast_ref() {
+            Some(CudaError::Cuda(error)) => error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+            Some(CudaError::Cublas(error)) => error.0 == cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED,
+            _ => false,
+        },
+        _ => false,
+    }
+}
