@@ -41,11 +41,6 @@ impl DeviceArguments {
         Ok((device, dtype))
     }
 
-    /// The device as results name it.
-    pub fn device_name(self) -> String {
-        format!("{:?}", self.device).to_lowercase()
-    }
-
     /// The precision as results name it.
     pub fn precision_name(self) -> String {
         format!("{:?}", self.precision).to_lowercase()

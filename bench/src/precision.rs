@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use azimuth::axis::Axis;
 use azimuth::encoder::{Encoder, Inputs};
+use azimuth::inference::device_name;
 use azimuth::weights::replace_file;
 use candle_core::{DType, Device};
 use clap::Args;
@@ -72,7 +73,7 @@ pub fn run(arguments: &Precision) -> Result<()> {
         );
         all.push(Agreement {
             encoder: subject.name,
-            device: arguments.device.device_name(),
+            device: device_name(&device),
             precision: arguments.device.precision_name(),
             positions: boards.len(),
             embedding: embedding as f32,

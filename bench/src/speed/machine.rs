@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use azimuth::inference::device_name;
 use candle_core::{DType, Device, Tensor};
 
 use super::results::Machine;
@@ -16,7 +17,7 @@ pub fn describe(arguments: DeviceArguments, device: &Device) -> Machine {
     Machine {
         processor: processor(),
         threads: candle_core::utils::get_num_threads(),
-        device: arguments.device_name(),
+        device: device_name(device),
         precision: arguments.precision_name(),
         limit: 0.0,
         limit_size: if device.is_cpu() { 1536 } else { 8192 },

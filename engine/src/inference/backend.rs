@@ -39,8 +39,8 @@ pub enum Precision {
 }
 
 impl Backend {
-    /// Opens the device for an encoder. What was asked for in vain is said through `notice`. Fails
-    /// where a CUDA device was asked for and there is none.
+    /// Opens the device for an encoder. Which GPU it is, and what was asked for in vain, is said through
+    /// `notice`. Fails where a CUDA device was asked for and there is none.
     pub fn open(
         self,
         precision: Precision,
@@ -69,6 +69,9 @@ impl Backend {
             notice("Precision: the CPU computes in f32");
             return Ok((device, DType::F32));
         }
+        if !device.is_cpu() {
+            notice(&format!("the encoder runs on {} in {}", name(&device), dtype.as_str()));
+        }
         Ok((device, dtype))
     }
 }
@@ -93,6 +96,17 @@ pub fn cuda() -> Result<Device> {
     bail!(
         "this build of Azimuth is without CUDA; `--features cuda` builds it in (README: On an NVIDIA GPU)"
     )
+}
+
+/// What a device is called: `cpu`, or the card's name.
+pub fn name(device: &Device) -> String {
+    match device {
+        #[cfg(feature = "cuda")]
+        Device::Cuda(device) => {
+            device.cuda_stream().context().name().unwrap_or_else(|_| "cuda".to_owned())
+        }
+        _ => "cpu".to_owned(),
+    }
 }
 
 /// Whether a GPU multiplies bf16.

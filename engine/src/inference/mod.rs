@@ -8,6 +8,6 @@ mod evaluator;
 mod scorer;
 mod worker;
 
-pub use backend::{Backend, Precision, cuda};
+pub use backend::{Backend, Precision, cuda, name as device_name};
 pub use evaluator::{Evaluator, Lookup};
 pub use worker::{Client, Notice, Worker};
