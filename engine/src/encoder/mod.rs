@@ -191,8 +191,17 @@ pub struct Attributes {
 pub enum Scores {
     /// Computed by the calling thread.
     Ready(Vec<f32>),
-    /// Being computed by a device: the call waits for it.
-    Coming(Box<dyn FnOnce() -> Result<Vec<f32>>>),
+    /// Being computed by a device.
+    Coming(Box<dyn Coming>),
+}
+
+/// Scores that a device computes.
+pub trait Coming {
+    /// Whether there is nothing to wait for any more.
+    fn is_ready(&self) -> bool;
+
+    /// Waits for the scores. Fails on a device error.
+    fn wait(self: Box<Self>) -> Result<Vec<f32>>;
 }
 
 impl Scores {
@@ -200,7 +209,7 @@ impl Scores {
     pub fn wait(self) -> Result<Vec<f32>> {
         match self {
             Self::Ready(scores) => Ok(scores),
-            Self::Coming(wait) => wait(),
+            Self::Coming(coming) => coming.wait(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
 use candle_core::{DType, Device};
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::scorer::Scorer;
 use super::worker::{Notice, Request};
@@ -16,6 +16,9 @@ use crate::encoder::{Inputs, OutOfMemory, Scores};
 
 /// How long a batch waits for the requests of other searches.
 const PATIENCE: Duration = Duration::from_micros(200);
+
+/// Between looks at whether the device is done, where nobody has sent anything.
+const GLANCE: Duration = Duration::from_micros(50);
 
 /// The smallest size that batches are padded to.
 const SMALLEST: usize = 16;
@@ -58,10 +61,19 @@ impl Batch {
     }
 }
 
-/// A batch that the device works on.
+/// A batch whose scores are there, or will be.
 struct Begun {
     batch: Batch,
     scores: Scores,
+}
+
+impl Begun {
+    fn is_ready(&self) -> bool {
+        match &self.scores {
+            Scores::Ready(_) => true,
+            Scores::Coming(coming) => coming.is_ready(),
+        }
+    }
 }
 
 impl Desk {
@@ -89,12 +101,16 @@ impl Desk {
         let mut held = None;
         let mut last: Option<Begun> = None;
         loop {
-            let first = match held.take() {
-                Some(request) => Some(request),
-                None if last.is_some() => waiting.try_recv().ok(),
-                None => match waiting.recv() {
+            let first = match (held.take(), &last) {
+                (Some(request), _) => Some(request),
+                (None, None) => match waiting.recv() {
                     Ok(request) => Some(request),
                     Err(_) => return,
+                },
+                (None, Some(last)) => match waiting.recv_timeout(GLANCE) {
+                    Ok(request) => Some(request),
+                    Err(RecvTimeoutError::Timeout) if !last.is_ready() => continue,
+                    Err(_) => None,
                 },
             };
             let next = first.map(|first| {

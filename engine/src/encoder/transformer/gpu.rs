@@ -7,12 +7,13 @@ use candle_core::cuda_backend::cudarc::driver::sys::CUresult;
 use candle_core::{DType, Device, Error, Tensor};
 
 use super::encoder::tokens_of;
-use super::pipe::Pipe;
+use super::pipe::{Pipe, Sent};
 use super::{Transformer, TransformerConfig, token_ids};
 use crate::axis::Axis;
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{
-    Attributes, Encoder, InputKind, Inputs, OutOfMemory, Perspective, Scores, without_backtrace,
+    Attributes, Coming, Encoder, InputKind, Inputs, OutOfMemory, Perspective, Scores,
+    without_backtrace,
 };
 
 /// A transformer on a GPU, ready to encode.
@@ -74,8 +75,17 @@ impl Encoder for GpuEncoder {
             let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&direction);
             self.pipe.begin(tokens_of(inputs), network)
         };
-        let coming = begin().map_err(told_apart)?;
-        Ok(Scores::Coming(Box::new(move || coming.wait().map_err(told_apart))))
+        Ok(Scores::Coming(Box::new(begin().map_err(told_apart)?)))
+    }
+}
+
+impl Coming for Sent {
+    fn is_ready(&self) -> bool {
+        self.is_done()
+    }
+
+    fn wait(self: Box<Self>) -> Result<Vec<f32>> {
+        self.scores().map_err(told_apart)
     }
 }
 

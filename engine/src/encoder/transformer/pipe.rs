@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::backend::BackendStorage;
 use candle_core::cuda_backend::WrapErr;
-use candle_core::cuda_backend::cudarc::driver::{CudaStream, PinnedHostSlice};
+use candle_core::cuda_backend::cudarc::driver::{CudaEvent, CudaStream, PinnedHostSlice};
 use candle_core::op::BackpropOp;
 use candle_core::{CudaDevice, CudaStorage, Result, Storage, Tensor, bail};
 
@@ -29,8 +29,10 @@ struct Pinned {
 }
 
 /// A batch on its way.
-pub struct Coming {
+pub struct Sent {
     pinned: Pinned,
+    /// Comes to pass when the scores are there.
+    done: CudaEvent,
     spare: Arc<Mutex<HashMap<usize, Vec<Pinned>>>>,
     /// Kept until the device has read it: it is freed on the stream of the copies.
     _ids: Tensor,
@@ -48,7 +50,7 @@ impl Pipe {
         &self,
         batch: &[Tokens],
         network: impl FnOnce(&Tensor) -> Result<Tensor>,
-    ) -> Result<Coming> {
+    ) -> Result<Sent> {
         let mut pinned = self.pinned(batch.len())?;
         let to = pinned.ids.as_mut_slice().w()?;
         to.iter_mut().zip(sequences_of(batch)).for_each(|(to, id)| *to = id);
@@ -67,7 +69,8 @@ impl Pipe {
         let Storage::Cuda(storage) = &*storage else { bail!("the scores are not on the device") };
         debug_assert_eq!(storage.dtype(), candle_core::DType::F32);
         stream.memcpy_dtoh(storage.as_cuda_slice::<f32>()?, &mut pinned.scores).w()?;
-        Ok(Coming { pinned, spare: self.spare.clone(), _ids: ids })
+        let done = stream.record_event(None).w()?;
+        Ok(Sent { pinned, done, spare: self.spare.clone(), _ids: ids })
     }
 
     fn pinned(&self, size: usize) -> Result<Pinned> {
@@ -87,9 +90,14 @@ impl Pipe {
     }
 }
 
-impl Coming {
+impl Sent {
+    /// Whether the device is done with the batch, well or not.
+    pub fn is_done(&self) -> bool {
+        !matches!(self.done.try_is_complete(), Ok(false))
+    }
+
     /// Waits for the scores.
-    pub fn wait(self) -> Result<Vec<f32>> {
+    pub fn scores(self) -> Result<Vec<f32>> {
         let scores = self.pinned.scores.as_slice().w()?.to_vec();
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.entry(scores.len()).or_default().push(self.pinned);

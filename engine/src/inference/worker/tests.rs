@@ -9,7 +9,7 @@ use cozy_chess::Board;
 use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
-use crate::encoder::{OutOfMemory, Scores};
+use crate::encoder::{Coming, OutOfMemory, Scores};
 
 const MAXIMUM: usize = 40;
 
@@ -30,6 +30,8 @@ enum Failure {
     LostAt(usize),
     /// From this batch on no scores come.
     SilentAt(usize),
+    /// No scores are ready before so many batches have begun.
+    SlowUntil(usize),
     /// Larger batches do not begin.
     MemoryFor(usize),
     /// Larger batches begin, but no scores come.
@@ -75,14 +77,31 @@ impl Encoder for Remote {
         }
         let cosines = axis.cosines(&self.encoder.encode(inputs)?);
         let (events, failure) = (self.events.clone(), self.failure);
-        Ok(Scores::Coming(Box::new(move || {
-            events.lock().expect("no panics").push(Event::Wait(number));
-            match failure {
-                Failure::SilentAt(first) if number >= first => bail!("fell off the bus"),
-                Failure::MemoryLater(most) if size > most => bail!(OutOfMemory),
-                _ => Ok(cosines),
-            }
-        })))
+        Ok(Scores::Coming(Box::new(OnDevice { cosines, number, failure, events })))
+    }
+}
+
+struct OnDevice {
+    cosines: Vec<f32>,
+    number: usize,
+    failure: Failure,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+impl Coming for OnDevice {
+    fn is_ready(&self) -> bool {
+        let begins = |event: &&Event| matches!(event, Event::Begin(_));
+        let begun = self.events.lock().expect("no panics").iter().filter(begins).count();
+        !matches!(self.failure, Failure::SlowUntil(batches) if begun < batches)
+    }
+
+    fn wait(self: Box<Self>) -> Result<Vec<f32>> {
+        self.events.lock().expect("no panics").push(Event::Wait(self.number));
+        match self.failure {
+            Failure::SilentAt(first) if self.number >= first => bail!("fell off the bus"),
+            Failure::MemoryLater(most) if self.cosines.len() > most => bail!(OutOfMemory),
+            _ => Ok(self.cosines),
+        }
     }
 }
 
@@ -182,6 +201,24 @@ fn a_batch_begins_while_the_last_one_runs() -> Result<()> {
     }
     let events = setting.events.lock().expect("no panics");
     let begin = Event::Begin(MAXIMUM);
+    assert_eq!(*events, [begin, begin, Event::Wait(0), Event::Wait(1)]);
+    Ok(())
+}
+
+#[test]
+fn what_comes_while_a_batch_runs_begins_before_it_ends() -> Result<()> {
+    let setting = Setting::new(Failure::SlowUntil(2))?;
+    let mut client = setting.worker.client();
+    let first = client.submit(inputs(&client, 0, 16))?;
+    while setting.sizes().is_empty() {
+        thread::yield_now();
+    }
+    let second = client.submit(inputs(&client, 100, 16))?;
+    for ticket in [first, second] {
+        assert_eq!(ticket.redeem()?.win_probabilities?.len(), 16);
+    }
+    let events = setting.events.lock().expect("no panics");
+    let begin = Event::Begin(16);
     assert_eq!(*events, [begin, begin, Event::Wait(0), Event::Wait(1)]);
     Ok(())
 }
