@@ -3,6 +3,9 @@
 
 #include "common.cuh"
 
+// LAYER_NORM_EPSILON of fused/mod.rs.
+constexpr float EPSILON = 1e-5f;
+
 template <typename T>
 __device__ void embed(const unsigned char *ids, const T *table, const T *places, T *out, int fours,
                       unsigned length, unsigned width) {
@@ -81,7 +84,7 @@ template <typename T, int CHUNKS> struct Row {
         for (int c = 0; c < CHUNKS; c++)
             for (int j = 0; j < 4; j++)
                 if (column(c) < width) squares += (values[c][j] - mean) * (values[c][j] - mean);
-        scale = rsqrtf(warp_sum(squares) / width + 1e-5f);
+        scale = rsqrtf(warp_sum(squares) / width + EPSILON);
     }
 
     __device__ float normed(int chunk, int j) const { return (values[chunk][j] - mean) * scale; }
