@@ -2,7 +2,7 @@
 //! auxiliary ones, which read the win probability off the embedding.
 
 use azimuth::encoder::fused::numerics::exp_of_negative;
-use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
+use candle_core::{Result, Tensor};
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
@@ -132,28 +132,14 @@ fn fused(z: &Tensor, places: &[f32], soft: bool, temperature: f32) -> Result<Ten
     let slopes = embeddings.matmul(&embeddings.t()?)?;
     let mut loss = 0.0;
     change_in_place(&slopes, |values| loss = contrast(values, places, soft, temperature))?;
-    let gradient = slopes.matmul(&embeddings)?;
-    z.apply_op1(Known { loss, gradient })
+    with_gradient(z, &Tensor::new(loss, z.device())?, &slopes.matmul(&embeddings)?)
 }
 
-/// A scalar whose gradient was found together with it.
-struct Known {
-    loss: f32,
-    gradient: Tensor,
-}
-
-impl CustomOp1 for Known {
-    fn name(&self) -> &'static str {
-        "supervised-contrastive"
-    }
-
-    fn cpu_fwd(&self, _storage: &CpuStorage, _layout: &Layout) -> Result<(CpuStorage, Shape)> {
-        Ok((CpuStorage::F32(vec![self.loss]), Shape::from(())))
-    }
-
-    fn bwd(&self, _z: &Tensor, _loss: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
-        Ok(Some(self.gradient.broadcast_mul(gradient)?))
-    }
+/// A scalar whose gradient along `z` was found together with it: the sum that has that gradient is added, and
+/// its value taken away.
+fn with_gradient(z: &Tensor, scalar: &Tensor, gradient: &Tensor) -> Result<Tensor> {
+    let along = (z * gradient)?.sum_all()?;
+    scalar + (&along - along.detach())?
 }
 
 /// How much of a positive two positions are to one another, `distance` margins apart.
@@ -223,25 +209,31 @@ fn contrast(similarities: &mut [f32], places: &[f32], soft: bool, temperature: f
     (loss / n as f64) as f32
 }
 
-/// The same loss from candle's operations, for every device.
+/// The same loss and gradient (see [`contrast`]) from candle's operations, for every device.
 fn composed(z: &Tensor, places: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
-    let n = places.len();
-    let places = Tensor::from_slice(places, (n, 1), z.device())?;
+    let (n, device) = (places.len(), z.device());
+    let embeddings = z.detach();
+    let logits = ((embeddings.matmul(&embeddings.t()?)? - 1.0)? / f64::from(temperature))?;
+    let not_self = (1.0 - Tensor::eye(n, logits.dtype(), device)?)?;
+    let places = Tensor::from_slice(places, (n, 1), device)?;
     let distances = places.broadcast_sub(&places.t()?)?.abs()?;
-    let not_self = (1.0 - Tensor::eye(n, z.dtype(), z.device())?)?;
     let positive = match soft {
         true => (1.0 - (distances * 0.5)?)?.relu()?,
-        false => distances.lt(1f32)?.to_dtype(z.dtype())?,
+        false => distances.lt(1f32)?.to_dtype(logits.dtype())?,
     };
     let positive = (positive * &not_self)?;
-    let sums = positive.sum_keepdim(1)?;
-    let active = sums.gt(0f32)?.to_dtype(z.dtype())?;
-    // Where there are no positives the sum is 0, and so is every weight.
-    let positive = positive.broadcast_div(&(sums + (1.0 - &active)?)?)?;
-    let logits = ((z.matmul(&z.t()?)? - 1.0)? / f64::from(temperature))?;
-    let mass = (logits.exp()? * not_self)?.sum(1)?.log()?;
-    let attraction = (&logits * positive)?.sum(1)?;
-    ((mass - attraction)? * active.squeeze(1)?)?.mean_all()
+    let similar = (logits.exp()? * not_self)?;
+    let (mass, count) = (similar.sum_keepdim(1)?, positive.sum_keepdim(1)?);
+    // An anchor without positives has no part in anything.
+    let active = count.gt(0f32)?.to_dtype(logits.dtype())?;
+    let pulls = (&active / (count + (1.0 - &active)?)?)?;
+    let pulled = ((&logits * &positive)?.sum_keepdim(1)? * &pulls)?;
+    let loss = ((mass.log()? * &active)? - pulled)?.mean_all()?;
+    let shares = (active / mass)?;
+    let both = |anchors: &Tensor| anchors.broadcast_add(&anchors.t()?);
+    let slopes = ((similar * both(&shares)?)? - (positive * both(&pulls)?)?)?;
+    let gradient = (slopes.matmul(&embeddings)? / (f64::from(temperature) * n as f64))?;
+    with_gradient(z, &loss, &gradient)
 }
 
 #[cfg(test)]
