@@ -34,16 +34,16 @@ pub struct Precision {
 }
 
 /// What changed.
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Serialize)]
 struct Agreement {
     encoder: String,
     device: String,
     precision: String,
     positions: usize,
     /// Largest difference of a component of an embedding.
-    embedding: f32,
+    embedding: f64,
     /// Largest difference of a cosine with the axis.
-    cosine: f32,
+    cosine: f64,
     /// Share of the pairs of siblings that keep their order.
     pairs: f64,
     /// Share of the families that keep their best move.
@@ -76,8 +76,8 @@ pub fn run(arguments: &Precision) -> Result<()> {
             device: device_name(&device),
             precision: arguments.device.precision_name(),
             positions: boards.len(),
-            embedding: embedding as f32,
-            cosine: cosine as f32,
+            embedding,
+            cosine,
             pairs,
             best,
         });

@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::scorer::Scorer;
 use super::worker::{Notice, Request};
-use crate::encoder::{Inputs, OutOfMemory, Scores};
+use crate::encoder::{Coming, Inputs, OutOfMemory, Scores};
 
 /// How long a batch waits for the requests of other searches.
 const PATIENCE: Duration = Duration::from_micros(200);
@@ -61,21 +61,6 @@ impl Batch {
     }
 }
 
-/// A batch whose scores are there, or will be.
-struct Begun {
-    batch: Batch,
-    scores: Scores,
-}
-
-impl Begun {
-    fn is_ready(&self) -> bool {
-        match &self.scores {
-            Scores::Ready(_) => true,
-            Scores::Coming(coming) => coming.is_ready(),
-        }
-    }
-}
-
 impl Desk {
     /// A desk that counts nanoseconds of work into `busy`.
     pub fn new(
@@ -99,7 +84,7 @@ impl Desk {
     /// Works until nobody can send requests any more.
     pub fn serve(mut self, waiting: &Receiver<Request>) {
         let mut held = None;
-        let mut last: Option<Begun> = None;
+        let mut last: Option<(Batch, Box<dyn Coming>)> = None;
         loop {
             let first = match (held.take(), &last) {
                 (Some(request), _) => Some(request),
@@ -107,9 +92,9 @@ impl Desk {
                     Ok(request) => Some(request),
                     Err(_) => return,
                 },
-                (None, Some(last)) => match waiting.recv_timeout(GLANCE) {
+                (None, Some((_, coming))) => match waiting.recv_timeout(GLANCE) {
                     Ok(request) => Some(request),
-                    Err(RecvTimeoutError::Timeout) if !last.is_ready() => continue,
+                    Err(RecvTimeoutError::Timeout) if !coming.is_ready() => continue,
                     Err(_) => None,
                 },
             };
@@ -120,15 +105,13 @@ impl Desk {
                 (batch, scores)
             });
             // Before a batch is tried again, so that the last one's memory is free.
-            if let Some(last) = last.take() {
-                self.finish(last);
+            if let Some((batch, coming)) = last.take() {
+                self.finish(batch, coming.wait());
             }
             match next {
-                Some((batch, Ok(scores @ Scores::Coming(_)))) => {
-                    last = Some(Begun { batch, scores });
-                }
-                Some((batch, Ok(scores))) => self.finish(Begun { batch, scores }),
-                Some((batch, Err(error))) => self.recover(batch, error),
+                Some((batch, Ok(Scores::Coming(coming)))) => last = Some((batch, coming)),
+                Some((batch, Ok(Scores::Ready(cosines)))) => self.finish(batch, Ok(cosines)),
+                Some((batch, Err(error))) => self.finish(batch, Err(error)),
                 None => {}
             }
         }
@@ -187,10 +170,10 @@ impl Desk {
         self.scorer.begin(batch.inputs())
     }
 
-    fn finish(&mut self, begun: Begun) {
-        match begun.scores.wait() {
-            Ok(cosines) => self.answer(begun.batch, &cosines),
-            Err(error) => self.recover(begun.batch, error),
+    fn finish(&mut self, batch: Batch, cosines: Result<Vec<f32>>) {
+        match cosines {
+            Ok(cosines) => self.answer(batch, &cosines),
+            Err(error) => self.recover(batch, error),
         }
     }
 

@@ -5,7 +5,7 @@ use candle_core::{Device, Tensor};
 use super::*;
 
 /// Numbers without pattern, but the same each time.
-fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
+pub(super) fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
     let count: usize = shape.iter().product();
     let values: Vec<f32> = (0..count).map(|i| (i as f32 * step).sin() * 1.5).collect();
     Tensor::from_vec(values, shape, &Device::Cpu)
@@ -19,8 +19,8 @@ fn check(what: &str, found: &Tensor, expected: &Tensor) -> Result<()> {
     Ok(())
 }
 
-fn masks() -> [Mask; 2] {
-    [Mask::NONE, Mask::new(0.3, 7)]
+pub(super) fn masks() -> [Mask; 2] {
+    [Mask::NONE, Mask::new(0.3, 7 << 33 | 5)]
 }
 
 #[test]

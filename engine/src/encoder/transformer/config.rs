@@ -6,6 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::super::parameters::{Init, ParameterSpec, linear};
 use crate::tokens;
 
+/// Tokens and CLS.
+pub(super) const LENGTH: usize = tokens::LEN + 1;
+
+/// Name of a layer's parameter.
+pub(super) fn layer_name(layer: usize, part: &str) -> String {
+    format!("transformer.layers.{layer}.{part}")
+}
+
 /// Sizes of a transformer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransformerConfig {
@@ -60,14 +68,10 @@ impl TransformerConfig {
                 Init::Normal(1.0),
             ),
             ParameterSpec::new("cls_token", &[1, 1, hidden], Init::Normal(1.0)),
-            ParameterSpec::new(
-                "positional_encoding",
-                &[1, tokens::LEN + 1, hidden],
-                Init::Normal(1.0),
-            ),
+            ParameterSpec::new("positional_encoding", &[1, LENGTH, hidden], Init::Normal(1.0)),
         ];
         for layer in 0..self.layers {
-            let name = |part: &str| format!("transformer.layers.{layer}.{part}");
+            let name = |part: &str| layer_name(layer, part);
             // Xavier uniform over the packed (3H, H) matrix, as in nn.MultiheadAttention.
             let xavier = (6.0 / (4 * hidden) as f32).sqrt();
             let [out_weight, mut out_bias] = linear(&name("self_attn.out_proj"), hidden, hidden);

@@ -7,15 +7,13 @@ use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::Linear;
 
 use super::TransformerConfig;
+use super::config::{LENGTH, layer_name};
 use crate::encoder::fused::{self, AddNorm, Mask};
 use crate::encoder::parameters::Parameters;
 use crate::tokens::{self, Tokens};
 
 /// Id of CLS, which every sequence begins with: the row after the vocabulary's.
 const CLS: u8 = tokens::VOCABULARY as u8;
-
-/// Tokens and CLS.
-pub(super) const LENGTH: usize = tokens::LEN + 1;
 
 /// What a training step drops: the same values wherever it is computed.
 #[derive(Clone, Copy, Debug)]
@@ -132,24 +130,32 @@ impl Transformer {
 
     /// Unit embeddings (batch x D, f32) of the sequences `ids` (batch x 78, u8), see [`token_ids`].
     pub fn forward(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
-        let mut x = self.embed(ids)?;
-        for index in 0..self.layers.len() {
-            x = self.layer(index, x, Dropout::NONE)?.1;
-        }
-        Ok(normalize(&self.project(&x)?)?.1)
+        let cls = self.layers(ids, Dropout::NONE, drop)?;
+        Ok(normalize(&self.project(&cls)?)?.1)
     }
 
     /// The same with dropout, and what [`Self::backward`] needs to know.
     pub fn forward_traced(&self, ids: &Tensor, dropout: Dropout) -> candle_core::Result<Trace> {
-        let mut x = self.embed(ids)?;
         let mut layers = Vec::with_capacity(self.layers.len());
+        let cls = self.layers(ids, dropout, |trace| layers.push(trace))?;
+        let (lengths, z) = normalize(&self.project(&cls)?)?;
+        Ok(Trace { ids: ids.clone(), dropout, layers, cls, lengths, z })
+    }
+
+    /// CLS of every sequence after all layers, (batch x H); `keep` takes what led there.
+    fn layers(
+        &self,
+        ids: &Tensor,
+        dropout: Dropout,
+        mut keep: impl FnMut(LayerTrace),
+    ) -> candle_core::Result<Tensor> {
+        let mut x = self.embed(ids)?;
         for index in 0..self.layers.len() {
             let (trace, out) = self.layer(index, x, dropout)?;
-            layers.push(trace);
+            keep(trace);
             x = out;
         }
-        let (lengths, z) = normalize(&self.project(&x)?)?;
-        Ok(Trace { ids: ids.clone(), dropout, layers, cls: x, lengths, z })
+        Ok(x)
     }
 
     /// Rows of tokens with their places, (batch x 78, H).
@@ -293,10 +299,6 @@ impl Trace {
     pub fn embeddings(&self) -> &Tensor {
         &self.z
     }
-}
-
-fn layer_name(index: usize, part: &str) -> String {
-    format!("transformer.layers.{index}.{part}")
 }
 
 /// (batch x 78, width) as (batch, 78, width).

@@ -11,7 +11,8 @@ use candle_core::cuda_backend::cudarc::driver::{CudaEvent, CudaStream, PinnedHos
 use candle_core::op::BackpropOp;
 use candle_core::{CudaDevice, CudaStorage, Result, Storage, Tensor, bail};
 
-use super::network::{LENGTH, sequences_of};
+use super::config::LENGTH;
+use super::network::sequences_of;
 use crate::tokens::Tokens;
 
 /// The way of batches to one device.

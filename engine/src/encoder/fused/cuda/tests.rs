@@ -4,18 +4,15 @@
 use candle_core::{DType, Device, Result, Tensor};
 
 use super::super::reference;
+use super::super::tests::{self, masks};
 use super::*;
 
 const PRECISIONS: [(DType, f32); 3] =
     [(DType::F32, 1e-5), (DType::F16, 2e-3), (DType::BF16, 1.5e-2)];
 
-const MASKS: fn() -> [Mask; 2] = || [Mask::NONE, Mask::new(0.3, 7 << 33 | 5)];
-
 /// Numbers that every precision holds exactly, so that only the operation's own rounding is measured.
 fn wave(shape: &[usize], step: f32, dtype: DType) -> Result<Tensor> {
-    let count: usize = shape.iter().product();
-    let values: Vec<f32> = (0..count).map(|i| (i as f32 * step).sin() * 1.5).collect();
-    let coarse = Tensor::from_vec(values, shape, &Device::Cpu)?.to_dtype(DType::BF16)?;
+    let coarse = tests::wave(shape, step)?.to_dtype(DType::BF16)?;
     coarse.to_dtype(DType::F32)?.to_dtype(dtype)
 }
 
@@ -53,7 +50,7 @@ fn attention_equals_candles() -> Result<()> {
                 let bias = wave(&[3 * hidden], 0.3, dtype)?;
                 let gradient = wave(&[batch, length, hidden], 0.77, dtype)?;
                 assert!(takes_attention(&packed, heads)? && takes_attention_back(&packed, heads)?);
-                for mask in MASKS() {
+                for mask in masks() {
                     let what = format!("{dtype:?} {length} x {head}");
                     let (exact, exact_bias) = (wide(&packed)?, wide(&bias)?);
                     let expected = reference::attention(&exact, &exact_bias, heads, mask)?;
@@ -91,7 +88,7 @@ fn gelu_equals_candles() -> Result<()> {
             let (x, bias) = (wave(&[70, 36], 0.113, dtype)?, wave(&[36], 0.7, dtype)?);
             let gradient = wave(&[70, 36], 0.77, dtype)?;
             assert!(takes_rows(&x)?);
-            for mask in MASKS() {
+            for mask in masks() {
                 let (exact, exact_bias) = (wide(&x)?, wide(&bias)?);
                 let expected = reference::gelu(&exact, &exact_bias, mask)?;
                 check("values", &gelu(&x, &bias, mask)?, &expected, tolerance)?;
@@ -121,7 +118,7 @@ fn add_norm_equals_candles() -> Result<()> {
                     shift: wide(&parameters.shift)?,
                 };
                 assert!(takes_norm(&x)?);
-                for mask in MASKS() {
+                for mask in masks() {
                     let (x32, branch32) = (wide(&x)?, wide(&branch)?);
                     let expected = reference::add_norm(&x32, &branch32, &exact, mask)?;
                     let found = add_norm(&x, &branch, &parameters, mask)?;
