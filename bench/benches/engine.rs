@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet, Placement};
+use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet};
 use azimuth::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 use azimuth::inference::{Evaluator, Worker};
-use azimuth::position::Position;
+use azimuth::placement::Placement;
+use azimuth::position::{Position, board_after};
 use azimuth::search::{Beam, BeamMode, BeamSettings, Control, Limits, Planner};
 use azimuth::tokens::tokenize;
 use azimuth::weights::Weights;
@@ -96,9 +97,7 @@ fn batches(c: &mut Criterion) {
                 for root in &roots {
                     root.board().generate_moves(|moves| {
                         for mv in moves {
-                            let mut child = root.board().clone();
-                            child.play_unchecked(mv);
-                            inputs.push(&child);
+                            inputs.push(&board_after(root.board(), mv));
                         }
                         false
                     });

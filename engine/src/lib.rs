@@ -6,11 +6,12 @@
 
 pub mod axis;
 pub mod encoder;
-mod exchange;
+mod hash_slot;
 pub mod inference;
-mod memory;
+pub mod placement;
 pub mod position;
 pub mod search;
+mod see;
 mod text;
 pub mod tokens;
 pub mod uci;

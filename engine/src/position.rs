@@ -152,6 +152,13 @@ pub fn legal_moves(board: &Board) -> Vec<Move> {
     moves
 }
 
+/// The board after a legal move.
+pub fn board_after(board: &Board, mv: Move) -> Board {
+    let mut after = board.clone();
+    after.play_unchecked(mv);
+    after
+}
+
 /// A move in UCI notation: castling as the king's two steps, or as king takes rook in Chess960.
 pub fn uci_move(board: &Board, mv: Move, chess960: bool) -> String {
     if chess960 { mv.to_string() } else { util::display_uci_move(board, mv).to_string() }
@@ -163,6 +170,13 @@ pub fn repetition_key(board: &Board) -> u64 {
         Some(_) => board.hash(),
         None => board.hash_without_ep(),
     }
+}
+
+/// Whether the side to move has more than king and pawns: else it may be in zugzwang.
+pub fn has_non_pawn_material(board: &Board) -> bool {
+    let ours = board.colors(board.side_to_move());
+    let simple = board.pieces(Piece::Pawn) | board.pieces(Piece::King);
+    !(ours & !simple).is_empty()
 }
 
 /// Whether neither side can ever mate: bare kings, one minor piece, or bishops all of one colour.

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use azimuth::encoder::parameters::{Init, Parameters};
-use azimuth::encoder::sparse::features::{
-    CAPTURES, FeatureBatch, FeatureSet, PIECE_SQUARES, Placement,
-};
+use azimuth::encoder::sparse::features::{CAPTURES, FeatureBatch, FeatureSet, PIECE_SQUARES};
 use azimuth::encoder::sparse::integer::{IntegerEncoder, Kernels};
 use azimuth::encoder::sparse::{SparseConfig, SparseNetwork};
 use azimuth::encoder::{Architecture, Encoder, Inputs};
+use azimuth::placement::Placement;
 use azimuth::weights::Weights;
 use candle_core::{Device, Tensor};
 use cozy_chess::{Board, Move};

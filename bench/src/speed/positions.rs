@@ -1,7 +1,7 @@
 //! The positions that speed is measured on.
 
 use anyhow::Result;
-use azimuth::position::{Position, legal_moves};
+use azimuth::position::{Position, board_after, legal_moves};
 use azimuth::uci::BENCH_POSITIONS;
 use cozy_chess::Board;
 
@@ -22,10 +22,5 @@ pub fn leaves(roots: &[Position]) -> Vec<Board> {
 
 /// Positions after every legal move.
 pub fn children(board: &Board) -> Vec<Board> {
-    let after = |mv| {
-        let mut child = board.clone();
-        child.play_unchecked(mv);
-        child
-    };
-    legal_moves(board).into_iter().map(after).collect()
+    legal_moves(board).into_iter().map(|mv| board_after(board, mv)).collect()
 }

@@ -13,10 +13,11 @@ use cozy_chess::Board;
 use serde::{Deserialize, Serialize};
 
 use crate::axis::Axis;
+use crate::placement::Placement;
 use crate::tokens::{self, Tokens};
 use parameters::ParameterSpec;
 use sparse::SparseConfig;
-use sparse::features::{FeatureBatch, FeatureSet, Placement};
+use sparse::features::{FeatureBatch, FeatureSet};
 use transformer::TransformerConfig;
 
 /// Which encoder a weights file holds, with its sizes.

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_slice_box;
 
-use crate::memory::{place, prefetch};
+use crate::hash_slot::{prefetch, slot_of};
 
 /// Bytes of one entry.
 const ENTRY_SIZE: usize = size_of::<Entry>();
@@ -76,7 +76,7 @@ impl ScoreCache {
     }
 
     fn slot(&self, key: u64) -> usize {
-        place(key, self.entries.len())
+        slot_of(key, self.entries.len())
     }
 }
 

@@ -44,6 +44,16 @@ pub enum Lookup {
     Queued(usize),
 }
 
+impl Lookup {
+    /// The value, given those that [`Evaluator::finish`] returned.
+    pub fn value(self, finished: &[f32]) -> f32 {
+        match self {
+            Self::Known(value) => value,
+            Self::Queued(index) => finished[index],
+        }
+    }
+}
+
 impl Evaluator {
     /// A search's evaluator with a cache of its own. Fails where memory for the cache is missing.
     pub fn new(worker: &Worker, cache_megabytes: usize) -> Result<Self> {
@@ -137,7 +147,7 @@ impl Evaluator {
     pub fn value(&mut self, board: &Board) -> Result<f32> {
         Ok(match self.look_up(board)? {
             Lookup::Known(value) => value,
-            Lookup::Queued(place) => self.finish()?[place],
+            queued => queued.value(&self.finish()?),
         })
     }
 

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::encoder::{Attributes, Encoder, Inputs};
     use crate::inference::Worker;
-    use crate::position::{legal_moves, repetition_key};
+    use crate::position::{board_after, legal_moves, repetition_key};
     use crate::search::rules;
     use crate::weights::Weights;
 
@@ -273,8 +273,7 @@ mod tests {
         let keys = [keys, &[repetition_key(board)]].concat();
         let mut children = Vec::new();
         for mv in legal_moves(board) {
-            let mut child = board.clone();
-            child.play_unchecked(mv);
+            let child = board_after(board, mv);
             let exact = rules::result(&child, ply + 1, &keys);
             let value = match exact {
                 Some(value) => value,

@@ -15,7 +15,7 @@ use super::tablebase::Tablebases;
 use super::tree::{Candidate, ROOT, Tree};
 use super::{Control, Report, Searched, Value, rules};
 use crate::inference::{Evaluator, Lookup};
-use crate::position::{Position, TYPICAL_MOVES, legal_moves, repetition_key};
+use crate::position::{Position, TYPICAL_MOVES, board_after, legal_moves, repetition_key};
 
 /// Kept positions at which a search ends: under a gigabyte.
 const MAX_NODES: usize = 4_000_000;
@@ -301,8 +301,7 @@ impl<'a> Deepening<'a> {
                 if node == ROOT { self.task.root_moves.to_vec() } else { legal_moves(&board) };
             let mut boards = Vec::with_capacity(moves.len());
             for &mv in &moves {
-                let mut child = board.clone();
-                child.play_unchecked(mv);
+                let child = board_after(&board, mv);
                 self.evaluator.prefetch(&child);
                 boards.push(child);
             }
@@ -327,11 +326,7 @@ impl<'a> Deepening<'a> {
                 let (value, exact) = match score {
                     Score::Exact(value) => (value, true),
                     Score::Estimate { lookup, noise } => {
-                        let value = match lookup {
-                            Lookup::Known(value) => value,
-                            Lookup::Queued(place) => values[place],
-                        };
-                        (Value::estimate(blurred(value, noise)), false)
+                        (Value::estimate(blurred(lookup.value(&values), noise)), false)
                     }
                 };
                 Candidate { mv, value, exact }

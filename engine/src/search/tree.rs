@@ -4,7 +4,7 @@ use cozy_chess::{Board, Move};
 
 use super::Value;
 use super::mating::Mates;
-use crate::position::repetition_key;
+use crate::position::{board_after, repetition_key};
 
 /// Bytes that a tree reserves; they cost nothing until they are used. From this size on allocators map
 /// memory apart and give all of it back: the memory of smaller ones stays with the process, in pieces.
@@ -115,11 +115,7 @@ impl Tree {
             return self.root.clone();
         }
         let node = &self.nodes[node];
-        node.board.clone().unwrap_or_else(|| {
-            let mut board = self.board(node.parent);
-            board.play_unchecked(node.mv);
-            board
-        })
+        node.board.clone().unwrap_or_else(|| board_after(&self.board(node.parent), node.mv))
     }
 
     /// The best line from a node on, at most `length` plies of it.

@@ -2,7 +2,7 @@
 
 use azimuth::axis::win_probability_of_centipawns;
 use azimuth::encoder::Perspective;
-use azimuth::encoder::sparse::features::Placement;
+use azimuth::placement::Placement;
 use cozy_chess::{BitBoard, Board, BoardBuilder, Color, File, Piece, Rank, Square};
 
 /// A rook that may still castle, in place of a [`Piece`].

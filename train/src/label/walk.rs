@@ -2,8 +2,8 @@
 //! highest. The positions passed are those whose children the search has to rank.
 
 use anyhow::Result;
-use azimuth::inference::{Evaluator, Lookup, Worker};
-use azimuth::position::{Position, TYPICAL_MOVES, legal_moves};
+use azimuth::inference::{Evaluator, Worker};
+use azimuth::position::{Position, TYPICAL_MOVES, board_after, legal_moves};
 use cozy_chess::{Board, Color, Move, util::display_san_move};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -76,19 +76,14 @@ impl Walker {
     fn kept(&mut self, board: &Board) -> Result<Vec<Move>> {
         let mut ranked = Vec::with_capacity(TYPICAL_MOVES);
         for mv in legal_moves(board) {
-            let mut child = board.clone();
-            child.play_unchecked(mv);
+            let child = board_after(board, mv);
             // Without replies the game is over, and there is nothing to rank.
             if child.generate_moves(|_| true) {
                 ranked.push((mv, self.evaluator.look_up(&child)?));
             }
         }
         let values = self.evaluator.finish()?;
-        let value = |lookup: Lookup| match lookup {
-            Lookup::Known(value) => value,
-            Lookup::Queued(index) => values[index],
-        };
-        ranked.sort_by(|a, b| value(a.1).total_cmp(&value(b.1)));
+        ranked.sort_by(|a, b| a.1.value(&values).total_cmp(&b.1.value(&values)));
         Ok(ranked.into_iter().take(self.width).map(|(mv, _)| mv).collect())
     }
 }

@@ -200,7 +200,8 @@ mod tests {
     use candle_core::{Device, Var};
 
     use super::*;
-    use crate::encoder::sparse::features::{FeatureSet, Placement};
+    use crate::encoder::sparse::features::FeatureSet;
+    use crate::placement::Placement;
 
     #[test]
     fn values_and_gradients_equal_those_of_candles_operations() -> anyhow::Result<()> {

@@ -7,16 +7,16 @@ use cozy_chess::{Board, Move};
 use super::history::Moved;
 use super::margins;
 use super::moves::{self, Choice, Hints};
-use super::node::{Node, Outlook, has_pieces};
+use super::node::{Node, Outlook};
 use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_certain, is_lost, mated_at, of_estimate, to_value};
 use super::table::{Bound, Known};
-use super::thread::{Best, MAX_PLY, Thread, after};
-use crate::encoder::sparse::features::Placement;
-use crate::exchange::Exchanges;
-use crate::inference::Lookup;
+use super::thread::{Best, MAX_PLY, Thread};
+use crate::placement::Placement;
+use crate::position::{board_after, has_non_pawn_material};
 use crate::search::Searched;
 use crate::search::explanation::note;
+use crate::see::StaticExchange;
 
 /// Moves that are remembered as failed.
 const MOST_FAILED: usize = 32;
@@ -64,7 +64,7 @@ impl Thread<'_> {
         let mut failed = std::mem::take(&mut self.frames[node.ply].failed);
         failed.clear();
         let placement = Placement::of(board);
-        let exchanges = Exchanges::new(&placement);
+        let exchanges = StaticExchange::new(&placement);
         let score =
             self.order_moves(board, node, outlook, &exchanges, &mut choices).and_then(|()| {
                 self.try_in_order(board, node, outlook, &exchanges, &mut choices, &mut failed)
@@ -79,7 +79,7 @@ impl Thread<'_> {
         board: &Board,
         node: Node,
         outlook: &Outlook,
-        exchanges: &Exchanges<'_>,
+        exchanges: &StaticExchange<'_>,
         choices: &mut Vec<Choice>,
     ) -> Result<()> {
         moves::generate(board, false, choices);
@@ -113,14 +113,11 @@ impl Thread<'_> {
         let evaluator = &mut self.mind.evaluator;
         let mut lookups = Vec::with_capacity(choices.len());
         for choice in &*choices {
-            lookups.push(evaluator.look_up(&after(board, choice.mv))?);
+            lookups.push(evaluator.look_up(&board_after(board, choice.mv))?);
         }
         let values = evaluator.finish()?;
         for (choice, lookup) in choices.iter_mut().zip(lookups) {
-            choice.own = Some(-of_estimate(match lookup {
-                Lookup::Known(value) => value,
-                Lookup::Queued(place) => values[place],
-            }));
+            choice.own = Some(-of_estimate(lookup.value(&values)));
         }
         Ok(())
     }
@@ -130,14 +127,14 @@ impl Thread<'_> {
         board: &Board,
         node: Node,
         outlook: &Outlook,
-        exchanges: &Exchanges<'_>,
+        exchanges: &StaticExchange<'_>,
         choices: &mut [Choice],
         failed: &mut Vec<Choice>,
     ) -> Result<Score> {
         let ply = node.ply;
         let excluded = self.frames[ply].excluded;
         let before = self.before(ply);
-        let may_drop = ply > 0 && has_pieces(board);
+        let may_drop = ply > 0 && has_non_pawn_material(board);
         self.frames[ply + 1].killers = [None; 2];
         let mut tally =
             Tally { alpha: node.alpha, best: -INFINITE, choice: None, tried: 0, quiets: 0 };
@@ -148,7 +145,7 @@ impl Thread<'_> {
                 continue;
             }
             let learned = choice.quiet && self.has(Part::History);
-            let child = after(board, mv);
+            let child = board_after(board, mv);
             let prospect = Prospect {
                 choice,
                 checks: !child.checkers().is_empty(),
@@ -219,7 +216,7 @@ impl Thread<'_> {
         outlook: &Outlook,
         prospect: &Prospect,
         alpha: Score,
-        exchanges: &Exchanges<'_>,
+        exchanges: &StaticExchange<'_>,
     ) -> bool {
         let Prospect { choice, checks, place, quiets, .. } = prospect;
         let left = (node.depth - margins::reduction(node.depth, *place) / margins::PLY).max(0);
@@ -236,7 +233,7 @@ impl Thread<'_> {
         }
         let shallow = node.depth <= margins::EXCHANGE_DEPTH && (choice.quiet || choice.loses());
         let allowed = if choice.quiet { left * left / 4 } else { node.depth };
-        shallow && self.has(Part::Exchange) && exchanges.gain_of_move(choice.mv) < -allowed
+        shallow && self.has(Part::Exchange) && exchanges.see_of_move(choice.mv) < -allowed
     }
 
     /// The score of a move, and the depth that it was last searched to: the first in the whole window, the

@@ -4,7 +4,7 @@ use cozy_chess::{Board, Move, Piece};
 
 use super::history::{History, Moved};
 use super::score::Score;
-use crate::exchange::{Exchanges, value};
+use crate::see::{StaticExchange, piece_value};
 
 /// What a move is ordered by, from the first to the last: the move of the table, captures and promotions
 /// that lose nothing on their square, the killers, quiet moves, captures that lose.
@@ -62,7 +62,7 @@ pub(super) fn generate(board: &Board, captures_only: bool, moves: &mut Vec<Choic
 /// Puts a number on every move, for [`next`].
 pub(super) fn order(
     board: &Board,
-    exchanges: &Exchanges<'_>,
+    exchanges: &StaticExchange<'_>,
     moves: &mut [Choice],
     hints: &Hints<'_>,
 ) {
@@ -72,12 +72,12 @@ pub(super) fn order(
         choice.order = if hints.from_table == Some(mv) {
             FROM_TABLE
         } else if !choice.quiet {
-            let victim = value(board.piece_on(mv.to)).max(1);
-            let won = victim + value(mv.promotion);
+            let victim = piece_value(board.piece_on(mv.to)).max(1);
+            let won = victim + piece_value(mv.promotion);
             let history = hints.history.map_or(0, |history| history.of_capture(board, mv));
             // Who captures something dearer loses nothing.
-            let safe = mv.promotion.is_none() && victim >= value(board.piece_on(mv.from));
-            let loses = !safe && exchanges.gain_of_move(mv) < 0;
+            let safe = mv.promotion.is_none() && victim >= piece_value(board.piece_on(mv.from));
+            let loses = !safe && exchanges.see_of_move(mv) < 0;
             won * VICTIM + history + own + if loses { BAD_CAPTURE } else { GOOD_CAPTURE }
         } else if let Some(place) = hints.killers.iter().position(|killer| *killer == Some(mv)) {
             KILLER * 2 - place as i32

@@ -3,14 +3,14 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::Result;
-use cozy_chess::{Board, Piece};
+use cozy_chess::Board;
 
 use super::margins;
 use super::parts::Part;
 use super::score::{DRAW, Score, is_certain, mated_at, of_tablebase};
 use super::table::{Bound, Known};
 use super::thread::{MAX_PLY, Thread};
-use crate::position::repetition_key;
+use crate::position::{has_non_pawn_material, repetition_key};
 use crate::search::rules;
 
 /// From this half-move clock on scores of the table are not trusted: the 50-move rule is near.
@@ -156,7 +156,7 @@ impl Thread<'_> {
         }
         let passed = self.frames[ply - 1].moved.is_none();
         let may_pass = self.has(Part::NullMove) && depth >= margins::NULL_DEPTH && !passed;
-        if !may_pass || own < beta || !has_pieces(board) {
+        if !may_pass || own < beta || !has_non_pawn_material(board) {
             return Ok(None);
         }
         let Some(child) = board.null_move() else { return Ok(None) };
@@ -175,11 +175,4 @@ impl Thread<'_> {
         let holds = score >= beta && !self.stopped;
         Ok(holds.then_some(if is_certain(score) { beta } else { score }))
     }
-}
-
-/// Whether the side to move has more than king and pawns: else passing may be better than any move.
-pub(super) fn has_pieces(board: &Board) -> bool {
-    let ours = board.colors(board.side_to_move());
-    let simple = board.pieces(Piece::Pawn) | board.pieces(Piece::King);
-    !(ours & !simple).is_empty()
 }

@@ -10,9 +10,10 @@ use super::node::Node;
 use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_lost, mated_at};
 use super::table::{Bound, Known};
-use super::thread::{MAX_PLY, Thread, after};
-use crate::encoder::sparse::features::Placement;
-use crate::exchange::{Exchanges, value};
+use super::thread::{MAX_PLY, Thread};
+use crate::placement::Placement;
+use crate::position::board_after;
+use crate::see::{StaticExchange, piece_value};
 
 impl Thread<'_> {
     /// The score of a position when only captures and promotions follow, any of which may be declined;
@@ -52,7 +53,7 @@ impl Thread<'_> {
         let mut choices = std::mem::take(&mut self.frames[ply].moves);
         moves::generate(board, own.is_some(), &mut choices);
         let placement = Placement::of(board);
-        let exchanges = Exchanges::new(&placement);
+        let exchanges = StaticExchange::new(&placement);
         moves::order(board, &exchanges, &mut choices, &self.hints(ply, known));
         if choices.is_empty() && own.is_none() {
             best = mated_at(ply);
@@ -67,7 +68,7 @@ impl Thread<'_> {
             if hopeless || spare && self.has(Part::Width) {
                 continue;
             }
-            let child = after(board, choice.mv);
+            let child = board_after(board, choice.mv);
             self.enter(board, ply, choice.mv, &child);
             let window = Node { ply: ply + 1, alpha: -beta, beta: -node.alpha, ..node };
             let score = self.resolve(&child, window).map(|score| -score);
@@ -105,15 +106,15 @@ impl Thread<'_> {
     fn is_hopeless(
         &self,
         board: &Board,
-        exchanges: &Exchanges<'_>,
+        exchanges: &StaticExchange<'_>,
         choice: &Choice,
         own: Score,
         alpha: Score,
     ) -> bool {
-        if self.has(Part::Exchange) && (choice.loses() || exchanges.gain_of_move(choice.mv) <= 0) {
+        if self.has(Part::Exchange) && (choice.loses() || exchanges.see_of_move(choice.mv) <= 0) {
             return true;
         }
-        let won = value(board.piece_on(choice.mv.to)).max(1) * margins::PAWN;
+        let won = piece_value(board.piece_on(choice.mv.to)).max(1) * margins::PAWN;
         let quiet = choice.mv.promotion.is_none();
         self.has(Part::Futility) && quiet && own + won + margins::CAPTURE <= alpha
     }

@@ -9,7 +9,7 @@ use bytemuck::allocation::try_zeroed_slice_box;
 use cozy_chess::{Move, Piece, Square};
 
 use super::score::{Score, from_position, from_root};
-use crate::memory::{place, prefetch};
+use crate::hash_slot::{prefetch, slot_of};
 
 /// Entries that share a cache line; a position may stand in any of them.
 const BUCKET: usize = 4;
@@ -153,7 +153,7 @@ impl Table {
 
     fn bucket(&self, key: u64) -> &[AtomicU64] {
         let lines = self.words.len() / (2 * BUCKET);
-        &self.words[place(key, lines) * 2 * BUCKET..][..2 * BUCKET]
+        &self.words[slot_of(key, lines) * 2 * BUCKET..][..2 * BUCKET]
     }
 }
 

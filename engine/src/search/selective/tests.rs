@@ -6,7 +6,7 @@ use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
 use super::*;
-use crate::position::{legal_moves, repetition_key};
+use crate::position::{board_after, legal_moves, repetition_key};
 use crate::search::{Limits, Signal, TimeLimit, rules};
 use crate::weights::Weights;
 
@@ -55,8 +55,7 @@ fn minimax(
     let keys = [keys, &[repetition_key(board)]].concat();
     let mut best = if in_check { score::mated_at(ply) } else { -score::INFINITE };
     for mv in legal_moves(board) {
-        let mut child = board.clone();
-        child.play_unchecked(mv);
+        let child = board_after(board, mv);
         let value = -minimax(evaluator, &child, &keys, ply + 1, depth.saturating_sub(1))?;
         best = best.max(value);
     }

@@ -24,13 +24,6 @@ pub(super) const MAX_PLY: usize = 128;
 /// Positions between two looks at the clock.
 const WATCH: u64 = 32;
 
-/// The position after a move.
-pub(super) fn after(board: &Board, mv: Move) -> Board {
-    let mut child = board.clone();
-    child.play_unchecked(mv);
-    child
-}
-
 /// What a thread keeps from search to search.
 pub(super) struct Mind {
     pub(super) evaluator: Evaluator,

@@ -1,11 +1,10 @@
 //! Who attacks what.
 
+use crate::placement::Placement;
 use cozy_chess::{
     BitBoard, Color, Piece, Square, get_bishop_moves, get_king_moves, get_knight_moves,
     get_pawn_attacks, get_rook_moves,
 };
-
-use super::Placement;
 
 /// The attacks of both sides.
 pub struct Attacks {

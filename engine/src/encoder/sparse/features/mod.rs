@@ -8,51 +8,15 @@ mod states;
 mod threats;
 mod view;
 
-use cozy_chess::{BitBoard, Board, Color, Piece, Square};
+use cozy_chess::{BitBoard, Color, Piece};
 
-use crate::exchange::Exchanges;
+use crate::placement::Placement;
+use crate::see::StaticExchange;
 use attacks::Attacks;
 pub use set::{CAPTURES, FeatureSet, KingView, PIECE_SQUARES, States};
 use states::{ExchangeStates, attack_state};
 use threats::Threats;
 use view::View;
-
-/// The pieces of a position and whose move it is: all that the features depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placement {
-    /// Pieces by colour.
-    pub colors: [BitBoard; Color::NUM],
-    /// Pieces by kind.
-    pub pieces: [BitBoard; Piece::NUM],
-    /// Whose move it is.
-    pub side_to_move: Color,
-}
-
-impl Placement {
-    /// The placement on `board`.
-    pub fn of(board: &Board) -> Self {
-        Self {
-            colors: Color::ALL.map(|color| board.colors(color)),
-            pieces: Piece::ALL.map(|piece| board.pieces(piece)),
-            side_to_move: board.side_to_move(),
-        }
-    }
-
-    /// Where the king of `color` stands.
-    pub fn king(&self, color: Color) -> Square {
-        let kings = self.pieces[Piece::King as usize] & self.colors[color as usize];
-        kings.next_square().unwrap_or(Square::A1)
-    }
-
-    /// The same position with the a-file and the h-file exchanged, and so on.
-    pub fn mirrored(self) -> Self {
-        Self {
-            colors: self.colors.map(BitBoard::flip_files),
-            pieces: self.pieces.map(BitBoard::flip_files),
-            side_to_move: self.side_to_move,
-        }
-    }
-}
 
 /// The active rows of one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +108,7 @@ impl FeatureBatch {
         let set = self.set;
         let attacks = Attacks::of(placement);
         let exchanges =
-            (set.states == States::Exchange || set.threats).then(|| Exchanges::new(placement));
+            (set.states == States::Exchange || set.threats).then(|| StaticExchange::new(placement));
         let pinned = exchanges.as_ref().map_or(BitBoard::EMPTY, |exchanges| exchanges.pinned);
         let us = placement.side_to_move;
         let views = [us, !us].map(|color| View::new(set, placement, color));
@@ -156,7 +120,7 @@ impl FeatureBatch {
                 for square in placement.pieces[piece as usize] & placement.colors[color as usize] {
                     let attacked = attacks.by(!color).any.has(square);
                     let gain = exchanges.as_ref().filter(|_| attacked);
-                    let gain = gain.and_then(|exchanges| exchanges.gain(square, piece, color));
+                    let gain = gain.and_then(|exchanges| exchanges.see_on(square, piece, color));
                     let state = match set.states {
                         States::PieceSquare => 0,
                         States::Attack => attack_state(&attacks, piece, square, color),

@@ -2,8 +2,8 @@
 
 use cozy_chess::{BitBoard, Color, File, Piece, Square, get_king_moves};
 
-use super::Placement;
 use super::attacks::Attacks;
+use crate::placement::Placement;
 
 /// Safe squares up to which a knight, bishop or rook is restricted.
 const RESTRICTED: u32 = 2;

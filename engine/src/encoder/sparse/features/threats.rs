@@ -2,8 +2,8 @@
 
 use cozy_chess::{Color, get_king_moves};
 
-use super::Placement;
 use super::attacks::Attacks;
+use crate::placement::Placement;
 
 /// Steps of either member of a pair.
 pub const STEPS: usize = 8;

@@ -2,8 +2,8 @@
 
 use cozy_chess::{Color, File, Piece, Rank, Square};
 
-use super::Placement;
 use super::set::{FeatureSet, KingView, PIECE_SQUARES};
+use crate::placement::Placement;
 
 /// What one side sees.
 pub struct View {

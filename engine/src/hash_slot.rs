@@ -1,8 +1,8 @@
-//! Where hashed things lie in memory, and how to have them at hand in time.
+//! The slot of a key in a hash table, and how to have it at hand in time.
 
-/// The place of `key` among so many, all of them equally likely.
-pub fn place(key: u64, places: usize) -> usize {
-    ((u128::from(key) * places as u128) >> 64) as usize
+/// The slot of `key` among so many, all of them equally likely.
+pub fn slot_of(key: u64, slots: usize) -> usize {
+    ((u128::from(key) * slots as u128) >> 64) as usize
 }
 
 /// Fetches `item` from memory, so that reading it soon need not wait.

@@ -1,4 +1,4 @@
-//! Static exchange evaluation: what a capture is worth after all recaptures on its square.
+//! Static exchange evaluation (SEE): what a capture is worth after all recaptures on its square.
 
 use cozy_chess::{
     BitBoard, Color, Move, Piece, Square, get_between_rays, get_bishop_moves, get_bishop_rays,
@@ -6,18 +6,18 @@ use cozy_chess::{
     get_rook_rays,
 };
 
-use crate::encoder::sparse::features::Placement;
+use crate::placement::Placement;
 
 /// Pawns that a piece is worth; a king is worth more than everything else.
-const VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
+const PIECE_VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
 
 /// Pawns that what may stand on a square is worth.
-pub fn value(piece: Option<Piece>) -> i32 {
-    piece.map_or(0, |piece| VALUES[piece as usize])
+pub fn piece_value(piece: Option<Piece>) -> i32 {
+    piece.map_or(0, |piece| PIECE_VALUES[piece as usize])
 }
 
-/// Exchanges in one position.
-pub struct Exchanges<'a> {
+/// The exchanges of one position.
+pub struct StaticExchange<'a> {
     placement: &'a Placement,
     kings: [Square; Color::NUM],
     /// Pieces of both sides that may not leave the line to their king.
@@ -26,7 +26,7 @@ pub struct Exchanges<'a> {
     lines: BitBoard,
 }
 
-impl<'a> Exchanges<'a> {
+impl<'a> StaticExchange<'a> {
     /// Prepares a position.
     pub fn new(placement: &'a Placement) -> Self {
         let [_, _, bishops, rooks, queens, _] = placement.pieces;
@@ -50,13 +50,13 @@ impl<'a> Exchanges<'a> {
     /// Pawns that the side other than the `victim`'s gains when it begins to capture on `square` with
     /// its cheapest piece; both sides capture only as long as it pays. `None` where it attacks nothing
     /// there.
-    pub fn gain(&self, square: Square, victim: Piece, owner: Color) -> Option<i32> {
-        self.gain_among(self.occupied(), square, victim, owner)
+    pub fn see_on(&self, square: Square, victim: Piece, owner: Color) -> Option<i32> {
+        self.swap_off(self.occupied(), square, victim, owner)
     }
 
     /// Pawns that a legal move of the side to move gains on its target after all captures there; the
     /// pieces that it pins or unpins count as they stood before.
-    pub fn gain_of_move(&self, mv: Move) -> i32 {
+    pub fn see_of_move(&self, mv: Move) -> i32 {
         let Placement { colors, pieces, side_to_move } = self.placement;
         let on = |square: Square| {
             Piece::ALL.into_iter().find(|&piece| pieces[piece as usize].has(square))
@@ -70,11 +70,11 @@ impl<'a> Exchanges<'a> {
         let captured = match on(mv.to) {
             // Only a pawn's capture en passant goes to another file of an empty square.
             None if mover == Some(Piece::Pawn) && mv.from.file() != mv.to.file() => 1,
-            victim => value(victim),
+            victim => piece_value(victim),
         };
-        let promoted = mv.promotion.map_or(0, |piece| value(Some(piece)) - 1);
+        let promoted = mv.promotion.map_or(0, |piece| piece_value(Some(piece)) - 1);
         let occupied = (self.occupied() ^ mv.from.bitboard()) | mv.to.bitboard();
-        let answer = self.gain_among(occupied, mv.to, arrived, *side_to_move);
+        let answer = self.swap_off(occupied, mv.to, arrived, *side_to_move);
         captured + promoted - answer.map_or(0, |gain| gain.max(0))
     }
 
@@ -82,7 +82,7 @@ impl<'a> Exchanges<'a> {
         self.placement.colors[0] | self.placement.colors[1]
     }
 
-    fn gain_among(
+    fn swap_off(
         &self,
         mut occupied: BitBoard,
         square: Square,
@@ -97,13 +97,17 @@ impl<'a> Exchanges<'a> {
             | get_king_moves(square) & pieces[Piece::King as usize];
         let mut gains = [0; 32];
         let mut captures = 0;
-        let (mut side, mut on_square) = (!owner, VALUES[victim as usize]);
+        let (mut side, mut on_square) = (!owner, PIECE_VALUES[victim as usize]);
         let mut attackers = fixed
             | get_bishop_moves(square, occupied) & self.diagonals
             | get_rook_moves(square, occupied) & self.lines;
         while captures < gains.len() {
             attackers &= occupied;
-            let ours = self.free(attackers & self.placement.colors[side as usize], side, square);
+            let ours = self.able_to_capture(
+                attackers & self.placement.colors[side as usize],
+                side,
+                square,
+            );
             let cheapest =
                 Piece::ALL.into_iter().find(|&piece| !(ours & pieces[piece as usize]).is_empty());
             let Some(piece) = cheapest else { break };
@@ -123,7 +127,7 @@ impl<'a> Exchanges<'a> {
             if matches!(piece, Piece::Rook | Piece::Queen) {
                 attackers |= get_rook_moves(square, occupied) & self.lines;
             }
-            on_square = VALUES[piece as usize];
+            on_square = PIECE_VALUES[piece as usize];
             side = !side;
         }
         for last in (1..captures).rev() {
@@ -133,7 +137,7 @@ impl<'a> Exchanges<'a> {
     }
 
     /// Those of `attackers` that may go to `square`.
-    fn free(&self, attackers: BitBoard, side: Color, square: Square) -> BitBoard {
+    fn able_to_capture(&self, attackers: BitBoard, side: Color, square: Square) -> BitBoard {
         if (attackers & self.pinned).is_empty() {
             return attackers;
         }
@@ -170,7 +174,7 @@ mod tests {
             let (piece, color) = (board.piece_on(square), board.color_on(square));
             let (piece, color) = (piece.expect("a piece"), color.expect("a piece"));
             let placement = Placement::of(&board);
-            let found = Exchanges::new(&placement).gain(square, piece, color);
+            let found = StaticExchange::new(&placement).see_on(square, piece, color);
             assert_eq!(found, Some(gain), "{fen}");
         }
     }
