@@ -123,7 +123,7 @@ impl Player for InProcess {
 }
 
 fn evaluation(value: Value) -> Evaluation {
-    match value.mate_in() {
+    match value.moves_to_mate() {
         Some(moves) => Evaluation::Mate(moves),
         None => {
             Evaluation::Centipawns(centipawns_of_win_probability(value.win_probability().into()))

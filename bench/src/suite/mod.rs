@@ -98,7 +98,7 @@ fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
 fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<TimedSuite>> {
     let mut all = Vec::new();
     let end = Duration::from_millis(milliseconds);
-    let limits = Limits { time: Some(TimeLimit { begin: end, end }), ..Limits::default() };
+    let limits = Limits { time: Some(TimeLimit { soft: end, hard: end }), ..Limits::default() };
     for file in &arguments.files {
         let problems = Problems::read(file, arguments.first.unwrap_or(usize::MAX))?;
         let suite = file_name(file);

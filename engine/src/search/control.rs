@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use cozy_chess::Move;
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 
-use super::Handicap;
+use super::handicap::Handicap;
 
 /// What a running search can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +31,9 @@ pub struct Limits {
     /// The opponent's time runs: no limit holds until [`Signal::PonderHit`].
     pub ponder: bool,
     /// Root moves to choose from; all where empty.
-    pub moves: Vec<Move>,
+    pub search_moves: Vec<Move>,
     /// Lines to report, each with a root move of its own; 0 counts as 1.
-    pub lines: usize,
+    pub multipv: usize,
     /// Play worse than one can.
     pub handicap: Option<Handicap>,
 }
@@ -52,10 +52,10 @@ impl Limits {
 /// How long a move may take, from when its clock runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit {
-    /// No deeper iteration begins after this.
-    pub begin: Duration,
-    /// The search ends here, whatever it is doing.
-    pub end: Duration,
+    /// The soft limit: no deeper iteration begins after this.
+    pub soft: Duration,
+    /// The hard limit: the search ends here, whatever it is doing.
+    pub hard: Duration,
 }
 
 /// A search's view of its limits.
@@ -96,11 +96,11 @@ impl Control {
     }
 
     /// Whether an iteration of `depth` plies may begin, by the limits, or where they name none by the
-    /// planner's `usual` depth.
-    pub fn may_begin(&self, depth: u32, usual: u32) -> bool {
+    /// planner's `default_depth`.
+    pub fn may_begin(&self, depth: u32, default_depth: u32) -> bool {
         let Limits { depth: deepest, time, .. } = &self.limits;
-        let deepest = deepest.or_else(|| (!self.limits.are_open_ended()).then_some(usual));
-        let late = |time: TimeLimit| !self.waits() && self.clock.elapsed() >= time.begin;
+        let deepest = deepest.or_else(|| (!self.limits.are_open_ended()).then_some(default_depth));
+        let late = |time: TimeLimit| !self.waits() && self.clock.elapsed() >= time.soft;
         deepest.is_none_or(|deepest| depth <= deepest) && !time.is_some_and(late)
     }
 
@@ -118,7 +118,7 @@ impl Control {
             }
         }
         if !self.waits() {
-            let late = self.limits.time.is_some_and(|time| self.clock.elapsed() >= time.end);
+            let late = self.limits.time.is_some_and(|time| self.clock.elapsed() >= time.hard);
             let enough = self.limits.nodes.is_some_and(|limit| nodes >= limit);
             self.stopped |= late || enough;
         }

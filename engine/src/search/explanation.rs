@@ -4,8 +4,8 @@
 use anyhow::Result;
 use cozy_chess::Move;
 
-use super::Value;
-use super::root::own_value;
+use super::root::static_value;
+use super::value::Value;
 use crate::inference::Evaluator;
 use crate::position::{Position, legal_moves};
 
@@ -15,23 +15,23 @@ pub struct Explanation {
     /// The position.
     pub root: Position,
     /// Every legal move.
-    pub moves: Vec<Consideration>,
+    pub moves: Vec<ExplainedMove>,
 }
 
 /// A root move and what became of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Consideration {
+pub struct ExplainedMove {
     /// The move.
     pub mv: Move,
-    /// The score of the position that it leads to, without a search, for the side that moves.
-    pub own: Value,
+    /// The static evaluation of the position that it leads to, for the side that moves.
+    pub static_value: Value,
     /// What the search backed up; `None` where the move was dropped.
-    pub searched: Option<Searched>,
+    pub searched: Option<SearchedMove>,
 }
 
 /// What a search found out about a root move.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Searched {
+pub struct SearchedMove {
     /// The move.
     pub mv: Move,
     /// For the side that moves.
@@ -46,11 +46,11 @@ pub struct Searched {
 #[derive(Default)]
 pub(super) struct LastSearch {
     root: Option<Position>,
-    searched: Vec<Searched>,
+    searched: Vec<SearchedMove>,
 }
 
 impl LastSearch {
-    pub(super) fn new(root: &Position, searched: Vec<Searched>) -> Self {
+    pub(super) fn new(root: &Position, searched: Vec<SearchedMove>) -> Self {
         Self { root: Some(root.clone()), searched }
     }
 
@@ -61,21 +61,24 @@ impl LastSearch {
         for mv in legal_moves(root.board()) {
             let mut after = root.clone();
             after.play(mv);
-            let own = -own_value(evaluator, &after, 1)?;
+            let static_value = -static_value(evaluator, &after, 1)?;
             let searched = self.searched.iter().find(|searched| searched.mv == mv).copied();
-            moves.push(Consideration { mv, own, searched });
+            moves.push(ExplainedMove { mv, static_value, searched });
         }
         moves.sort_by(|a, b| {
-            let rank = |of: &Consideration| of.searched.map_or(Value::MIN, |found| found.value);
-            let sure = |of: &Consideration| of.searched.is_some_and(|found| found.exact);
-            rank(b).order(rank(a)).then(sure(b).cmp(&sure(a))).then(b.own.order(a.own))
+            let rank = |of: &ExplainedMove| of.searched.map_or(Value::MIN, |found| found.value);
+            let sure = |of: &ExplainedMove| of.searched.is_some_and(|found| found.exact);
+            rank(b)
+                .order(rank(a))
+                .then(sure(b).cmp(&sure(a)))
+                .then(b.static_value.order(a.static_value))
         });
         Ok(Some(Explanation { root: root.clone(), moves }))
     }
 }
 
 /// Keeps the latest word on a move.
-pub(super) fn note(all: &mut Vec<Searched>, found: Searched) {
+pub(super) fn record_searched(all: &mut Vec<SearchedMove>, found: SearchedMove) {
     match all.iter_mut().find(|known| known.mv == found.mv) {
         Some(known) => *known = found,
         None => all.push(found),

@@ -3,8 +3,11 @@
 use anyhow::Result;
 use cozy_chess::Move;
 
+use super::control::Limits;
+use super::report::Report;
+use super::rules;
 use super::tablebase::{RankedMoves, Tablebases};
-use super::{Limits, Report, Value, rules};
+use super::value::Value;
 use crate::inference::Evaluator;
 use crate::position::{Position, legal_moves};
 
@@ -15,11 +18,12 @@ pub(super) struct RootMoves {
 }
 
 impl RootMoves {
-    pub(super) fn new(root: &Position, limits: &Limits, tables: Option<&Tablebases>) -> Self {
+    pub(super) fn new(root: &Position, limits: &Limits, tablebases: Option<&Tablebases>) -> Self {
         let all = || legal_moves(root.board());
-        let moves = if limits.moves.is_empty() { all() } else { limits.moves.clone() };
-        match tables.and_then(|tables| tables.rank(root, &moves)) {
-            Some(ranked) => Self { moves: ranked.best(limits.lines), ranked: Some(ranked) },
+        let moves =
+            if limits.search_moves.is_empty() { all() } else { limits.search_moves.clone() };
+        match tablebases.and_then(|tablebases| tablebases.rank(root, &moves)) {
+            Some(ranked) => Self { moves: ranked.best(limits.multipv), ranked: Some(ranked) },
             None => Self { moves, ranked: None },
         }
     }
@@ -35,7 +39,7 @@ impl RootMoves {
         if let Some(ranked) = &self.ranked {
             for line in &mut *lines {
                 line.tbhits += ranked.len() as u64;
-                if let (None, Some(&mv)) = (line.value.mate_in(), line.pv.first()) {
+                if let (None, Some(&mv)) = (line.value.moves_to_mate(), line.pv.first()) {
                     line.value = ranked.value(mv);
                 }
             }
@@ -48,10 +52,14 @@ impl RootMoves {
     }
 }
 
-/// What a position `ply` plies from the root is worth without a search: exact where the game is over.
-pub(super) fn own_value(evaluator: &mut Evaluator, position: &Position, ply: u32) -> Result<Value> {
+/// The static evaluation of a position `ply` plies from the root, exact where the game is over.
+pub(super) fn static_value(
+    evaluator: &mut Evaluator,
+    position: &Position,
+    ply: u32,
+) -> Result<Value> {
     let board = position.board();
-    Ok(match rules::result(board, ply, position.history()) {
+    Ok(match rules::terminal_value(board, ply, position.history()) {
         Some(value) => value,
         None => Value::estimate(evaluator.value(board)?),
     })

@@ -2,22 +2,22 @@
 
 use cozy_chess::Board;
 
-use super::Value;
+use super::value::Value;
 use crate::position::{insufficient_material, repetition_key};
 
 /// The value of a finished game: mate, stalemate, the 50-move rule, insufficient material, or a
 /// repetition. A position seen since the root counts as drawn when it comes again, an earlier one
 /// when it comes a third time. `keys` are those of the positions before, the last one 1 ply back,
 /// as far back as the position can repeat them; `ply` counts from the root.
-pub(super) fn result(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
+pub(super) fn terminal_value(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
     if !board.generate_moves(|_| true) {
         let mated = !board.checkers().is_empty();
-        return Some(if mated { Value::mated_at(ply) } else { Value::DRAW });
+        return Some(if mated { Value::mated_in(ply) } else { Value::DRAW });
     }
     is_drawn(board, ply, keys).then_some(Value::DRAW)
 }
 
-/// Whether a position is drawn by anything but stalemate, read as [`result`] does; at the hundredth
+/// Whether a position is drawn by anything but stalemate, read as [`terminal_value`] does; at the hundredth
 /// half-move mate comes first.
 pub(super) fn is_drawn(board: &Board, ply: u32, keys: &[u64]) -> bool {
     let clock = usize::from(board.halfmove_clock());

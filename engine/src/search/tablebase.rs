@@ -8,7 +8,8 @@ use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
 use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
 
-use super::{Value, rules};
+use super::rules;
+use super::value::Value;
 use crate::inference::Notice;
 use crate::position::Position;
 use crate::text::shortened;
@@ -72,8 +73,8 @@ impl Tablebases {
         }
         let wdl = self.known(self.tables.probe_wdl_after_zeroing(&converted(board)?))?;
         Some(match wdl {
-            Wdl::Win => -Value::tablebase_loss_at(ply),
-            Wdl::Loss => Value::tablebase_loss_at(ply),
+            Wdl::Win => -Value::tablebase_loss_in(ply),
+            Wdl::Loss => Value::tablebase_loss_in(ply),
             Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss => Value::DRAW,
         })
     }
@@ -94,7 +95,7 @@ impl Tablebases {
         let mut after = root.clone();
         after.play(mv);
         let board = after.board();
-        let plies = match rules::result(board, 1, after.history()) {
+        let plies = match rules::terminal_value(board, 1, after.history()) {
             Some(value) if value.is_mated() => 1,
             Some(_) => 0,
             None if board.halfmove_clock() == 0 => {
@@ -154,8 +155,8 @@ impl RankedMoves {
     /// What a move is worth to the side that makes it.
     pub(super) fn value(&self, mv: Move) -> Value {
         match self.rank(mv) {
-            rank if rank > CURSED => -Value::tablebase_loss_at(0),
-            rank if rank < -CURSED => Value::tablebase_loss_at(0),
+            rank if rank > CURSED => -Value::tablebase_loss_in(0),
+            rank if rank < -CURSED => Value::tablebase_loss_in(0),
             _ => Value::DRAW,
         }
     }
@@ -229,10 +230,10 @@ mod tests {
         let value = |fen: &str| -> Result<Option<Value>> {
             Ok(tables.value(Position::from_fen(fen)?.board(), 3))
         };
-        let win = Some(-Value::tablebase_loss_at(3));
+        let win = Some(-Value::tablebase_loss_in(3));
         assert_eq!(value("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1")?, win);
         assert_eq!(value("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")?, Some(Value::DRAW));
-        assert_eq!(value("8/8/8/8/4k3/8/8/3QK3 b - - 0 1")?, Some(Value::tablebase_loss_at(3)));
+        assert_eq!(value("8/8/8/8/4k3/8/8/3QK3 b - - 0 1")?, Some(Value::tablebase_loss_in(3)));
         // Moves of the 50-move rule have been used, castling is possible, pieces are too many.
         assert_eq!(value("4k3/8/4K3/4P3/8/8/8/8 w - - 1 1")?, None);
         assert_eq!(value("4k3/8/8/8/8/8/8/4K2R w K - 0 1")?, None);
@@ -246,7 +247,7 @@ mod tests {
             |moves: Vec<Move>| -> Vec<String> { moves.iter().map(ToString::to_string).collect() };
         let mate = ranked("7k/8/6K1/8/8/8/8/R7 w - - 0 1")?;
         assert_eq!(texts(mate.best(1)), ["a1a8"]);
-        assert_eq!(mate.value(mate.best(1)[0]), -Value::tablebase_loss_at(0));
+        assert_eq!(mate.value(mate.best(1)[0]), -Value::tablebase_loss_in(0));
         // Only taking the queen holds the draw.
         let capture = ranked("8/8/8/8/8/8/3kQ3/7K b - - 0 1")?;
         assert_eq!(texts(capture.best(1)), ["d2e2"]);

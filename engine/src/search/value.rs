@@ -12,10 +12,10 @@ const MATE: f32 = 4.0;
 const TABLEBASE: f32 = 2.0;
 
 /// What lies further out is a mate.
-const NO_MATE: f32 = 3.0;
+const MATE_BOUND: f32 = 3.0;
 
 /// What lies further out is certain.
-const UNCERTAIN: f32 = 1.0;
+const LARGEST_ESTIMATE: f32 = 1.0;
 
 /// A mate a ply later is worth this much less. A power of two, so that sums are exact.
 const PLY: f32 = 1.0 / 1024.0;
@@ -48,27 +48,27 @@ impl Value {
     }
 
     /// Checkmated, `ply` plies from the root.
-    pub fn mated_at(ply: u32) -> Self {
+    pub fn mated_in(ply: u32) -> Self {
         Self(PLY * ply as f32 - MATE)
     }
 
     /// Lost by a tablebase that was asked `ply` plies from the root.
-    pub fn tablebase_loss_at(ply: u32) -> Self {
+    pub fn tablebase_loss_in(ply: u32) -> Self {
         Self(PLY * ply as f32 - TABLEBASE)
     }
 
     /// Whether the side to move is mated by force.
     pub fn is_mated(self) -> bool {
-        self.0 < -NO_MATE
+        self.0 < -MATE_BOUND
     }
 
     /// Plies to a mate by either side; `None` for all other values.
     pub fn plies_to_mate(self) -> Option<u32> {
-        (self.0.abs() > NO_MATE).then(|| ((MATE - self.0.abs()) / PLY).round() as u32)
+        (self.0.abs() > MATE_BOUND).then(|| ((MATE - self.0.abs()) / PLY).round() as u32)
     }
 
     /// Moves until mate, negative where the side to move is mated; `None` for all other values.
-    pub fn mate_in(self) -> Option<i32> {
+    pub fn moves_to_mate(self) -> Option<i32> {
         let plies = self.plies_to_mate()? as i32;
         Some(if self.0 > 0.0 { (plies + 1) / 2 } else { -(plies / 2) })
     }
@@ -103,9 +103,9 @@ impl Neg for Value {
 /// As UCI writes it: `cp 31` or `mate -2`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(moves) = self.mate_in() {
+        if let Some(moves) = self.moves_to_mate() {
             write!(f, "mate {moves}")
-        } else if self.0.abs() > UNCERTAIN {
+        } else if self.0.abs() > LARGEST_ESTIMATE {
             let plies = ((TABLEBASE - self.0.abs()) / PLY).round() as i32;
             let centipawns = TABLEBASE_CENTIPAWNS - plies;
             write!(f, "cp {}", if self.0 > 0.0 { centipawns } else { -centipawns })
@@ -121,23 +121,23 @@ mod tests {
 
     #[test]
     fn shorter_mates_come_first() {
-        let (soon, late) = (-Value::mated_at(1), -Value::mated_at(3));
+        let (soon, late) = (-Value::mated_in(1), -Value::mated_in(3));
         assert!(soon > late && late > Value::estimate(1.0));
-        assert_eq!((soon.mate_in(), late.mate_in()), (Some(1), Some(2)));
-        assert_eq!(Value::mated_at(2).to_string(), "mate -1");
-        assert_eq!(Value::mated_at(0).mate_in(), Some(0));
-        assert!(Value::mated_at(2) < Value::mated_at(4));
-        assert!(Value::mated_at(2) < Value::estimate(-1.0));
+        assert_eq!((soon.moves_to_mate(), late.moves_to_mate()), (Some(1), Some(2)));
+        assert_eq!(Value::mated_in(2).to_string(), "mate -1");
+        assert_eq!(Value::mated_in(0).moves_to_mate(), Some(0));
+        assert!(Value::mated_in(2) < Value::mated_in(4));
+        assert!(Value::mated_in(2) < Value::estimate(-1.0));
         assert_eq!((late.plies_to_mate(), Value::DRAW.plies_to_mate()), (Some(3), None));
     }
 
     #[test]
     fn tablebase_wins_lie_between_estimates_and_mates() {
-        let win = -Value::tablebase_loss_at(3);
-        assert!(win > Value::estimate(1.0) && win < -Value::mated_at(100));
-        assert_eq!((win.mate_in(), win.wdl()), (None, [1000, 0, 0]));
+        let win = -Value::tablebase_loss_in(3);
+        assert!(win > Value::estimate(1.0) && win < -Value::mated_in(100));
+        assert_eq!((win.moves_to_mate(), win.wdl()), (None, [1000, 0, 0]));
         assert_eq!(win.to_string(), "cp 19997");
-        assert_eq!(Value::tablebase_loss_at(0).to_string(), "cp -20000");
+        assert_eq!(Value::tablebase_loss_in(0).to_string(), "cp -20000");
     }
 
     #[test]

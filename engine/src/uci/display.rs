@@ -5,7 +5,7 @@ use cozy_chess::{Board, Color, File, Move, Rank, Square};
 
 use crate::axis::centipawns_of_win_probability;
 use crate::position::{Position, repetition_key, uci_move};
-use crate::search::{Consideration, Control, Explanation, Limits, Planner, Value};
+use crate::search::{Control, ExplainedMove, Explanation, Limits, Planner, Value};
 
 /// The board, its FEN and its key, as Stockfish's `d` lays them out.
 pub fn board(position: &Position, chess960: bool) -> String {
@@ -39,7 +39,7 @@ fn piece(board: &Board, file: File, rank: Rank) -> char {
 pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) -> Result<String> {
     let mut lines = Vec::new();
     if position.has_legal_move() {
-        let limits = Limits { depth: Some(1), lines: usize::MAX, ..Limits::default() };
+        let limits = Limits { depth: Some(1), multipv: usize::MAX, ..Limits::default() };
         planner.search(position, &mut Control::without_signals(limits), &mut |report| {
             let mv = report.pv.first().map(|&mv: &Move| uci_move(position.board(), mv, chess960));
             lines.push(format!("{:8}{}", mv.unwrap_or_default(), score(report.value)));
@@ -54,12 +54,13 @@ pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) ->
     Ok(lines.join("\n"))
 }
 
-/// What became of every root move in a search: its own score, the plies that it was looked at, and the
+/// What became of every root move in a search: its static evaluation, the plies that it was looked at, and the
 /// score that came back, the best first.
 pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
     let Explanation { root, moves } = explanation;
-    let mut lines = vec![format!("{:8}{:>20}  {:>6}  {:>22}", "move", "own", "plies", "backed up")];
-    for Consideration { mv, own, searched } in moves {
+    let mut lines =
+        vec![format!("{:8}{:>20}  {:>6}  {:>22}", "move", "static", "plies", "backed up")];
+    for ExplainedMove { mv, static_value, searched } in moves {
         let mv = uci_move(root.board(), *mv, chess960);
         let (plies, value) = match searched {
             None => ("-".to_owned(), "dropped".to_owned()),
@@ -68,14 +69,14 @@ pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
                 (found.depth.to_string(), format!("{bound:>8}{}", score(found.value)))
             }
         };
-        lines.push(format!("{mv:8}{}  {plies:>6}  {value}", score(*own)));
+        lines.push(format!("{mv:8}{}  {plies:>6}  {value}", score(*static_value)));
     }
     lines.join("\n")
 }
 
 fn score(value: Value) -> String {
     let p = value.win_probability();
-    match value.mate_in() {
+    match value.moves_to_mate() {
         Some(moves) => format!("{:>10}  {:6.2}%", format!("mate {moves}"), 100.0 * p),
         None => {
             let centipawns = centipawns_of_win_probability(p.into());

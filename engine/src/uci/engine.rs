@@ -253,7 +253,7 @@ impl Engine {
         let planner = self.planner(kind)?;
         let began = Instant::now();
         for fen in BENCH_POSITIONS {
-            let time = Some(TimeLimit { begin: WARM_UP, end: WARM_UP });
+            let time = Some(TimeLimit { soft: WARM_UP, hard: WARM_UP });
             let limits = Limits { depth: Some(WARM_UP_DEPTH), time, ..Limits::default() };
             let mut control = Control::without_signals(limits);
             planner.search(&Position::from_fen(fen)?, &mut control, &mut |_| ())?;
@@ -282,7 +282,7 @@ impl Engine {
     fn go(&mut self, go: &Go) {
         if !self.position.has_legal_move() {
             let mated = !self.position.board().checkers().is_empty();
-            let value = if mated { Value::mated_at(0) } else { Value::DRAW };
+            let value = if mated { Value::mated_in(0) } else { Value::DRAW };
             self.output.say(&format!("info depth 0 score {value}"));
             self.output.inform(if mated { "go: checkmate" } else { "go: stalemate" });
             self.output.say(&any_move(&self.position, self.options.chess960));
@@ -332,8 +332,8 @@ impl Engine {
             time: time::budget(go, side, self.options.move_overhead),
             infinite: go.infinite,
             ponder: go.ponder,
-            moves: moves.into_iter().flatten().collect(),
-            lines: self.options.lines,
+            search_moves: moves.into_iter().flatten().collect(),
+            multipv: self.options.multipv,
             handicap: limited.then_some(handicap),
         }
     }

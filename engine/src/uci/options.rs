@@ -27,7 +27,7 @@ const THREADS: RangeInclusive<u64> = 1..=256;
 const OVERHEAD_MS: RangeInclusive<u64> = 0..=5_000;
 const WIDTH: RangeInclusive<u64> = 1..=64;
 const DEPTH: RangeInclusive<u64> = 1..=64;
-const LINES: RangeInclusive<u64> = 1..=256;
+const MULTIPV: RangeInclusive<u64> = 1..=256;
 
 /// The options as they stand.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Options {
     /// Shapes of the planners.
     pub shapes: PlannerSettings,
     /// Lines to report.
-    pub lines: usize,
+    pub multipv: usize,
     /// Win, draw and loss chances in `info`.
     pub show_wdl: bool,
     /// The GUI analyses, it does not play.
@@ -79,7 +79,7 @@ impl Default for Options {
             model: Model::default(),
             planner: None,
             shapes: PlannerSettings::default(),
-            lines: 1,
+            multipv: 1,
             show_wdl: false,
             analyse_mode: false,
             chess960: false,
@@ -122,7 +122,7 @@ impl Options {
                 default.shapes.beam.mode.name(),
                 &BeamMode::ALL.map(|m| m.name().into()),
             ),
-            spin("MultiPV", default.lines as u64, LINES),
+            spin("MultiPV", default.multipv as u64, MULTIPV),
             check("Ponder", false),
             spin("Move Overhead", default.move_overhead.as_millis() as u64, OVERHEAD_MS),
             check("UCI_ShowWDL", default.show_wdl),
@@ -159,7 +159,7 @@ impl Options {
                 self.shapes.beam.mode = BeamMode::named(&value.to_ascii_lowercase())
                     .ok_or_else(|| expected(name, "tree, global", value))?;
             }
-            "multipv" => self.lines = spin(name, value, LINES)? as usize,
+            "multipv" => self.multipv = spin(name, value, MULTIPV)? as usize,
             // Pondering is the GUI's to begin; the option only tells it that we can.
             "ponder" => drop(check(name, value)?),
             "move overhead" => {

@@ -30,8 +30,8 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
         Color::Black => 1,
     };
     if let Some(time) = go.move_time {
-        let end = time.saturating_sub(overhead).max(time / SMALLEST_PART);
-        return Some(TimeLimit { begin: end, end });
+        let hard = time.saturating_sub(overhead).max(time / SMALLEST_PART);
+        return Some(TimeLimit { soft: hard, hard });
     }
     let clock = go.time[own]?;
     let left = clock.saturating_sub(overhead);
@@ -45,8 +45,8 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
             (spare / moves + increment.mul_f64(0.75), spare / LARGEST_SHARE + increment / 2)
         }
     };
-    let end = largest.min(share * LARGEST_SHARE).min(left);
-    Some(TimeLimit { begin: share.min(end).mul_f64(LAST_BEGINNING), end })
+    let hard = largest.min(share * LARGEST_SHARE).min(left);
+    Some(TimeLimit { soft: share.min(hard).mul_f64(LAST_BEGINNING), hard })
 }
 
 #[cfg(test)]
@@ -71,8 +71,8 @@ mod tests {
                     let go = clock(milliseconds, increment, moves);
                     let limit = budget(&go, Color::White, overhead).expect("a clock");
                     let left = Duration::from_millis(milliseconds).saturating_sub(overhead);
-                    assert!(limit.end <= left, "{milliseconds} {increment} {moves:?}: {limit:?}");
-                    assert!(limit.begin <= limit.end);
+                    assert!(limit.hard <= left, "{milliseconds} {increment} {moves:?}: {limit:?}");
+                    assert!(limit.soft <= limit.hard);
                 }
             }
         }
@@ -86,7 +86,7 @@ mod tests {
             let milliseconds = left.as_millis() as u64;
             let limit = budget(&clock(milliseconds, 10, None), Color::White, overhead);
             // What is measured by the GUI is a millisecond more.
-            let used = limit.expect("a clock").end + Duration::from_millis(1);
+            let used = limit.expect("a clock").hard + Duration::from_millis(1);
             left = (left - used) + increment;
             assert!(left > Duration::from_millis(150), "{left:?}");
         }
@@ -99,7 +99,7 @@ mod tests {
             ..clock(1000, 0, None)
         };
         let end = |go: &Go, overhead| {
-            budget(go, Color::Black, Duration::from_millis(overhead)).map(|limit| limit.end)
+            budget(go, Color::Black, Duration::from_millis(overhead)).map(|limit| limit.hard)
         };
         assert_eq!(end(&of(50), 20), Some(Duration::from_millis(30)));
         assert_eq!(end(&of(12), 30), Some(Duration::from_millis(3)));

@@ -9,13 +9,12 @@ use super::margins;
 use super::moves::{self, Choice, Hints};
 use super::node::{Node, Outlook};
 use super::parts::Part;
-use super::score::{DRAW, INFINITE, Score, is_certain, is_lost, mated_at, of_estimate, to_value};
+use super::score::{DRAW, INFINITE, Score, is_certain, is_lost, mated_in, of_estimate, to_value};
 use super::table::{Bound, Known};
 use super::thread::{Best, MAX_PLY, Thread};
 use crate::placement::Placement;
 use crate::position::{board_after, has_non_pawn_material};
-use crate::search::Searched;
-use crate::search::explanation::note;
+use crate::search::explanation::{SearchedMove, record_searched};
 use crate::see::StaticExchange;
 
 /// Moves that are remembered as failed.
@@ -179,7 +178,10 @@ impl Thread<'_> {
             if ply == 0 {
                 let exact = tally.alpha < score && score < node.beta;
                 let value = to_value(score);
-                note(&mut self.searched, Searched { mv, value, exact, depth: depth as u32 + 1 });
+                record_searched(
+                    &mut self.searched,
+                    SearchedMove { mv, value, exact, depth: depth as u32 + 1 },
+                );
             }
             tally.best = tally.best.max(score);
             if score > tally.alpha {
@@ -199,7 +201,7 @@ impl Thread<'_> {
         if tally.tried == 0 {
             return Ok(match excluded {
                 Some(_) => node.alpha,
-                None if outlook.own.is_none() => mated_at(ply),
+                None if outlook.own.is_none() => mated_in(ply),
                 None => DRAW,
             });
         }

@@ -19,9 +19,13 @@ use std::thread as threads;
 
 use anyhow::{Context, Result};
 
-use super::explanation::{LastSearch, note};
-use super::root::{RootMoves, own_value};
-use super::{Control, Explanation, Planner, Report, Resources, Searched, Tablebases, Value};
+use super::control::Control;
+use super::explanation::{Explanation, LastSearch, SearchedMove, record_searched};
+use super::planner::{Planner, Resources};
+use super::report::Report;
+use super::root::{RootMoves, static_value};
+use super::tablebase::Tablebases;
+use super::value::Value;
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 pub use parts::{Part, Parts};
@@ -68,7 +72,7 @@ impl Selective {
     }
 
     /// Probes these tables from now on.
-    pub fn set_tables(&mut self, tables: Option<Arc<Tablebases>>) {
+    pub fn set_tablebases(&mut self, tables: Option<Arc<Tablebases>>) {
         self.tables = tables;
     }
 }
@@ -110,7 +114,7 @@ impl Planner for Selective {
 
     fn evaluate(&mut self, position: &Position) -> Result<Value> {
         let mind = self.minds.first_mut().context("no thread to search")?;
-        own_value(&mut mind.evaluator, position, 0)
+        static_value(&mut mind.evaluator, position, 0)
     }
 
     fn explain(&mut self) -> Result<Option<Explanation>> {
@@ -131,7 +135,7 @@ fn lead(
     moves: &RootMoves,
     usual: u32,
     report: &mut dyn FnMut(&Report),
-) -> Result<(Report, Vec<Searched>)> {
+) -> Result<(Report, Vec<SearchedMove>)> {
     let mut best: Option<Report> = None;
     let mut searched = Vec::new();
     let mut expected: Vec<Score> = Vec::new();
@@ -143,7 +147,7 @@ fn lead(
             break;
         }
         let forced = moves.is_forced() && control.on_the_clock();
-        let lines = control.limits().lines.max(1);
+        let lines = control.limits().multipv.max(1);
         let found = iterate_lines(&mut thread, depth, lines, moves, &expected)?;
         expected = found.iter().map(|line| line.score).collect();
         let mut reports: Vec<Report> =
@@ -156,7 +160,7 @@ fn lead(
             }
             break;
         }
-        thread.searched.iter().for_each(|&found| note(&mut searched, found));
+        thread.searched.iter().for_each(|&found| record_searched(&mut searched, found));
         moves.present(&mut reports, report);
         let settled = reports
             .iter()

@@ -7,7 +7,7 @@ use cozy_chess::Board;
 
 use super::margins;
 use super::parts::Part;
-use super::score::{DRAW, Score, is_certain, mated_at, of_tablebase};
+use super::score::{DRAW, Score, is_certain, mated_in, of_tablebase};
 use super::table::{Bound, Known};
 use super::thread::{MAX_PLY, Thread};
 use crate::position::{has_non_pawn_material, repetition_key};
@@ -76,8 +76,8 @@ impl Thread<'_> {
                 return Ok(score);
             }
             // No line is worth more than the shortest mate.
-            node.alpha = node.alpha.max(mated_at(ply));
-            node.beta = node.beta.min(-mated_at(ply + 1));
+            node.alpha = node.alpha.max(mated_in(ply));
+            node.beta = node.beta.min(-mated_in(ply + 1));
             if node.alpha >= node.beta {
                 return Ok(node.alpha);
             }

@@ -8,7 +8,7 @@ use super::margins;
 use super::moves::{self, Choice};
 use super::node::Node;
 use super::parts::Part;
-use super::score::{DRAW, INFINITE, Score, is_lost, mated_at};
+use super::score::{DRAW, INFINITE, Score, is_lost, mated_in};
 use super::table::{Bound, Known};
 use super::thread::{MAX_PLY, Thread};
 use crate::placement::Placement;
@@ -56,7 +56,7 @@ impl Thread<'_> {
         let exchanges = StaticExchange::new(&placement);
         moves::order(board, &exchanges, &mut choices, &self.hints(ply, known));
         if choices.is_empty() && own.is_none() {
-            best = mated_at(ply);
+            best = mated_in(ply);
         }
         let mut best_move = None;
         for place in 0..choices.len() {

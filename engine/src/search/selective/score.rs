@@ -2,7 +2,7 @@
 //! to move, with exact results beyond all estimates. A monotone map to [`Value`] and back.
 
 use crate::axis::{centipawns_of_win_probability, win_probability_of_centipawns};
-use crate::search::Value;
+use crate::search::value::Value;
 
 /// Centipawns, or beyond them an exact result.
 pub(super) type Score = i32;
@@ -24,7 +24,7 @@ const NO_MATE: Score = 31_000;
 const UNCERTAIN: Score = 29_000;
 
 /// Checkmated, `ply` plies from the root.
-pub(super) fn mated_at(ply: usize) -> Score {
+pub(super) fn mated_in(ply: usize) -> Score {
     ply as Score - MATE
 }
 
@@ -62,8 +62,8 @@ pub(super) fn to_value(score: Score) -> Value {
     let plies = |from: Score| (from - score.abs()) as u32;
     let lost = match score.abs() {
         0 => return Value::DRAW,
-        NO_MATE.. => Value::mated_at(plies(MATE)),
-        UNCERTAIN.. => Value::tablebase_loss_at(plies(TABLEBASE)),
+        NO_MATE.. => Value::mated_in(plies(MATE)),
+        UNCERTAIN.. => Value::tablebase_loss_in(plies(TABLEBASE)),
         _ => {
             let p = win_probability_of_centipawns(score.into());
             return Value::estimate((2.0 * p - 1.0) as f32);
@@ -95,18 +95,18 @@ mod tests {
         }
         assert_eq!(to_value(DRAW), Value::DRAW);
         assert_ne!(of_estimate(0.0), DRAW);
-        assert_eq!(to_value(mated_at(4)), Value::mated_at(4));
-        assert_eq!(to_value(-mated_at(3)).mate_in(), Some(2));
-        let loss = of_tablebase(Value::tablebase_loss_at(7), 7);
-        assert_eq!(to_value(loss), Value::tablebase_loss_at(7));
+        assert_eq!(to_value(mated_in(4)), Value::mated_in(4));
+        assert_eq!(to_value(-mated_in(3)).moves_to_mate(), Some(2));
+        let loss = of_tablebase(Value::tablebase_loss_in(7), 7);
+        assert_eq!(to_value(loss), Value::tablebase_loss_in(7));
         assert!(is_certain(loss) && is_lost(loss) && !is_certain(15_000));
     }
 
     #[test]
     fn the_table_counts_from_the_position() {
-        for score in [mated_at(9), -mated_at(9), 31, of_tablebase(Value::tablebase_loss_at(9), 9)] {
+        for score in [mated_in(9), -mated_in(9), 31, of_tablebase(Value::tablebase_loss_in(9), 9)] {
             assert_eq!(from_root(from_position(score, 5), 5), score);
         }
-        assert_eq!(from_position(mated_at(9), 5), mated_at(4));
+        assert_eq!(from_position(mated_in(9), 5), mated_in(4));
     }
 }

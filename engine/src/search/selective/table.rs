@@ -216,7 +216,7 @@ fn unpack_move(bits: u16) -> Option<Move> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::score::mated_at;
+    use super::super::score::mated_in;
     use super::*;
 
     fn known(depth: i32) -> Known {
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(table.get(0, 0), None);
         for (key, entry) in [
             (0, known(0)),
-            (7, Known { own: None, score: -mated_at(11), bound: Bound::Exact, ..known(200) }),
+            (7, Known { own: None, score: -mated_in(11), bound: Bound::Exact, ..known(200) }),
             (9 << 60, Known { own: Some(1), bound: Bound::Lower, ..known(1) }),
         ] {
             table.put(key, 3, entry);
@@ -240,7 +240,7 @@ mod tests {
             table.put(key, 3, Known { mv: None, ..entry });
             assert_eq!(table.get(key, 3).and_then(|found| found.mv), Some(castling));
         }
-        assert_eq!(table.get(7, 1).map(|found| found.score), Some(-mated_at(9)));
+        assert_eq!(table.get(7, 1).map(|found| found.score), Some(-mated_in(9)));
         table.clear();
         assert_eq!(table.get(7, 3), None);
         Ok(())

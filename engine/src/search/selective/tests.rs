@@ -53,7 +53,7 @@ fn minimax(
         return Ok(score::of_estimate(evaluator.value(board)?));
     }
     let keys = [keys, &[repetition_key(board)]].concat();
-    let mut best = if in_check { score::mated_at(ply) } else { -score::INFINITE };
+    let mut best = if in_check { score::mated_in(ply) } else { -score::INFINITE };
     for mv in legal_moves(board) {
         let child = board_after(board, mv);
         let value = -minimax(evaluator, &child, &keys, ply + 1, depth.saturating_sub(1))?;
@@ -91,7 +91,7 @@ fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
         for parts in sets {
             let mut planner = planner(Parts::only(&parts), 1)?;
             let report = search(&mut planner, &root, to_depth(8))?;
-            assert_eq!(report.value.mate_in(), Some(mate), "{fen} with {parts:?}");
+            assert_eq!(report.value.moves_to_mate(), Some(mate), "{fen} with {parts:?}");
         }
     }
     Ok(())
@@ -111,7 +111,7 @@ fn draws_are_exact() -> Result<()> {
             root.play(root.parse_move(text)?);
         }
         let moves = vec![root.parse_move(mv)?];
-        let report = search(&mut planner, &root, Limits { moves, ..to_depth(4) })?;
+        let report = search(&mut planner, &root, Limits { search_moves: moves, ..to_depth(4) })?;
         assert_eq!(report.value, Value::DRAW, "{fen} {mv}");
     }
     Ok(())
@@ -148,7 +148,7 @@ fn every_line_has_a_root_move_of_its_own_among_those_asked_for() -> Result<()> {
     let root = Position::default();
     let moves: Vec<Move> =
         ["e2e4", "d2d4", "g1f3"].iter().map(|mv| root.parse_move(mv)).collect::<Result<_>>()?;
-    let limits = Limits { lines: 5, moves: moves.clone(), ..to_depth(6) };
+    let limits = Limits { multipv: 5, search_moves: moves.clone(), ..to_depth(6) };
     let mut planner = planner(Parts::default(), 1)?;
     let mut lines = Vec::new();
     planner.search(&root, &mut Control::without_signals(limits), &mut |line| {
@@ -178,7 +178,7 @@ fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
         // The first thread may get its turn late, while the others go on.
         assert!(report.nodes >= 5000 && (threads > 1 || report.nodes < 5100), "{}", report.nodes);
         let end = Duration::from_millis(30);
-        let time = Some(TimeLimit { begin: end, end });
+        let time = Some(TimeLimit { soft: end, hard: end });
         let report = search(&mut planner, &root, Limits { time, ..Limits::default() })?;
         assert!(report.depth > 2 && root.board().is_legal(report.pv[0]));
         let (stop, signals) = unbounded();
@@ -200,7 +200,7 @@ fn a_capture_that_loses_is_seen_at_the_first_ply() -> Result<()> {
     // The queen could take a pawn that is defended.
     let root = Position::from_fen("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1")?;
     let mv = root.parse_move("d3d6")?;
-    let limits = Limits { moves: vec![mv], ..to_depth(1) };
+    let limits = Limits { search_moves: vec![mv], ..to_depth(1) };
     let resolved = search(&mut planner(Parts::default(), 1)?, &root, limits)?;
     let quiet = search(&mut planner(Parts::default(), 1)?, &root, to_depth(1))?;
     assert!(resolved.value < Value::DRAW && quiet.value > Value::DRAW);

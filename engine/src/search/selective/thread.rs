@@ -15,8 +15,9 @@ use super::score::{INFINITE, Score, is_certain, of_estimate};
 use super::table::{Known, Table};
 use crate::inference::Evaluator;
 use crate::position::{Position, repetition_key};
+use crate::search::control::Control;
+use crate::search::explanation::SearchedMove;
 use crate::search::tablebase::Tablebases;
-use crate::search::{Control, Searched};
 
 /// Deepest ply of any line.
 pub(super) const MAX_PLY: usize = 128;
@@ -94,7 +95,7 @@ pub(super) struct Thread<'a> {
     /// The best root move of the iteration, once one is known to be better than the window's lower end.
     pub(super) best: Option<Best>,
     /// The root moves of the iteration.
-    pub(super) searched: Vec<Searched>,
+    pub(super) searched: Vec<SearchedMove>,
     pub(super) scored_before: u64,
     pub(super) waited_before: Duration,
     nodes: u64,

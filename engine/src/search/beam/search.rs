@@ -1,4 +1,4 @@
-//! One search from one root, deepened ply by ply.
+//! One thread of a beam search from one root: its tree, deepened ply by ply.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -7,15 +7,18 @@ use std::time::Duration;
 use anyhow::Result;
 use cozy_chess::{Board, Move};
 
-use super::beam::{BeamMode, BeamSettings};
-use super::explanation::note;
-use super::handicap::blurred;
-use super::mating::Mates;
-use super::tablebase::Tablebases;
+use super::proven_mates::ProvenMates;
+use super::settings::{BeamMode, BeamSettings};
 use super::tree::{Candidate, ROOT, Tree};
-use super::{Control, Report, Searched, Value, rules};
 use crate::inference::{Evaluator, Lookup};
 use crate::position::{Position, TYPICAL_MOVES, board_after, legal_moves, repetition_key};
+use crate::search::control::Control;
+use crate::search::explanation::{SearchedMove, record_searched};
+use crate::search::handicap::blurred;
+use crate::search::report::Report;
+use crate::search::rules;
+use crate::search::tablebase::Tablebases;
+use crate::search::value::Value;
 
 /// Kept positions at which a search ends: under a gigabyte.
 const MAX_NODES: usize = 4_000_000;
@@ -27,7 +30,7 @@ const LARGE_TREE: usize = 100_000;
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) settings: BeamSettings,
-    pub(super) tables: Option<&'a Tablebases>,
+    pub(super) tablebases: Option<&'a Tablebases>,
     pub(super) root: &'a Position,
     pub(super) root_moves: &'a [Move],
     /// Positions that all of them have looked at.
@@ -36,37 +39,38 @@ pub(super) struct Task<'a> {
     pub(super) thread: usize,
 }
 
-pub(super) struct Deepening<'a> {
+/// A thread at work on one search.
+pub(super) struct BeamSearch<'a> {
     evaluator: &'a mut Evaluator,
     task: Task<'a>,
     pub(super) control: &'a mut Control,
     tree: Tree,
     /// The nodes of the last ply that still have their places (global beam).
     frontier: Vec<usize>,
-    /// Root moves whose lines are settled already in this iteration.
-    settled: Vec<usize>,
+    /// Root moves whose lines this iteration has already.
+    searched_lines: Vec<usize>,
     /// Nodes to expand in the next batch.
-    wanted: Vec<usize>,
+    to_expand: Vec<usize>,
     interruptible: bool,
     stopped: bool,
     seldepth: u32,
     tbhits: u64,
     /// The root moves of this iteration.
-    pub(super) searched: Vec<Searched>,
+    pub(super) searched: Vec<SearchedMove>,
     scored_before: u64,
     waited_before: Duration,
 }
 
 /// How many of a node's children are asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum Children {
     /// Those that the beam keeps.
     Kept,
     /// All.
     All,
 }
 
-impl<'a> Deepening<'a> {
+impl<'a> BeamSearch<'a> {
     pub(super) fn new(
         evaluator: &'a mut Evaluator,
         task: Task<'a>,
@@ -80,8 +84,8 @@ impl<'a> Deepening<'a> {
             control,
             tree: Tree::new(task.root.board()),
             frontier: vec![ROOT],
-            settled: Vec::new(),
-            wanted: Vec::new(),
+            searched_lines: Vec::new(),
+            to_expand: Vec::new(),
             interruptible: false,
             stopped: false,
             seldepth: 0,
@@ -102,15 +106,15 @@ impl<'a> Deepening<'a> {
             return Ok(None);
         }
         let mut lines = Vec::new();
-        self.settled.clear();
+        self.searched_lines.clear();
         self.searched.clear();
-        for _ in 0..self.lines() {
-            let Some(value) = self.settle(depth)? else { return Ok(None) };
+        for _ in 0..self.multipv() {
+            let Some(value) = self.search_line(depth)? else { return Ok(None) };
             if value == Value::MIN {
                 // Every root move has its line.
                 break;
             }
-            self.settled.push(self.tree.nodes[ROOT].best);
+            self.searched_lines.push(self.tree.nodes[ROOT].best);
             lines.push((value, self.tree.principal_variation(ROOT, depth)));
         }
         Ok(Some(lines.into_iter().map(|(value, pv)| self.report(depth, value, pv)).collect()))
@@ -118,7 +122,7 @@ impl<'a> Deepening<'a> {
 
     /// Keeps so many moves at a node from the next iteration on. Where that is more than before, it begins a
     /// new tree; the scores of the old one are in the cache.
-    pub(super) fn grow(&mut self, width: usize) {
+    pub(super) fn widen(&mut self, width: usize) {
         if width == self.task.settings.width {
             return;
         }
@@ -127,8 +131,8 @@ impl<'a> Deepening<'a> {
     }
 
     /// The mates that the tree proves, where its root mates in `plies`.
-    pub(super) fn mates(&self, plies: u32) -> Mates {
-        self.tree.mates(plies)
+    pub(super) fn proven_mates(&self, plies: u32) -> ProvenMates {
+        self.tree.proven_mates(plies)
     }
 
     /// Ends the search.
@@ -136,8 +140,8 @@ impl<'a> Deepening<'a> {
         discard(self.tree);
     }
 
-    fn lines(&self) -> usize {
-        self.control.limits().lines.max(1)
+    fn multipv(&self) -> usize {
+        self.control.limits().multipv.max(1)
     }
 
     fn report(&self, depth: u32, value: Value, pv: Vec<Move>) -> Report {
@@ -156,65 +160,68 @@ impl<'a> Deepening<'a> {
         report.hashfull = self.evaluator.permille_full();
     }
 
-    /// The value of the best root move that is not settled, with all that it depends on expanded;
+    /// The value of the best root move that has no line yet, with all that it depends on expanded;
     /// `None` where a limit came first.
-    fn settle(&mut self, depth: u32) -> Result<Option<Value>> {
+    fn search_line(&mut self, depth: u32) -> Result<Option<Value>> {
         loop {
-            self.wanted.clear();
+            self.to_expand.clear();
             let value = self.minimax(ROOT, depth, (Value::MIN, Value::MAX))?;
             if self.stopped {
                 return Ok(None);
             }
-            if self.wanted.is_empty() {
+            if self.to_expand.is_empty() {
                 return Ok(Some(value));
             }
             if self.must_stop() {
                 return Ok(None);
             }
-            let wanted = std::mem::take(&mut self.wanted);
-            self.expand(&wanted)?;
-            self.wanted = wanted;
+            let nodes = std::mem::take(&mut self.to_expand);
+            self.expand(&nodes)?;
+            self.to_expand = nodes;
         }
     }
 
     /// Minimax over the kept moves to `depth` plies below `node`, by alpha-beta: the choice is that
     /// of the full minimax, for fewer scored positions. A node counts as mated only once all its
     /// moves have been looked at, not the kept ones alone. Nodes that are missing stand in with
-    /// their own score until they are expanded.
+    /// their static evaluation until they are expanded.
     fn minimax(
         &mut self,
         node: usize,
         depth: u32,
         (mut alpha, beta): (Value, Value),
     ) -> Result<Value> {
-        let own = self.tree.nodes[node].value;
-        if self.tree.nodes[node].exact || depth == 0 || !self.obtain(node, Extent::Kept)? {
-            return Ok(own);
+        let static_value = self.tree.nodes[node].value;
+        if self.tree.nodes[node].exact
+            || depth == 0
+            || !self.ensure_children(node, Children::Kept)?
+        {
+            return Ok(static_value);
         }
         let mut best = Value::MIN;
-        for extent in [Extent::Kept, Extent::All] {
-            if extent == Extent::All && (best == Value::MIN || !best.is_mated()) {
+        for wanted in [Children::Kept, Children::All] {
+            if wanted == Children::All && (best == Value::MIN || !best.is_mated()) {
                 break;
             }
-            if !self.obtain(node, extent)? {
+            if !self.ensure_children(node, wanted)? {
                 return Ok(Value::LOST);
             }
-            let children = match extent {
-                Extent::Kept => self.tree.nodes[node].children.clone(),
-                Extent::All => self.tree.nodes[node].rest.clone(),
+            let children = match wanted {
+                Children::Kept => self.tree.nodes[node].children.clone(),
+                Children::All => self.tree.nodes[node].rest.clone(),
             };
             let first = children.start + self.task.thread % children.len().max(1);
             for child in (first..children.end).chain(children.start..first) {
-                if self.settled.contains(&child) {
+                if self.searched_lines.contains(&child) {
                     continue;
                 }
                 let value = -self.minimax(child, depth - 1, (-beta, -alpha))?;
                 if self.stopped {
-                    return Ok(own);
+                    return Ok(static_value);
                 }
                 if node == ROOT {
                     let (mv, exact) = (self.tree.nodes[child].mv, value > alpha);
-                    note(&mut self.searched, Searched { mv, value, exact, depth });
+                    record_searched(&mut self.searched, SearchedMove { mv, value, exact, depth });
                 }
                 if value > best {
                     best = value;
@@ -229,24 +236,24 @@ impl<'a> Deepening<'a> {
             }
         }
         // Where all children lost their places to others (global beam), there is none.
-        Ok(if best == Value::MIN && node != ROOT { own } else { best })
+        Ok(if best == Value::MIN && node != ROOT { static_value } else { best })
     }
 
-    /// Whether these children are there. Where they are not, they are brought at once, or with the
+    /// Whether these children are there. Where they are not, the node is expanded at once, or with the
     /// next batch where the encoder is elsewhere, unless the beam has no place for them.
-    fn obtain(&mut self, node: usize, extent: Extent) -> Result<bool> {
+    fn ensure_children(&mut self, node: usize, wanted: Children) -> Result<bool> {
         let known = &self.tree.nodes[node];
-        let there = match extent {
-            Extent::Kept => known.board.is_some(),
-            Extent::All => known.complete,
+        let there = match wanted {
+            Children::Kept => known.board.is_some(),
+            Children::All => known.complete,
         };
         if there || self.task.settings.mode == BeamMode::Global {
             return Ok(there);
         }
         if !self.evaluator.answers_at_once() {
             let room = (self.evaluator.recommended_batch() / TYPICAL_MOVES).max(1);
-            if self.wanted.len() < room {
-                self.wanted.push(node);
+            if self.to_expand.len() < room {
+                self.to_expand.push(node);
             }
             return Ok(false);
         }
@@ -331,16 +338,16 @@ impl<'a> Deepening<'a> {
                 };
                 Candidate { mv, value, exact }
             });
-            let lines = if node == ROOT { self.lines() } else { 1 };
+            let lines = if node == ROOT { self.multipv() } else { 1 };
             let width = self.task.settings.width.max(lines);
-            self.tree.keep(node, board, candidates.collect(), width);
+            self.tree.expand(node, board, candidates.collect(), width);
         }
         Ok(())
     }
 
     fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
-        rules::result(board, ply, keys).or_else(|| {
-            let value = self.task.tables?.value(board, ply)?;
+        rules::terminal_value(board, ply, keys).or_else(|| {
+            let value = self.task.tablebases?.value(board, ply)?;
             self.tbhits += 1;
             Some(value)
         })

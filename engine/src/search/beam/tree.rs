@@ -2,9 +2,9 @@
 
 use cozy_chess::{Board, Move};
 
-use super::Value;
-use super::mating::Mates;
+use super::proven_mates::ProvenMates;
 use crate::position::{board_after, repetition_key};
+use crate::search::value::Value;
 
 /// Bytes that a tree reserves; they cost nothing until they are used. From this size on allocators map
 /// memory apart and give all of it back: the memory of smaller ones stays with the process, in pieces.
@@ -78,7 +78,7 @@ impl Tree {
 
     /// Expands a node, whose legal moves are `candidates`: keeps the `width` that are best for its
     /// side to move, or, where it has been expanded before, all that were left out then.
-    pub(super) fn keep(
+    pub(super) fn expand(
         &mut self,
         node: usize,
         board: Board,
@@ -130,13 +130,13 @@ impl Tree {
     }
 
     /// The mating moves of a root whose side to move mates in `plies`, against every defence.
-    pub(super) fn mates(&self, plies: u32) -> Mates {
-        let mut mates = Mates::default();
+    pub(super) fn proven_mates(&self, plies: u32) -> ProvenMates {
+        let mut mates = ProvenMates::default();
         self.mating(ROOT, plies, &mut mates);
         mates
     }
 
-    fn mating(&self, node: usize, plies: u32, mates: &mut Mates) -> bool {
+    fn mating(&self, node: usize, plies: u32, mates: &mut ProvenMates) -> bool {
         let Node { board: Some(board), .. } = &self.nodes[node] else { return false };
         let mut children = self.all_children(node);
         let Some(child) = children.find(|&child| plies > 0 && self.mated(child, plies - 1, mates))
@@ -147,7 +147,7 @@ impl Tree {
         true
     }
 
-    fn mated(&self, node: usize, plies: u32, mates: &mut Mates) -> bool {
+    fn mated(&self, node: usize, plies: u32, mates: &mut ProvenMates) -> bool {
         let Node { value, exact, complete, .. } = &self.nodes[node];
         if *exact {
             return value.is_mated();

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 
 use cozy_chess::Move;
 
-use super::Value;
 use crate::position::{Position, legal_moves, repetition_key};
+use crate::search::value::Value;
 
 /// Positions in which the side to move mates by force: its move, and the plies until mate at most.
 #[derive(Default)]
-pub(super) struct Mates(HashMap<u64, (Move, u32)>);
+pub(super) struct ProvenMates(HashMap<u64, (Move, u32)>);
 
-impl Mates {
+impl ProvenMates {
     pub(super) fn add(&mut self, key: u64, mv: Move, plies: u32) {
         let known = self.0.entry(key).or_insert((mv, plies));
         if plies < known.1 {
@@ -40,7 +40,7 @@ impl Mates {
             line.push(reply);
             position.play(reply);
         }
-        Some((-Value::mated_at(plies), line))
+        Some((-Value::mated_in(plies), line))
     }
 
     fn get(&self, position: &Position) -> Option<(Move, u32)> {

@@ -1,0 +1,14 @@
+//! Embedding-guided beam search (paper, section 3.4): every legal child is scored, the best few for
+//! the side to move are kept and expanded, and values come back by minimax over what was kept.
+
+mod planner;
+mod proven_mates;
+mod schedule;
+mod search;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use planner::Beam;
+pub use settings::{BeamMode, BeamSettings};

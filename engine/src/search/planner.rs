@@ -1,0 +1,39 @@
+//! What every planner does: a position and limits in, a move out, with reports on the way.
+
+use anyhow::Result;
+
+use super::control::Control;
+use super::explanation::Explanation;
+use super::report::Report;
+use super::value::Value;
+use crate::position::Position;
+
+/// What every planner may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Size of all caches and tables together, in megabytes.
+    pub hash_mb: usize,
+    /// Threads that search.
+    pub threads: usize,
+}
+
+/// Chooses moves.
+pub trait Planner: Send {
+    /// Searches `root`, which has a legal move, until the limits of `control`; `report` is called
+    /// after each iteration, once for each line. Returns the best line of the last finished iteration.
+    fn search(
+        &mut self,
+        root: &Position,
+        control: &mut Control,
+        report: &mut dyn FnMut(&Report),
+    ) -> Result<Report>;
+
+    /// The position's own score, without a search; exact where the game is over.
+    fn evaluate(&mut self, position: &Position) -> Result<Value>;
+
+    /// What became of every root move in the last search; `None` before the first.
+    fn explain(&mut self) -> Result<Option<Explanation>>;
+
+    /// Forgets what earlier searches learned.
+    fn new_game(&mut self);
+}

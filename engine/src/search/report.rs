@@ -1,0 +1,53 @@
+//! What a search says of itself after an iteration.
+
+use std::time::Duration;
+
+use cozy_chess::Move;
+
+use super::value::Value;
+
+/// What a search knows after an iteration.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Plies of this iteration.
+    pub depth: u32,
+    /// Deepest ply that was looked at.
+    pub seldepth: u32,
+    /// Which of several lines this is, the best being 1.
+    pub multipv: usize,
+    /// The root's value for its side to move.
+    pub value: Value,
+    /// Positions looked at so far.
+    pub nodes: u64,
+    /// Of those, positions that the encoder had to score.
+    pub scored: u64,
+    /// Positions found in tablebases.
+    pub tbhits: u64,
+    /// Time so far.
+    pub time: Duration,
+    /// Of that, time spent waiting for an encoder on another thread.
+    pub waited: Duration,
+    /// Fill of the score cache, in permille.
+    pub hashfull: usize,
+    /// The line that gives the value, best move first.
+    pub pv: Vec<Move>,
+}
+
+impl Report {
+    /// A line without anything that was spent on it.
+    pub(super) fn of(value: Value, pv: Vec<Move>) -> Self {
+        Self {
+            depth: 0,
+            seldepth: 0,
+            multipv: 1,
+            value,
+            nodes: 0,
+            scored: 0,
+            tbhits: 0,
+            time: Duration::ZERO,
+            waited: Duration::ZERO,
+            hashfull: 0,
+            pv,
+        }
+    }
+}
