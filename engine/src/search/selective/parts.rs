@@ -1,4 +1,4 @@
-//! The ideas that the selective search is made of, each of which can be left out to measure what it
+//! The techniques that the selective search is made of, each of which can be left out to measure what it
 //! brings.
 
 use std::fmt;
@@ -6,51 +6,63 @@ use std::str::FromStr;
 
 use anyhow::{Error, Result, anyhow};
 
-/// An idea of the selective search.
+/// A technique of the selective search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Leaves are resolved by captures and promotions.
-    Captures,
+    /// Quiescence search: leaves are resolved by captures and promotions.
+    Quiescence,
     /// Positions that were searched are remembered with their scores and best moves.
-    Table,
-    /// Far from the leaves moves are ordered by the score of the position that they lead to.
-    Order,
-    /// Moves that were good elsewhere come first.
+    TranspositionTable,
+    /// Far from the leaves moves are ordered by the encoder's score of the position that they lead to.
+    StaticOrdering,
+    /// Moves that were good elsewhere come first: killers, butterfly, continuation and capture history.
     History,
-    /// Near the leaves only the first moves are looked at.
-    Width,
+    /// Near the leaves only the first quiet moves are searched, and one way out of check.
+    LateMovePruning,
     /// Late moves are searched less deep at first.
-    Reductions,
+    LateMoveReductions,
+    /// Nodes without a move of the transposition table are searched less deep.
+    InternalIterativeReductions,
     /// A side that stands well even if it passes is not searched on.
-    NullMove,
-    /// Near the leaves, scores far from the window end the search or drop a move.
-    Futility,
+    NullMovePruning,
+    /// Near the leaves a side that stands far above the window is not searched on.
+    ReverseFutilityPruning,
+    /// Near the leaves a side that stands far below the window is left to quiescence search.
+    Razoring,
+    /// Near the leaves quiet moves are dropped where the side stands too far below the window.
+    FutilityPruning,
+    /// In quiescence search captures are dropped that win too little to reach the window.
+    DeltaPruning,
     /// Moves that lose material on their square are dropped near the leaves.
-    Exchange,
-    /// The window around the last iteration's score.
-    Aspiration,
+    SeePruning,
+    /// A narrow window around the last iteration's score.
+    AspirationWindows,
     /// Moves without which the position would be much worse are searched deeper.
-    Singular,
+    SingularExtensions,
 }
 
 impl Part {
     /// All of them, with their names.
-    pub const ALL: [(Self, &str); 11] = [
-        (Self::Captures, "captures"),
-        (Self::Table, "table"),
-        (Self::Order, "order"),
+    pub const ALL: [(Self, &str); 15] = [
+        (Self::Quiescence, "quiescence"),
+        (Self::TranspositionTable, "transposition-table"),
+        (Self::StaticOrdering, "static-ordering"),
         (Self::History, "history"),
-        (Self::Width, "width"),
-        (Self::Reductions, "reductions"),
-        (Self::NullMove, "null-move"),
-        (Self::Futility, "futility"),
-        (Self::Exchange, "exchange"),
-        (Self::Aspiration, "aspiration"),
-        (Self::Singular, "singular"),
+        (Self::LateMovePruning, "late-move-pruning"),
+        (Self::LateMoveReductions, "late-move-reductions"),
+        (Self::InternalIterativeReductions, "internal-iterative-reductions"),
+        (Self::NullMovePruning, "null-move-pruning"),
+        (Self::ReverseFutilityPruning, "reverse-futility-pruning"),
+        (Self::Razoring, "razoring"),
+        (Self::FutilityPruning, "futility-pruning"),
+        (Self::DeltaPruning, "delta-pruning"),
+        (Self::SeePruning, "see-pruning"),
+        (Self::AspirationWindows, "aspiration-windows"),
+        (Self::SingularExtensions, "singular-extensions"),
     ];
 }
 
-/// Which ideas a search uses: all by default. Read and written as the names of those left out, with
+/// Which techniques a search uses: all by default. Read and written as the names of those left out, with
 /// commas between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {

@@ -1,121 +1,132 @@
-//! Leaves: captures and promotions until the position is quiet, so that the encoder's score can be
-//! trusted.
+//! Quiescence search at the leaves: captures and promotions until the position is quiet, so that the encoder's
+//! score can be trusted.
 
 use anyhow::Result;
 use cozy_chess::Board;
 
-use super::margins;
-use super::moves::{self, Choice};
+use super::move_picker::{self, ScoredMove};
 use super::node::Node;
+use super::parameters::{DELTA_MARGIN, PAWN_VALUE};
 use super::parts::Part;
-use super::score::{DRAW, INFINITE, Score, is_lost, mated_in};
-use super::table::{Bound, Known};
-use super::thread::{MAX_PLY, Thread};
+use super::score::{DRAW, INFINITE, Score, is_loss, mated_in};
+use super::stack::MAX_PLY;
+use super::thread::SearchThread;
+use super::transposition_table::{Bound, Entry};
 use crate::placement::Placement;
 use crate::position::board_after;
 use crate::see::{StaticExchange, piece_value};
 
-impl Thread<'_> {
-    /// The score of a position when only captures and promotions follow, any of which may be declined;
-    /// in check, every move.
-    pub(super) fn resolve(&mut self, board: &Board, mut node: Node) -> Result<Score> {
+impl SearchThread<'_> {
+    /// The score of a position when only captures and promotions follow, any of which may be declined
+    /// (standing pat); in check, every move.
+    pub(super) fn quiescence(&mut self, board: &Board, mut node: Node) -> Result<Score> {
         let Node { ply, beta, .. } = node;
-        self.frames[ply].line.clear();
-        if self.visit(ply) {
+        self.stack[ply].pv.clear();
+        if self.count_node(ply) {
             return Ok(DRAW);
         }
         if ply > 0
-            && let Some(score) = self.exact(board, ply)
+            && let Some(score) = self.draw_or_tablebase_score(board, ply)
         {
             return Ok(score);
         }
-        let known = self.look_up(board, ply);
-        if let Some(known) = known
+        let entry = self.probe_table(board, ply);
+        if let Some(entry) = entry
             && !node.is_pv()
-            && node.is_settled_by(&known)
+            && node.is_cut_by(&entry)
         {
-            return Ok(known.score);
+            return Ok(entry.score);
         }
-        let own = self.score_position(board, ply, known)?;
+        let static_eval = self.evaluate(board, ply, entry)?;
         if ply >= MAX_PLY {
-            return Ok(own.unwrap_or(DRAW));
+            return Ok(static_eval.unwrap_or(DRAW));
         }
         let first_alpha = node.alpha;
-        let mut best = match (own, known) {
+        let mut best_score = match (static_eval, entry) {
             (None, _) => -INFINITE,
-            (Some(own), Some(known)) if known.says_more_than(own) => known.score,
-            (Some(own), _) => own,
+            (Some(stand_pat), Some(entry)) if entry.tightens(stand_pat) => entry.score,
+            (Some(stand_pat), _) => stand_pat,
         };
-        if best >= beta || own.is_some() && !self.has(Part::Captures) {
-            return Ok(best);
+        let in_check = static_eval.is_none();
+        if best_score >= beta || !in_check && !self.has(Part::Quiescence) {
+            return Ok(best_score);
         }
-        node.alpha = node.alpha.max(best);
-        let mut choices = std::mem::take(&mut self.frames[ply].moves);
-        moves::generate(board, own.is_some(), &mut choices);
+        node.alpha = node.alpha.max(best_score);
+        let mut moves = std::mem::take(&mut self.stack[ply].moves);
+        move_picker::generate(board, !in_check, &mut moves);
         let placement = Placement::of(board);
-        let exchanges = StaticExchange::new(&placement);
-        moves::order(board, &exchanges, &mut choices, &self.hints(ply, known));
-        if choices.is_empty() && own.is_none() {
-            best = mated_in(ply);
+        let exchange = StaticExchange::new(&placement);
+        move_picker::score(board, &exchange, &mut moves, &self.ordering_hints(ply, entry));
+        if moves.is_empty() && in_check {
+            best_score = mated_in(ply);
         }
         let mut best_move = None;
-        for place in 0..choices.len() {
-            let Some(choice) = moves::next(&mut choices, place) else { break };
-            let hopeless = own
-                .is_some_and(|own| self.is_hopeless(board, &exchanges, &choice, own, node.alpha));
-            // One way out of check will do, beside those that win something.
-            let spare = own.is_none() && !is_lost(best) && (choice.quiet || choice.loses());
-            if hopeless || spare && self.has(Part::Width) {
+        for place in 0..moves.len() {
+            let Some(scored) = move_picker::pick(&mut moves, place) else { break };
+            let futile = static_eval
+                .is_some_and(|eval| self.prunes_capture(board, &exchange, &scored, eval, node));
+            if futile || in_check && self.prunes_evasion(&scored, best_score) {
                 continue;
             }
-            let child = board_after(board, choice.mv);
-            self.enter(board, ply, choice.mv, &child);
+            let child = board_after(board, scored.mv);
+            self.make_move(board, ply, scored.mv, &child);
             let window = Node { ply: ply + 1, alpha: -beta, beta: -node.alpha, ..node };
-            let score = self.resolve(&child, window).map(|score| -score);
-            self.keys.pop();
+            let score = self.quiescence(&child, window).map(|score| -score);
+            self.unmake_move();
             let score = score?;
             if self.stopped {
                 break;
             }
-            if score > best {
-                best = score;
+            if score > best_score {
+                best_score = score;
                 if score > node.alpha {
                     node.alpha = score;
-                    best_move = Some(choice.mv);
-                    self.extend_line(ply, choice.mv);
+                    best_move = Some(scored.mv);
+                    self.update_pv(ply, scored.mv);
                 }
                 if score >= beta {
                     break;
                 }
             }
         }
-        self.frames[ply].moves = choices;
+        self.stack[ply].moves = moves;
         if !self.stopped {
-            let bound = match best {
-                _ if best >= beta => Bound::Lower,
-                _ if best > first_alpha => Bound::Exact,
+            let bound = match best_score {
+                _ if best_score >= beta => Bound::Lower,
+                _ if best_score > first_alpha => Bound::Exact,
                 _ => Bound::Upper,
             };
-            self.keep(board, ply, Known { mv: best_move, score: best, own, depth: 0, bound });
+            let entry = Entry { mv: best_move, score: best_score, static_eval, depth: 0, bound };
+            self.store_in_table(board, ply, entry);
         }
-        Ok(best)
+        Ok(best_score)
     }
 
-    /// Whether a capture wins nothing on its square, which the encoder sees by itself, or too little to
-    /// matter.
-    fn is_hopeless(
+    /// SEE pruning and delta pruning: whether a capture wins nothing on its square, which the encoder sees by
+    /// itself, or too little to reach alpha.
+    fn prunes_capture(
         &self,
         board: &Board,
-        exchanges: &StaticExchange<'_>,
-        choice: &Choice,
-        own: Score,
-        alpha: Score,
+        exchange: &StaticExchange<'_>,
+        scored: &ScoredMove,
+        static_eval: Score,
+        node: Node,
     ) -> bool {
-        if self.has(Part::Exchange) && (choice.loses() || exchanges.see_of_move(choice.mv) <= 0) {
+        let mv = scored.mv;
+        if self.has(Part::SeePruning) && (scored.loses_material() || exchange.see_of_move(mv) <= 0)
+        {
             return true;
         }
-        let won = piece_value(board.piece_on(choice.mv.to)).max(1) * margins::PAWN;
-        let quiet = choice.mv.promotion.is_none();
-        self.has(Part::Futility) && quiet && own + won + margins::CAPTURE <= alpha
+        let won = piece_value(board.piece_on(mv.to)).max(1) * PAWN_VALUE;
+        self.has(Part::DeltaPruning)
+            && mv.promotion.is_none()
+            && static_eval + won + DELTA_MARGIN <= node.alpha
+    }
+
+    /// Late move pruning in check: one way out will do, beside those that win something.
+    fn prunes_evasion(&self, scored: &ScoredMove, best_score: Score) -> bool {
+        self.has(Part::LateMovePruning)
+            && !is_loss(best_score)
+            && (scored.is_quiet || scored.loses_material())
     }
 }

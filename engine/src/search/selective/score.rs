@@ -18,10 +18,10 @@ const MATE: Score = 32_000;
 const TABLEBASE: Score = 30_000;
 
 /// Beyond this lie the mates.
-const NO_MATE: Score = 31_000;
+const MATE_BOUND: Score = 31_000;
 
-/// Beyond this lies what is certain.
-const UNCERTAIN: Score = 29_000;
+/// Beyond this lie wins and losses that are certain.
+const DECISIVE_BOUND: Score = 29_000;
 
 /// Checkmated, `ply` plies from the root.
 pub(super) fn mated_in(ply: usize) -> Score {
@@ -29,13 +29,13 @@ pub(super) fn mated_in(ply: usize) -> Score {
 }
 
 /// Whether a win or loss is certain, by mate or by tablebase.
-pub(super) fn is_certain(score: Score) -> bool {
-    score.abs() > UNCERTAIN
+pub(super) fn is_decisive(score: Score) -> bool {
+    score.abs() > DECISIVE_BOUND
 }
 
 /// Whether a loss is certain, or nothing was looked at.
-pub(super) fn is_lost(score: Score) -> bool {
-    score < -UNCERTAIN
+pub(super) fn is_loss(score: Score) -> bool {
+    score < -DECISIVE_BOUND
 }
 
 /// The score of the encoder's value in [-1, 1]. No estimate is as even as a certain draw.
@@ -62,8 +62,8 @@ pub(super) fn to_value(score: Score) -> Value {
     let plies = |from: Score| (from - score.abs()) as u32;
     let lost = match score.abs() {
         0 => return Value::DRAW,
-        NO_MATE.. => Value::mated_in(plies(MATE)),
-        UNCERTAIN.. => Value::tablebase_loss_in(plies(TABLEBASE)),
+        MATE_BOUND.. => Value::mated_in(plies(MATE)),
+        DECISIVE_BOUND.. => Value::tablebase_loss_in(plies(TABLEBASE)),
         _ => {
             let p = win_probability_of_centipawns(score.into());
             return Value::estimate((2.0 * p - 1.0) as f32);
@@ -72,14 +72,14 @@ pub(super) fn to_value(score: Score) -> Value {
     if score > 0 { -lost } else { lost }
 }
 
-/// A score that counts its plies from the position itself, for the table.
-pub(super) fn from_position(score: Score, ply: usize) -> Score {
-    if is_certain(score) { score + score.signum() * ply as Score } else { score }
+/// A score as the transposition table stores it: a decisive one counts its plies from the position itself.
+pub(super) fn to_table(score: Score, ply: usize) -> Score {
+    if is_decisive(score) { score + score.signum() * ply as Score } else { score }
 }
 
-/// The same counted from the root, where the position is `ply` plies away.
-pub(super) fn from_root(score: Score, ply: usize) -> Score {
-    if is_certain(score) { score - score.signum() * ply as Score } else { score }
+/// A score as the transposition table gives it back, counted from the root, `ply` plies away.
+pub(super) fn from_table(score: Score, ply: usize) -> Score {
+    if is_decisive(score) { score - score.signum() * ply as Score } else { score }
 }
 
 #[cfg(test)]
@@ -99,14 +99,14 @@ mod tests {
         assert_eq!(to_value(-mated_in(3)).moves_to_mate(), Some(2));
         let loss = of_tablebase(Value::tablebase_loss_in(7), 7);
         assert_eq!(to_value(loss), Value::tablebase_loss_in(7));
-        assert!(is_certain(loss) && is_lost(loss) && !is_certain(15_000));
+        assert!(is_decisive(loss) && is_loss(loss) && !is_decisive(15_000));
     }
 
     #[test]
     fn the_table_counts_from_the_position() {
         for score in [mated_in(9), -mated_in(9), 31, of_tablebase(Value::tablebase_loss_in(9), 9)] {
-            assert_eq!(from_root(from_position(score, 5), 5), score);
+            assert_eq!(from_table(to_table(score, 5), 5), score);
         }
-        assert_eq!(from_position(mated_in(9), 5), mated_in(4));
+        assert_eq!(to_table(mated_in(9), 5), mated_in(4));
     }
 }

@@ -1,13 +1,20 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result};
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
-use super::*;
-use crate::position::{board_after, legal_moves, repetition_key};
-use crate::search::{Limits, Signal, TimeLimit, rules};
+use super::score::{self, Score, to_value};
+use super::{Part, Parts, Selective, SelectiveSettings};
+use crate::inference::{Evaluator, Worker};
+use crate::position::{Position, board_after, legal_moves, repetition_key};
+use crate::search::control::{Control, Limits, Signal, TimeLimit};
+use crate::search::planner::{Planner, Resources};
+use crate::search::report::Report;
+use crate::search::rules;
+use crate::search::value::Value;
 use crate::weights::Weights;
 
 const FENS: [&str; 6] = [
@@ -63,12 +70,12 @@ fn minimax(
 }
 
 #[test]
-fn ideas_that_only_order_and_cut_change_no_score() -> Result<()> {
+fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
     let mut evaluator = Evaluator::new(&worker()?, 4)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;
-        for parts in [&[][..], &[Part::Order, Part::History, Part::Aspiration]] {
+        for parts in [&[][..], &[Part::StaticOrdering, Part::History, Part::AspirationWindows]] {
             let report = search(&mut planner(Parts::only(parts), 1)?, &root, to_depth(3))?;
             assert_eq!(report.value, to_value(expected), "{fen} with {parts:?}");
         }

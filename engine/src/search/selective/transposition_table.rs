@@ -8,17 +8,17 @@ use anyhow::{Result, anyhow};
 use bytemuck::allocation::try_zeroed_slice_box;
 use cozy_chess::{Move, Piece, Square};
 
-use super::score::{Score, from_position, from_root};
+use super::score::{Score, from_table, to_table};
 use crate::hash_slot::{prefetch, slot_of};
 
 /// Entries that share a cache line; a position may stand in any of them.
 const BUCKET: usize = 4;
 
 /// A search later counts as this many plies less deep, when room is needed.
-const AGE: i32 = 8;
+const AGE_PENALTY: i32 = 8;
 
 /// An entry of this search that is so many plies deeper is worth more than a bound for another window.
-const DEEPER: i32 = 4;
+const MUCH_DEEPER: i32 = 4;
 
 /// Generations before they begin again.
 const GENERATIONS: u8 = 64;
@@ -34,35 +34,35 @@ pub(super) enum Bound {
     Exact,
 }
 
-/// What is known of a position.
+/// What a search found out about a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Known {
+pub(super) struct Entry {
     /// The best move; `None` where none was better than the others.
     pub(super) mv: Option<Move>,
     /// The score that the search found.
     pub(super) score: Score,
-    /// The encoder's own score of the position; none in check.
-    pub(super) own: Option<Score>,
+    /// The encoder's score of the position itself; none in check.
+    pub(super) static_eval: Option<Score>,
     /// Plies searched.
     pub(super) depth: i32,
     pub(super) bound: Bound,
 }
 
-impl Known {
-    /// Whether its score is surely nearer to the truth than `own`.
-    pub(super) fn says_more_than(&self, own: Score) -> bool {
+impl Entry {
+    /// Whether its score is surely nearer to the truth than the static evaluation.
+    pub(super) fn tightens(&self, static_eval: Score) -> bool {
         match self.bound {
             Bound::Exact => true,
-            Bound::Lower => self.score > own,
-            Bound::Upper => self.score < own,
+            Bound::Lower => self.score > static_eval,
+            Bound::Upper => self.score < static_eval,
         }
     }
 }
 
-/// Stands for no score of the position's own.
-const NO_OWN: i16 = i16::MIN;
+/// Stands for no static evaluation.
+const NO_STATIC_EVAL: i16 = i16::MIN;
 
-pub(super) struct Table {
+pub(super) struct TranspositionTable {
     /// Key xor content, and content, in turn.
     words: Box<[AtomicU64]>,
     generation: AtomicU8,
@@ -70,7 +70,7 @@ pub(super) struct Table {
     game: u64,
 }
 
-impl Table {
+impl TranspositionTable {
     /// A table of about `megabytes`. Fails where the system refuses that much memory.
     pub(super) fn new(megabytes: usize) -> Result<Self> {
         let line = BUCKET * 2;
@@ -94,58 +94,58 @@ impl Table {
     }
 
     /// What is known of the position with `key`, `ply` plies from the root.
-    pub(super) fn get(&self, key: u64, ply: usize) -> Option<Known> {
+    pub(super) fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
         let key = key ^ self.game;
-        let content = self.bucket(key).chunks_exact(2).find_map(|entry| {
-            let content = entry[1].load(Relaxed);
-            (content != 0 && entry[0].load(Relaxed) ^ content == key).then_some(content)
+        let content = self.bucket(key).chunks_exact(2).find_map(|slot| {
+            let content = slot[1].load(Relaxed);
+            (content != 0 && slot[0].load(Relaxed) ^ content == key).then_some(content)
         })?;
         unpack(content, ply)
     }
 
-    /// Fetches the bucket of `key` from memory, so that [`Self::get`] need not wait for it.
+    /// Fetches the bucket of `key` from memory, so that [`Self::probe`] need not wait for it.
     pub(super) fn prefetch(&self, key: u64) {
         prefetch(&self.bucket(key ^ self.game)[0]);
     }
 
-    /// Keeps what a search found out; what it did not is kept from before.
-    pub(super) fn put(&self, key: u64, ply: usize, mut known: Known) {
+    /// Stores what a search found out; the best move, where it found none, stays that of before.
+    pub(super) fn store(&self, key: u64, ply: usize, mut entry: Entry) {
         let key = key ^ self.game;
         let generation = self.generation.load(Relaxed);
         let (mut place, mut worth) = (0, i32::MAX);
-        for (index, entry) in self.bucket(key).chunks_exact(2).enumerate() {
-            let content = entry[1].load(Relaxed);
-            if content != 0 && entry[0].load(Relaxed) ^ content == key {
+        for (index, slot) in self.bucket(key).chunks_exact(2).enumerate() {
+            let content = slot[1].load(Relaxed);
+            if content != 0 && slot[0].load(Relaxed) ^ content == key {
                 let old = unpack(content, ply);
                 if let Some(old) = old
-                    && known.bound != Bound::Exact
+                    && entry.bound != Bound::Exact
                     && generation_of(content) == generation
-                    && old.depth > known.depth + DEEPER
+                    && old.depth > entry.depth + MUCH_DEEPER
                 {
                     return;
                 }
-                known.mv = known.mv.or(old.and_then(|old| old.mv));
+                entry.mv = entry.mv.or(old.and_then(|old| old.mv));
                 place = index;
                 break;
             }
             let age = i32::from((generation + GENERATIONS - generation_of(content)) % GENERATIONS);
-            let this = if content == 0 { i32::MIN } else { depth_of(content) - AGE * age };
+            let this = if content == 0 { i32::MIN } else { depth_of(content) - AGE_PENALTY * age };
             if this < worth {
                 (place, worth) = (index, this);
             }
         }
-        let content = pack(&known, ply, generation);
-        let entry = &self.bucket(key)[2 * place..];
-        entry[0].store(key ^ content, Relaxed);
-        entry[1].store(content, Relaxed);
+        let content = pack(&entry, ply, generation);
+        let slot = &self.bucket(key)[2 * place..];
+        slot[0].store(key ^ content, Relaxed);
+        slot[1].store(content, Relaxed);
     }
 
     /// How full the table is with this search's results, in permille, from its first thousand entries.
     pub(super) fn permille_full(&self) -> usize {
         let sample = &self.words[..self.words.len().min(2000)];
         let generation = self.generation.load(Relaxed);
-        let used = sample.chunks_exact(2).filter(|entry| {
-            let content = entry[1].load(Relaxed);
+        let used = sample.chunks_exact(2).filter(|slot| {
+            let content = slot[1].load(Relaxed);
             content != 0 && generation_of(content) == generation
         });
         used.count() * 2000 / sample.len().max(1)
@@ -157,35 +157,35 @@ impl Table {
     }
 }
 
-/// Content: move 16 bits, score 16, own score 16, depth 8, generation 6, bound 2 (0 in no entry).
-fn pack(known: &Known, ply: usize, generation: u8) -> u64 {
-    let score = from_position(known.score, ply) as i16;
-    let own = known.own.map_or(NO_OWN, |own| own as i16);
-    let bound = match known.bound {
+/// Content: move 16 bits, score 16, static evaluation 16, depth 8, generation 6, bound 2 (0 in no entry).
+fn pack(entry: &Entry, ply: usize, generation: u8) -> u64 {
+    let score = to_table(entry.score, ply) as i16;
+    let static_eval = entry.static_eval.map_or(NO_STATIC_EVAL, |eval| eval as i16);
+    let bound = match entry.bound {
         Bound::Upper => 1,
         Bound::Lower => 2,
         Bound::Exact => 3,
     };
-    u64::from(known.mv.map_or(0, pack_move))
+    u64::from(entry.mv.map_or(0, pack_move))
         | u64::from(score as u16) << 16
-        | u64::from(own as u16) << 32
-        | (known.depth.clamp(0, 255) as u64) << 48
+        | u64::from(static_eval as u16) << 32
+        | (entry.depth.clamp(0, 255) as u64) << 48
         | u64::from(generation) << 56
         | bound << 62
 }
 
-fn unpack(content: u64, ply: usize) -> Option<Known> {
+fn unpack(content: u64, ply: usize) -> Option<Entry> {
     let bound = match content >> 62 {
         1 => Bound::Upper,
         2 => Bound::Lower,
         3 => Bound::Exact,
         _ => return None,
     };
-    let own = (content >> 32) as i16;
-    Some(Known {
+    let static_eval = (content >> 32) as i16;
+    Some(Entry {
         mv: unpack_move(content as u16),
-        score: from_root(((content >> 16) as i16).into(), ply),
-        own: (own != NO_OWN).then_some(own.into()),
+        score: from_table(((content >> 16) as i16).into(), ply),
+        static_eval: (static_eval != NO_STATIC_EVAL).then_some(static_eval.into()),
         depth: depth_of(content),
         bound,
     })
@@ -219,56 +219,64 @@ mod tests {
     use super::super::score::mated_in;
     use super::*;
 
-    fn known(depth: i32) -> Known {
+    fn entry_of(depth: i32) -> Entry {
         let mv = Move { from: Square::A7, to: Square::B8, promotion: Some(Piece::Knight) };
-        Known { mv: Some(mv), score: -431, own: Some(-15_000), depth, bound: Bound::Upper }
+        Entry { mv: Some(mv), score: -431, static_eval: Some(-15_000), depth, bound: Bound::Upper }
     }
 
     #[test]
     fn what_is_put_is_got() -> Result<()> {
-        let mut table = Table::new(1)?;
-        assert_eq!(table.get(0, 0), None);
+        let mut table = TranspositionTable::new(1)?;
+        assert_eq!(table.probe(0, 0), None);
         for (key, entry) in [
-            (0, known(0)),
-            (7, Known { own: None, score: -mated_in(11), bound: Bound::Exact, ..known(200) }),
-            (9 << 60, Known { own: Some(1), bound: Bound::Lower, ..known(1) }),
+            (0, entry_of(0)),
+            (
+                7,
+                Entry {
+                    static_eval: None,
+                    score: -mated_in(11),
+                    bound: Bound::Exact,
+                    ..entry_of(200)
+                },
+            ),
+            (9 << 60, Entry { static_eval: Some(1), bound: Bound::Lower, ..entry_of(1) }),
         ] {
-            table.put(key, 3, entry);
-            assert_eq!(table.get(key, 3), Some(entry));
+            table.store(key, 3, entry);
+            assert_eq!(table.probe(key, 3), Some(entry));
             let castling = Move { from: Square::E1, to: Square::H1, promotion: None };
-            table.put(key, 3, Known { mv: Some(castling), ..entry });
-            table.put(key, 3, Known { mv: None, ..entry });
-            assert_eq!(table.get(key, 3).and_then(|found| found.mv), Some(castling));
+            table.store(key, 3, Entry { mv: Some(castling), ..entry });
+            table.store(key, 3, Entry { mv: None, ..entry });
+            assert_eq!(table.probe(key, 3).and_then(|found| found.mv), Some(castling));
         }
-        assert_eq!(table.get(7, 1).map(|found| found.score), Some(-mated_in(9)));
+        assert_eq!(table.probe(7, 1).map(|found| found.score), Some(-mated_in(9)));
         table.clear();
-        assert_eq!(table.get(7, 3), None);
+        assert_eq!(table.probe(7, 3), None);
         Ok(())
     }
 
     #[test]
     fn what_was_forgotten_makes_room_first() -> Result<()> {
-        let mut table = Table::new(1)?;
-        (0..4).for_each(|key| table.put(key, 0, known(200)));
+        let mut table = TranspositionTable::new(1)?;
+        (0..4).for_each(|key| table.store(key, 0, entry_of(200)));
         table.clear();
-        (0..4).for_each(|key| table.put(key, 0, known(1)));
-        assert!((0..4).all(|key| table.get(key, 0) == Some(known(1))));
+        (0..4).for_each(|key| table.store(key, 0, entry_of(1)));
+        assert!((0..4).all(|key| table.probe(key, 0) == Some(entry_of(1))));
         Ok(())
     }
 
     #[test]
     fn old_and_shallow_entries_make_room() -> Result<()> {
-        let table = Table::new(1)?;
-        (0..4).for_each(|key| table.put(key, 0, known(3 + key as i32)));
-        table.put(4, 0, known(1));
-        assert_eq!((table.get(0, 0), table.get(4, 0)), (None, Some(known(1))));
+        let table = TranspositionTable::new(1)?;
+        (0..4).for_each(|key| table.store(key, 0, entry_of(3 + key as i32)));
+        table.store(4, 0, entry_of(1));
+        assert_eq!((table.probe(0, 0), table.probe(4, 0)), (None, Some(entry_of(1))));
         table.begin_search();
         assert_eq!(table.permille_full(), 0);
-        table.put(3, 0, known(6));
-        (5..8).for_each(|key| table.put(key, 0, known(2)));
+        table.store(3, 0, entry_of(6));
+        (5..8).for_each(|key| table.store(key, 0, entry_of(2)));
         // Of the former search only what this one has found again is left.
-        assert_eq!((1..3).filter(|&key| table.get(key, 0).is_some()).count(), 0);
-        assert!(table.get(3, 0).is_some());
+        assert_eq!((1..3).filter(|&key| table.probe(key, 0).is_some()).count(), 0);
+        assert!(table.probe(3, 0).is_some());
         Ok(())
     }
 }

@@ -1,0 +1,41 @@
+//! Aspiration windows: an iteration begins with a narrow window around the score of the one before.
+
+use anyhow::Result;
+
+use super::node::Node;
+use super::parameters::{ASPIRATION_DELTA, ASPIRATION_MAX_DELTA, ASPIRATION_MIN_DEPTH};
+use super::parts::Part;
+use super::score::{INFINITE, Score, is_decisive};
+use super::thread::SearchThread;
+
+impl SearchThread<'_> {
+    /// Searches the root to `depth` plies, in a window around the score that is expected, widened until
+    /// the score lies inside. The outcome is in `best`: where a limit comes first, that of the root
+    /// moves searched by then, if any was better than the window's lower end.
+    pub(super) fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) -> Result<()> {
+        let narrow = self.has(Part::AspirationWindows) && depth >= ASPIRATION_MIN_DEPTH;
+        let mut delta = ASPIRATION_DELTA;
+        let (mut alpha, mut beta) = match expected {
+            Some(score) if narrow && !is_decisive(score) => (score - delta, score + delta),
+            _ => (-INFINITE, INFINITE),
+        };
+        let board = self.shared.root.board().clone();
+        loop {
+            self.best = None;
+            let root = Node { ply: 0, depth, alpha, beta, cut_node: false };
+            let score = self.search(&board, root)?;
+            delta += delta / 2;
+            if self.stopped || alpha < score && score < beta {
+                return Ok(());
+            }
+            if score <= alpha {
+                (alpha, beta) = (score - delta, (alpha + beta) / 2);
+            } else {
+                beta = score + delta;
+            }
+            if delta > ASPIRATION_MAX_DELTA {
+                (alpha, beta) = (-INFINITE, INFINITE);
+            }
+        }
+    }
+}

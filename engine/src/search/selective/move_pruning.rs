@@ -1,0 +1,64 @@
+//! Pruning of single moves near the leaves: late move pruning, futility pruning, SEE pruning.
+
+use super::candidate::CandidateMove;
+use super::node::{Node, NodeInfo};
+use super::parameters::{
+    FUTILITY_BASE, FUTILITY_MARGIN, FUTILITY_MAX_DEPTH, LMR_ONE_PLY, SEE_PRUNING_MAX_DEPTH,
+    late_move_count, late_move_reduction,
+};
+use super::parts::Part;
+use super::thread::SearchThread;
+use crate::see::StaticExchange;
+
+impl SearchThread<'_> {
+    /// Whether a move near the leaves is not worth a search.
+    pub(super) fn prunes_move(
+        &self,
+        node: Node,
+        info: &NodeInfo,
+        candidate: &CandidateMove,
+        exchange: &StaticExchange<'_>,
+    ) -> bool {
+        let reduction = late_move_reduction(node.depth, candidate.move_count) / LMR_ONE_PLY;
+        let reduced_depth = (node.depth - reduction).max(0);
+        let is_dull = candidate.scored.is_quiet && !candidate.gives_check;
+        let prunes_quiet = || {
+            self.late_move_pruning(node, info, candidate)
+                || self.futility_pruning(node, info, reduced_depth)
+        };
+        is_dull && prunes_quiet() || self.see_pruning(node, candidate, exchange, reduced_depth)
+    }
+
+    /// It comes after enough quiet moves.
+    fn late_move_pruning(&self, node: Node, info: &NodeInfo, candidate: &CandidateMove) -> bool {
+        self.has(Part::LateMovePruning)
+            && candidate.quiet_count >= late_move_count(node.depth, info.improving)
+    }
+
+    /// The position stands too far below alpha for a quiet move to mend it. In check there is no static
+    /// evaluation to go by.
+    fn futility_pruning(&self, node: Node, info: &NodeInfo, reduced_depth: i32) -> bool {
+        self.has(Part::FutilityPruning)
+            && reduced_depth <= FUTILITY_MAX_DEPTH
+            && info.static_eval.is_some_and(|static_eval| {
+                static_eval + FUTILITY_BASE + FUTILITY_MARGIN * reduced_depth <= node.alpha
+            })
+    }
+
+    /// It loses more material on its square than a search of this depth may win back.
+    fn see_pruning(
+        &self,
+        node: Node,
+        candidate: &CandidateMove,
+        exchange: &StaticExchange<'_>,
+        reduced_depth: i32,
+    ) -> bool {
+        let scored = &candidate.scored;
+        let allowed_loss =
+            if scored.is_quiet { reduced_depth * reduced_depth / 4 } else { node.depth };
+        self.has(Part::SeePruning)
+            && node.depth <= SEE_PRUNING_MAX_DEPTH
+            && (scored.is_quiet || scored.loses_material())
+            && exchange.see_of_move(scored.mv) < -allowed_loss
+    }
+}

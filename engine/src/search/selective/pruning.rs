@@ -1,0 +1,103 @@
+//! Pruning of whole nodes, before their moves: reverse futility pruning, razoring, null move pruning.
+
+use anyhow::Result;
+use cozy_chess::Board;
+
+use super::node::{Node, NodeInfo};
+use super::parameters::{
+    NULL_MOVE_EVAL_DIVISOR, NULL_MOVE_MIN_DEPTH, RAZORING_MARGIN, RAZORING_MAX_DEPTH,
+    REVERSE_FUTILITY_MARGIN, REVERSE_FUTILITY_MAX_DEPTH,
+};
+use super::parts::Part;
+use super::score::{Score, is_decisive};
+use super::thread::SearchThread;
+use super::transposition_table::{Bound, Entry};
+use crate::position::has_non_pawn_material;
+
+impl SearchThread<'_> {
+    /// The score of a node whose score seems out of reach of the window, as far as can be told without its
+    /// moves.
+    pub(super) fn prune_node(
+        &mut self,
+        board: &Board,
+        node: Node,
+        info: &NodeInfo,
+    ) -> Result<Option<Score>> {
+        let Some(static_eval) = info.static_eval.filter(|_| !is_decisive(node.beta)) else {
+            return Ok(None);
+        };
+        let eval = bounded_eval(static_eval, info.entry);
+        if let Some(score) = self.reverse_futility_pruning(node, eval, info.improving) {
+            return Ok(Some(score));
+        }
+        if let Some(score) = self.razoring(board, node, eval)? {
+            return Ok(Some(score));
+        }
+        self.null_move_pruning(board, node, eval)
+    }
+
+    /// The side to move stands so well that no reply will bring it below beta.
+    fn reverse_futility_pruning(&self, node: Node, eval: Score, improving: bool) -> Option<Score> {
+        let Node { depth, beta, .. } = node;
+        let margin = REVERSE_FUTILITY_MARGIN * (depth - i32::from(improving));
+        let prunes = self.has(Part::ReverseFutilityPruning)
+            && depth <= REVERSE_FUTILITY_MAX_DEPTH
+            && eval - margin >= beta;
+        prunes.then_some((eval + beta) / 2)
+    }
+
+    /// The side to move stands so badly that only a capture may still bring it above alpha: quiescence search
+    /// tells.
+    fn razoring(&mut self, board: &Board, node: Node, eval: Score) -> Result<Option<Score>> {
+        let Node { depth, alpha, .. } = node;
+        let far_below = depth <= RAZORING_MAX_DEPTH && eval + RAZORING_MARGIN * depth <= alpha;
+        if !far_below || !self.has(Part::Razoring) {
+            return Ok(None);
+        }
+        let score = self.quiescence(board, node)?;
+        Ok((score <= alpha).then_some(score))
+    }
+
+    /// The side to move passes, and still reaches beta in a search that is less deep.
+    fn null_move_pruning(
+        &mut self,
+        board: &Board,
+        node: Node,
+        eval: Score,
+    ) -> Result<Option<Score>> {
+        let Node { ply, depth, beta, cut_node, .. } = node;
+        let after_null_move = self.stack[ply - 1].moved.is_none();
+        let worth_trying = self.has(Part::NullMovePruning)
+            && depth >= NULL_MOVE_MIN_DEPTH
+            && !after_null_move
+            && eval >= beta
+            // Else passing may be better than any move.
+            && has_non_pawn_material(board);
+        let Some(child) = worth_trying.then(|| board.null_move()).flatten() else {
+            return Ok(None);
+        };
+        let reduction = 3 + depth / 3 + ((eval - beta) / NULL_MOVE_EVAL_DIVISOR).min(3);
+        let reduced = Node {
+            ply: ply + 1,
+            depth: depth - reduction,
+            alpha: -beta,
+            beta: 1 - beta,
+            cut_node: !cut_node,
+        };
+        self.make_null_move(board, ply);
+        let score = -self.search(&child, reduced)?;
+        self.unmake_move();
+        let holds = score >= beta && !self.stopped;
+        Ok(holds.then_some(if is_decisive(score) { beta } else { score }))
+    }
+}
+
+/// The static evaluation, corrected by the score of an earlier search where that bounds it.
+fn bounded_eval(static_eval: Score, entry: Option<Entry>) -> Score {
+    match entry {
+        Some(Entry { score, .. }) if is_decisive(score) => static_eval,
+        Some(Entry { score, bound: Bound::Lower, .. }) => static_eval.max(score),
+        Some(Entry { score, bound: Bound::Upper, .. }) => static_eval.min(score),
+        _ => static_eval,
+    }
+}

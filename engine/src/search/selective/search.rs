@@ -1,0 +1,84 @@
+//! Alpha-beta at one node: draws, tables, static evaluation and pruning, before the moves are searched.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::Result;
+use cozy_chess::Board;
+
+use super::node::{Node, NodeInfo};
+use super::score::{DRAW, Score, mated_in, of_tablebase};
+use super::stack::MAX_PLY;
+use super::thread::SearchThread;
+use crate::search::rules;
+
+/// From this half-move clock on scores of the transposition table are not trusted: the 50-move rule is near.
+const LATE_HALFMOVE_CLOCK: u8 = 90;
+
+impl SearchThread<'_> {
+    /// The score of a position by its moves, exact inside the window of `node`, a bound outside.
+    pub(super) fn search(&mut self, board: &Board, mut node: Node) -> Result<Score> {
+        if node.depth <= 0 {
+            return self.quiescence(board, node);
+        }
+        let ply = node.ply;
+        self.stack[ply].pv.clear();
+        if self.count_node(ply) {
+            return Ok(DRAW);
+        }
+        if ply > 0 {
+            if let Some(score) = self.draw_or_tablebase_score(board, ply) {
+                return Ok(score);
+            }
+            // Mate distance pruning: no line is worth more than the shortest mate.
+            node.alpha = node.alpha.max(mated_in(ply));
+            node.beta = node.beta.min(-mated_in(ply + 1));
+            if node.alpha >= node.beta {
+                return Ok(node.alpha);
+            }
+        }
+        let excluded = self.stack[ply].excluded_move.is_some();
+        let entry = self.probe_table(board, ply);
+        if let Some(entry) = entry
+            && !excluded
+            && !node.is_pv()
+            && entry.depth >= node.depth
+            && node.is_cut_by(&entry)
+            && board.halfmove_clock() < LATE_HALFMOVE_CLOCK
+        {
+            return Ok(entry.score);
+        }
+        let static_eval = match excluded {
+            true => self.stack[ply].static_eval,
+            false => self.evaluate(board, ply, entry)?,
+        };
+        if ply >= MAX_PLY {
+            return Ok(static_eval.unwrap_or(DRAW));
+        }
+        let info = NodeInfo { entry, static_eval, improving: self.is_improving(ply) };
+        if !node.is_pv()
+            && !excluded
+            && let Some(score) = self.prune_node(board, node, &info)?
+        {
+            return Ok(score);
+        }
+        node.depth -= self.internal_iterative_reduction(node, &info);
+        self.search_moves(board, node, &info)
+    }
+
+    /// The score of a position where the game is drawn but for stalemate, or that the tablebases know.
+    pub(super) fn draw_or_tablebase_score(&self, board: &Board, ply: usize) -> Option<Score> {
+        if rules::is_drawn(board, ply as u32, &self.keys) {
+            return Some(DRAW);
+        }
+        let value = self.shared.tablebases?.value(board, ply as u32)?;
+        self.shared.tbhits.fetch_add(1, Relaxed);
+        Some(of_tablebase(value, ply))
+    }
+
+    /// Whether the side to move stands better than at its last move, or, where it was in check then, at the one
+    /// before.
+    fn is_improving(&self, ply: usize) -> bool {
+        let eval = |back: usize| ply.checked_sub(back).and_then(|ply| self.stack[ply].static_eval);
+        eval(0).zip(eval(2).or_else(|| eval(4))).is_some_and(|(now, before)| now > before)
+    }
+}

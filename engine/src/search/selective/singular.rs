@@ -1,0 +1,59 @@
+//! Singular extensions: a table move without which the position would be much worse is searched deeper.
+
+use anyhow::Result;
+use cozy_chess::{Board, Move};
+
+use super::node::{Node, NodeInfo};
+use super::parameters::SINGULAR_MIN_DEPTH;
+use super::parts::Part;
+use super::score::{Score, is_decisive};
+use super::stack::MAX_PLY;
+use super::thread::SearchThread;
+use super::transposition_table::Bound;
+
+/// What a search without the table move says of it.
+pub(super) enum Singularity {
+    /// It is searched so many plies deeper.
+    Extension(i32),
+    /// Others reach beta, too, which ends the search of the node (multi-cut).
+    MultiCut(Score),
+}
+
+impl SearchThread<'_> {
+    /// Whether `mv` is a table move that is singular: all others, searched half as deep, stay clearly below its
+    /// score.
+    pub(super) fn singularity(
+        &mut self,
+        board: &Board,
+        node: Node,
+        info: &NodeInfo,
+        mv: Move,
+    ) -> Result<Singularity> {
+        let Node { ply, depth, beta, .. } = node;
+        let worth_trying = self.has(Part::SingularExtensions)
+            && ply > 0
+            && ply < MAX_PLY / 2
+            && depth >= SINGULAR_MIN_DEPTH
+            && self.stack[ply].excluded_move.is_none();
+        let Some(entry) = info.entry.filter(|entry| {
+            worth_trying
+                && entry.mv == Some(mv)
+                && entry.depth >= depth - 3
+                && entry.bound != Bound::Upper
+                && !is_decisive(entry.score)
+        }) else {
+            return Ok(Singularity::Extension(0));
+        };
+        let singular_beta = entry.score - 2 * depth;
+        self.stack[ply].excluded_move = Some(mv);
+        let score = self.search(board, node.in_zero_window(singular_beta, (depth - 1) / 2))?;
+        self.stack[ply].excluded_move = None;
+        Ok(match score {
+            _ if self.stopped => Singularity::Extension(0),
+            _ if score < singular_beta => Singularity::Extension(1),
+            _ if singular_beta >= beta => Singularity::MultiCut(singular_beta),
+            _ if entry.score >= beta => Singularity::Extension(-1),
+            _ => Singularity::Extension(0),
+        })
+    }
+}

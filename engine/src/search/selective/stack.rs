@@ -1,0 +1,29 @@
+//! The search stack: what a thread remembers of each ply of the line that it searches.
+
+use cozy_chess::Move;
+
+use super::history::PieceTo;
+use super::move_picker::ScoredMove;
+use super::score::Score;
+
+/// Deepest ply of any line.
+pub(super) const MAX_PLY: usize = 128;
+
+/// One ply of the line.
+#[derive(Default)]
+pub(super) struct StackEntry {
+    /// The move made here; `None` where the side to move passed.
+    pub(super) moved: Option<PieceTo>,
+    /// The encoder's score of the position itself; none in check.
+    pub(super) static_eval: Option<Score>,
+    /// Quiet moves that caused a cutoff among the siblings of this position.
+    pub(super) killers: [Option<Move>; 2],
+    /// Left out by a singular search, to see what the position is worth without it.
+    pub(super) excluded_move: Option<Move>,
+    /// Memory for the moves.
+    pub(super) moves: Vec<ScoredMove>,
+    /// Memory for those that caused no cutoff.
+    pub(super) failed: Vec<ScoredMove>,
+    /// The principal variation from here on.
+    pub(super) pv: Vec<Move>,
+}
