@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use azimuth::encoder::fused::{self, AddNorm, Mask, reference};
+use azimuth::encoder::fused::{self, AddNorm, DropoutMask, reference};
 use candle_core::{Device, Result, Tensor};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -17,7 +17,7 @@ fn noise(shape: &[usize]) -> Tensor {
 }
 
 fn operations(c: &mut Criterion) {
-    let mask = Mask::new(0.1, 1);
+    let mask = DropoutMask::new(0.1, 1);
     let rows = BATCH * LENGTH;
     let (packed, bias) = (noise(&[BATCH, LENGTH, 3 * WIDTH]), noise(&[3 * WIDTH]));
     let mixed = noise(&[BATCH, LENGTH, WIDTH]);

@@ -108,8 +108,7 @@ fn families(positions: usize) -> Result<Vec<Vec<Board>>> {
 fn embed(encoder: &mut dyn Encoder, boards: &[&Board]) -> Result<Vec<f32>> {
     let mut embeddings = Vec::new();
     for part in boards.chunks(encoder.attributes().recommended_batch) {
-        let mut inputs = Inputs::new(encoder.attributes().input);
-        part.iter().for_each(|board| inputs.push(board));
+        let inputs = Inputs::of(encoder.attributes().input, part.iter().copied());
         embeddings.extend(encoder.encode(&inputs)?);
     }
     Ok(embeddings)

@@ -42,12 +42,6 @@ fn positions() -> Vec<Board> {
     boards
 }
 
-fn batch(set: FeatureSet, boards: &[Board]) -> FeatureBatch {
-    let mut batch = FeatureBatch::new(set);
-    boards.iter().for_each(|board| batch.push(&Placement::of(board)));
-    batch
-}
-
 fn sparse_weights() -> Result<(Weights, azimuth::encoder::sparse::SparseConfig)> {
     let weights = Weights::embedded()?;
     let Architecture::Sparse(config) = weights.metadata.architecture.clone() else {
@@ -59,7 +53,7 @@ fn sparse_weights() -> Result<(Weights, azimuth::encoder::sparse::SparseConfig)>
 #[test]
 fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
     let (weights, config) = sparse_weights()?;
-    let inputs = Inputs::Features(batch(config.features, &positions()));
+    let inputs = Inputs::Features(FeatureBatch::of(config.features, &positions()));
     let encode = |kernels: Kernels| -> Result<Vec<f32>> {
         let encoder = IntegerEncoder::new(&config, &weights.parameters)?;
         encoder.with_kernels(kernels).encode(&inputs)
@@ -74,7 +68,7 @@ fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
 #[test]
 fn integers_stay_close_to_the_definition() -> Result<()> {
     let (weights, config) = sparse_weights()?;
-    let features = batch(config.features, &positions());
+    let features = FeatureBatch::of(config.features, &positions());
     let network = SparseNetwork::new(&config, &weights.parameters)?;
     let exact = network.forward(&Arc::new(features.clone()), None, None)?;
     let exact = weights.axis.cosines(&exact.flatten_all()?.to_vec1()?);
@@ -111,7 +105,7 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
             SparseConfig { features: set.parse()?, accumulator: 128, embedding_dim: 16, heads };
         config.check()?;
         let parameters = made_up(&config)?;
-        let features = batch(config.features, &positions());
+        let features = FeatureBatch::of(config.features, &positions());
         let network = SparseNetwork::new(&config, &parameters)?;
         let exact = network.forward(&Arc::new(features.clone()), None, None)?;
         let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
@@ -131,7 +125,7 @@ fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
         let config = SparseConfig { features, accumulator: 128, embedding_dim: 16, heads: 1 };
         let parameters = made_up(&config)?;
         let encode = |boards: &[Board]| {
-            let inputs = Inputs::Features(batch(features, boards));
+            let inputs = Inputs::Features(FeatureBatch::of(features, boards));
             IntegerEncoder::new(&config, &parameters)?.encode(&inputs)
         };
         let boards = positions();

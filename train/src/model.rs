@@ -311,8 +311,8 @@ mod tests {
             TransformerConfig { layers: 1, hidden: 16, heads: 1, mlp: 16, embedding_dim: 8 };
         let architecture = Architecture::Transformer(config);
         let mut model = Model::new(&architecture, &Device::Cpu, dtype, 0.1, 3)?;
-        let mut inputs = Inputs::new(InputKind::Tokens);
-        (0..8).for_each(|number| inputs.push(&Board::chess960_startpos(number * 100)));
+        let boards: Vec<Board> = (0..8).map(|n| Board::chess960_startpos(n * 100)).collect();
+        let inputs = Inputs::of(InputKind::Tokens, &boards);
         let schedule = Schedule {
             rule: Rule::Sgd,
             learning_rate: 1e-2,

@@ -57,8 +57,7 @@ fn begin<'a>(
     weights: &Weights,
     boards: impl Iterator<Item = &'a Board>,
 ) -> Result<Scores> {
-    let mut inputs = Inputs::new(encoder.attributes().input);
-    boards.for_each(|board| inputs.push(board));
+    let inputs = Inputs::of(encoder.attributes().input, boards);
     encoder.begin(&inputs, &weights.axis)
 }
 

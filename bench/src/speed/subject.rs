@@ -11,7 +11,6 @@ use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
 use azimuth::encoder::sparse::features::FeatureBatch;
 use azimuth::encoder::sparse::{HIDDEN, SparseConfig};
 use azimuth::encoder::transformer::TransformerConfig;
-use azimuth::placement::Placement;
 use azimuth::tokens;
 use azimuth::weights::{Metadata, Weights};
 use candle_core::{Device, Tensor};
@@ -57,8 +56,7 @@ impl Subject {
     pub fn operations(&self, boards: &[Board]) -> f64 {
         match &self.weights.metadata.architecture {
             Architecture::Sparse(config) => {
-                let mut batch = FeatureBatch::new(config.features);
-                boards.iter().for_each(|board| batch.push(&Placement::of(board)));
+                let batch = FeatureBatch::of(config.features, boards);
                 sparse_operations(config, batch.rows().len() as f64 / boards.len() as f64)
             }
             Architecture::Transformer(config) => transformer_operations(config),

@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::scorer::Scorer;
 use super::worker::{Notice, Request};
-use crate::encoder::{Coming, Inputs, OutOfMemory, Scores};
+use crate::encoder::{Inputs, OutOfMemory, PendingScores, Scores};
 
 /// How long a batch waits for the requests of other searches.
 const PATIENCE: Duration = Duration::from_micros(200);
@@ -84,7 +84,7 @@ impl Desk {
     /// Works until nobody can send requests any more.
     pub fn serve(mut self, waiting: &Receiver<Request>) {
         let mut held = None;
-        let mut last: Option<(Batch, Box<dyn Coming>)> = None;
+        let mut last: Option<(Batch, Box<dyn PendingScores>)> = None;
         loop {
             let first = match (held.take(), &last) {
                 (Some(request), _) => Some(request),
@@ -92,9 +92,9 @@ impl Desk {
                     Ok(request) => Some(request),
                     Err(_) => return,
                 },
-                (None, Some((_, coming))) => match waiting.recv_timeout(GLANCE) {
+                (None, Some((_, pending))) => match waiting.recv_timeout(GLANCE) {
                     Ok(request) => Some(request),
-                    Err(RecvTimeoutError::Timeout) if !coming.is_ready() => continue,
+                    Err(RecvTimeoutError::Timeout) if !pending.is_ready() => continue,
                     Err(_) => None,
                 },
             };
@@ -105,11 +105,11 @@ impl Desk {
                 (batch, scores)
             });
             // Before a batch is tried again, so that the last one's memory is free.
-            if let Some((batch, coming)) = last.take() {
-                self.finish(batch, coming.wait());
+            if let Some((batch, pending)) = last.take() {
+                self.finish(batch, pending.wait());
             }
             match next {
-                Some((batch, Ok(Scores::Coming(coming)))) => last = Some((batch, coming)),
+                Some((batch, Ok(Scores::Pending(pending)))) => last = Some((batch, pending)),
                 Some((batch, Ok(Scores::Ready(cosines)))) => self.finish(batch, Ok(cosines)),
                 Some((batch, Err(error))) => self.finish(batch, Err(error)),
                 None => {}

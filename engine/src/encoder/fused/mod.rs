@@ -6,19 +6,20 @@
 //! [`reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
 //! head wider than the kernels take, say), and tests hold the fused ones to them.
 
+mod add_norm;
+mod column_sums;
 mod cpu;
 #[cfg(any(feature = "cuda", test))]
 mod cuda;
-mod mask;
+mod dropout_mask;
 pub mod numerics;
 pub mod reference;
 
 use candle_core::{DType, Result, Tensor};
 
-pub use mask::Mask;
-
-/// What is added to the variance in a layer norm (PyTorch's default).
-pub const LAYER_NORM_EPSILON: f32 = 1e-5;
+pub use add_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
+pub use column_sums::column_sums;
+pub use dropout_mask::DropoutMask;
 
 /// Rows of `table` (ids x H) by their `ids` (batch x length, u8), each with its place's row of `places`
 /// (length x H) added: (batch * length x H).
@@ -34,7 +35,12 @@ pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
 /// Softmax attention: `packed`, (batch, length, 3H), holds queries, keys and values without their `bias`
 /// (3H), in `heads` heads of H / heads each; the result is (batch, length, H). `mask` drops attention
 /// weights.
-pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Result<Tensor> {
+pub fn attention(
+    packed: &Tensor,
+    bias: &Tensor,
+    heads: usize,
+    mask: DropoutMask,
+) -> Result<Tensor> {
     match path(packed) {
         Path::Cpu => cpu::attention(packed, bias, heads, mask),
         #[cfg(feature = "cuda")]
@@ -50,7 +56,7 @@ pub fn attention_back(
     packed: &Tensor,
     bias: &Tensor,
     heads: usize,
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<Tensor> {
     match path(packed) {
@@ -68,7 +74,7 @@ pub fn attention_back(
 }
 
 /// `GELU(x + bias)` with the exact Gaussian distribution; `x` is (rows, width).
-pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
+pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     match path(x) {
         Path::Cpu => cpu::gelu(x, bias, mask),
         #[cfg(feature = "cuda")]
@@ -78,7 +84,12 @@ pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
 }
 
 /// Gradient of [`gelu`] along `x`, given that of its result. The bias's is the sum of its rows.
-pub fn gelu_back(x: &Tensor, bias: &Tensor, mask: Mask, gradient: &Tensor) -> Result<Tensor> {
+pub fn gelu_back(
+    x: &Tensor,
+    bias: &Tensor,
+    mask: DropoutMask,
+    gradient: &Tensor,
+) -> Result<Tensor> {
     match path(x) {
         Path::Cpu => cpu::gelu_back(x, bias, mask, gradient),
         #[cfg(feature = "cuda")]
@@ -91,31 +102,13 @@ pub fn gelu_back(x: &Tensor, bias: &Tensor, mask: Mask, gradient: &Tensor) -> Re
     }
 }
 
-/// The parameters of a residual connection and its layer norm, each of the rows' width.
-#[derive(Clone, Debug)]
-pub struct AddNorm {
-    /// Of the matrix product whose result is added.
-    pub bias: Tensor,
-    /// What the normed values are multiplied with.
-    pub weight: Tensor,
-    /// What is added to them then.
-    pub shift: Tensor,
-}
-
-/// Gradients of [`add_norm`].
-pub struct AddNormBack {
-    /// Along the residual `x`.
-    pub x: Tensor,
-    /// Along `branch`; the sum of its rows is the bias's.
-    pub branch: Tensor,
-    /// Along [`AddNorm::weight`].
-    pub weight: Tensor,
-    /// Along [`AddNorm::shift`].
-    pub shift: Tensor,
-}
-
 /// Layer norm of `x + mask(branch + bias)`; `x` and `branch` are (rows, width).
-pub fn add_norm(x: &Tensor, branch: &Tensor, parameters: &AddNorm, mask: Mask) -> Result<Tensor> {
+pub fn add_norm(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: DropoutMask,
+) -> Result<Tensor> {
     match path(x) {
         Path::Cpu => cpu::add_norm(x, branch, parameters, mask),
         #[cfg(feature = "cuda")]
@@ -129,7 +122,7 @@ pub fn add_norm_back(
     x: &Tensor,
     branch: &Tensor,
     parameters: &AddNorm,
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<AddNormBack> {
     match path(x) {
@@ -140,13 +133,6 @@ pub fn add_norm_back(
         }
         _ => reference::add_norm_back(x, branch, parameters, mask, gradient),
     }
-}
-
-/// Sums over the rows of `x` (rows, width), as a product: a device adds up thousands of rows faster so
-/// than by candle's reduction, and with 32 bits whatever the precision of `x`.
-pub fn column_sums(x: &Tensor) -> Result<Tensor> {
-    let (rows, width) = x.dims2()?;
-    Tensor::ones((1, rows), x.dtype(), x.device())?.matmul(x)?.reshape(width)
 }
 
 /// Who has a fused operation for a tensor.

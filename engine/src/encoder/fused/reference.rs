@@ -3,7 +3,8 @@
 use candle_core::{D, Result, Tensor, Var};
 use candle_nn::ops;
 
-use super::{AddNorm, AddNormBack, LAYER_NORM_EPSILON, Mask};
+use super::add_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
+use super::dropout_mask::DropoutMask;
 
 /// What [`super::embed`] computes.
 pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
@@ -13,7 +14,12 @@ pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
 }
 
 /// What [`super::attention`] computes.
-pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Result<Tensor> {
+pub fn attention(
+    packed: &Tensor,
+    bias: &Tensor,
+    heads: usize,
+    mask: DropoutMask,
+) -> Result<Tensor> {
     let (batch, length, width) = packed.dims3()?;
     let (hidden, head) = (width / 3, width / 3 / heads);
     // (batch, length, 3H) -> q, k, v of (batch, heads, length, head).
@@ -27,12 +33,17 @@ pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Re
 }
 
 /// What [`super::gelu`] computes.
-pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
+pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     drop(&x.broadcast_add(bias)?.gelu_erf()?, mask)
 }
 
 /// What [`super::add_norm`] computes.
-pub fn add_norm(x: &Tensor, branch: &Tensor, parameters: &AddNorm, mask: Mask) -> Result<Tensor> {
+pub fn add_norm(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: DropoutMask,
+) -> Result<Tensor> {
     let AddNorm { bias, weight, shift } = parameters;
     let sum = (x + drop(&branch.broadcast_add(bias)?, mask)?)?;
     let centred = sum.broadcast_sub(&sum.mean_keepdim(D::Minus1)?)?;
@@ -46,7 +57,7 @@ pub fn add_norm_back(
     x: &Tensor,
     branch: &Tensor,
     parameters: &AddNorm,
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<AddNormBack> {
     let AddNorm { bias, weight, shift } = parameters;
@@ -79,7 +90,7 @@ pub fn gradients<const N: usize>(
     Ok(gradients)
 }
 
-fn drop(x: &Tensor, mask: Mask) -> Result<Tensor> {
+fn drop(x: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     if mask.is_none() {
         return Ok(x.clone());
     }

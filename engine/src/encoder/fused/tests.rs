@@ -19,8 +19,8 @@ fn check(what: &str, found: &Tensor, expected: &Tensor) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn masks() -> [Mask; 2] {
-    [Mask::NONE, Mask::new(0.3, 7 << 33 | 5)]
+pub(super) fn masks() -> [DropoutMask; 2] {
+    [DropoutMask::NONE, DropoutMask::new(0.3, 7 << 33 | 5)]
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn add_norm_equals_candles() -> Result<()> {
 fn the_references_have_the_gradients_of_their_values() -> Result<()> {
     let (packed, bias) = (wave(&[2, 5, 24], 0.61)?, wave(&[24], 0.2)?);
     let weights = wave(&[2, 5, 8], 0.77)?;
-    let mask = Mask::new(0.2, 3);
+    let mask = DropoutMask::new(0.2, 3);
     let attend = |packed: &[Tensor]| reference::attention(&packed[0], &bias, 2, mask);
     let [slopes] = reference::gradients(attend, [&packed], &weights)?;
     let (slopes, values) = (slopes.flatten_all()?, packed.flatten_all()?);

@@ -7,16 +7,16 @@ use cozy_chess::Color;
 use multiversion::multiversion;
 
 use super::accumulator::Accumulator;
+use super::config::{HIDDEN, MAX_PIECES, SparseConfig};
 use super::features::{FeatureSet, Features};
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
-use super::{HIDDEN, MOST_PIECES, SparseConfig};
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 
 pub use super::kernels::Kernels;
 
 /// More captures than any one position has.
-const MOST_CAPTURES: i32 = 64;
+const MAX_CAPTURES: i32 = 64;
 
 /// A quantised sparse encoder. Copies share the feature table.
 #[derive(Clone)]
@@ -131,8 +131,8 @@ fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
         }
     }
     squares.sort_unstable_by_key(|&largest| -largest);
-    let pieces: i32 = squares[..MOST_PIECES].iter().sum();
-    let times = if set.captures { MOST_CAPTURES } else { FeatureSet::THREATS_SEEN };
+    let pieces: i32 = squares[..MAX_PIECES].iter().sum();
+    let times = if set.captures { MAX_CAPTURES } else { FeatureSet::THREATS_SEEN };
     largest(&sums.bias) + pieces + times * others
 }
 

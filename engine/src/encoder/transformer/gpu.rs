@@ -12,7 +12,7 @@ use super::{Transformer, TransformerConfig, token_ids};
 use crate::axis::Axis;
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{
-    Attributes, Coming, Encoder, InputKind, Inputs, OutOfMemory, Perspective, Scores,
+    Attributes, Encoder, InputKind, Inputs, OutOfMemory, PendingScores, Perspective, Scores,
     without_backtrace,
 };
 
@@ -75,11 +75,11 @@ impl Encoder for GpuEncoder {
             let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&direction);
             self.pipe.begin(tokens_of(inputs), network)
         };
-        Ok(Scores::Coming(Box::new(begin().map_err(told_apart)?)))
+        Ok(Scores::Pending(Box::new(begin().map_err(told_apart)?)))
     }
 }
 
-impl Coming for Sent {
+impl PendingScores for Sent {
     fn is_ready(&self) -> bool {
         self.is_done()
     }

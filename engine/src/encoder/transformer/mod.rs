@@ -16,5 +16,4 @@ pub use config::TransformerConfig;
 pub use encoder::TransformerEncoder;
 #[cfg(feature = "cuda")]
 pub use gpu::GpuEncoder;
-pub(super) use network::normalize;
 pub use network::{Dropout, Trace, Transformer, token_ids};

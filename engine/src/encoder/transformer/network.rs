@@ -6,9 +6,9 @@ use anyhow::Result;
 use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::Linear;
 
-use super::TransformerConfig;
-use super::config::{LENGTH, layer_name};
-use crate::encoder::fused::{self, AddNorm, Mask};
+use super::config::{LENGTH, TransformerConfig, layer_name};
+use crate::encoder::fused::{self, AddNorm, DropoutMask};
+use crate::encoder::normalize::normalize;
 use crate::encoder::parameters::Parameters;
 use crate::tokens::{self, Tokens};
 
@@ -40,9 +40,9 @@ impl Dropout {
         Self { rate, seed }
     }
 
-    fn mask(self, layer: usize, site: Site) -> Mask {
+    fn mask(self, layer: usize, site: Site) -> DropoutMask {
         let place = 4 * layer as u64 + site as u64 + 1;
-        Mask::new(self.rate, self.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        DropoutMask::new(self.rate, self.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 }
 
@@ -329,13 +329,6 @@ fn product_back(
     found.insert(format!("{name}.weight"), slopes.t()?.matmul(x)?);
     found.insert(format!("{name}.bias"), fused::column_sums(slopes)?);
     Ok(())
-}
-
-/// The lengths of rows, and the rows scaled to unit length.
-pub(in crate::encoder) fn normalize(x: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
-    let lengths = (x.sqr()?.sum_keepdim(D::Minus1)? + 1e-12)?.sqrt()?;
-    let unit = x.broadcast_div(&lengths)?;
-    Ok((lengths, unit))
 }
 
 /// A batch of tokens as a (batch x 78) u8 tensor, CLS first.

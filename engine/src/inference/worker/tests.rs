@@ -9,7 +9,7 @@ use cozy_chess::Board;
 use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
-use crate::encoder::{Coming, OutOfMemory, Scores};
+use crate::encoder::{OutOfMemory, PendingScores, Scores};
 
 const MAXIMUM: usize = 40;
 
@@ -77,7 +77,7 @@ impl Encoder for Remote {
         }
         let cosines = axis.cosines(&self.encoder.encode(inputs)?);
         let (events, failure) = (self.events.clone(), self.failure);
-        Ok(Scores::Coming(Box::new(OnDevice { cosines, number, failure, events })))
+        Ok(Scores::Pending(Box::new(OnDevice { cosines, number, failure, events })))
     }
 }
 
@@ -88,7 +88,7 @@ struct OnDevice {
     events: Arc<Mutex<Vec<Event>>>,
 }
 
-impl Coming for OnDevice {
+impl PendingScores for OnDevice {
     fn is_ready(&self) -> bool {
         let begins = |event: &&Event| matches!(event, Event::Begin(_));
         let begun = self.events.lock().expect("no panics").iter().filter(begins).count();
@@ -154,9 +154,8 @@ fn ask(weights: &Arc<Weights>, client: &mut Client, first: u32, count: u32) -> R
 }
 
 fn inputs(client: &Client, first: u32, count: u32) -> Inputs {
-    let mut inputs = Inputs::new(client.attributes().input);
-    (first..first + count).for_each(|number| inputs.push(&Board::chess960_startpos(number)));
-    inputs
+    let boards: Vec<Board> = (first..first + count).map(Board::chess960_startpos).collect();
+    Inputs::of(client.attributes().input, &boards)
 }
 
 fn expected(weights: &Arc<Weights>, inputs: &Inputs) -> Result<Vec<f32>> {

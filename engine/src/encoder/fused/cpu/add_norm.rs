@@ -1,13 +1,19 @@
-//! Residual connection and layer norm.
+//! Layer norm with the residual connection before it.
 
 use candle_core::{Device, Result, Tensor};
 use multiversion::multiversion;
 
-use super::super::{AddNorm, AddNormBack, LAYER_NORM_EPSILON, Mask};
+use super::super::add_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
+use super::super::dropout_mask::DropoutMask;
 use super::gelu::drop_row;
 use crate::encoder::storage::with_values;
 
-pub fn add_norm(x: &Tensor, branch: &Tensor, parameters: &AddNorm, mask: Mask) -> Result<Tensor> {
+pub fn add_norm(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: DropoutMask,
+) -> Result<Tensor> {
     let AddNorm { bias, weight, shift } = parameters;
     let mut out = vec![0.0; x.elem_count()];
     with_values([x, branch, bias, weight, shift], |[x, branch, bias, weight, shift]| {
@@ -20,7 +26,7 @@ pub fn add_norm_back(
     x: &Tensor,
     branch: &Tensor,
     parameters: &AddNorm,
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<AddNormBack> {
     let AddNorm { bias, weight, shift } = parameters;
@@ -65,7 +71,7 @@ impl Row<'_> {
         row: usize,
         x: &[f32],
         branch: &[f32],
-        mask: Mask,
+        mask: DropoutMask,
         sum: &mut [f32],
     ) -> (f32, f32) {
         for (sum, (branch, bias)) in sum.iter_mut().zip(branch.iter().zip(self.bias)) {
@@ -94,7 +100,14 @@ fn moments(row: &[f32]) -> (f32, f32) {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn norm(x: &[f32], branch: &[f32], row: &Row<'_>, shift: &[f32], mask: Mask, out: &mut [f32]) {
+fn norm(
+    x: &[f32],
+    branch: &[f32],
+    row: &Row<'_>,
+    shift: &[f32],
+    mask: DropoutMask,
+    out: &mut [f32],
+) {
     let width = shift.len();
     let rows = x.chunks_exact(width).zip(branch.chunks_exact(width));
     for (index, ((x, branch), out)) in rows.zip(out.chunks_exact_mut(width)).enumerate() {
@@ -110,7 +123,7 @@ fn norm_back(
     x: &[f32],
     branch: &[f32],
     row: &Row<'_>,
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &[f32],
     slopes: &mut Slopes,
 ) {

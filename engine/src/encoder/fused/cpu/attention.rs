@@ -3,11 +3,16 @@
 use candle_core::{Device, Result, Tensor};
 use multiversion::multiversion;
 
-use super::super::Mask;
+use super::super::dropout_mask::DropoutMask;
 use super::super::numerics::exp_of_negative;
 use crate::encoder::storage::with_values;
 
-pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Result<Tensor> {
+pub fn attention(
+    packed: &Tensor,
+    bias: &Tensor,
+    heads: usize,
+    mask: DropoutMask,
+) -> Result<Tensor> {
     let shape = AttentionShape::of(packed, heads)?;
     let mut mixed = vec![0.0; packed.elem_count() / 3];
     with_values([packed, bias], |[packed, bias]| attend(packed, bias, mask, &mut mixed, shape))?;
@@ -19,7 +24,7 @@ pub fn attention_back(
     packed: &Tensor,
     bias: &Tensor,
     heads: usize,
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<Tensor> {
     let shape = AttentionShape::of(packed, heads)?;
@@ -94,7 +99,7 @@ impl Head {
 
     /// Leaves softmax(q_row · k / sqrt(head)) in `weights`; `number` counts the rows of all heads.
     #[inline(always)]
-    fn weigh(&mut self, row: usize, number: usize, mask: Mask, shape: AttentionShape) {
+    fn weigh(&mut self, row: usize, number: usize, mask: DropoutMask, shape: AttentionShape) {
         let AttentionShape { length, head, .. } = shape;
         let scale = 1.0 / (head as f32).sqrt();
         self.weights.fill(0.0);
@@ -185,7 +190,13 @@ fn turn_over(by_row: &[f32], by_column: &mut [f32], shape: AttentionShape) {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn attend(packed: &[f32], bias: &[f32], mask: Mask, mixed: &mut [f32], shape: AttentionShape) {
+fn attend(
+    packed: &[f32],
+    bias: &[f32],
+    mask: DropoutMask,
+    mixed: &mut [f32],
+    shape: AttentionShape,
+) {
     let AttentionShape { length, heads, head } = shape;
     let width = heads * head;
     let mut part = Head::new(shape);
@@ -208,7 +219,7 @@ fn attend(packed: &[f32], bias: &[f32], mask: Mask, mixed: &mut [f32], shape: At
 fn attend_back(
     packed: &[f32],
     bias: &[f32],
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &[f32],
     slopes: &mut [f32],
     shape: AttentionShape,

@@ -1,4 +1,4 @@
-//! Tokens with their places.
+//! Token embedding and positional embedding.
 
 use candle_core::{Device, Result, Tensor};
 

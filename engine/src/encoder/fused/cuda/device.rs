@@ -8,7 +8,7 @@ use candle_core::cuda_backend::cudarc::driver::{
 use candle_core::{CudaDevice, CudaStorage, DType, Layout, Result, Storage, bail};
 use half::{bf16, f16};
 
-use super::{Argument, Launch, MaskArgument};
+use super::launch::{Argument, Launch, MaskArgument};
 
 mod ptx {
     #![allow(missing_docs, reason = "written by the build script")]
@@ -21,7 +21,7 @@ const SHARED: usize = 48 << 10;
 // SAFETY: plain numbers in C's layout, as the kernels declare them.
 unsafe impl DeviceRepr for MaskArgument {}
 
-pub fn most_shared(device: &CudaDevice) -> Result<usize> {
+pub fn max_shared_memory(device: &CudaDevice) -> Result<usize> {
     let most = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
     Ok(device.cuda_stream().context().attribute(most).w()? as usize)
 }

@@ -10,7 +10,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use candle_core::{CpuStorage, Result, Storage, bail};
 use libloading::Library;
 
-use super::{Argument, Launch};
+use super::launch::{Argument, Launch, MaskArgument};
 
 type Emulate =
     unsafe extern "C" fn(*const c_char, *const u32, u32, u32, bool, *mut *mut c_void) -> bool;
@@ -71,7 +71,7 @@ pub fn launch(launch: &Launch<'_>) -> Result<()> {
 enum Value {
     Address(*mut c_void),
     Int(i32),
-    Mask(super::MaskArgument),
+    Mask(MaskArgument),
 }
 
 impl Value {

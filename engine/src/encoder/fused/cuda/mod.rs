@@ -5,105 +5,27 @@
 mod device;
 #[cfg(test)]
 mod emulated;
+mod launch;
 #[cfg(test)]
 mod tests;
 
 use candle_core::{DType, Device, Result, Tensor, bail};
 
-use super::{AddNorm, AddNormBack, Mask, column_sums};
+use super::add_norm::{AddNorm, AddNormBack};
+use super::column_sums::column_sums;
+use super::dropout_mask::DropoutMask;
+use launch::{Launch, THREADS, VECTOR_WIDTH};
 
 /// Threads of a warp.
 const WARP: usize = 32;
 /// Rows of a head that one warp works on.
 const TILE: usize = 16;
 /// The longest sequence whose weights fit into the kernels' registers.
-const LONGEST: usize = 80;
-/// Values that a thread moves at a time, at most.
-const PACKED: usize = 8;
-/// Threads of a block where they do not depend on the shape.
-const THREADS: usize = 128;
+const MAX_LENGTH: usize = 80;
 /// Warps that share the rows of a layer norm's gradient.
-const MOST_WARPS: usize = 4096;
+const MAX_WARPS: usize = 4096;
 
-/// A kernel, its grid and its arguments.
-struct Launch<'a> {
-    name: String,
-    dtype: DType,
-    grid: [u32; 2],
-    block: u32,
-    /// Bytes of shared memory.
-    shared: usize,
-    arguments: Vec<Argument<'a>>,
-}
-
-enum Argument<'a> {
-    /// Read or written; contiguous, and its first value on a multiple of [`PACKED`].
-    Tensor(&'a Tensor),
-    Int(i32),
-    Mask(MaskArgument),
-}
-
-/// `Mask` of `common.cuh`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct MaskArgument {
-    threshold: u32,
-    scale: f32,
-    seeds: [u32; 2],
-}
-
-impl From<Mask> for Argument<'_> {
-    fn from(mask: Mask) -> Self {
-        let Mask { threshold, scale, seeds } = mask;
-        Self::Mask(MaskArgument { threshold, scale, seeds })
-    }
-}
-
-impl From<usize> for Argument<'_> {
-    fn from(number: usize) -> Self {
-        Self::Int(number as i32)
-    }
-}
-
-impl<'a> From<&'a Tensor> for Argument<'a> {
-    fn from(tensor: &'a Tensor) -> Self {
-        Self::Tensor(tensor)
-    }
-}
-
-impl<'a> Launch<'a> {
-    fn new(operation: &str, dtype: DType) -> Result<Self> {
-        let precision = match dtype {
-            DType::F32 => "float",
-            DType::F16 => "f16",
-            DType::BF16 => "bf16",
-            other => bail!("{operation}: no kernel for {other:?}"),
-        };
-        let name = format!("{operation}_{precision}");
-        let (grid, block) = ([1, 1], THREADS as u32);
-        Ok(Self { name, dtype, grid, block, shared: 0, arguments: Vec::new() })
-    }
-
-    fn grid(mut self, x: usize, y: usize) -> Self {
-        self.grid = [x as u32, y as u32];
-        self
-    }
-
-    fn block(mut self, threads: usize) -> Self {
-        self.block = threads as u32;
-        self
-    }
-
-    fn shared(mut self, bytes: usize) -> Self {
-        self.shared = bytes;
-        self
-    }
-
-    fn with(mut self, argument: impl Into<Argument<'a>>) -> Self {
-        self.arguments.push(argument.into());
-        self
-    }
-
+impl Launch<'_> {
     fn run(self, device: &Device) -> Result<()> {
         match device {
             #[cfg(feature = "cuda")]
@@ -116,10 +38,10 @@ impl<'a> Launch<'a> {
 }
 
 /// Bytes of shared memory that a block may have.
-fn most_shared(device: &Device) -> Result<usize> {
+fn max_shared_memory(device: &Device) -> Result<usize> {
     match device {
         #[cfg(feature = "cuda")]
-        Device::Cuda(device) => device::most_shared(device),
+        Device::Cuda(device) => device::max_shared_memory(device),
         _ => Ok(256 << 10),
     }
 }
@@ -167,8 +89,8 @@ impl Shape {
     fn fits(&self, shared: usize, device: &Device) -> Result<bool> {
         // A grid has up to 65,535 rows.
         let sizes =
-            self.head.is_multiple_of(TILE) && self.length <= LONGEST && self.batch < 1 << 16;
-        Ok(sizes && shared <= most_shared(device)?)
+            self.head.is_multiple_of(TILE) && self.length <= MAX_LENGTH && self.batch < 1 << 16;
+        Ok(sizes && shared <= max_shared_memory(device)?)
     }
 
     fn launch<'a>(&self, operation: &str, dtype: DType, shared: usize) -> Result<Launch<'a>> {
@@ -187,7 +109,12 @@ pub fn takes_attention_back(packed: &Tensor, heads: usize) -> Result<bool> {
     shape.fits(shape.shared_back(), packed.device())
 }
 
-pub fn attention(packed: &Tensor, bias: &Tensor, heads: usize, mask: Mask) -> Result<Tensor> {
+pub fn attention(
+    packed: &Tensor,
+    bias: &Tensor,
+    heads: usize,
+    mask: DropoutMask,
+) -> Result<Tensor> {
     let shape = Shape::of(packed, heads)?;
     let [packed, bias] = aligned([packed, bias])?;
     let mixed = empty((shape.batch, shape.length, heads * shape.head), &packed)?;
@@ -202,7 +129,7 @@ pub fn attention_back(
     packed: &Tensor,
     bias: &Tensor,
     heads: usize,
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<Tensor> {
     let shape = Shape::of(packed, heads)?;
@@ -230,7 +157,7 @@ pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
     Ok(out)
 }
 
-pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
+pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     let [x, bias] = aligned([x, bias])?;
     let out = empty(x.shape(), &x)?;
     let (fours, launch) = elementwise("gelu", &x)?;
@@ -239,7 +166,12 @@ pub fn gelu(x: &Tensor, bias: &Tensor, mask: Mask) -> Result<Tensor> {
     Ok(out)
 }
 
-pub fn gelu_back(x: &Tensor, bias: &Tensor, mask: Mask, gradient: &Tensor) -> Result<Tensor> {
+pub fn gelu_back(
+    x: &Tensor,
+    bias: &Tensor,
+    mask: DropoutMask,
+    gradient: &Tensor,
+) -> Result<Tensor> {
     let [x, bias, gradient] = aligned([x, bias, gradient])?;
     let slopes = empty(x.shape(), &x)?;
     let (fours, launch) = elementwise("gelu_back", &x)?;
@@ -266,7 +198,12 @@ fn norm<'a>(operation: &str, x: &Tensor) -> Result<Launch<'a>> {
     Launch::new(&format!("{operation}_{chunks}"), x.dtype())
 }
 
-pub fn add_norm(x: &Tensor, branch: &Tensor, parameters: &AddNorm, mask: Mask) -> Result<Tensor> {
+pub fn add_norm(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: DropoutMask,
+) -> Result<Tensor> {
     let (rows, width) = x.dims2()?;
     let AddNorm { bias, weight, shift } = parameters;
     let [x, branch, bias, weight, shift] = aligned([x, branch, bias, weight, shift])?;
@@ -281,7 +218,7 @@ pub fn add_norm_back(
     x: &Tensor,
     branch: &Tensor,
     parameters: &AddNorm,
-    mask: Mask,
+    mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<AddNormBack> {
     let (rows, width) = x.dims2()?;
@@ -290,7 +227,7 @@ pub fn add_norm_back(
     let x_slopes = empty(x.shape(), &x)?;
     // Where nothing is dropped both are the same.
     let branch_slopes = if mask.is_none() { x_slopes.clone() } else { empty(x.shape(), &x)? };
-    let blocks = rows.min(MOST_WARPS).div_ceil(THREADS / WARP);
+    let blocks = rows.min(MAX_WARPS).div_ceil(THREADS / WARP);
     let parts = (blocks * THREADS / WARP, 2 * width);
     // SAFETY: the kernel writes every value.
     let parts = unsafe { Tensor::empty(parts, DType::F32, x.device())? };
@@ -318,7 +255,7 @@ fn aligned<const N: usize>(tensors: [&Tensor; N]) -> Result<[Tensor; N]> {
     let mut aligned = tensors.map(Tensor::clone);
     for tensor in &mut aligned {
         let layout = tensor.layout();
-        if !layout.is_contiguous() || !layout.start_offset().is_multiple_of(PACKED) {
+        if !layout.is_contiguous() || !layout.start_offset().is_multiple_of(VECTOR_WIDTH) {
             *tensor = tensor.force_contiguous()?;
         }
     }

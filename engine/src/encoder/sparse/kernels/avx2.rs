@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{ACTIVATION_SHIFT, Change, HIDDEN, SUM_ONE};
+use super::super::config::HIDDEN;
+use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen.

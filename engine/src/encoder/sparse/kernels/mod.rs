@@ -6,32 +6,11 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod sums;
 
-use super::HIDDEN;
-
-/// 1.0 in a feature sum.
-pub(super) const SUM_ONE: i16 = 255;
-
-/// Squares of sums are shifted by this, so that activations stay below 128 and pairs of products
-/// below 2^15.
-pub(super) const ACTIVATION_SHIFT: u32 = 9;
-
-/// 1.0 in an activation: `SUM_ONE² / 2^ACTIVATION_SHIFT`.
-pub(super) const ACTIVATION_ONE: f32 = 65_025.0 / 512.0;
-
-/// The feature sums.
-pub(super) struct Sums {
-    /// Feature rows, `SUM_ONE` to the unit.
-    pub(super) table: Vec<i16>,
-    pub(super) bias: Vec<i16>,
-}
-
-/// Rows of a table to add to a sum and to take out.
-struct Change<'a> {
-    table: &'a [i16],
-    added: &'a [u16],
-    removed: &'a [u16],
-}
+use super::config::HIDDEN;
+use sums::Change;
+pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};
 
 /// The instruction sets in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The kernels in plain Rust: the reference that the others match bit for bit.
 
-use super::{ACTIVATION_SHIFT, Change, HIDDEN, SUM_ONE};
+use super::super::config::HIDDEN;
+use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
 pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [u8]) {
     let width = sum.len();

@@ -5,7 +5,7 @@ use candle_core::{Device, Result, Shape, Tensor};
 
 /// Sets values to 0 at random and scales the others up, so that the mean stays (inverted dropout).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mask {
+pub struct DropoutMask {
     /// Values whose 32 random bits are below this are dropped.
     pub(super) threshold: u32,
     /// What the others are multiplied with.
@@ -13,7 +13,7 @@ pub struct Mask {
     pub(super) seeds: [u32; 2],
 }
 
-impl Mask {
+impl DropoutMask {
     /// Drops nothing.
     pub const NONE: Self = Self { threshold: 0, scale: 1.0, seeds: [0; 2] };
 
@@ -64,9 +64,9 @@ mod tests {
     #[test]
     fn values_are_dropped_at_the_rate_and_independently() {
         const COUNT: u32 = 1 << 16;
-        let drops = |mask: Mask, place: u32| mask.factor(place) == 0.0;
+        let drops = |mask: DropoutMask, place: u32| mask.factor(place) == 0.0;
         for (seed, other) in [(1, 2), (1, 1 << 32 | 1), (77, 78 << 32)] {
-            let (mask, other) = (Mask::new(0.1, seed), Mask::new(0.1, other));
+            let (mask, other) = (DropoutMask::new(0.1, seed), DropoutMask::new(0.1, other));
             let dropped = |i: &u32| drops(mask, *i);
             assert!(close((0..COUNT).filter(dropped).count() as u32, COUNT, 0.1));
             for apart in [1, 2, 78, 512] {
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn nothing_is_dropped_at_rate_0_and_the_mean_stays() {
-        assert!((0..1000).all(|place| Mask::NONE.factor(place) == 1.0));
-        assert!(Mask::new(0.0, 5).is_none());
-        assert_eq!((0..100).map(|i| Mask::new(0.5, 3).factor(i)).fold(0.0, f32::max), 2.0);
+        assert!((0..1000).all(|place| DropoutMask::NONE.factor(place) == 1.0));
+        assert!(DropoutMask::new(0.0, 5).is_none());
+        assert_eq!((0..100).map(|i| DropoutMask::new(0.5, 3).factor(i)).fold(0.0, f32::max), 2.0);
     }
 }

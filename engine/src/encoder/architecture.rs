@@ -1,0 +1,62 @@
+//! Which encoders there are, with their sizes.
+
+use serde::{Deserialize, Serialize};
+
+use super::inputs::InputKind;
+use super::parameters::ParameterSpec;
+use super::sparse::SparseConfig;
+use super::transformer::TransformerConfig;
+
+/// Which encoder a weights file holds, with its sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Architecture {
+    /// The paper's transformer over 77 tokens.
+    Transformer(TransformerConfig),
+    /// Summed embeddings of attack-aware features, for CPUs.
+    Sparse(SparseConfig),
+}
+
+impl Architecture {
+    /// What the encoder reads.
+    pub fn input_kind(&self) -> InputKind {
+        match self {
+            Self::Transformer(_) => InputKind::Tokens,
+            Self::Sparse(config) => InputKind::Features(config.features),
+        }
+    }
+
+    /// Whose win the axis of this encoder's space points to.
+    pub fn perspective(&self) -> Perspective {
+        match self {
+            Self::Transformer(_) => Perspective::White,
+            Self::Sparse(_) => Perspective::SideToMove,
+        }
+    }
+
+    /// Dimension of the embeddings.
+    pub fn embedding_dim(&self) -> usize {
+        match self {
+            Self::Transformer(config) => config.embedding_dim,
+            Self::Sparse(config) => config.embedding_dim,
+        }
+    }
+
+    /// Name, shape and initial distribution of every parameter in a weights file.
+    pub fn parameters(&self) -> Vec<ParameterSpec> {
+        match self {
+            Self::Transformer(config) => config.parameters(),
+            Self::Sparse(config) => config.parameters(),
+        }
+    }
+}
+
+/// Whose win a score of 1 stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Perspective {
+    /// Scores point to White's win whoever moves.
+    White,
+    /// Scores point to the win of the side to move.
+    SideToMove,
+}
