@@ -10,7 +10,8 @@ use anyhow::Result;
 use cozy_chess::{Board, Color};
 
 use super::cache::ScoreCache;
-use super::worker::{Client, Ticket, Worker};
+use super::request::PendingResponse;
+use super::worker::{Client, Worker};
 use crate::encoder::{InputKind, Inputs, Perspective};
 
 /// Values, in [-1, 1] for the side to move, of positions: `2p - 1` of the calibrated win
@@ -23,7 +24,7 @@ pub struct Evaluator {
     queue: Inputs,
     /// Boards' keys and sides to move in the order of the queue and of the batches before it.
     queued: Vec<Queued>,
-    in_flight: VecDeque<Ticket>,
+    in_flight: VecDeque<PendingResponse>,
     spare: Vec<Inputs>,
     /// Positions that this evaluator and those for its other threads have scored.
     scored: Arc<AtomicU64>,
@@ -168,12 +169,12 @@ impl Evaluator {
             self.send()?;
         }
         let mut values = Vec::with_capacity(self.queued.len());
-        while let Some(ticket) = self.in_flight.pop_front() {
+        while let Some(pending) = self.in_flight.pop_front() {
             let asked = Instant::now();
-            let answer = ticket.redeem()?;
+            let response = pending.wait()?;
             self.waited += asked.elapsed();
-            self.spare.push(answer.inputs);
-            for p in answer.win_probabilities? {
+            self.spare.push(response.inputs);
+            for p in response.win_probabilities? {
                 let queued = &self.queued[values.len()];
                 let value = match (self.client.attributes().perspective, queued.side_to_move) {
                     (Perspective::White, Color::Black) => 1.0 - 2.0 * p,
@@ -191,8 +192,8 @@ impl Evaluator {
         let mut next =
             self.spare.pop().unwrap_or_else(|| Inputs::new(self.client.attributes().input));
         next.clear();
-        let ticket = self.client.submit(std::mem::replace(&mut self.queue, next))?;
-        self.in_flight.push_back(ticket);
+        let pending = self.client.submit(std::mem::replace(&mut self.queue, next))?;
+        self.in_flight.push_back(pending);
         Ok(())
     }
 

@@ -2,12 +2,15 @@
 //! and a cache answers what was scored before.
 
 mod backend;
+mod batcher;
 mod cache;
-mod desk;
 mod evaluator;
+mod notice;
+mod request;
 mod scorer;
 mod worker;
 
 pub use backend::{Backend, Precision, cuda, name as device_name};
 pub use evaluator::{Evaluator, Lookup};
-pub use worker::{Client, Notice, Worker};
+pub use notice::Notice;
+pub use worker::{Client, Worker};

@@ -1,5 +1,5 @@
-//! Who runs the encoder. A device, or an encoder that is slow, belongs to one thread, the [`Desk`]: any
-//! number of searches send it batches over a bounded channel. An encoder that scores a batch in less time
+//! Who runs the encoder. A device, or an encoder that is slow, belongs to one thread, the [`Batcher`]:
+//! any number of searches send it batches over a bounded channel. An encoder that scores a batch in less time
 //! than waking another thread takes (the sparse one on a CPU) is run by each search itself.
 
 use std::sync::Arc;
@@ -7,39 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use candle_core::{DType, Device};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Sender, bounded};
 
-use super::desk::Desk;
+use super::batcher::Batcher;
+use super::notice::Notice;
+use super::request::{PendingResponse, Request, Response, thread_ended};
 use super::scorer::Scorer;
 use crate::encoder::{Attributes, Encoder, Inputs};
 use crate::weights::Weights;
 
-/// Requests that wait before a sender has to.
-const WAITING: usize = 64;
-
-/// Win probabilities of one request's positions, and the request's buffer for reuse.
-pub(super) struct Answer {
-    pub(super) inputs: Inputs,
-    pub(super) win_probabilities: Result<Vec<f32>>,
-}
-
-/// A batch that a search wants scored.
-pub(super) struct Request {
-    pub(super) inputs: Inputs,
-    pub(super) answer: Sender<Answer>,
-}
-
-impl Request {
-    pub(super) fn reply(self, win_probabilities: Result<Vec<f32>>) {
-        // A search that has gone away needs no answer.
-        let _ = self.answer.send(Answer { inputs: self.inputs, win_probabilities });
-    }
-}
-
-/// What the worker says when something went wrong that a user should know.
-pub type Notice = Box<dyn Fn(&str) + Send + Sync>;
+/// Requests that wait in the queue before a sender has to wait.
+const QUEUE_LENGTH: usize = 64;
 
 /// Scores for any number of searches. Its thread, if it has one, ends when it and all its clients
 /// are dropped.
@@ -53,8 +33,8 @@ enum Place {
     Thread {
         requests: Sender<Request>,
         busy: Arc<AtomicU64>,
-        /// Every client has one too.
-        presence: Arc<()>,
+        /// Every client has one too, so that they can be counted.
+        clients: Arc<()>,
     },
     Callers(Box<dyn Encoder>),
 }
@@ -80,15 +60,16 @@ impl Worker {
         notice: Notice,
     ) -> Result<Self> {
         let attributes = encoder.attributes();
-        let (requests, waiting) = bounded(WAITING);
-        let (busy, presence) = (Arc::default(), Arc::new(()));
+        let (requests, waiting) = bounded(QUEUE_LENGTH);
+        let (busy, clients) = (Arc::default(), Arc::new(()));
         let scorer = Scorer { weights: weights.clone(), encoder };
-        let desk = Desk::new(scorer, on_cpu, notice, Arc::clone(&busy), Arc::downgrade(&presence));
+        let batcher =
+            Batcher::new(scorer, on_cpu, notice, Arc::clone(&busy), Arc::downgrade(&clients));
         thread::Builder::new()
             .name("inference".to_owned())
-            .spawn(move || desk.serve(&waiting))
+            .spawn(move || batcher.run(&waiting))
             .context("cannot start the inference thread")?;
-        Ok(Self { weights, attributes, place: Place::Thread { requests, busy, presence } })
+        Ok(Self { weights, attributes, place: Place::Thread { requests, busy, clients } })
     }
 
     /// A worker for any encoder, read by the axis and calibration of `weights`. It falls back to the
@@ -124,8 +105,8 @@ impl Worker {
     /// A connection of its own for one search.
     pub fn client(&self) -> Client {
         let route = match &self.place {
-            Place::Thread { requests, presence, .. } => {
-                Route::Thread { requests: requests.clone(), _presence: presence.clone() }
+            Place::Thread { requests, clients, .. } => {
+                Route::Thread { requests: requests.clone(), _clients: clients.clone() }
             }
             Place::Callers(encoder) => {
                 let encoder = encoder.for_caller().expect("it gave a copy before");
@@ -143,7 +124,7 @@ pub struct Client {
 }
 
 enum Route {
-    Thread { requests: Sender<Request>, _presence: Arc<()> },
+    Thread { requests: Sender<Request>, _clients: Arc<()> },
     Here(Scorer),
 }
 
@@ -159,39 +140,19 @@ impl Client {
     }
 
     /// Queues a batch, and waits while too many are queued already; or scores it here and now.
-    pub(super) fn submit(&mut self, inputs: Inputs) -> Result<Ticket> {
+    pub(super) fn submit(&mut self, inputs: Inputs) -> Result<PendingResponse> {
         match &mut self.route {
             Route::Thread { requests, .. } => {
-                let (answer, ticket) = bounded(1);
-                requests.send(Request { inputs, answer }).map_err(|_| ended())?;
-                Ok(Ticket::Waiting(ticket))
+                let (response, pending) = bounded(1);
+                requests.send(Request { inputs, response }).map_err(|_| thread_ended())?;
+                Ok(PendingResponse::OnThread(pending))
             }
             Route::Here(scorer) => {
                 let win_probabilities = scorer.score(&inputs);
-                Ok(Ticket::Ready(Answer { inputs, win_probabilities }))
+                Ok(PendingResponse::Ready(Response { inputs, win_probabilities }))
             }
         }
     }
-}
-
-/// A batch on its way.
-pub(super) enum Ticket {
-    Waiting(Receiver<Answer>),
-    Ready(Answer),
-}
-
-impl Ticket {
-    /// Waits for the batch's scores.
-    pub(super) fn redeem(self) -> Result<Answer> {
-        match self {
-            Self::Waiting(answer) => answer.recv().map_err(|_| ended()),
-            Self::Ready(answer) => Ok(answer),
-        }
-    }
-}
-
-fn ended() -> anyhow::Error {
-    anyhow!("the inference thread has ended")
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ impl Setting {
 fn ask(weights: &Arc<Weights>, client: &mut Client, first: u32, count: u32) -> Result<()> {
     let batch = inputs(client, first, count);
     let expected = expected(weights, &batch)?;
-    assert_eq!(client.submit(batch)?.redeem()?.win_probabilities?, expected);
+    assert_eq!(client.submit(batch)?.wait()?.win_probabilities?, expected);
     Ok(())
 }
 
@@ -195,8 +195,8 @@ fn a_batch_begins_while_the_last_one_runs() -> Result<()> {
     let second = client.submit(inputs(&client, 100, MAXIMUM as u32))?;
     permit.send(())?;
     permit.send(())?;
-    for ticket in [first, second] {
-        assert_eq!(ticket.redeem()?.win_probabilities?.len(), MAXIMUM);
+    for pending in [first, second] {
+        assert_eq!(pending.wait()?.win_probabilities?.len(), MAXIMUM);
     }
     let events = setting.events.lock().expect("no panics");
     let begin = Event::Begin(MAXIMUM);
@@ -213,8 +213,8 @@ fn what_comes_while_a_batch_runs_begins_before_it_ends() -> Result<()> {
         thread::yield_now();
     }
     let second = client.submit(inputs(&client, 100, 16))?;
-    for ticket in [first, second] {
-        assert_eq!(ticket.redeem()?.win_probabilities?.len(), 16);
+    for pending in [first, second] {
+        assert_eq!(pending.wait()?.win_probabilities?.len(), 16);
     }
     let events = setting.events.lock().expect("no panics");
     let begin = Event::Begin(16);
@@ -227,13 +227,13 @@ fn what_waits_is_answered_in_one_batch() -> Result<()> {
     let (permit, gate) = unbounded();
     let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
     let mut client = setting.worker.client();
-    let mut tickets = Vec::new();
+    let mut all_pending = Vec::new();
     for number in 0..36 {
-        tickets.push(client.submit(inputs(&client, number, 1))?);
+        all_pending.push(client.submit(inputs(&client, number, 1))?);
     }
     (0..36).try_for_each(|_| permit.send(()))?;
-    for ticket in tickets {
-        assert_eq!(ticket.redeem()?.win_probabilities?.len(), 1);
+    for pending in all_pending {
+        assert_eq!(pending.wait()?.win_probabilities?.len(), 1);
     }
     // What came before the first batch stood at the gate, and the rest.
     assert!(setting.sizes().len() <= 2, "{:?}", setting.sizes());
@@ -252,26 +252,26 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
         batches: 0,
         gate: None,
     };
-    let (requests, waiting) = bounded(WAITING);
-    let presence = Arc::new(());
+    let (requests, waiting) = bounded(QUEUE_LENGTH);
+    let clients = Arc::new(());
     let scorer = Scorer { weights, encoder: Box::new(remote) };
     let notice: Notice = Box::new(|_| ());
-    let desk = Desk::new(scorer, true, notice, Arc::default(), Arc::downgrade(&presence));
+    let batcher = Batcher::new(scorer, true, notice, Arc::default(), Arc::downgrade(&clients));
     // Longer than the test may take: it ends because both searches have asked.
-    let desk = desk.with_patience(Duration::from_secs(3600));
+    let batcher = batcher.with_max_wait(Duration::from_secs(3600));
     let attributes = Weights::embedded()?.encoder(&Device::Cpu, DType::F32)?.attributes();
     let mut clients = [(); 2].map(|()| Client {
-        route: Route::Thread { requests: requests.clone(), _presence: presence.clone() },
+        route: Route::Thread { requests: requests.clone(), _clients: clients.clone() },
         attributes,
     });
-    let thread = thread::spawn(move || desk.serve(&waiting));
+    let thread = thread::spawn(move || batcher.run(&waiting));
     let first = inputs(&clients[0], 0, 3);
     let first = clients[0].submit(first)?;
     thread::sleep(Duration::from_millis(20));
     let second = inputs(&clients[1], 9, 4);
     let second = clients[1].submit(second)?;
-    assert_eq!(first.redeem()?.win_probabilities?.len(), 3);
-    assert_eq!(second.redeem()?.win_probabilities?.len(), 4);
+    assert_eq!(first.wait()?.win_probabilities?.len(), 3);
+    assert_eq!(second.wait()?.win_probabilities?.len(), 4);
     assert_eq!(events.lock().expect("no panics")[0], Event::Begin(16));
     drop((clients, requests));
     thread.join().expect("no panics");
@@ -282,16 +282,16 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
 fn senders_wait_where_too_much_is_queued() -> Result<()> {
     let (permit, gate) = unbounded();
     let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
-    let count = 3 * WAITING;
+    let count = 3 * QUEUE_LENGTH;
     let sent = AtomicUsize::new(0);
     thread::scope(|scope| -> Result<()> {
         let (sent, mut client) = (&sent, setting.worker.client());
-        let sender = scope.spawn(move || -> Result<Vec<Ticket>> {
+        let sender = scope.spawn(move || -> Result<Vec<PendingResponse>> {
             (0..count)
                 .map(|number| {
-                    let ticket = client.submit(inputs(&client, number as u32, 1))?;
+                    let pending = client.submit(inputs(&client, number as u32, 1))?;
                     sent.fetch_add(1, SeqCst);
-                    Ok(ticket)
+                    Ok(pending)
                 })
                 .collect()
         });
@@ -301,10 +301,10 @@ fn senders_wait_where_too_much_is_queued() -> Result<()> {
             seen = sent.load(SeqCst);
             thread::sleep(Duration::from_millis(50));
         }
-        assert!((WAITING..=WAITING + MAXIMUM + 1).contains(&seen), "{seen} were sent");
+        assert!((QUEUE_LENGTH..=QUEUE_LENGTH + MAXIMUM + 1).contains(&seen), "{seen} were sent");
         (0..count).try_for_each(|_| permit.send(()))?;
-        for ticket in sender.join().expect("no panics")? {
-            assert_eq!(ticket.redeem()?.win_probabilities?.len(), 1);
+        for pending in sender.join().expect("no panics")? {
+            assert_eq!(pending.wait()?.win_probabilities?.len(), 1);
         }
         Ok(())
     })
@@ -329,14 +329,14 @@ fn a_device_lost_with_two_batches_on_it_loses_none() -> Result<()> {
     let setting = Setting::with(Failure::SilentAt(0), Some(gate), false)?;
     let mut client = setting.worker.client();
     let batches = [0, 100].map(|first| inputs(&client, first, MAXIMUM as u32));
-    let mut tickets = Vec::new();
+    let mut all_pending = Vec::new();
     for batch in batches {
         let expected = expected(&setting.weights, &batch)?;
-        tickets.push((client.submit(batch)?, expected));
+        all_pending.push((client.submit(batch)?, expected));
     }
     (0..2).try_for_each(|_| permit.send(()))?;
-    for (ticket, expected) in tickets {
-        assert_eq!(ticket.redeem()?.win_probabilities?, expected);
+    for (pending, expected) in all_pending {
+        assert_eq!(pending.wait()?.win_probabilities?, expected);
     }
     assert_eq!(setting.notices().len(), 1);
     Ok(())
@@ -377,7 +377,7 @@ fn an_error_on_the_cpu_reaches_the_search() -> Result<()> {
     let setting = Setting::with(Failure::LostAt(0), None, true)?;
     let mut client = setting.worker.client();
     let batch = inputs(&client, 0, 3);
-    let answer = client.submit(batch)?.redeem()?;
+    let answer = client.submit(batch)?.wait()?;
     assert!(answer.win_probabilities.is_err());
     Ok(())
 }

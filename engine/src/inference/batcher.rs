@@ -1,6 +1,6 @@
-//! The thread that owns a device. It gathers what waits into one batch, pads it to one of a few sizes, and
-//! begins it while the device still works on the last one; then it answers the last one. It makes do with
-//! smaller batches where memory is short, and with the CPU where the device is lost.
+//! Dynamic batching, on the thread that owns a device. It gathers what waits into one batch, pads it to one of
+//! a few sizes, and begins it while the device still works on the last one; then it answers the last one. It
+//! makes do with smaller batches where memory is short, and with the CPU where the device is lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -10,35 +10,36 @@ use anyhow::{Error, Result, anyhow};
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
+use super::notice::Notice;
+use super::request::Request;
 use super::scorer::Scorer;
-use super::worker::{Notice, Request};
 use crate::encoder::{Inputs, OutOfMemory, PendingScores, Scores};
 
 /// How long a batch waits for the requests of other searches.
-const PATIENCE: Duration = Duration::from_micros(200);
+const MAX_WAIT: Duration = Duration::from_micros(200);
 
 /// Between looks at whether the device is done, where nobody has sent anything.
-const GLANCE: Duration = Duration::from_micros(50);
+const POLL_INTERVAL: Duration = Duration::from_micros(50);
 
 /// The smallest size that batches are padded to.
-const SMALLEST: usize = 16;
+const SMALLEST_BATCH: usize = 16;
 
 /// What the thread works with.
-pub struct Desk {
+pub struct Batcher {
     scorer: Scorer,
     notice: Notice,
     /// Alive in every client, and in the worker.
-    presence: Weak<()>,
-    patience: Duration,
-    terms: Terms,
+    clients: Weak<()>,
+    max_wait: Duration,
+    capacity: Capacity,
     /// Whether a lack of memory was said.
-    said: bool,
-    clock: Clock,
+    told_of_memory: bool,
+    clock: BusyClock,
 }
 
-/// What the encoder can be asked for.
+/// What the encoder can be asked for, as far as is known.
 #[derive(Clone, Copy, PartialEq)]
-struct Terms {
+struct Capacity {
     on_cpu: bool,
     /// Positions in a batch at most: what the encoder takes, less where the device's memory is short.
     largest: usize,
@@ -51,8 +52,8 @@ struct Batch {
     size: usize,
     /// The positions of all requests, padded; `None` where they are the only request's as they are.
     joined: Option<Inputs>,
-    /// The terms when it began.
-    terms: Terms,
+    /// The capacity when it began.
+    capacity: Capacity,
 }
 
 impl Batch {
@@ -61,28 +62,28 @@ impl Batch {
     }
 }
 
-impl Desk {
-    /// A desk that counts nanoseconds of work into `busy`.
+impl Batcher {
+    /// A batcher that counts nanoseconds of work into `busy`.
     pub fn new(
         scorer: Scorer,
         on_cpu: bool,
         notice: Notice,
         busy: Arc<AtomicU64>,
-        presence: Weak<()>,
+        clients: Weak<()>,
     ) -> Self {
-        let terms = Terms { on_cpu, largest: scorer.encoder.attributes().maximum_batch };
-        let clock = Clock { busy, begun: 0, since: Instant::now() };
-        Self { scorer, notice, presence, patience: PATIENCE, terms, said: false, clock }
+        let capacity = Capacity { on_cpu, largest: scorer.encoder.attributes().maximum_batch };
+        let clock = BusyClock { busy, begun: 0, since: Instant::now() };
+        Self { scorer, notice, clients, max_wait: MAX_WAIT, capacity, told_of_memory: false, clock }
     }
 
     /// Waits longer for the requests of other searches.
     #[cfg(test)]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_max_wait(self, max_wait: Duration) -> Self {
+        Self { max_wait, ..self }
     }
 
     /// Works until nobody can send requests any more.
-    pub fn serve(mut self, waiting: &Receiver<Request>) {
+    pub fn run(mut self, waiting: &Receiver<Request>) {
         let mut held = None;
         let mut last: Option<(Batch, Box<dyn PendingScores>)> = None;
         loop {
@@ -92,7 +93,7 @@ impl Desk {
                     Ok(request) => Some(request),
                     Err(_) => return,
                 },
-                (None, Some((_, pending))) => match waiting.recv_timeout(GLANCE) {
+                (None, Some((_, pending))) => match waiting.recv_timeout(POLL_INTERVAL) {
                     Ok(request) => Some(request),
                     Err(RecvTimeoutError::Timeout) if !pending.is_ready() => continue,
                     Err(_) => None,
@@ -125,12 +126,12 @@ impl Desk {
         waiting: &Receiver<Request>,
         held: &mut Option<Request>,
     ) -> Vec<Request> {
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.max_wait;
         let enough = self.scorer.encoder.attributes().recommended_batch;
-        let searches = self.presence.strong_count().saturating_sub(1);
+        let searches = self.clients.strong_count().saturating_sub(1);
         let mut size = first.inputs.len();
         let mut gathered = vec![first];
-        while size < self.terms.largest {
+        while size < self.capacity.largest {
             let next = match waiting.try_recv() {
                 Ok(next) => next,
                 Err(_) if size >= enough || gathered.len() >= searches => break,
@@ -140,7 +141,7 @@ impl Desk {
                 },
             };
             size += next.inputs.len();
-            if size > self.terms.largest {
+            if size > self.capacity.largest {
                 *held = Some(next);
                 break;
             }
@@ -151,21 +152,21 @@ impl Desk {
 
     fn join(&self, requests: Vec<Request>) -> Batch {
         let size = requests.iter().map(|request| request.inputs.len()).sum();
-        let fixed = self.scorer.encoder.attributes().fixed_sizes && size <= self.terms.largest;
-        let padded = if fixed { padded(size).min(self.terms.largest) } else { size };
+        let fixed = self.scorer.encoder.attributes().fixed_sizes && size <= self.capacity.largest;
+        let padded = if fixed { padded_size(size).min(self.capacity.largest) } else { size };
         if requests.len() == 1 && padded == size {
-            return Batch { requests, size, joined: None, terms: self.terms };
+            return Batch { requests, size, joined: None, capacity: self.capacity };
         }
         let mut all = Inputs::new(self.scorer.encoder.attributes().input);
         requests.iter().for_each(|request| all.append(&request.inputs));
         all.pad(padded);
-        Batch { requests, size, joined: Some(all), terms: self.terms }
+        Batch { requests, size, joined: Some(all), capacity: self.capacity }
     }
 
     fn begin(&mut self, batch: &Batch) -> Result<Scores> {
         self.clock.begin();
-        if batch.size > self.terms.largest {
-            return self.scorer.cosines(batch.inputs(), self.terms.largest).map(Scores::Ready);
+        if batch.size > self.capacity.largest {
+            return self.scorer.cosines(batch.inputs(), self.capacity.largest).map(Scores::Ready);
         }
         self.scorer.begin(batch.inputs())
     }
@@ -184,20 +185,20 @@ impl Desk {
         for request in batch.requests {
             let (own, others) = rest.split_at(request.inputs.len());
             rest = others;
-            request.reply(Ok(own.to_vec()));
+            request.respond(Ok(own.to_vec()));
         }
     }
 
     /// Scores a batch after `error`: in smaller parts where memory is short, then on the CPU.
     fn recover(&mut self, batch: Batch, mut error: Error) {
         // The batch before may have met the same error.
-        let mut mended = batch.terms != self.terms;
+        let mut degraded = batch.capacity != self.capacity;
         let outcome = loop {
-            if !mended && let Err(error) = self.mend(error, batch.inputs().len()) {
+            if !degraded && let Err(error) = self.degrade(error, batch.inputs().len()) {
                 break Err(error);
             }
-            mended = false;
-            match self.scorer.cosines(batch.inputs(), self.terms.largest) {
+            degraded = false;
+            match self.scorer.cosines(batch.inputs(), self.capacity.largest) {
                 Ok(cosines) => break Ok(cosines),
                 Err(another) => error = another,
             }
@@ -208,20 +209,20 @@ impl Desk {
                 self.clock.end();
                 let text = format!("{error:#}");
                 let requests = batch.requests.into_iter();
-                requests.for_each(|request| request.reply(Err(anyhow!("{text}"))));
+                requests.for_each(|request| request.respond(Err(anyhow!("{text}"))));
             }
         }
     }
 
     /// Asks for less, or of the CPU, after `error` in a batch of `size`. Fails where nothing is left to try.
-    fn mend(&mut self, error: Error, size: usize) -> Result<()> {
-        if self.terms.on_cpu {
+    fn degrade(&mut self, error: Error, size: usize) -> Result<()> {
+        if self.capacity.on_cpu {
             return Err(error);
         }
-        if error.is::<OutOfMemory>() && self.terms.largest > 1 {
-            let before = size.min(self.terms.largest);
-            self.terms.largest = (before / 2).max(1);
-            if !std::mem::replace(&mut self.said, true) {
+        if error.is::<OutOfMemory>() && self.capacity.largest > 1 {
+            let before = size.min(self.capacity.largest);
+            self.capacity.largest = (before / 2).max(1);
+            if !std::mem::replace(&mut self.told_of_memory, true) {
                 (self.notice)(&format!(
                     "the device is out of memory with {before} positions at a time, going on with \
                      fewer"
@@ -232,26 +233,26 @@ impl Desk {
         (self.notice)(&format!("device error, going on with the CPU: {error:#}"));
         self.scorer.encoder = self.scorer.weights.encoder(&Device::Cpu, DType::F32)?;
         let largest = self.scorer.encoder.attributes().maximum_batch;
-        self.terms = Terms { on_cpu: true, largest };
+        self.capacity = Capacity { on_cpu: true, largest };
         Ok(())
     }
 }
 
 /// The next of a few sizes, at most a third of which is padding: powers of two, and halfway between.
-fn padded(size: usize) -> usize {
-    let above = size.next_power_of_two().max(SMALLEST);
+fn padded_size(size: usize) -> usize {
+    let above = size.next_power_of_two().max(SMALLEST_BATCH);
     let between = above / 4 * 3;
-    if size <= between && between >= SMALLEST { between } else { above }
+    if size <= between && between >= SMALLEST_BATCH { between } else { above }
 }
 
 /// Time in which at least one batch was begun and not finished.
-struct Clock {
+struct BusyClock {
     busy: Arc<AtomicU64>,
     begun: usize,
     since: Instant,
 }
 
-impl Clock {
+impl BusyClock {
     fn begin(&mut self) {
         if self.begun == 0 {
             self.since = Instant::now();
@@ -273,9 +274,11 @@ mod tests {
 
     #[test]
     fn sizes_are_few_and_a_third_too_large_at_most() {
-        let sizes: std::collections::BTreeSet<usize> = (1..=8192).map(padded).collect();
+        let sizes: std::collections::BTreeSet<usize> = (1..=8192).map(padded_size).collect();
         assert_eq!(sizes.iter().copied().take(6).collect::<Vec<_>>(), [16, 24, 32, 48, 64, 96]);
         assert_eq!((sizes.len(), sizes.last()), (19, Some(&8192)));
-        assert!((17..=8192).all(|size| padded(size) >= size && padded(size) * 2 <= size * 3));
+        assert!(
+            (17..=8192).all(|size| padded_size(size) >= size && padded_size(size) * 2 <= size * 3)
+        );
     }
 }
