@@ -2,6 +2,7 @@
 
 mod device;
 mod elo;
+mod games;
 mod precision;
 mod rating;
 mod report;

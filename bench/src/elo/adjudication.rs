@@ -7,8 +7,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth::position::Position;
 use cozy_chess::Color;
 
-use super::game::Outcome;
-use super::player::Evaluation;
+use crate::games::evaluation::Evaluation;
+use crate::games::outcome::Outcome;
 
 /// When to end a game early; never where `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,7 +70,7 @@ fn numbers<const N: usize>(text: &str, names: [&str; N]) -> Result<[u16; N]> {
 }
 
 /// Watches one game.
-pub struct Judge<'a> {
+pub struct Adjudicator<'a> {
     rules: &'a Adjudication,
     /// Plies in a row whose score was about equal.
     equal: usize,
@@ -78,7 +78,7 @@ pub struct Judge<'a> {
     decided: (usize, Color),
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Adjudicator<'a> {
     pub fn new(rules: &'a Adjudication) -> Self {
         Self { rules, equal: 0, decided: (0, Color::White) }
     }
@@ -121,9 +121,10 @@ mod tests {
     use super::*;
 
     fn decisions(rules: &Adjudication, scores: &[i32]) -> Vec<Option<Outcome>> {
-        let mut judge = Judge::new(rules);
+        let mut adjudicator = Adjudicator::new(rules);
         let position = Position::default();
-        let decide = |&score: &i32| judge.decide(Some(Evaluation::Centipawns(score)), &position);
+        let decide =
+            |&score: &i32| adjudicator.decide(Some(Evaluation::Centipawns(score)), &position);
         scores.iter().map(decide).collect()
     }
 

@@ -4,71 +4,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use azimuth::position::{Position, insufficient_material, repetition_key};
-use cozy_chess::{Color, Move, util};
-use serde::{Deserialize, Serialize};
+use cozy_chess::{Move, util};
 
-use super::adjudication::{Adjudication, Judge};
-use super::player::{Evaluation, Player, Situation};
+use super::adjudication::{Adjudication, Adjudicator};
+use super::player::{Player, Situation};
 use super::settings::Limit;
-
-/// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
-    WhiteWins,
-    BlackWins,
-    Draw,
-}
-
-impl Outcome {
-    pub fn win_of(side: Color) -> Self {
-        match side {
-            Color::White => Self::WhiteWins,
-            Color::Black => Self::BlackWins,
-        }
-    }
-
-    /// As PGN writes it.
-    pub fn as_pgn(self) -> &'static str {
-        match self {
-            Self::WhiteWins => "1-0",
-            Self::BlackWins => "0-1",
-            Self::Draw => "1/2-1/2",
-        }
-    }
-
-    pub fn from_pgn(text: &str) -> Option<Self> {
-        [Self::WhiteWins, Self::BlackWins, Self::Draw]
-            .into_iter()
-            .find(|outcome| outcome.as_pgn() == text)
-    }
-
-    /// White's score in half points.
-    pub fn white_half_points(self) -> usize {
-        match self {
-            Self::WhiteWins => 2,
-            Self::Draw => 1,
-            Self::BlackWins => 0,
-        }
-    }
-}
-
-/// A move as it was played.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlayedMove {
-    pub san: String,
-    /// The player's score, from White's view.
-    pub evaluation: Option<Evaluation>,
-    pub depth: Option<u32>,
-    pub time: Option<Duration>,
-}
-
-/// What PGN's `Termination` tag says.
-pub mod termination {
-    pub const NORMAL: &str = "normal";
-    pub const ADJUDICATION: &str = "adjudication";
-    pub const TIME_FORFEIT: &str = "time forfeit";
-    pub const RULES_INFRACTION: &str = "rules infraction";
-}
+use crate::games::outcome::Outcome;
+use crate::games::record::{PlayedMove, termination};
 
 /// A game that has ended.
 pub struct Finished {
@@ -98,7 +40,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
     let began = Instant::now();
     let mut position = Position::from_fen(start)?;
     let (mut moves, mut played) = (Vec::new(), Vec::new());
-    let mut judge = Judge::new(adjudication);
+    let mut adjudicator = Adjudicator::new(adjudication);
     let mut clocks = [0, 1].map(|side: usize| seats[side].limit.clock.map(|clock| clock.base));
     let increments = [0, 1]
         .map(|side: usize| seats[side].limit.clock.map_or(Duration::ZERO, |clock| clock.increment));
@@ -135,7 +77,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
         });
         moves.push(mv);
         position.play(mv);
-        if let Some(outcome) = judge.decide(choice.evaluation, &position) {
+        if let Some(outcome) = adjudicator.decide(choice.evaluation, &position) {
             break End {
                 outcome,
                 termination: termination::ADJUDICATION,
@@ -196,6 +138,7 @@ mod tests {
     use super::*;
     use crate::elo::player::Choice;
     use crate::elo::settings::TimeControl;
+    use crate::games::evaluation::Evaluation;
 
     const NO_LIMIT: Limit = Limit {
         depth: None,

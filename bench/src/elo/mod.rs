@@ -3,9 +3,8 @@
 mod adjudication;
 mod book;
 mod game;
-pub mod player;
+mod player;
 mod process;
-pub mod record;
 mod roster;
 pub mod settings;
 mod tournament;
@@ -18,14 +17,12 @@ use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::device::DeviceArguments;
-use crate::rating::{Sprt, Standings, Verdict};
+use crate::games::record::GameFile;
+use crate::rating::{Sprt, Standings, Verdict, table};
 use adjudication::{Adjudication, DrawRule, ResignRule};
-use record::GameFile;
 use roster::Roster;
 use settings::PlayerSettings;
 use tournament::Tournament;
-
-pub use game::{Outcome, termination};
 
 /// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(30);
@@ -120,7 +117,7 @@ pub fn run(arguments: Elo) -> Result<()> {
             Ok(if decided { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
-    print!("{}", standings.table());
+    print!("{}", table(&standings));
     if let Some(sprt) = &arguments.sprt {
         println!("{}", sprt.summary(&standings.pairs(names)));
     }

@@ -8,9 +8,10 @@ use azimuth::inference::Worker;
 use azimuth::position::Position;
 use azimuth::search::{Control, Handicap, Limits, Planner, Value};
 use azimuth::uci::{Go, budget};
-use cozy_chess::{Color, Move};
+use cozy_chess::Move;
 
 use super::settings::{InProcessPlayer, Limit};
+use crate::games::evaluation::Evaluation;
 
 /// The game that a player looks at.
 pub struct Situation<'a> {
@@ -24,25 +25,6 @@ pub struct Situation<'a> {
     pub clocks: [Option<Duration>; 2],
     /// White's and Black's increment.
     pub increments: [Duration; 2],
-}
-
-/// A score from White's view.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Evaluation {
-    Centipawns(i32),
-    /// Moves to mate, negative where White is mated.
-    Mate(i32),
-}
-
-impl Evaluation {
-    /// From the view of the side to move.
-    pub fn seen_by(self, side: Color) -> Self {
-        match (side, self) {
-            (Color::White, _) => self,
-            (Color::Black, Self::Centipawns(value)) => Self::Centipawns(-value),
-            (Color::Black, Self::Mate(moves)) => Self::Mate(-moves),
-        }
-    }
 }
 
 /// A player's answer.

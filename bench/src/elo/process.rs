@@ -6,8 +6,9 @@ use anyhow::{Result, bail};
 use azimuth::position::uci_move;
 use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
 
-use super::player::{Choice, Evaluation, Player, Situation};
+use super::player::{Choice, Player, Situation};
 use super::settings::{Limit, UciPlayer};
+use crate::games::evaluation::Evaluation;
 
 /// A move this much over its limit comes from an engine that hangs, not from a slow one.
 const HANGING: Duration = Duration::from_secs(10);

@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 
 use super::player::{InProcess, Player};
 use super::process::Process;
-use super::record::Name;
 use super::settings::{InProcessPlayer, PlayerSettings, Program};
+use crate::games::record::Name;
 
 /// Bytes of a weights file's hash that a game's record carries.
 const FINGERPRINT: usize = 4;

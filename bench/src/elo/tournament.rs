@@ -12,8 +12,8 @@ use crossbeam_channel::{Sender, bounded};
 use super::adjudication::Adjudication;
 use super::game::{self, Seat};
 use super::player::Player;
-use super::record::GameRecord;
 use super::roster::{Participant, Roster};
+use crate::games::record::GameRecord;
 
 /// What is to be played.
 pub struct Tournament<'a> {

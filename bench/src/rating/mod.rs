@@ -4,16 +4,18 @@ mod model;
 pub mod pairs;
 mod sprt;
 mod standings;
+mod table;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use crate::elo::record;
+use crate::games::record;
 
 pub use model::{Rating, Ratings};
 pub use sprt::{Sprt, Verdict};
 pub use standings::Standings;
+pub use table::table;
 
 /// Prints the ratings of all games of `files`, with players of `known` rating.
 pub fn run(files: &[PathBuf], known: &[(String, f64)]) -> Result<()> {
@@ -26,7 +28,7 @@ pub fn run(files: &[PathBuf], known: &[(String, f64)]) -> Result<()> {
             None => bail!("--known {name}: no game of that player"),
         }
     }
-    print!("{}", standings.table());
+    print!("{}", table(&standings));
     Ok(())
 }
 

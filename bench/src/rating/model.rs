@@ -434,7 +434,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::elo::record;
+    use crate::games::record;
     use crate::rating::standings::Player;
 
     fn standings(elos: &[Option<f64>], games: &[((usize, usize), [u64; 3])]) -> Standings {

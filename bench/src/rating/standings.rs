@@ -1,12 +1,10 @@
 //! Who won against whom, in games and in pairs.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 
-use super::model::Ratings;
-use super::pairs::{PairCounts, WithError};
-use crate::elo::Outcome;
-use crate::elo::record::GameRecord;
+use super::pairs::PairCounts;
+use crate::games::outcome::Outcome;
+use crate::games::record::GameRecord;
 
 /// Games from one player's view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,68 +116,6 @@ impl Standings {
             .filter(|&(one, other)| self.between(one, other).games() > 0)
             .collect()
     }
-
-    /// Ratings, where the games allow them, and pairings as text to print.
-    pub fn table(&self) -> String {
-        let mut text = match Ratings::of(self) {
-            Ok(ratings) => self.rating_table(&ratings),
-            Err(error) => format!("{error}\n"),
-        };
-        for (one, other) in self.pairings() {
-            let results = self.between(one, other);
-            let names = [one, other].map(|player| self.players[player].name.as_str());
-            let pairs = self.pairs(names);
-            let elo = |elo: Option<WithError>| {
-                elo.map_or("-".to_owned(), |elo| format!("{:+.2} +/- {:.2}", elo.value, elo.error))
-            };
-            let _ = writeln!(
-                text,
-                "{} against {}: +{} -{} ={} ({:.1}%), Elo {}, normalized {}, pairs {:?}",
-                names[0],
-                names[1],
-                results.wins,
-                results.losses,
-                results.draws,
-                results.score() * 100.0,
-                elo(pairs.logistic_elo()),
-                elo(pairs.normalized_elo()),
-                pairs.0
-            );
-        }
-        text
-    }
-
-    /// Players by rating, best first.
-    fn rating_table(&self, ratings: &Ratings) -> String {
-        let names = self.players.iter().map(|player| player.name.chars().count());
-        let width = names.chain(["player".len()]).max().unwrap_or(0);
-        let mut text =
-            format!("{:<width$}    Elo       95% interval  games   score  draws\n", "player");
-        let mut order: Vec<usize> = (0..self.players.len()).collect();
-        order.sort_by(|&a, &b| ratings.players[b].elo.total_cmp(&ratings.players[a].elo));
-        for player in order {
-            let (rating, total) = (ratings.players[player], self.total(player));
-            let interval = match rating.known {
-                true => "known".to_owned(),
-                false => format!("{:.0} to {:.0}", rating.low, rating.high),
-            };
-            let _ = writeln!(
-                text,
-                "{:<width$} {:>6.0} {interval:>18} {:>6} {:>6.1}% {:>5.1}%",
-                self.players[player].name,
-                rating.elo,
-                total.games(),
-                total.score() * 100.0,
-                total.draws as f64 * 100.0 / total.games() as f64
-            );
-        }
-        let _ = writeln!(
-            text,
-            "first move {:+.0} Elo, draw parameter {:.0} Elo",
-            ratings.advantage, ratings.draw
-        );
-        text
-    }
 }
 
 impl Results {
@@ -208,7 +144,7 @@ impl Results {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elo::record::Name;
+    use crate::games::record::Name;
 
     fn game(white: &str, black: &str, opening: &str, outcome: Outcome) -> GameRecord {
         let name = |name: &str| Name { name: name.to_owned(), ..Name::default() };

@@ -2,20 +2,17 @@
 
 mod plots;
 mod readme;
+mod results;
 mod strength;
 mod tables;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::weights::replace_file;
 use clap::Args;
-use serde::de::DeserializeOwned;
 
-use crate::elo::record::{self, GameRecord};
-use crate::elo::settings::file_name;
-use crate::speed::results::SpeedResults;
-use crate::suite::results::{SuiteResults, TimedSuite};
+use results::Results;
 use strength::Strength;
 
 /// Write the README's tables and the plots from the results, or check that they are current.
@@ -33,12 +30,6 @@ pub struct Report {
     /// Change nothing; fail where something is out of date.
     #[arg(long)]
     check: bool,
-}
-
-/// A PGN file's games.
-pub struct Match {
-    pub file: String,
-    pub games: Vec<GameRecord>,
 }
 
 pub fn run(arguments: &Report) -> Result<()> {
@@ -80,52 +71,4 @@ pub fn run(arguments: &Report) -> Result<()> {
         }
     }
     Ok(())
-}
-
-struct Results {
-    matches: Vec<Match>,
-    speeds: Vec<SpeedResults>,
-    suites: Vec<SuiteResults>,
-    timed_suites: Vec<TimedSuite>,
-    /// By the file's name, as `azimuth-train eval --json` prints them.
-    metrics: Vec<(String, serde_json::Value)>,
-}
-
-impl Results {
-    fn read(folder: &Path) -> Result<Self> {
-        let name = || format!("results folder '{}'", folder.display());
-        let entries = std::fs::read_dir(folder).with_context(name)?;
-        let mut paths: Vec<PathBuf> =
-            entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>().with_context(name)?;
-        paths.sort();
-        let mut results = Self {
-            matches: Vec::new(),
-            speeds: Vec::new(),
-            suites: Vec::new(),
-            timed_suites: Vec::new(),
-            metrics: Vec::new(),
-        };
-        for path in paths {
-            let file = file_name(&path);
-            let is_json = file.ends_with(".json");
-            if file.ends_with(".pgn") || file.ends_with(".pgn.zst") {
-                let games = record::read_file(&path)?;
-                results.matches.push(Match { file, games });
-            } else if is_json && file.starts_with("speed") {
-                results.speeds.push(read_json(&path)?);
-            } else if is_json && file.starts_with("suite") {
-                results.suites.extend(read_json::<Vec<SuiteResults>>(&path)?);
-            } else if is_json && file.starts_with("timed-suite") {
-                results.timed_suites.extend(read_json::<Vec<TimedSuite>>(&path)?);
-            } else if is_json && file.starts_with("metrics") {
-                results.metrics.push((file, read_json(&path)?));
-            }
-        }
-        Ok(results)
-    }
-}
-
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = std::fs::read_to_string(path)?;
-    serde_json::from_str(&text).with_context(|| format!("results file '{}'", path.display()))
 }

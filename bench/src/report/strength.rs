@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 
-use super::Match;
-use crate::elo::player::Evaluation;
-use crate::elo::record::{GameRecord, Name};
+use super::results::Match;
 use crate::elo::settings::Words;
-use crate::elo::{Outcome, termination};
+use crate::games::evaluation::Evaluation;
+use crate::games::outcome::Outcome;
+use crate::games::record::termination;
+use crate::games::record::{GameRecord, Name};
 use crate::rating::{Rating, Ratings, Standings};
 
 /// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms a move, width 3,
@@ -418,7 +419,7 @@ mod tests {
     use azimuth::uci::noise_of_elo;
 
     use super::*;
-    use crate::elo::record;
+    use crate::games::record;
 
     #[test]
     fn the_noise_of_an_elo_is_what_was_measured() -> Result<()> {

@@ -2,11 +2,11 @@
 //! among which it chose.
 
 mod labeller;
+mod options;
 mod output;
 mod sources;
 mod walk;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
 use azimuth::weights::Weights;
 use candle_core::{DType, Device};
-use clap::Args;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::batches::mix;
 use labeller::Labeller;
+pub use options::LabelOptions;
 use output::Output;
 use walk::Walker;
 
@@ -30,46 +30,6 @@ const WALKS_A_PART: u64 = 64;
 
 /// Parts that an engine may be ahead of the writer.
 const PARTS_AHEAD: usize = 4;
-
-#[derive(Args)]
-pub struct LabelOptions {
-    /// The UCI engine that labels; it must have MultiPV.
-    #[arg(long)]
-    engine: PathBuf,
-    /// Where walks start: files of FENs, one a line (.zst for compressed ones).
-    #[arg(long, required = true, num_args = 1..)]
-    fens: Vec<PathBuf>,
-    /// The games to write, `.pgn.zst`; what an earlier run left there is continued.
-    #[arg(long)]
-    out: PathBuf,
-    /// Starts to walk from, drawn at random.
-    #[arg(long)]
-    walks: u64,
-    /// Depth of the engine's search, in plies.
-    #[arg(long, default_value_t = 4)]
-    depth: u32,
-    /// Positions of a walk: from each, one of the moves that the beam would keep leads to the next.
-    #[arg(long, default_value_t = 6)]
-    plies: u32,
-    /// Moves that the beam keeps.
-    #[arg(long, default_value_t = 3)]
-    width: usize,
-    /// Labels kept for the engine's best moves of a position.
-    #[arg(long, default_value_t = 6)]
-    best: usize,
-    /// Labels kept for others of its moves, drawn at random.
-    #[arg(long, default_value_t = 6)]
-    others: usize,
-    /// Engines at work, each on a thread of its own.
-    #[arg(long, default_value_t = 1)]
-    engines: u64,
-    /// The weights whose beam walks; the engine's own where none are given.
-    #[arg(long)]
-    weights: Option<PathBuf>,
-    /// Seed of starts and walks.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-}
 
 /// Labelled games as text, and how many labels they hold.
 struct Part {

@@ -9,8 +9,8 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::LabelOptions;
 use super::labeller::{Labeller, Scored};
+use super::options::LabelOptions;
 use crate::data::packed::Label;
 
 /// Megabytes of scores remembered; a walk meets the same positions seldom.

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, anyhow, ensure};
 use azimuth::position::STARTPOS;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 
-use super::game::{Outcome, PlayedMove};
-use super::player::Evaluation;
+use super::evaluation::Evaluation;
+use super::outcome::Outcome;
 
 /// Columns of the movetext.
 const WIDTH: usize = 100;
@@ -21,10 +21,28 @@ const WIDTH: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Name {
     pub name: String,
-    /// Words of [`super::settings::PlayerSettings::describe`]; empty where the PGN has none.
+    /// Words of `PlayerSettings::describe`; empty where the PGN has none.
     pub settings: String,
     /// Known rating.
     pub elo: Option<f64>,
+}
+
+/// A move as it was played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedMove {
+    pub san: String,
+    /// The player's score, from White's view.
+    pub evaluation: Option<Evaluation>,
+    pub depth: Option<u32>,
+    pub time: Option<Duration>,
+}
+
+/// What PGN's `Termination` tag says.
+pub mod termination {
+    pub const NORMAL: &str = "normal";
+    pub const ADJUDICATION: &str = "adjudication";
+    pub const TIME_FORFEIT: &str = "time forfeit";
+    pub const RULES_INFRACTION: &str = "rules infraction";
 }
 
 /// A finished game.

@@ -1,0 +1,22 @@
+//! What a player thinks of its position.
+
+use cozy_chess::Color;
+
+/// A score from White's view.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Evaluation {
+    Centipawns(i32),
+    /// Moves to mate, negative where White is mated.
+    Mate(i32),
+}
+
+impl Evaluation {
+    /// From the view of the side to move.
+    pub fn seen_by(self, side: Color) -> Self {
+        match (side, self) {
+            (Color::White, _) => self,
+            (Color::Black, Self::Centipawns(value)) => Self::Centipawns(-value),
+            (Color::Black, Self::Mate(moves)) => Self::Mate(-moves),
+        }
+    }
+}

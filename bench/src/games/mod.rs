@@ -1,0 +1,5 @@
+//! Games that have been played: who won, what the players thought, and their PGN.
+
+pub mod evaluation;
+pub mod outcome;
+pub mod record;

@@ -1,0 +1,45 @@
+//! Who won a game.
+
+use cozy_chess::Color;
+use serde::{Deserialize, Serialize};
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    WhiteWins,
+    BlackWins,
+    Draw,
+}
+
+impl Outcome {
+    pub fn win_of(side: Color) -> Self {
+        match side {
+            Color::White => Self::WhiteWins,
+            Color::Black => Self::BlackWins,
+        }
+    }
+
+    /// As PGN writes it.
+    pub fn as_pgn(self) -> &'static str {
+        match self {
+            Self::WhiteWins => "1-0",
+            Self::BlackWins => "0-1",
+            Self::Draw => "1/2-1/2",
+        }
+    }
+
+    pub fn from_pgn(text: &str) -> Option<Self> {
+        [Self::WhiteWins, Self::BlackWins, Self::Draw]
+            .into_iter()
+            .find(|outcome| outcome.as_pgn() == text)
+    }
+
+    /// White's score in half points.
+    pub fn white_half_points(self) -> usize {
+        match self {
+            Self::WhiteWins => 2,
+            Self::Draw => 1,
+            Self::BlackWins => 0,
+        }
+    }
+}
