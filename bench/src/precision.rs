@@ -74,7 +74,7 @@ pub fn run(arguments: &Precision) -> Result<()> {
         all.push(Agreement {
             encoder: subject.name,
             device: device_name(&device),
-            precision: arguments.device.precision_name(),
+            precision: dtype.as_str().to_owned(),
             positions: boards.len(),
             embedding,
             cosine,

@@ -22,12 +22,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use azimuth::inference::Backend;
 use azimuth::weights::Weights;
 use clap::{Parser, Subcommand};
 
 use checkpoint::Checkpoint;
 use data::Siblings;
-use options::{DataOptions, DeviceKind, Stored, TrainOptions};
+use options::{DataOptions, Stored, TrainOptions};
 
 /// Trains and measures encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -56,8 +57,8 @@ enum Command {
         #[command(flatten)]
         data: DataOptions,
         /// Where to compute.
-        #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
-        device: DeviceKind,
+        #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+        device: Backend,
         /// How the parameters are stored, and measured; bf16 halves the file.
         #[arg(long, value_enum, default_value_t = Stored::F32)]
         stored: Stored,
@@ -76,8 +77,8 @@ enum Command {
         #[arg(long)]
         json: bool,
         /// Where to compute.
-        #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
-        device: DeviceKind,
+        #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+        device: Backend,
     },
 }
 
@@ -103,13 +104,13 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Export { checkpoint, out, data, device, stored } => {
             let missing = || format!("checkpoint '{}' does not exist", checkpoint.display());
             let state = Checkpoint::read(&checkpoint)?.with_context(missing)?;
-            let (config, device) = (run::config_of(&state)?, device.open()?);
+            let (config, device) = (run::config_of(&state)?, device.device().context("--device")?);
             let data = data.read(&config.architecture, &device)?;
             run::export(&config, &state, &data, &device, stored.dtype(), &out)
         }
         Command::Eval { weights, data, all, json, device } => {
             let weights = Weights::read_or_embedded(weights.as_deref())?;
-            let device = device.open()?;
+            let device = device.device().context("--device")?;
             let positions = match all {
                 true => Siblings::read_all(&data.data)?.sample(data.sample.unwrap_or(usize::MAX)),
                 false => data.read(&weights.metadata.architecture, &device)?.validation,

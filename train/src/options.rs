@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use azimuth::encoder::Architecture;
 use azimuth::encoder::sparse::SparseConfig;
 use azimuth::encoder::sparse::features::FeatureSet;
 use azimuth::encoder::transformer::TransformerConfig;
-use azimuth::inference::{Precision, cuda};
+use azimuth::inference::{Backend, Precision};
 use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 
@@ -43,8 +43,8 @@ pub struct TrainOptions {
     #[command(flatten)]
     pub run: RunOptions,
     /// Where to compute.
-    #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
-    pub device: DeviceKind,
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    pub device: Backend,
     /// Precision of a transformer's network: auto is bf16 on CUDA and f32 on the CPU. Its parameters move in
     /// f32.
     #[arg(long, value_enum, default_value_t = Precision::Auto)]
@@ -160,22 +160,6 @@ enum EncoderKind {
     Base,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub enum DeviceKind {
-    Cpu,
-    Cuda,
-}
-
-impl DeviceKind {
-    /// Opens the device.
-    pub fn open(self) -> Result<Device> {
-        match self {
-            Self::Cpu => Ok(Device::Cpu),
-            Self::Cuda => cuda(),
-        }
-    }
-}
-
 /// Precisions of parameters in a file.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Stored {
@@ -212,15 +196,10 @@ impl DataOptions {
 impl TrainOptions {
     /// Where to compute, and how.
     pub fn place(&self) -> Result<Place> {
-        let dtype = match (self.device, self.precision) {
-            (_, Precision::F16) => bail!("--precision f16: gradients would vanish; bf16 works"),
-            (DeviceKind::Cpu, Precision::Bf16) => {
-                bail!("--precision bf16: the CPU computes in f32; --device cuda computes in bf16")
-            }
-            (DeviceKind::Cuda, Precision::Auto | Precision::Bf16) => DType::BF16,
-            (_, Precision::F32 | Precision::Auto) => DType::F32,
-        };
-        Ok(Place { device: self.device.open()?, dtype })
+        let device = self.device.device().context("--device")?;
+        let dtype = self.precision.dtype(&device).context("--precision")?;
+        ensure!(dtype != DType::F16, "--precision: in f16 gradients vanish; bf16 or f32 works");
+        Ok(Place { device, dtype })
     }
 
     /// Where the run's files go.

@@ -60,8 +60,8 @@ impl InProcess {
     pub fn new(worker: &Worker, settings: &InProcessPlayer, limit: Limit) -> Result<Self> {
         let handicap = Handicap { deviation: settings.noise, seed: rand::random() };
         let handicap = (settings.noise > 0.0).then_some(handicap);
-        let InProcessPlayer { planner, shapes, resources, .. } = settings;
-        let planner = shapes.build(*planner, worker, *resources, None)?;
+        let InProcessPlayer { planner, planners, resources, .. } = settings;
+        let planner = planners.build(*planner, worker, *resources, None)?;
         Ok(Self { planner, limit, handicap })
     }
 }

@@ -99,8 +99,8 @@ fn fingerprint(path: Option<&Path>) -> Result<String> {
 fn default_name(settings: &PlayerSettings, version: &str) -> String {
     match &settings.program {
         Program::InProcess(azimuth) => {
-            let InProcessPlayer { weights, planner, shapes, resources, noise } = azimuth;
-            let beam = shapes.beam;
+            let InProcessPlayer { weights, planner, planners, resources, noise } = azimuth;
+            let beam = planners.beam;
             let mut name = match planner {
                 PlannerKind::Beam => format!("Azimuth w{}", beam.width),
                 PlannerKind::Selective => "Azimuth selective".to_owned(),
@@ -120,7 +120,7 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
             if resources.threads > 1 {
                 name.push_str(&format!(" {} threads", resources.threads));
             }
-            let left_out = shapes.selective.parts.to_string();
+            let left_out = planners.selective.parts.to_string();
             if !left_out.is_empty() {
                 name.push_str(&format!(" without {left_out}"));
             }

@@ -42,7 +42,7 @@ pub struct InProcessPlayer {
     /// The weights file; the embedded weights where `None`.
     pub weights: Option<PathBuf>,
     pub planner: PlannerKind,
-    pub shapes: PlannerSettings,
+    pub planners: PlannerSettings,
     pub resources: Resources,
     /// Standard deviation of the error added to scores, in logits, as for `UCI_LimitStrength`.
     pub noise: f32,
@@ -126,8 +126,8 @@ impl PlayerSettings {
 impl InProcessPlayer {
     /// What it was set to, without paths.
     fn words(&self, limit: &Limit) -> Vec<(String, String)> {
-        let Self { planner, shapes, resources, noise, .. } = self;
-        let PlannerSettings { beam, selective } = shapes;
+        let Self { planner, planners, resources, noise, .. } = self;
+        let PlannerSettings { beam, selective } = planners;
         let mut words = match planner {
             PlannerKind::Beam => {
                 vec![("width", beam.width.to_string()), ("mode", beam.mode.name().to_owned())]
@@ -275,7 +275,7 @@ impl Words {
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
-        let shapes = PlannerSettings {
+        let planners = PlannerSettings {
             beam: BeamSettings { width: self.take_positive("width", usual.width)?, depth, mode },
             selective: SelectiveSettings { depth, parts },
         };
@@ -284,7 +284,7 @@ impl Words {
             threads: self.take_positive("threads", 1)?,
         };
         let weights = self.take_text("weights").map(PathBuf::from);
-        Ok(InProcessPlayer { weights, planner, shapes, resources, noise })
+        Ok(InProcessPlayer { weights, planner, planners, resources, noise })
     }
 
     fn take_positive(&mut self, key: &str, usual: usize) -> Result<usize> {

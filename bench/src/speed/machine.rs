@@ -7,18 +7,17 @@ use azimuth::inference::device_name;
 use candle_core::{DType, Device, Tensor};
 
 use super::results::Machine;
-use crate::device::DeviceArguments;
 
 /// Time for one measurement.
 const TIME: Duration = Duration::from_millis(400);
 
 /// What the run is on, the limit still to be measured.
-pub fn describe(arguments: DeviceArguments, device: &Device) -> Machine {
+pub fn describe(device: &Device, dtype: DType) -> Machine {
     Machine {
         processor: processor(),
         threads: candle_core::utils::get_num_threads(),
         device: device_name(device),
-        precision: arguments.precision_name(),
+        precision: dtype.as_str().to_owned(),
         limit: 0.0,
         limit_size: if device.is_cpu() { 1536 } else { 8192 },
     }

@@ -58,7 +58,7 @@ pub fn run(arguments: &Speed) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     let subjects: Vec<Subject> =
         arguments.encoders.iter().map(|name| Subject::named(name)).collect::<Result<_>>()?;
-    let mut machine = machine::describe(arguments.device, &device);
+    let mut machine = machine::describe(&device, dtype);
     let rounds = arguments.rounds.max(1);
     let mut limits = Vec::new();
     for _ in 0..rounds {

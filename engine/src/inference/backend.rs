@@ -2,9 +2,9 @@
 
 #[cfg(feature = "cuda")]
 use anyhow::Context;
-use anyhow::Result;
 #[cfg(not(feature = "cuda"))]
 use anyhow::bail;
+use anyhow::{Result, ensure};
 use candle_core::{DType, Device};
 use clap::ValueEnum;
 
@@ -39,8 +39,17 @@ pub enum Precision {
 }
 
 impl Backend {
-    /// Opens the device for an encoder. Which GPU it is, and what was asked for in vain, is said through
-    /// `notice`. Fails where a CUDA device was asked for and there is none.
+    /// The device. Fails where a CUDA device was asked for and there is none.
+    pub fn device(self) -> Result<Device> {
+        match self {
+            Self::Cpu => Ok(Device::Cpu),
+            Self::Auto => Ok(cuda().unwrap_or(Device::Cpu)),
+            Self::Cuda => cuda(),
+        }
+    }
+
+    /// Opens the device for an encoder, in a precision that it has. Which GPU it is, and what was asked for in
+    /// vain, is said through `notice`. Fails where a CUDA device was asked for and there is none.
     pub fn open(
         self,
         precision: Precision,
@@ -48,27 +57,16 @@ impl Backend {
         notice: impl Fn(&str),
     ) -> Result<(Device, DType)> {
         let sparse = matches!(architecture, Architecture::Sparse(_));
-        let device = match self {
-            Self::Cpu => Device::Cpu,
-            Self::Auto if sparse => Device::Cpu,
-            Self::Auto => cuda().unwrap_or(Device::Cpu),
-            Self::Cuda => cuda()?,
-        };
+        let backend = if sparse && self == Self::Auto { Self::Cpu } else { self };
+        let device = backend.device()?;
         if sparse && !device.is_cpu() {
             notice("Backend cuda: the sparse encoder runs on the CPU");
             return Ok((Device::Cpu, DType::F32));
         }
-        let dtype = match precision {
-            Precision::Auto if device.is_cpu() => DType::F32,
-            Precision::Auto if !has_bf16(&device) => DType::F16,
-            Precision::Auto | Precision::Bf16 => DType::BF16,
-            Precision::F32 => DType::F32,
-            Precision::F16 => DType::F16,
-        };
-        if device.is_cpu() && dtype != DType::F32 {
-            notice("Precision: the CPU computes in f32");
-            return Ok((device, DType::F32));
-        }
+        let dtype = precision.dtype(&device).unwrap_or_else(|error| {
+            notice(&format!("Precision: {error}"));
+            DType::F32
+        });
         if !device.is_cpu() {
             notice(&format!("the encoder runs on {} in {}", name(&device), dtype.as_str()));
         }
@@ -76,9 +74,24 @@ impl Backend {
     }
 }
 
+impl Precision {
+    /// The type of numbers on `device`. Fails where a CPU is asked for 16 bits.
+    pub fn dtype(self, device: &Device) -> Result<DType> {
+        let dtype = match self {
+            Self::Auto if device.is_cpu() => DType::F32,
+            Self::Auto if !has_bf16(device) => DType::F16,
+            Self::Auto | Self::Bf16 => DType::BF16,
+            Self::F32 => DType::F32,
+            Self::F16 => DType::F16,
+        };
+        ensure!(!device.is_cpu() || dtype == DType::F32, "the CPU computes in f32");
+        Ok(dtype)
+    }
+}
+
 /// The first CUDA device. Fails where the machine or this build has none.
 #[cfg(feature = "cuda")]
-pub fn cuda() -> Result<Device> {
+fn cuda() -> Result<Device> {
     // One stream, whichever thread hands it work.
     let device = Device::new_cuda_with_stream(0).map_err(without_backtrace);
     let device = device.context("no CUDA device")?;
@@ -92,7 +105,7 @@ pub fn cuda() -> Result<Device> {
 
 /// The first CUDA device, which this build knows nothing of.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda() -> Result<Device> {
+fn cuda() -> Result<Device> {
     bail!(
         "this build of Azimuth is without CUDA; `--features cuda` builds it in (README: On an NVIDIA GPU)"
     )

@@ -10,7 +10,7 @@ mod request;
 mod scorer;
 mod worker;
 
-pub use backend::{Backend, Precision, cuda, name as device_name};
+pub use backend::{Backend, Precision, name as device_name};
 pub use evaluator::{Evaluator, Lookup};
 pub use notice::Notice;
 pub use worker::{Client, Worker};

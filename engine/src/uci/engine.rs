@@ -39,7 +39,7 @@ pub struct Engine {
     worker: Option<Worker>,
     /// Whether it has run.
     warm: bool,
-    tables: Option<Arc<Tablebases>>,
+    tablebases: Option<Arc<Tablebases>>,
     /// The planner between searches; `None` before the first and while one runs.
     planner: Option<(PlannerKind, Box<dyn Planner>)>,
     search: Option<(PlannerKind, RunningSearch)>,
@@ -57,7 +57,7 @@ impl Engine {
             debug: false,
             worker: None,
             warm: false,
-            tables: None,
+            tablebases: None,
             planner: None,
             search: None,
             seed: rand::random(),
@@ -178,28 +178,41 @@ impl Engine {
         }
         let mut changed = self.options.clone();
         changed.set(name, value)?;
-        let now = &self.options;
-        let kind = match &self.planner {
-            Some((kind, _)) => *kind,
-            None => changed.planner.unwrap_or(PlannerKind::Selective),
-        };
-        if changed.log_file != now.log_file {
+        if changed.log_file != self.options.log_file {
             self.output.log_to(changed.log_file.as_deref())?;
         }
-        if changed.model != now.model {
-            let worker = self.load(&changed.model)?;
-            self.planner = Some(build(&worker, &changed, kind, self.tables.clone())?);
+        self.load_changes(&changed)?;
+        self.options = changed;
+        Ok(())
+    }
+
+    /// Loads what `changed` options name anew, and builds a planner that uses it.
+    fn load_changes(&mut self, changed: &Options) -> Result<()> {
+        let loaded = match changed.model == self.options.model {
+            true => None,
+            false => Some(self.load(&changed.model)?),
+        };
+        let opened = match changed.syzygy_path == self.options.syzygy_path {
+            true => None,
+            false => Some(self.open_tablebases(changed.syzygy_path.as_deref())?),
+        };
+        if loaded.is_some() || opened.is_some() || changed.reshapes_planners(&self.options) {
+            let kind = match &self.planner {
+                Some((kind, _)) => *kind,
+                None => changed.planner.unwrap_or(PlannerKind::Selective),
+            };
+            let tablebases = opened.unwrap_or_else(|| self.tablebases.clone());
+            let worker = match &loaded {
+                Some(worker) => worker,
+                None => self.worker()?,
+            };
+            self.planner = Some(build(worker, changed, kind, tablebases.clone())?);
+            self.tablebases = tablebases;
+        }
+        if let Some(worker) = loaded {
             self.worker = Some(worker);
             self.warm = false;
-        } else if changed.syzygy_path != now.syzygy_path {
-            let tables = self.open_tables(changed.syzygy_path.as_deref())?;
-            self.planner = Some(build(self.worker()?, &changed, kind, tables.clone())?);
-            self.tables = tables;
-        } else if changed.resources != now.resources || changed.shapes != now.shapes {
-            let tables = self.tables.clone();
-            self.planner = Some(build(self.worker()?, &changed, kind, tables)?);
         }
-        self.options = changed;
         Ok(())
     }
 
@@ -213,12 +226,13 @@ impl Engine {
         Worker::start(Arc::new(weights), &device, dtype, notice)
     }
 
-    fn open_tables(&self, folders: Option<&str>) -> Result<Option<Arc<Tablebases>>> {
+    fn open_tablebases(&self, folders: Option<&str>) -> Result<Option<Arc<Tablebases>>> {
         let Some(folders) = folders else { return Ok(None) };
         let output = self.output.clone();
-        let tables = Tablebases::open(folders, Box::new(move |text: &str| output.inform(text)))?;
-        self.output.inform(&format!("Syzygy tables of up to {} pieces", tables.max_pieces()));
-        Ok(Some(Arc::new(tables)))
+        let tablebases =
+            Tablebases::open(folders, Box::new(move |text: &str| output.inform(text)))?;
+        self.output.inform(&format!("Syzygy tables of up to {} pieces", tablebases.max_pieces()));
+        Ok(Some(Arc::new(tablebases)))
     }
 
     fn worker(&mut self) -> Result<&Worker> {
@@ -271,8 +285,8 @@ impl Engine {
         let planner = match self.planner.take() {
             Some(planner) if planner.0 == kind => planner,
             _ => {
-                let (options, tables) = (self.options.clone(), self.tables.clone());
-                build(self.worker()?, &options, kind, tables)?
+                let (options, tablebases) = (self.options.clone(), self.tablebases.clone());
+                build(self.worker()?, &options, kind, tablebases)?
             }
         };
         Ok(self.planner.insert(planner).1.as_mut())
@@ -362,7 +376,7 @@ fn build(
     worker: &Worker,
     options: &Options,
     kind: PlannerKind,
-    tables: Option<Arc<Tablebases>>,
+    tablebases: Option<Arc<Tablebases>>,
 ) -> Result<(PlannerKind, Box<dyn Planner>)> {
-    Ok((kind, options.shapes.build(kind, worker, options.resources, tables)?))
+    Ok((kind, options.planners.build(kind, worker, options.resources, tablebases)?))
 }

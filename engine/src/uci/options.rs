@@ -40,8 +40,8 @@ pub struct Options {
     pub model: Model,
     /// Which planner; by the kind of search where `None`.
     pub planner: Option<PlannerKind>,
-    /// Shapes of the planners.
-    pub shapes: PlannerSettings,
+    /// Settings of the planners.
+    pub planners: PlannerSettings,
     /// Lines to report.
     pub multipv: usize,
     /// Win, draw and loss chances in `info`.
@@ -78,7 +78,7 @@ impl Default for Options {
             move_overhead: Duration::from_millis(30),
             model: Model::default(),
             planner: None,
-            shapes: PlannerSettings::default(),
+            planners: PlannerSettings::default(),
             multipv: 1,
             show_wdl: false,
             analyse_mode: false,
@@ -115,11 +115,11 @@ impl Options {
             text("WeightsFile", EMBEDDED),
             combo("Backend", "auto", &choices::<Backend>()),
             combo("Precision", "auto", &choices::<Precision>()),
-            spin("BeamWidth", default.shapes.beam.width as u64, WIDTH),
-            spin("SearchDepth", default.shapes.beam.depth.into(), DEPTH),
+            spin("BeamWidth", default.planners.beam.width as u64, WIDTH),
+            spin("SearchDepth", default.planners.beam.depth.into(), DEPTH),
             combo(
                 "BeamMode",
-                default.shapes.beam.mode.name(),
+                default.planners.beam.mode.name(),
                 &BeamMode::ALL.map(|m| m.name().into()),
             ),
             spin("MultiPV", default.multipv as u64, MULTIPV),
@@ -133,6 +133,12 @@ impl Options {
             text("SyzygyPath", EMPTY),
             text("LogFile", EMPTY),
         ]
+    }
+
+    /// Whether planners have to be built anew where these options take the place of `others`, their model and
+    /// tablebases apart.
+    pub fn reshapes_planners(&self, others: &Self) -> bool {
+        self.resources != others.resources || self.planners != others.planners
     }
 
     /// Sets one option; names are read without regard to case. On an error all stay as they were.
@@ -150,13 +156,13 @@ impl Options {
             "weightsfile" => self.model.weights = path(EMBEDDED).map(PathBuf::from),
             "backend" => self.model.backend = combo(name, value)?,
             "precision" => self.model.precision = combo(name, value)?,
-            "beamwidth" => self.shapes.beam.width = spin(name, value, WIDTH)? as usize,
+            "beamwidth" => self.planners.beam.width = spin(name, value, WIDTH)? as usize,
             "searchdepth" => {
                 let depth = spin(name, value, DEPTH)? as u32;
-                (self.shapes.beam.depth, self.shapes.selective.depth) = (depth, depth);
+                (self.planners.beam.depth, self.planners.selective.depth) = (depth, depth);
             }
             "beammode" => {
-                self.shapes.beam.mode = BeamMode::named(&value.to_ascii_lowercase())
+                self.planners.beam.mode = BeamMode::named(&value.to_ascii_lowercase())
                     .ok_or_else(|| expected(name, "tree, global", value))?;
             }
             "multipv" => self.multipv = spin(name, value, MULTIPV)? as usize,
@@ -221,7 +227,7 @@ mod tests {
         options.set("weightsfile", Some("/a path/w.safetensors"))?;
         options.set("Precision", Some("BF16"))?;
         assert_eq!(options.move_overhead, Duration::from_millis(100));
-        assert_eq!(options.shapes.beam.mode, BeamMode::Global);
+        assert_eq!(options.planners.beam.mode, BeamMode::Global);
         assert_eq!(options.model.precision, Precision::Bf16);
         let before = options.clone();
         for (name, value, part) in [
