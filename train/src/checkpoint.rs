@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use azimuth::encoder::parameters::{ParameterSpec, Parameters};
 use azimuth::weights::replace_file;
 use candle_core::safetensors::Load;
 use candle_core::{Device, Tensor};
@@ -58,13 +59,23 @@ impl Checkpoint {
     }
 
     /// Whether the state has a tensor of that name.
-    pub fn has(&self, name: &str) -> bool {
+    fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
     }
 
     /// A tensor of the state.
     pub fn tensor(&self, name: &str) -> Result<Tensor> {
         self.tensors.get(name).cloned().ok_or_else(|| anyhow!("checkpoint: '{name}' is missing"))
+    }
+
+    /// The parameters that [`prefixed`] put there; nothing where there are none.
+    pub fn parameters(&self, prefix: &str, specs: &[ParameterSpec]) -> Result<Option<Parameters>> {
+        let key = |spec: &ParameterSpec| format!("{prefix}.{}", spec.name);
+        if !specs.iter().any(|spec| self.has(&key(spec))) {
+            return Ok(None);
+        }
+        let tensors = specs.iter().map(|spec| Ok((spec.name.clone(), self.tensor(&key(spec))?)));
+        Ok(Some(Parameters::new(tensors.collect::<Result<Vec<_>>>()?)))
     }
 
     /// Refuses to continue a run under another configuration.
@@ -77,4 +88,10 @@ impl Checkpoint {
         );
         Ok(())
     }
+}
+
+/// Parameters under a prefix, as a checkpoint holds them beside others.
+pub fn prefixed(prefix: &str, parameters: Option<&Parameters>) -> Vec<(String, Tensor)> {
+    let all = parameters.into_iter().flat_map(Parameters::iter);
+    all.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor.clone())).collect()
 }

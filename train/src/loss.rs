@@ -7,16 +7,17 @@ use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 use crate::in_place::change_in_place;
-use crate::margin::Margin;
+use crate::positive_threshold::PositiveThreshold;
 
 /// The losses of a run and their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Losses {
     /// Which positions attract one another.
-    pub margin: Margin,
+    #[serde(rename = "margin")]
+    pub threshold: PositiveThreshold,
     /// Temperature of the contrastive loss.
     pub temperature: f32,
-    /// Whether positives count less the further apart their labels are, up to twice the margin.
+    /// Whether positives count less the further apart their labels are, up to twice the threshold.
     pub soft: bool,
     /// Weight of the contrastive loss (the paper: 1).
     pub contrastive: f32,
@@ -29,7 +30,7 @@ pub struct Losses {
 }
 
 /// What [`Losses::of`] found.
-pub struct Found {
+pub struct LossValues {
     /// The weighted sum, to be made small.
     pub total: Tensor,
     /// The contrastive loss alone.
@@ -46,7 +47,7 @@ impl Losses {
         batch: &Labels<'_>,
         direction: &Tensor,
         bias: &Tensor,
-    ) -> Result<Found> {
+    ) -> Result<LossValues> {
         let contrastive = self.supervised_contrastive(z, batch.win_probabilities)?;
         let p = Tensor::from_slice(batch.win_probabilities, z.dim(0)?, z.device())?;
         let along = |direction: &Tensor| z.matmul(&direction.unsqueeze(1)?)?.squeeze(1);
@@ -65,21 +66,21 @@ impl Losses {
         {
             total = (total + (disorder * f64::from(self.ranking))?)?;
         }
-        Ok(Found { total, contrastive, regression })
+        Ok(LossValues { total, contrastive, regression })
     }
 
     /// Supervised contrastive loss of unit embeddings `z` (n x D): the mean over all samples of
     /// `-1/|P(i)| Σ_p log(exp(z_i·z_p / T) / Σ_{a≠i} exp(z_i·z_a / T))`, where the positives P(i) are
-    /// the samples within the margin; a sample without positives adds 0. Soft positives weigh
-    /// `1 - d / 2` at a distance of `d` margins, and |P(i)| is the sum of the weights.
+    /// the samples within the threshold; a sample without positives adds 0. Soft positives weigh
+    /// `1 - d / 2` at a distance of `d` thresholds, and |P(i)| is the sum of the weights.
     ///
     /// On the CPU the loss and its gradient come from one pass over the similarities.
     fn supervised_contrastive(&self, z: &Tensor, labels: &[f32]) -> Result<Tensor> {
-        let places: Vec<f32> = labels.iter().map(|&p| self.margin.place(p)).collect();
+        let coordinates: Vec<f32> = labels.iter().map(|&p| self.threshold.coordinate(p)).collect();
         if z.device().is_cpu() {
-            fused(z, &places, self.soft, self.temperature)
+            fused(z, &coordinates, self.soft, self.temperature)
         } else {
-            composed(z, &places, self.soft, self.temperature)
+            composed(z, &coordinates, self.soft, self.temperature)
         }
     }
 }
@@ -127,11 +128,11 @@ fn ranking(logits: &Tensor, batch: &Labels<'_>) -> Result<Option<Tensor>> {
     Ok(Some((disorder * Tensor::from_vec(weights, count, device)?)?.mean_all()?))
 }
 
-fn fused(z: &Tensor, places: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
+fn fused(z: &Tensor, coordinates: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
     let embeddings = z.detach();
     let slopes = embeddings.matmul(&embeddings.t()?)?;
     let mut loss = 0.0;
-    change_in_place(&slopes, |values| loss = contrast(values, places, soft, temperature))?;
+    change_in_place(&slopes, |values| loss = contrast(values, coordinates, soft, temperature))?;
     with_gradient(z, &Tensor::new(loss, z.device())?, &slopes.matmul(&embeddings)?)
 }
 
@@ -142,7 +143,7 @@ fn with_gradient(z: &Tensor, scalar: &Tensor, gradient: &Tensor) -> Result<Tenso
     scalar + (&along - along.detach())?
 }
 
-/// How much of a positive two positions are to one another, `distance` margins apart.
+/// How much of a positive two positions are to one another, `distance` thresholds apart.
 #[inline(always)]
 fn attraction(distance: f32, soft: bool) -> f32 {
     let hard = if distance.abs() < 1.0 { 1.0 } else { 0.0 };
@@ -155,37 +156,37 @@ const LANES: usize = 16;
 /// similarity of i and j stands in the terms of both, and both use the same weight, so each slope is
 /// the sum of the two.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn contrast(similarities: &mut [f32], places: &[f32], soft: bool, temperature: f32) -> f32 {
-    let n = places.len();
+fn contrast(similarities: &mut [f32], coordinates: &[f32], soft: bool, temperature: f32) -> f32 {
+    let n = coordinates.len();
     let sharpness = 1.0 / temperature;
     let mut loss = 0.0f64;
     // For each anchor 1 / its mass and 1 / its positives; 0 where it has none and adds nothing.
     let (mut shares, mut pulls) = (vec![0.0f32; n], vec![0.0f32; n]);
-    let mut others = places.to_vec();
+    let mut others = coordinates.to_vec();
     for (anchor, row) in similarities.chunks_exact_mut(n).enumerate() {
-        let own = places[anchor];
+        let own = coordinates[anchor];
         // The anchor is no pair with itself: infinitely far apart and without weight.
         others[anchor] = f32::INFINITY;
         row[anchor] = f32::NEG_INFINITY;
         let (mut mass, mut positives, mut pulled) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        let mut visit = |lane: usize, similarity: &mut f32, place: f32| {
+        let mut visit = |lane: usize, similarity: &mut f32, coordinate: f32| {
             // Similarities of unit vectors never pass 1, so no maximum is needed to keep exp in range.
             let logit = (*similarity - 1.0) * sharpness;
-            let positive = attraction(place - own, soft);
+            let positive = attraction(coordinate - own, soft);
             *similarity = exp_of_negative(logit);
             mass[lane] += *similarity;
             positives[lane] += positive;
             pulled[lane] += if positive > 0.0 { positive * logit } else { 0.0 };
         };
         let (blocks, rest) = row.as_chunks_mut::<LANES>();
-        let (place_blocks, place_rest) = others.as_chunks::<LANES>();
-        for (block, places) in blocks.iter_mut().zip(place_blocks) {
+        let (coordinate_blocks, coordinate_rest) = others.as_chunks::<LANES>();
+        for (block, coordinates) in blocks.iter_mut().zip(coordinate_blocks) {
             for lane in 0..LANES {
-                visit(lane, &mut block[lane], places[lane]);
+                visit(lane, &mut block[lane], coordinates[lane]);
             }
         }
-        for (lane, (similarity, &place)) in rest.iter_mut().zip(place_rest).enumerate() {
-            visit(lane, similarity, place);
+        for (lane, (similarity, &coordinate)) in rest.iter_mut().zip(coordinate_rest).enumerate() {
+            visit(lane, similarity, coordinate);
         }
         others[anchor] = own;
         let positives: f32 = positives.iter().sum();
@@ -198,10 +199,10 @@ fn contrast(similarities: &mut [f32], places: &[f32], soft: bool, temperature: f
     }
     let scale = sharpness / n as f32;
     for (anchor, row) in similarities.chunks_exact_mut(n).enumerate() {
-        let (own, share, pull) = (places[anchor], shares[anchor], pulls[anchor]);
-        let others = places.iter().zip(shares.iter().zip(&pulls));
-        for (slope, (&place, (&other_share, &other_pull))) in row.iter_mut().zip(others) {
-            let pull = attraction(place - own, soft) * (pull + other_pull);
+        let (own, share, pull) = (coordinates[anchor], shares[anchor], pulls[anchor]);
+        let others = coordinates.iter().zip(shares.iter().zip(&pulls));
+        for (slope, (&coordinate, (&other_share, &other_pull))) in row.iter_mut().zip(others) {
+            let pull = attraction(coordinate - own, soft) * (pull + other_pull);
             *slope = scale * (*slope * (share + other_share) - pull);
         }
         row[anchor] = 0.0;
@@ -210,13 +211,13 @@ fn contrast(similarities: &mut [f32], places: &[f32], soft: bool, temperature: f
 }
 
 /// The same loss and gradient (see [`contrast`]) from candle's operations, for every device.
-fn composed(z: &Tensor, places: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
-    let (n, device) = (places.len(), z.device());
+fn composed(z: &Tensor, coordinates: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
+    let (n, device) = (coordinates.len(), z.device());
     let embeddings = z.detach();
     let logits = ((embeddings.matmul(&embeddings.t()?)? - 1.0)? / f64::from(temperature))?;
     let not_self = (1.0 - Tensor::eye(n, logits.dtype(), device)?)?;
-    let places = Tensor::from_slice(places, (n, 1), device)?;
-    let distances = places.broadcast_sub(&places.t()?)?.abs()?;
+    let coordinates = Tensor::from_slice(coordinates, (n, 1), device)?;
+    let distances = coordinates.broadcast_sub(&coordinates.t()?)?.abs()?;
     let positive = match soft {
         true => (1.0 - (distances * 0.5)?)?.relu()?,
         false => distances.lt(1f32)?.to_dtype(logits.dtype())?,
@@ -268,9 +269,9 @@ mod tests {
         let fixture: Fixture = serde_json::from_str(include_str!("testdata/contrastive.json"))?;
         let Fixture { n, d, delta, temperature, ref z, ref p, .. } = fixture;
         let z = Var::from_slice(z, (n, d), &Device::Cpu)?;
-        let places: Vec<f32> = p.iter().map(|p| p / delta).collect();
+        let coordinates: Vec<f32> = p.iter().map(|p| p / delta).collect();
         for loss in [fused, composed] {
-            let loss = loss(&z, &places, false, temperature)?;
+            let loss = loss(&z, &coordinates, false, temperature)?;
             assert!((loss.to_scalar::<f32>()? - fixture.loss).abs() < 1e-5);
             let gradients = loss.backward()?;
             let gradient = gradients.get(&z).expect("tracked").flatten_all()?.to_vec1::<f32>()?;
@@ -284,11 +285,11 @@ mod tests {
     #[test]
     fn the_fused_pass_equals_the_composed_one() -> Result<()> {
         let (z, labels) = batch(67);
-        let places: Vec<f32> = labels.iter().map(|p| p / 0.05).collect();
+        let coordinates: Vec<f32> = labels.iter().map(|p| p / 0.05).collect();
         for soft in [false, true] {
             let z = Var::from_slice(&z, (67, 8), &Device::Cpu)?;
-            let fused = fused(&z, &places, soft, 0.07)?;
-            let composed = composed(&z, &places, soft, 0.07)?;
+            let fused = fused(&z, &coordinates, soft, 0.07)?;
+            let composed = composed(&z, &coordinates, soft, 0.07)?;
             let difference = (fused.to_scalar::<f32>()? - composed.to_scalar::<f32>()?).abs();
             assert!(difference < 1e-4, "{difference}");
             let (fused, composed) = (fused.backward()?, composed.backward()?);
@@ -307,7 +308,7 @@ mod tests {
         let parents = [0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4];
         let labels = Labels { win_probabilities: &labels, parents: &parents };
         let only = Losses {
-            margin: Margin { delta: 0.2, delta_equal: 0.1 },
+            threshold: PositiveThreshold { delta: 0.2, delta_equal: 0.1 },
             temperature: 0.5,
             soft: false,
             contrastive: 0.0,

@@ -2,20 +2,21 @@
 
 mod checkpoint;
 mod data;
-mod flat;
+mod early_stopping;
+mod flat_parameters;
 mod in_place;
-mod keep;
 mod label;
 mod loss;
-mod margin;
 mod metrics;
 mod model;
+mod moving_average;
 mod optimizer;
 mod options;
+mod positive_threshold;
 mod progress;
 mod run;
 mod space;
-mod span;
+mod steps_or_time;
 mod sweep;
 
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ use azimuth::weights::Weights;
 use clap::{Parser, Subcommand};
 
 use checkpoint::Checkpoint;
-use data::Siblings;
+use data::LabelledPositions;
 use options::{DataOptions, Stored, TrainOptions};
 
 /// Trains and measures encoders for the Azimuth chess engine.
@@ -112,7 +113,8 @@ fn run(arguments: Arguments) -> Result<()> {
             let weights = Weights::read_or_embedded(weights.as_deref())?;
             let device = device.device().context("--device")?;
             let positions = match all {
-                true => Siblings::read_all(&data.data)?.sample(data.sample.unwrap_or(usize::MAX)),
+                true => LabelledPositions::read_all(&data.data)?
+                    .sample(data.sample.unwrap_or(usize::MAX)),
                 false => data.read(&weights.metadata.architecture, &device)?.validation,
             };
             let metrics = space::evaluate(&weights, &positions, &device)?;
@@ -131,12 +133,12 @@ fn run(arguments: Arguments) -> Result<()> {
 }
 
 fn train(options: &TrainOptions) -> Result<()> {
-    let (place, output) = (options.place()?, options.output());
+    let (compute, output) = (options.compute()?, options.output());
     // Before the data, which takes a while to read.
     options.run.config(Vec::new())?;
-    let data = options.data.read(&options.run.architecture()?, &place.device)?;
+    let data = options.data.read(&options.run.architecture()?, &compute.device)?;
     let config = options.run.config(data.files.clone())?;
-    if let Some(outcome) = run::train(&config, &data, &place, &output)? {
+    if let Some(outcome) = run::train(&config, &data, &compute, &output)? {
         eprintln!("{} steps at {:.0} positions/s", outcome.steps, outcome.speed);
         println!("{}", serde_json::to_string(&outcome.measured)?);
     }

@@ -15,7 +15,7 @@ use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::checkpoint::Checkpoint;
-use crate::flat::Flat;
+use crate::flat_parameters::FlatParameters;
 use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
 use crate::optimizer::rows::FactoredTable;
@@ -35,7 +35,7 @@ const READOUT_LENGTH: f32 = 5.0;
 const PARAMETERS: &str = "parameters";
 
 enum Network {
-    Transformer(Transformer, Flat),
+    Transformer(Transformer, FlatParameters),
     Sparse(SparseNetwork),
 }
 
@@ -78,7 +78,7 @@ impl Model {
                 for spec in &specs {
                     values.extend(draw(spec.init, spec.shape.iter().product(), &mut rng)?);
                 }
-                let flat = Flat::new(specs, values, device, dtype)?;
+                let flat = FlatParameters::new(specs, values, device, dtype)?;
                 variables.insert(PARAMETERS.to_owned(), flat.master().clone());
                 let network = Transformer::new(config, &flat.working_parameters()?)?;
                 Network::Transformer(network, flat)
@@ -169,8 +169,8 @@ impl Model {
         if let (Network::Transformer(network, flat), Some(trace)) = (&self.network, embedded.trace)
         {
             let slopes = gradients.get(&embedded.z).context("the loss has no gradient")?.clone();
-            let joined = flat.join(network.backward(trace, &slopes)?)?;
-            gradients.insert(flat.master(), joined);
+            let flattened = flat.flatten(network.backward(trace, &slopes)?)?;
+            gradients.insert(flat.master(), flattened);
         }
         if let Some(longest) = clip {
             let rows = self.table.as_ref().map_or(0.0, FactoredTable::squared_gradient);

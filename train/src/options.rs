@@ -14,10 +14,10 @@ use clap::{Args, ValueEnum};
 use crate::data::batches::Sampling;
 use crate::data::{DataFile, Dataset};
 use crate::loss::Losses;
-use crate::margin::Margin;
 use crate::optimizer::{Rule, Schedule};
-use crate::run::{Config, Output, Place};
-use crate::span::Span;
+use crate::positive_threshold::PositiveThreshold;
+use crate::run::{Compute, Config, Output};
+use crate::steps_or_time::StepsOrTime;
 
 /// Positions that a transformer on the CPU embeds in less than a minute.
 const SLOW_SAMPLE: usize = 2_000;
@@ -54,11 +54,11 @@ pub struct TrainOptions {
     checkpoint: Option<PathBuf>,
     /// Time (90s, 5m) or steps (2000) between checkpoints.
     #[arg(long, default_value = "5m")]
-    checkpoint_every: Span,
+    checkpoint_every: StepsOrTime,
     /// Stop after so much time or so many steps with a checkpoint; the same command continues, here or on
     /// another machine.
     #[arg(long)]
-    stop_after: Option<Span>,
+    stop_after: Option<StepsOrTime>,
 }
 
 /// All that decides which weights come out, but for the data.
@@ -92,13 +92,13 @@ pub struct RunOptions {
     /// Up to so many children of one parent come in one batch, side by side.
     #[arg(long, default_value_t = 1)]
     siblings: usize,
-    /// Margin of win probability within which two positions are positives.
+    /// Difference of win probability below which two positions are positives.
     #[arg(long, default_value_t = 0.05)]
     delta: f32,
-    /// The margin at equality, from where it grows to delta; delta where not given (the paper).
+    /// The same at equality, from where it grows to delta; delta where not given (the paper).
     #[arg(long)]
     delta_equal: Option<f32>,
-    /// Positives weigh less the further apart their labels are, up to twice the margin.
+    /// Positives weigh less the further apart their labels are, up to twice delta.
     #[arg(long)]
     soft: bool,
     /// Temperature of the contrastive loss.
@@ -134,8 +134,8 @@ pub struct RunOptions {
     /// Play the moving average of the parameters, with this decay a step (0.999, say).
     #[arg(long)]
     average: Option<f64>,
-    /// Stop after so many looks at the held-out games without better sibling accuracy on those of
-    /// the calibration, and play the best.
+    /// Stop after so many validations without better sibling accuracy on the games of the calibration, and
+    /// play the best.
     #[arg(long)]
     patience: Option<u64>,
     /// Dropout (transformer).
@@ -144,7 +144,7 @@ pub struct RunOptions {
     /// Do not mirror files at random (sparse encoder).
     #[arg(long)]
     no_mirror: bool,
-    /// Steps between looks at the held-out games.
+    /// Steps between validations, which measure the held-out games.
     #[arg(long, default_value_t = 10_000)]
     validate_every: u64,
     /// Seed of everything that is drawn.
@@ -195,11 +195,11 @@ impl DataOptions {
 
 impl TrainOptions {
     /// Where to compute, and how.
-    pub fn place(&self) -> Result<Place> {
+    pub fn compute(&self) -> Result<Compute> {
         let device = self.device.device().context("--device")?;
         let dtype = self.precision.dtype(&device).context("--precision")?;
         ensure!(dtype != DType::F16, "--precision: in f16 gradients vanish; bf16 or f32 works");
-        Ok(Place { device, dtype })
+        Ok(Compute { device, dtype })
     }
 
     /// Where the run's files go.
@@ -269,7 +269,7 @@ impl RunOptions {
                 mirror: !self.no_mirror,
             },
             losses: Losses {
-                margin: Margin { delta: self.delta, delta_equal },
+                threshold: PositiveThreshold { delta: self.delta, delta_equal },
                 temperature: self.temperature,
                 soft: self.soft,
                 contrastive: self.contrastive,

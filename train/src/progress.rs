@@ -6,7 +6,7 @@ use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::loss::Found;
+use crate::loss::LossValues;
 
 /// Steps between looks at the losses: to read them is to wait for the device, which could have begun the next
 /// step.
@@ -67,7 +67,7 @@ impl Progress {
     }
 
     /// Counts a step.
-    pub fn step(&mut self, positions: usize, found: &Found) -> Result<()> {
+    pub fn step(&mut self, positions: usize, found: &LossValues) -> Result<()> {
         if self.steps.is_multiple_of(STEPS_BETWEEN) {
             let weight = if self.steps == 0 { 1.0 } else { 0.1 };
             let contrastive: f32 = found.contrastive.to_scalar()?;

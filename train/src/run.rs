@@ -14,13 +14,14 @@ use serde_json::json;
 use crate::checkpoint::Checkpoint;
 use crate::data::batches::{Batches, Sampling};
 use crate::data::{DataFile, Dataset};
-use crate::keep::{Average, Best};
+use crate::early_stopping::EarlyStopping;
 use crate::loss::{Labels, Losses};
 use crate::model::Model;
+use crate::moving_average::MovingAverage;
 use crate::optimizer::Schedule;
 use crate::progress::Progress;
 use crate::space::{Measured, finish};
-use crate::span::{Span, Stopwatch};
+use crate::steps_or_time::{StepsOrTime, Stopwatch};
 
 /// Held-out positions measured on the way.
 const INTERIM_SAMPLE: usize = 60_000;
@@ -42,9 +43,9 @@ pub struct Config {
     pub clip: Option<f64>,
     /// Decay of the parameters' moving average, which then plays.
     pub average: Option<f64>,
-    /// Looks at the held-out games without a better one after which to stop; the best then plays.
+    /// Validations without a better one after which to stop; the best then plays.
     pub patience: Option<u64>,
-    /// Steps between these looks.
+    /// Steps between validations.
     pub validate_every: u64,
     /// Seed of parameters, order, draws and dropout.
     pub seed: u64,
@@ -59,13 +60,13 @@ pub struct Output {
     /// The checkpoint, from which a run continues where it exists.
     pub checkpoint: PathBuf,
     /// Between checkpoints.
-    pub checkpoint_every: Span,
+    pub checkpoint_every: StepsOrTime,
     /// After which to stop with a checkpoint, as if killed, but in good order.
-    pub stop_after: Option<Span>,
+    pub stop_after: Option<StepsOrTime>,
 }
 
 /// Where and with which precision a run computes; another may go on elsewhere.
-pub struct Place {
+pub struct Compute {
     /// The device.
     pub device: Device,
     /// Precision of a transformer's network; its parameters move in f32 in any case.
@@ -75,17 +76,17 @@ pub struct Place {
 /// The parameters of a run in all their forms.
 struct State {
     model: Model,
-    average: Option<Average>,
-    best: Option<Best>,
+    average: Option<MovingAverage>,
+    early_stopping: Option<EarlyStopping>,
 }
 
 impl State {
-    fn new(config: &Config, place: &Place) -> Result<Self> {
+    fn new(config: &Config, compute: &Compute) -> Result<Self> {
         let Config { architecture, dropout, seed, .. } = config;
         Ok(Self {
-            model: Model::new(architecture, &place.device, place.dtype, *dropout, *seed)?,
-            average: config.average.map(Average::new),
-            best: config.patience.map(Best::new),
+            model: Model::new(architecture, &compute.device, compute.dtype, *dropout, *seed)?,
+            average: config.average.map(MovingAverage::new),
+            early_stopping: config.patience.map(EarlyStopping::new),
         })
     }
 
@@ -95,8 +96,8 @@ impl State {
         if let Some(average) = &mut self.average {
             average.restore(checkpoint, &specs)?;
         }
-        if let Some(best) = &mut self.best {
-            best.restore(checkpoint, &specs)?;
+        if let Some(early_stopping) = &mut self.early_stopping {
+            early_stopping.restore(checkpoint, &specs)?;
         }
         Ok(())
     }
@@ -106,15 +107,15 @@ impl State {
         if let Some(average) = &self.average {
             state.extend(average.state());
         }
-        if let Some(best) = &self.best {
-            state.extend(best.state()?);
+        if let Some(early_stopping) = &self.early_stopping {
+            state.extend(early_stopping.state()?);
         }
         Ok(Checkpoint::new(step, config.to_owned(), state))
     }
 
     /// The parameters as of now: averaged where an average is kept.
     fn current(&self) -> Result<Parameters> {
-        match self.average.as_ref().and_then(Average::parameters) {
+        match self.average.as_ref().and_then(MovingAverage::parameters) {
             Some(average) => Ok(average.clone()),
             None => self.model.parameters(),
         }
@@ -122,7 +123,7 @@ impl State {
 
     /// The parameters that play: the best, the current ones where no best is kept.
     fn playing(&self) -> Result<Parameters> {
-        match self.best.as_ref().and_then(Best::parameters) {
+        match self.early_stopping.as_ref().and_then(EarlyStopping::parameters) {
             Some(best) => Ok(best.clone()),
             None => self.current(),
         }
@@ -144,10 +145,10 @@ pub struct Outcome {
 pub fn train(
     config: &Config,
     data: &Dataset,
-    place: &Place,
+    compute: &Compute,
     output: &Output,
 ) -> Result<Option<Outcome>> {
-    let mut state = State::new(config, place)?;
+    let mut state = State::new(config, compute)?;
     let described = serde_json::to_string(config)?;
     let mut first = 0;
     if let Some(checkpoint) = Checkpoint::read(&output.checkpoint)? {
@@ -157,16 +158,16 @@ pub fn train(
         eprintln!("continuing at step {first} of '{}'", output.checkpoint.display());
     }
     let steps = config.schedule.steps;
-    let (positions, margin) = (data.train.clone(), config.losses.margin);
+    let (positions, threshold) = (data.train.clone(), config.losses.threshold);
     let Config { architecture, sampling, seed, .. } = config;
     let mut batches =
-        Batches::prepare(positions, architecture, *sampling, margin, *seed, first..steps);
+        Batches::prepare(positions, architecture, *sampling, threshold, *seed, first..steps);
 
     let mut progress = Progress::new(first, steps)?;
     let mut until_checkpoint = Stopwatch::start(output.checkpoint_every, first);
     let until_stop = output.stop_after.map(|span| Stopwatch::start(span, first));
     let mut done = first;
-    while done < steps && !state.best.as_ref().is_some_and(Best::is_over) {
+    while done < steps && !state.early_stopping.as_ref().is_some_and(EarlyStopping::is_over) {
         if until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(done)) {
             state.checkpoint(done, &described)?.write(&output.checkpoint)?;
             eprintln!("stopped at step {done}; the same command continues from the checkpoint");
@@ -181,26 +182,27 @@ pub fn train(
         done += 1;
         progress.step(batch.labels.len(), &found)?;
         if let Some(average) = &mut state.average
-            && Average::is_due(done)
+            && MovingAverage::is_due(done)
         {
             average.add(state.model.parameters()?)?;
         }
         if done.is_multiple_of(config.validate_every) && done < steps {
-            let device = &place.device;
-            progress.pause(|progress| look(config, &mut state, data, device, output, progress))?;
+            let device = &compute.device;
+            progress
+                .pause(|progress| validate(config, &mut state, data, device, output, progress))?;
         }
         if until_checkpoint.has_passed(done) || done == steps {
             state.checkpoint(done, &described)?.write(&output.checkpoint)?;
             until_checkpoint.restart(done);
         }
     }
-    let (parameters, device) = (state.playing()?, &place.device);
+    let (parameters, device) = (state.playing()?, &compute.device);
     let measured = write_weights(config, parameters, data, device, done, &output.weights)?;
     Ok(Some(Outcome { measured, steps: done, speed: progress.speed() }))
 }
 
 /// Measures the parameters on held-out games, says and logs it.
-fn look(
+fn validate(
     config: &Config,
     state: &mut State,
     data: &Dataset,
@@ -213,9 +215,9 @@ fn look(
     let architecture = &config.architecture;
     let (_, measured) =
         finish(architecture, parameters.clone(), data, &sample, device, json!(null))?;
-    if let Some(best) = &mut state.best {
+    if let Some(early_stopping) = &mut state.early_stopping {
         // Not by the games of the metrics, which would no longer be held out.
-        best.look(measured.calibration_sibling as f32, &parameters);
+        early_stopping.validated(measured.calibration_sibling as f32, &parameters);
     }
     let line = json!({ "run": progress.facts(), "held_out": measured.plays });
     progress.say(&line.to_string());
@@ -240,7 +242,7 @@ pub fn export(
     stored: DType,
     weights: &Path,
 ) -> Result<()> {
-    let mut state = State::new(config, &Place { device: device.clone(), dtype: DType::F32 })?;
+    let mut state = State::new(config, &Compute { device: device.clone(), dtype: DType::F32 })?;
     state.restore(config, checkpoint)?;
     let parameters = state.playing()?.to(&Device::Cpu, stored)?;
     let measured = write_weights(config, parameters, data, device, checkpoint.step, weights)?;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::data::batches::inputs_of;
 use crate::data::packed::PackedPosition;
-use crate::data::{Dataset, Siblings};
+use crate::data::{Dataset, LabelledPositions};
 use crate::metrics::Metrics;
 
 /// Forced mates, and positions of all kinds, that the directions are computed from.
@@ -53,7 +53,7 @@ pub fn finish(
     architecture: &Architecture,
     parameters: Parameters,
     data: &Dataset,
-    validation: &Siblings,
+    validation: &LabelledPositions,
     device: &Device,
     training: Value,
 ) -> Result<(Weights, Measured)> {
@@ -102,7 +102,11 @@ pub fn finish(
 }
 
 /// Held-out metrics of a weights file, along its own direction.
-pub fn evaluate(weights: &Weights, positions: &Siblings, device: &Device) -> Result<Metrics> {
+pub fn evaluate(
+    weights: &Weights,
+    positions: &LabelledPositions,
+    device: &Device,
+) -> Result<Metrics> {
     let mut encoder = weights.encoder(device, DType::F32)?;
     let embeddings = embed(&mut *encoder, &positions.positions)?;
     let labels = labels(&positions.positions, weights.metadata.architecture.perspective());

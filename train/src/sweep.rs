@@ -8,7 +8,7 @@ use azimuth::weights::{Weights, replace_file};
 use clap::{Args, FromArgMatches};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, Siblings};
+use crate::data::{Dataset, LabelledPositions};
 use crate::metrics::Metrics;
 use crate::options::{DataOptions, TrainOptions};
 use crate::run;
@@ -53,8 +53,10 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
         parsed.run.config(Vec::new()).with_context(|| format!("run '{name}'"))?;
     }
     std::fs::create_dir_all(&options.folder)?;
-    let elsewhere =
-        options.measure.as_ref().map(|path| Siblings::read_all(std::slice::from_ref(path)));
+    let elsewhere = options
+        .measure
+        .as_ref()
+        .map(|path| LabelledPositions::read_all(std::slice::from_ref(path)));
     let elsewhere = elsewhere.transpose()?;
     let mut data: Option<(DataOptions, Dataset)> = None;
     let mut rows = Vec::new();
@@ -113,23 +115,23 @@ fn run_one(
     name: &str,
     own: &str,
     options: &SweepOptions,
-    elsewhere: Option<&Siblings>,
+    elsewhere: Option<&LabelledPositions>,
     data: &mut Option<(DataOptions, Dataset)>,
 ) -> Result<Row> {
     let parsed = parse_run(name, own, options)?;
-    let place = parsed.place()?;
+    let compute = parsed.compute()?;
     let kept = data.take().filter(|(read, _)| *read == parsed.data);
     let read = || -> Result<_> {
-        Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &place.device)?))
+        Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &compute.device)?))
     };
     let (_, dataset) = data.insert(kept.map_or_else(read, Ok)?);
     let (config, output) = (parsed.run.config(dataset.files.clone())?, parsed.output());
-    let outcome = run::train(&config, dataset, &place, &output)?;
+    let outcome = run::train(&config, dataset, &compute, &output)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
     std::fs::remove_file(&output.checkpoint)
         .with_context(|| format!("cannot remove '{}'", output.checkpoint.display()))?;
     let elsewhere = match elsewhere {
-        Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, &place.device)?),
+        Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, &compute.device)?),
         None => None,
     };
     Ok(Row {

@@ -14,9 +14,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use super::Siblings;
+use super::LabelledPositions;
 use super::packed::PackedPosition;
-use crate::margin::Margin;
+use crate::positive_threshold::PositiveThreshold;
 
 /// Batches that wait ready for the training thread, about.
 const READY: usize = 8;
@@ -56,14 +56,14 @@ pub struct Batches {
 impl Batches {
     /// Starts the threads that prepare the batches of `steps`: one for every four of the machine's.
     pub fn prepare(
-        positions: Arc<Siblings>,
+        positions: Arc<LabelledPositions>,
         architecture: &Architecture,
         sampling: Sampling,
-        margin: Margin,
+        threshold: PositiveThreshold,
         seed: u64,
         steps: Range<u64>,
     ) -> Self {
-        let sampler = Sampler::new(positions, architecture.clone(), sampling, margin, seed);
+        let sampler = Sampler::new(positions, architecture.clone(), sampling, threshold, seed);
         let all = thread::available_parallelism().map_or(1, usize::from);
         Self::on_threads(sampler, steps, (all / 4).clamp(1, MOST_THREADS))
     }
@@ -94,35 +94,36 @@ impl Batches {
 }
 
 struct Sampler {
-    data: Arc<Siblings>,
+    data: Arc<LabelledPositions>,
     architecture: Architecture,
     sampling: Sampling,
-    margin: Margin,
+    threshold: PositiveThreshold,
     seed: u64,
     /// The last two epochs that a thread asked for, with the order of their positions.
     epochs: Mutex<Vec<(u64, Arc<Vec<u32>>)>>,
-    /// Labels' places on the margin's scale in rising order with their positions; empty where no
+    /// Labels' places on the threshold's scale in rising order with their positions; empty where no
     /// positives are drawn.
     by_label: Vec<(f32, u32)>,
 }
 
 impl Sampler {
     fn new(
-        data: Arc<Siblings>,
+        data: Arc<LabelledPositions>,
         architecture: Architecture,
         sampling: Sampling,
-        margin: Margin,
+        threshold: PositiveThreshold,
         seed: u64,
     ) -> Self {
         let mut by_label = Vec::new();
         if sampling.positives > 0 {
-            let place =
-                |p: &PackedPosition| margin.place(p.win_probability(architecture.perspective()));
+            let place = |p: &PackedPosition| {
+                threshold.coordinate(p.win_probability(architecture.perspective()))
+            };
             by_label.extend(data.positions.iter().map(place).zip(0..));
             by_label.sort_unstable_by(|a: &(f32, u32), b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         }
         let epochs = Mutex::new(Vec::new());
-        Self { data, architecture, sampling, margin, seed, epochs, by_label }
+        Self { data, architecture, sampling, threshold, seed, epochs, by_label }
     }
 
     fn batch(&self, step: u64) -> Batch {
@@ -194,7 +195,7 @@ impl Sampler {
 
     /// Where the positives of `label` stand in `by_label`.
     fn positives_of(&self, label: f32) -> Range<usize> {
-        let place = self.margin.place(label);
+        let place = self.threshold.coordinate(label);
         let first = self.by_label.partition_point(|&(other, _)| other <= place - 1.0);
         let end = self.by_label.partition_point(|&(other, _)| other < place + 1.0);
         first..end
@@ -253,13 +254,13 @@ mod tests {
         });
         let positions: Vec<PackedPosition> = positions.collect();
         let parents = (0..30).map(|position| position / 3).collect();
-        let data = Arc::new(Siblings { positions, parents });
+        let data = Arc::new(LabelledPositions { positions, parents });
         let sampling = Sampling { anchors: 7, positives: 2, siblings: 1, mirror: true };
-        let margin = Margin { delta: 0.1, delta_equal: 0.1 };
+        let threshold = PositiveThreshold { delta: 0.1, delta_equal: 0.1 };
         let architecture = Architecture::Transformer(TransformerConfig::mini());
         let batches = |threads: usize, steps: Range<u64>| {
             let architecture = architecture.clone();
-            let sampler = Sampler::new(data.clone(), architecture, sampling, margin, 5);
+            let sampler = Sampler::new(data.clone(), architecture, sampling, threshold, 5);
             let mut batches = Batches::on_threads(sampler, steps.clone(), threads);
             let batches = steps.map(|_| {
                 let Batch { inputs: Inputs::Tokens(tokens), labels, parents } = batches.next()?

@@ -33,14 +33,14 @@ pub struct DataFile {
 
 /// Labelled positions with their parents: the children of one parent are neighbours.
 #[derive(Clone, Default)]
-pub struct Siblings {
+pub struct LabelledPositions {
     /// The positions.
     pub positions: Vec<PackedPosition>,
     /// For each position the number of its parent, unique over all games.
     pub parents: Vec<u32>,
 }
 
-impl Siblings {
+impl LabelledPositions {
     /// Reads every game of the files, for measuring on data that no training saw.
     pub fn read_all(paths: &[PathBuf]) -> Result<Self> {
         let mut all = Self::default();
@@ -96,11 +96,11 @@ impl Siblings {
 #[derive(Default)]
 pub struct Dataset {
     /// What the parameters learn from.
-    pub train: Arc<Siblings>,
+    pub train: Arc<LabelledPositions>,
     /// What the calibration is fitted on.
-    pub calibration: Siblings,
+    pub calibration: LabelledPositions,
     /// What the metrics are measured on.
-    pub validation: Siblings,
+    pub validation: LabelledPositions,
     /// The files read.
     pub files: Vec<DataFile>,
     /// About how many positions the directions, the calibration and the metrics each take.
@@ -130,7 +130,7 @@ impl Dataset {
 
     fn read_file(path: &Path) -> Result<Self> {
         let mut part = Self::default();
-        let mut train = Siblings::default();
+        let mut train = LabelledPositions::default();
         let mut first_parent = 0;
         let mut positions = 0;
         let sha256 = read_games(path, |game| {

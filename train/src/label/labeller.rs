@@ -18,7 +18,7 @@ const HASH: &str = "1";
 
 /// A move with the engine's score of it, from White's view.
 #[derive(Clone, Copy, Debug)]
-pub struct Scored {
+pub struct ScoredMove {
     /// The move.
     pub mv: Move,
     /// Label of the position after it.
@@ -49,7 +49,7 @@ impl Labeller {
     }
 
     /// Scores all moves, the best for the side to move first.
-    pub fn score(&mut self, board: &Board) -> Result<Vec<Scored>> {
+    pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
         self.engine.send(&format!("position fen {board}"))?;
         self.engine.send(&format!("go depth {}", self.depth))?;
         // The last word on each line of the MultiPV.
@@ -93,7 +93,7 @@ impl Labeller {
                     }
                     Score::Mate(moves) => Label::Mate((moves > 0) == white),
                 };
-                Ok(Scored { mv, label })
+                Ok(ScoredMove { mv, label })
             })
             .collect()
     }

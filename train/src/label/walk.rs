@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::labeller::{Labeller, Scored};
+use super::labeller::{Labeller, ScoredMove};
 use super::options::LabelOptions;
 use crate::data::packed::Label;
 
@@ -90,12 +90,12 @@ impl Walker {
 
 /// The best and some others of `scored`, which are in the engine's order, without `played`.
 fn choose(
-    scored: &[Scored],
+    scored: &[ScoredMove],
     played: Move,
     options: &LabelOptions,
     rng: &mut Xoshiro256PlusPlus,
-) -> Vec<Scored> {
-    let mut moves: Vec<Scored> = scored.iter().filter(|s| s.mv != played).copied().collect();
+) -> Vec<ScoredMove> {
+    let mut moves: Vec<ScoredMove> = scored.iter().filter(|s| s.mv != played).copied().collect();
     let mut others = moves.split_off(options.best.min(moves.len()));
     others.shuffle(rng);
     moves.extend(others.into_iter().take(options.others));
@@ -103,7 +103,7 @@ fn choose(
 }
 
 /// `12... Nf6 { [%eval 0.31] } `
-fn describe(board: &Board, scored: &Scored) -> String {
+fn describe(board: &Board, scored: &ScoredMove) -> String {
     let number = board.fullmove_number();
     let dots = if board.side_to_move() == Color::White { "." } else { "..." };
     let label = match scored.label {

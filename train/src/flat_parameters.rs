@@ -1,4 +1,4 @@
-//! A transformer's parameters side by side in one tensor: an optimiser step is then a few operations on
+//! A transformer's parameters flattened into one tensor: an optimiser step is then a few operations on
 //! all of them, and not a few on each, which on a device takes longer to ask for than to do.
 
 use std::collections::HashMap;
@@ -8,14 +8,14 @@ use azimuth::encoder::parameters::{ParameterSpec, Parameters};
 use candle_core::{DType, Device, Tensor, Var};
 
 /// Parameters in f32 (the master weights), and as the network computes with them.
-pub struct Flat {
+pub struct FlatParameters {
     specs: Vec<ParameterSpec>,
     master: Var,
     /// A copy of the master in 16 bits; `None` where the network computes in f32.
     working: Option<Var>,
 }
 
-impl Flat {
+impl FlatParameters {
     /// `values` of the parameters `specs`, one after another, for a network that computes in `dtype`.
     pub fn new(
         specs: Vec<ParameterSpec>,
@@ -60,7 +60,7 @@ impl Flat {
     }
 
     /// The gradients of all parameters in the order of the master, f32.
-    pub fn join(&self, mut gradients: HashMap<String, Tensor>) -> Result<Tensor> {
+    pub fn flatten(&self, mut gradients: HashMap<String, Tensor>) -> Result<Tensor> {
         let parts = self.specs.iter().map(|spec| {
             let gradient = gradients.remove(&spec.name);
             let gradient = gradient.with_context(|| format!("no gradient of '{}'", spec.name))?;
@@ -91,7 +91,7 @@ mod tests {
             |name: &str, shape: &[usize]| ParameterSpec::new(name, shape, Init::Constant(0.0));
         let specs = vec![spec("b", &[2, 3]), spec("a", &[2])];
         let values: Vec<f32> = (0..8).map(|i| i as f32).collect();
-        let flat = Flat::new(specs, values, &Device::Cpu, DType::BF16)?;
+        let flat = FlatParameters::new(specs, values, &Device::Cpu, DType::BF16)?;
         let (exact, working) = (flat.parameters()?, flat.working_parameters()?);
         assert_eq!(exact.get("b")?.to_vec2::<f32>()?, [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]);
         assert_eq!(working.values("a")?, [6.0, 7.0]);
@@ -106,9 +106,9 @@ mod tests {
         let gradients = gradients.into_iter().map(|(name, values, shape)| {
             Ok((name.to_owned(), Tensor::from_vec(values, shape, &Device::Cpu)?))
         });
-        let joined = flat.join(gradients.collect::<Result<_>>()?)?;
+        let joined = flat.flatten(gradients.collect::<Result<_>>()?)?;
         assert_eq!(joined.to_vec1::<f32>()?, [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0, 2.0]);
-        assert!(flat.join(HashMap::new()).is_err());
+        assert!(flat.flatten(HashMap::new()).is_err());
         Ok(())
     }
 }

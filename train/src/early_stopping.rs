@@ -1,0 +1,58 @@
+//! Early stopping: the best parameters seen, and whether to go on looking for better ones.
+
+use anyhow::Result;
+use azimuth::encoder::parameters::{ParameterSpec, Parameters};
+use candle_core::{Device, Tensor};
+
+use crate::checkpoint::{Checkpoint, prefixed};
+
+/// Stops a run whose validation no longer becomes better, and keeps its best parameters.
+pub struct EarlyStopping {
+    patience: u64,
+    value: f32,
+    since_best: u64,
+    parameters: Option<Parameters>,
+}
+
+impl EarlyStopping {
+    /// Stops after `patience` validations without a better one.
+    pub fn new(patience: u64) -> Self {
+        Self { patience, value: f32::NEG_INFINITY, since_best: 0, parameters: None }
+    }
+
+    /// Takes note of a validation: keeps `parameters` if their `value` is the highest so far.
+    pub fn validated(&mut self, value: f32, parameters: &Parameters) {
+        if value > self.value {
+            (self.value, self.since_best) = (value, 0);
+            self.parameters = Some(parameters.clone());
+        } else {
+            self.since_best += 1;
+        }
+    }
+
+    /// Whether nothing has become better for too long.
+    pub fn is_over(&self) -> bool {
+        self.since_best >= self.patience
+    }
+
+    /// The best parameters.
+    pub fn parameters(&self) -> Option<&Parameters> {
+        self.parameters.as_ref()
+    }
+
+    /// What a checkpoint holds of it.
+    pub fn state(&self) -> Result<Vec<(String, Tensor)>> {
+        let mut state = prefixed("best", self.parameters.as_ref());
+        let looks = Tensor::new(&[self.value, self.since_best as f32], &Device::Cpu)?;
+        state.push(("looks".to_owned(), looks));
+        Ok(state)
+    }
+
+    /// Puts back what [`Self::state`] gave.
+    pub fn restore(&mut self, checkpoint: &Checkpoint, specs: &[ParameterSpec]) -> Result<()> {
+        self.parameters = checkpoint.parameters("best", specs)?;
+        let looks: Vec<f32> = checkpoint.tensor("looks")?.to_vec1()?;
+        (self.value, self.since_best) = (looks[0], looks[1] as u64);
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! Which positions are positives of one another.
+
+use serde::{Deserialize, Serialize};
+
+/// Two positions are positives where their win probabilities differ by less than a threshold (paper,
+/// section 3.3). It may be narrower near equality, where most games are decided and a constant one
+/// would make all positions alike.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PositiveThreshold {
+    /// The threshold where a game is decided; everywhere, where there is no other.
+    pub delta: f32,
+    /// The threshold at equality, at most `delta`; between, it grows in proportion to `|2p - 1|`.
+    pub delta_equal: f32,
+}
+
+impl PositiveThreshold {
+    /// The coordinate of `p` on a scale on which positives are less than 1 apart: the integral of 1 / threshold from
+    /// equality on.
+    pub fn coordinate(self, p: f32) -> f32 {
+        let distance = 2.0 * p - 1.0;
+        let growth = self.delta - self.delta_equal;
+        if growth <= 0.0 {
+            return distance / (2.0 * self.delta);
+        }
+        let coordinate = (growth / self.delta_equal * distance.abs()).ln_1p() / (2.0 * growth);
+        coordinate.copysign(distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_as_far_apart_as_thresholds_say() {
+        let constant = PositiveThreshold { delta: 0.05, delta_equal: 0.05 };
+        assert!((constant.coordinate(0.75) - constant.coordinate(0.7) - 1.0).abs() < 1e-4);
+        let narrow = PositiveThreshold { delta: 0.05, delta_equal: 0.01 };
+        let slope = |p: f32| (narrow.coordinate(p + 1e-3) - narrow.coordinate(p - 1e-3)) / 2e-3;
+        assert!((slope(0.5) - 100.0).abs() < 2.0, "{}", slope(0.5));
+        assert!((slope(0.75) - 1.0 / 0.03).abs() < 0.5, "{}", slope(0.75));
+        assert!((narrow.coordinate(0.3) + narrow.coordinate(0.7)).abs() < 1e-4);
+    }
+}
