@@ -2,7 +2,8 @@
 //!
 //! The way of a position through the crate: [`position`] holds it, [`tokens`] and the features of
 //! [`encoder::sparse`] describe it, an [`encoder`] maps it to a unit vector, [`axis`] reads that
-//! vector as a score, [`inference`] batches and caches, [`search`] plans, [`uci`] talks.
+//! vector as a score, [`inference`] batches and caches, [`search`] plans, [`uci`] talks. [`weights`]
+//! are what a trained space is stored as. [`placement`], `see`, `hash_slot` and `text` serve several of them.
 
 pub mod axis;
 pub mod encoder;

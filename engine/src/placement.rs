@@ -1,4 +1,4 @@
-//! Where the pieces stand and whose move it is: what features and exchanges are worked out from.
+//! Piece placement, where the pieces stand and whose move it is: what features and exchanges depend on.
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 

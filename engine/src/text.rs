@@ -1,4 +1,4 @@
-//! What the messages of several modules share.
+//! Text cut short, so that messages stay one readable line.
 
 /// At most `limit` characters of a text, so that a message stays one readable line.
 pub(crate) fn shortened(text: &str, limit: usize) -> String {

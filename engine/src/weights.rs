@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::axis::{Axis, Calibration, Direction};
 use crate::encoder::parameters::Parameters;
-use crate::encoder::sparse::integer::IntegerEncoder;
+use crate::encoder::sparse::quantised::QuantisedEncoder;
+use crate::encoder::transformer::CpuTransformer;
 #[cfg(feature = "cuda")]
-use crate::encoder::transformer::GpuEncoder;
-use crate::encoder::transformer::TransformerEncoder;
+use crate::encoder::transformer::GpuTransformer;
 use crate::encoder::{Architecture, Encoder};
 
 /// Version of the file's layout; a newer one is refused.
@@ -187,14 +187,14 @@ impl Weights {
     pub fn encoder(&self, device: &Device, dtype: DType) -> Result<Box<dyn Encoder>> {
         Ok(match &self.metadata.architecture {
             Architecture::Sparse(config) => {
-                Box::new(IntegerEncoder::new(config, &self.parameters)?)
+                Box::new(QuantisedEncoder::new(config, &self.parameters)?)
             }
             Architecture::Transformer(config) => match device {
                 #[cfg(feature = "cuda")]
                 Device::Cuda(_) => {
-                    Box::new(GpuEncoder::new(config, &self.parameters, device, dtype)?)
+                    Box::new(GpuTransformer::new(config, &self.parameters, device, dtype)?)
                 }
-                _ => Box::new(TransformerEncoder::new(config, &self.parameters, dtype)?),
+                _ => Box::new(CpuTransformer::new(config, &self.parameters, dtype)?),
             },
         })
     }

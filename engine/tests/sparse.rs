@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use azimuth::encoder::parameters::{Init, Parameters};
 use azimuth::encoder::sparse::features::{CAPTURES, FeatureBatch, FeatureSet, PIECE_SQUARES};
-use azimuth::encoder::sparse::integer::{IntegerEncoder, Kernels};
+use azimuth::encoder::sparse::quantised::{Kernels, QuantisedEncoder};
 use azimuth::encoder::sparse::{SparseConfig, SparseNetwork};
 use azimuth::encoder::{Architecture, Encoder, Inputs};
 use azimuth::placement::Placement;
@@ -55,7 +55,7 @@ fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
     let (weights, config) = sparse_weights()?;
     let inputs = Inputs::Features(FeatureBatch::of(config.features, &positions()));
     let encode = |kernels: Kernels| -> Result<Vec<f32>> {
-        let encoder = IntegerEncoder::new(&config, &weights.parameters)?;
+        let encoder = QuantisedEncoder::new(&config, &weights.parameters)?;
         encoder.with_kernels(kernels).encode(&inputs)
     };
     let expected = encode(Kernels::Portable)?;
@@ -72,7 +72,7 @@ fn integers_stay_close_to_the_definition() -> Result<()> {
     let network = SparseNetwork::new(&config, &weights.parameters)?;
     let exact = network.forward(&Arc::new(features.clone()), None, None)?;
     let exact = weights.axis.cosines(&exact.flatten_all()?.to_vec1()?);
-    let mut encoder = IntegerEncoder::new(&config, &weights.parameters)?;
+    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters)?;
     let rounded = weights.axis.cosines(&encoder.encode(&Inputs::Features(features))?);
     let errors: Vec<f32> = exact.iter().zip(&rounded).map(|(a, b)| (a - b).abs()).collect();
     let mean = errors.iter().sum::<f32>() / errors.len() as f32;
@@ -110,7 +110,7 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
         let exact = network.forward(&Arc::new(features.clone()), None, None)?;
         let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
         let played =
-            IntegerEncoder::new(&config, &parameters)?.encode(&Inputs::Features(features))?;
+            QuantisedEncoder::new(&config, &parameters)?.encode(&Inputs::Features(features))?;
         let error = exact.iter().zip(&played).map(|(a, b)| (a - b).abs()).sum::<f32>();
         let mean = error / exact.len() as f32;
         assert!(mean < 0.01, "{set}, {heads} heads: coordinates differ by {mean} on average");
@@ -126,7 +126,7 @@ fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
         let parameters = made_up(&config)?;
         let encode = |boards: &[Board]| {
             let inputs = Inputs::Features(FeatureBatch::of(features, boards));
-            IntegerEncoder::new(&config, &parameters)?.encode(&inputs)
+            QuantisedEncoder::new(&config, &parameters)?.encode(&inputs)
         };
         let boards = positions();
         let in_order = encode(&boards)?;
@@ -151,7 +151,7 @@ fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
         Ok((name.clone(), (tensor * factor)?))
     });
     let parameters = Parameters::new(tensors.collect::<Result<Vec<_>>>()?);
-    let error = IntegerEncoder::new(&config, &parameters).err().expect("too large").to_string();
+    let error = QuantisedEncoder::new(&config, &parameters).err().expect("too large").to_string();
     assert!(error.contains("features.weight are too large"), "{error}");
     Ok(())
 }

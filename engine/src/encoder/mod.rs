@@ -8,7 +8,7 @@ mod interface;
 mod normalize;
 pub mod parameters;
 pub mod sparse;
-mod storage;
+mod tensor_slices;
 pub mod transformer;
 
 pub use architecture::{Architecture, Perspective};

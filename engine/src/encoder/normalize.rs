@@ -1,4 +1,4 @@
-//! Embeddings of unit length.
+//! L2 normalisation: embeddings of unit length.
 
 use candle_core::{D, Result, Tensor};
 

@@ -1,4 +1,4 @@
-//! When a search ends: its limits, the signals it gets while it runs, and its clock.
+//! Search control, when a search ends: its limits, the signals it gets while it runs, and its clock.
 
 use std::time::{Duration, Instant};
 

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use cozy_chess::Move;
 
-use super::root::static_value;
+use super::static_value::static_value;
 use super::value::Value;
 use crate::inference::Evaluator;
 use crate::position::{Position, legal_moves};

@@ -8,10 +8,11 @@ mod factory;
 mod handicap;
 mod planner;
 mod report;
-mod root;
-mod rules;
+mod root_moves;
 mod selective;
+mod static_value;
 mod tablebase;
+mod terminal;
 mod value;
 
 pub use beam::{Beam, BeamMode, BeamSettings};

@@ -8,7 +8,7 @@ use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
 use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
 
-use super::rules;
+use super::terminal;
 use super::value::Value;
 use crate::inference::Notice;
 use crate::position::Position;
@@ -95,7 +95,7 @@ impl Tablebases {
         let mut after = root.clone();
         after.play(mv);
         let board = after.board();
-        let plies = match rules::terminal_value(board, 1, after.history()) {
+        let plies = match terminal::terminal_value(board, 1, after.history()) {
             Some(value) if value.is_mated() => 1,
             Some(_) => 0,
             None if board.halfmove_clock() == 0 => {

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::answer::{Answer, RunningSearch, any_move};
 use super::bench::{BENCH_POSITIONS, bench};
 use super::command::{Command, Go};
+use super::limited_strength::{LIMITED_DEPTH, noise_of_elo};
 use super::options::{Model, Options};
 use super::output::Output;
-use super::strength::{LIMITED_DEPTH, noise_of_elo};
-use super::{display, time};
+use super::running_search::{Answer, RunningSearch, any_move};
+use super::{display, time_management};
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 use crate::search::{
@@ -343,7 +343,7 @@ impl Engine {
                 false => deepest,
             },
             nodes: go.nodes,
-            time: time::budget(go, side, self.options.move_overhead),
+            time: time_management::budget(go, side, self.options.move_overhead),
             infinite: go.infinite,
             ponder: go.ponder,
             search_moves: moves.into_iter().flatten().collect(),

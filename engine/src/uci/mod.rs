@@ -1,15 +1,15 @@
 //! The protocol: one loop that reads commands and hands them to the engine, which owns the state.
 //! Searches run on a thread of their own and print their own answers.
 
-mod answer;
 mod bench;
 mod command;
 mod display;
 mod engine;
+mod limited_strength;
 mod options;
 mod output;
-mod strength;
-mod time;
+mod running_search;
+mod time_management;
 
 use std::io::{BufRead, Read, Write};
 
@@ -19,9 +19,9 @@ pub use bench::BENCH_POSITIONS;
 pub use command::Go;
 use command::{Command, parse};
 use engine::Engine;
+pub use limited_strength::noise_of_elo;
 use output::Output;
-pub use strength::noise_of_elo;
-pub use time::budget;
+pub use time_management::budget;
 
 /// Longest line that is read; the rest of it is skipped.
 const LINE_LIMIT: u64 = 1 << 20;

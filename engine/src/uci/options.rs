@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use clap::ValueEnum;
 
 use super::command::quoted;
-use super::strength::WEAKEST_TO_STRONGEST;
+use super::limited_strength::WEAKEST_TO_STRONGEST;
 use crate::inference::{Backend, Precision};
 use crate::search::{BeamMode, PlannerKind, PlannerSettings, Resources};
 

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use azimuth::encoder::sparse::bag::{GradientSink, RowGradients};
+use azimuth::encoder::sparse::embedding_bag::{GradientSink, RowGradients};
 use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;

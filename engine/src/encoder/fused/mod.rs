@@ -1,6 +1,6 @@
 //! Operations of the transformer that candle has no fused kernels for: attention with its softmax,
 //! bias + exact GELU, and residual + layer norm, each with the bias of the matrix product before it, its
-//! dropout, and its gradient; and tokens with their places. Each is one pass: f32 on the CPU; f32, f16 and
+//! dropout, and its gradient; and token embedding with positional embedding. Each is one pass: f32 on the CPU; f32, f16 and
 //! bf16 on CUDA.
 //!
 //! [`reference`] has the same operations composed of candle's own. They run where nothing fused fits (a

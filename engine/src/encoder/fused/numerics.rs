@@ -1,4 +1,4 @@
-//! Exponentials in a form that compilers vectorise.
+//! Exponentials and the normal distribution in a form that compilers vectorise.
 
 /// e^x for x <= 0 with a relative error below 6e-6: the fraction of the power of two by a polynomial, its
 /// whole part in the exponent bits. Below -87 it is 0.

@@ -6,8 +6,8 @@ use anyhow::Result;
 use candle_core::{Module, Result as CandleResult, Tensor};
 use candle_nn::Linear;
 
-use super::bag::{GradientSink, activated_bag};
 use super::config::{SparseConfig, head};
+use super::embedding_bag::{GradientSink, activated_bag};
 use super::features::FeatureBatch;
 use crate::encoder::normalize::normalize;
 use crate::encoder::parameters::Parameters;

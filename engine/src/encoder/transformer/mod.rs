@@ -4,16 +4,16 @@
 //! Layers are PyTorch's `nn.TransformerEncoderLayer` in its default form and parameters carry the
 //! names of the authors' published code, so that a checkpoint converts key by key.
 
+#[cfg(feature = "cuda")]
+mod async_transfer;
 mod config;
-mod encoder;
+mod cpu_encoder;
 #[cfg(feature = "cuda")]
-mod gpu;
+mod gpu_encoder;
 mod network;
-#[cfg(feature = "cuda")]
-mod pipe;
 
 pub use config::TransformerConfig;
-pub use encoder::TransformerEncoder;
+pub use cpu_encoder::CpuTransformer;
 #[cfg(feature = "cuda")]
-pub use gpu::GpuEncoder;
+pub use gpu_encoder::GpuTransformer;
 pub use network::{Dropout, Trace, Transformer, token_ids};

@@ -16,8 +16,8 @@ use crate::search::control::Control;
 use crate::search::explanation::{SearchedMove, record_searched};
 use crate::search::handicap::blurred;
 use crate::search::report::Report;
-use crate::search::rules;
 use crate::search::tablebase::Tablebases;
+use crate::search::terminal;
 use crate::search::value::Value;
 
 /// Kept positions at which a search ends: under a gigabyte.
@@ -346,7 +346,7 @@ impl<'a> BeamSearch<'a> {
     }
 
     fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
-        rules::terminal_value(board, ply, keys).or_else(|| {
+        terminal::terminal_value(board, ply, keys).or_else(|| {
             let value = self.task.tablebases?.value(board, ply)?;
             self.tbhits += 1;
             Some(value)

@@ -11,7 +11,7 @@ use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits};
 use crate::search::planner::Planner;
 use crate::search::report::Report;
-use crate::search::rules;
+use crate::search::terminal;
 use crate::search::value::Value;
 use crate::weights::Weights;
 
@@ -46,7 +46,7 @@ fn plain_minimax(
     let mut children = Vec::new();
     for mv in legal_moves(board) {
         let child = board_after(board, mv);
-        let exact = rules::terminal_value(&child, ply + 1, &keys);
+        let exact = terminal::terminal_value(&child, ply + 1, &keys);
         let value = match exact {
             Some(value) => value,
             None => Value::estimate(evaluator.value(&child)?),

@@ -11,7 +11,7 @@ use super::thread::{RootLine, SearchThread};
 use crate::search::control::Control;
 use crate::search::explanation::{SearchedMove, record_searched};
 use crate::search::report::Report;
-use crate::search::root::RootMoves;
+use crate::search::root_moves::RootMoves;
 
 /// Deepens ply by ply until a limit comes, and reports. Returns the best line of the last finished iteration,
 /// and what became of the root moves.

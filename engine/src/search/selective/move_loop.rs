@@ -1,4 +1,4 @@
-//! The moves of a node, one after the other: principal variation search with late move reductions, and what is
+//! The move loop, the moves of a node one after the other: principal variation search with late move reductions, and what is
 //! learned from it.
 
 use anyhow::Result;

@@ -16,7 +16,8 @@ use crate::search::control::Control;
 use crate::search::explanation::{Explanation, LastSearch};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
-use crate::search::root::{RootMoves, static_value};
+use crate::search::root_moves::RootMoves;
+use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
 use crate::search::value::Value;
 

@@ -9,7 +9,7 @@ use super::node::{Node, NodeInfo};
 use super::score::{DRAW, Score, mated_in, of_tablebase};
 use super::stack::MAX_PLY;
 use super::thread::SearchThread;
-use crate::search::rules;
+use crate::search::terminal;
 
 /// From this half-move clock on scores of the transposition table are not trusted: the 50-move rule is near.
 const LATE_HALFMOVE_CLOCK: u8 = 90;
@@ -67,7 +67,7 @@ impl SearchThread<'_> {
 
     /// The score of a position where the game is drawn but for stalemate, or that the tablebases know.
     pub(super) fn draw_or_tablebase_score(&self, board: &Board, ply: usize) -> Option<Score> {
-        if rules::is_drawn(board, ply as u32, &self.keys) {
+        if terminal::is_drawn(board, ply as u32, &self.keys) {
             return Some(DRAW);
         }
         let value = self.shared.tablebases?.value(board, ply as u32)?;

@@ -13,7 +13,7 @@ use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits, Signal, TimeLimit};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
-use crate::search::rules;
+use crate::search::terminal;
 use crate::search::value::Value;
 use crate::weights::Weights;
 
@@ -52,7 +52,7 @@ fn minimax(
     ply: usize,
     depth: u32,
 ) -> Result<Score> {
-    if ply > 0 && rules::is_drawn(board, ply as u32, keys) {
+    if ply > 0 && terminal::is_drawn(board, ply as u32, keys) {
         return Ok(score::DRAW);
     }
     let in_check = !board.checkers().is_empty();

@@ -6,7 +6,7 @@ use multiversion::multiversion;
 use super::super::add_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 use super::super::dropout_mask::DropoutMask;
 use super::gelu::drop_row;
-use crate::encoder::storage::with_values;
+use crate::encoder::tensor_slices::with_values;
 
 pub fn add_norm(
     x: &Tensor,

@@ -5,7 +5,7 @@ use multiversion::multiversion;
 
 use super::super::dropout_mask::DropoutMask;
 use super::super::numerics::exp_of_negative;
-use crate::encoder::storage::with_values;
+use crate::encoder::tensor_slices::with_values;
 
 pub fn attention(
     packed: &Tensor,

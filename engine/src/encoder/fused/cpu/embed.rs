@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use crate::encoder::storage::with_values;
+use crate::encoder::tensor_slices::with_values;
 
 pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
     let (count, width) = (ids.elem_count(), table.dim(1)?);

@@ -5,7 +5,7 @@ use multiversion::multiversion;
 
 use super::super::dropout_mask::DropoutMask;
 use super::super::numerics::normal;
-use crate::encoder::storage::with_values;
+use crate::encoder::tensor_slices::with_values;
 
 pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     let mut out = vec![0.0; x.elem_count()];

@@ -1,4 +1,4 @@
-//! Who attacks what.
+//! Attacks: which squares each piece and each side attacks.
 
 use crate::placement::Placement;
 use cozy_chess::{

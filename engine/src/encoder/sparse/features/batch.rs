@@ -3,7 +3,7 @@
 use cozy_chess::{BitBoard, Board, Color, Piece};
 
 use super::attacks::Attacks;
-use super::set::{FeatureSet, States};
+use super::feature_set::{FeatureSet, States};
 use super::states::{ExchangeStates, attack_state};
 use super::threats::Threats;
 use super::view::View;

@@ -4,10 +4,10 @@
 
 mod attacks;
 mod batch;
-mod set;
+mod feature_set;
 mod states;
 mod threats;
 mod view;
 
 pub use batch::{FeatureBatch, Features};
-pub use set::{CAPTURES, FeatureSet, KingView, PIECE_SQUARES, States};
+pub use feature_set::{CAPTURES, FeatureSet, KingView, PIECE_SQUARES, States};

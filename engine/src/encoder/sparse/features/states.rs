@@ -1,4 +1,4 @@
-//! What a piece is told apart by, besides its kind and square.
+//! The state of a piece: what it is told apart by besides its kind and square.
 
 use cozy_chess::{BitBoard, Color, File, Piece, Square, get_king_moves};
 

@@ -2,7 +2,7 @@
 
 use cozy_chess::{Color, File, Piece, Rank, Square};
 
-use super::set::{FeatureSet, KingView, PIECE_SQUARES};
+use super::feature_set::{FeatureSet, KingView, PIECE_SQUARES};
 use crate::placement::Placement;
 
 /// What one side sees.

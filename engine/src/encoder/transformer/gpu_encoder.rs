@@ -6,8 +6,8 @@ use candle_core::cuda_backend::cudarc::cublas::sys::cublasStatus_t;
 use candle_core::cuda_backend::cudarc::driver::sys::CUresult;
 use candle_core::{DType, Device, Error, Tensor};
 
-use super::encoder::tokens_of;
-use super::pipe::{Pipe, Sent};
+use super::async_transfer::{AsyncTransfer, InFlight};
+use super::cpu_encoder::tokens_of;
 use super::{Transformer, TransformerConfig, token_ids};
 use crate::axis::Axis;
 use crate::encoder::parameters::Parameters;
@@ -17,16 +17,16 @@ use crate::encoder::{
 };
 
 /// A transformer on a GPU, ready to encode.
-pub struct GpuEncoder {
+pub struct GpuTransformer {
     network: Transformer,
     embedding_dim: usize,
     device: Device,
-    pipe: Pipe,
+    transfer: AsyncTransfer,
     /// The axis, (D, 1); there is none before the first batch.
     axis: Option<Tensor>,
 }
 
-impl GpuEncoder {
+impl GpuTransformer {
     /// Moves `parameters` to `device` in precision `dtype`.
     pub fn new(
         config: &TransformerConfig,
@@ -35,9 +35,9 @@ impl GpuEncoder {
         dtype: DType,
     ) -> Result<Self> {
         let network = Transformer::new(config, &parameters.to(device, dtype)?)?;
-        let pipe = Pipe::new(device.as_cuda_device()?)?;
+        let transfer = AsyncTransfer::new(device.as_cuda_device()?)?;
         let embedding_dim = config.embedding_dim;
-        Ok(Self { network, embedding_dim, device: device.clone(), pipe, axis: None })
+        Ok(Self { network, embedding_dim, device: device.clone(), transfer, axis: None })
     }
 
     fn direction(&mut self, axis: &Axis) -> candle_core::Result<Tensor> {
@@ -49,7 +49,7 @@ impl GpuEncoder {
     }
 }
 
-impl Encoder for GpuEncoder {
+impl Encoder for GpuTransformer {
     fn attributes(&self) -> Attributes {
         Attributes {
             input: InputKind::Tokens,
@@ -73,13 +73,13 @@ impl Encoder for GpuEncoder {
         let mut begin = || {
             let direction = self.direction(axis)?;
             let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&direction);
-            self.pipe.begin(tokens_of(inputs), network)
+            self.transfer.begin(tokens_of(inputs), network)
         };
         Ok(Scores::Pending(Box::new(begin().map_err(told_apart)?)))
     }
 }
 
-impl PendingScores for Sent {
+impl PendingScores for InFlight {
     fn is_ready(&self) -> bool {
         self.is_done()
     }

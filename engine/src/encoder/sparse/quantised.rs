@@ -1,4 +1,4 @@
-//! The sparse encoder as it plays: 16-bit feature sums, 8-bit products, the last layer in f32.
+//! The sparse encoder quantised, as it plays: 16-bit feature sums, 8-bit products, the last layer in f32.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const MAX_CAPTURES: i32 = 64;
 
 /// A quantised sparse encoder. Copies share the feature table.
 #[derive(Clone)]
-pub struct IntegerEncoder {
+pub struct QuantisedEncoder {
     kernels: Kernels,
     config: SparseConfig,
     sums: Arc<Sums>,
@@ -44,7 +44,7 @@ struct Head {
     projection_bias: Vec<f32>,
 }
 
-impl IntegerEncoder {
+impl QuantisedEncoder {
     /// Quantises checked `parameters`: feature rows to 1/255, hidden weights to 8 bits with one
     /// scale a neuron.
     pub fn new(config: &SparseConfig, parameters: &Parameters) -> Result<Self> {
@@ -178,7 +178,7 @@ fn project(hidden: &[f32; HIDDEN], weights: &[f32], bias: &[f32], embedding: &mu
     embedding.iter_mut().for_each(|value| *value *= scale);
 }
 
-impl Encoder for IntegerEncoder {
+impl Encoder for QuantisedEncoder {
     fn attributes(&self) -> Attributes {
         Attributes {
             input: InputKind::Features(self.config.features),

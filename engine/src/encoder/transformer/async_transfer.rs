@@ -1,4 +1,4 @@
-//! Batches to a CUDA device and scores back without waiting: sequences go through pinned memory and on a
+//! Asynchronous transfers, batches to a CUDA device and scores back without waiting: sequences go through pinned memory and on a
 //! stream of their own, so that they are copied while the device computes the batch before, and scores
 //! come back into pinned memory, where only who wants them waits for them.
 
@@ -16,7 +16,7 @@ use super::network::sequences_of;
 use crate::tokens::Tokens;
 
 /// The way of batches to one device.
-pub struct Pipe {
+pub struct AsyncTransfer {
     device: CudaDevice,
     copies: Arc<CudaStream>,
     /// What batches of each size went through before; a batch on its way has its own.
@@ -30,7 +30,7 @@ struct Pinned {
 }
 
 /// A batch on its way.
-pub struct Sent {
+pub struct InFlight {
     pinned: Pinned,
     /// Comes to pass when the scores are there.
     done: CudaEvent,
@@ -39,7 +39,7 @@ pub struct Sent {
     _ids: Tensor,
 }
 
-impl Pipe {
+impl AsyncTransfer {
     /// A pipe to `device`.
     pub fn new(device: &CudaDevice) -> Result<Self> {
         let copies = device.cuda_stream().context().new_stream().w()?;
@@ -51,7 +51,7 @@ impl Pipe {
         &self,
         batch: &[Tokens],
         network: impl FnOnce(&Tensor) -> Result<Tensor>,
-    ) -> Result<Sent> {
+    ) -> Result<InFlight> {
         let mut pinned = self.pinned(batch.len())?;
         let to = pinned.ids.as_mut_slice().w()?;
         to.iter_mut().zip(sequences_of(batch)).for_each(|(to, id)| *to = id);
@@ -71,7 +71,7 @@ impl Pipe {
         debug_assert_eq!(storage.dtype(), candle_core::DType::F32);
         stream.memcpy_dtoh(storage.as_cuda_slice::<f32>()?, &mut pinned.scores).w()?;
         let done = stream.record_event(None).w()?;
-        Ok(Sent { pinned, done, spare: self.spare.clone(), _ids: ids })
+        Ok(InFlight { pinned, done, spare: self.spare.clone(), _ids: ids })
     }
 
     fn pinned(&self, size: usize) -> Result<Pinned> {
@@ -91,7 +91,7 @@ impl Pipe {
     }
 }
 
-impl Sent {
+impl InFlight {
     /// Whether the device is done with the batch, well or not.
     pub fn is_done(&self) -> bool {
         !matches!(self.done.try_is_complete(), Ok(false))

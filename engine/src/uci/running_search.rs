@@ -1,4 +1,4 @@
-//! A search on its own thread, and what it prints.
+//! A running search on its own thread, and what it prints.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `UCI_Elo`: how much noise brings the planner down to a rating.
+//! `UCI_LimitStrength` and `UCI_Elo`: how much noise brings the planner down to a rating.
 
 use std::ops::RangeInclusive;
 

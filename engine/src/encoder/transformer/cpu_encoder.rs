@@ -9,12 +9,12 @@ use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 use crate::tokens::Tokens;
 
 /// A transformer on the CPU, ready to encode.
-pub struct TransformerEncoder {
+pub struct CpuTransformer {
     network: Transformer,
     embedding_dim: usize,
 }
 
-impl TransformerEncoder {
+impl CpuTransformer {
     /// Builds the network over `parameters` in precision `dtype`; f32 is the fast one.
     pub fn new(config: &TransformerConfig, parameters: &Parameters, dtype: DType) -> Result<Self> {
         let network = Transformer::new(config, &parameters.to(&Device::Cpu, dtype)?)?;
@@ -22,7 +22,7 @@ impl TransformerEncoder {
     }
 }
 
-impl Encoder for TransformerEncoder {
+impl Encoder for CpuTransformer {
     fn attributes(&self) -> Attributes {
         Attributes {
             input: InputKind::Tokens,

@@ -1,4 +1,4 @@
-//! How long to think: a move's share of the clock.
+//! Time management: a move's share of the clock.
 
 use std::time::Duration;
 

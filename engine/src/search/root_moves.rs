@@ -1,14 +1,10 @@
-//! The moves that a search chooses from, and its lines as they are reported: the same for every planner.
+//! The root moves that a search chooses from, and its lines as they are reported: the same for every planner.
 
-use anyhow::Result;
 use cozy_chess::Move;
 
 use super::control::Limits;
 use super::report::Report;
-use super::rules;
 use super::tablebase::{RankedMoves, Tablebases};
-use super::value::Value;
-use crate::inference::Evaluator;
 use crate::position::{Position, legal_moves};
 
 /// The root's moves: those that `go` asked for, and of these the best ones where the tables know them.
@@ -50,17 +46,4 @@ impl RootMoves {
             report(line);
         }
     }
-}
-
-/// The static evaluation of a position `ply` plies from the root, exact where the game is over.
-pub(super) fn static_value(
-    evaluator: &mut Evaluator,
-    position: &Position,
-    ply: u32,
-) -> Result<Value> {
-    let board = position.board();
-    Ok(match rules::terminal_value(board, ply, position.history()) {
-        Some(value) => value,
-        None => Value::estimate(evaluator.value(board)?),
-    })
 }

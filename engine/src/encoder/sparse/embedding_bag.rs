@@ -1,4 +1,4 @@
-//! The feature sums and their activations as one operation: for every position the rows of its active
+//! The embedding bag, feature sums and their activations as one operation: for every position the rows of its active
 //! features, added up, clipped and squared.
 //!
 //! On the CPU its backward pass writes only the rows that were present and hands them over in a
@@ -11,7 +11,7 @@ use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 use multiversion::multiversion;
 
 use super::features::FeatureBatch;
-use crate::encoder::storage::{values, with_values};
+use crate::encoder::tensor_slices::{values, with_values};
 
 /// Gradient of an embedding table: only the rows that some position used.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The ends of a game as the search sees them: exact, never the encoder's guess.
+//! Terminal positions, where the game is over or drawn: exact, never the encoder's guess.
 
 use cozy_chess::Board;
 

@@ -1,0 +1,21 @@
+//! The static evaluation: what a position is worth without a search.
+
+use anyhow::Result;
+
+use super::terminal;
+use super::value::Value;
+use crate::inference::Evaluator;
+use crate::position::Position;
+
+/// The static evaluation of a position `ply` plies from the root, exact where the game is over.
+pub(super) fn static_value(
+    evaluator: &mut Evaluator,
+    position: &Position,
+    ply: u32,
+) -> Result<Value> {
+    let board = position.board();
+    Ok(match terminal::terminal_value(board, ply, position.history()) {
+        Some(value) => value,
+        None => Value::estimate(evaluator.value(board)?),
+    })
+}
