@@ -1,7 +1,10 @@
-//! Where the encoder runs, as command-line arguments.
+//! Where the encoder runs, as command-line arguments, and the worker that runs it.
+
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use azimuth::inference::{Backend, Precision};
+use azimuth::inference::{Backend, Precision, Worker};
+use azimuth::weights::Weights;
 use candle_core::{DType, Device};
 use clap::Args;
 
@@ -23,4 +26,10 @@ impl DeviceArguments {
         let dtype = self.precision.dtype(&device).context("--precision")?;
         Ok((device, dtype))
     }
+}
+
+/// A worker that says what a user should know on standard error.
+pub fn start_worker(weights: Arc<Weights>, device: &Device, dtype: DType) -> Result<Worker> {
+    let notice = |text: &str| eprintln!("azimuth-bench: {text}");
+    Worker::start(weights, device, dtype, Box::new(notice))
 }

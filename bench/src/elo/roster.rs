@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use super::player::{InProcess, Player};
 use super::process::Process;
 use super::settings::{InProcessPlayer, PlayerSettings, Program};
+use crate::device::start_worker;
 use crate::games::record::Name;
 
 /// Bytes of a weights file's hash that a game's record carries.
@@ -45,9 +46,7 @@ impl Roster {
                     if !workers.contains_key(path) {
                         let weights = Weights::read_or_embedded(path.as_deref())?;
                         fingerprints.insert(path.clone(), fingerprint(path.as_deref())?);
-                        let notice = |text: &str| eprintln!("azimuth-bench: {text}");
-                        let worker =
-                            Worker::start(Arc::new(weights), device, dtype, Box::new(notice))?;
+                        let worker = start_worker(Arc::new(weights), device, dtype)?;
                         workers.insert(path.clone(), worker);
                     }
                     format!("Azimuth {} weights {}", env!("CARGO_PKG_VERSION"), fingerprints[path])

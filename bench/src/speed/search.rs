@@ -11,6 +11,7 @@ use azimuth::weights::Weights;
 use candle_core::{DType, Device};
 
 use super::results::GameSpeed;
+use crate::device::start_worker;
 
 /// Score cache of the measured searches, in megabytes.
 const CACHE: usize = 16;
@@ -40,8 +41,7 @@ pub struct Setting<'a> {
 
 impl Setting<'_> {
     fn worker(&self) -> Result<Worker> {
-        let notice = |text: &str| eprintln!("azimuth-bench: {text}");
-        Worker::start(self.weights.clone(), self.device, self.dtype, Box::new(notice))
+        start_worker(self.weights.clone(), self.device, self.dtype)
     }
 
     /// Searches every root with an empty cache.

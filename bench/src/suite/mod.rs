@@ -19,7 +19,7 @@ use azimuth::weights::{Weights, replace_file};
 use clap::Args;
 use cozy_chess::Move;
 
-use crate::device::DeviceArguments;
+use crate::device::{DeviceArguments, start_worker};
 use crate::elo::settings::file_name;
 use results::{DepthRate, Rate, SuiteResults, TimedSuite};
 
@@ -63,8 +63,7 @@ pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
     let weights = Arc::new(Weights::read_or_embedded(arguments.weights.as_deref())?);
-    let notice = |text: &str| eprintln!("azimuth-bench: {text}");
-    let worker = Worker::start(weights, &device, dtype, Box::new(notice))?;
+    let worker = start_worker(weights, &device, dtype)?;
     let json = match arguments.movetime {
         Some(milliseconds) => {
             serde_json::to_string_pretty(&timed(arguments, &worker, milliseconds)?)
