@@ -303,7 +303,7 @@ mod tests {
     use cozy_chess::Board;
 
     use super::*;
-    use crate::optimizer::{Rule, Schedule};
+    use crate::optimizer::{OptimizerKind, Schedule};
 
     /// The mean squared distance of all embeddings from the first axis after some steps towards it.
     fn taught(dtype: DType) -> Result<(f32, Model)> {
@@ -314,7 +314,7 @@ mod tests {
         let boards: Vec<Board> = (0..8).map(|n| Board::chess960_startpos(n * 100)).collect();
         let inputs = Inputs::of(InputKind::Tokens, &boards);
         let schedule = Schedule {
-            rule: Rule::Sgd,
+            rule: OptimizerKind::Sgd,
             learning_rate: 1e-2,
             warmup: 1,
             steps: 40,

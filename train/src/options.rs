@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use crate::data::batches::Sampling;
 use crate::data::{DataFile, Dataset};
 use crate::loss::Losses;
-use crate::optimizer::{Rule, Schedule};
+use crate::optimizer::{OptimizerKind, Schedule};
 use crate::positive_threshold::PositiveThreshold;
 use crate::run::{Compute, Config, Output};
 use crate::steps_or_time::StepsOrTime;
@@ -117,8 +117,8 @@ pub struct RunOptions {
     #[arg(long, default_value_t = 0.0)]
     ranking: f32,
     /// The rule that moves the parameters (the paper: sgd).
-    #[arg(long, value_enum, default_value_t = Rule::Adamw)]
-    optimizer: Rule,
+    #[arg(long, value_enum, default_value_t = OptimizerKind::Adamw)]
+    optimizer: OptimizerKind,
     /// Highest learning rate; 0.002 for AdamW and 0.05 for SGD where not given.
     #[arg(long)]
     learning_rate: Option<f64>,
@@ -257,8 +257,8 @@ impl RunOptions {
         ensure!(self.patience != Some(0), "--patience must be at least 1");
         ensure!(self.validate_every > 0, "--validate-every must be at least 1");
         let default_rate = match self.optimizer {
-            Rule::Sgd => 0.05,
-            Rule::Adamw => 0.002,
+            OptimizerKind::Sgd => 0.05,
+            OptimizerKind::Adamw => 0.002,
         };
         Ok(Config {
             architecture: self.architecture()?,

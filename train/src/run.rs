@@ -20,7 +20,7 @@ use crate::model::Model;
 use crate::moving_average::MovingAverage;
 use crate::optimizer::Schedule;
 use crate::progress::Progress;
-use crate::space::{Measured, finish};
+use crate::space::{Measured, build_space};
 use crate::steps_or_time::{StepsOrTime, Stopwatch};
 
 /// Held-out positions measured on the way.
@@ -37,7 +37,7 @@ pub struct Config {
     pub losses: Losses,
     /// Dropout of the transformer.
     pub dropout: f32,
-    /// Rule, rate, warm-up, steps and weight decay.
+    /// OptimizerKind, rate, warm-up, steps and weight decay.
     pub schedule: Schedule,
     /// Gradients are cut to this length.
     pub clip: Option<f64>,
@@ -214,7 +214,7 @@ fn validate(
     let parameters = state.current()?;
     let architecture = &config.architecture;
     let (_, measured) =
-        finish(architecture, parameters.clone(), data, &sample, device, json!(null))?;
+        build_space(architecture, parameters.clone(), data, &sample, device, json!(null))?;
     if let Some(early_stopping) = &mut state.early_stopping {
         // Not by the games of the metrics, which would no longer be held out.
         early_stopping.validated(measured.calibration_sibling as f32, &parameters);
@@ -264,7 +264,7 @@ fn write_weights(
         "config": config,
     });
     let (weights, measured) =
-        finish(&config.architecture, parameters, data, &data.validation, device, provenance)?;
+        build_space(&config.architecture, parameters, data, &data.validation, device, provenance)?;
     weights.write(path)?;
     eprintln!("wrote '{}'", path.display());
     Ok(measured)

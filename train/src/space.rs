@@ -49,7 +49,7 @@ pub fn embed(encoder: &mut dyn Encoder, positions: &[PackedPosition]) -> Result<
 
 /// Builds a playable space: directions from the training positions, the calibration and the choice
 /// between the directions from the calibration games, metrics from `validation`.
-pub fn finish(
+pub fn build_space(
     architecture: &Architecture,
     parameters: Parameters,
     data: &Dataset,

@@ -98,16 +98,16 @@ impl Tournament<'_> {
         left: Vec<Fixture>,
         mut report: impl FnMut(GameRecord) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let tables = self.concurrency.min(left.len());
-        let mut players: Vec<Table> =
-            (0..tables).map(|_| self.table(roster)).collect::<Result<_>>()?;
+        let threads = self.concurrency.min(left.len());
+        let mut players: Vec<ThreadPlayers> =
+            (0..threads).map(|_| self.players(roster)).collect::<Result<_>>()?;
         let left = Mutex::new(left.into_iter());
         let over = AtomicBool::new(false);
-        let (sender, finished) = bounded(tables);
+        let (sender, finished) = bounded(threads);
         thread::scope(|scope| {
-            for table in &mut players {
+            for own in &mut players {
                 let (sender, left, over) = (sender.clone(), &left, &over);
-                scope.spawn(move || self.serve(table, left, over, &sender));
+                scope.spawn(move || self.serve(own, left, over, &sender));
             }
             drop(sender);
             let mut outcome = Ok(());
@@ -126,32 +126,32 @@ impl Tournament<'_> {
         })
     }
 
-    fn table(&self, roster: &Roster) -> Result<Table> {
+    fn players(&self, roster: &Roster) -> Result<ThreadPlayers> {
         let players: HashSet<usize> = self.pairings.iter().flatten().copied().collect();
         players.into_iter().map(|player| Ok((player, roster.player(player)?))).collect()
     }
 
     fn serve(
         &self,
-        table: &mut Table,
+        players: &mut ThreadPlayers,
         left: &Mutex<std::vec::IntoIter<Fixture>>,
         over: &AtomicBool,
         finished: &Sender<Result<GameRecord>>,
     ) {
         while !over.load(Ordering::Relaxed) {
             let Some(fixture) = left.lock().ok().and_then(|mut left| left.next()) else { break };
-            if finished.send(self.play_one(table, fixture)).is_err() {
+            if finished.send(self.play_one(players, fixture)).is_err() {
                 break;
             }
         }
     }
 
-    fn play_one(&self, table: &mut Table, fixture: Fixture) -> Result<GameRecord> {
+    fn play_one(&self, players: &mut ThreadPlayers, fixture: Fixture) -> Result<GameRecord> {
         let (white, black, round) = self.label(fixture);
         let context = || format!("round {round}, '{white}' against '{black}'");
         let opening = &self.openings[fixture.opening];
         let Fixture { white: one, black: other, .. } = fixture;
-        let [Some(first), Some(second)] = table.get_disjoint_mut([&one, &other]) else {
+        let [Some(first), Some(second)] = players.get_disjoint_mut([&one, &other]) else {
             bail!("{}: a player cannot meet itself", context());
         };
         let limit = |player: usize| &self.participants[player].settings.limit;
@@ -177,5 +177,5 @@ impl Tournament<'_> {
     }
 }
 
-/// The players that one thread plays with.
-type Table = HashMap<usize, Box<dyn Player>>;
+/// The players that one thread plays with, by their place among the participants.
+type ThreadPlayers = HashMap<usize, Box<dyn Player>>;

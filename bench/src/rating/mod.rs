@@ -1,7 +1,7 @@
 //! From games to ratings.
 
 mod model;
-pub mod pairs;
+pub mod pentanomial;
 mod sprt;
 mod standings;
 mod table;

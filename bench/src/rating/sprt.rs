@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::pairs::{PairCounts, SCORES, expected_score, pair_deviations};
+use super::pentanomial::{Pentanomial, SCORES, expected_score, pair_deviations};
 
 /// In place of an empty count, so that every score stays possible.
 const UNSEEN: f64 = 1e-3;
@@ -51,7 +51,7 @@ impl Sprt {
     }
 
     /// Log-likelihood ratio of `elo1` to `elo0`.
-    pub fn log_likelihood_ratio(&self, counts: &PairCounts) -> f64 {
+    pub fn log_likelihood_ratio(&self, counts: &Pentanomial) -> f64 {
         if counts.pairs() == 0 {
             return 0.0;
         }
@@ -68,7 +68,7 @@ impl Sprt {
     }
 
     /// A line that says where the test stands.
-    pub fn summary(&self, counts: &PairCounts) -> String {
+    pub fn summary(&self, counts: &Pentanomial) -> String {
         let [lower, upper] = self.bounds();
         let verdict = match self.verdict(counts) {
             Verdict::Undecided => "undecided",
@@ -85,7 +85,7 @@ impl Sprt {
         )
     }
 
-    pub fn verdict(&self, counts: &PairCounts) -> Verdict {
+    pub fn verdict(&self, counts: &Pentanomial) -> Verdict {
         let ratio = self.log_likelihood_ratio(counts);
         match self.bounds() {
             [lower, _] if ratio <= lower => Verdict::Rejected,
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn fastchess_says_the_same() {
         for (counts, [elo, error, normalized, normalized_error], model, elo1, ratio) in FASTCHESS {
-            let counts = PairCounts(counts);
+            let counts = Pentanomial(counts);
             let ours = counts.logistic_elo().expect("mixed results");
             let ours_normalized = counts.normalized_elo().expect("mixed results");
             let sprt = Sprt { elo0: 0.0, elo1, alpha: 1e-9, beta: 1e-9, model };
@@ -237,14 +237,14 @@ mod tests {
 
     #[test]
     fn whatever_the_counts_there_is_a_ratio() {
-        let won = PairCounts([0, 0, 0, 0, 6]);
-        let lost = PairCounts([6, 0, 0, 0, 0]);
+        let won = Pentanomial([0, 0, 0, 0, 6]);
+        let lost = Pentanomial([6, 0, 0, 0, 0]);
         for model in [EloModel::Logistic, EloModel::Normalized] {
             for (elo0, elo1) in [(0.0, 5.0), (-5.0, 0.0), (0.0, 100.0), (0.0, 300.0)] {
                 let sprt = Sprt { elo0, elo1, alpha: 0.05, beta: 0.05, model };
                 assert!(sprt.log_likelihood_ratio(&won) > 0.0, "{sprt:?}");
                 assert!(sprt.log_likelihood_ratio(&lost) < 0.0, "{sprt:?}");
-                let even = sprt.log_likelihood_ratio(&PairCounts([0, 0, 9, 0, 0]));
+                let even = sprt.log_likelihood_ratio(&Pentanomial([0, 0, 9, 0, 0]));
                 assert!(even.is_finite(), "{sprt:?}");
             }
         }
@@ -267,7 +267,7 @@ mod tests {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
             let mut errors = 0;
             for _ in 0..TESTS {
-                let mut counts = PairCounts::default();
+                let mut counts = Pentanomial::default();
                 let verdict = loop {
                     counts.0[pair.sample(&mut rng)] += 1;
                     match sprt.verdict(&counts) {

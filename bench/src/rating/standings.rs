@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::pairs::PairCounts;
+use super::pentanomial::Pentanomial;
 use crate::games::outcome::Outcome;
 use crate::games::record::GameRecord;
 
@@ -20,7 +20,7 @@ pub struct Standings {
     pub players: Vec<Player>,
     /// Games by White and Black, from White's view.
     pub games: BTreeMap<(usize, usize), Results>,
-    pairs: HashMap<(usize, usize), PairCounts>,
+    pairs: HashMap<(usize, usize), Pentanomial>,
     /// Games that wait for the other one of their pair, by White, Black and opening: half points of
     /// the one who had White.
     waiting: HashMap<(usize, usize, String), Vec<usize>>,
@@ -81,9 +81,9 @@ impl Standings {
     }
 
     /// Pairs of the two named players, from the first one's view.
-    pub fn pairs(&self, names: [&str; 2]) -> PairCounts {
+    pub fn pairs(&self, names: [&str; 2]) -> Pentanomial {
         let find = |name: &str| self.players.iter().position(|player| player.name == name);
-        let [Some(one), Some(other)] = names.map(find) else { return PairCounts::default() };
+        let [Some(one), Some(other)] = names.map(find) else { return Pentanomial::default() };
         self.pairs.get(&(one, other)).copied().unwrap_or_default()
     }
 
@@ -177,7 +177,7 @@ mod tests {
         ]);
         assert_eq!(standings.pairs(["a", "b"]).0, [0, 1, 0, 0, 1]);
         assert_eq!(standings.pairs(["b", "a"]).0, [1, 0, 0, 1, 0]);
-        assert_eq!(standings.pairs(["a", "c"]), PairCounts::default());
+        assert_eq!(standings.pairs(["a", "c"]), Pentanomial::default());
         assert_eq!(standings.between(0, 1), Results { wins: 4, draws: 1, losses: 1 });
         assert_eq!(standings.total(0), Results { wins: 5, draws: 1, losses: 1 });
     }

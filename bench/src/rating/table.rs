@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::model::Ratings;
-use super::pairs::WithError;
+use super::pentanomial::WithError;
 use super::standings::Standings;
 
 /// Ratings, where the games allow them, and pairings as text to print.

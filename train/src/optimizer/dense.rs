@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use candle_core::{Tensor, Var, backprop::GradStore};
 
-use super::{BETAS, EPSILON, MOMENTUM, Rule, Step};
+use super::{BETAS, EPSILON, MOMENTUM, OptimizerKind, Step};
 
 /// Named variables with the moments of their gradients.
 pub struct DenseOptimizer {
@@ -47,11 +47,11 @@ impl DenseOptimizer {
                 if step.scale == 1.0 { gradient.clone() } else { (gradient * step.scale)? };
             let value = entry.variable.as_detached_tensor();
             let moved = match step.rule {
-                Rule::Sgd => {
+                OptimizerKind::Sgd => {
                     entry.first = ((&entry.first * MOMENTUM)? + gradient)?;
                     (value - (&entry.first * step.learning_rate)?)?
                 }
-                Rule::Adamw => {
+                OptimizerKind::Adamw => {
                     let (beta1, beta2) = BETAS;
                     entry.first = ((&entry.first * beta1)? + (&gradient * (1.0 - beta1))?)?;
                     entry.second = ((&entry.second * beta2)? + (gradient.sqr()? * (1.0 - beta2))?)?;

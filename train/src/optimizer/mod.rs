@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Which rule moves the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Rule {
+pub enum OptimizerKind {
     /// SGD with momentum 0.9 at a constant rate (the paper).
     Sgd,
     /// AdamW with linear warm-up and cosine decay to 0.
@@ -24,7 +24,7 @@ const EPSILON: f64 = 1e-8;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// The rule.
-    pub rule: Rule,
+    pub rule: OptimizerKind,
     /// Its highest learning rate.
     pub learning_rate: f64,
     /// Steps of linear warm-up (AdamW).
@@ -38,7 +38,7 @@ pub struct Schedule {
 /// The factors of one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    rule: Rule,
+    rule: OptimizerKind,
     learning_rate: f64,
     weight_decay: f64,
     /// What corrects the moments' start from 0.
@@ -60,8 +60,8 @@ impl Schedule {
         let done = (index as f64 / self.steps.max(1) as f64).min(1.0);
         let warm = ((index + 1) as f64 / self.warmup.max(1) as f64).min(1.0);
         let factor = match self.rule {
-            Rule::Sgd => 1.0,
-            Rule::Adamw => warm * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),
+            OptimizerKind::Sgd => 1.0,
+            OptimizerKind::Adamw => warm * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),
         };
         let corrected = |beta: f64| 1.0 - beta.powf((index + 1) as f64);
         Step {

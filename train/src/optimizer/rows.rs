@@ -12,7 +12,7 @@ use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
 
-use super::{BETAS, EPSILON, MOMENTUM, Rule, Step};
+use super::{BETAS, EPSILON, MOMENTUM, OptimizerKind, Step};
 use crate::in_place::change_in_place;
 
 /// Values with the moments of their gradients.
@@ -32,8 +32,8 @@ impl Moving {
         let range = row * gradient.len()..(row + 1) * gradient.len();
         let (values, first) = (&mut self.values[range.clone()], &mut self.first[range.clone()]);
         match step.rule {
-            Rule::Sgd => sgd(values, first, gradient, step),
-            Rule::Adamw => adamw(values, first, &mut self.second[range], gradient, step),
+            OptimizerKind::Sgd => sgd(values, first, gradient, step),
+            OptimizerKind::Adamw => adamw(values, first, &mut self.second[range], gradient, step),
         }
     }
 }
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn rows_and_tensors_move_alike() -> Result<()> {
-        for rule in [Rule::Sgd, Rule::Adamw] {
+        for rule in [OptimizerKind::Sgd, OptimizerKind::Adamw] {
             let schedule =
                 Schedule { rule, learning_rate: 0.1, warmup: 3, steps: 9, weight_decay: 0.01 };
             let start = vec![0.5, -1.0, 2.0, 0.0];

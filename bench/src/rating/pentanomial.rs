@@ -1,4 +1,4 @@
-//! A match of two players by pairs of games: one opening, both colours.
+//! The pentanomial of a match of two players: its pairs of games (one opening, both colours) by their points.
 //!
 //! The two games of a pair are not independent (an opening favours a side), so the error is that of
 //! the pairs' scores, as Fishtest and fastchess compute it.
@@ -16,7 +16,7 @@ const NORMALIZED: f64 = 800.0 / std::f64::consts::LN_10;
 
 /// Pairs by the first player's points: 0, 0.5, 1, 1.5, 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PairCounts(pub [u64; 5]);
+pub struct Pentanomial(pub [u64; 5]);
 
 /// A value with the half-width of its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub struct WithError {
     pub error: f64,
 }
 
-impl PairCounts {
+impl Pentanomial {
     pub fn pairs(&self) -> u64 {
         self.0.iter().sum()
     }
