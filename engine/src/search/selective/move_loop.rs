@@ -2,7 +2,7 @@
 //! learned from it.
 
 use anyhow::Result;
-use cozy_chess::Board;
+use cozy_chess::{Board, Move};
 
 use super::candidate::CandidateMove;
 use super::history::PieceTo;
@@ -129,19 +129,7 @@ impl SearchThread<'_> {
             if excluded_move == Some(mv) {
                 continue;
             }
-            let child = board_after(board, mv);
-            let has_history = scored.is_quiet && self.has(Part::History);
-            let candidate = CandidateMove {
-                scored,
-                gives_check: !child.checkers().is_empty(),
-                child,
-                history: match has_history {
-                    true => self.data.history.of_quiet(board, mv, &previous_moves),
-                    false => 0,
-                },
-                move_count: best.move_count + 1,
-                quiet_count: best.quiet_count,
-            };
+            let candidate = self.candidate(board, scored, &previous_moves, &best);
             let here = Node { alpha: best.alpha, ..node };
             let prunable = may_prune && !is_loss(best.score);
             if prunable && self.prunes_move(here, info, &candidate, exchange) {
@@ -160,19 +148,14 @@ impl SearchThread<'_> {
             if self.stopped {
                 break;
             }
-            if ply == 0 {
-                let exact = best.alpha < score && score < node.beta;
-                let value = to_value(score);
-                let found = SearchedMove { mv, value, exact, depth: depth as u32 + 1 };
-                record_searched(&mut self.searched, found);
-            }
+            let raises_alpha = score > best.alpha;
             best.score = best.score.max(score);
-            if score > best.alpha {
+            if raises_alpha {
                 (best.alpha, best.mv) = (score, Some(scored));
                 self.update_pv(ply, mv);
-                if ply == 0 {
-                    self.best = Some(RootLine { score, pv: self.stack[0].pv.clone() });
-                }
+            }
+            if ply == 0 {
+                self.record_root_move(mv, score, depth, raises_alpha, node.beta);
             }
             if score >= node.beta {
                 break;
@@ -192,6 +175,45 @@ impl SearchThread<'_> {
             self.learn(board, node, &best, failed);
         }
         Ok(best.score)
+    }
+
+    fn candidate(
+        &self,
+        board: &Board,
+        scored: ScoredMove,
+        previous_moves: &[Option<PieceTo>; 2],
+        best: &BestSoFar,
+    ) -> CandidateMove {
+        let child = board_after(board, scored.mv);
+        let history = match scored.is_quiet && self.has(Part::History) {
+            true => self.data.history.of_quiet(board, scored.mv, previous_moves),
+            false => 0,
+        };
+        CandidateMove {
+            scored,
+            gives_check: !child.checkers().is_empty(),
+            child,
+            history,
+            move_count: best.move_count + 1,
+            quiet_count: best.quiet_count,
+        }
+    }
+
+    /// Remembers what became of a root move, and its line where it is the best so far.
+    fn record_root_move(
+        &mut self,
+        mv: Move,
+        score: Score,
+        depth: i32,
+        raises_alpha: bool,
+        beta: Score,
+    ) {
+        let (value, exact) = (to_value(score), raises_alpha && score < beta);
+        let found = SearchedMove { mv, value, exact, depth: depth as u32 + 1 };
+        record_searched(&mut self.searched, found);
+        if raises_alpha {
+            self.best = Some(RootLine { score, pv: self.stack[0].pv.clone() });
+        }
     }
 
     /// The score of a move, and the depth that it was last searched to: the first in the whole window, the
