@@ -64,8 +64,8 @@ impl Engine {
         }
     }
 
-    /// Obeys one command, `quit` apart, which is the caller's.
-    pub fn obey(&mut self, command: Command) -> Result<()> {
+    /// Executes one command, `quit` apart, which is the caller's.
+    pub fn execute(&mut self, command: Command) -> Result<()> {
         match command {
             Command::Uci => self.introduce(),
             Command::Debug(on) => self.debug = on,
@@ -249,7 +249,7 @@ impl Engine {
         Ok(match self.options.planner {
             _ if limits.handicap.is_some() => PlannerKind::Beam,
             Some(planner) => planner,
-            None if limits.are_open_ended() => stronger(self.worker()?),
+            None if limits.are_open_ended() => stronger_planner(self.worker()?),
             None => PlannerKind::Beam,
         })
     }
@@ -262,7 +262,7 @@ impl Engine {
         }
         let kind = match self.options.planner {
             Some(planner) => planner,
-            None => stronger(self.worker()?),
+            None => stronger_planner(self.worker()?),
         };
         let planner = self.planner(kind)?;
         let began = Instant::now();
@@ -368,7 +368,7 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
 /// The stronger planner in a given time. Where batches go to another thread that is the beam, which makes
 /// large ones: the selective search, which wants one position at a time, has time for few
 /// (`bench/results/check-batches.pgn.zst`).
-fn stronger(worker: &Worker) -> PlannerKind {
+fn stronger_planner(worker: &Worker) -> PlannerKind {
     if worker.runs_in_searches() { PlannerKind::Selective } else { PlannerKind::Beam }
 }
 

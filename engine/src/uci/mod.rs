@@ -40,13 +40,13 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) {
             output.inform("line too long, skipped");
             continue;
         }
-        let obeyed = match parse(text) {
+        let executed = match parse(text) {
             Ok(Some(Command::Quit)) => break,
-            Ok(Some(command)) => engine.obey(command),
+            Ok(Some(command)) => engine.execute(command),
             Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
-        if let Err(error) = obeyed {
+        if let Err(error) = executed {
             output.inform(&format!("{error:#}"));
         }
     }
@@ -55,7 +55,7 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) {
 
 /// Runs `bench` to `depth` plies, the default where `None`, and returns.
 pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
-    Engine::new(Output::new(output)).obey(Command::Bench(depth))
+    Engine::new(Output::new(output)).execute(Command::Bench(depth))
 }
 
 /// Reads a line, or as much of it as is allowed; whether it is complete, `None` at the end of the

@@ -15,13 +15,13 @@ const EXPECTED_MOVES: u32 = 30;
 const LARGEST_SHARE: u32 = 4;
 
 /// Overheads that are kept in reserve, so that a machine that stalls for a moment does not lose the game.
-const RESERVE: u32 = 6;
+const RESERVED_OVERHEADS: u32 = 6;
 
 /// An iteration takes about as long as all before it, so none begins after this part of the share.
-const LAST_BEGINNING: f64 = 0.6;
+const SOFT_SHARE: f64 = 0.6;
 
 /// However long the way to the GUI, a `movetime` leaves this part of it to the search.
-const SMALLEST_PART: u32 = 4;
+const SMALLEST_MOVETIME_PART: u32 = 4;
 
 /// Time for this move, `overhead` already kept back; `None` where no clock runs.
 pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
@@ -30,7 +30,7 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
         Color::Black => 1,
     };
     if let Some(time) = go.move_time {
-        let hard = time.saturating_sub(overhead).max(time / SMALLEST_PART);
+        let hard = time.saturating_sub(overhead).max(time / SMALLEST_MOVETIME_PART);
         return Some(TimeLimit { soft: hard, hard });
     }
     let clock = go.time[own]?;
@@ -40,13 +40,13 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
         // A new clock follows.
         1 => (left, left),
         _ => {
-            let spare = clock.saturating_sub(overhead * RESERVE);
+            let spare = clock.saturating_sub(overhead * RESERVED_OVERHEADS);
             let increment = go.increment[own];
             (spare / moves + increment.mul_f64(0.75), spare / LARGEST_SHARE + increment / 2)
         }
     };
     let hard = largest.min(share * LARGEST_SHARE).min(left);
-    Some(TimeLimit { soft: share.min(hard).mul_f64(LAST_BEGINNING), hard })
+    Some(TimeLimit { soft: share.min(hard).mul_f64(SOFT_SHARE), hard })
 }
 
 #[cfg(test)]

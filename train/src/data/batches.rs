@@ -22,7 +22,7 @@ use crate::positive_threshold::PositiveThreshold;
 const READY: usize = 8;
 
 /// Threads that prepare batches at most.
-const MOST_THREADS: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// How a batch is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Batches {
     ) -> Self {
         let sampler = Sampler::new(positions, architecture.clone(), sampling, threshold, seed);
         let all = thread::available_parallelism().map_or(1, usize::from);
-        Self::on_threads(sampler, steps, (all / 4).clamp(1, MOST_THREADS))
+        Self::on_threads(sampler, steps, (all / 4).clamp(1, MAX_THREADS))
     }
 
     fn on_threads(sampler: Sampler, steps: Range<u64>, threads: usize) -> Self {

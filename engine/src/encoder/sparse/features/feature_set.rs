@@ -16,7 +16,7 @@ pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;
 pub const CAPTURES: usize = 2 * Piece::NUM * Piece::NUM * 64;
 
 /// Rows are numbered in 16 bits.
-const MOST_ROWS: usize = 1 << 16;
+const MAX_ROWS: usize = 1 << 16;
 
 /// A set of features. Its name lists its parts, as in `attack-states-8+captures`: what every piece on
 /// its square is told apart by, and what is added.
@@ -209,8 +209,8 @@ impl FromStr for FeatureSet {
             }
         }
         ensure!(
-            set.rows() <= MOST_ROWS,
-            "features '{name}': {} rows, at most {MOST_ROWS}",
+            set.rows() <= MAX_ROWS,
+            "features '{name}': {} rows, at most {MAX_ROWS}",
             set.rows()
         );
         Ok(set)
