@@ -6,6 +6,7 @@ mod control;
 mod explanation;
 mod factory;
 mod handicap;
+mod iterative_deepening;
 mod planner;
 mod report;
 mod root_moves;

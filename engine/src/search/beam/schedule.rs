@@ -2,6 +2,9 @@
 
 use super::settings::{BeamMode, BeamSettings};
 
+/// Deepest ply of any search.
+const MAX_DEPTH: u32 = 128;
+
 /// Most moves kept at a node.
 const MAX_WIDTH: usize = 64;
 
@@ -14,6 +17,7 @@ pub(super) struct Iteration {
 
 /// One ply deeper each time; where time is left beyond the beam's own shape, in turn half as wide again and
 /// one ply deeper: what a narrow beam has cut away it never finds, however deep it goes.
+#[derive(Clone)]
 pub(super) struct Schedule {
     settings: BeamSettings,
     widens: bool,
@@ -41,7 +45,7 @@ impl Iterator for Schedule {
             true => Iteration { depth: iteration.depth + 1, ..iteration },
             false => Iteration { width: wider, ..iteration },
         };
-        Some(iteration)
+        (iteration.depth <= MAX_DEPTH).then_some(iteration)
     }
 }
 

@@ -2,13 +2,13 @@
 //! at the leaves and ever fewer moves searched towards them. Where the beam cuts to a constant width
 //! before it has looked, this cuts by what the search has found.
 //!
-//! From the root to the leaves: `iterative_deepening`, `aspiration`, `search` (one node), `pruning`,
+//! From the root to the leaves: `iteration`, `aspiration`, `search` (one node), `pruning`,
 //! `move_loop`, `quiescence`; the others hold what these use.
 
 mod aspiration;
 mod candidate;
 mod history;
-mod iterative_deepening;
+mod iteration;
 mod move_loop;
 mod move_picker;
 mod move_pruning;

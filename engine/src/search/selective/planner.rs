@@ -6,7 +6,7 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
-use super::iterative_deepening::{deepen, help};
+use super::iteration::{MainSearch, help};
 use super::parts::Parts;
 use super::thread::{SearchThread, Shared, ThreadData};
 use super::transposition_table::TranspositionTable;
@@ -14,6 +14,7 @@ use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 use crate::search::control::Control;
 use crate::search::explanation::{Explanation, LastSearch};
+use crate::search::iterative_deepening::deepen;
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::root_moves::RootMoves;
@@ -93,9 +94,10 @@ impl Planner for Selective {
             }
             let moves = root_moves.moves.clone();
             let thread = SearchThread::new(main, &shared, moves, Some(control));
-            let outcome = deepen(thread, &root_moves, default_depth, report);
+            let mut search = MainSearch::new(thread, &root_moves, default_depth);
+            let best = deepen(&mut search, &root_moves, report);
             shared.stop.store(true, Relaxed);
-            outcome
+            best.map(|best| (best, search.into_searched()))
         })?;
         self.last = LastSearch::new(root, searched);
         Ok(best)

@@ -1,0 +1,139 @@
+//! The iterations of the main thread, each with one or several lines (MultiPV), and the helper threads that
+//! search along (Lazy SMP).
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::Result;
+
+use super::score::{Score, to_value};
+use super::stack::MAX_PLY;
+use super::thread::{RootLine, SearchThread};
+use crate::search::control::Control;
+use crate::search::explanation::{SearchedMove, record_searched};
+use crate::search::iterative_deepening::Deepening;
+use crate::search::report::Report;
+use crate::search::root_moves::RootMoves;
+
+/// The main thread's search: the one that knows the limits, and reports.
+pub(super) struct MainSearch<'a> {
+    thread: SearchThread<'a>,
+    root_moves: &'a RootMoves,
+    /// Plies, where the limits name none.
+    default_depth: u32,
+    depth: u32,
+    /// The scores of the last iteration's lines.
+    expected: Vec<Score>,
+    /// The latest word on every root move that an iteration has looked at.
+    searched: Vec<SearchedMove>,
+}
+
+impl<'a> MainSearch<'a> {
+    pub(super) fn new(
+        thread: SearchThread<'a>,
+        root_moves: &'a RootMoves,
+        default_depth: u32,
+    ) -> Self {
+        let (expected, searched) = (Vec::new(), Vec::new());
+        Self { thread, root_moves, default_depth, depth: 0, expected, searched }
+    }
+
+    /// What became of the root moves.
+    pub(super) fn into_searched(self) -> Vec<SearchedMove> {
+        self.searched
+    }
+
+    fn multipv(&self) -> usize {
+        let asked = self.thread.control.as_deref().map_or(1, |control| control.limits().multipv);
+        asked.clamp(1, self.root_moves.moves.len().max(1))
+    }
+
+    /// The lines of one depth, each with a root move of its own; fewer where a limit comes.
+    fn search_lines(&mut self, depth: u32) -> Result<Vec<RootLine>> {
+        let mut lines: Vec<RootLine> = Vec::new();
+        let thread = &mut self.thread;
+        thread.root_moves.clone_from(&self.root_moves.moves);
+        thread.searched.clear();
+        for index in 0..self.multipv() {
+            let thread = &mut self.thread;
+            thread.aspiration_search(depth as i32, self.expected.get(index).copied())?;
+            let Some(best) = thread.best.take() else { break };
+            thread.root_moves.retain(|mv| best.pv.first() != Some(mv));
+            lines.push(best);
+            if thread.stopped {
+                break;
+            }
+        }
+        lines.sort_by_key(|line| -line.score);
+        Ok(lines)
+    }
+
+    fn report(&mut self, depth: u32, line: RootLine) -> Report {
+        let mut report = Report { depth, ..Report::of(to_value(line.score), line.pv) };
+        self.add_costs(&mut report);
+        report
+    }
+}
+
+impl Deepening for MainSearch<'_> {
+    fn next_depth(&mut self) -> Option<u32> {
+        self.depth += 1;
+        (self.depth <= MAX_PLY as u32).then_some(self.depth)
+    }
+
+    fn may_begin(&self, depth: u32) -> bool {
+        let control = self.thread.control.as_deref();
+        control.is_none_or(|control| control.may_begin(depth, self.default_depth))
+    }
+
+    fn iterate(&mut self, depth: u32, interruptible: bool) -> Result<Option<Vec<Report>>> {
+        self.thread.interruptible = interruptible;
+        let lines = self.search_lines(depth)?;
+        self.expected = lines.iter().map(|line| line.score).collect();
+        let complete = lines.len() == self.multipv();
+        let reports = lines.into_iter().map(|line| self.report(depth, line)).collect();
+        // The lines of one iteration belong together.
+        if self.thread.stopped && !complete {
+            return Ok(None);
+        }
+        for &found in &self.thread.searched {
+            record_searched(&mut self.searched, found);
+        }
+        Ok(Some(reports))
+    }
+
+    fn is_settled(&self, lines: &[Report]) -> bool {
+        let is_mate =
+            |line: &Report| line.value.plies_to_mate().is_some_and(|plies| plies <= line.depth);
+        self.thread.stopped || lines.iter().all(is_mate)
+    }
+
+    fn on_the_clock(&self) -> bool {
+        self.thread.control.as_deref().is_some_and(Control::on_the_clock)
+    }
+
+    fn add_costs(&mut self, report: &mut Report) {
+        let thread = &mut self.thread;
+        thread.publish_nodes();
+        let (shared, evaluator) = (thread.shared, &thread.data.evaluator);
+        report.nodes = shared.nodes.load(Relaxed);
+        report.tbhits = report.tbhits.max(shared.tbhits.load(Relaxed));
+        report.seldepth = thread.seldepth as u32;
+        report.scored = evaluator.scored() - thread.scored_before;
+        report.waited = evaluator.waited() - thread.waited_before;
+        report.time = thread.control.as_deref().map_or(report.time, Control::elapsed);
+        report.hashfull = shared.table.permille_full();
+    }
+}
+
+/// Searches along until the main thread has enough: what helpers find is in the transposition table.
+pub(super) fn help(mut thread: SearchThread<'_>) {
+    let mut expected = None;
+    for depth in 1..=MAX_PLY as i32 {
+        // A broken encoder is the main thread's to report.
+        if thread.aspiration_search(depth, expected).is_err() || thread.stopped {
+            break;
+        }
+        expected = thread.best.as_ref().map(|best| best.score);
+    }
+    thread.publish_nodes();
+}
