@@ -62,7 +62,7 @@ pub struct Elo {
     #[arg(long)]
     resign: Option<ResignRule>,
     /// Stop once it is decided whether the player is better:
-    /// elo0=0,elo1=5[,alpha=0.05][,beta=0.05][,model=normalized|logistic].
+    /// `elo0=0,elo1=5[,alpha=0.05][,beta=0.05][,model=normalized|logistic]`.
     #[arg(long)]
     sprt: Option<Sprt>,
     #[command(flatten)]

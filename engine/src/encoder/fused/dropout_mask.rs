@@ -29,10 +29,10 @@ impl DropoutMask {
         self.threshold == 0
     }
 
-    /// What the value at `place` of its tensor is multiplied with.
+    /// What the value number `index` of its tensor is multiplied with.
     #[inline(always)]
-    pub fn factor(self, place: u32) -> f32 {
-        let bits = scramble(scramble(place.wrapping_add(self.seeds[0])) ^ self.seeds[1]);
+    pub fn factor(self, index: u32) -> f32 {
+        let bits = scramble(scramble(index.wrapping_add(self.seeds[0])) ^ self.seeds[1]);
         if bits < self.threshold { 0.0 } else { self.scale }
     }
 
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn values_are_dropped_at_the_rate_and_independently() {
         const COUNT: u32 = 1 << 16;
-        let drops = |mask: DropoutMask, place: u32| mask.factor(place) == 0.0;
+        let drops = |mask: DropoutMask, index: u32| mask.factor(index) == 0.0;
         for (seed, other) in [(1, 2), (1, 1 << 32 | 1), (77, 78 << 32)] {
             let (mask, other) = (DropoutMask::new(0.1, seed), DropoutMask::new(0.1, other));
             let dropped = |i: &u32| drops(mask, *i);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn nothing_is_dropped_at_rate_0_and_the_mean_stays() {
-        assert!((0..1000).all(|place| DropoutMask::NONE.factor(place) == 1.0));
+        assert!((0..1000).all(|index| DropoutMask::NONE.factor(index) == 1.0));
         assert!(DropoutMask::new(0.0, 5).is_none());
         assert_eq!((0..100).map(|i| DropoutMask::new(0.5, 3).factor(i)).fold(0.0, f32::max), 2.0);
     }

@@ -3,32 +3,32 @@
 //! dropout, and its gradient; and token embedding with positional embedding. Each is one pass: f32 on the CPU; f32, f16 and
 //! bf16 on CUDA.
 //!
-//! [`reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
+//! [`mod@reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
 //! head wider than the kernels take, say), and tests hold the fused ones to them.
 
-mod add_norm;
 mod column_sums;
 mod cpu;
 #[cfg(any(feature = "cuda", test))]
 mod cuda;
 mod dropout_mask;
+mod layer_norm;
 pub mod numerics;
 pub mod reference;
 
 use candle_core::{DType, Result, Tensor};
 
-pub use add_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 pub use column_sums::column_sums;
 pub use dropout_mask::DropoutMask;
+pub use layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 
-/// Rows of `table` (ids x H) by their `ids` (batch x length, u8), each with its place's row of `places`
+/// Rows of `table` (ids x H) by their `ids` (batch x length, u8), each with the row of `positional` for its place
 /// (length x H) added: (batch * length x H).
-pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
+pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
     match path(table) {
-        Path::Cpu => cpu::embed(ids, table, places),
+        Path::Cpu => cpu::embed(ids, table, positional),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_rows(table)? => cuda::embed(ids, table, places),
-        _ => reference::embed(ids, table, places),
+        Path::Cuda if cuda::takes_rows(table)? => cuda::embed(ids, table, positional),
+        _ => reference::embed(ids, table, positional),
     }
 }
 

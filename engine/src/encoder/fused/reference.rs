@@ -3,14 +3,14 @@
 use candle_core::{D, Result, Tensor, Var};
 use candle_nn::ops;
 
-use super::add_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 use super::dropout_mask::DropoutMask;
+use super::layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 
 /// What [`super::embed`] computes.
-pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
+pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
     let ((batch, length), width) = (ids.dims2()?, table.dim(1)?);
     let rows = table.index_select(&ids.flatten_all()?, 0)?.reshape((batch, length, width))?;
-    rows.broadcast_add(places)?.reshape((batch * length, width))
+    rows.broadcast_add(positional)?.reshape((batch * length, width))
 }
 
 /// What [`super::attention`] computes.

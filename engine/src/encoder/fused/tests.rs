@@ -46,8 +46,12 @@ fn attention_equals_candles() -> Result<()> {
 #[test]
 fn embedding_equals_candles() -> Result<()> {
     let ids = Tensor::from_vec(vec![2u8, 0, 1, 4, 4, 3], (2, 3), &Device::Cpu)?;
-    let (table, places) = (wave(&[5, 7], 0.3)?, wave(&[3, 7], 0.7)?);
-    check("values", &embed(&ids, &table, &places)?, &reference::embed(&ids, &table, &places)?)
+    let (table, positional) = (wave(&[5, 7], 0.3)?, wave(&[3, 7], 0.7)?);
+    check(
+        "values",
+        &embed(&ids, &table, &positional)?,
+        &reference::embed(&ids, &table, &positional)?,
+    )
 }
 
 #[test]

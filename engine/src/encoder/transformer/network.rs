@@ -158,7 +158,7 @@ impl Transformer {
         Ok(x)
     }
 
-    /// Rows of tokens with their places, (batch x 78, H).
+    /// Token embedding plus positional encoding, (batch x 78, H).
     fn embed(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
         let hidden = self.embedding.dim(1)?;
         let table = Tensor::cat(&[&self.embedding, &self.cls_token.reshape((1, hidden))?], 0)?;
@@ -285,11 +285,11 @@ impl Transformer {
         let all = Tensor::arange(0u8, CLS + 1, ids.device())?.unsqueeze(0)?;
         let present = ids.reshape((rows, 1))?.broadcast_eq(&all)?.to_dtype(slopes.dtype())?;
         let table = present.t()?.matmul(slopes)?;
-        let places = fused::column_sums(&slopes.reshape((rows / LENGTH, LENGTH * hidden))?)?;
+        let positional = fused::column_sums(&slopes.reshape((rows / LENGTH, LENGTH * hidden))?)?;
         found.insert("embedding.weight".to_owned(), table.narrow(0, 0, tokens::VOCABULARY)?);
         let cls = table.narrow(0, tokens::VOCABULARY, 1)?;
         found.insert("cls_token".to_owned(), cls.reshape((1, 1, hidden))?);
-        found.insert("positional_encoding".to_owned(), places.reshape((1, LENGTH, hidden))?);
+        found.insert("positional_encoding".to_owned(), positional.reshape((1, LENGTH, hidden))?);
         Ok(())
     }
 }

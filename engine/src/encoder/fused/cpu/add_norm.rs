@@ -3,8 +3,8 @@
 use candle_core::{Device, Result, Tensor};
 use multiversion::multiversion;
 
-use super::super::add_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 use super::super::dropout_mask::DropoutMask;
+use super::super::layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 use super::gelu::drop_row;
 use crate::encoder::tensor_slices::with_values;
 

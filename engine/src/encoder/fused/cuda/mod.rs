@@ -11,9 +11,9 @@ mod tests;
 
 use candle_core::{DType, Device, Result, Tensor, bail};
 
-use super::add_norm::{AddNorm, AddNormBack};
 use super::column_sums::column_sums;
 use super::dropout_mask::DropoutMask;
+use super::layer_norm::{AddNorm, AddNormBack};
 use launch::{Launch, THREADS, VECTOR_WIDTH};
 
 /// Threads of a warp.
@@ -147,12 +147,12 @@ pub fn takes_rows(x: &Tensor) -> Result<bool> {
     Ok(x.dims2()?.1.is_multiple_of(4))
 }
 
-pub fn embed(ids: &Tensor, table: &Tensor, places: &Tensor) -> Result<Tensor> {
+pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
     let ((batch, length), width) = (ids.dims2()?, table.dim(1)?);
-    let [ids, table, places] = aligned([ids, table, places])?;
+    let [ids, table, positional] = aligned([ids, table, positional])?;
     let out = empty((batch * length, width), &table)?;
     let (fours, launch) = elementwise("embed", &out)?;
-    let launch = launch.with(&ids).with(&table).with(&places).with(&out);
+    let launch = launch.with(&ids).with(&table).with(&positional).with(&out);
     launch.with(fours).with(length).with(width).run(table.device())?;
     Ok(out)
 }

@@ -73,9 +73,9 @@ fn embedding_equals_candles() -> Result<()> {
     in_both_orders(|| {
         let ids = Tensor::from_vec(vec![2u8, 0, 1, 4, 4, 3], (2, 3), &Device::Cpu)?;
         for (dtype, tolerance) in PRECISIONS {
-            let (table, places) = (wave(&[5, 12], 0.3, dtype)?, wave(&[3, 12], 0.7, dtype)?);
-            let expected = reference::embed(&ids, &wide(&table)?, &wide(&places)?)?;
-            check("values", &embed(&ids, &table, &places)?, &expected, tolerance)?;
+            let (table, positional) = (wave(&[5, 12], 0.3, dtype)?, wave(&[3, 12], 0.7, dtype)?);
+            let expected = reference::embed(&ids, &wide(&table)?, &wide(&positional)?)?;
+            check("values", &embed(&ids, &table, &positional)?, &expected, tolerance)?;
         }
         Ok(())
     })
