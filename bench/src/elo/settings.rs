@@ -79,7 +79,8 @@ impl PlayerSettings {
     /// selective search), `weights`, `hash`, `threads`, `noise` for Azimuth in this process; `depth`,
     /// `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
     pub fn parse(text: &str) -> Result<Self> {
-        Self::read(text).with_context(|| format!("player '{text}'"))
+        // In one piece: of an error, the command line prints no causes.
+        Self::read(text).map_err(|error| anyhow!("{error:#}"))
     }
 
     fn read(text: &str) -> Result<Self> {
@@ -337,10 +338,14 @@ mod tests {
             ("tc=ten", "expected SECONDS+INCREMENT"),
             ("tc=-1", "expected SECONDS+INCREMENT"),
             ("mode=wide", "expected tree or global"),
+            (
+                "planner=selective without=width",
+                "without: 'width' is no part of the selective search",
+            ),
             ("depth", "expected key=value"),
             ("'depth=1", "a quote is not closed"),
         ] {
-            let error = format!("{:#}", PlayerSettings::parse(text).expect_err(text));
+            let error = PlayerSettings::parse(text).expect_err(text).to_string();
             assert!(error.contains(part), "{error}");
         }
     }
