@@ -115,11 +115,12 @@ impl Modules {
 
     /// Files that take from each other: a list of who takes from whom for each circle.
     fn circles(&self) -> Vec<Vec<String>> {
-        let graph: DiGraphMap<&Path, ()> = DiGraphMap::from_edges(self.takings());
+        let takings = self.takings();
+        let graph: DiGraphMap<&Path, ()> = DiGraphMap::from_edges(&takings);
         let circles = tarjan_scc(&graph).into_iter().filter(|files| files.len() > 1);
         let inside = |files: Vec<&Path>| {
-            let takings = self.takings().into_iter();
             takings
+                .iter()
                 .filter(|(taker, from)| files.contains(taker) && files.contains(from))
                 .map(|(taker, from)| format!("{} takes from {}", taker.display(), from.display()))
                 .collect()

@@ -9,8 +9,7 @@ use super::results::Match;
 use crate::elo::settings::Words;
 use crate::games::evaluation::Evaluation;
 use crate::games::outcome::Outcome;
-use crate::games::record::termination;
-use crate::games::record::{GameRecord, Name};
+use crate::games::record::{GameRecord, Name, termination};
 use crate::rating::{Rating, Ratings, Standings};
 
 /// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms a move, width 3,

@@ -1,5 +1,6 @@
-//! Limited strength, playing worse on purpose: every score is blurred by a noise of its own, so that the search plans
-//! well with a judgement that errs. A position is misjudged alike all game long; mates stay exact.
+//! Limited strength, playing worse on purpose: every score is blurred by a noise of its own, so that the
+//! search plans well with a judgement that errs. A position is misjudged alike all game long; mates stay
+//! exact.
 
 use cozy_chess::Board;
 use rand_distr::{Distribution, StandardNormal};

@@ -1,7 +1,7 @@
-//! Operations of the transformer that candle has no fused kernels for: attention with its softmax,
-//! bias + exact GELU, and residual + layer norm, each with the bias of the matrix product before it, its
-//! dropout, and its gradient; and token embedding with positional embedding. Each is one pass: f32 on the CPU; f32, f16 and
-//! bf16 on CUDA.
+//! Operations of the transformer that candle has no fused kernels for: attention with its softmax, bias +
+//! exact GELU, and residual + layer norm, each with the bias of the matrix product before it, its dropout,
+//! and its gradient; and token embedding with positional embedding. Each is one pass: f32 on the CPU; f32,
+//! f16 and bf16 on CUDA.
 //!
 //! [`mod@reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
 //! head wider than the kernels take, say), and tests hold the fused ones to them.
@@ -21,8 +21,8 @@ pub use column_sums::column_sums;
 pub use dropout_mask::DropoutMask;
 pub use layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 
-/// Rows of `table` (ids x H) by their `ids` (batch x length, u8), each with the row of `positional` for its place
-/// (length x H) added: (batch * length x H).
+/// Rows of `table` (ids x H) by their `ids` (batch x length, u8), each with the row of `positional` (length x H)
+/// for its place added: (batch * length x H).
 pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
     match path(table) {
         Path::Cpu => cpu::embed(ids, table, positional),

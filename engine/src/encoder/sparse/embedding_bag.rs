@@ -1,5 +1,5 @@
-//! The embedding bag, feature sums and their activations as one operation: for every position the rows of its active
-//! features, added up, clipped and squared.
+//! The embedding bag, feature sums and their activations as one operation: for every position the rows of its
+//! active features, added up, clipped and squared.
 //!
 //! On the CPU its backward pass writes only the rows that were present and hands them over in a
 //! [`RowGradients`] instead of a gradient as large as the table. Elsewhere the same sum is composed

@@ -1,6 +1,6 @@
-//! Asynchronous transfers, batches to a CUDA device and scores back without waiting: sequences go through pinned memory and on a
-//! stream of their own, so that they are copied while the device computes the batch before, and scores
-//! come back into pinned memory, where only who wants them waits for them.
+//! Asynchronous transfers, batches to a CUDA device and scores back without waiting: sequences go through
+//! pinned memory and on a stream of their own, so that they are copied while the device computes the batch
+//! before, and scores come back into pinned memory, where only who wants them waits for them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

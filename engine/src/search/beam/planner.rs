@@ -103,9 +103,9 @@ impl Planner for Beam {
                 });
             }
             let search = BeamSearch::new(&mut self.evaluator, task, control);
-            // The helpers end as their signals' senders are dropped, whatever becomes of the search.
             let mut search = MainSearch::new(search, schedule, settings.depth);
             let best = deepen(&mut search, &root_moves, report);
+            // The helpers end as their signals' senders are dropped, whatever becomes of the search.
             drop(stops);
             best.map(|best| {
                 let findings = search.finish(&best);

@@ -50,11 +50,11 @@ impl<'a> MainSearch<'a> {
     /// The lines of one depth, each with a root move of its own; fewer where a limit comes.
     fn search_lines(&mut self, depth: u32) -> Result<Vec<RootLine>> {
         let mut lines: Vec<RootLine> = Vec::new();
+        let multipv = self.multipv();
         let thread = &mut self.thread;
         thread.root_moves.clone_from(&self.root_moves.moves);
         thread.searched.clear();
-        for index in 0..self.multipv() {
-            let thread = &mut self.thread;
+        for index in 0..multipv {
             thread.aspiration_search(depth as i32, self.expected.get(index).copied())?;
             let Some(best) = thread.best.take() else { break };
             thread.root_moves.retain(|mv| best.pv.first() != Some(mv));

@@ -1,5 +1,5 @@
-//! The move loop, the moves of a node one after the other: principal variation search with late move reductions, and what is
-//! learned from it.
+//! The move loop, the moves of a node one after the other: principal variation search with late move
+//! reductions, and what is learned from it.
 
 use anyhow::Result;
 use cozy_chess::{Board, Move};
@@ -265,11 +265,7 @@ impl SearchThread<'_> {
         if self.stack[ply].excluded_move.is_some() {
             return;
         }
-        let bound = match best.score {
-            score if score >= beta => Bound::Lower,
-            score if score > alpha => Bound::Exact,
-            _ => Bound::Upper,
-        };
+        let bound = Bound::of(best.score, alpha, beta);
         let (mv, static_eval) = (best.mv.map(|best| best.mv), self.stack[ply].static_eval);
         let entry = Entry { mv, score: best.score, static_eval, depth, bound };
         self.store_in_table(board, ply, entry);

@@ -91,11 +91,7 @@ impl SearchThread<'_> {
         }
         self.stack[ply].moves = moves;
         if !self.stopped {
-            let bound = match best_score {
-                _ if best_score >= beta => Bound::Lower,
-                _ if best_score > first_alpha => Bound::Exact,
-                _ => Bound::Upper,
-            };
+            let bound = Bound::of(best_score, first_alpha, beta);
             let entry = Entry { mv: best_move, score: best_score, static_eval, depth: 0, bound };
             self.store_in_table(board, ply, entry);
         }

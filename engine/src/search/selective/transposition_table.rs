@@ -34,6 +34,17 @@ pub(super) enum Bound {
     Exact,
 }
 
+impl Bound {
+    /// What `score` says, found by a search between `alpha` and `beta`.
+    pub(super) fn of(score: Score, alpha: Score, beta: Score) -> Self {
+        match score {
+            _ if score >= beta => Self::Lower,
+            _ if score > alpha => Self::Exact,
+            _ => Self::Upper,
+        }
+    }
+}
+
 /// What a search found out about a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
