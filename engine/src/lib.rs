@@ -12,7 +12,7 @@ pub mod inference;
 pub mod placement;
 pub mod position;
 pub mod search;
-mod see;
+pub mod see;
 mod text;
 pub mod tokens;
 pub mod uci;

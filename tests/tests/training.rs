@@ -174,41 +174,56 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
 }
 
 #[test]
-fn labels_come_from_an_engine_and_a_stopped_run_continues() -> Result<()> {
+fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let fens = folder.path().join("fens.txt");
-    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n";
-    std::fs::write(&fens, format!("{start}8/5k2/8/8/3R4/8/4K3/8 b - - 0 1\n"))?;
-    let label = |name: &str, fens: &Path, walks: &str, engines: &str| -> Result<PathBuf> {
+    // After each first move of a pawn by two squares, and an ending.
+    let but_one = |others: char, one: char, file: usize| -> String {
+        (0..8).map(|other| if other == file { one } else { others }).collect()
+    };
+    let starts = (0..8).map(|file| {
+        let (fourth, second) = (but_one('1', 'P', file), but_one('P', '1', file));
+        format!("rnbqkbnr/pppppppp/8/8/{fourth}/8/{second}/RNBQKBNR b KQkq - 0 1\n")
+    });
+    let starts: String = starts.collect();
+    std::fs::write(&fens, format!("{starts}8/5k2/8/8/3R4/8/4K3/8 b - - hmvc 0; id \"rook\";\n"))?;
+    let label = |name: &str, fens: &Path, more: &[&str]| -> Result<PathBuf> {
         let out = folder.path().join(name);
         let (fens, out_text) = (fens.to_string_lossy(), out.to_string_lossy());
         let engine = stockfish()?;
         let engine = engine.to_string_lossy();
         let mut command = vec!["label", "--engine", &engine, "--fens", &fens, "--out", &out_text];
-        command.extend(["--walks", walks, "--engines", engines, "--plies", "2", "--depth", "1"]);
+        command.extend(["--walks", "200", "--depth", "1"]);
+        command.extend(more);
         trainer(&command)?;
         Ok(out)
     };
-    let straight = label("straight.pgn.zst", &fens, "100", "2")?;
-    let stopped = label("stopped.pgn.zst", &fens, "64", "1")?;
-    // As a kill in the middle of a write leaves it.
-    let mut bytes = std::fs::read(&stopped)?;
-    bytes.extend_from_slice(&std::fs::read(&straight)?[..50]);
-    std::fs::write(&stopped, bytes)?;
-    label("stopped.pgn.zst", &fens, "100", "1")?;
-    assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?);
+    let straight = label("straight.azd", &fens, &["--plies", "2", "--engines", "2"])?;
+    let shards = ["1/2", "2/2"].map(|shard| {
+        label(&format!("shard-{}.azd", &shard[..1]), &fens, &["--plies", "2", "--shard", shard])
+    });
+    let [first, second] = shards;
+    let (first, second, merged) = (first?, second?, folder.path().join("merged.azd"));
+    let names = [&first, &second, &merged].map(|path| path.to_string_lossy());
+    trainer(&["data", "--merge", &names[0], &names[1], "--out", &names[2]])?;
+    assert!(std::fs::read(&straight)? == std::fs::read(&merged)?);
 
     let path = straight.to_string_lossy();
     let printed = trainer(&["eval", "--data", &path, "--all", "--json"])?;
     let metrics: serde_json::Value =
         serde_json::from_str(printed.lines().last().unwrap_or_default())?;
-    assert!(metrics["positions"].as_u64() > Some(1000), "{metrics}");
+    assert!(metrics["positions"].as_u64() > Some(300), "{metrics}");
     // Stockfish at one ply and the default weights agree far more often than not.
     assert!(metrics["tau"].as_f64() > Some(0.3), "{metrics}");
 
+    let games =
+        label("games.azd", &fens, &["--walk", "engine", "--plies", "300", "--engines", "2"])?;
+    let info = trainer(&["data", "--info", &games.to_string_lossy()])?;
+    assert!(info.contains("\"walk\":\"engine\""), "{info}");
+
     let bad = folder.path().join("bad.txt");
     std::fs::write(&bad, "8/8/8/8/8/8/8/8 w - - 0 1\n")?;
-    let error = label("bad.pgn.zst", &bad, "1", "1").expect_err("no kings");
+    let error = label("bad.azd", &bad, &[]).expect_err("no kings");
     assert!(error.to_string().contains("FEN '8/8/8/8/8/8/8/8 w - - 0 1'"), "{error}");
     Ok(())
 }

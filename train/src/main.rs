@@ -28,7 +28,8 @@ use azimuth::weights::Weights;
 use clap::{Parser, Subcommand};
 
 use checkpoint::Checkpoint;
-use data::LabelledPositions;
+use data::command::DataCommand;
+use data::dataset::read_all;
 use options::{DataOptions, Stored, TrainOptions};
 
 /// Trains and measures encoders for the Azimuth chess engine.
@@ -45,6 +46,8 @@ enum Command {
     Train(TrainOptions),
     /// Train a list of encoders one after another and write one table; continues what was begun.
     Sweep(sweep::SweepOptions),
+    /// Pack labelled positions of any format into one dataset; look into, filter, merge, convert datasets.
+    Data(DataCommand),
     /// Have a UCI engine label positions that the beam visits; continues what was begun.
     Label(label::LabelOptions),
     /// Write a weights file from a checkpoint.
@@ -101,6 +104,7 @@ fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Train(options) => train(&options),
         Command::Sweep(options) => sweep::sweep(&options),
+        Command::Data(command) => command.run(),
         Command::Label(options) => label::label(&options),
         Command::Export { checkpoint, out, data, device, stored } => {
             let missing = || format!("checkpoint '{}' does not exist", checkpoint.display());
@@ -113,8 +117,7 @@ fn run(arguments: Arguments) -> Result<()> {
             let weights = Weights::read_or_embedded(weights.as_deref())?;
             let device = device.device().context("--device")?;
             let positions = match all {
-                true => LabelledPositions::read_all(&data.data)?
-                    .sample(data.sample.unwrap_or(usize::MAX)),
+                true => read_all(&data.data, data.sample.unwrap_or(usize::MAX))?,
                 false => data.read(&weights.metadata.architecture, &device)?.validation,
             };
             let metrics = space::evaluate(&weights, &positions, &device)?;

@@ -11,8 +11,8 @@ use azimuth::inference::{Backend, Precision};
 use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 
-use crate::data::batches::Sampling;
-use crate::data::{DataFile, Dataset};
+use crate::data::dataset::{DataFile, Dataset};
+use crate::data::sampler::Sampling;
 use crate::loss::Losses;
 use crate::optimizer::{OptimizerKind, Schedule};
 use crate::positive_threshold::PositiveThreshold;
@@ -22,13 +22,16 @@ use crate::steps_or_time::StepsOrTime;
 /// Positions that a transformer on the CPU embeds in less than a minute.
 const SLOW_SAMPLE: usize = 2_000;
 
+/// Positions that are enough for three digits of any metric, and whose embeddings fit in memory.
+const SAMPLE: usize = 1_000_000;
+
 #[derive(Args, Clone, PartialEq, Eq)]
 pub struct DataOptions {
-    /// Games with `[%eval]` comments: PGN, or PGN compressed as .zst.
+    /// A dataset (.azd), or files in any format that `data` reads, which are packed into a temporary one.
     #[arg(long, required = true, num_args = 1..)]
     pub data: Vec<PathBuf>,
-    /// About how many positions the directions, the calibration and the metrics each take; all of
-    /// them where not given, and 2,000 for a transformer on the CPU.
+    /// About how many positions the directions, the calibration and the metrics each take; 1,000,000
+    /// where not given, and 2,000 for a transformer on the CPU.
     #[arg(long)]
     pub sample: Option<usize>,
 }
@@ -89,7 +92,7 @@ pub struct RunOptions {
     /// Further positions for each anchor, of similar label (the paper: 5).
     #[arg(long, default_value_t = 0)]
     positives: usize,
-    /// Up to so many children of one parent come in one batch, side by side.
+    /// So many neighbours come in one batch, side by side: children of one parent are neighbours.
     #[arg(long, default_value_t = 1)]
     siblings: usize,
     /// Difference of win probability below which two positions are positives.
@@ -181,7 +184,7 @@ impl DataOptions {
     /// minutes.
     pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
         let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
-        let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { usize::MAX });
+        let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE });
         let dataset = Dataset::read(&self.data, sample)?;
         eprintln!(
             "{} training positions, {} for the calibration, {} for validation",

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
-use crate::data::batches::{Batches, Sampling};
-use crate::data::{DataFile, Dataset};
+use crate::data::batches::Batches;
+use crate::data::dataset::{DataFile, Dataset};
+use crate::data::sampler::{Sampler, Sampling};
 use crate::early_stopping::EarlyStopping;
 use crate::loss::{Labels, Losses};
 use crate::model::Model;
@@ -160,8 +161,8 @@ pub fn train(
     let steps = config.schedule.steps;
     let (positions, threshold) = (data.train.clone(), config.losses.threshold);
     let Config { architecture, sampling, seed, .. } = config;
-    let mut batches =
-        Batches::prepare(positions, architecture, *sampling, threshold, *seed, first..steps);
+    let sampler = Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed)?;
+    let mut batches = Batches::prepare(sampler, first..steps);
 
     let mut progress = Progress::new(first, steps)?;
     let mut until_checkpoint = Stopwatch::start(output.checkpoint_every, first);

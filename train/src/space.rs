@@ -9,9 +9,12 @@ use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::batches::inputs_of;
+use crate::data::dataset::Dataset;
+use crate::data::inputs::inputs_of;
+use crate::data::label::Label;
+use crate::data::labelled_positions::LabelledPositions;
 use crate::data::packed::PackedPosition;
-use crate::data::{Dataset, LabelledPositions};
+use crate::data::training_positions::TrainingPositions;
 use crate::metrics::Metrics;
 
 /// Forced mates, and positions of all kinds, that the directions are computed from.
@@ -42,7 +45,7 @@ pub fn embed(encoder: &mut dyn Encoder, positions: &[PackedPosition]) -> Result<
     let attributes = encoder.attributes();
     let mut embeddings = Vec::with_capacity(positions.len() * attributes.embedding_dim);
     for chunk in positions.chunks(attributes.recommended_batch) {
-        embeddings.extend(encoder.encode(&inputs_of(chunk, attributes.input))?);
+        embeddings.extend(encoder.encode(&inputs_of(chunk, attributes.input)?)?);
     }
     Ok(embeddings)
 }
@@ -67,9 +70,9 @@ pub fn build_space(
     let perspective = architecture.perspective();
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);
 
-    let (train, limit) = (&data.train.positions, data.sample.min(AXIS_SAMPLE));
+    let (train, limit) = (&data.train, data.sample.min(AXIS_SAMPLE));
     let (white_mean, black_mean) = mate_means(&mut *encoder, train, limit, &labels)?;
-    let sample = spread(train, limit, |_| true);
+    let sample = train.spread(limit, |_| true)?;
     let embeddings = embed(&mut *encoder, &sample)?;
     let fitted = fit_direction(&embeddings, &labels(&sample), dim);
 
@@ -123,26 +126,15 @@ fn measure(cosines: &[f32], calibration: &Calibration, labels: &[f32], parents: 
     Metrics::of(cosines, &predictions, labels, parents)
 }
 
-/// Every n-th of the positions that pass, at most about `limit` of them.
-fn spread(
-    positions: &[PackedPosition],
-    limit: usize,
-    pass: impl Fn(&PackedPosition) -> bool,
-) -> Vec<PackedPosition> {
-    let passing = || positions.iter().filter(|position| pass(position));
-    let every = passing().count().div_ceil(limit).max(1);
-    passing().copied().step_by(every).collect()
-}
-
 /// Mean embeddings of the forced mates for and against the encoder's side (paper, section 3.4).
 fn mate_means(
     encoder: &mut dyn Encoder,
-    positions: &[PackedPosition],
+    positions: &TrainingPositions,
     limit: usize,
     labels: &dyn Fn(&[PackedPosition]) -> Vec<f32>,
 ) -> Result<(Vec<f32>, Vec<f32>)> {
     let dim = encoder.attributes().embedding_dim;
-    let mates = spread(positions, limit, PackedPosition::is_mate);
+    let mates = positions.spread(limit, |label| matches!(label, Label::Mate(_)))?;
     let embeddings = embed(encoder, &mates)?;
     let mut means = [vec![0.0f64; dim], vec![0.0f64; dim]];
     let mut counts = [0usize; 2];

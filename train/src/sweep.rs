@@ -8,7 +8,8 @@ use azimuth::weights::{Weights, replace_file};
 use clap::{Args, FromArgMatches};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, LabelledPositions};
+use crate::data::dataset::{Dataset, read_all};
+use crate::data::labelled_positions::LabelledPositions;
 use crate::metrics::Metrics;
 use crate::options::{DataOptions, TrainOptions};
 use crate::run;
@@ -53,10 +54,8 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
         parsed.run.config(Vec::new()).with_context(|| format!("run '{name}'"))?;
     }
     std::fs::create_dir_all(&options.folder)?;
-    let elsewhere = options
-        .measure
-        .as_ref()
-        .map(|path| LabelledPositions::read_all(std::slice::from_ref(path)));
+    let measure = options.measure.as_ref();
+    let elsewhere = measure.map(|path| read_all(std::slice::from_ref(path), usize::MAX));
     let elsewhere = elsewhere.transpose()?;
     let mut data: Option<(DataOptions, Dataset)> = None;
     let mut rows = Vec::new();

@@ -1,9 +1,11 @@
-//! A labelled position in 32 bytes: over ten million of them fit in memory.
+//! A labelled position in 32 bytes.
 
-use azimuth::axis::win_probability_of_centipawns;
+use anyhow::{Result, anyhow};
 use azimuth::encoder::Perspective;
 use azimuth::placement::Placement;
 use cozy_chess::{BitBoard, Board, BoardBuilder, Color, File, Piece, Rank, Square};
+
+use super::label::Label;
 
 /// A rook that may still castle, in place of a [`Piece`].
 const CASTLING_ROOK: u8 = Piece::NUM as u8;
@@ -13,29 +15,18 @@ const BLACK: u8 = 8;
 
 const NO_EN_PASSANT: u8 = 8;
 
-/// Labels from here on, either sign, are forced mates.
-const MATE: i16 = 31_000;
-
-/// What the data says of a position, from White's view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
-    /// Centipawns.
-    Centipawns(i32),
-    /// A forced mate, by White when true.
-    Mate(bool),
-}
-
 /// A position and its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedPosition {
-    occupied: u64,
+    pub(super) occupied: u64,
     /// A code of four bits for each piece, in the order of their squares.
-    codes: [u8; 16],
-    label: i16,
-    fullmove_number: u16,
-    halfmove_clock: u8,
-    en_passant: u8,
-    black_to_move: bool,
+    pub(super) codes: [u8; 16],
+    pub(super) label: i16,
+    pub(super) fullmove_number: u16,
+    pub(super) halfmove_clock: u8,
+    /// The file, 8 for none.
+    pub(super) en_passant: u8,
+    pub(super) black_to_move: bool,
 }
 
 impl PackedPosition {
@@ -48,11 +39,7 @@ impl PackedPosition {
         Self {
             occupied: board.occupied().0,
             codes,
-            label: match label {
-                Label::Centipawns(score) => score.clamp(-30_000, 30_000) as i16,
-                Label::Mate(true) => MATE,
-                Label::Mate(false) => -MATE,
-            },
+            label: label.bits(),
             fullmove_number: board.fullmove_number(),
             halfmove_clock: board.halfmove_clock(),
             en_passant: board.en_passant().map_or(NO_EN_PASSANT, |file| file as u8),
@@ -70,22 +57,18 @@ impl PackedPosition {
         if self.black_to_move { Color::Black } else { Color::White }
     }
 
+    /// What the data says of it.
+    pub fn label(&self) -> Label {
+        Label::from_bits(self.label)
+    }
+
     /// The label as the win probability of `perspective`, in [0, 1]; a forced mate is exactly 0 or 1.
     pub fn win_probability(&self, perspective: Perspective) -> f32 {
-        let white = match self.label {
-            MATE.. => 1.0,
-            score if score <= -MATE => 0.0,
-            score => win_probability_of_centipawns(score.into()) as f32,
-        };
+        let white = self.label().win_probability();
         match perspective {
             Perspective::SideToMove if self.black_to_move => 1.0 - white,
             _ => white,
         }
-    }
-
-    /// Whether the label is a forced mate.
-    pub fn is_mate(&self) -> bool {
-        self.label.abs() >= MATE
     }
 
     fn pieces(&self) -> impl Iterator<Item = (Square, Color, u8)> {
@@ -110,8 +93,8 @@ impl PackedPosition {
         placement
     }
 
-    /// The board as it was packed.
-    pub fn board(&self) -> Board {
+    /// The board as it was packed. Fails where it was read from bytes that are no legal position.
+    pub fn board(&self) -> Result<Board> {
         let mut builder = BoardBuilder::empty();
         builder.side_to_move = self.side_to_move();
         builder.halfmove_clock = self.halfmove_clock;
@@ -130,10 +113,10 @@ impl PackedPosition {
                 *right = Some(square.file());
             }
         }
-        builder.build().expect("it was packed from a legal board")
+        builder.build().map_err(|error| anyhow!("a packed position is not legal ({error})"))
     }
 
-    /// The same bytes on every machine, for hashing.
+    /// The same bytes on every machine, for hashing: which games are held out follows from them.
     pub fn bytes(&self) -> [u8; 31] {
         let mut bytes = [0; 31];
         bytes[..8].copy_from_slice(&self.occupied.to_le_bytes());
@@ -177,11 +160,14 @@ mod tests {
             "8/8/8/8/8/2k5/8/2K5 b - - 99 65535",
         ] {
             let board: Board = fen.parse().expect("valid");
-            assert_eq!(PackedPosition::new(&board, Label::Centipawns(12)).board(), board);
+            assert_eq!(
+                PackedPosition::new(&board, Label::Centipawns(12)).board().ok(),
+                Some(board)
+            );
         }
         for number in 0..960 {
             let board = Board::chess960_startpos(number);
-            assert_eq!(PackedPosition::new(&board, Label::Mate(false)).board(), board);
+            assert_eq!(PackedPosition::new(&board, Label::Mate(false)).board().ok(), Some(board));
         }
     }
 

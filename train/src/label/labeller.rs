@@ -8,7 +8,7 @@ use azimuth::position::{legal_moves, uci_move};
 use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
 use cozy_chess::{Board, Color, Move};
 
-use crate::data::packed::Label;
+use crate::data::label::Label;
 
 /// No position has more legal moves.
 const ALL_MOVES: &str = "218";

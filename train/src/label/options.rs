@@ -2,29 +2,37 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+use super::shard::Shard;
 
 #[derive(Args)]
 pub struct LabelOptions {
     /// The UCI engine that labels; it must have MultiPV.
     #[arg(long)]
     pub engine: PathBuf,
-    /// Where walks start: files of FENs, one a line (.zst for compressed ones).
+    /// Where walks start: files of FENs or EPD, one a line (.zst for compressed ones).
     #[arg(long, required = true, num_args = 1..)]
     pub fens: Vec<PathBuf>,
-    /// The games to write, `.pgn.zst`; what an earlier run left there is continued.
+    /// The dataset to write, `.azd`; what a killed run left is continued.
     #[arg(long)]
     pub out: PathBuf,
-    /// Starts to walk from, drawn at random.
+    /// Starts to walk from, drawn at random; of all shards together.
     #[arg(long)]
     pub walks: u64,
+    /// Do share I of N of the walks; `data --merge` puts the shares together.
+    #[arg(long, default_value = "1/1")]
+    pub shard: Shard,
+    /// What leads from a position to the next.
+    #[arg(long, value_enum, default_value_t = WalkKind::Beam)]
+    pub walk: WalkKind,
     /// Depth of the engine's search, in plies.
     #[arg(long, default_value_t = 4)]
     pub depth: u32,
-    /// Positions of a walk: from each, one of the moves that the beam would keep leads to the next.
+    /// Positions of a walk at most.
     #[arg(long, default_value_t = 6)]
     pub plies: u32,
-    /// Moves that the beam keeps.
+    /// Moves among which the next position is drawn: those that the beam keeps, or the engine's best.
     #[arg(long, default_value_t = 3)]
     pub width: usize,
     /// Labels kept for the engine's best moves of a position.
@@ -42,4 +50,14 @@ pub struct LabelOptions {
     /// Seed of starts and walks.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// How a walk goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WalkKind {
+    /// By one of the moves that a beam of the weights keeps: positions that the search has to rank.
+    Beam,
+    /// By one of the engine's best moves within half a pawn, until the game is decided: games of the engine against
+    /// itself.
+    Engine,
 }

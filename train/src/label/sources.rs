@@ -1,30 +1,70 @@
-//! Positions to start from: FENs, one a line.
+//! Positions to start from: FENs or EPD, one a line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use sha2::{Digest, Sha256};
 
-/// Reads the lines of all files; whether each is a FEN is seen when it is used.
-pub fn read(paths: &[PathBuf]) -> Result<Vec<String>> {
-    let mut lines = Vec::new();
+use crate::data::file::dataset_file::hex;
+use crate::data::read::format::is_compressed;
+use crate::data::read::lines::Lines;
+
+/// The positions of all files, and the SHA-256 of their lines.
+pub struct Starts {
+    /// FENs; whether each is one is seen when it is used.
+    pub fens: Vec<String>,
+    /// SHA-256 of them.
+    pub sha256: String,
+}
+
+/// Reads the lines of all files.
+pub fn read(paths: &[PathBuf]) -> Result<Starts> {
+    let (mut fens, mut hash) = (Vec::new(), Sha256::new());
     for path in paths {
         let name = || format!("FEN file '{}'", path.display());
         let file = File::open(path).with_context(name)?;
-        let text: Box<dyn Read> = match path.extension() {
-            Some(extension) if extension == "zst" => {
-                Box::new(zstd::Decoder::new(file).with_context(name)?)
-            }
-            _ => Box::new(file),
+        let text: Box<dyn BufRead + Send> = match is_compressed(path) {
+            true => Box::new(BufReader::new(zstd::Decoder::new(file).with_context(name)?)),
+            false => Box::new(BufReader::new(file)),
         };
-        for line in BufReader::new(text).lines() {
-            let line = line.with_context(name)?;
-            if !line.trim().is_empty() {
-                lines.push(line);
+        let mut lines = Lines::new(text);
+        while let Some(line) = lines.next().with_context(name)? {
+            if !line.is_empty() {
+                hash.update(line.as_bytes());
+                hash.update(b"\n");
+                fens.push(fen_of(line));
             }
         }
     }
-    ensure!(!lines.is_empty(), "--fens: no positions in the files");
-    Ok(lines)
+    ensure!(!fens.is_empty(), "--fens: no positions in the files");
+    Ok(Starts { fens, sha256: hex(&hash.finalize()) })
+}
+
+/// The FEN at the beginning of a line of EPD: its move counters are there or not.
+fn fen_of(line: &str) -> String {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let counters = fields.iter().skip(4).take(2);
+    let counts =
+        counters.take_while(|field| field.bytes().all(|byte| byte.is_ascii_digit())).count();
+    fields[..fields.len().min(4 + counts)].join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_books_are_positions() {
+        let four = "8/5k2/8/8/3R4/8/4K3/8 b - -";
+        for (line, fen) in [
+            (format!("{four} 3 40"), format!("{four} 3 40")),
+            (format!("{four} hmvc 3; fmvn 40;"), four.to_owned()),
+            (format!("{four} bm Kd7; id \"a\";"), four.to_owned()),
+            (four.to_owned(), four.to_owned()),
+        ] {
+            assert_eq!(fen_of(&line), fen);
+        }
+    }
 }

@@ -1,79 +1,92 @@
-//! Walks down the beam: from a start, again and again one of the moves that the encoder ranks
-//! highest. The positions passed are those whose children the search has to rank.
+//! Walks from a start: again and again one of a few good moves. The positions passed are those whose children a
+//! search, or a player, has to choose from.
 
 use anyhow::Result;
 use azimuth::inference::{Evaluator, Worker};
 use azimuth::position::{Position, TYPICAL_MOVES, board_after, legal_moves};
-use cozy_chess::{Board, Color, Move, util::display_san_move};
+use cozy_chess::{Board, Move};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::labeller::{Labeller, ScoredMove};
-use super::options::LabelOptions;
-use crate::data::packed::Label;
+use super::options::{LabelOptions, WalkKind};
+use crate::data::family::{Family, Game, Labels};
+use crate::data::label::Label;
 
 /// Megabytes of scores remembered; a walk meets the same positions seldom.
 const CACHE: usize = 1;
 
-/// A walk as a game: the walk is its main line, the other labelled moves are variations.
-pub struct LabelledWalk {
-    /// PGN.
-    pub text: String,
-    /// Positions labelled in it.
-    pub labels: u64,
-}
+/// Centipawns by which a move of the engine's games may be worse than its best.
+const ENGINE_MARGIN: i32 = 50;
 
-/// Walks down the beam of one encoder.
+/// Centipawns from which on a game is decided.
+const DECIDED: i32 = 1_000;
+
+/// The fifty-move rule, in half-moves.
+const FIFTY_MOVES: u8 = 100;
+
+/// Walks in one of the ways.
 pub struct Walker {
     evaluator: Evaluator,
-    width: usize,
 }
 
 impl Walker {
-    /// Walks along one of `width` moves.
-    pub fn new(worker: &Worker, width: usize) -> Result<Self> {
-        Ok(Self { evaluator: Evaluator::new(worker, CACHE)?, width })
+    /// Walks with the scores of `worker`, where it walks down the beam.
+    pub fn new(worker: &Worker) -> Result<Self> {
+        Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
     }
 
-    /// Walks from one of `starts` and has `engine` label the moves on the way. The first position
-    /// is up to `plies - 1` plies from the start.
+    /// Walks from one of `starts` and has `engine` label the moves on the way.
     pub fn walk(
         &mut self,
         starts: &[String],
         options: &LabelOptions,
         engine: &mut Labeller,
         rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<LabelledWalk> {
+    ) -> Result<Game> {
         let start = &starts[rng.random_range(0..starts.len())];
-        let position = Position::from_fen(start)?;
-        let mut board = position.board().clone();
-        let mut game = LabelledWalk { text: String::new(), labels: 0 };
-        let fen = position.fen(false);
-        game.text.push_str(&format!(
-            "[Event \"?\"]\n[Annotator \"{}, depth {}\"]\n[Result \"*\"]\n[FEN \"{fen}\"]\n[SetUp \"1\"]\n\n",
-            engine.name(),
-            options.depth
-        ));
+        let mut board = Position::from_fen(start)?.board().clone();
+        let mut families = Vec::new();
         for _ in 0..options.plies {
-            let kept = self.kept(&board)?;
-            let Some(&next) = kept.choose(rng) else { break };
-            let scored = engine.score(&board)?;
-            let chosen = choose(&scored, next, options, rng);
-            let Some(main) = scored.iter().find(|scored| scored.mv == next) else { break };
-            game.text.push_str(&describe(&board, main));
-            for scored in &chosen {
-                game.text.push_str(&format!("( {}) ", describe(&board, scored)));
-            }
-            game.labels += 1 + chosen.len() as u64;
+            let Some((next, scored)) = self.step(&board, options, engine, rng)? else { break };
+            let decided =
+                options.walk == WalkKind::Engine && scored.first().is_some_and(is_decided);
+            let children = choose(&scored, next, options, rng);
+            let children = children.into_iter().map(|scored| (scored.mv, scored.label)).collect();
+            families.push(Family { board: board.clone(), labels: Labels::Children(children) });
             board.play_unchecked(next);
+            if decided || board.halfmove_clock() >= FIFTY_MOVES {
+                break;
+            }
         }
-        game.text.push_str("*\n\n");
-        Ok(game)
+        Ok(Game::new(families))
+    }
+
+    /// The move that leads on, and the engine's scores of all moves; `None` where the game is over.
+    fn step(
+        &mut self,
+        board: &Board,
+        options: &LabelOptions,
+        engine: &mut Labeller,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Option<(Move, Vec<ScoredMove>)>> {
+        let kept = match options.walk {
+            WalkKind::Beam => self.kept(board, options.width)?,
+            WalkKind::Engine if !board.generate_moves(|_| true) => Vec::new(),
+            WalkKind::Engine => {
+                let scored = engine.score(board)?;
+                let good = scored.iter().take_while(|other| is_close(board, &scored[0], other));
+                let good: Vec<Move> = good.take(options.width).map(|scored| scored.mv).collect();
+                return Ok(good.choose(rng).map(|&next| (next, scored)));
+            }
+        };
+        let Some(&next) = kept.choose(rng) else { return Ok(None) };
+        Ok(Some((next, engine.score(board)?)))
     }
 
     /// The moves that a beam keeps: those after which the opponent is worst off.
-    fn kept(&mut self, board: &Board) -> Result<Vec<Move>> {
+    fn kept(&mut self, board: &Board, width: usize) -> Result<Vec<Move>> {
         let mut ranked = Vec::with_capacity(TYPICAL_MOVES);
         for mv in legal_moves(board) {
             let child = board_after(board, mv);
@@ -84,32 +97,39 @@ impl Walker {
         }
         let values = self.evaluator.finish()?;
         ranked.sort_by(|a, b| a.1.value(&values).total_cmp(&b.1.value(&values)));
-        Ok(ranked.into_iter().take(self.width).map(|(mv, _)| mv).collect())
+        Ok(ranked.into_iter().take(width).map(|(mv, _)| mv).collect())
     }
 }
 
-/// The best and some others of `scored`, which are in the engine's order, without `played`.
+/// Whether a move is about as good as the best.
+fn is_close(board: &Board, best: &ScoredMove, other: &ScoredMove) -> bool {
+    let side = board.side_to_move();
+    match (best.label.seen_by(side), other.label.seen_by(side)) {
+        (Label::Centipawns(best), Label::Centipawns(other)) => best - other <= ENGINE_MARGIN,
+        (best, other) => best == other,
+    }
+}
+
+fn is_decided(best: &ScoredMove) -> bool {
+    match best.label {
+        Label::Centipawns(value) => value.abs() >= DECIDED,
+        Label::Mate(_) => true,
+    }
+}
+
+/// The move played, then the best and some others of `scored`, which are in the engine's order.
 fn choose(
     scored: &[ScoredMove],
     played: Move,
     options: &LabelOptions,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<ScoredMove> {
-    let mut moves: Vec<ScoredMove> = scored.iter().filter(|s| s.mv != played).copied().collect();
-    let mut others = moves.split_off(options.best.min(moves.len()));
+    let (mut chosen, mut best): (Vec<ScoredMove>, Vec<ScoredMove>) =
+        scored.iter().partition(|scored| scored.mv == played);
+    let mut others = best.split_off(options.best.min(best.len()));
     others.shuffle(rng);
-    moves.extend(others.into_iter().take(options.others));
-    moves
-}
-
-/// `12... Nf6 { [%eval 0.31] } `
-fn describe(board: &Board, scored: &ScoredMove) -> String {
-    let number = board.fullmove_number();
-    let dots = if board.side_to_move() == Color::White { "." } else { "..." };
-    let label = match scored.label {
-        Label::Centipawns(value) => format!("{:.2}", f64::from(value) / 100.0),
-        Label::Mate(true) => "#1".to_owned(),
-        Label::Mate(false) => "#-1".to_owned(),
-    };
-    format!("{number}{dots} {} {{ [%eval {label}] }} ", display_san_move(board, scored.mv))
+    others.truncate(options.others);
+    chosen.extend(best);
+    chosen.extend(others);
+    chosen
 }

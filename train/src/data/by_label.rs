@@ -1,0 +1,83 @@
+//! Positions by label: where those of similar label are drawn from.
+
+use std::ops::Range;
+
+use anyhow::{Context, Result};
+use azimuth::encoder::Perspective;
+use cozy_chess::Color;
+use memmap2::MmapMut;
+
+use super::label::Label;
+use super::training_positions::TrainingPositions;
+use crate::positive_threshold::PositiveThreshold;
+
+/// Labels that can be told apart.
+const LABELS: usize = 1 << 16;
+
+/// Numbers of positions in the order of their labels, in a file without a name: 4 bytes a position, which the kernel
+/// keeps in memory while there is room.
+pub struct ByLabel {
+    numbers: MmapMut,
+    /// Where the positions of each label begin, and the end of all.
+    starts: Vec<u32>,
+    /// Places of the labels on the threshold's scale, rising.
+    coordinates: Vec<f32>,
+    perspective: Perspective,
+}
+
+impl ByLabel {
+    /// Sorts the positions by their labels as `perspective` sees them.
+    pub fn new(
+        positions: &TrainingPositions,
+        perspective: Perspective,
+        threshold: PositiveThreshold,
+    ) -> Result<Self> {
+        let mut starts = vec![0u32; LABELS + 1];
+        positions.labels(|_, label, side| starts[rank(label, side, perspective) + 1] += 1);
+        for index in 0..LABELS {
+            starts[index + 1] += starts[index];
+        }
+        let file = tempfile::tempfile().context("a temporary file; TMPDIR names another place")?;
+        let bytes = positions.len() as u64 * size_of::<u32>() as u64;
+        file.set_len(bytes).context("a temporary file; TMPDIR names another place")?;
+        // SAFETY: the file has no name, so that nobody else changes it.
+        let mut numbers = unsafe { MmapMut::map_mut(&file)? };
+        let mut next = starts.clone();
+        positions.labels(|index, label, side| {
+            let place = &mut next[rank(label, side, perspective)];
+            let at = *place as usize * size_of::<u32>();
+            numbers[at..at + size_of::<u32>()].copy_from_slice(&(index as u32).to_ne_bytes());
+            *place += 1;
+        });
+        let coordinates =
+            (0..LABELS).map(|rank| threshold.coordinate(label_of(rank).win_probability()));
+        Ok(Self { numbers, starts, coordinates: coordinates.collect(), perspective })
+    }
+
+    /// Where the positions stand whose labels are less than the threshold from this one.
+    pub fn similar(&self, label: Label, side: Color) -> Range<usize> {
+        let place = self.coordinates[rank(label, side, self.perspective)];
+        let first = self.coordinates.partition_point(|&other| other <= place - 1.0);
+        let end = self.coordinates.partition_point(|&other| other < place + 1.0);
+        self.starts[first] as usize..self.starts[end] as usize
+    }
+
+    /// The position at a place.
+    pub fn position(&self, place: usize) -> usize {
+        let at = place * size_of::<u32>();
+        u32::from_ne_bytes(std::array::from_fn(|index| self.numbers[at + index])) as usize
+    }
+}
+
+/// A label's place among all of them.
+fn rank(label: Label, side: Color, perspective: Perspective) -> usize {
+    let seen = match perspective {
+        Perspective::SideToMove => label.seen_by(side),
+        Perspective::White => label,
+    };
+    (i32::from(seen.bits()) - i32::from(i16::MIN)) as usize
+}
+
+fn label_of(rank: usize) -> Label {
+    Label::from_bits((rank as i32 + i32::from(i16::MIN)) as i16)
+}

@@ -1,0 +1,153 @@
+//! The command `data`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use super::export::{export, is_export};
+use super::file::dataset_file::DatasetFile;
+use super::filter::Filter;
+use super::label::Label;
+use super::pack::pack;
+use super::read::csv::View;
+use super::read::format::Format;
+use super::read::input::Input;
+use super::split::Split;
+
+/// Packs, merges, filters and converts labelled positions, or looks into datasets.
+#[derive(Args)]
+pub struct DataCommand {
+    /// Files: .azd, .pgn, .jsonl (lichess's evaluations), .epd, .csv, .bag, .bagz, .binpack, .bullet, .viri; those of
+    /// text, .bullet and .viri also with .zst.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The dataset to write (.azd), or, of datasets, .pgn or .csv, also with .zst. What a killed run left is continued.
+    #[arg(long, required_unless_present_any = ["info", "head"])]
+    out: Option<PathBuf>,
+    /// Say what is in the datasets.
+    #[arg(long, conflicts_with_all = ["out", "head"])]
+    info: bool,
+    /// Print the first so many positions of the datasets, with their labels.
+    #[arg(long, conflicts_with = "out")]
+    head: Option<usize>,
+    /// Put datasets together; anything else among the files is an error.
+    #[arg(long)]
+    merge: bool,
+    /// Keep only positions that are: not-in-check, quiet (no capture or promotion wins material), no-mate,
+    /// ply=A..B, cp=A..B (from White's view), pieces=A..B. All of those given have to hold.
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_parser = |text: &str| text.parse::<Filter>())]
+    filter: Vec<Filter>,
+    /// The format of all files, where their names do not tell.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Whose chances the labels of CSV files tell.
+    #[arg(long, value_enum, default_value_t = View::White)]
+    view: View,
+}
+
+impl DataCommand {
+    /// Does what the command says.
+    pub fn run(&self) -> Result<()> {
+        let input = |path: &PathBuf| Input::new(path, self.format, self.view);
+        let inputs = self.files.iter().map(input).collect::<Result<Vec<_>>>()?;
+        if let Some(out) = &self.out
+            && !self.merge
+            && !is_export(out)
+        {
+            return pack(&inputs, &self.filter, out);
+        }
+        let datasets = inputs.iter().map(|input| {
+            let dataset = input.dataset.as_deref();
+            dataset.with_context(|| {
+                format!(
+                    "'{}': not a dataset; pack it first, by data --out x.azd",
+                    input.path.display()
+                )
+            })
+        });
+        let datasets = datasets.collect::<Result<Vec<&DatasetFile>>>()?;
+        match (&self.out, self.head) {
+            (Some(out), _) if is_export(out) => {
+                ensure!(
+                    self.filter.is_empty(),
+                    "--filter: the dataset can be filtered, then written as '{}'",
+                    out.display()
+                );
+                export(&datasets, out)
+            }
+            (Some(out), _) => pack(&inputs, &self.filter, out),
+            (None, Some(count)) => quietly(head(&datasets, count)),
+            (None, None) => datasets.into_iter().try_for_each(|file| quietly(info(file))),
+        }
+    }
+}
+
+/// That nobody reads to the end is no failure.
+fn quietly(printed: Result<()>) -> Result<()> {
+    let closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    match printed {
+        Err(error) if error.downcast_ref().is_some_and(closed) => Ok(()),
+        printed => printed,
+    }
+}
+
+fn head(files: &[&DatasetFile], count: usize) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let mut left = count;
+    for file in files {
+        for block in 0..file.blocks() {
+            for (board, label) in file.block(block)?.1.iter().flat_map(|family| family.positions())
+            {
+                if left == 0 {
+                    return Ok(());
+                }
+                left -= 1;
+                match label {
+                    Label::Centipawns(value) => writeln!(out, "{value:>6} {board}")?,
+                    Label::Mate(white) => {
+                        writeln!(out, "{:>6} {board}", if white { "#" } else { "#-" })?
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn info(file: &DatasetFile) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let description = file.description();
+    let positions: u64 = description.positions.iter().sum();
+    writeln!(out, "{}", name(file.path()))?;
+    writeln!(out, "  sha256       {}", file.sha256())?;
+    let each = file.bytes() as f64 / positions.max(1) as f64;
+    writeln!(out, "  bytes        {} ({each:.2} a position)", file.bytes())?;
+    let parts = ["training", "calibration", "held out"];
+    for (split, part) in Split::ALL.into_iter().zip(parts) {
+        let [positions, families] =
+            [description.positions, description.families].map(|counts| counts[split as usize]);
+        writeln!(out, "  {part:<12} {positions} positions in {families} families")?;
+    }
+    writeln!(out, "  duplicates   {} left out", description.duplicates)?;
+    writeln!(out, "  filtered     {} left out", description.filtered)?;
+    writeln!(out, "  made by      {}", description.trainer)?;
+    for source in &description.sources {
+        writeln!(out, "  from         {} {}", source.name, source.made_by)?;
+        writeln!(out, "    sha256     {}", source.sha256)?;
+        writeln!(
+            out,
+            "    records    {} to {}, {} labels",
+            source.first, source.end, source.labels
+        )?;
+        for (reason, count) in &source.skipped {
+            writeln!(out, "    left out   {count}: {reason}")?;
+        }
+    }
+    Ok(())
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,99 @@
+//! All data of a run: opened where it is one dataset file, packed into one where it is anything else.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::file::dataset_file::DatasetFile;
+use super::labelled_positions::LabelledPositions;
+use super::pack::pack;
+use super::read::csv::View;
+use super::read::input::Input;
+use super::split::Split;
+use super::training_positions::TrainingPositions;
+
+/// A data file as the weights remember it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataFile {
+    /// Its name without the folder.
+    pub name: String,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+    /// Labelled positions in it.
+    pub positions: usize,
+}
+
+/// All data of a run, split by game.
+pub struct Dataset {
+    /// What the parameters learn from.
+    pub train: TrainingPositions,
+    /// What the calibration is fitted on.
+    pub calibration: LabelledPositions,
+    /// What the metrics are measured on.
+    pub validation: LabelledPositions,
+    /// The files read.
+    pub files: Vec<DataFile>,
+    /// About how many positions the directions, the calibration and the metrics each take.
+    pub sample: usize,
+}
+
+impl Dataset {
+    /// Reads all files. A game's part follows from its content, so it is the same whatever else is read.
+    pub fn read(paths: &[PathBuf], sample: usize) -> Result<Self> {
+        let (file, files) = open(paths)?;
+        let part = |split| LabelledPositions::read(&file, split, sample);
+        let (calibration, validation) = (part(Split::Calibration)?, part(Split::HeldOut)?);
+        let train = TrainingPositions::new(file);
+        let empty = train.len() == 0 || calibration.is_empty() || validation.is_empty();
+        ensure!(!empty, "too few games: of a hundred, five are held out, and none were");
+        Ok(Self { train, calibration, validation, files, sample })
+    }
+}
+
+/// Reads about `limit` positions of the files, of all parts, for measuring on data that no training saw.
+pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
+    let (file, _) = open(paths)?;
+    let all: usize = Split::ALL.iter().map(|&split| file.len(split)).sum();
+    let mut read = LabelledPositions::default();
+    for split in Split::ALL {
+        let share = (limit.min(all) as f64 * file.len(split) as f64 / all.max(1) as f64).ceil();
+        read.append(&LabelledPositions::read(&file, split, share as usize)?);
+    }
+    Ok(read)
+}
+
+fn open(paths: &[PathBuf]) -> Result<(Arc<DatasetFile>, Vec<DataFile>)> {
+    let inputs = paths.iter().map(|path| Input::new(path, None, View::default()));
+    let inputs = inputs.collect::<Result<Vec<_>>>()?;
+    if let [Input { path, dataset: Some(dataset), .. }] = inputs.as_slice() {
+        let positions = Split::ALL.iter().map(|&split| dataset.len(split)).sum();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = DataFile { name, sha256: dataset.sha256().to_owned(), positions };
+        return Ok((dataset.clone(), vec![file]));
+    }
+    let file = packed(&inputs)?;
+    let sources = file.description().sources.iter();
+    let files = sources.map(|source| DataFile {
+        name: source.name.clone(),
+        sha256: source.sha256.clone(),
+        positions: source.labels as usize,
+    });
+    let files = files.collect();
+    Ok((file, files))
+}
+
+/// Packs the inputs into a file without a name: it is gone when this process ends.
+fn packed(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
+    let folder = std::env::temp_dir();
+    let name = || format!("a folder in '{}'; TMPDIR names another place", folder.display());
+    let folder = tempfile::tempdir().with_context(name)?;
+    let path = folder.path().join("packed.azd");
+    pack(inputs, &[], &path).with_context(|| packing(&path))?;
+    Ok(Arc::new(DatasetFile::open(&path)?))
+}
+
+fn packing(path: &Path) -> String {
+    format!("packing into '{}'", path.display())
+}

@@ -1,0 +1,36 @@
+//! Which positions were there before.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use cozy_chess::Board;
+
+/// Zobrist hashes are evenly spread already.
+#[derive(Default)]
+struct Unchanged(u64);
+
+impl Hasher for Unchanged {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only numbers of 64 bits are hashed");
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The positions seen, by their Zobrist hashes: pieces, side to move, castling rights, en passant, not the move
+/// counters. Takes 9 to 18 bytes a position.
+#[derive(Default)]
+pub struct Duplicates(HashSet<u64, BuildHasherDefault<Unchanged>>);
+
+impl Duplicates {
+    /// Remembers a position. False where it is known.
+    pub fn is_new(&mut self, board: &Board) -> bool {
+        self.0.insert(board.hash())
+    }
+}

@@ -1,0 +1,179 @@
+//! A dataset in formats that others read: PGN and CSV.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use azimuth::position::board_after;
+use cozy_chess::{Board, Color, Move, util::display_san_move};
+use indicatif::ProgressBar;
+
+use super::family::{Family, Labels};
+use super::file::dataset_file::DatasetFile;
+use super::label::Label;
+use super::read::format::{ending, is_compressed};
+
+/// Of zstd: above it files shrink little.
+const COMPRESSION: i32 = 10;
+
+/// Whether `out` is a file in a format for others.
+pub fn is_export(out: &Path) -> bool {
+    ending(out).as_deref() != Some("azd")
+}
+
+/// Writes the positions of all files to `out`, `.pgn` or `.csv`, also with `.zst`.
+pub fn export(files: &[&DatasetFile], out: &Path) -> Result<()> {
+    let unfinished = PathBuf::from(format!("{}.unfinished", out.display()));
+    let name = || format!("--out '{}'", out.display());
+    let mut writer: Box<dyn Format> = match ending(out).as_deref() {
+        Some("pgn") => Box::new(PgnWriter::default()),
+        Some("csv") => Box::new(CsvWriter),
+        _ => bail!("{}: the name must end in .azd, .pgn, .csv, .pgn.zst or .csv.zst", name()),
+    };
+    let file = BufWriter::with_capacity(1 << 20, File::create(&unfinished).with_context(name)?);
+    let sink: Box<dyn Finish> = match is_compressed(out) {
+        true => Box::new(zstd::Encoder::new(file, COMPRESSION).with_context(name)?),
+        false => Box::new(file),
+    };
+    write(files, &mut *writer, sink).with_context(name)?;
+    std::fs::rename(&unfinished, out).with_context(name)
+}
+
+fn write(files: &[&DatasetFile], writer: &mut dyn Format, mut sink: Box<dyn Finish>) -> Result<()> {
+    writer.begin(&mut *sink)?;
+    for file in files {
+        let bar = ProgressBar::new(file.blocks() as u64);
+        for block in 0..file.blocks() {
+            for family in file.block(block)?.1 {
+                writer.family(family, &mut *sink)?;
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+    }
+    writer.end(&mut *sink)?;
+    sink.finish()
+}
+
+/// A stream that has to be ended.
+trait Finish: Write {
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+impl Finish for BufWriter<File> {
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.into_inner()?.sync_all()?;
+        Ok(())
+    }
+}
+
+impl Finish for zstd::Encoder<'_, BufWriter<File>> {
+    fn finish(self: Box<Self>) -> Result<()> {
+        Box::new((*self).finish()?).finish()
+    }
+}
+
+trait Format {
+    fn begin(&mut self, _sink: &mut dyn Write) -> Result<()> {
+        Ok(())
+    }
+
+    fn family(&mut self, family: Family, sink: &mut dyn Write) -> Result<()>;
+
+    fn end(&mut self, _sink: &mut dyn Write) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// `fen,cp`: centipawns, or `#1` and `#-1`, from White's view.
+struct CsvWriter;
+
+impl Format for CsvWriter {
+    fn begin(&mut self, sink: &mut dyn Write) -> Result<()> {
+        Ok(writeln!(sink, "fen,cp")?)
+    }
+
+    fn family(&mut self, family: Family, sink: &mut dyn Write) -> Result<()> {
+        for (board, label) in family.positions() {
+            match label {
+                Label::Centipawns(value) => writeln!(sink, "{board:#},{value}")?,
+                Label::Mate(true) => writeln!(sink, "{board:#},#1")?,
+                Label::Mate(false) => writeln!(sink, "{board:#},#-1")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A family is a move and its variations. A family that begins where the one before leads goes on with its game.
+#[derive(Default)]
+struct PgnWriter {
+    pending: Option<Family>,
+    in_game: bool,
+}
+
+impl Format for PgnWriter {
+    fn family(&mut self, family: Family, sink: &mut dyn Write) -> Result<()> {
+        let last = self.pending.replace(family);
+        let next = self.pending.as_ref().map(|family| family.board.clone());
+        last.map_or(Ok(()), |last| self.write(&last, next.as_ref(), sink))
+    }
+
+    fn end(&mut self, sink: &mut dyn Write) -> Result<()> {
+        let last = self.pending.take();
+        last.map_or(Ok(()), |last| self.write(&last, None, sink))
+    }
+}
+
+impl PgnWriter {
+    /// Writes a family, of which the move that leads to `next` is the one played.
+    fn write(&mut self, family: &Family, next: Option<&Board>, sink: &mut dyn Write) -> Result<()> {
+        let board = &family.board;
+        if !self.in_game {
+            // FENs with the castling rooks' files stand for all games, and name no variant.
+            writeln!(sink, "[Event \"?\"]\n[Result \"*\"]\n[FEN \"{board:#}\"]\n[SetUp \"1\"]\n")?;
+        }
+        let children = match &family.labels {
+            Labels::Children(children) => children.as_slice(),
+            Labels::Own(label) => {
+                write!(sink, "{{ [%eval {}] }} ", eval(*label))?;
+                &[]
+            }
+        };
+        let leads = |&(mv, _): &(Move, Label)| Some(&board_after(board, mv)) == next;
+        let played = children.iter().position(leads);
+        let main = played.unwrap_or(0);
+        for (index, (mv, label)) in children.iter().enumerate() {
+            if index == main {
+                write!(sink, "{} ", describe(board, *mv, *label))?;
+            }
+        }
+        for (index, (mv, label)) in children.iter().enumerate() {
+            if index != main {
+                write!(sink, "( {} ) ", describe(board, *mv, *label))?;
+            }
+        }
+        self.in_game =
+            played.is_some() || matches!(family.labels, Labels::Own(_)) && next == Some(board);
+        if !self.in_game {
+            writeln!(sink, "*\n")?;
+        }
+        Ok(())
+    }
+}
+
+/// `12... Nf6 { [%eval 0.31] }`
+fn describe(board: &Board, mv: Move, label: Label) -> String {
+    let number = board.fullmove_number();
+    let dots = if board.side_to_move() == Color::White { "." } else { "..." };
+    format!("{number}{dots} {} {{ [%eval {}] }}", display_san_move(board, mv), eval(label))
+}
+
+fn eval(label: Label) -> String {
+    match label {
+        Label::Centipawns(value) => format!("{:.2}", f64::from(value) / 100.0),
+        Label::Mate(true) => "#1".to_owned(),
+        Label::Mate(false) => "#-1".to_owned(),
+    }
+}

@@ -1,0 +1,241 @@
+//! A finished dataset file, mapped into memory: the kernel keeps what is in use and drops the rest.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use memmap2::Mmap;
+use sha2::{Digest, Sha256};
+
+use super::block::{check, counts, families, is_sound};
+use super::description::Description;
+use super::family_code::EncodedFamily;
+use super::layout::{BLOCK, HEADER, MAGIC, VERSION};
+use crate::data::family::Family;
+use crate::data::label::Label;
+use crate::data::packed::PackedPosition;
+use crate::data::split::Split;
+use cozy_chess::Color;
+
+/// Where a block's positions and families begin, counted over its part.
+#[derive(Clone, Copy)]
+struct Start {
+    position: u32,
+    family: u32,
+}
+
+/// The blocks of one part.
+struct Part {
+    first_block: usize,
+    starts: Vec<Start>,
+    positions: u32,
+}
+
+/// A dataset file. Positions and families are numbered by part, each from 0.
+pub struct DatasetFile {
+    path: PathBuf,
+    map: Mmap,
+    parts: [Part; Split::NUM],
+    description: Description,
+    sha256: String,
+}
+
+impl DatasetFile {
+    /// Opens a file and checks every block of it.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::read(path).with_context(|| format!("dataset '{}'", path.display()))
+    }
+
+    fn read(path: &Path) -> Result<Self> {
+        let file = File::open(path)?;
+        ensure!(file.metadata()?.is_file(), "not a regular file");
+        // SAFETY: the mapping is read-only. As with every mapped file, whoever cuts the file short while it is in
+        // use ends this process.
+        let map = unsafe { Mmap::map(&file)? };
+        let header = map.get(..BLOCK).context("too short for a dataset")?;
+        ensure!(header[4..16] == MAGIC, "not a dataset of azimuth-train");
+        let version = u32::from_le_bytes(std::array::from_fn(|index| header[16 + index]));
+        ensure!(
+            version == VERSION,
+            "version {version}, expected {VERSION}: it needs another Azimuth"
+        );
+        ensure!(is_sound(header), "block 0: its checksum differs");
+        let number =
+            |at: usize| u64::from_le_bytes(std::array::from_fn(|index| header[at + index]));
+        let blocks = [number(20), number(28), number(36)];
+        let described = HEADER - size_of::<u64>() - size_of::<u32>();
+        let text = description_bytes(&map, blocks, number(described))?;
+        let checksum = crc32fast::hash(text).to_le_bytes();
+        ensure!(checksum == header[HEADER - 4..HEADER], "the description's checksum differs");
+        let description = serde_json::from_slice(text).context("its description")?;
+        let sha256 = hex(&Sha256::digest(&map));
+        let mut first_block = 1;
+        let parts = blocks.map(|blocks| {
+            let part = Part::read(&map, first_block, blocks as usize);
+            first_block += blocks as usize;
+            part
+        });
+        let [training, calibration, held_out] = parts;
+        let parts = [training?, calibration?, held_out?];
+        Ok(Self { path: path.to_owned(), map, parts, description, sha256 })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says of itself.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// SHA-256 of its bytes.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Its length in bytes.
+    pub fn bytes(&self) -> usize {
+        self.map.len()
+    }
+
+    /// How many positions a part has.
+    pub fn len(&self, split: Split) -> usize {
+        self.parts[split as usize].positions as usize
+    }
+
+    /// How many blocks of families it has, over all parts.
+    pub fn blocks(&self) -> usize {
+        self.parts.iter().map(|part| part.starts.len()).sum()
+    }
+
+    /// The families of the block `index`, below [`Self::blocks`], and their part.
+    pub fn block(&self, index: usize) -> Result<(Split, Vec<Family>)> {
+        let after = |split: &Split| {
+            let part = &self.parts[*split as usize];
+            index + 1 < part.first_block + part.starts.len()
+        };
+        let split = Split::ALL.into_iter().find(after).unwrap_or(Split::HeldOut);
+        let decoded = families(self.bytes_of(index + 1)).map(|family| family.decode());
+        let decoded = decoded.collect::<Result<_>>();
+        Ok((
+            split,
+            decoded.with_context(|| {
+                format!("dataset '{}': block {}", self.path.display(), index + 1)
+            })?,
+        ))
+    }
+
+    /// Gives the positions `range` of a part, and the numbers of their families, to `visit`.
+    pub fn positions(
+        &self,
+        split: Split,
+        range: Range<usize>,
+        mut visit: impl FnMut(PackedPosition, u32),
+    ) -> Result<()> {
+        let mut next = range.start;
+        while next < range.end {
+            let block = self.block_of(split, next);
+            let (start, bytes) = self.part_block(split, block);
+            let (mut position, mut number) = (start.position as usize, start.family);
+            for family in families(bytes) {
+                let end = position + family.len();
+                if next < end {
+                    let wanted = next - position..range.end.min(end) - position;
+                    let visited = family.positions(wanted, |position| visit(position, number));
+                    visited.with_context(|| {
+                        format!("dataset '{}': position {next}", self.path.display())
+                    })?;
+                    next = end;
+                    if next >= range.end {
+                        return Ok(());
+                    }
+                }
+                (position, number) = (end, number + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives number, label and side to move of every position of a part to `visit`, in order.
+    pub fn labels(&self, split: Split, mut visit: impl FnMut(usize, Label, Color)) {
+        let mut position = 0;
+        for block in 0..self.parts[split as usize].starts.len() {
+            for family in families(self.part_block(split, block).1) {
+                for index in 0..family.len() {
+                    visit(position + index, family.label(index), family.side_to_move());
+                }
+                position += family.len();
+            }
+        }
+    }
+
+    /// Families of a part, every `every`-th of them, with their numbers.
+    pub fn families(
+        &self,
+        split: Split,
+        every: usize,
+        mut visit: impl FnMut(EncodedFamily<'_>, u32) -> Result<()>,
+    ) -> Result<()> {
+        for block in 0..self.parts[split as usize].starts.len() {
+            let (start, bytes) = self.part_block(split, block);
+            for (family, number) in families(bytes).zip(start.family..) {
+                if (number as usize).is_multiple_of(every) {
+                    visit(family, number)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn block_of(&self, split: Split, position: usize) -> usize {
+        let starts = &self.parts[split as usize].starts;
+        starts.partition_point(|start| start.position as usize <= position) - 1
+    }
+
+    fn part_block(&self, split: Split, block: usize) -> (Start, &[u8]) {
+        let part = &self.parts[split as usize];
+        (part.starts[block], self.bytes_of(part.first_block + block))
+    }
+
+    fn bytes_of(&self, block: usize) -> &[u8] {
+        &self.map[block * BLOCK..][..BLOCK]
+    }
+}
+
+impl Part {
+    fn read(map: &[u8], first_block: usize, blocks: usize) -> Result<Self> {
+        let mut starts = Vec::with_capacity(blocks);
+        let (mut position, mut family) = (0u32, 0u32);
+        for number in first_block..first_block + blocks {
+            let block = &map[number * BLOCK..][..BLOCK];
+            check(block).with_context(|| format!("block {number}"))?;
+            let (families, positions) = counts(block);
+            starts.push(Start { position, family });
+            let next =
+                position.checked_add(positions as u32).zip(family.checked_add(families as u32));
+            (position, family) = next.context("more than 4,294,967,295 positions")?;
+        }
+        Ok(Self { first_block, starts, positions: position })
+    }
+}
+
+/// The description, where the file has the length that its header says.
+fn description_bytes(map: &[u8], blocks: [u64; Split::NUM], length: u64) -> Result<&[u8]> {
+    let all = blocks.iter().try_fold(1u64, |sum, &count| sum.checked_add(count));
+    let start = all.and_then(|blocks| blocks.checked_mul(BLOCK as u64));
+    let expected = start.and_then(|start| start.checked_add(length));
+    ensure!(
+        expected == Some(map.len() as u64),
+        "{} bytes long, not as its header says: it is not complete",
+        map.len()
+    );
+    Ok(&map[map.len() - length as usize..])
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

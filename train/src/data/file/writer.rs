@@ -1,0 +1,170 @@
+//! A dataset file in the making: one file of blocks for every part, put together at the end, so that
+//! nothing half done stands under the final name.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::block::{OpenBlock, check, families, seal};
+use super::description::Description;
+use super::family_code::{EncodedFamily, encode};
+use super::layout::{BLOCK, MAGIC, VERSION};
+use crate::data::family::Family;
+use crate::data::split::Split;
+
+const NAMES: [&str; Split::NUM] = ["training", "calibration", "held-out"];
+
+/// Where the writing stands, for a journal.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct WriterState {
+    blocks: [u64; Split::NUM],
+    open: [OpenBlock; Split::NUM],
+}
+
+/// The files of blocks.
+pub struct Writer {
+    out: PathBuf,
+    files: [BufWriter<File>; Split::NUM],
+    state: WriterState,
+    scratch: Vec<u8>,
+}
+
+impl Writer {
+    /// Goes on from `state`; what was written after it is cut off. Fails where another process writes `out`.
+    pub fn open(out: &Path, state: WriterState) -> Result<Self> {
+        let open = |split: Split| -> Result<BufWriter<File>> {
+            let path = part(out, split);
+            let name = || format!("'{}'", path.display());
+            let options =
+                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+            let mut file = options.with_context(name)?;
+            ensure!(file.try_lock().is_ok(), "{}: another process writes it", name());
+            let length = place(split, state.blocks[split as usize]);
+            let there = file.metadata().with_context(name)?.len();
+            let begun = state.blocks[split as usize] > 0;
+            ensure!(!begun || there >= length, "{}: shorter than its journal says", name());
+            file.set_len(length).with_context(name)?;
+            file.seek(SeekFrom::End(0)).with_context(name)?;
+            Ok(BufWriter::with_capacity(1 << 20, file))
+        };
+        let [training, calibration, held_out] = Split::ALL.map(open);
+        let files = [training?, calibration?, held_out?];
+        Ok(Self { out: out.to_owned(), files, state, scratch: Vec::new() })
+    }
+
+    /// Adds a family.
+    pub fn add(&mut self, split: Split, family: &Family) -> Result<()> {
+        self.scratch.clear();
+        encode(family, &mut self.scratch)?;
+        let open = &mut self.state.open[split as usize];
+        if !open.push(&self.scratch, family.len()) {
+            self.close_block(split)?;
+            let fits = self.state.open[split as usize].push(&self.scratch, family.len());
+            ensure!(fits, "a family of {} bytes does not fit into a block", self.scratch.len());
+        }
+        Ok(())
+    }
+
+    /// Makes sure that all is on disk, and returns where the writing stands.
+    pub fn sync(&mut self) -> Result<WriterState> {
+        for file in &mut self.files {
+            file.flush()
+                .and_then(|()| file.get_ref().sync_data())
+                .with_context(|| self.out.display().to_string())?;
+        }
+        Ok(self.state.clone())
+    }
+
+    /// Gives every family written so far to `visit`.
+    pub fn visit(&mut self, mut visit: impl FnMut(EncodedFamily<'_>) -> Result<()>) -> Result<()> {
+        self.sync()?;
+        for split in Split::ALL {
+            let path = part(&self.out, split);
+            let name = || format!("'{}'", path.display());
+            let file = File::open(&path).with_context(name)?;
+            let mut file = std::io::BufReader::with_capacity(1 << 20, file);
+            file.seek_relative(place(split, 0) as i64).with_context(name)?;
+            let mut block = [0; BLOCK];
+            for number in 0..self.state.blocks[split as usize] {
+                std::io::Read::read_exact(&mut file, &mut block).with_context(name)?;
+                check(&block).with_context(|| format!("{}: block {number}", name()))?;
+                families(&block).try_for_each(&mut visit)?;
+            }
+            families(&self.state.open[split as usize].close()).try_for_each(&mut visit)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the parts together under the final name.
+    pub fn finish(mut self, description: &Description) -> Result<()> {
+        for split in Split::ALL {
+            if !self.state.open[split as usize].is_empty() {
+                self.close_block(split)?;
+            }
+        }
+        self.sync()?;
+        let name = || format!("'{}'", self.out.display());
+        let text = serde_json::to_vec(description)?;
+        let header = header(self.state.blocks, &text);
+        let [training, _, _] = &mut self.files;
+        for split in [Split::Calibration, Split::HeldOut] {
+            let mut blocks = File::open(part(&self.out, split)).with_context(name)?;
+            std::io::copy(&mut blocks, training).with_context(name)?;
+        }
+        let write = |file: &mut BufWriter<File>| -> std::io::Result<()> {
+            file.write_all(&text)?;
+            file.rewind()?;
+            file.write_all(&header)?;
+            file.flush()?;
+            file.get_ref().sync_all()
+        };
+        write(training).with_context(name)?;
+        fs::rename(part(&self.out, Split::Training), &self.out).with_context(name)?;
+        clear(&self.out);
+        Ok(())
+    }
+
+    fn close_block(&mut self, split: Split) -> Result<()> {
+        let open = std::mem::take(&mut self.state.open[split as usize]);
+        let written = self.files[split as usize].write_all(&open.close());
+        written.with_context(|| format!("'{}'", self.out.display()))?;
+        self.state.blocks[split as usize] += 1;
+        Ok(())
+    }
+}
+
+/// Removes what is left beside a finished file.
+pub fn clear(out: &Path) {
+    for split in Split::ALL {
+        // One that is not there is as good as one removed.
+        let _ = fs::remove_file(part(out, split));
+    }
+}
+
+fn part(out: &Path, split: Split) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(format!(".unfinished-{}", NAMES[split as usize]));
+    name.into()
+}
+
+/// Where a block stands in the file of its part; the file of training begins with room for the header.
+fn place(split: Split, block: u64) -> u64 {
+    let header = u64::from(split == Split::Training);
+    (block + header) * BLOCK as u64
+}
+
+fn header(blocks: [u64; Split::NUM], description: &[u8]) -> [u8; BLOCK] {
+    let mut bytes = [0; 4].to_vec();
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend(blocks.iter().flat_map(|count| count.to_le_bytes()));
+    bytes.extend_from_slice(&(description.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&crc32fast::hash(description).to_le_bytes());
+    let mut block = [0; BLOCK];
+    block[..bytes.len()].copy_from_slice(&bytes);
+    seal(&mut block);
+    block
+}

@@ -1,0 +1,25 @@
+//! Packed positions as an encoder reads them.
+
+use anyhow::Result;
+use azimuth::encoder::{InputKind, Inputs};
+
+use super::packed::PackedPosition;
+
+/// The positions without any augmentation.
+pub fn inputs_of(positions: &[PackedPosition], kind: InputKind) -> Result<Inputs> {
+    let mut inputs = Inputs::new(kind);
+    positions.iter().try_for_each(|position| push(&mut inputs, position, false))?;
+    Ok(inputs)
+}
+
+/// Adds a position; `mirror` exchanges the a-file with the h-file, and so on, in features.
+pub fn push(inputs: &mut Inputs, position: &PackedPosition, mirror: bool) -> Result<()> {
+    match inputs {
+        Inputs::Features(features) => {
+            let placement = position.placement();
+            features.push(&if mirror { placement.mirrored() } else { placement });
+        }
+        Inputs::Tokens(_) => inputs.push(&position.board()?),
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! What the data says of a position.
+
+use azimuth::axis::{centipawns_of_win_probability, win_probability_of_centipawns};
+use cozy_chess::Color;
+
+/// Stored labels from here on, either sign, are forced mates.
+const MATE: i16 = 31_000;
+
+/// Centipawns beyond it are stored as this; their win probability is 0 or 1 to the last digit.
+const MOST_CENTIPAWNS: i32 = 30_000;
+
+/// What the data says of a position, from White's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// Centipawns.
+    Centipawns(i32),
+    /// A forced mate, by White when true.
+    Mate(bool),
+}
+
+impl Label {
+    /// The label of a win probability in [0, 1] from White's view, to the nearest centipawn (at most 0.0005 of
+    /// win probability away); exactly 0 and 1 are forced mates. `None` outside of [0, 1].
+    pub fn of_win_probability(p: f64) -> Option<Self> {
+        match p {
+            1.0 => Some(Self::Mate(true)),
+            0.0 => Some(Self::Mate(false)),
+            p if p > 0.0 && p < 1.0 => Some(Self::Centipawns(centipawns_of_win_probability(p))),
+            _ => None,
+        }
+    }
+
+    /// Reads `#3`, `#-3` (a mate) or centipawns, from White's view.
+    pub fn parse_centipawns(text: &str) -> Option<Self> {
+        match text.strip_prefix('#') {
+            Some(moves) => Some(Self::Mate(!moves.starts_with('-'))),
+            None => {
+                let centipawns: f64 = text.parse().ok()?;
+                centipawns.is_finite().then(|| Self::Centipawns(centipawns.round() as i32))
+            }
+        }
+    }
+
+    /// The same label seen by `color`, or, of a label seen by `color`, the one from White's view.
+    pub fn seen_by(self, color: Color) -> Self {
+        match (self, color) {
+            (label, Color::White) => label,
+            (Self::Centipawns(value), Color::Black) => Self::Centipawns(value.saturating_neg()),
+            (Self::Mate(white), Color::Black) => Self::Mate(!white),
+        }
+    }
+
+    /// The win probability of White, in [0, 1]; a forced mate is exactly 0 or 1.
+    pub fn win_probability(self) -> f32 {
+        match self {
+            Self::Mate(true) => 1.0,
+            Self::Mate(false) => 0.0,
+            Self::Centipawns(value) => win_probability_of_centipawns(value.into()) as f32,
+        }
+    }
+
+    /// Sixteen bits that rise with the label.
+    pub fn bits(self) -> i16 {
+        match self {
+            Self::Centipawns(value) => value.clamp(-MOST_CENTIPAWNS, MOST_CENTIPAWNS) as i16,
+            Self::Mate(true) => MATE,
+            Self::Mate(false) => -MATE,
+        }
+    }
+
+    /// The label that [`Self::bits`] wrote.
+    pub fn from_bits(bits: i16) -> Self {
+        match bits {
+            MATE.. => Self::Mate(true),
+            value if value <= -MATE => Self::Mate(false),
+            value => Self::Centipawns(value.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn centipawns_come_back_from_their_win_probability() {
+        for centipawns in (-2_000..=2_000).step_by(7) {
+            let p = win_probability_of_centipawns(centipawns.into());
+            assert_eq!(Label::of_win_probability(p), Some(Label::Centipawns(centipawns)));
+        }
+        assert_eq!(Label::of_win_probability(1.0), Some(Label::Mate(true)));
+        for outside in [-0.1, 1.5, f64::NAN, f64::INFINITY] {
+            assert_eq!(Label::of_win_probability(outside), None, "{outside}");
+        }
+    }
+
+    #[test]
+    fn bits_keep_what_labels_say() {
+        for label in [Label::Mate(true), Label::Mate(false), Label::Centipawns(-312)] {
+            assert_eq!(Label::from_bits(label.bits()), label);
+            assert_eq!(label.seen_by(Color::Black).seen_by(Color::Black), label);
+        }
+        let far = Label::Centipawns(i32::MIN);
+        assert_eq!(Label::from_bits(far.bits()), Label::Centipawns(-MOST_CENTIPAWNS));
+        assert_eq!(Label::parse_centipawns("#-4"), Some(Label::Mate(false)));
+        assert_eq!(Label::parse_centipawns("-12.6"), Some(Label::Centipawns(-13)));
+        for text in ["", "inf", "e4", "nan"] {
+            assert_eq!(Label::parse_centipawns(text), None, "{text}");
+        }
+    }
+}

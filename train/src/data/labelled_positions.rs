@@ -1,0 +1,64 @@
+//! Labelled positions in memory, for the calibration and the metrics.
+
+use anyhow::Result;
+
+use super::file::dataset_file::DatasetFile;
+use super::packed::PackedPosition;
+use super::split::Split;
+
+/// Labelled positions with their parents: the children of one parent are neighbours.
+#[derive(Clone, Default)]
+pub struct LabelledPositions {
+    /// The positions.
+    pub positions: Vec<PackedPosition>,
+    /// For each position the number of its family.
+    pub parents: Vec<u32>,
+}
+
+impl LabelledPositions {
+    /// Every `n`-th family of a part, with about `limit` positions in all.
+    pub fn read(file: &DatasetFile, split: Split, limit: usize) -> Result<Self> {
+        let mut read = Self::default();
+        let every = file.len(split).div_ceil(limit.max(1)).max(1);
+        file.families(split, every, |family, number| {
+            family.positions(0..family.len(), |position| read.positions.push(position))?;
+            read.parents.resize(read.positions.len(), number);
+            Ok(())
+        })?;
+        Ok(read)
+    }
+
+    /// How many positions there are.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Adds the positions of others, whose families stay their own.
+    pub fn append(&mut self, other: &Self) {
+        let first = self.parents.iter().max().map_or(0, |last| last + 1);
+        self.positions.extend_from_slice(&other.positions);
+        self.parents.extend(other.parents.iter().map(|parent| first + parent));
+    }
+
+    /// Every `n`-th family only, with about `limit` positions in all.
+    pub fn sample(&self, limit: usize) -> Self {
+        let every = self.positions.len().div_ceil(limit.max(1)).max(1);
+        let mut sample = Self::default();
+        let families = self.parents.chunk_by(|a, b| a == b);
+        let mut first = 0;
+        for (index, family) in families.enumerate() {
+            let end = first + family.len();
+            if index.is_multiple_of(every) {
+                sample.positions.extend_from_slice(&self.positions[first..end]);
+                sample.parents.extend_from_slice(family);
+            }
+            first = end;
+        }
+        sample
+    }
+}

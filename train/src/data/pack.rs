@@ -1,0 +1,149 @@
+//! Files in any of the formats, in any mix, into one dataset file.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result};
+use crossbeam_channel::{Sender, bounded};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::family::Game;
+use super::file::description::Source;
+use super::filter::Filter;
+use super::packer::Packer;
+use super::read::games::Skipped;
+use super::read::input::Input;
+
+/// Labels that a reader hands over at a time.
+const LABELS_A_BATCH: usize = 4_096;
+
+/// Batches that a reader may be ahead.
+const BATCHES_AHEAD: usize = 8;
+
+/// Games, the first record after them, and what was left out among them.
+struct ReadBatch {
+    games: Vec<Game>,
+    end: u64,
+    skipped: Skipped,
+}
+
+/// Packs `inputs` into `out`. Goes on where an earlier run was killed.
+pub fn pack(inputs: &[Input], filters: &[Filter], out: &Path) -> Result<()> {
+    let hashes = hashes(inputs)?;
+    let named = |(input, sha256): (&Input, &String)| json!({"name": input.name(), "sha256": sha256, "format": made_by(input)});
+    let job = json!({
+        "inputs": inputs.iter().zip(&hashes).map(named).collect::<Vec<_>>(),
+        "filters": filters.iter().map(Filter::to_string).collect::<Vec<_>>(),
+    });
+    let Some(mut packer) = Packer::open(out, &job, filters.to_vec())? else {
+        eprintln!("'{}' is complete", out.display());
+        return Ok(());
+    };
+    let (begun, record) = packer.place();
+    if (begun, record) != (0, 0) {
+        eprintln!("continuing with file {} after {record} records", begun + 1);
+    }
+    for (number, (input, sha256)) in inputs.iter().zip(hashes).enumerate().skip(begun) {
+        packer.begin(Source {
+            name: input.name(),
+            made_by: made_by(input),
+            sha256,
+            first: 0,
+            end: 0,
+            labels: 0,
+            skipped: Skipped::new(),
+        });
+        pack_input(input, &mut packer)
+            .with_context(|| format!("data file '{}'", input.path.display()))?;
+        let made_from = input.dataset.as_ref().map(|dataset| {
+            let description = dataset.description();
+            (description.sources.clone(), description.duplicates, description.filtered)
+        });
+        packer.end(made_from)?;
+        eprintln!("{} of {} files, {} positions", number + 1, inputs.len(), packer.positions());
+    }
+    packer.finish()
+}
+
+fn made_by(input: &Input) -> serde_json::Value {
+    json!({"format": format!("{:?}", input.format).to_lowercase()})
+}
+
+fn hashes(inputs: &[Input]) -> Result<Vec<String>> {
+    inputs
+        .iter()
+        .map(|input| {
+            let (bar, read) = (bar(input, "hashed")?, Arc::new(AtomicU64::new(0)));
+            let hash = thread::scope(|scope| {
+                let hash = scope.spawn(|| input.sha256(&read));
+                while !hash.is_finished() {
+                    bar.set_position(read.load(Ordering::Relaxed));
+                    thread::park_timeout(std::time::Duration::from_millis(20));
+                }
+                hash.join()
+            });
+            bar.finish_and_clear();
+            hash.ok().context("a thread that reads failed")?
+        })
+        .collect()
+}
+
+/// A reader on a thread of its own, the packing on this one.
+fn pack_input(input: &Input, packer: &mut Packer) -> Result<()> {
+    let (bar, read) = (bar(input, "read")?, Arc::new(AtomicU64::new(0)));
+    let (_, first) = packer.place();
+    thread::scope(|scope| {
+        let (sender, receiver) = bounded(BATCHES_AHEAD);
+        let reader = scope.spawn({
+            let read = read.clone();
+            move || read_games(input, &read, first, &sender)
+        });
+        for batch in receiver {
+            let ReadBatch { games, end, skipped } = batch;
+            games.into_iter().try_for_each(|game| packer.add(game))?;
+            packer.reached(end, skipped)?;
+            bar.set_position(read.load(Ordering::Relaxed));
+        }
+        bar.finish_and_clear();
+        reader.join().ok().context("a thread that reads failed")?
+    })
+}
+
+fn read_games(
+    input: &Input,
+    read: &Arc<AtomicU64>,
+    first: u64,
+    sender: &Sender<ReadBatch>,
+) -> Result<()> {
+    let mut source = input.games(read)?;
+    source.skip_to(first)?;
+    loop {
+        let (mut games, mut skipped, mut labels) = (Vec::new(), Skipped::new(), 0);
+        let mut ended = false;
+        while labels < LABELS_A_BATCH && !ended {
+            match source.next(&mut skipped)? {
+                Some(game) => {
+                    labels += game.len();
+                    games.push(game);
+                }
+                None => ended = true,
+            }
+        }
+        let batch = ReadBatch { games, end: source.record(), skipped };
+        // Nobody listens where the packing failed, which is said there.
+        if sender.send(batch).is_err() || ended {
+            return Ok(());
+        }
+    }
+}
+
+fn bar(input: &Input, done: &str) -> Result<ProgressBar> {
+    let style = format!("{{bar:30}} {{bytes}}/{{total_bytes}} {done} of {{msg}}, {{eta}} left");
+    let bar = ProgressBar::new(input.bytes()?);
+    bar.set_style(ProgressStyle::with_template(&style)?);
+    bar.set_message(input.name());
+    Ok(bar)
+}

@@ -1,0 +1,159 @@
+//! Labelled games into a dataset file: filtered, without duplicates, going on after a kill.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::duplicates::Duplicates;
+use super::family::{Family, Game};
+use super::file::description::Source;
+use super::file::journal::Journal;
+use super::file::writer::{Writer, clear};
+use super::filter::Filter;
+use super::read::games::{Skipped, skip};
+
+/// Between two notes of how far a run is; what was done since is done again after a kill.
+const BETWEEN_COMMITS: Duration = Duration::from_secs(2);
+
+/// A dataset in the making.
+pub struct Packer {
+    out: PathBuf,
+    journal: Journal,
+    writer: Writer,
+    filters: Vec<Filter>,
+    duplicates: Duplicates,
+    committed: Instant,
+}
+
+impl Packer {
+    /// Begins `out`, or goes on with it; `None` where it is complete. `job` is all that decides which bytes come out.
+    /// Fails where `out` exists or was begun by another job.
+    pub fn open(out: &Path, job: &Value, filters: Vec<Filter>) -> Result<Option<Self>> {
+        let name = || format!("--out '{}'", out.display());
+        let begun = Journal::read(out)?;
+        if out.exists() {
+            ensure!(begun.is_some(), "{}: it exists; remove it or choose another name", name());
+            // Killed between the last two steps.
+            clear(out);
+            Journal::remove(out)?;
+            return Ok(None);
+        }
+        let begins = begun.is_none();
+        let journal = begun.unwrap_or_else(|| Journal::new(job.clone()));
+        ensure!(
+            journal.job == *job,
+            "{}: it was begun with other files or options; give those again, or remove '{0}.journal'",
+            out.display()
+        );
+        let writer = Writer::open(out, journal.writer.clone()).with_context(name)?;
+        let (out, committed) = (out.to_owned(), Instant::now());
+        let mut packer =
+            Self { out, journal, writer, filters, duplicates: Duplicates::default(), committed };
+        match begins {
+            true => packer.commit()?,
+            false => packer.remember()?,
+        }
+        Ok(Some(packer))
+    }
+
+    /// The input at work, and the first of its records that is missing.
+    pub fn place(&self) -> (usize, u64) {
+        let record = self.journal.current.as_ref().map_or(0, |source| source.end);
+        (self.journal.input, record)
+    }
+
+    /// Names the input at work, where it was not begun before.
+    pub fn begin(&mut self, source: Source) {
+        self.journal.current.get_or_insert(source);
+    }
+
+    /// Adds a game that begins at a record not yet added.
+    pub fn add(&mut self, game: Game) -> Result<()> {
+        let Journal { current, description, .. } = &mut self.journal;
+        let source = current.as_mut().context("no input was begun")?;
+        source.labels += game.len() as u64;
+        let split = game.split as usize;
+        for mut family in game.families {
+            family.retain(|board, label| {
+                if !board.generate_moves(|_| true) {
+                    skip(&mut source.skipped, "game over");
+                    return false;
+                }
+                let wanted = self.filters.iter().all(|filter| filter.passes(board, label));
+                let new = wanted && self.duplicates.is_new(board);
+                description.filtered += u64::from(!wanted);
+                description.duplicates += u64::from(wanted && !new);
+                new
+            });
+            if family.len() > 0 {
+                self.writer.add(game.split, &family)?;
+                description.positions[split] += family.len() as u64;
+                description.families[split] += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// All records before `record` were added, with these left out.
+    pub fn reached(&mut self, record: u64, skipped: Skipped) -> Result<()> {
+        let source = self.journal.current.as_mut().context("no input was begun")?;
+        source.end = record;
+        for (reason, count) in skipped {
+            *source.skipped.entry(reason).or_default() += count;
+        }
+        if self.committed.elapsed() > BETWEEN_COMMITS {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Ends an input. One that is a dataset itself is described by what it was made from.
+    pub fn end(&mut self, made_from: Option<(Vec<Source>, u64, u64)>) -> Result<()> {
+        let current = self.journal.current.take().context("no input was begun")?;
+        let description = &mut self.journal.description;
+        let (sources, duplicates, filtered) = made_from.unwrap_or_else(|| (vec![current], 0, 0));
+        description.duplicates += duplicates;
+        description.filtered += filtered;
+        for source in sources {
+            let joined = description.sources.last_mut().is_some_and(|last| last.join(&source));
+            if !joined {
+                description.sources.push(source);
+            }
+        }
+        self.journal.input += 1;
+        self.commit()
+    }
+
+    /// Positions kept so far.
+    pub fn positions(&self) -> u64 {
+        self.journal.description.positions.iter().sum()
+    }
+
+    /// Notes how far the run is, so that it goes on from here.
+    pub fn commit(&mut self) -> Result<()> {
+        self.journal.writer = self.writer.sync()?;
+        self.committed = Instant::now();
+        self.journal.write(&self.out)
+    }
+
+    /// Writes the file under its name.
+    pub fn finish(mut self) -> Result<()> {
+        self.commit()?;
+        self.writer.finish(&self.journal.description)?;
+        Journal::remove(&self.out)
+    }
+
+    /// The positions written before a kill are known again.
+    fn remember(&mut self) -> Result<()> {
+        let duplicates = &mut self.duplicates;
+        self.writer.visit(|encoded| {
+            let family: Family = encoded.decode()?;
+            family.positions().for_each(|(board, _)| {
+                duplicates.is_new(&board);
+            });
+            Ok(())
+        })
+    }
+}

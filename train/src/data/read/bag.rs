@@ -1,0 +1,130 @@
+//! ChessBench's state values (Ruoss et al. 2024) in the bag format: records one after another, then for each the
+//! place where it ends, and at the very end where these places begin; all of them u64, little-endian. A record is
+//! the length of the FEN as a varint, the FEN in UTF-8, and the win probability of the side to move as a big-endian
+//! f64. In a `.bagz` file every record is compressed by zstd.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context, Result, bail, ensure};
+use azimuth::position::Position;
+use memmap2::Mmap;
+
+use super::games::{Games, Skipped};
+use crate::data::family::{Family, Game};
+use crate::data::label::Label;
+
+/// No record with a FEN comes near it.
+const LONGEST_RECORD: usize = 1 << 12;
+
+const PLACE: usize = size_of::<u64>();
+
+/// The records of a file.
+pub struct Bag {
+    map: Mmap,
+    /// Where the places of the records' ends begin.
+    index: usize,
+    compressed: bool,
+    taken: u64,
+    read: Arc<AtomicU64>,
+}
+
+impl Bag {
+    /// Opens a file; `read` counts the bytes taken.
+    pub fn open(path: &Path, compressed: bool, read: Arc<AtomicU64>) -> Result<Self> {
+        let file = File::open(path)?;
+        // SAFETY: the mapping is read-only. As with every mapped file, whoever cuts the file short while it is in
+        // use ends this process.
+        let map = unsafe { Mmap::map(&file)? };
+        let end = map.len().checked_sub(PLACE).context("too short for a bag")?;
+        let index = usize::try_from(place(&map, end))?;
+        ensure!(
+            index <= end && (map.len() - index).is_multiple_of(PLACE),
+            "not a bag, or not complete: its end says that the index begins at byte {index}"
+        );
+        Ok(Self { map, index, compressed, taken: 0, read })
+    }
+
+    fn records(&self) -> u64 {
+        ((self.map.len() - self.index) / PLACE) as u64
+    }
+
+    fn record_bytes(&self, number: u64) -> Result<&[u8]> {
+        let end_of = |number: u64| place(&self.map, self.index + number as usize * PLACE) as usize;
+        let start = if number == 0 { 0 } else { end_of(number - 1) };
+        let end = end_of(number);
+        ensure!(
+            start <= end && end <= self.index,
+            "the index says bytes {start} to {end} of {}",
+            self.index
+        );
+        Ok(&self.map[start..end])
+    }
+
+    fn family(&self, number: u64) -> Result<Family> {
+        let bytes = self.record_bytes(number)?;
+        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let inflated = match self.compressed {
+            true => zstd::bulk::decompress(bytes, LONGEST_RECORD)
+                .with_context(|| format!("not zstd of at most {LONGEST_RECORD} bytes"))?,
+            false => Vec::new(),
+        };
+        let bytes = if self.compressed { &inflated } else { bytes };
+        let (fen, p) = state_value(bytes)?;
+        let position = Position::from_fen(fen)?;
+        let Some(label) = Label::of_win_probability(p) else {
+            bail!("the win probability {p} is not in [0, 1]");
+        };
+        let label = label.seen_by(position.board().side_to_move());
+        Ok(Family::own(position.board().clone(), label))
+    }
+}
+
+impl Games for Bag {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>> {
+        if self.taken == self.records() {
+            return Ok(None);
+        }
+        let family = self.family(self.taken).with_context(|| format!("record {}", self.taken))?;
+        self.taken += 1;
+        Ok(Some(Game::new(vec![family])))
+    }
+
+    fn record(&self) -> u64 {
+        self.taken
+    }
+
+    fn skip_to(&mut self, record: u64) -> Result<()> {
+        self.taken = record.min(self.records());
+        Ok(())
+    }
+}
+
+fn place(map: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|index| map[at + index]))
+}
+
+/// FEN and win probability of a record.
+fn state_value(bytes: &[u8]) -> Result<(&str, f64)> {
+    let (length, rest) = varint(bytes).context("it ends within its length")?;
+    let length = usize::try_from(length)?;
+    let fits = rest.len().checked_sub(size_of::<f64>()) == Some(length);
+    ensure!(fits, "a FEN of {length} bytes and a number of 8 expected, {} bytes found", rest.len());
+    let (fen, p) = rest.split_at(length);
+    let fen = std::str::from_utf8(fen).context("the FEN is not UTF-8")?;
+    Ok((fen, f64::from_be_bytes(std::array::from_fn(|index| p[index]))))
+}
+
+/// Seven bits a byte, lowest first, the eighth set on all bytes but the last.
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0;
+    for (index, &byte) in bytes.iter().enumerate().take(9) {
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte & 0x80 == 0 {
+            return Some((value, &bytes[index + 1..]));
+        }
+    }
+    None
+}

@@ -1,0 +1,77 @@
+//! bullet's training data: 32 bytes a position, seen from the side to move, with its centipawns. Castling rights, en
+//! passant and move counters are not in it, nor which side moves: White does.
+
+use std::io::BufRead;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use bulletformat::ChessBoard;
+use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
+
+use super::exact::read_exact_or_end;
+use super::games::{Games, Skipped};
+use crate::data::family::{Family, Game};
+use crate::data::label::Label;
+
+const RECORD: usize = 32;
+
+/// Set in a piece's code where it is the opponent's.
+const OPPONENT: u8 = 8;
+
+/// The records of a file.
+pub struct Bullet {
+    input: Box<dyn BufRead + Send>,
+    taken: u64,
+}
+
+impl Bullet {
+    /// The records of `input`.
+    pub fn new(input: Box<dyn BufRead + Send>) -> Self {
+        Self { input, taken: 0 }
+    }
+
+    fn record_bytes(&mut self) -> Result<Option<[u8; RECORD]>> {
+        let mut bytes = [0; RECORD];
+        let name = || format!("position {}", self.taken);
+        let there = read_exact_or_end(&mut self.input, &mut bytes).with_context(name)?;
+        self.taken += u64::from(there);
+        Ok(there.then_some(bytes))
+    }
+}
+
+impl Games for Bullet {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>> {
+        let number = self.taken;
+        let Some(bytes) = self.record_bytes()? else { return Ok(None) };
+        let family = family(&bytes).with_context(|| format!("position {number}"))?;
+        Ok(Some(Game::new(vec![family])))
+    }
+
+    fn record(&self) -> u64 {
+        self.taken
+    }
+
+    fn skip_to(&mut self, record: u64) -> Result<()> {
+        while self.taken < record && self.record_bytes()?.is_some() {}
+        Ok(())
+    }
+}
+
+fn family(bytes: &[u8; RECORD]) -> Result<Family> {
+    let record = ChessBoard {
+        occ: u64::from_le_bytes(std::array::from_fn(|index| bytes[index])),
+        pcs: std::array::from_fn(|index| bytes[8 + index]),
+        score: i16::from_le_bytes([bytes[24], bytes[25]]),
+        ..ChessBoard::default()
+    };
+    ensure!(record.occ.count_ones() <= 32, "{} pieces", record.occ.count_ones());
+    let mut builder = BoardBuilder::empty();
+    for (code, square) in record {
+        let piece = Piece::try_index(usize::from(code & !OPPONENT));
+        let piece = piece.with_context(|| format!("there is no piece {code}"))?;
+        let color = if code & OPPONENT == 0 { Color::White } else { Color::Black };
+        *builder.square_mut(Square::index(square.into())) = Some((piece, color));
+    }
+    let board: Board =
+        builder.build().map_err(|error| anyhow!("not a legal position ({error})"))?;
+    Ok(Family::own(board, Label::from_bits(record.score)))
+}

@@ -1,0 +1,42 @@
+//! Panics of libraries that trust their input.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+use anyhow::{Result, anyhow};
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+static HOOK: Once = Once::new();
+
+/// Runs `read`; a panic in it is an error, and nothing is printed. What `read` changes must not be used after one.
+pub fn catch_panic<T>(read: impl FnOnce() -> T) -> Result<T> {
+    HOOK.call_once(|| {
+        let loud = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                loud(panic);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = catch_unwind(AssertUnwindSafe(read));
+    QUIET.set(false);
+    result.map_err(|_| anyhow!("damaged: its content makes no sense"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_are_errors() {
+        let bytes: [u8; 2] = [1, 2];
+        let far = std::hint::black_box(7);
+        assert!(catch_panic(|| bytes[far]).is_err());
+        assert_eq!(catch_panic(|| bytes[1]).ok(), Some(2));
+    }
+}

@@ -1,0 +1,68 @@
+//! The formats that can be read.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+
+/// A format of labelled positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A dataset of azimuth-train (.azd).
+    Dataset,
+    /// Games with `[%eval]` comments (.pgn).
+    Pgn,
+    /// lichess's evaluation database (.jsonl).
+    Lichess,
+    /// Positions with the operation `ce` or `dm` (.epd).
+    Epd,
+    /// Columns with headings: `fen` and `cp` or `p` (.csv).
+    Csv,
+    /// ChessBench's state values (.bag).
+    Bag,
+    /// The same, each record compressed (.bagz).
+    Bagz,
+    /// Stockfish's training data (.binpack).
+    Binpack,
+    /// bullet's training data (.bullet).
+    Bullet,
+    /// Viridithas's training data (.viri, .vf).
+    Viriformat,
+}
+
+impl Format {
+    /// The format that a file's name tells.
+    pub fn of(path: &Path) -> Result<Self> {
+        let known = ending(path).and_then(|ending| match ending.as_str() {
+            "azd" => Some(Self::Dataset),
+            "pgn" => Some(Self::Pgn),
+            "jsonl" => Some(Self::Lichess),
+            "epd" => Some(Self::Epd),
+            "csv" => Some(Self::Csv),
+            "bag" => Some(Self::Bag),
+            "bagz" => Some(Self::Bagz),
+            "binpack" => Some(Self::Binpack),
+            "bullet" => Some(Self::Bullet),
+            "viri" | "vf" => Some(Self::Viriformat),
+            _ => None,
+        });
+        known.with_context(|| {
+            format!(
+                "'{}': the format does not follow from the name (.azd, .pgn, .jsonl, .epd, .csv, .bag, .bagz, \
+                 .binpack, .bullet, .viri; but for .azd, .bag, .bagz and .binpack also with .zst); give --format",
+                path.display()
+            )
+        })
+    }
+}
+
+/// Whether a file is compressed as a whole.
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zst"))
+}
+
+/// The ending of a name in small letters, `.zst` left out.
+pub fn ending(path: &Path) -> Option<String> {
+    let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
+    plain.extension().map(|extension| extension.to_string_lossy().to_lowercase())
+}

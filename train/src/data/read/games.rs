@@ -1,0 +1,33 @@
+//! What a reader of any format does.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use crate::data::family::Game;
+
+/// How many positions or records were left out, by the reason.
+pub type Skipped = BTreeMap<String, u64>;
+
+/// Counts one more that was left out.
+pub fn skip(skipped: &mut Skipped, reason: &str) {
+    match skipped.get_mut(reason) {
+        Some(count) => *count += 1,
+        None => {
+            skipped.insert(reason.to_owned(), 1);
+        }
+    }
+}
+
+/// A stream of labelled games.
+pub trait Games: Send {
+    /// The next game that has labels; `None` at the end. Fails where the file is damaged or holds what is no legal
+    /// position.
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>>;
+
+    /// Records taken so far, those without labels among them: games, lines, positions, blocks.
+    fn record(&self) -> u64;
+
+    /// Goes on after the first `record` records, from the beginning.
+    fn skip_to(&mut self, record: u64) -> Result<()>;
+}

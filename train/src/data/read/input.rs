@@ -1,0 +1,147 @@
+//! A file that somebody brings: its format, its hash, its games.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use sha2::{Digest, Sha256};
+
+use super::bag::Bag;
+use super::binpack::Binpack;
+use super::bullet::Bullet;
+use super::csv::{Csv, View};
+use super::epd::Epd;
+use super::format::{Format, is_compressed};
+use super::games::Games;
+use super::lichess::Lichess;
+use super::lines::Lines;
+use super::packed_games::PackedGames;
+use super::pgn::Pgn;
+use super::position_lines::PositionLines;
+use super::viriformat::Viriformat;
+use crate::data::file::dataset_file::{DatasetFile, hex};
+
+/// Bytes that a decompressor may keep of what it wrote: 2 to this power.
+const WINDOW_LOG: u32 = 27;
+
+/// A file of labelled positions.
+#[derive(Clone)]
+pub struct Input {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is in it.
+    pub format: Format,
+    /// Whose chances the labels of a CSV file tell.
+    pub view: View,
+    /// The file, where it is a dataset.
+    pub dataset: Option<Arc<DatasetFile>>,
+}
+
+impl Input {
+    /// A file in `format`, or in the one that its name tells.
+    pub fn new(path: &Path, format: Option<Format>, view: View) -> Result<Self> {
+        let format = format.map_or_else(|| Format::of(path), Ok)?;
+        let name = || format!("data file '{}'", path.display());
+        let metadata = std::fs::metadata(path).with_context(name)?;
+        ensure!(metadata.is_file(), "{}: not a regular file", name());
+        let dataset = match format {
+            Format::Dataset => Some(Arc::new(DatasetFile::open(path)?)),
+            Format::Bag | Format::Bagz | Format::Binpack => {
+                ensure!(
+                    !is_compressed(path),
+                    "{}: decompress it first; it is read at any place",
+                    name()
+                );
+                None
+            }
+            _ => None,
+        };
+        Ok(Self { path: path.to_owned(), format, view, dataset })
+    }
+
+    /// Its name without the folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Its length in bytes.
+    pub fn bytes(&self) -> Result<u64> {
+        Ok(std::fs::metadata(&self.path)?.len())
+    }
+
+    /// SHA-256 of its bytes; `read` counts them.
+    pub fn sha256(&self, read: &Arc<AtomicU64>) -> Result<String> {
+        if let Some(dataset) = &self.dataset {
+            return Ok(dataset.sha256().to_owned());
+        }
+        let name = || format!("data file '{}'", self.path.display());
+        let mut file =
+            Counted { file: File::open(&self.path).with_context(name)?, read: read.clone() };
+        let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+        loop {
+            match file.read(&mut buffer).with_context(name)? {
+                0 => break,
+                length => hash.update(&buffer[..length]),
+            }
+        }
+        Ok(hex(&hash.finalize()))
+    }
+
+    /// Its games; `read` counts the bytes taken.
+    pub fn games(&self, read: &Arc<AtomicU64>) -> Result<Box<dyn Games>> {
+        self.open(read).with_context(|| format!("data file '{}'", self.path.display()))
+    }
+
+    fn open(&self, read: &Arc<AtomicU64>) -> Result<Box<dyn Games>> {
+        let stream = || self.stream(read);
+        Ok(match self.format {
+            Format::Dataset => {
+                let opened = self.dataset.clone();
+                let dataset =
+                    opened.map_or_else(|| DatasetFile::open(&self.path).map(Arc::new), Ok)?;
+                Box::new(PackedGames::new(dataset, read.clone()))
+            }
+            Format::Pgn => Box::new(Pgn::new(stream()?)),
+            Format::Bag | Format::Bagz => {
+                Box::new(Bag::open(&self.path, self.format == Format::Bagz, read.clone())?)
+            }
+            Format::Binpack => Box::new(Binpack::open(&self.path, read.clone())?),
+            Format::Bullet => Box::new(Bullet::new(stream()?)),
+            Format::Viriformat => Box::new(Viriformat::new(stream()?)),
+            Format::Epd => Box::new(PositionLines::new(Lines::new(stream()?), Epd)),
+            Format::Lichess => Box::new(PositionLines::new(Lines::new(stream()?), Lichess)),
+            Format::Csv => {
+                let mut lines = Lines::new(stream()?);
+                let csv = Csv::new(&mut lines, self.view)?;
+                Box::new(PositionLines::new(lines, csv))
+            }
+        })
+    }
+
+    fn stream(&self, read: &Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
+        let file = Counted { file: File::open(&self.path)?, read: read.clone() };
+        if !is_compressed(&self.path) {
+            return Ok(Box::new(BufReader::with_capacity(1 << 20, file)));
+        }
+        let mut decoder = zstd::Decoder::new(file)?;
+        decoder.window_log_max(WINDOW_LOG)?;
+        Ok(Box::new(BufReader::with_capacity(1 << 20, decoder)))
+    }
+}
+
+/// A file whose bytes are counted as they are read.
+struct Counted {
+    file: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}

@@ -1,0 +1,108 @@
+//! lichess's evaluation database: a JSON object a line, with `fen` (four fields) and `evals`, each with `depth` and
+//! its principal variations (`pvs`) of `cp` or `mate` from White's view and the moves of the `line` in UCI notation.
+//!
+//! The deepest evaluation labels the position; where it has several variations, their first moves label siblings.
+
+use anyhow::{Context, Result};
+use azimuth::position::Position;
+use cozy_chess::Move;
+use serde::Deserialize;
+
+use super::position_lines::{Line, LineFormat};
+use crate::data::family::{Family, Labels};
+use crate::data::label::Label;
+
+#[derive(Deserialize)]
+struct Record {
+    fen: String,
+    evals: Vec<Evaluation>,
+}
+
+#[derive(Deserialize)]
+struct Evaluation {
+    depth: u32,
+    pvs: Vec<Variation>,
+}
+
+#[derive(Deserialize)]
+struct Variation {
+    cp: Option<i32>,
+    mate: Option<i32>,
+    line: Option<String>,
+}
+
+/// Lines of the database.
+pub struct Lichess;
+
+impl LineFormat for Lichess {
+    fn read(&mut self, line: &str) -> Result<Line> {
+        let record: Record = serde_json::from_str(line)?;
+        let position = Position::from_fen(&record.fen)?;
+        // Of equally deep ones the first: they are sorted by how many variations they have.
+        let deepest = record.evals.iter().rev().max_by_key(|evaluation| evaluation.depth);
+        let variations = deepest.map_or(&[][..], |evaluation| &evaluation.pvs);
+        let Some(label) = variations.first().and_then(Variation::label) else {
+            return Ok(Line::Skipped("without an evaluation"));
+        };
+        let mut families = vec![Family::own(position.board().clone(), label)];
+        let mut children: Vec<(Move, Label)> = Vec::new();
+        for variation in variations {
+            let first = variation.line.as_deref().and_then(|line| line.split(' ').next());
+            if let Some((text, label)) = first.zip(variation.label()) {
+                let mv = position.parse_move(text).context("evals.pvs.line")?;
+                if !children.iter().any(|(other, _)| *other == mv) {
+                    children.push((mv, label));
+                }
+            }
+        }
+        if children.len() > 1 {
+            families.push(Family {
+                board: position.board().clone(),
+                labels: Labels::Children(children),
+            });
+        }
+        Ok(Line::Families(families))
+    }
+}
+
+impl Variation {
+    fn label(&self) -> Option<Label> {
+        let mate = self.mate.map(|moves| Label::Mate(moves > 0));
+        mate.or(self.cp.map(Label::Centipawns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(line: &str) -> Result<Vec<Label>> {
+        Ok(match Lichess.read(line)? {
+            Line::Families(families) => {
+                families.iter().flat_map(Family::positions).map(|(_, label)| label).collect()
+            }
+            Line::Skipped(_) => Vec::new(),
+        })
+    }
+
+    #[test]
+    fn the_deepest_evaluation_counts() -> Result<()> {
+        // The example of the database's own page.
+        let line = r#"{"fen":"2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - -","evals":[
+            {"pvs":[{"cp":311,"line":"g2e4 f7f5 e4b7"}],"knodes":206765,"depth":36},
+            {"pvs":[{"cp":292,"line":"g2e4 f7f5"},{"cp":277,"line":"f4g3 f7f5"}],"knodes":92958,"depth":34}]}"#;
+        assert_eq!(labels(line)?, [Label::Centipawns(311)]);
+        let deeper =
+            line.replace("\"depth\":34", "\"depth\":44").replace("\"cp\":277", "\"mate\":-3");
+        let (own, second) = (Label::Centipawns(292), Label::Mate(false));
+        assert_eq!(labels(&deeper)?, [own, own, second]);
+        assert_eq!(labels(r#"{"fen":"4k3/8/8/8/8/8/4P3/4K3 w - -","evals":[]}"#)?, []);
+        let illegal = line.replace("g2e4 f7f5 e4b7", "g2g8");
+        for bad in
+            ["{\"fen\":\"8/8/8/8/8/8/8/8 w - -\",\"evals\":[]}", "{\"fen\":3}", "{", &illegal]
+        {
+            assert!(labels(bad).is_err(), "{bad}");
+        }
+        Ok(())
+    }
+}

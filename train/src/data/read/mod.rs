@@ -1,0 +1,18 @@
+//! Readers of the field's formats: each a stream of labelled games.
+
+mod bag;
+mod binpack;
+mod bullet;
+mod catch;
+pub mod csv;
+mod epd;
+mod exact;
+pub mod format;
+pub mod games;
+pub mod input;
+mod lichess;
+pub mod lines;
+mod packed_games;
+mod pgn;
+mod position_lines;
+mod viriformat;

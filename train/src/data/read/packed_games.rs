@@ -1,0 +1,46 @@
+//! A dataset file as a source: what is merged, filtered, written in another format.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Result;
+
+use super::games::{Games, Skipped};
+use crate::data::family::Game;
+use crate::data::file::dataset_file::DatasetFile;
+
+/// The blocks of a dataset file; each is a game of its own, and stays in its part.
+pub struct PackedGames {
+    file: Arc<DatasetFile>,
+    taken: u64,
+    read: Arc<AtomicU64>,
+}
+
+impl PackedGames {
+    /// The blocks of `file`; `read` counts the bytes taken.
+    pub fn new(file: Arc<DatasetFile>, read: Arc<AtomicU64>) -> Self {
+        Self { file, taken: 0, read }
+    }
+}
+
+impl Games for PackedGames {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>> {
+        if self.taken as usize >= self.file.blocks() {
+            return Ok(None);
+        }
+        let (split, families) = self.file.block(self.taken as usize)?;
+        self.taken += 1;
+        let each = self.file.bytes() as u64 / self.file.blocks() as u64;
+        self.read.store(self.taken * each, Ordering::Relaxed);
+        Ok(Some(Game { split, families }))
+    }
+
+    fn record(&self) -> u64 {
+        self.taken
+    }
+
+    fn skip_to(&mut self, record: u64) -> Result<()> {
+        self.taken = record;
+        Ok(())
+    }
+}

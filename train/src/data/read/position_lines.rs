@@ -1,0 +1,61 @@
+//! Formats of one position a line: EPD, CSV, and lichess's evaluation database.
+
+use anyhow::{Context, Result};
+
+use super::games::{Games, Skipped, skip};
+use super::lines::Lines;
+use crate::data::family::{Family, Game};
+
+/// What a line comes to.
+pub enum Line {
+    /// Labelled positions that belong together.
+    Families(Vec<Family>),
+    /// Nothing, for this reason.
+    Skipped(&'static str),
+}
+
+/// Reads a line of one of these formats. Fails where it is not well-formed.
+pub trait LineFormat: Send {
+    /// The families of a line that is not empty.
+    fn read(&mut self, line: &str) -> Result<Line>;
+}
+
+/// A stream of such lines.
+pub struct PositionLines<F> {
+    lines: Lines,
+    format: F,
+    /// Lines before the first position.
+    headings: u64,
+}
+
+impl<F: LineFormat> PositionLines<F> {
+    /// The positions of `lines`, of which `headings` were taken already.
+    pub fn new(lines: Lines, format: F) -> Self {
+        let headings = lines.number();
+        Self { lines, format, headings }
+    }
+}
+
+impl<F: LineFormat> Games for PositionLines<F> {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>> {
+        loop {
+            let number = self.lines.number() + 1;
+            let Some(line) = self.lines.next()? else { return Ok(None) };
+            if line.is_empty() {
+                continue;
+            }
+            match self.format.read(line).with_context(|| format!("line {number}"))? {
+                Line::Families(families) => return Ok(Some(Game::new(families))),
+                Line::Skipped(reason) => skip(skipped, reason),
+            }
+        }
+    }
+
+    fn record(&self) -> u64 {
+        self.lines.number() - self.headings
+    }
+
+    fn skip_to(&mut self, record: u64) -> Result<()> {
+        self.lines.skip_to(record + self.headings)
+    }
+}

@@ -1,0 +1,127 @@
+//! Viridithas's training data: a position in 32 bytes, then moves, each with the centipawns of the position before it
+//! from White's view, up to four zero bytes.
+
+use std::io::{BufRead, Read};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use cozy_chess::{BitBoard, Board, BoardBuilder, BoardBuilderError, Color, Move, Piece, Square};
+use viriformat::chess::chessmove::Move as ViriMove;
+use viriformat::dataformat::Game as ViriGame;
+
+use super::catch::catch_panic;
+use super::games::{Games, Skipped, skip};
+use crate::data::family::{Family, Game, MOST_LABELS_A_GAME};
+use crate::data::label::Label;
+
+/// Bytes of the longest game that is read.
+const LONGEST: u64 = 32 + 4 * (MOST_LABELS_A_GAME as u64);
+
+/// A rook that may castle, in place of a [`Piece`].
+const CASTLING_ROOK: u8 = 6;
+
+const BLACK: u8 = 8;
+
+/// The games of a file.
+pub struct Viriformat {
+    input: Box<dyn BufRead + Send>,
+    taken: u64,
+}
+
+impl Viriformat {
+    /// The games of `input`.
+    pub fn new(input: Box<dyn BufRead + Send>) -> Self {
+        Self { input, taken: 0 }
+    }
+
+    fn read(&mut self) -> Result<Option<ViriGame>> {
+        if self.input.fill_buf()?.is_empty() {
+            return Ok(None);
+        }
+        self.taken += 1;
+        let mut input = self.input.by_ref().take(LONGEST);
+        let read = catch_panic(|| ViriGame::deserialise_from(&mut input, Vec::new()));
+        Ok(Some(read?.context("damaged, or the file ends within it")?))
+    }
+}
+
+impl Games for Viriformat {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>> {
+        loop {
+            let number = self.taken + 1;
+            let name = || format!("game {number}");
+            let Some(game) = self.read().with_context(name)? else { return Ok(None) };
+            let families = families(&game, skipped).with_context(name)?;
+            if !families.is_empty() {
+                return Ok(Some(Game::new(families)));
+            }
+        }
+    }
+
+    fn record(&self) -> u64 {
+        self.taken
+    }
+
+    fn skip_to(&mut self, record: u64) -> Result<()> {
+        while self.taken < record && self.read()?.is_some() {}
+        Ok(())
+    }
+}
+
+fn families(game: &ViriGame, skipped: &mut Skipped) -> Result<Vec<Family>> {
+    let mut board = start(&game.initial_position.as_bytes())?;
+    let mut families = Vec::with_capacity(game.moves.len());
+    for (index, (mv, score)) in game.moves.iter().enumerate() {
+        let played = moved(*mv);
+        let legal = board.is_legal(played);
+        ensure!(legal, "move {} ({played}) is not legal in '{board}'", index + 1);
+        families.push(Family::own(board.clone(), Label::from_bits(score.get())));
+        board.play_unchecked(played);
+    }
+    if families.is_empty() {
+        skip(skipped, "game without moves");
+    }
+    Ok(families)
+}
+
+fn start(bytes: &[u8; 32]) -> Result<Board> {
+    let occupied = u64::from_le_bytes(std::array::from_fn(|index| bytes[index]));
+    ensure!(occupied.count_ones() <= 32, "{} pieces", occupied.count_ones());
+    let mut builder = BoardBuilder::empty();
+    builder.side_to_move = if bytes[24] & 128 == 0 { Color::White } else { Color::Black };
+    builder.en_passant = Square::try_index((bytes[24] & 127).into());
+    builder.halfmove_clock = bytes[25].min(100);
+    builder.fullmove_number = u16::from_le_bytes([bytes[26], bytes[27]]).max(1);
+    let mut kings = [false; Color::NUM];
+    for (index, square) in BitBoard(occupied).into_iter().enumerate() {
+        let code = bytes[8 + index / 2] >> (index % 2 * 4) & 0xf;
+        let color = if code & BLACK == 0 { Color::White } else { Color::Black };
+        let kind = code & !BLACK;
+        let piece =
+            if kind == CASTLING_ROOK { Some(Piece::Rook) } else { Piece::try_index(kind.into()) };
+        let piece = piece.with_context(|| format!("there is no piece {code}"))?;
+        kings[color as usize] |= piece == Piece::King;
+        if kind == CASTLING_ROOK {
+            let rights = builder.castle_rights_mut(color);
+            // Squares rise from the a-file: a rook after its king is the short side's.
+            let right = if kings[color as usize] { &mut rights.short } else { &mut rights.long };
+            *right = Some(square.file());
+        }
+        *builder.square_mut(square) = Some((piece, color));
+    }
+    let board = match builder.build() {
+        // Written there whether or not a pawn can capture.
+        Err(BoardBuilderError::InvalidEnPassant) => {
+            builder.en_passant = None;
+            builder.build()
+        }
+        board => board,
+    };
+    board.map_err(|error| anyhow!("its start is not a legal position ({error})"))
+}
+
+/// The move as cozy-chess writes it: castling as the king's move to its rook, as here too.
+fn moved(mv: ViriMove) -> Move {
+    let square = |square: viriformat::chess::types::Square| Square::index(square.index());
+    let promotion = mv.promotion_type().and_then(|piece| Piece::try_index(piece.index()));
+    Move { from: square(mv.from()), to: square(mv.to()), promotion }
+}

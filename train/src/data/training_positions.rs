@@ -1,0 +1,63 @@
+//! The positions that the parameters learn from, read from the mapped file when they are drawn.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use anyhow::Result;
+use cozy_chess::Color;
+
+use super::file::dataset_file::DatasetFile;
+use super::label::Label;
+use super::packed::PackedPosition;
+use super::split::Split;
+
+/// The training part of a dataset file, numbered from 0.
+#[derive(Clone)]
+pub struct TrainingPositions(Arc<DatasetFile>);
+
+impl TrainingPositions {
+    /// The training part of `file`.
+    pub fn new(file: Arc<DatasetFile>) -> Self {
+        Self(file)
+    }
+
+    /// How many positions there are.
+    pub fn len(&self) -> usize {
+        self.0.len(Split::Training)
+    }
+
+    /// Gives the positions `range`, and the numbers of their families, to `visit`.
+    pub fn read(&self, range: Range<usize>, visit: impl FnMut(PackedPosition, u32)) -> Result<()> {
+        self.0.positions(Split::Training, range, visit)
+    }
+
+    /// Gives number, label and side to move of every position to `visit`, in order.
+    pub fn labels(&self, visit: impl FnMut(usize, Label, Color)) {
+        self.0.labels(Split::Training, visit);
+    }
+
+    /// Every n-th of the positions whose label passes, at most about `limit` of them.
+    pub fn spread(
+        &self,
+        limit: usize,
+        pass: impl Fn(Label) -> bool,
+    ) -> Result<Vec<PackedPosition>> {
+        let mut passing = 0usize;
+        self.labels(|_, label, _| passing += usize::from(pass(label)));
+        let every = passing.div_ceil(limit).max(1);
+        let (mut seen, mut chosen) = (0usize, Vec::new());
+        self.labels(|index, label, _| {
+            if pass(label) {
+                if seen.is_multiple_of(every) {
+                    chosen.push(index);
+                }
+                seen += 1;
+            }
+        });
+        let mut positions = Vec::with_capacity(chosen.len());
+        for index in chosen {
+            self.read(index..index + 1, |position, _| positions.push(position))?;
+        }
+        Ok(positions)
+    }
+}

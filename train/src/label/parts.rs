@@ -1,0 +1,174 @@
+//! The walks in parts, made by several engines, written in order.
+
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+use azimuth::inference::Worker;
+use azimuth::weights::{EMBEDDED, Weights};
+use candle_core::{DType, Device};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use indicatif::{ProgressBar, ProgressStyle};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::labeller::Labeller;
+use super::options::LabelOptions;
+use super::sources::{self, Starts};
+use super::walk::Walker;
+use crate::data::family::Game;
+use crate::data::file::dataset_file::hex;
+use crate::data::file::description::Source;
+use crate::data::mix::mix;
+use crate::data::packer::Packer;
+use crate::data::read::games::Skipped;
+
+/// Walks whose labels make up one part, which is made as a whole.
+const WALKS_A_PART: u64 = 64;
+
+/// Parts that an engine may be ahead of the writer.
+const PARTS_AHEAD: usize = 4;
+
+/// The games of one part.
+type Part = Vec<Game>;
+
+/// Walks and labels until all parts of the shard are written. A part depends on the options and its number alone, so a
+/// run that was stopped continues, with any number of engines.
+pub fn label(options: &LabelOptions) -> Result<()> {
+    ensure!(options.engines > 0, "--engines must be at least 1");
+    ensure!(options.plies > 0, "--plies must be at least 1");
+    ensure!(options.width > 0, "--width must be at least 1");
+    ensure!(options.best + options.others > 0, "--best and --others: no label would be kept");
+    let azd = options.out.extension().is_some_and(|extension| extension == "azd");
+    ensure!(azd, "--out '{}': the name must end in .azd", options.out.display());
+    let starts = sources::read(&options.fens)?;
+    eprintln!("{} positions to start from", starts.fens.len());
+    let start_engine = || Labeller::start(&options.engine, options.depth);
+    let engines = (0..options.engines).map(|_| start_engine()).collect::<Result<Vec<_>>>()?;
+    let weights = Arc::new(Weights::read_or_embedded(options.weights.as_deref())?);
+
+    let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
+    let made_by = made_by(options, engines[0].name())?;
+    let job =
+        json!({"label": made_by, "starts": starts.sha256, "shard": options.shard.to_string()});
+    let Some(mut packer) = Packer::open(&options.out, &job, Vec::new())? else {
+        eprintln!("'{}' is complete", options.out.display());
+        return Ok(());
+    };
+    packer.begin(Source {
+        name: "label".to_owned(),
+        made_by,
+        sha256: starts.sha256.clone(),
+        first: shard.start,
+        end: shard.start,
+        labels: 0,
+        skipped: Skipped::new(),
+    });
+    let (input, first) = packer.place();
+    if input == 0 && first > shard.start {
+        eprintln!(
+            "continuing after {} walks of '{}'",
+            (first - shard.start) * WALKS_A_PART,
+            options.out.display()
+        );
+    }
+
+    if input == 0 {
+        let notice = Box::new(|text: &str| eprintln!("{text}"));
+        let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
+        thread::scope(|scope| {
+            let mut results = Vec::new();
+            for (number, engine) in engines.into_iter().enumerate() {
+                let (sender, receiver) = bounded(PARTS_AHEAD);
+                results.push(receiver);
+                let mine = (first + number as u64..shard.end).step_by(options.engines as usize);
+                let (walker, starts) = (Walker::new(&worker)?, &starts);
+                scope.spawn(move || make_parts(options, starts, walker, engine, mine, &sender));
+            }
+            write_parts(&results, first, shard.end, &mut packer)
+        })?;
+        packer.end(None)?;
+    }
+    eprintln!("{} positions in '{}'", packer.positions(), options.out.display());
+    packer.finish()
+}
+
+/// All that decides which labels come out, but for the starts.
+fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
+    let weights = match &options.weights {
+        Some(path) => hex(&Sha256::digest(std::fs::read(path)?)),
+        None => hex(&Sha256::digest(EMBEDDED)),
+    };
+    let walk = format!("{:?}", options.walk).to_lowercase();
+    Ok(json!({
+        "engine": engine,
+        "depth": options.depth,
+        "walk": walk,
+        "walks": options.walks,
+        "plies": options.plies,
+        "width": options.width,
+        "best": options.best,
+        "others": options.others,
+        "seed": options.seed,
+        "weights": weights,
+    }))
+}
+
+fn make_parts(
+    options: &LabelOptions,
+    starts: &Starts,
+    mut walker: Walker,
+    mut engine: Labeller,
+    parts: impl Iterator<Item = u64>,
+    sender: &Sender<Result<Part>>,
+) {
+    for part in parts {
+        let made = make_part(options, starts, &mut walker, &mut engine, part);
+        let failed = made.is_err();
+        if sender.send(made).is_err() || failed {
+            return;
+        }
+    }
+}
+
+fn make_part(
+    options: &LabelOptions,
+    starts: &Starts,
+    walker: &mut Walker,
+    engine: &mut Labeller,
+    part: u64,
+) -> Result<Part> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ mix(part));
+    let last = ((part + 1) * WALKS_A_PART).min(options.walks);
+    let walks = part * WALKS_A_PART..last;
+    let walks = walks.map(|_| {
+        engine.new_game()?;
+        walker.walk(&starts.fens, options, engine, &mut rng)
+    });
+    walks.collect()
+}
+
+fn write_parts(
+    results: &[Receiver<Result<Part>>],
+    first: u64,
+    end: u64,
+    packer: &mut Packer,
+) -> Result<()> {
+    let bar = ProgressBar::new(end - first);
+    let style = "{bar:30} {pos}/{len} parts, {msg}, {eta} left";
+    bar.set_style(ProgressStyle::with_template(style)?);
+    let before = packer.positions();
+    for (part, results) in (first..end).zip(results.iter().cycle()) {
+        let made = results.recv().context("a thread that labels ended")??;
+        made.into_iter().try_for_each(|game| packer.add(game))?;
+        packer.reached(part + 1, Skipped::new())?;
+        let new = packer.positions() - before;
+        let speed = new as f64 / bar.elapsed().as_secs_f64();
+        bar.set_message(format!("{new} positions, {speed:.0}/s"));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
