@@ -4,12 +4,12 @@
 EXE := azimuth
 VENV := .venv
 
-.PHONY: engine test python compiler stockfish
+.PHONY: engine test python compiler stockfish torch
 
 engine:
 	cargo rustc --release --package azimuth --bin azimuth -- --emit link=$(EXE)
 
-test: python compiler stockfish
+test: python compiler stockfish torch
 	cargo build --workspace --release
 	cargo test --workspace --release --no-fail-fast
 
@@ -33,3 +33,12 @@ stockfish:
 	|| { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
 	     && apt-get -qq update && apt-get -qq install -y stockfish >/dev/null; } \
 	|| { echo "make test: Stockfish is missing; install it so that 'stockfish' starts it (Debian: apt-get install stockfish)" >&2; exit 1; }
+
+# Checkpoints are compared with those that PyTorch writes and reads.
+torch: python
+	@for python in $(VENV)/bin/python python3 /usr/bin/python3; do \
+	  $$python -c "import torch, numpy" 2>/dev/null && exit 0; done; \
+	{ command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
+	     && apt-get -qq update && apt-get -qq install -y --no-install-recommends python3-torch python3-numpy >/dev/null; } \
+	|| $(VENV)/bin/pip install --quiet --disable-pip-version-check torch numpy \
+	|| { echo "make test: PyTorch is missing (Debian: apt-get install python3-torch python3-numpy)" >&2; exit 1; }

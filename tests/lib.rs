@@ -38,6 +38,38 @@ pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// Runs the trainer and returns what it prints; fails with what it says on standard error.
+pub fn trainer(arguments: &[&str]) -> Result<String> {
+    let output = Command::new(binary("azimuth-train")?).args(arguments).output()?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.success(), "{errors}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Runs a script of `tests/python` with `input` by a Python that has PyTorch, and returns what it prints.
+pub fn pytorch(script: &str, arguments: &[&str], input: &str) -> Result<String> {
+    let imports = |python: &&Path| {
+        let mut command = Command::new(python);
+        command.args(["-c", "import torch, numpy"]).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let own = root().join(".venv/bin/python");
+    let interpreters = [own.as_path(), Path::new("python3"), Path::new("/usr/bin/python3")];
+    let interpreter = interpreters.iter().find(|python| imports(python));
+    let mut child = Command::new(interpreter.context("PyTorch is missing; run make test")?)
+        .arg(root().join("tests/python").join(script))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    child.stdin.take().context("no input")?.write_all(input.as_bytes())?;
+    let output = child.wait_with_output()?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.success(), "{script} failed: {errors}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
 /// Stockfish, where the system has it.
 pub fn stockfish() -> Result<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();

@@ -2,21 +2,13 @@
 //! trains, and the metrics come out as documented.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use azimuth::weights::Weights;
-use azimuth_tests::{binary, stockfish};
+use azimuth_tests::{stockfish, trainer};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
-
-fn trainer(arguments: &[&str]) -> Result<String> {
-    let output = Command::new(binary("azimuth-train")?).args(arguments).output()?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    ensure!(output.status.success(), "{arguments:?}: {errors}");
-    Ok(String::from_utf8(output.stdout)?)
-}
 
 fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
     let weights = folder.join(name);

@@ -1,8 +1,10 @@
 //! `azimuth-train`: labelled games in, weights out.
 
+mod catch_panic;
 mod checkpoint;
 mod data;
 mod early_stopping;
+mod export;
 mod flat_parameters;
 mod in_place;
 mod label;
@@ -15,6 +17,7 @@ mod options;
 mod positive_threshold;
 mod progress;
 mod run;
+mod solis;
 mod space;
 mod steps_or_time;
 mod sweep;
@@ -27,10 +30,10 @@ use azimuth::inference::Backend;
 use azimuth::weights::Weights;
 use clap::{Parser, Subcommand};
 
-use checkpoint::Checkpoint;
 use data::command::DataCommand;
 use data::dataset::read_all;
-use options::{DataOptions, Stored, TrainOptions};
+use export::ExportOptions;
+use options::{DataOptions, TrainOptions};
 
 /// Trains and measures encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -50,23 +53,10 @@ enum Command {
     Data(DataCommand),
     /// Have a UCI engine label positions that the beam visits; continues what was begun.
     Label(label::LabelOptions),
-    /// Write a weights file from a checkpoint.
-    Export {
-        /// The checkpoint.
-        #[arg(long)]
-        checkpoint: PathBuf,
-        /// The weights file to write.
-        #[arg(long)]
-        out: PathBuf,
-        #[command(flatten)]
-        data: DataOptions,
-        /// Where to compute.
-        #[arg(long, value_enum, default_value_t = Backend::Cpu)]
-        device: Backend,
-        /// How the parameters are stored, and measured; bf16 halves the file.
-        #[arg(long, value_enum, default_value_t = Stored::F32)]
-        stored: Stored,
-    },
+    /// Write a weights file from a checkpoint, or a checkpoint of the paper's authors from a weights file.
+    Export(ExportOptions),
+    /// Write a weights file from a checkpoint of the paper's authors.
+    Import(solis::ImportOptions),
     /// Measure a weights file on the held-out games of data files.
     Eval {
         /// The weights file; the engine's own where none is given.
@@ -106,13 +96,8 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Sweep(options) => sweep::sweep(&options),
         Command::Data(command) => command.run(),
         Command::Label(options) => label::label(&options),
-        Command::Export { checkpoint, out, data, device, stored } => {
-            let missing = || format!("checkpoint '{}' does not exist", checkpoint.display());
-            let state = Checkpoint::read(&checkpoint)?.with_context(missing)?;
-            let (config, device) = (run::config_of(&state)?, device.device().context("--device")?);
-            let data = data.read(&config.architecture, &device)?;
-            run::export(&config, &state, &data, &device, stored.dtype(), &out)
-        }
+        Command::Export(options) => options.run(),
+        Command::Import(options) => solis::import(&options),
         Command::Eval { weights, data, all, json, device } => {
             let weights = Weights::read_or_embedded(weights.as_deref())?;
             let device = device.device().context("--device")?;

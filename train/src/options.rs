@@ -20,7 +20,7 @@ use crate::run::{Compute, Config, Output};
 use crate::steps_or_time::StepsOrTime;
 
 /// Positions that a transformer on the CPU embeds in less than a minute.
-const SLOW_SAMPLE: usize = 2_000;
+pub const SLOW_SAMPLE: usize = 2_000;
 
 /// Positions that are enough for three digits of any metric, and whose embeddings fit in memory.
 const SAMPLE: usize = 1_000_000;

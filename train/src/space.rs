@@ -117,6 +117,18 @@ pub fn evaluate(
     Ok(measure(&cosines, &weights.calibration, &labels, &positions.parents))
 }
 
+/// A calibration of a weights file's own cosines, fitted on `positions`.
+pub fn calibrate(
+    weights: &Weights,
+    positions: &LabelledPositions,
+    device: &Device,
+) -> Result<Calibration> {
+    let mut encoder = weights.encoder(device, DType::F32)?;
+    let cosines = weights.axis.cosines(&embed(&mut *encoder, &positions.positions)?);
+    let perspective = weights.metadata.architecture.perspective();
+    fit_calibration(&cosines, &labels(&positions.positions, perspective))
+}
+
 fn labels(positions: &[PackedPosition], perspective: Perspective) -> Vec<f32> {
     positions.iter().map(|position| position.win_probability(perspective)).collect()
 }

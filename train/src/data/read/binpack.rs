@@ -10,8 +10,8 @@ use anyhow::{Context, Result, anyhow};
 use azimuth::position::Position;
 use sfbinpack::{ChunkReader, TrainingDataEntry, read_chunk_into};
 
-use super::catch::catch_panic;
 use super::games::{Games, Skipped, skip};
+use crate::catch_panic::catch_panic;
 use crate::data::family::{Family, Game, check_length};
 use crate::data::label::Label;
 

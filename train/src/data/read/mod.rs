@@ -3,7 +3,6 @@
 mod bag;
 mod binpack;
 mod bullet;
-mod catch;
 pub mod csv;
 mod epd;
 mod exact;

@@ -8,8 +8,8 @@ use cozy_chess::{BitBoard, Board, BoardBuilder, BoardBuilderError, Color, Move, 
 use viriformat::chess::chessmove::Move as ViriMove;
 use viriformat::dataformat::Game as ViriGame;
 
-use super::catch::catch_panic;
 use super::games::{Games, Skipped, skip};
+use crate::catch_panic::catch_panic;
 use crate::data::family::{Family, Game, MOST_LABELS_A_GAME};
 use crate::data::label::Label;
 

@@ -1,0 +1,75 @@
+//! The command `export`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use azimuth::inference::Backend;
+use azimuth::weights::Weights;
+use clap::{Args, ValueEnum};
+
+use crate::checkpoint::Checkpoint;
+use crate::options::{DataOptions, Stored};
+use crate::{run, solis};
+
+/// Trained parameters in another form.
+#[derive(Args)]
+pub struct ExportOptions {
+    /// The checkpoint of a run, for a weights file.
+    #[arg(long, required_unless_present = "weights")]
+    checkpoint: Option<PathBuf>,
+    /// The weights file, for a checkpoint of the paper's authors; the file's means come to stand beside it.
+    #[arg(long, conflicts_with = "checkpoint", requires = "format")]
+    weights: Option<PathBuf>,
+    /// What to write.
+    #[arg(long, value_enum, default_value_t = Format::Azimuth)]
+    format: Format,
+    /// The file to write.
+    #[arg(long)]
+    out: PathBuf,
+    /// A dataset, or files in any format that `data` reads; a weights file needs them for its axis and calibration.
+    #[arg(long, required_unless_present = "weights", num_args = 1..)]
+    data: Vec<PathBuf>,
+    /// About how many positions the directions, the calibration and the metrics each take.
+    #[arg(long)]
+    sample: Option<usize>,
+    /// Where to compute.
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    device: Backend,
+    /// How the parameters are stored, and measured; bf16 halves the file.
+    #[arg(long, value_enum, default_value_t = Stored::F32)]
+    stored: Stored,
+}
+
+/// Forms of trained parameters.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A weights file that plays.
+    Azimuth,
+    /// A PyTorch checkpoint with the names of the paper's authors (.pth).
+    Solis,
+}
+
+impl ExportOptions {
+    /// Does what the command says.
+    pub fn run(&self) -> Result<()> {
+        match (&self.weights, &self.checkpoint, self.format) {
+            (Some(weights), _, Format::Solis) => solis::export(&Weights::read(weights)?, &self.out),
+            (None, Some(checkpoint), Format::Azimuth) => self.weights_of(checkpoint),
+            (Some(_), ..) => anyhow::bail!(
+                "--weights: it is a weights file already; --format solis makes a checkpoint of it"
+            ),
+            (None, ..) => anyhow::bail!(
+                "--format solis: export a weights file first, then give it by --weights"
+            ),
+        }
+    }
+
+    fn weights_of(&self, checkpoint: &Path) -> Result<()> {
+        let missing = || format!("checkpoint '{}' does not exist", checkpoint.display());
+        let state = Checkpoint::read(checkpoint)?.with_context(missing)?;
+        let (config, device) = (run::config_of(&state)?, self.device.device().context("--device")?);
+        let data = DataOptions { data: self.data.clone(), sample: self.sample };
+        let data = data.read(&config.architecture, &device)?;
+        run::export(&config, &state, &data, &device, self.stored.dtype(), &self.out)
+    }
+}

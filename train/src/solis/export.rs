@@ -1,0 +1,126 @@
+//! A transformer's weights as a checkpoint that PyTorch loads.
+
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use azimuth::encoder::Architecture;
+use azimuth::encoder::parameters::ParameterSpec;
+use azimuth::weights::{Weights, replace_file};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::means;
+
+/// Folder within the archive; PyTorch accepts any.
+const FOLDER: &str = "archive";
+
+/// Of `torch.save`'s zip files.
+const VERSION: &str = "3\n";
+
+/// Writes `out` (`.pth`, a state dictionary), and the two means as `.npy` beside it.
+pub fn export(weights: &Weights, out: &Path) -> Result<()> {
+    let Architecture::Transformer(config) = &weights.metadata.architecture else {
+        anyhow::bail!(
+            "--format solis: a SOLIS checkpoint is a transformer, and these weights are not"
+        );
+    };
+    ensure!(
+        out.extension().is_some_and(|extension| extension == "pth"),
+        "--out '{}': the name must end in .pth",
+        out.display()
+    );
+    let specs = config.parameters();
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    let mut add = |name: &str, bytes: &[u8]| -> Result<()> {
+        zip.start_file(format!("{FOLDER}/{name}"), stored)?;
+        Ok(zip.write_all(bytes)?)
+    };
+    add("data.pkl", &state_dict(&specs)?)?;
+    add("byteorder", b"little")?;
+    for (index, spec) in specs.iter().enumerate() {
+        let values = weights.parameters.values(&spec.name)?;
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        add(&format!("data/{index}"), &bytes)?;
+    }
+    add("version", VERSION.as_bytes())?;
+    replace_file(out, zip.finish()?.get_ref())?;
+    let axis = &weights.axis;
+    for (name, mean) in [("white_mean", &axis.white_mean), ("black_mean", &axis.black_mean)] {
+        means::write(&beside(out, name), mean)?;
+    }
+    eprintln!(
+        "wrote '{}', its means beside it; {} heads, which its shapes do not tell",
+        out.display(),
+        config.heads
+    );
+    Ok(())
+}
+
+/// `x.pth` to `x.white_mean.npy`.
+fn beside(out: &Path, name: &str) -> PathBuf {
+    out.with_extension(format!("{name}.npy"))
+}
+
+/// The pickle (protocol 2) of an ordered dictionary of tensors, each of a storage of its own, named by its number.
+fn state_dict(specs: &[ParameterSpec]) -> Result<Vec<u8>> {
+    let mut pickle = b"\x80\x02ccollections\nOrderedDict\n)R(".to_vec();
+    for (index, spec) in specs.iter().enumerate() {
+        text(&spec.name, &mut pickle)?;
+        pickle.extend(b"ctorch._utils\n_rebuild_tensor_v2\n((");
+        text("storage", &mut pickle)?;
+        pickle.extend(b"ctorch\nFloatStorage\n");
+        text(&index.to_string(), &mut pickle)?;
+        text("cpu", &mut pickle)?;
+        number(spec.shape.iter().product(), &mut pickle)?;
+        // The storage is named by the tuple; the tensor begins at its first number.
+        pickle.extend(b"tQK\0");
+        tuple(&spec.shape, &mut pickle)?;
+        tuple(&strides(&spec.shape), &mut pickle)?;
+        // requires_grad, backward hooks.
+        pickle.extend(b"\x89ccollections\nOrderedDict\n)RtR");
+    }
+    pickle.extend(b"u.");
+    Ok(pickle)
+}
+
+fn strides(shape: &[usize]) -> Vec<usize> {
+    (1..=shape.len()).map(|next| shape[next..].iter().product()).collect()
+}
+
+fn tuple(numbers: &[usize], pickle: &mut Vec<u8>) -> Result<()> {
+    pickle.push(b'(');
+    numbers.iter().try_for_each(|&value| number(value, pickle))?;
+    pickle.push(b't');
+    Ok(())
+}
+
+fn number(value: usize, pickle: &mut Vec<u8>) -> Result<()> {
+    pickle.push(b'J');
+    pickle
+        .extend(i32::try_from(value).context("a size that a pickle does not hold")?.to_le_bytes());
+    Ok(())
+}
+
+fn text(text: &str, pickle: &mut Vec<u8>) -> Result<()> {
+    pickle.push(b'X');
+    pickle.extend(u32::try_from(text.len())?.to_le_bytes());
+    pickle.extend(text.as_bytes());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solis::pickle::check;
+
+    #[test]
+    fn what_is_written_is_let_in() -> Result<()> {
+        let spec =
+            ParameterSpec::new("a", &[2, 3, 4], azimuth::encoder::parameters::Init::Constant(0.0));
+        check(&state_dict(&[spec])?)?;
+        assert_eq!(strides(&[2, 3, 4]), [12, 4, 1]);
+        Ok(())
+    }
+}

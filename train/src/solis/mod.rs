@@ -1,0 +1,10 @@
+//! Checkpoints of the paper's authors (SOLIS, in PyTorch): read and written.
+
+mod export;
+mod import;
+mod means;
+mod pickle;
+mod pth;
+
+pub use export::export;
+pub use import::{ImportOptions, import};

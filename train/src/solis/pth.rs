@@ -1,0 +1,109 @@
+//! The tensors of a PyTorch checkpoint: `.pth`, or Lightning's `.ckpt`, in which they stand under `state_dict`.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use candle_core::pickle::{Object, PthTensors, Stack};
+use candle_core::{DType, Tensor};
+use zip::ZipArchive;
+
+use super::pickle::check;
+use crate::catch_panic::catch_panic;
+
+/// Bytes of a checkpoint's pickle, which has names and shapes alone.
+const LARGEST_PICKLE: u64 = 16 << 20;
+
+/// Numbers of the largest tensor that an encoder has use for.
+const LARGEST_TENSOR: usize = 1 << 28;
+
+const STATE: &str = "state_dict";
+
+/// Tensors by name, f32 on the CPU, and what a checkpoint says of its settings.
+pub struct Pth {
+    /// The tensors, without the prefixes of wrappers.
+    pub tensors: HashMap<String, Tensor>,
+    /// The heads of attention, where Lightning noted its hyper-parameters.
+    pub heads: Option<usize>,
+}
+
+impl Pth {
+    /// Reads a checkpoint. Nothing in it is run.
+    pub fn read(path: &Path) -> Result<Self> {
+        let name = || format!("checkpoint '{}'", path.display());
+        let pickle = read_pickle(path).with_context(name)?;
+        check(&pickle).with_context(name)?;
+        let root = read_object(&pickle).with_context(name)?;
+        let key = entry(&root, STATE).map(|_| STATE);
+        let heads =
+            entry(&root, "hyper_parameters").and_then(|settings| entry(settings, "num_heads"));
+        let heads = heads.and_then(|heads| usize::try_from(heads.clone()).ok());
+        let tensors = catch_panic(|| read_tensors(path, key)).and_then(|read| read);
+        Ok(Self { tensors: without_prefix(tensors.with_context(name)?), heads })
+    }
+}
+
+fn read_pickle(path: &Path) -> Result<Vec<u8>> {
+    let mut zip = ZipArchive::new(BufReader::new(File::open(path)?))
+        .map_err(|error| anyhow!("not a checkpoint that torch.save wrote ({error})"))?;
+    let is_pickle = |&index: &usize| {
+        let name = zip.name_for_index(index).and_then(Result::ok);
+        name.is_some_and(|name| name.ends_with("data.pkl"))
+    };
+    let pickles: Vec<usize> = (0..zip.len()).filter(is_pickle).collect();
+    let [pickle] = pickles.as_slice() else {
+        bail!("{} files 'data.pkl' in it, expected one", pickles.len());
+    };
+    let mut bytes = Vec::new();
+    zip.by_index(*pickle)?.take(LARGEST_PICKLE + 1).read_to_end(&mut bytes)?;
+    ensure!(
+        bytes.len() as u64 <= LARGEST_PICKLE,
+        "its pickle is larger than {LARGEST_PICKLE} bytes"
+    );
+    Ok(bytes)
+}
+
+fn read_object(pickle: &[u8]) -> Result<Object> {
+    let mut stack = Stack::empty();
+    stack.read_loop(&mut &pickle[..])?;
+    Ok(stack.finalize()?)
+}
+
+/// What a dictionary has under `key`.
+fn entry<'a>(object: &'a Object, key: &str) -> Option<&'a Object> {
+    let entries = match object {
+        Object::Dict(entries) => entries,
+        Object::Build { args, .. } => return entry(args, key),
+        _ => return None,
+    };
+    let named =
+        |(name, _): &&(Object, Object)| matches!(name, Object::Unicode(name) if name == key);
+    entries.iter().find(named).map(|(_, value)| value)
+}
+
+fn read_tensors(path: &Path, key: Option<&str>) -> Result<HashMap<String, Tensor>> {
+    let file = PthTensors::new(path, key)?;
+    let mut tensors = HashMap::new();
+    for (name, info) in file.tensor_infos() {
+        let numbers = info.layout.dims().iter().try_fold(1usize, |all, &dim| all.checked_mul(dim));
+        let fits = numbers.is_some_and(|numbers| numbers <= LARGEST_TENSOR);
+        ensure!(fits, "tensor '{name:.80}' has shape {:?}, which is too large", info.layout.dims());
+        if let Some(tensor) = file.get(name).with_context(|| format!("tensor '{name:.80}'"))? {
+            tensors.insert(name.clone(), tensor.to_dtype(DType::F32)?.contiguous()?);
+        }
+    }
+    ensure!(!tensors.is_empty(), "there are no tensors in it");
+    Ok(tensors)
+}
+
+/// Wrappers (Lightning modules, DataParallel, torch.compile) put their own names before all others.
+fn without_prefix(tensors: HashMap<String, Tensor>) -> HashMap<String, Tensor> {
+    let prefix = tensors.keys().find_map(|name| name.strip_suffix("cls_token")).unwrap_or_default();
+    let prefix = prefix.to_owned();
+    let own = |(name, tensor): (String, Tensor)| {
+        Some((name.strip_prefix(prefix.as_str())?.to_owned(), tensor))
+    };
+    tensors.into_iter().filter_map(own).collect()
+}
