@@ -89,16 +89,7 @@ impl Position {
     /// The FEN, with castling rights as in Shredder-FEN for `chess960`, and an en-passant square only
     /// where a capture is legal.
     pub fn fen(&self, chess960: bool) -> String {
-        let board = &self.board;
-        let text = if chess960 { format!("{board:#}") } else { format!("{board}") };
-        let mut fields: Vec<&str> = text.split(' ').collect();
-        // The board keeps no more than 100 half-moves.
-        let clock = self.halfmove_clock.to_string();
-        fields[4] = &clock;
-        if tokens::legal_en_passant(board).is_none() {
-            fields[3] = "-";
-        }
-        fields.join(" ")
+        write_fen(&self.board, self.halfmove_clock, chess960)
     }
 
     /// Half-moves since the last capture or pawn move.
@@ -157,6 +148,31 @@ pub fn board_after(board: &Board, mv: Move) -> Board {
     let mut after = board.clone();
     after.play_unchecked(mv);
     after
+}
+
+/// The FEN of a board as databases write it: castling rights as `KQkq`, or by the rooks' files where kings and rooks do
+/// not stand as in standard chess; an en-passant square only where a capture is legal.
+pub fn fen_of(board: &Board) -> String {
+    let standard = Color::ALL.into_iter().all(|color| {
+        let rights = board.castle_rights(color);
+        let rooks = rights.short.is_none_or(|file| file == File::H)
+            && rights.long.is_none_or(|file| file == File::A);
+        let none = rights.short.is_none() && rights.long.is_none();
+        none || rooks && board.king(color).file() == File::E
+    });
+    write_fen(board, board.halfmove_clock().into(), !standard)
+}
+
+fn write_fen(board: &Board, halfmove_clock: u16, chess960: bool) -> String {
+    let text = if chess960 { format!("{board:#}") } else { format!("{board}") };
+    let mut fields: Vec<&str> = text.split(' ').collect();
+    // The board keeps no more than 100 half-moves.
+    let clock = halfmove_clock.to_string();
+    fields[4] = &clock;
+    if tokens::legal_en_passant(board).is_none() {
+        fields[3] = "-";
+    }
+    fields.join(" ")
 }
 
 /// A move in UCI notation: castling as the king's two steps, or as king takes rook in Chess960.
@@ -282,6 +298,7 @@ mod tests {
             ("1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - 0 1", true),
         ] {
             assert_eq!(Position::from_fen(fen)?.fen(chess960), fen);
+            assert_eq!(fen_of(Position::from_fen(fen)?.board()), fen);
         }
         Ok(())
     }

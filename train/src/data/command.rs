@@ -2,8 +2,10 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::position::fen_of;
 use clap::Args;
 
 use super::export::{export, is_export};
@@ -42,6 +44,9 @@ pub struct DataCommand {
     /// The format of all files, where their names do not tell.
     #[arg(long, value_enum)]
     format: Option<Format>,
+    /// Between two notes of how far the work is; what was done since is done again after a kill.
+    #[arg(long, default_value = "2s", value_parser = humantime::parse_duration)]
+    commit_every: Duration,
     /// Whose chances the labels of CSV files tell.
     #[arg(long, value_enum, default_value_t = View::White)]
     view: View,
@@ -56,7 +61,7 @@ impl DataCommand {
             && !self.merge
             && !is_export(out)
         {
-            return pack(&inputs, &self.filter, out);
+            return pack(&inputs, &self.filter, self.commit_every, out);
         }
         let datasets = inputs.iter().map(|input| {
             let dataset = input.dataset.as_deref();
@@ -77,7 +82,7 @@ impl DataCommand {
                 );
                 export(&datasets, out)
             }
-            (Some(out), _) => pack(&inputs, &self.filter, out),
+            (Some(out), _) => pack(&inputs, &self.filter, self.commit_every, out),
             (None, Some(count)) => quietly(head(&datasets, count)),
             (None, None) => datasets.into_iter().try_for_each(|file| quietly(info(file))),
         }
@@ -104,11 +109,11 @@ fn head(files: &[&DatasetFile], count: usize) -> Result<()> {
                     return Ok(());
                 }
                 left -= 1;
+                let fen = fen_of(&board);
                 match label {
-                    Label::Centipawns(value) => writeln!(out, "{value:>6} {board}")?,
-                    Label::Mate(white) => {
-                        writeln!(out, "{:>6} {board}", if white { "#" } else { "#-" })?
-                    }
+                    Label::Centipawns(value) => writeln!(out, "{value:>6} {fen}")?,
+                    Label::Mate(true) => writeln!(out, "    #1 {fen}")?,
+                    Label::Mate(false) => writeln!(out, "   #-1 {fen}")?,
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,8 @@ fn packed(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
     let name = || format!("a folder in '{}'; TMPDIR names another place", folder.display());
     let folder = tempfile::tempdir().with_context(name)?;
     let path = folder.path().join("packed.azd");
-    pack(inputs, &[], &path).with_context(|| packing(&path))?;
+    // Nobody goes on with a file that has no name.
+    pack(inputs, &[], Duration::MAX, &path).with_context(|| packing(&path))?;
     Ok(Arc::new(DatasetFile::open(&path)?))
 }
 

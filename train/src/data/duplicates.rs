@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use azimuth::position::repetition_key;
 use cozy_chess::Board;
 
 /// Zobrist hashes are evenly spread already.
@@ -23,14 +24,14 @@ impl Hasher for Unchanged {
     }
 }
 
-/// The positions seen, by their Zobrist hashes: pieces, side to move, castling rights, en passant, not the move
-/// counters. Takes 9 to 18 bytes a position.
+/// The positions seen, by their Zobrist hashes: pieces, side to move, castling rights, en passant where it is legal, not
+/// the move counters. Takes 9 to 18 bytes a position.
 #[derive(Default)]
 pub struct Duplicates(HashSet<u64, BuildHasherDefault<Unchanged>>);
 
 impl Duplicates {
     /// Remembers a position. False where it is known.
     pub fn is_new(&mut self, board: &Board) -> bool {
-        self.0.insert(board.hash())
+        self.0.insert(repetition_key(board))
     }
 }

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use azimuth::position::board_after;
+use azimuth::position::{board_after, fen_of};
 use cozy_chess::{Board, Color, Move, util::display_san_move};
 use indicatif::ProgressBar;
 
@@ -96,10 +96,11 @@ impl Format for CsvWriter {
 
     fn family(&mut self, family: Family, sink: &mut dyn Write) -> Result<()> {
         for (board, label) in family.positions() {
+            let fen = fen_of(&board);
             match label {
-                Label::Centipawns(value) => writeln!(sink, "{board:#},{value}")?,
-                Label::Mate(true) => writeln!(sink, "{board:#},#1")?,
-                Label::Mate(false) => writeln!(sink, "{board:#},#-1")?,
+                Label::Centipawns(value) => writeln!(sink, "{fen},{value}")?,
+                Label::Mate(true) => writeln!(sink, "{fen},#1")?,
+                Label::Mate(false) => writeln!(sink, "{fen},#-1")?,
             }
         }
         Ok(())
@@ -131,8 +132,17 @@ impl PgnWriter {
     fn write(&mut self, family: &Family, next: Option<&Board>, sink: &mut dyn Write) -> Result<()> {
         let board = &family.board;
         if !self.in_game {
-            // FENs with the castling rooks' files stand for all games, and name no variant.
-            writeln!(sink, "[Event \"?\"]\n[Result \"*\"]\n[FEN \"{board:#}\"]\n[SetUp \"1\"]\n")?;
+            let fen = fen_of(board);
+            // Castling rights by the rooks' files are Chess960's.
+            let standard = fen
+                .split(' ')
+                .nth(2)
+                .is_some_and(|rights| rights.bytes().all(|b| b"KQkq-".contains(&b)));
+            let variant = if standard { "" } else { "[Variant \"Chess960\"]\n" };
+            writeln!(
+                sink,
+                "[Event \"?\"]\n[Result \"*\"]\n{variant}[FEN \"{fen}\"]\n[SetUp \"1\"]\n"
+            )?;
         }
         let children = match &family.labels {
             Labels::Children(children) => children.as_slice(),

@@ -10,7 +10,7 @@ use super::packed::PackedPosition;
 use super::split::Split;
 
 /// Longer games are no games; one without an end must not fill the memory.
-pub const MOST_LABELS_A_GAME: usize = 1 << 20;
+pub const MOST_LABELS_A_GAME: usize = 1 << 18;
 
 /// A position with what the data says of it, or of the positions after its moves, which are siblings.
 #[derive(Clone, Debug, PartialEq)]

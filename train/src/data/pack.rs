@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use crossbeam_channel::{Sender, bounded};
@@ -31,14 +32,19 @@ struct ReadBatch {
 }
 
 /// Packs `inputs` into `out`. Goes on where an earlier run was killed.
-pub fn pack(inputs: &[Input], filters: &[Filter], out: &Path) -> Result<()> {
+pub fn pack(
+    inputs: &[Input],
+    filters: &[Filter],
+    commit_every: Duration,
+    out: &Path,
+) -> Result<()> {
     let hashes = hashes(inputs)?;
     let named = |(input, sha256): (&Input, &String)| json!({"name": input.name(), "sha256": sha256, "format": made_by(input)});
     let job = json!({
         "inputs": inputs.iter().zip(&hashes).map(named).collect::<Vec<_>>(),
         "filters": filters.iter().map(Filter::to_string).collect::<Vec<_>>(),
     });
-    let Some(mut packer) = Packer::open(out, &job, filters.to_vec())? else {
+    let Some(mut packer) = Packer::open(out, &job, filters.to_vec(), commit_every)? else {
         eprintln!("'{}' is complete", out.display());
         return Ok(());
     };
@@ -46,6 +52,16 @@ pub fn pack(inputs: &[Input], filters: &[Filter], out: &Path) -> Result<()> {
     if (begun, record) != (0, 0) {
         eprintln!("continuing with file {} after {record} records", begun + 1);
     }
+    let packed = pack_inputs(inputs, hashes, &mut packer);
+    match packed {
+        Ok(()) => packer.finish(),
+        // What was refused is to be mended, and is then another file.
+        Err(error) => packer.discard().and(Err(error)),
+    }
+}
+
+fn pack_inputs(inputs: &[Input], hashes: Vec<String>, packer: &mut Packer) -> Result<()> {
+    let (begun, _) = packer.place();
     for (number, (input, sha256)) in inputs.iter().zip(hashes).enumerate().skip(begun) {
         packer.begin(Source {
             name: input.name(),
@@ -56,8 +72,8 @@ pub fn pack(inputs: &[Input], filters: &[Filter], out: &Path) -> Result<()> {
             labels: 0,
             skipped: Skipped::new(),
         });
-        pack_input(input, &mut packer)
-            .with_context(|| format!("data file '{}'", input.path.display()))?;
+        let name = || format!("data file '{}'", input.path.display());
+        pack_input(input, packer).with_context(name)?;
         let made_from = input.dataset.as_ref().map(|dataset| {
             let description = dataset.description();
             (description.sources.clone(), description.duplicates, description.filtered)
@@ -65,7 +81,7 @@ pub fn pack(inputs: &[Input], filters: &[Filter], out: &Path) -> Result<()> {
         packer.end(made_from)?;
         eprintln!("{} of {} files, {} positions", number + 1, inputs.len(), packer.positions());
     }
-    packer.finish()
+    Ok(())
 }
 
 fn made_by(input: &Input) -> serde_json::Value {
@@ -81,7 +97,7 @@ fn hashes(inputs: &[Input]) -> Result<Vec<String>> {
                 let hash = scope.spawn(|| input.sha256(&read));
                 while !hash.is_finished() {
                     bar.set_position(read.load(Ordering::Relaxed));
-                    thread::park_timeout(std::time::Duration::from_millis(20));
+                    thread::park_timeout(Duration::from_millis(20));
                 }
                 hash.join()
             });

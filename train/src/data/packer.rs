@@ -14,9 +14,6 @@ use super::file::writer::{Writer, clear};
 use super::filter::Filter;
 use super::read::games::{Skipped, skip};
 
-/// Between two notes of how far a run is; what was done since is done again after a kill.
-const BETWEEN_COMMITS: Duration = Duration::from_secs(2);
-
 /// A dataset in the making.
 pub struct Packer {
     out: PathBuf,
@@ -24,13 +21,19 @@ pub struct Packer {
     writer: Writer,
     filters: Vec<Filter>,
     duplicates: Duplicates,
+    commit_every: Duration,
     committed: Instant,
 }
 
 impl Packer {
     /// Begins `out`, or goes on with it; `None` where it is complete. `job` is all that decides which bytes come out.
-    /// Fails where `out` exists or was begun by another job.
-    pub fn open(out: &Path, job: &Value, filters: Vec<Filter>) -> Result<Option<Self>> {
+    /// What is done after a commit is done again after a kill. Fails where `out` exists or was begun by another job.
+    pub fn open(
+        out: &Path,
+        job: &Value,
+        filters: Vec<Filter>,
+        commit_every: Duration,
+    ) -> Result<Option<Self>> {
         let name = || format!("--out '{}'", out.display());
         let begun = Journal::read(out)?;
         if out.exists() {
@@ -48,9 +51,9 @@ impl Packer {
             out.display()
         );
         let writer = Writer::open(out, journal.writer.clone()).with_context(name)?;
-        let (out, committed) = (out.to_owned(), Instant::now());
+        let (out, duplicates, committed) = (out.to_owned(), Duplicates::default(), Instant::now());
         let mut packer =
-            Self { out, journal, writer, filters, duplicates: Duplicates::default(), committed };
+            Self { out, journal, writer, filters, duplicates, commit_every, committed };
         match begins {
             true => packer.commit()?,
             false => packer.remember()?,
@@ -103,7 +106,7 @@ impl Packer {
         for (reason, count) in skipped {
             *source.skipped.entry(reason).or_default() += count;
         }
-        if self.committed.elapsed() > BETWEEN_COMMITS {
+        if self.committed.elapsed() >= self.commit_every {
             self.commit()?;
         }
         Ok(())
@@ -142,6 +145,12 @@ impl Packer {
     pub fn finish(mut self) -> Result<()> {
         self.commit()?;
         self.writer.finish(&self.journal.description)?;
+        Journal::remove(&self.out)
+    }
+
+    /// Removes all that was begun.
+    pub fn discard(self) -> Result<()> {
+        clear(&self.out);
         Journal::remove(&self.out)
     }
 

@@ -1,6 +1,7 @@
 //! What can be asked of the labelling on the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
@@ -47,6 +48,9 @@ pub struct LabelOptions {
     /// The weights whose beam walks; the engine's own where none are given.
     #[arg(long)]
     pub weights: Option<PathBuf>,
+    /// Between two notes of how far the work is; what was done since is done again after a kill.
+    #[arg(long, default_value = "2s", value_parser = humantime::parse_duration)]
+    pub commit_every: Duration,
     /// Seed of starts and walks.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -53,7 +53,8 @@ pub fn label(options: &LabelOptions) -> Result<()> {
     let made_by = made_by(options, engines[0].name())?;
     let job =
         json!({"label": made_by, "starts": starts.sha256, "shard": options.shard.to_string()});
-    let Some(mut packer) = Packer::open(&options.out, &job, Vec::new())? else {
+    let Some(mut packer) = Packer::open(&options.out, &job, Vec::new(), options.commit_every)?
+    else {
         eprintln!("'{}' is complete", options.out.display());
         return Ok(());
     };

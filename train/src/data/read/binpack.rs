@@ -110,3 +110,86 @@ fn family(entry: &TrainingDataEntry) -> Result<Family> {
     let board = position.board();
     Ok(Family::own(board.clone(), label.seen_by(board.side_to_move())))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use cozy_chess::Board;
+    use sfbinpack::CompressedTrainingDataEntryWriter;
+    use sfbinpack::chess::coords::Square as SfSquare;
+    use sfbinpack::chess::r#move::Move as SfMove;
+    use sfbinpack::chess::position::Position as SfPosition;
+
+    use super::*;
+
+    fn open(file: &tempfile::NamedTempFile) -> Result<Binpack> {
+        Binpack::open(file.path(), Arc::default())
+    }
+
+    #[test]
+    fn a_stem_is_read_byte_for_byte() -> Result<()> {
+        // A chunk with one chain: the example of the format's own tests, and no moves after it.
+        let stem = [
+            98, 121, 192, 21, 24, 76, 241, 100, 100, 106, 0, 4, 8, 48, 2, 17, 17, 145, 19, 117,
+            247, 0, 0, 0, 61, 232, 0, 253, 0, 39, 0, 2,
+        ];
+        let mut file = tempfile::NamedTempFile::new()?;
+        file.write_all(b"BINP\x22\0\0\0")?;
+        file.write_all(&stem)?;
+        file.write_all(&[0, 0])?;
+        let mut binpack = open(&file)?;
+        let game = binpack.next(&mut Skipped::new())?.context("a game")?;
+        let board = "1r3rk1/p2qnpb1/6pp/P1p1p3/3nN3/2QP2P1/R3PPBP/2B2RK1 b - - 2 20";
+        let board: Board = board.parse().expect("valid");
+        // 253 stands for -127, of Black, who moves.
+        assert_eq!(game.families, [Family::own(board, Label::Centipawns(127))]);
+        assert!(binpack.next(&mut Skipped::new())?.is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn chains_written_by_the_library_are_games() -> Result<()> {
+        let mut file = tempfile::NamedTempFile::new()?;
+        let moves = [(12, 28), (52, 36), (6, 21), (57, 42), (5, 33)];
+        {
+            let mut writer = CompressedTrainingDataEntryWriter::new(file.as_file_mut())
+                .map_err(|error| anyhow!("{error}"))?;
+            for game in 0..3i16 {
+                let mut position = SfPosition::new();
+                for (ply, (from, to)) in moves.into_iter().enumerate() {
+                    let mv = SfMove::normal(SfSquare::new(from), SfSquare::new(to));
+                    let score = match (game, ply) {
+                        (2, 4) => 31_990,
+                        (1, 2) => NO_SCORE,
+                        _ => game * 100 + ply as i16,
+                    };
+                    let entry =
+                        TrainingDataEntry { pos: position, mv, score, ply: ply as u16, result: 0 };
+                    writer.write_entry(&entry).map_err(|error| anyhow!("{error}"))?;
+                    position.do_move(mv);
+                }
+            }
+        }
+        let (mut binpack, mut skipped) = (open(&file)?, Skipped::new());
+        let mut games = Vec::new();
+        while let Some(game) = binpack.next(&mut skipped)? {
+            games.push(game.families);
+        }
+        assert_eq!(games.iter().map(Vec::len).collect::<Vec<_>>(), [5, 4, 5]);
+        assert_eq!(skipped, [("without a score".to_owned(), 1)].into());
+        let labels = |families: &[Family]| -> Vec<Label> {
+            families.iter().flat_map(Family::positions).map(|(_, label)| label).collect()
+        };
+        // Every second one is Black's.
+        assert_eq!(labels(&games[0]), [0, -1, 2, -3, 4].map(Label::Centipawns));
+        assert_eq!(labels(&games[2])[4], Label::Mate(true));
+        let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";
+        assert_eq!(games[0][4].board.to_string(), fen);
+
+        let mut binpack = open(&file)?;
+        binpack.skip_to(2)?;
+        assert_eq!(binpack.next(&mut skipped)?.map(|game| game.families), Some(games[2].clone()));
+        Ok(())
+    }
+}

@@ -75,3 +75,35 @@ fn family(bytes: &[u8; RECORD]) -> Result<Family> {
         builder.build().map_err(|error| anyhow!("not a legal position ({error})"))?;
     Ok(Family::own(board, Label::from_bits(record.score)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The record that the library makes of a line of text.
+    fn record(text: &str) -> Vec<u8> {
+        let board: ChessBoard = text.parse().expect("valid");
+        let (occupied, score) = (board.occ.to_le_bytes(), board.score.to_le_bytes());
+        let rest = [board.result, board.ksq, board.opp_ksq, 0, 0, 0];
+        [&occupied[..], &board.pcs, &score, &rest].concat()
+    }
+
+    #[test]
+    fn records_are_seen_from_the_side_to_move() -> Result<()> {
+        let white = record("4k3/2p5/8/8/8/8/4P3/R3K3 w - - 0 1 | 120 | 1.0");
+        let black = record("4k3/2p5/8/8/8/8/4P3/R3K3 b - - 0 1 | 120 | 1.0");
+        let mut bullet = Bullet::new(Box::new(std::io::Cursor::new([white, black].concat())));
+        for (fen, centipawns) in [
+            ("4k3/2p5/8/8/8/8/4P3/R3K3 w - - 0 1", 120),
+            // Sides exchanged and ranks mirrored: Black, who moves, is White here.
+            ("r3k3/4p3/8/8/8/8/2P5/4K3 w - - 0 1", -120),
+        ] {
+            let game = bullet.next(&mut Skipped::new())?.context("a position")?;
+            let board = fen.parse().expect("valid");
+            assert_eq!(game.families, [Family::own(board, Label::Centipawns(centipawns))]);
+        }
+        assert!(bullet.next(&mut Skipped::new())?.is_none());
+        assert_eq!(bullet.record(), 2);
+        Ok(())
+    }
+}

@@ -125,3 +125,71 @@ fn moved(mv: ViriMove) -> Move {
     let promotion = mv.promotion_type().and_then(|piece| Piece::try_index(piece.index()));
     Move { from: square(mv.from()), to: square(mv.to()), promotion }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use viriformat::chess::board::Board as ViriBoard;
+    use viriformat::chess::chessmove::MoveFlags;
+    use viriformat::chess::piece::PieceType;
+    use viriformat::chess::types::Square as ViriSquare;
+
+    const START: &str = "rn2k2r/P3pppp/8/8/8/8/5PPP/R3K2R w KQkq - 4 20";
+
+    /// Castling, a move of the king and a promotion, as the library writes them.
+    fn example() -> Vec<u8> {
+        let mut board = ViriBoard::new();
+        board.set_from_fen(START, false).expect("valid");
+        let mut game = ViriGame::new(&board);
+        let square = |index: u8| ViriSquare::new(index).expect("a square");
+        game.add_move(ViriMove::new_with_flags(square(4), square(7), MoveFlags::Castle), 10);
+        game.add_move(ViriMove::new(square(60), square(59)), -20);
+        game.add_move(ViriMove::new_with_promo(square(48), square(57), PieceType::Knight), 31_990);
+        let mut bytes = Vec::new();
+        game.serialise_into(&mut bytes).expect("written");
+        bytes
+    }
+
+    #[test]
+    fn games_written_by_the_library_are_read() -> Result<()> {
+        let twice = [example(), example()].concat();
+        let mut viri = Viriformat::new(Box::new(std::io::Cursor::new(twice)));
+        viri.skip_to(1)?;
+        let game = viri.next(&mut Skipped::new())?.context("a game")?;
+        let labels: Vec<Label> =
+            game.families.iter().flat_map(Family::positions).map(|(_, label)| label).collect();
+        assert_eq!(labels, [Label::Centipawns(10), Label::Centipawns(-20), Label::Mate(true)]);
+        let start: Board = START.parse().expect("valid");
+        assert_eq!(game.families[0].board, start);
+        let last = "rn1k3r/P3pppp/8/8/8/8/5PPP/R4RK1 w - - 6 21";
+        assert_eq!(game.families[2].board.to_string(), last);
+        assert!(viri.next(&mut Skipped::new())?.is_none());
+
+        let mut illegal = example();
+        // To b7 in place of b8.
+        let third = illegal.len() - 8;
+        illegal[third..third + 2].copy_from_slice(&(48u16 | 49 << 6).to_le_bytes());
+        let error = Viriformat::new(Box::new(std::io::Cursor::new(illegal)))
+            .next(&mut Skipped::new())
+            .expect_err("no such move");
+        assert!(format!("{error:#}").contains("game 1: move 3 (a7b7) is not legal"), "{error:#}");
+        Ok(())
+    }
+
+    #[test]
+    fn no_bytes_panic() {
+        let whole = example();
+        for index in 0..whole.len() {
+            for value in [0, 1, 6, 7, 64, 127, 255] {
+                let mut damaged = whole.clone();
+                damaged[index] = value;
+                let _ = Viriformat::new(Box::new(std::io::Cursor::new(damaged)))
+                    .next(&mut Skipped::new());
+            }
+            let cut = std::io::Cursor::new(whole[..index].to_vec());
+            let read = Viriformat::new(Box::new(cut)).next(&mut Skipped::new());
+            assert!(index == 0 || read.is_err(), "{index}");
+        }
+    }
+}

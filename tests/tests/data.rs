@@ -1,0 +1,381 @@
+//! Datasets: every format against files that its own library wrote, hostile files refused, and runs that are killed
+//! again and again end in the bytes of one that was not.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use azimuth_tests::{binary, python, stockfish, trainer};
+
+const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+
+/// How often a run is killed.
+const KILLS: usize = 20;
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Packs files, and returns what `data` wrote.
+fn pack(files: &[&Path], out: &Path, more: &[&str]) -> Result<()> {
+    let files: Vec<String> = files.iter().map(|path| text(path)).collect();
+    let mut arguments = vec!["data"];
+    arguments.extend(files.iter().map(String::as_str));
+    let out = text(out);
+    arguments.extend(["--out", &out]);
+    arguments.extend(more);
+    trainer(&arguments)?;
+    Ok(())
+}
+
+/// The lines of a dataset written as CSV, sorted: its parts hold them in other orders.
+fn lines(dataset: &Path) -> Result<Vec<String>> {
+    let csv = dataset.with_extension("out.csv");
+    pack(&[dataset], &csv, &[])?;
+    let lines = std::fs::read_to_string(&csv)?;
+    std::fs::remove_file(csv)?;
+    Ok(sorted(lines.lines().skip(1)))
+}
+
+fn sorted<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// Without the move counters, which some formats leave out.
+fn without_counters(lines: &[String]) -> Vec<String> {
+    let shorter = lines.iter().map(|line| {
+        let (fen, label) = line.rsplit_once(',').unwrap_or_default();
+        let fields: Vec<&str> = fen.split(' ').take(4).collect();
+        format!("{},{label}", fields.join(" "))
+    });
+    let shorter: Vec<String> = shorter.collect();
+    sorted(shorter.iter().map(String::as_str))
+}
+
+#[test]
+fn every_format_is_read_as_its_library_wrote_it() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    let expected = python("write_data.py", &[&text(folder.path())])?;
+    let expected = sorted(expected.lines());
+    assert!(expected.len() > 2_000, "{}", expected.len());
+    for (name, more) in [
+        ("games.pgn", &[][..]),
+        ("zipped.pgn.zst", &[]),
+        ("positions.csv", &[]),
+        ("probabilities.csv", &["--view", "side-to-move"]),
+        ("positions.epd", &[]),
+        ("positions.bag", &[]),
+        ("positions.bagz", &[]),
+    ] {
+        let out = at(&format!("{name}.azd"));
+        pack(&[&at(name)], &out, more)?;
+        assert_same(&lines(&out)?, &expected, name);
+    }
+    let out = at("lichess.azd");
+    pack(&[&at("positions.jsonl.zst")], &out, &[])?;
+    assert_same(&without_counters(&lines(&out)?), &without_counters(&expected), "lichess");
+
+    // All of them together are the first one: the rest is there already.
+    let (all, one) = (at("all.azd"), at("games.pgn.azd"));
+    pack(&[&at("games.pgn"), &at("positions.bag"), &at("positions.epd")], &all, &[])?;
+    assert_same(&lines(&all)?, &lines(&one)?, "all");
+    assert_eq!(duplicates(&all)?, duplicates(&one)? + 2 * expected.len());
+    Ok(())
+}
+
+/// How many positions `data --info` says were left out because they were there before.
+fn duplicates(dataset: &Path) -> Result<usize> {
+    let info = trainer(&["data", "--info", &text(dataset)])?;
+    let line = info.lines().find_map(|line| line.trim().strip_prefix("duplicates"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    number.with_context(|| info.clone())
+}
+
+/// Says where they differ first, not all of them.
+fn assert_same(found: &[String], expected: &[String], name: &str) {
+    let differ = found.iter().zip(expected).find(|(found, expected)| found != expected);
+    assert_eq!(differ, None, "{name}");
+    assert_eq!(found.len(), expected.len(), "{name}");
+}
+
+#[test]
+fn a_dataset_goes_out_and_comes_back() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    let packed = at("packed.azd");
+    pack(&[Path::new(GAMES)], &packed, &[])?;
+    let whole = lines(&packed)?;
+    for name in ["back.pgn", "back.pgn.zst", "back.csv", "back.csv.zst"] {
+        let (out, again) = (at(name), at(&format!("{name}.azd")));
+        pack(&[&packed], &out, &[])?;
+        pack(&[&out], &again, &[])?;
+        assert_same(&lines(&again)?, &whole, name);
+    }
+
+    // What filters keep meets their conditions, and what they leave out does not.
+    let quiet = at("quiet.azd");
+    pack(&[&packed], &quiet, &["--filter", "cp=-200..200,ply=20..", "--filter", "not-in-check"])?;
+    let kept = lines(&quiet)?;
+    let wanted = |line: &&String| {
+        let (fen, label) = line.rsplit_once(',').unwrap_or_default();
+        let fields: Vec<&str> = fen.split(' ').collect();
+        let black = i32::from(fields[1] == "b");
+        let ply = fields[5].parse::<i32>().map_or(0, |number| (number - 1) * 2 + black);
+        label.parse::<i32>().is_ok_and(|value| value.abs() <= 200) && ply >= 20
+    };
+    let expected = whole.iter().filter(wanted).count();
+    assert!(kept.iter().all(|line| wanted(&line)) && kept.len() <= expected);
+    assert!(kept.len() > expected * 8 / 10, "{} of {expected}", kept.len());
+
+    // Two halves, put together, are the whole.
+    let (first, second, merged) = (at("first.azd"), at("second.azd"), at("merged.azd"));
+    pack(&[&packed], &first, &["--filter", "cp=..10"])?;
+    pack(&[&packed], &second, &["--filter", "cp=11..", "--merge"])?;
+    pack(&[&first, &second, &first], &merged, &["--merge"])?;
+    let mates = whole.iter().filter(|line| line.contains('#')).count();
+    assert_eq!(lines(&merged)?.len() + mates, whole.len());
+
+    let head = trainer(&["data", "--head", "3", &text(&packed)])?;
+    assert_eq!(head.lines().count(), 3, "{head}");
+    let error =
+        trainer(&["data", GAMES, "--merge", "--out", &text(&at("x.azd"))]).expect_err("PGN");
+    assert!(error.to_string().contains("not a dataset"), "{error}");
+    let error = pack(&[&packed], &packed, &[]).expect_err("it exists");
+    assert!(error.to_string().contains("it exists"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn training_on_a_dataset_is_training_on_its_games() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let packed = folder.path().join("packed.azd");
+    pack(&[Path::new(GAMES)], &packed, &[])?;
+    let measured = [GAMES, &text(&packed)].map(|data| -> Result<String> {
+        let out = text(&folder.path().join("run.safetensors"));
+        let printed = trainer(&[
+            "train",
+            "--data",
+            data,
+            "--out",
+            &out,
+            "--steps",
+            "20",
+            "--anchors",
+            "64",
+            "--positives",
+            "2",
+            "--siblings",
+            "4",
+        ]);
+        std::fs::remove_file(folder.path().join("run.checkpoint"))?;
+        printed
+    });
+    let [games, packed] = measured;
+    assert_eq!(games?, packed?);
+    Ok(())
+}
+
+/// What the trainer says of a file that it refuses, within bounds of memory and time.
+fn refusal(file: &Path) -> Result<String> {
+    let mut out = file.as_os_str().to_owned();
+    out.push(".refused.azd");
+    let out = PathBuf::from(out);
+    // Four times what the program maps for itself; its data are bounded by megabytes.
+    let script = format!(
+        "ulimit -v 4000000; exec '{}' data '{}' --out '{}'",
+        binary("azimuth-train")?.display(),
+        file.display(),
+        out.display()
+    );
+    let asked = Instant::now();
+    let output = Command::new("bash").args(["-c", &script]).output()?;
+    let errors = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    ensure!(output.status.code() == Some(1), "{}: {errors}", file.display());
+    ensure!(!out.exists(), "{}: something stands under the final name", file.display());
+    ensure!(asked.elapsed() < Duration::from_secs(30), "{}: it took too long", file.display());
+    ensure!(errors.lines().count() == 1, "{}: {errors}", file.display());
+    let name = file.file_name().context("no name")?.to_string_lossy().into_owned();
+    ensure!(errors.contains(&name), "{name}: {errors}");
+    Ok(errors)
+}
+
+/// Frames of zstd that come to `megabytes` of `byte`, after `start`.
+fn bomb(start: &str, byte: u8, megabytes: usize) -> Result<Vec<u8>> {
+    let frame = zstd::encode_all(vec![byte; 1 << 20].as_slice(), 1)?;
+    let mut bytes = zstd::encode_all(start.as_bytes(), 1)?;
+    (0..megabytes).for_each(|_| bytes.extend_from_slice(&frame));
+    Ok(bytes)
+}
+
+#[test]
+fn hostile_files_are_refused() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    let packed = at("packed.azd");
+    pack(&[Path::new(GAMES)], &packed, &[])?;
+    let whole = std::fs::read(&packed)?;
+    let damaged = |place: usize| {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        bytes
+    };
+    let index =
+        |places: &[u64]| places.iter().flat_map(|place| place.to_le_bytes()).collect::<Vec<u8>>();
+    let kings = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
+    let record = |fen: &[u8], p: f64| [&[fen.len() as u8], fen, &p.to_be_bytes()].concat();
+    let one = |record: Vec<u8>| {
+        [record.clone(), index(&[record.len() as u64, record.len() as u64])].concat()
+    };
+    let zipped = |text: &str| zstd::encode_all(text.as_bytes(), 1);
+    let half = |bytes: Vec<u8>| bytes[..bytes.len() / 2].to_vec();
+    let far = [record(b"x", 0.5), index(&[1 << 63, 10])].concat();
+    let mut board = vec![0u8; 32];
+    board[0] = 0x10;
+    for (name, bytes, part) in [
+        ("short.azd", whole[..whole.len() - 7].to_vec(), "not complete"),
+        ("long.azd", [whole.clone(), vec![0]].concat(), "not complete"),
+        ("header.azd", damaged(30), "block 0: its checksum differs"),
+        ("block.azd", damaged(5_000), "block 1: its checksum differs"),
+        ("description.azd", damaged(whole.len() - 9), "the description's checksum differs"),
+        ("newer.azd", damaged(16), "version 0, expected 1"),
+        ("empty.azd", Vec::new(), "too short"),
+        ("text.azd", vec![b'x'; 9_000], "not a dataset"),
+        ("empty.bag", Vec::new(), "too short for a bag"),
+        ("short.bag", half(one(record(kings.as_bytes(), 0.5))), "not a bag, or not complete"),
+        ("index.bag", index(&[1 << 63]), "not a bag, or not complete"),
+        ("far.bag", far, "record 0: the index says bytes 0 to 9223372036854775808"),
+        ("length.bag", one([&[0xff; 9][..], &[0]].concat()), "record 0: it ends within its length"),
+        ("longer.bag", one([&[0x7f][..], &[b'8'; 20]].concat()), "a FEN of 127 bytes"),
+        ("utf8.bag", one(record(b"\xff\xfe", 0.5)), "record 0: the FEN is not UTF-8"),
+        ("illegal.bag", one(record(b"8/8/8/8/8/8/8/8 w - - 0 1", 0.5)), "record 0: FEN '8/8"),
+        ("chance.bag", one(record(kings.as_bytes(), f64::NAN)), "win probability NaN"),
+        ("plain.bagz", one(record(kings.as_bytes(), 0.5)), "record 0: not zstd"),
+        (
+            "bomb.bagz",
+            one(zstd::encode_all(vec![0; 1 << 26].as_slice(), 1)?),
+            "record 0: not zstd of at most",
+        ),
+        (
+            "illegal.pgn",
+            b"[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]\n\n1. e4 *".to_vec(),
+            "game 1: FEN '8/8",
+        ),
+        ("move.pgn", b"1. e4 { [%eval 1] } e4 *".to_vec(), "game 1: move 'e4' is not legal"),
+        ("short.pgn.zst", half(std::fs::read(GAMES)?), "incomplete frame"),
+        ("bomb.pgn.zst", bomb("1. e4 { ", b'x', 8_000)?, "game 1: unterminated comment"),
+        ("bomb.csv.zst", bomb("fen,cp\n", b'x', 8_000)?, "line 2: longer than"),
+        ("utf8.csv", b"fen,cp\n\xff\xff,1\n".to_vec(), "line 2: not UTF-8"),
+        ("illegal.csv", format!("fen,cp\n{kings},1\n{kings} w,1\n").into_bytes(), "line 3: FEN"),
+        (
+            "number.csv",
+            format!("fen,cp\n{kings},1e999\n").into_bytes(),
+            "line 2: '1e999': not centipawns",
+        ),
+        ("headings.csv", b"a,b\n".to_vec(), "the headings name no column 'fen'"),
+        ("illegal.epd", b"8/8/8/8/8/8/8/8 w - - ce 1;\n".to_vec(), "line 1: FEN"),
+        (
+            "number.epd",
+            b"4k3/8/8/8/8/8/8/4K3 w - - ce 99999999999;\n".to_vec(),
+            "line 1: ce '99999999999'",
+        ),
+        ("bomb.epd.zst", bomb("", b'/', 8_000)?, "line 1: longer than"),
+        ("broken.jsonl", b"{\"fen\": \"".to_vec(), "line 1: EOF"),
+        ("deep.jsonl", vec![b'['; 100_000], "line 1: "),
+        (
+            "illegal.jsonl.zst",
+            zipped("{\"fen\":\"8/8/8/8/8/8/8/8 w - -\",\"evals\":[]}")?,
+            "line 1: FEN",
+        ),
+        ("magic.binpack", b"BIMP\x04\0\0\0aaaa".to_vec(), "Invalid magic"),
+        ("short.binpack", b"BINP\xff\xff\0\0aaaa".to_vec(), "fill whole buffer"),
+        ("large.binpack", b"BINP\xff\xff\xff\xffaaaa".to_vec(), "Chunk size larger"),
+        ("noise.binpack", [&b"BINP\xc0\x12\0\0"[..], &[0x5a; 4800]].concat(), "game 1"),
+        ("short.bullet", vec![0; 33], "position 0"),
+        ("tail.bullet", [board.clone(), vec![0; 5]].concat(), "position 0: not a legal position"),
+        ("noise.bullet", vec![0xee; 64], "position 0: "),
+        ("short.viri", vec![0; 20], "game 1: damaged"),
+        ("noise.viri", vec![0xee; 640], "game 1: "),
+        ("endless.viri.zst", bomb("", 0x55, 8_000)?, "game 1: "),
+        ("what.xyz", b"x".to_vec(), "the format does not follow from the name"),
+    ] {
+        let path = at(name);
+        std::fs::write(&path, bytes)?;
+        let error = refusal(&path).with_context(|| name.to_owned())?;
+        assert!(error.contains(part), "{name}: {error}");
+    }
+    assert!(refusal(&at("missing.pgn"))?.contains("No such file"));
+    Ok(())
+}
+
+/// Starts a command again and again, kills each run at some moment, until it has been killed twenty times in all, and
+/// compares what every run that came through wrote.
+fn kill_and_continue(arguments: &[&str], folder: &Path) -> Result<()> {
+    let run = |out: &Path| -> Result<Command> {
+        let mut command = Command::new(binary("azimuth-train")?);
+        command.args(arguments).arg("--out").arg(out).stdout(Stdio::null()).stderr(Stdio::piped());
+        Ok(command)
+    };
+    let began = Instant::now();
+    let straight = folder.join("straight.azd");
+    ensure!(run(&straight)?.output()?.status.success(), "the run without kills failed");
+    let (took, expected) = (began.elapsed(), std::fs::read(&straight)?);
+    let (mut kills, mut continued, mut starts, mut number) = (0, 0, 0u32, 0);
+    while kills < KILLS {
+        let out = folder.join(format!("killed-{number}.azd"));
+        while !out.exists() || PathBuf::from(format!("{}.journal", out.display())).exists() {
+            let mut child = run(&out)?.spawn()?;
+            // Moments all over the run, of which no two are alike.
+            starts += 1;
+            let moment = took.mul_f64((f64::from(starts) * 0.618_034).fract());
+            let asked = Instant::now();
+            while asked.elapsed() < moment && child.try_wait()?.is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if child.try_wait()?.is_none() && kills < KILLS {
+                child.kill()?;
+                kills += 1;
+            }
+            let status = child.wait()?;
+            let mut said = String::new();
+            child.stderr.take().context("no errors")?.read_to_string(&mut said)?;
+            ensure!(status.success() || status.code().is_none(), "it failed: {said}");
+            continued += usize::from(said.contains("continuing"));
+        }
+        ensure!(std::fs::read(&out)? == expected, "other bytes after {kills} kills");
+        number += 1;
+    }
+    ensure!(continued > 0, "no run went on where another was killed");
+    let names = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
+    let names: Vec<_> = names.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    ensure!(!names.iter().any(|name| name.contains(".azd.")), "something is left: {names:?}");
+    Ok(())
+}
+
+#[test]
+fn killed_packing_goes_on_to_the_same_bytes() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let inputs = tempfile::tempdir()?;
+    let (packed, csv) = (inputs.path().join("packed.azd"), inputs.path().join("most.csv.zst"));
+    pack(&[Path::new(GAMES)], &packed, &["--filter", "no-mate"])?;
+    pack(&[&packed], &csv, &[])?;
+    let (packed, csv) = (text(&packed), text(&csv));
+    kill_and_continue(&["data", &csv, GAMES, &packed, "--commit-every", "1ms"], folder.path())
+}
+
+#[test]
+fn killed_labelling_goes_on_to_the_same_bytes() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let inputs = tempfile::tempdir()?;
+    let fens = inputs.path().join("fens.txt");
+    std::fs::write(&fens, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n")?;
+    let (fens, engine) = (text(&fens), text(&stockfish()?));
+    let command =
+        ["label", "--engine", &engine, "--fens", &fens, "--walks", "1280", "--plies", "4"];
+    let more = ["--depth", "1", "--engines", "2", "--commit-every", "1ms"];
+    kill_and_continue(&[&command[..], &more].concat(), folder.path())
+}
