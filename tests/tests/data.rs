@@ -309,6 +309,17 @@ fn hostile_files_are_refused() -> Result<()> {
         assert!(error.contains(part), "{name}: {error}");
     }
     assert!(refusal(&at("missing.pgn"))?.contains("No such file"));
+
+    // Records that are bad by themselves can be left out, and are counted; a file that is cut short cannot.
+    let (mixed, out) = (at("mixed.csv"), at("mixed.azd"));
+    let rows = format!("fen,cp\n{kings},1\n8/8/8/8/8/8/8/8 w - - 0 1,1\n{kings} w,1\n");
+    std::fs::write(&mixed, rows)?;
+    pack(&[&mixed, &at("move.pgn"), &at("illegal.bag")], &out, &["--skip-illegal"])?;
+    assert_eq!(lines(&out)?, [format!("{kings},1")]);
+    let info = trainer(&["data", "--info", &text(&out)])?;
+    assert!(info.contains("left out   2: not legal or not readable"), "{info}");
+    let error = pack(&[&at("short.pgn.zst")], &at("short.azd.azd"), &["--skip-illegal"]);
+    assert!(error.is_err_and(|error| error.to_string().contains("incomplete frame")));
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use super::export::{export, is_export};
 use super::file::dataset_file::DatasetFile;
 use super::filter::Filter;
 use super::label::Label;
-use super::pack::pack;
+use super::pack::{PackOptions, pack};
 use super::read::csv::View;
 use super::read::format::Format;
 use super::read::input::Input;
@@ -41,6 +41,9 @@ pub struct DataCommand {
     /// ply=A..B, cp=A..B (from White's view), pieces=A..B. All of those given have to hold.
     #[arg(long, value_delimiter = ',', num_args = 1.., value_parser = |text: &str| text.parse::<Filter>())]
     filter: Vec<Filter>,
+    /// Leave out records that are not legal, or cannot be read, and count them; without it such a file is refused.
+    #[arg(long)]
+    skip_illegal: bool,
     /// The format of all files, where their names do not tell.
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -57,11 +60,16 @@ impl DataCommand {
     pub fn run(&self) -> Result<()> {
         let input = |path: &PathBuf| Input::new(path, self.format, self.view);
         let inputs = self.files.iter().map(input).collect::<Result<Vec<_>>>()?;
+        let options = PackOptions {
+            filters: self.filter.clone(),
+            skip_illegal: self.skip_illegal,
+            commit_every: self.commit_every,
+        };
         if let Some(out) = &self.out
             && !self.merge
             && !is_export(out)
         {
-            return pack(&inputs, &self.filter, self.commit_every, out);
+            return pack(&inputs, &options, out);
         }
         let datasets = inputs.iter().map(|input| {
             let dataset = input.dataset.as_deref();
@@ -82,7 +90,7 @@ impl DataCommand {
                 );
                 export(&datasets, out)
             }
-            (Some(out), _) => pack(&inputs, &self.filter, self.commit_every, out),
+            (Some(out), _) => pack(&inputs, &options, out),
             (None, Some(count)) => quietly(head(&datasets, count)),
             (None, None) => datasets.into_iter().try_for_each(|file| quietly(info(file))),
         }

@@ -1,6 +1,6 @@
 //! All data of a run: opened where it is one dataset file, packed into one where it is anything else.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file::dataset_file::DatasetFile;
 use super::labelled_positions::LabelledPositions;
-use super::pack::pack;
+use super::pack::{PackOptions, pack};
 use super::read::csv::View;
 use super::read::input::Input;
 use super::split::Split;
@@ -92,10 +92,8 @@ fn packed(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
     let folder = tempfile::tempdir().with_context(name)?;
     let path = folder.path().join("packed.azd");
     // Nobody goes on with a file that has no name.
-    pack(inputs, &[], Duration::MAX, &path).with_context(|| packing(&path))?;
+    let commit_every = Duration::MAX;
+    let options = PackOptions { filters: Vec::new(), skip_illegal: false, commit_every };
+    pack(inputs, &options, &path).with_context(|| format!("packing into '{}'", path.display()))?;
     Ok(Arc::new(DatasetFile::open(&path)?))
-}
-
-fn packing(path: &Path) -> String {
-    format!("packing into '{}'", path.display())
 }

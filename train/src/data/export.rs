@@ -154,15 +154,11 @@ impl PgnWriter {
         let leads = |&(mv, _): &(Move, Label)| Some(&board_after(board, mv)) == next;
         let played = children.iter().position(leads);
         let main = played.unwrap_or(0);
-        for (index, (mv, label)) in children.iter().enumerate() {
-            if index == main {
-                write!(sink, "{} ", describe(board, *mv, *label))?;
-            }
+        if let Some(&(mv, label)) = children.get(main) {
+            write!(sink, "{} ", describe(board, mv, label))?;
         }
-        for (index, (mv, label)) in children.iter().enumerate() {
-            if index != main {
-                write!(sink, "( {} ) ", describe(board, *mv, *label))?;
-            }
+        for (_, (mv, label)) in children.iter().enumerate().filter(|&(index, _)| index != main) {
+            write!(sink, "( {} ) ", describe(board, *mv, *label))?;
         }
         self.in_game =
             played.is_some() || matches!(family.labels, Labels::Own(_)) && next == Some(board);

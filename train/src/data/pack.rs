@@ -1,8 +1,6 @@
 //! Files in any of the formats, in any mix, into one dataset file.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +13,7 @@ use super::family::Game;
 use super::file::description::Source;
 use super::filter::Filter;
 use super::packer::Packer;
-use super::read::games::Skipped;
+use super::read::games::{BadRecord, Skipped, skip};
 use super::read::input::Input;
 
 /// Labels that a reader hands over at a time.
@@ -31,20 +29,27 @@ struct ReadBatch {
     skipped: Skipped,
 }
 
+/// How files are packed.
+pub struct PackOptions {
+    /// What positions have to meet.
+    pub filters: Vec<Filter>,
+    /// Leave out records that are not legal or cannot be read; else they refuse the file.
+    pub skip_illegal: bool,
+    /// Between two notes of how far the work is.
+    pub commit_every: Duration,
+}
+
 /// Packs `inputs` into `out`. Goes on where an earlier run was killed.
-pub fn pack(
-    inputs: &[Input],
-    filters: &[Filter],
-    commit_every: Duration,
-    out: &Path,
-) -> Result<()> {
+pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     let hashes = hashes(inputs)?;
     let named = |(input, sha256): (&Input, &String)| json!({"name": input.name(), "sha256": sha256, "format": made_by(input)});
     let job = json!({
         "inputs": inputs.iter().zip(&hashes).map(named).collect::<Vec<_>>(),
-        "filters": filters.iter().map(Filter::to_string).collect::<Vec<_>>(),
+        "filters": options.filters.iter().map(Filter::to_string).collect::<Vec<_>>(),
+        "skip_illegal": options.skip_illegal,
     });
-    let Some(mut packer) = Packer::open(out, &job, filters.to_vec(), commit_every)? else {
+    let Some(mut packer) = Packer::open(out, &job, options.filters.clone(), options.commit_every)?
+    else {
         eprintln!("'{}' is complete", out.display());
         return Ok(());
     };
@@ -52,7 +57,7 @@ pub fn pack(
     if (begun, record) != (0, 0) {
         eprintln!("continuing with file {} after {record} records", begun + 1);
     }
-    let packed = pack_inputs(inputs, hashes, &mut packer);
+    let packed = pack_inputs(inputs, hashes, options.skip_illegal, &mut packer);
     match packed {
         Ok(()) => packer.finish(),
         // What was refused is to be mended, and is then another file.
@@ -60,7 +65,12 @@ pub fn pack(
     }
 }
 
-fn pack_inputs(inputs: &[Input], hashes: Vec<String>, packer: &mut Packer) -> Result<()> {
+fn pack_inputs(
+    inputs: &[Input],
+    hashes: Vec<String>,
+    skip_illegal: bool,
+    packer: &mut Packer,
+) -> Result<()> {
     let (begun, _) = packer.place();
     for (number, (input, sha256)) in inputs.iter().zip(hashes).enumerate().skip(begun) {
         packer.begin(Source {
@@ -73,13 +83,13 @@ fn pack_inputs(inputs: &[Input], hashes: Vec<String>, packer: &mut Packer) -> Re
             skipped: Skipped::new(),
         });
         let name = || format!("data file '{}'", input.path.display());
-        pack_input(input, packer).with_context(name)?;
+        pack_input(input, skip_illegal, packer).with_context(name)?;
         let made_from = input.dataset.as_ref().map(|dataset| {
             let description = dataset.description();
             (description.sources.clone(), description.duplicates, description.filtered)
         });
+        eprintln!("{} of {} files: {}", number + 1, inputs.len(), packer.summary());
         packer.end(made_from)?;
-        eprintln!("{} of {} files, {} positions", number + 1, inputs.len(), packer.positions());
     }
     Ok(())
 }
@@ -89,39 +99,28 @@ fn made_by(input: &Input) -> serde_json::Value {
 }
 
 fn hashes(inputs: &[Input]) -> Result<Vec<String>> {
-    inputs
-        .iter()
-        .map(|input| {
-            let (bar, read) = (bar(input, "hashed")?, Arc::new(AtomicU64::new(0)));
-            let hash = thread::scope(|scope| {
-                let hash = scope.spawn(|| input.sha256(&read));
-                while !hash.is_finished() {
-                    bar.set_position(read.load(Ordering::Relaxed));
-                    thread::park_timeout(Duration::from_millis(20));
-                }
-                hash.join()
-            });
-            bar.finish_and_clear();
-            hash.ok().context("a thread that reads failed")?
-        })
-        .collect()
+    let hash = |input: &Input| {
+        let bar = bar(input, "hashed")?;
+        let hash = input.sha256(&bar);
+        bar.finish_and_clear();
+        hash
+    };
+    inputs.iter().map(hash).collect()
 }
 
 /// A reader on a thread of its own, the packing on this one.
-fn pack_input(input: &Input, packer: &mut Packer) -> Result<()> {
-    let (bar, read) = (bar(input, "read")?, Arc::new(AtomicU64::new(0)));
+fn pack_input(input: &Input, skip_illegal: bool, packer: &mut Packer) -> Result<()> {
+    let bar = bar(input, "read")?;
     let (_, first) = packer.place();
     thread::scope(|scope| {
         let (sender, receiver) = bounded(BATCHES_AHEAD);
-        let reader = scope.spawn({
-            let read = read.clone();
-            move || read_games(input, &read, first, &sender)
-        });
+        let source_bar = bar.clone();
+        let reader =
+            scope.spawn(move || read_games(input, &source_bar, first, skip_illegal, &sender));
         for batch in receiver {
             let ReadBatch { games, end, skipped } = batch;
             games.into_iter().try_for_each(|game| packer.add(game))?;
             packer.reached(end, skipped)?;
-            bar.set_position(read.load(Ordering::Relaxed));
         }
         bar.finish_and_clear();
         reader.join().ok().context("a thread that reads failed")?
@@ -130,22 +129,28 @@ fn pack_input(input: &Input, packer: &mut Packer) -> Result<()> {
 
 fn read_games(
     input: &Input,
-    read: &Arc<AtomicU64>,
+    bar: &ProgressBar,
     first: u64,
+    skip_illegal: bool,
     sender: &Sender<ReadBatch>,
 ) -> Result<()> {
-    let mut source = input.games(read)?;
+    let mut source = input.games(bar)?;
     source.skip_to(first)?;
     loop {
         let (mut games, mut skipped, mut labels) = (Vec::new(), Skipped::new(), 0);
         let mut ended = false;
         while labels < LABELS_A_BATCH && !ended {
-            match source.next(&mut skipped)? {
-                Some(game) => {
+            match source.next(&mut skipped) {
+                Ok(Some(game)) => {
                     labels += game.len();
                     games.push(game);
                 }
-                None => ended = true,
+                Ok(None) => ended = true,
+                Err(error) if skip_illegal && error.is::<BadRecord>() => {
+                    skip(&mut skipped, "not legal or not readable");
+                    labels += 1;
+                }
+                Err(error) => return Err(error),
             }
         }
         let batch = ReadBatch { games, end: source.record(), skipped };

@@ -129,6 +129,16 @@ impl Packer {
         self.commit()
     }
 
+    /// What came of the input at work, in a line.
+    pub fn summary(&self) -> String {
+        let mut text = format!("{} positions so far", self.positions());
+        for (reason, count) in self.journal.current.iter().flat_map(|source| &source.skipped) {
+            text.push_str(&format!("; left out {count}: {reason}"));
+        }
+        let duplicates = self.journal.description.duplicates;
+        text + &format!("; {duplicates} duplicates so far")
+    }
+
     /// Positions kept so far.
     pub fn positions(&self) -> u64 {
         self.journal.description.positions.iter().sum()

@@ -5,14 +5,13 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth::position::Position;
+use indicatif::ProgressBar;
 use memmap2::Mmap;
 
-use super::games::{Games, Skipped};
+use super::games::{BadRecord, Games, Skipped};
 use crate::data::family::{Family, Game};
 use crate::data::label::Label;
 
@@ -28,12 +27,12 @@ pub struct Bag {
     index: usize,
     compressed: bool,
     taken: u64,
-    read: Arc<AtomicU64>,
+    bar: ProgressBar,
 }
 
 impl Bag {
-    /// Opens a file; `read` counts the bytes taken.
-    pub fn open(path: &Path, compressed: bool, read: Arc<AtomicU64>) -> Result<Self> {
+    /// Opens a file; `bar` shows the bytes taken.
+    pub fn open(path: &Path, compressed: bool, bar: &ProgressBar) -> Result<Self> {
         let file = File::open(path)?;
         // SAFETY: the mapping is read-only. As with every mapped file, whoever cuts the file short while it is in
         // use ends this process.
@@ -44,7 +43,7 @@ impl Bag {
             index <= end && (map.len() - index).is_multiple_of(PLACE),
             "not a bag, or not complete: its end says that the index begins at byte {index}"
         );
-        Ok(Self { map, index, compressed, taken: 0, read })
+        Ok(Self { map, index, compressed, taken: 0, bar: bar.clone() })
     }
 
     fn records(&self) -> u64 {
@@ -65,7 +64,7 @@ impl Bag {
 
     fn family(&self, number: u64) -> Result<Family> {
         let bytes = self.record_bytes(number)?;
-        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.bar.inc(bytes.len() as u64);
         let inflated = match self.compressed {
             true => zstd::bulk::decompress(bytes, LONGEST_RECORD)
                 .with_context(|| format!("not zstd of at most {LONGEST_RECORD} bytes"))?,
@@ -87,9 +86,10 @@ impl Games for Bag {
         if self.taken == self.records() {
             return Ok(None);
         }
-        let family = self.family(self.taken).with_context(|| format!("record {}", self.taken))?;
+        let name = BadRecord(format!("record {}", self.taken));
+        let family = self.family(self.taken).context(name);
         self.taken += 1;
-        Ok(Some(Game::new(vec![family])))
+        Ok(Some(Game::new(vec![family?])))
     }
 
     fn record(&self) -> u64 {

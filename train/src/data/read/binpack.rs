@@ -3,14 +3,13 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use azimuth::position::Position;
+use indicatif::ProgressBar;
 use sfbinpack::{ChunkReader, TrainingDataEntry, read_chunk_into};
 
-use super::games::{Games, Skipped, skip};
+use super::games::{BadRecord, Games, Skipped, skip};
 use crate::catch_panic::catch_panic;
 use crate::data::family::{Family, Game, check_length};
 use crate::data::label::Label;
@@ -26,14 +25,15 @@ pub struct Binpack {
     /// An entry that was read to see whether it goes on from the one before.
     ahead: Option<TrainingDataEntry>,
     taken: u64,
-    read: Arc<AtomicU64>,
+    bar: ProgressBar,
 }
 
 impl Binpack {
-    /// Opens a file; `read` counts the bytes taken.
-    pub fn open(path: &Path, read: Arc<AtomicU64>) -> Result<Self> {
+    /// Opens a file; `bar` shows the bytes taken.
+    pub fn open(path: &Path, bar: &ProgressBar) -> Result<Self> {
         let (file, chunk) = (File::open(path)?, Vec::new());
-        Ok(Self { file, chunk, reader: ChunkReader::default(), ahead: None, taken: 0, read })
+        let (reader, bar) = (ChunkReader::default(), bar.clone());
+        Ok(Self { file, chunk, reader, ahead: None, taken: 0, bar })
     }
 
     /// The next entry; `None` at the end.
@@ -45,7 +45,7 @@ impl Binpack {
             if !read_chunk_into(&mut self.file, &mut self.chunk)? {
                 return Ok(None);
             }
-            self.read.fetch_add(self.chunk.len() as u64, Ordering::Relaxed);
+            self.bar.inc(self.chunk.len() as u64);
             self.reader = ChunkReader::default();
         }
         let (reader, chunk) = (&mut self.reader, &self.chunk);
@@ -83,7 +83,7 @@ impl Games for Binpack {
                 if entry.score == NO_SCORE {
                     skip(skipped, "without a score");
                 } else {
-                    families.push(family(entry).context(name.clone())?);
+                    families.push(family(entry).with_context(|| BadRecord(name.clone()))?);
                 }
             }
             if !families.is_empty() {
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn open(file: &tempfile::NamedTempFile) -> Result<Binpack> {
-        Binpack::open(file.path(), Arc::default())
+        Binpack::open(file.path(), &ProgressBar::hidden())
     }
 
     #[test]

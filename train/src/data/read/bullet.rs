@@ -8,7 +8,7 @@ use bulletformat::ChessBoard;
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 
 use super::exact::read_exact_or_end;
-use super::games::{Games, Skipped};
+use super::games::{BadRecord, Games, Skipped};
 use crate::data::family::{Family, Game};
 use crate::data::label::Label;
 
@@ -42,7 +42,7 @@ impl Games for Bullet {
     fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>> {
         let number = self.taken;
         let Some(bytes) = self.record_bytes()? else { return Ok(None) };
-        let family = family(&bytes).with_context(|| format!("position {number}"))?;
+        let family = family(&bytes).with_context(|| BadRecord(format!("position {number}")))?;
         Ok(Some(Game::new(vec![family])))
     }
 

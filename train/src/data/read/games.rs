@@ -1,6 +1,7 @@
 //! What a reader of any format does.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use anyhow::Result;
 
@@ -19,10 +20,20 @@ pub fn skip(skipped: &mut Skipped, reason: &str) {
     }
 }
 
+/// The place of a record that is not legal, or cannot be read, in a file in which those after it can.
+#[derive(Clone, Debug)]
+pub struct BadRecord(pub String);
+
+impl fmt::Display for BadRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A stream of labelled games.
 pub trait Games: Send {
-    /// The next game that has labels; `None` at the end. Fails where the file is damaged or holds what is no legal
-    /// position.
+    /// The next game that has labels; `None` at the end. Fails where the file is damaged; with [`BadRecord`] where no
+    /// more than a record is, after which it can go on.
     fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>>;
 
     /// Records taken so far, those without labels among them: games, lines, positions, blocks.

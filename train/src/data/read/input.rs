@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, ensure};
+use indicatif::ProgressBar;
 use sha2::{Digest, Sha256};
 
 use super::bag::Bag;
@@ -72,14 +72,13 @@ impl Input {
         Ok(std::fs::metadata(&self.path)?.len())
     }
 
-    /// SHA-256 of its bytes; `read` counts them.
-    pub fn sha256(&self, read: &Arc<AtomicU64>) -> Result<String> {
+    /// SHA-256 of its bytes; `bar` shows them.
+    pub fn sha256(&self, bar: &ProgressBar) -> Result<String> {
         if let Some(dataset) = &self.dataset {
             return Ok(dataset.sha256().to_owned());
         }
         let name = || format!("data file '{}'", self.path.display());
-        let mut file =
-            Counted { file: File::open(&self.path).with_context(name)?, read: read.clone() };
+        let mut file = bar.wrap_read(File::open(&self.path).with_context(name)?);
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
         loop {
             match file.read(&mut buffer).with_context(name)? {
@@ -90,25 +89,25 @@ impl Input {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Its games; `read` counts the bytes taken.
-    pub fn games(&self, read: &Arc<AtomicU64>) -> Result<Box<dyn Games>> {
-        self.open(read).with_context(|| format!("data file '{}'", self.path.display()))
+    /// Its games; `bar` shows the bytes taken.
+    pub fn games(&self, bar: &ProgressBar) -> Result<Box<dyn Games>> {
+        self.open(bar).with_context(|| format!("data file '{}'", self.path.display()))
     }
 
-    fn open(&self, read: &Arc<AtomicU64>) -> Result<Box<dyn Games>> {
-        let stream = || self.stream(read);
+    fn open(&self, bar: &ProgressBar) -> Result<Box<dyn Games>> {
+        let stream = || self.stream(bar);
         Ok(match self.format {
             Format::Dataset => {
                 let opened = self.dataset.clone();
                 let dataset =
                     opened.map_or_else(|| DatasetFile::open(&self.path).map(Arc::new), Ok)?;
-                Box::new(PackedGames::new(dataset, read.clone()))
+                Box::new(PackedGames::new(dataset, bar))
             }
             Format::Pgn => Box::new(Pgn::new(stream()?)),
             Format::Bag | Format::Bagz => {
-                Box::new(Bag::open(&self.path, self.format == Format::Bagz, read.clone())?)
+                Box::new(Bag::open(&self.path, self.format == Format::Bagz, bar)?)
             }
-            Format::Binpack => Box::new(Binpack::open(&self.path, read.clone())?),
+            Format::Binpack => Box::new(Binpack::open(&self.path, bar)?),
             Format::Bullet => Box::new(Bullet::new(stream()?)),
             Format::Viriformat => Box::new(Viriformat::new(stream()?)),
             Format::Epd => Box::new(PositionLines::new(Lines::new(stream()?), Epd)),
@@ -121,27 +120,13 @@ impl Input {
         })
     }
 
-    fn stream(&self, read: &Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
-        let file = Counted { file: File::open(&self.path)?, read: read.clone() };
+    fn stream(&self, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
+        let file = bar.wrap_read(File::open(&self.path)?);
         if !is_compressed(&self.path) {
             return Ok(Box::new(BufReader::with_capacity(1 << 20, file)));
         }
         let mut decoder = zstd::Decoder::new(file)?;
         decoder.window_log_max(WINDOW_LOG)?;
         Ok(Box::new(BufReader::with_capacity(1 << 20, decoder)))
-    }
-}
-
-/// A file whose bytes are counted as they are read.
-struct Counted {
-    file: File,
-    read: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.read.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
     }
 }

@@ -1,9 +1,9 @@
 //! A dataset file as a source: what is merged, filtered, written in another format.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Result;
+use indicatif::ProgressBar;
 
 use super::games::{Games, Skipped};
 use crate::data::family::Game;
@@ -13,13 +13,13 @@ use crate::data::file::dataset_file::DatasetFile;
 pub struct PackedGames {
     file: Arc<DatasetFile>,
     taken: u64,
-    read: Arc<AtomicU64>,
+    bar: ProgressBar,
 }
 
 impl PackedGames {
-    /// The blocks of `file`; `read` counts the bytes taken.
-    pub fn new(file: Arc<DatasetFile>, read: Arc<AtomicU64>) -> Self {
-        Self { file, taken: 0, read }
+    /// The blocks of `file`; `bar` shows the bytes taken.
+    pub fn new(file: Arc<DatasetFile>, bar: &ProgressBar) -> Self {
+        Self { file, taken: 0, bar: bar.clone() }
     }
 }
 
@@ -31,7 +31,7 @@ impl Games for PackedGames {
         let (split, families) = self.file.block(self.taken as usize)?;
         self.taken += 1;
         let each = self.file.bytes() as u64 / self.file.blocks() as u64;
-        self.read.store(self.taken * each, Ordering::Relaxed);
+        self.bar.set_position(self.taken * each);
         Ok(Some(Game { split, families }))
     }
 

@@ -13,7 +13,7 @@ use cozy_chess::{BitBoard, Board, File, Move, Piece, Rank, Square};
 use pgn_reader::shakmaty::{CastlingSide, Role, san::San};
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 
-use super::games::{Games, Skipped, skip};
+use super::games::{BadRecord, Games, Skipped, skip};
 use crate::data::family::{ContentHash, Family, Game, Labels, check_length};
 use crate::data::label::Label;
 
@@ -44,7 +44,7 @@ impl Games for Pgn {
                 return Ok(None);
             };
             self.taken += 1;
-            match read.context(name)? {
+            match read.context(BadRecord(name))? {
                 Read::Variant => skip(skipped, "game of another variant"),
                 Read::Game { game, finished } => {
                     (0..finished).for_each(|_| skip(skipped, "game over"));

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::games::{Games, Skipped, skip};
+use super::games::{BadRecord, Games, Skipped, skip};
 use super::lines::Lines;
 use crate::data::family::{Family, Game};
 
@@ -44,7 +44,7 @@ impl<F: LineFormat> Games for PositionLines<F> {
             if line.is_empty() {
                 continue;
             }
-            match self.format.read(line).with_context(|| format!("line {number}"))? {
+            match self.format.read(line).with_context(|| BadRecord(format!("line {number}")))? {
                 Line::Families(families) => return Ok(Some(Game::new(families))),
                 Line::Skipped(reason) => skip(skipped, reason),
             }

@@ -8,7 +8,7 @@ use cozy_chess::{BitBoard, Board, BoardBuilder, BoardBuilderError, Color, Move, 
 use viriformat::chess::chessmove::Move as ViriMove;
 use viriformat::dataformat::Game as ViriGame;
 
-use super::games::{Games, Skipped, skip};
+use super::games::{BadRecord, Games, Skipped, skip};
 use crate::catch_panic::catch_panic;
 use crate::data::family::{Family, Game, MOST_LABELS_A_GAME};
 use crate::data::label::Label;
@@ -50,7 +50,7 @@ impl Games for Viriformat {
             let number = self.taken + 1;
             let name = || format!("game {number}");
             let Some(game) = self.read().with_context(name)? else { return Ok(None) };
-            let families = families(&game, skipped).with_context(name)?;
+            let families = families(&game, skipped).with_context(|| BadRecord(name()))?;
             if !families.is_empty() {
                 return Ok(Some(Game::new(families)));
             }
