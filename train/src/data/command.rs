@@ -11,7 +11,6 @@ use clap::Args;
 use super::export::{export, is_export};
 use super::file::dataset_file::DatasetFile;
 use super::filter::Filter;
-use super::label::Label;
 use super::pack::{PackOptions, pack};
 use super::read::csv::View;
 use super::read::format::Format;
@@ -117,12 +116,7 @@ fn head(files: &[&DatasetFile], count: usize) -> Result<()> {
                     return Ok(());
                 }
                 left -= 1;
-                let fen = fen_of(&board);
-                match label {
-                    Label::Centipawns(value) => writeln!(out, "{value:>6} {fen}")?,
-                    Label::Mate(true) => writeln!(out, "    #1 {fen}")?,
-                    Label::Mate(false) => writeln!(out, "   #-1 {fen}")?,
-                }
+                writeln!(out, "{label:>6} {}", fen_of(&board))?;
             }
         }
     }

@@ -96,12 +96,7 @@ impl Format for CsvWriter {
 
     fn family(&mut self, family: Family, sink: &mut dyn Write) -> Result<()> {
         for (board, label) in family.positions() {
-            let fen = fen_of(&board);
-            match label {
-                Label::Centipawns(value) => writeln!(sink, "{fen},{value}")?,
-                Label::Mate(true) => writeln!(sink, "{fen},#1")?,
-                Label::Mate(false) => writeln!(sink, "{fen},#-1")?,
-            }
+            writeln!(sink, "{},{label}", fen_of(&board))?;
         }
         Ok(())
     }
@@ -179,7 +174,6 @@ fn describe(board: &Board, mv: Move, label: Label) -> String {
 fn eval(label: Label) -> String {
     match label {
         Label::Centipawns(value) => format!("{:.2}", f64::from(value) / 100.0),
-        Label::Mate(true) => "#1".to_owned(),
-        Label::Mate(false) => "#-1".to_owned(),
+        mate @ Label::Mate(_) => mate.to_string(),
     }
 }

@@ -1,5 +1,7 @@
 //! What the data says of a position.
 
+use std::fmt;
+
 use azimuth::axis::{centipawns_of_win_probability, win_probability_of_centipawns};
 use cozy_chess::Color;
 
@@ -78,6 +80,17 @@ impl Label {
     }
 }
 
+/// Centipawns, or `#1` and `#-1` for a forced mate, as [`Label::parse_centipawns`] reads it.
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Centipawns(value) => value.fmt(f),
+            Self::Mate(true) => f.pad("#1"),
+            Self::Mate(false) => f.pad("#-1"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +111,7 @@ mod tests {
     fn bits_keep_what_labels_say() {
         for label in [Label::Mate(true), Label::Mate(false), Label::Centipawns(-312)] {
             assert_eq!(Label::from_bits(label.bits()), label);
+            assert_eq!(Label::parse_centipawns(&label.to_string()), Some(label));
             assert_eq!(label.seen_by(Color::Black).seen_by(Color::Black), label);
         }
         let far = Label::Centipawns(i32::MIN);

@@ -119,7 +119,7 @@ pub fn check(pickle: &[u8]) -> Result<()> {
         let [code] = bytes(&mut input)?;
         match code {
             b'.' => return Ok(()),
-            0x80 => drop(bytes::<1>(&mut input)?),
+            0x80 => skip(&mut input, 1)?,
             b'c' => {
                 let (module, name) = (line(&mut input)?, line(&mut input)?);
                 let known =
@@ -142,33 +142,23 @@ pub fn check(pickle: &[u8]) -> Result<()> {
             b'j' => objects.recall(u32::from_le_bytes(bytes(&mut input)?))?,
             b'X' => {
                 let length = u32::from_le_bytes(bytes(&mut input)?);
-                let read =
-                    std::io::copy(&mut input.by_ref().take(length.into()), &mut std::io::sink())?;
-                ensure!(read == u64::from(length), "the pickle ends within a text");
+                skip(&mut input, length)?;
                 objects.push(Extent::ONE)?;
             }
-            b'J' => {
-                bytes::<4>(&mut input)?;
-                objects.push(Extent::ONE)?;
-            }
-            b'K' => {
-                bytes::<1>(&mut input)?;
-                objects.push(Extent::ONE)?;
-            }
-            b'M' => {
-                bytes::<2>(&mut input)?;
-                objects.push(Extent::ONE)?;
-            }
-            b'G' => {
-                bytes::<8>(&mut input)?;
+            b'K' | b'M' | b'J' | b'G' => {
+                let length = match code {
+                    b'K' => 1,
+                    b'M' => 2,
+                    b'J' => 4,
+                    _ => 8,
+                };
+                skip(&mut input, length)?;
                 objects.push(Extent::ONE)?;
             }
             0x8a => {
                 let [length] = bytes(&mut input)?;
                 ensure!(length <= 8, "the pickle has a number of {length} bytes");
-                for _ in 0..length {
-                    bytes::<1>(&mut input)?;
-                }
+                skip(&mut input, length.into())?;
                 objects.push(Extent::ONE)?;
             }
             b'N' | b')' | b']' | b'}' | 0x88 | 0x89 => objects.push(Extent::ONE)?,
@@ -187,6 +177,12 @@ fn bytes<const N: usize>(input: &mut Cursor<&[u8]>) -> Result<[u8; N]> {
     let mut bytes = [0; N];
     input.read_exact(&mut bytes).context("the pickle has no end")?;
     Ok(bytes)
+}
+
+fn skip(input: &mut Cursor<&[u8]>, length: u32) -> Result<()> {
+    let read = std::io::copy(&mut input.by_ref().take(length.into()), &mut std::io::sink())?;
+    ensure!(read == u64::from(length), "the pickle has no end");
+    Ok(())
 }
 
 fn line(input: &mut Cursor<&[u8]>) -> Result<String> {

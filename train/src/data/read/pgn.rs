@@ -179,6 +179,10 @@ impl Visitor for GameReader {
         let Some(label) = read_label(comment.as_bytes()) else {
             return ControlFlow::Continue(());
         };
+        // Before a variation's first move, where it says again what stands behind the move before.
+        if after.id == before.id && after.mv.is_some() {
+            return ControlFlow::Continue(());
+        }
         // A finished game's position is never encoded: its value is exact.
         if !after.board.generate_moves(|_| true) {
             tree.finished += 1;
@@ -346,6 +350,15 @@ mod tests {
         let families = families("{ [%eval 0.3] } 1. e4 { [%eval 0.25] } *")?;
         assert_eq!(families[0], Family::own(Board::startpos(), Label::Centipawns(30)));
         assert_eq!(families[1].len(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn a_label_before_a_variations_first_move_is_known_already() -> Result<()> {
+        let families = families(
+            "1. e4 { [%eval 0.3] } 1... e5 { [%eval 0.2] } ( { [%eval 9] } 1... c5 { [%eval 0.4] } ) *",
+        )?;
+        assert_eq!(families.iter().map(Family::len).collect::<Vec<_>>(), [1, 2]);
         Ok(())
     }
 
