@@ -298,8 +298,18 @@ mod tests {
             ("1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - 0 1", true),
         ] {
             assert_eq!(Position::from_fen(fen)?.fen(chess960), fen);
+        }
+        // Of a board the castling rights say by themselves how they are written.
+        for fen in [
+            "r3k2r/8/8/8/8/8/8/R3K2R w Kq - 100 1",
+            "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
+            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+        ] {
             assert_eq!(fen_of(Position::from_fen(fen)?.board()), fen);
         }
+        let nothing_to_capture = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
+        let written = fen_of(Position::from_fen(nothing_to_capture)?.board());
+        assert_eq!(written, nothing_to_capture.replace("e3", "-"));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The command `data`.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -38,7 +38,7 @@ pub struct DataCommand {
     merge: bool,
     /// Keep only positions that are: not-in-check, quiet (no capture or promotion wins material), no-mate,
     /// ply=A..B, cp=A..B (from White's view), pieces=A..B. All of those given have to hold.
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_parser = |text: &str| text.parse::<Filter>())]
+    #[arg(long, value_delimiter = ',', value_parser = |text: &str| text.parse::<Filter>())]
     filter: Vec<Filter>,
     /// Leave out records that are not legal, or cannot be read, and count them; without it such a file is refused.
     #[arg(long)]
@@ -59,27 +59,6 @@ impl DataCommand {
     pub fn run(&self) -> Result<()> {
         let input = |path: &PathBuf| Input::new(path, self.format, self.view);
         let inputs = self.files.iter().map(input).collect::<Result<Vec<_>>>()?;
-        let options = PackOptions {
-            filters: self.filter.clone(),
-            skip_illegal: self.skip_illegal,
-            commit_every: self.commit_every,
-        };
-        if let Some(out) = &self.out
-            && !self.merge
-            && !is_export(out)
-        {
-            return pack(&inputs, &options, out);
-        }
-        let datasets = inputs.iter().map(|input| {
-            let dataset = input.dataset.as_deref();
-            dataset.with_context(|| {
-                format!(
-                    "'{}': not a dataset; pack it first, by data --out x.azd",
-                    input.path.display()
-                )
-            })
-        });
-        let datasets = datasets.collect::<Result<Vec<&DatasetFile>>>()?;
         match (&self.out, self.head) {
             (Some(out), _) if is_export(out) => {
                 ensure!(
@@ -87,13 +66,29 @@ impl DataCommand {
                     "--filter: the dataset can be filtered, then written as '{}'",
                     out.display()
                 );
-                export(&datasets, out)
+                export(&datasets(&inputs)?, out)
             }
-            (Some(out), _) => pack(&inputs, &options, out),
-            (None, Some(count)) => quietly(head(&datasets, count)),
-            (None, None) => datasets.into_iter().try_for_each(|file| quietly(info(file))),
+            (Some(out), _) => {
+                if self.merge {
+                    datasets(&inputs)?;
+                }
+                let filters = self.filter.clone();
+                let (skip_illegal, commit_every) = (self.skip_illegal, self.commit_every);
+                pack(&inputs, &PackOptions { filters, skip_illegal, commit_every }, out)
+            }
+            (None, Some(count)) => quietly(head(&datasets(&inputs)?, count)),
+            (None, None) => datasets(&inputs)?.into_iter().try_for_each(|file| quietly(info(file))),
         }
     }
+}
+
+/// The files, which have to be datasets.
+fn datasets(inputs: &[Input]) -> Result<Vec<&DatasetFile>> {
+    let dataset = |input: &Input| {
+        let name = input.path.display();
+        format!("'{name}': not a dataset; pack it first, by data --out x.azd")
+    };
+    inputs.iter().map(|input| input.dataset.as_deref().with_context(|| dataset(input))).collect()
 }
 
 /// That nobody reads to the end is no failure.
@@ -127,7 +122,7 @@ fn info(file: &DatasetFile) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let description = file.description();
     let positions: u64 = description.positions.iter().sum();
-    writeln!(out, "{}", name(file.path()))?;
+    writeln!(out, "{}", file.path().display())?;
     writeln!(out, "  sha256       {}", file.sha256())?;
     let each = file.bytes() as f64 / positions.max(1) as f64;
     writeln!(out, "  bytes        {} ({each:.2} a position)", file.bytes())?;
@@ -153,8 +148,4 @@ fn info(file: &DatasetFile) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn name(path: &Path) -> String {
-    path.display().to_string()
 }

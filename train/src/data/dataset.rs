@@ -68,10 +68,10 @@ pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
 fn open(paths: &[PathBuf]) -> Result<(Arc<DatasetFile>, Vec<DataFile>)> {
     let inputs = paths.iter().map(|path| Input::new(path, None, View::default()));
     let inputs = inputs.collect::<Result<Vec<_>>>()?;
-    if let [Input { path, dataset: Some(dataset), .. }] = inputs.as_slice() {
+    if let [input @ Input { dataset: Some(dataset), .. }] = inputs.as_slice() {
         let positions = Split::ALL.iter().map(|&split| dataset.len(split)).sum();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let file = DataFile { name, sha256: dataset.sha256().to_owned(), positions };
+        let sha256 = dataset.sha256().to_owned();
+        let file = DataFile { name: input.name(), sha256, positions };
         return Ok((dataset.clone(), vec![file]));
     }
     let file = packed(&inputs)?;
@@ -94,6 +94,6 @@ fn packed(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
     // Nobody goes on with a file that has no name.
     let commit_every = Duration::MAX;
     let options = PackOptions { filters: Vec::new(), skip_illegal: false, commit_every };
-    pack(inputs, &options, &path).with_context(|| format!("packing into '{}'", path.display()))?;
+    pack(inputs, &options, &path)?;
     Ok(Arc::new(DatasetFile::open(&path)?))
 }

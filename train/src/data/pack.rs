@@ -7,12 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use crossbeam_channel::{Sender, bounded};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::family::Game;
 use super::file::description::Source;
 use super::filter::Filter;
 use super::packer::Packer;
+use super::read::format::Format;
 use super::read::games::{BadRecord, Skipped, skip};
 use super::read::input::Input;
 
@@ -94,8 +95,12 @@ fn pack_inputs(
     Ok(())
 }
 
-fn made_by(input: &Input) -> serde_json::Value {
-    json!({"format": format!("{:?}", input.format).to_lowercase()})
+fn made_by(input: &Input) -> Value {
+    let name = |format: &dyn std::fmt::Debug| format!("{format:?}").to_lowercase();
+    match input.format {
+        Format::Csv => json!({"format": name(&input.format), "view": name(&input.view)}),
+        _ => json!({"format": name(&input.format)}),
+    }
 }
 
 fn hashes(inputs: &[Input]) -> Result<Vec<String>> {

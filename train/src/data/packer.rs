@@ -37,7 +37,8 @@ impl Packer {
         let name = || format!("--out '{}'", out.display());
         let begun = Journal::read(out)?;
         if out.exists() {
-            ensure!(begun.is_some(), "{}: it exists; remove it or choose another name", name());
+            let ours = begun.is_some_and(|begun| begun.job == *job);
+            ensure!(ours, "{}: it exists; remove it or choose another name", name());
             // Killed between the last two steps.
             clear(out);
             Journal::remove(out)?;

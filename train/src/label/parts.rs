@@ -1,5 +1,6 @@
 //! The walks in parts, made by several engines, written in order.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 
@@ -67,33 +68,41 @@ pub fn label(options: &LabelOptions) -> Result<()> {
         labels: 0,
         skipped: Skipped::new(),
     });
-    let (input, first) = packer.place();
-    if input == 0 && first > shard.start {
-        eprintln!(
-            "continuing after {} walks of '{}'",
-            (first - shard.start) * WALKS_A_PART,
-            options.out.display()
-        );
-    }
-
-    if input == 0 {
+    let (inputs_done, first) = packer.place();
+    if inputs_done == 0 {
+        if first > shard.start {
+            let walks = (first - shard.start) * WALKS_A_PART;
+            eprintln!("continuing after {walks} walks of '{}'", options.out.display());
+        }
         let notice = Box::new(|text: &str| eprintln!("{text}"));
         let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
-        thread::scope(|scope| {
-            let mut results = Vec::new();
-            for (number, engine) in engines.into_iter().enumerate() {
-                let (sender, receiver) = bounded(PARTS_AHEAD);
-                results.push(receiver);
-                let mine = (first + number as u64..shard.end).step_by(options.engines as usize);
-                let (walker, starts) = (Walker::new(&worker)?, &starts);
-                scope.spawn(move || make_parts(options, starts, walker, engine, mine, &sender));
-            }
-            write_parts(&results, first, shard.end, &mut packer)
-        })?;
+        label_parts(options, &starts, &worker, engines, first..shard.end, &mut packer)?;
         packer.end(None)?;
     }
     eprintln!("{} positions in '{}'", packer.positions(), options.out.display());
     packer.finish()
+}
+
+/// Each engine on a thread of its own makes every n-th part; they are written in order.
+fn label_parts(
+    options: &LabelOptions,
+    starts: &Starts,
+    worker: &Worker,
+    engines: Vec<Labeller>,
+    parts: Range<u64>,
+    packer: &mut Packer,
+) -> Result<()> {
+    thread::scope(|scope| {
+        let (mut results, count) = (Vec::new(), engines.len());
+        for (number, engine) in engines.into_iter().enumerate() {
+            let (sender, receiver) = bounded(PARTS_AHEAD);
+            results.push(receiver);
+            let mine = parts.clone().skip(number).step_by(count);
+            let walker = Walker::new(worker)?;
+            scope.spawn(move || make_parts(options, starts, walker, engine, mine, &sender));
+        }
+        write_parts(&results, parts, packer)
+    })
 }
 
 /// All that decides which labels come out, but for the starts.
@@ -153,15 +162,14 @@ fn make_part(
 
 fn write_parts(
     results: &[Receiver<Result<Part>>],
-    first: u64,
-    end: u64,
+    parts: Range<u64>,
     packer: &mut Packer,
 ) -> Result<()> {
-    let bar = ProgressBar::new(end - first);
+    let bar = ProgressBar::new(parts.end - parts.start);
     let style = "{bar:30} {pos}/{len} parts, {msg}, {eta} left";
     bar.set_style(ProgressStyle::with_template(style)?);
     let before = packer.positions();
-    for (part, results) in (first..end).zip(results.iter().cycle()) {
+    for (part, results) in parts.zip(results.iter().cycle()) {
         let made = results.recv().context("a thread that labels ended")??;
         made.into_iter().try_for_each(|game| packer.add(game))?;
         packer.reached(part + 1, Skipped::new())?;

@@ -2,7 +2,7 @@
 //! nothing half done stands under the final name.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -73,7 +73,7 @@ impl Writer {
         for file in &mut self.files {
             file.flush()
                 .and_then(|()| file.get_ref().sync_data())
-                .with_context(|| self.out.display().to_string())?;
+                .with_context(|| format!("'{}'", self.out.display()))?;
         }
         Ok(self.state.clone())
     }
@@ -85,11 +85,11 @@ impl Writer {
             let path = part(&self.out, split);
             let name = || format!("'{}'", path.display());
             let file = File::open(&path).with_context(name)?;
-            let mut file = std::io::BufReader::with_capacity(1 << 20, file);
+            let mut file = BufReader::with_capacity(1 << 20, file);
             file.seek_relative(place(split, 0) as i64).with_context(name)?;
             let mut block = [0; BLOCK];
             for number in 0..self.state.blocks[split as usize] {
-                std::io::Read::read_exact(&mut file, &mut block).with_context(name)?;
+                file.read_exact(&mut block).with_context(name)?;
                 check(&block).with_context(|| format!("{}: block {number}", name()))?;
                 families(&block).try_for_each(&mut visit)?;
             }
