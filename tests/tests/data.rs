@@ -145,8 +145,12 @@ fn a_dataset_goes_out_and_comes_back() -> Result<()> {
     let error =
         trainer(&["data", GAMES, "--merge", "--out", &text(&at("x.azd"))]).expect_err("PGN");
     assert!(error.to_string().contains("not a dataset"), "{error}");
-    let error = pack(&[&packed], &packed, &[]).expect_err("it exists");
-    assert!(error.to_string().contains("it exists"), "{error}");
+    for there in [&packed, &at("back.pgn")] {
+        let error = pack(&[&packed], there, &[]).expect_err("it exists").to_string();
+        assert!(error.contains("it exists"), "{error}");
+    }
+    let error = pack(&[&packed], &at("x.azd.zst"), &[]).expect_err("compressed").to_string();
+    assert!(error.contains("the name must end in .azd"), "{error}");
     Ok(())
 }
 

@@ -24,8 +24,8 @@ impl Hasher for Unchanged {
     }
 }
 
-/// The positions seen, by their Zobrist hashes: pieces, side to move, castling rights, en passant where it is legal, not
-/// the move counters. Takes 9 to 18 bytes a position.
+/// The positions seen, by their Zobrist hashes: pieces, side to move, castling rights, en passant where it is
+/// legal, not the move counters. Takes 9 to 18 bytes a position.
 #[derive(Default)]
 pub struct Duplicates(HashSet<u64, BuildHasherDefault<Unchanged>>);
 

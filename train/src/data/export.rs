@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use azimuth::position::{board_after, fen_of};
 use cozy_chess::{Board, Color, Move, util::display_san_move};
 use indicatif::ProgressBar;
@@ -19,13 +19,14 @@ const COMPRESSION: i32 = 10;
 
 /// Whether `out` is a file in a format for others.
 pub fn is_export(out: &Path) -> bool {
-    ending(out).as_deref() != Some("azd")
+    out.extension().is_none_or(|extension| extension != "azd")
 }
 
 /// Writes the positions of all files to `out`, `.pgn` or `.csv`, also with `.zst`.
 pub fn export(files: &[&DatasetFile], out: &Path) -> Result<()> {
     let unfinished = PathBuf::from(format!("{}.unfinished", out.display()));
     let name = || format!("--out '{}'", out.display());
+    ensure!(!out.exists(), "{}: it exists; remove it or choose another name", name());
     let mut writer: Box<dyn Format> = match ending(out).as_deref() {
         Some("pgn") => Box::new(PgnWriter::default()),
         Some("csv") => Box::new(CsvWriter),

@@ -43,7 +43,10 @@ pub struct PackOptions {
 /// Packs `inputs` into `out`. Goes on where an earlier run was killed.
 pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     let hashes = hashes(inputs)?;
-    let named = |(input, sha256): (&Input, &String)| json!({"name": input.name(), "sha256": sha256, "format": made_by(input)});
+    let named = |(input, sha256): (&Input, &String)| {
+        let name = input.name();
+        json!({"name": name, "sha256": sha256, "made_by": made_by(input)})
+    };
     let job = json!({
         "inputs": inputs.iter().zip(&hashes).map(named).collect::<Vec<_>>(),
         "filters": options.filters.iter().map(Filter::to_string).collect::<Vec<_>>(),

@@ -41,8 +41,8 @@ pub struct ImportOptions {
     /// Attention heads; what the checkpoint says, or 16, where not given.
     #[arg(long)]
     heads: Option<usize>,
-    /// Labelled positions to fit the calibration on, which turns cosines into win probabilities, and to measure on. Without
-    /// them the win probability is (1 + cosine) / 2: the moves are the same, centipawns mean little.
+    /// Labelled positions to fit the calibration on, which turns cosines into win probabilities, and to measure on.
+    /// Without them the win probability is (1 + cosine) / 2: the moves are the same, centipawns mean little.
     #[arg(long, num_args = 1..)]
     data: Vec<PathBuf>,
     /// Where to compute.
