@@ -38,6 +38,11 @@ pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// A path as an argument of a command.
+pub fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
 /// Runs the trainer and returns what it prints; fails with what it says on standard error.
 pub fn trainer(arguments: &[&str]) -> Result<String> {
     let output = Command::new(binary("azimuth-train")?).args(arguments).output()?;

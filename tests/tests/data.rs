@@ -7,16 +7,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, python, stockfish, trainer};
+use azimuth_tests::{binary, python, stockfish, text, trainer};
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 /// How often a run is killed.
 const KILLS: usize = 20;
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
 
 /// Packs files, and returns what `data` wrote.
 fn pack(files: &[&Path], out: &Path, more: &[&str]) -> Result<()> {

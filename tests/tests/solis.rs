@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use azimuth::encoder::Inputs;
 use azimuth::position::Position;
 use azimuth::weights::Weights;
-use azimuth_tests::{pytorch, trainer};
+use azimuth_tests::{pytorch, text, trainer};
 use candle_core::{DType, Device};
 
 const TOLERANCE: f64 = 1e-5;
@@ -18,10 +18,6 @@ const FENS: [&str; 4] = [
     "8/8/8/8/8/2k5/7p/2K5 b - - 99 300",
     "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
 ];
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
 
 fn boards() -> Result<Vec<Position>> {
     FENS.into_iter().map(Position::from_fen).collect()

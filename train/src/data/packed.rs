@@ -1,6 +1,6 @@
 //! A labelled position in 32 bytes.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use azimuth::encoder::Perspective;
 use azimuth::placement::Placement;
 use cozy_chess::{BitBoard, Board, BoardBuilder, Color, File, Piece, Rank, Square};
@@ -13,7 +13,8 @@ const CASTLING_ROOK: u8 = Piece::NUM as u8;
 /// Set in a piece's code when it is Black's.
 const BLACK: u8 = 8;
 
-const NO_EN_PASSANT: u8 = 8;
+/// In place of a file.
+pub(super) const NO_EN_PASSANT: u8 = 8;
 
 /// A position and its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,6 @@ pub struct PackedPosition {
     pub(super) label: i16,
     pub(super) fullmove_number: u16,
     pub(super) halfmove_clock: u8,
-    /// The file, 8 for none.
     pub(super) en_passant: u8,
     pub(super) black_to_move: bool,
 }
@@ -95,6 +95,7 @@ impl PackedPosition {
 
     /// The board as it was packed. Fails where it was read from bytes that are no legal position.
     pub fn board(&self) -> Result<Board> {
+        ensure!(self.pieces_on_board() <= 32, "{} pieces on the board", self.pieces_on_board());
         let mut builder = BoardBuilder::empty();
         builder.side_to_move = self.side_to_move();
         builder.halfmove_clock = self.halfmove_clock;
@@ -103,6 +104,7 @@ impl PackedPosition {
             .map(|file| Square::new(file, Rank::Sixth.relative_to(self.side_to_move())));
         let placement = self.placement();
         for (square, color, kind) in self.pieces() {
+            ensure!(kind <= CASTLING_ROOK, "there is no piece {kind}, as on {square}");
             *builder.square_mut(square) = Some((piece(kind), color));
             if kind == CASTLING_ROOK {
                 let ours = placement.colors[color as usize];

@@ -72,9 +72,8 @@ impl<'a> EncodedFamily<'a> {
             children => usize::from(children) * CHILD,
         };
         let (labels, rest) = rest.split_at_checked(size)?;
-        // A king of either side at least, and no more than a packed position holds.
-        let holds = (2..=32).contains(&pieces);
-        holds.then_some((Self { fixed, codes, labels }, rest))
+        // No more than a packed position holds.
+        (pieces <= 32).then_some((Self { fixed, codes, labels }, rest))
     }
 
     /// How many positions are labelled.

@@ -3,8 +3,8 @@
 
 use std::io::{BufRead, Read};
 
-use anyhow::{Context, Result, anyhow, ensure};
-use cozy_chess::{BitBoard, Board, BoardBuilder, BoardBuilderError, Color, Move, Piece, Square};
+use anyhow::{Context, Result, ensure};
+use cozy_chess::{Board, Move, Piece, Square};
 use viriformat::chess::chessmove::Move as ViriMove;
 use viriformat::dataformat::Game as ViriGame;
 
@@ -12,14 +12,10 @@ use super::games::{BadRecord, Games, Skipped, skip};
 use crate::catch_panic::catch_panic;
 use crate::data::family::{Family, Game, MOST_LABELS_A_GAME};
 use crate::data::label::Label;
+use crate::data::packed::{NO_EN_PASSANT, PackedPosition};
 
 /// Bytes of the longest game that is read.
 const LONGEST: u64 = 32 + 4 * (MOST_LABELS_A_GAME as u64);
-
-/// A rook that may castle, in place of a [`Piece`].
-const CASTLING_ROOK: u8 = 6;
-
-const BLACK: u8 = 8;
 
 /// The games of a file.
 pub struct Viriformat {
@@ -83,40 +79,24 @@ fn families(game: &ViriGame, skipped: &mut Skipped) -> Result<Vec<Family>> {
     Ok(families)
 }
 
+/// Squares, codes of pieces and rooks that may castle are as in [`PackedPosition`].
 fn start(bytes: &[u8; 32]) -> Result<Board> {
-    let occupied = u64::from_le_bytes(std::array::from_fn(|index| bytes[index]));
-    ensure!(occupied.count_ones() <= 32, "{} pieces", occupied.count_ones());
-    let mut builder = BoardBuilder::empty();
-    builder.side_to_move = if bytes[24] & 128 == 0 { Color::White } else { Color::Black };
-    builder.en_passant = Square::try_index((bytes[24] & 127).into());
-    builder.halfmove_clock = bytes[25].min(100);
-    builder.fullmove_number = u16::from_le_bytes([bytes[26], bytes[27]]).max(1);
-    let mut kings = [false; Color::NUM];
-    for (index, square) in BitBoard(occupied).into_iter().enumerate() {
-        let code = bytes[8 + index / 2] >> (index % 2 * 4) & 0xf;
-        let color = if code & BLACK == 0 { Color::White } else { Color::Black };
-        let kind = code & !BLACK;
-        let piece =
-            if kind == CASTLING_ROOK { Some(Piece::Rook) } else { Piece::try_index(kind.into()) };
-        let piece = piece.with_context(|| format!("there is no piece {code}"))?;
-        kings[color as usize] |= piece == Piece::King;
-        if kind == CASTLING_ROOK {
-            let rights = builder.castle_rights_mut(color);
-            // Squares rise from the a-file: a rook after its king is the short side's.
-            let right = if kings[color as usize] { &mut rights.short } else { &mut rights.long };
-            *right = Some(square.file());
-        }
-        *builder.square_mut(square) = Some((piece, color));
-    }
-    let board = match builder.build() {
-        // Written there whether or not a pawn can capture.
-        Err(BoardBuilderError::InvalidEnPassant) => {
-            builder.en_passant = None;
-            builder.build()
-        }
-        board => board,
+    let en_passant = Square::try_index((bytes[24] & 127).into());
+    let mut packed = PackedPosition {
+        occupied: u64::from_le_bytes(std::array::from_fn(|index| bytes[index])),
+        codes: std::array::from_fn(|index| bytes[8 + index]),
+        label: 0,
+        fullmove_number: u16::from_le_bytes([bytes[26], bytes[27]]).max(1),
+        halfmove_clock: bytes[25].min(100),
+        en_passant: en_passant.map_or(NO_EN_PASSANT, |square| square.file() as u8),
+        black_to_move: bytes[24] & 128 != 0,
     };
-    board.map_err(|error| anyhow!("its start is not a legal position ({error})"))
+    // En passant is written there whether or not a pawn can capture.
+    let board = packed.board().or_else(|_| {
+        packed.en_passant = NO_EN_PASSANT;
+        packed.board()
+    });
+    board.context("its start")
 }
 
 /// The move as cozy-chess writes it: castling as the king's move to its rook, as here too.
