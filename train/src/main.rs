@@ -6,6 +6,7 @@ mod data;
 mod early_stopping;
 mod export;
 mod flat_parameters;
+mod hex;
 mod in_place;
 mod label;
 mod loss;

@@ -42,11 +42,11 @@ impl ByLabel {
         file.set_len(bytes).context("a temporary file; TMPDIR names another place")?;
         // SAFETY: the file has no name, so that nobody else changes it.
         let mut numbers = unsafe { MmapMut::map_mut(&file)? };
+        let places: &mut [u32] = bytemuck::cast_slice_mut(&mut numbers);
         let mut next = starts.clone();
         positions.labels(|index, label, side| {
             let place = &mut next[rank(label, side, perspective)];
-            let at = *place as usize * size_of::<u32>();
-            numbers[at..at + size_of::<u32>()].copy_from_slice(&(index as u32).to_ne_bytes());
+            places[*place as usize] = index as u32;
             *place += 1;
         });
         let coordinates =
@@ -64,8 +64,7 @@ impl ByLabel {
 
     /// The position at a place.
     pub fn position(&self, place: usize) -> usize {
-        let at = place * size_of::<u32>();
-        u32::from_ne_bytes(std::array::from_fn(|index| self.numbers[at + index])) as usize
+        bytemuck::cast_slice::<u8, u32>(&self.numbers)[place] as usize
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::file::dataset_file::DatasetFile;
-use super::labelled_positions::LabelledPositions;
+use super::labelled_positions::{LabelledPositions, step};
 use super::pack::{PackOptions, pack};
 use super::read::csv::View;
 use super::read::input::Input;
@@ -44,7 +44,7 @@ impl Dataset {
     /// Reads all files. A game's part follows from its content, so it is the same whatever else is read.
     pub fn read(paths: &[PathBuf], sample: usize) -> Result<Self> {
         let (file, files) = open(paths)?;
-        let part = |split| LabelledPositions::read(&file, split, sample);
+        let part = |split| LabelledPositions::read(&file, split, step(file.len(split), sample));
         let (calibration, validation) = (part(Split::Calibration)?, part(Split::HeldOut)?);
         let train = TrainingPositions::new(file);
         let empty = train.len() == 0 || calibration.is_empty() || validation.is_empty();
@@ -56,11 +56,10 @@ impl Dataset {
 /// Reads about `limit` positions of the files, of all parts, for measuring on data that no training saw.
 pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
     let (file, _) = open(paths)?;
-    let all: usize = Split::ALL.iter().map(|&split| file.len(split)).sum();
+    let every = step(positions_in(&file), limit);
     let mut read = LabelledPositions::default();
     for split in Split::ALL {
-        let share = (limit.min(all) as f64 * file.len(split) as f64 / all.max(1) as f64).ceil();
-        read.append(&LabelledPositions::read(&file, split, share as usize)?);
+        read.append(&LabelledPositions::read(&file, split, every)?);
     }
     Ok(read)
 }
@@ -69,8 +68,7 @@ fn open(paths: &[PathBuf]) -> Result<(Arc<DatasetFile>, Vec<DataFile>)> {
     let inputs = paths.iter().map(|path| Input::new(path, None, View::default()));
     let inputs = inputs.collect::<Result<Vec<_>>>()?;
     if let [input @ Input { dataset: Some(dataset), .. }] = inputs.as_slice() {
-        let positions = Split::ALL.iter().map(|&split| dataset.len(split)).sum();
-        let sha256 = dataset.sha256().to_owned();
+        let (sha256, positions) = (dataset.sha256(), positions_in(dataset));
         let file = DataFile { name: input.name(), sha256, positions };
         return Ok((dataset.clone(), vec![file]));
     }
@@ -83,6 +81,10 @@ fn open(paths: &[PathBuf]) -> Result<(Arc<DatasetFile>, Vec<DataFile>)> {
     });
     let files = files.collect();
     Ok((file, files))
+}
+
+fn positions_in(file: &DatasetFile) -> usize {
+    Split::ALL.iter().map(|&split| file.len(split)).sum()
 }
 
 /// Packs the inputs into a file without a name: it is gone when this process ends.

@@ -16,10 +16,9 @@ pub struct LabelledPositions {
 }
 
 impl LabelledPositions {
-    /// Every `n`-th family of a part, with about `limit` positions in all.
-    pub fn read(file: &DatasetFile, split: Split, limit: usize) -> Result<Self> {
+    /// Every `every`-th family of a part.
+    pub fn read(file: &DatasetFile, split: Split, every: usize) -> Result<Self> {
         let mut read = Self::default();
-        let every = file.len(split).div_ceil(limit.max(1)).max(1);
         file.families(split, every, |family, number| {
             family.positions(0..family.len(), |position| read.positions.push(position))?;
             read.parents.resize(read.positions.len(), number);
@@ -47,7 +46,7 @@ impl LabelledPositions {
 
     /// Every `n`-th family only, with about `limit` positions in all.
     pub fn sample(&self, limit: usize) -> Self {
-        let every = self.positions.len().div_ceil(limit.max(1)).max(1);
+        let every = step(self.positions.len(), limit);
         let mut sample = Self::default();
         let families = self.parents.chunk_by(|a, b| a == b);
         let mut first = 0;
@@ -61,4 +60,9 @@ impl LabelledPositions {
         }
         sample
     }
+}
+
+/// Every how many-th family to take of `positions` for about `limit` of them.
+pub fn step(positions: usize, limit: usize) -> usize {
+    positions.div_ceil(limit.max(1)).max(1)
 }

@@ -99,10 +99,9 @@ fn pack_inputs(
 }
 
 fn made_by(input: &Input) -> Value {
-    let name = |format: &dyn std::fmt::Debug| format!("{format:?}").to_lowercase();
     match input.format {
-        Format::Csv => json!({"format": name(&input.format), "view": name(&input.view)}),
-        _ => json!({"format": name(&input.format)}),
+        Format::Csv => json!({"format": input.format, "view": input.view}),
+        _ => json!({"format": input.format}),
     }
 }
 

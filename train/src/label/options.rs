@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::shard::Shard;
 
@@ -57,7 +58,8 @@ pub struct LabelOptions {
 }
 
 /// How a walk goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum WalkKind {
     /// By one of the moves that a beam of the weights keeps: positions that the search has to rank.
     Beam,

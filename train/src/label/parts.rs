@@ -20,11 +20,11 @@ use super::options::LabelOptions;
 use super::sources::{self, Starts};
 use super::walk::Walker;
 use crate::data::family::Game;
-use crate::data::file::dataset_file::hex;
 use crate::data::file::description::Source;
 use crate::data::mix::mix;
 use crate::data::packer::Packer;
 use crate::data::read::games::Skipped;
+use crate::hex::hex;
 
 /// Walks whose labels make up one part, which is made as a whole.
 const WALKS_A_PART: u64 = 64;
@@ -111,11 +111,10 @@ fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
         Some(path) => hex(&Sha256::digest(std::fs::read(path)?)),
         None => hex(&Sha256::digest(EMBEDDED)),
     };
-    let walk = format!("{:?}", options.walk).to_lowercase();
     Ok(json!({
         "engine": engine,
         "depth": options.depth,
-        "walk": walk,
+        "walk": options.walk,
         "walks": options.walks,
         "plies": options.plies,
         "width": options.width,

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 
-use crate::data::file::dataset_file::hex;
 use crate::data::read::format::is_compressed;
 use crate::data::read::lines::Lines;
+use crate::hex::hex;
 
 /// The positions of all files, and the SHA-256 of their lines.
 pub struct Starts {

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::means;
 use super::pth::Pth;
-use crate::data::file::dataset_file::hex;
+use crate::hex::hex;
 use crate::options::{DataOptions, SLOW_SAMPLE};
 use crate::space::{calibrate, evaluate};
 

@@ -16,6 +16,7 @@ use crate::data::family::Family;
 use crate::data::label::Label;
 use crate::data::packed::PackedPosition;
 use crate::data::split::Split;
+use crate::hex::hex;
 use cozy_chess::Color;
 
 /// Where a block's positions and families begin, counted over its part.
@@ -38,7 +39,6 @@ pub struct DatasetFile {
     map: Mmap,
     parts: [Part; Split::NUM],
     description: Description,
-    sha256: String,
 }
 
 impl DatasetFile {
@@ -69,7 +69,6 @@ impl DatasetFile {
         let checksum = crc32fast::hash(text).to_le_bytes();
         ensure!(checksum == header[HEADER - 4..HEADER], "the description's checksum differs");
         let description = serde_json::from_slice(text).context("its description")?;
-        let sha256 = hex(&Sha256::digest(&map));
         let mut first_block = 1;
         let parts = blocks.map(|blocks| {
             let part = Part::read(&map, first_block, blocks as usize);
@@ -78,7 +77,7 @@ impl DatasetFile {
         });
         let [training, calibration, held_out] = parts;
         let parts = [training?, calibration?, held_out?];
-        Ok(Self { path: path.to_owned(), map, parts, description, sha256 })
+        Ok(Self { path: path.to_owned(), map, parts, description })
     }
 
     /// The file.
@@ -91,9 +90,9 @@ impl DatasetFile {
         &self.description
     }
 
-    /// SHA-256 of its bytes.
-    pub fn sha256(&self) -> &str {
-        &self.sha256
+    /// SHA-256 of its bytes, all of which are read.
+    pub fn sha256(&self) -> String {
+        hex(&Sha256::digest(&self.map))
     }
 
     /// Its length in bytes.
@@ -118,14 +117,9 @@ impl DatasetFile {
             index + 1 < part.first_block + part.starts.len()
         };
         let split = Split::ALL.into_iter().find(after).unwrap_or(Split::HeldOut);
+        let name = || format!("dataset '{}': block {}", self.path.display(), index + 1);
         let decoded = families(self.bytes_of(index + 1)).map(|family| family.decode());
-        let decoded = decoded.collect::<Result<_>>();
-        Ok((
-            split,
-            decoded.with_context(|| {
-                format!("dataset '{}': block {}", self.path.display(), index + 1)
-            })?,
-        ))
+        Ok((split, decoded.collect::<Result<_>>().with_context(name)?))
     }
 
     /// Gives the positions `range` of a part, and the numbers of their families, to `visit`.
@@ -233,9 +227,4 @@ fn description_bytes(map: &[u8], blocks: [u64; Split::NUM], length: u64) -> Resu
         map.len()
     );
     Ok(&map[map.len() - length as usize..])
-}
-
-/// Bytes in hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

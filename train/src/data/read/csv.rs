@@ -4,6 +4,7 @@
 use anyhow::{Context, Result, ensure};
 use azimuth::position::Position;
 use clap::ValueEnum;
+use serde::Serialize;
 
 use super::lines::Lines;
 use super::position_lines::{Line, LineFormat};
@@ -11,7 +12,8 @@ use crate::data::family::Family;
 use crate::data::label::Label;
 
 /// Whose chances a label tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum View {
     /// White's.
     #[default]

@@ -22,7 +22,8 @@ use super::packed_games::PackedGames;
 use super::pgn::Pgn;
 use super::position_lines::PositionLines;
 use super::viriformat::Viriformat;
-use crate::data::file::dataset_file::{DatasetFile, hex};
+use crate::data::file::dataset_file::DatasetFile;
+use crate::hex::hex;
 
 /// Bytes that a decompressor may keep of what it wrote: 2 to this power.
 const WINDOW_LOG: u32 = 27;
@@ -75,7 +76,7 @@ impl Input {
     /// SHA-256 of its bytes; `bar` shows them.
     pub fn sha256(&self, bar: &ProgressBar) -> Result<String> {
         if let Some(dataset) = &self.dataset {
-            return Ok(dataset.sha256().to_owned());
+            return Ok(dataset.sha256());
         }
         let name = || format!("data file '{}'", self.path.display());
         let mut file = bar.wrap_read(File::open(&self.path).with_context(name)?);

@@ -168,10 +168,7 @@ impl Visitor for GameReader {
         board.play_unchecked(mv);
         tree.line = Line { before, after: Node { board, id: tree.nodes, mv: Some(mv) } };
         tree.nodes += 1;
-        match check_length(tree.nodes as usize / NODES_A_LABEL) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(Err(error)),
-        }
+        bounded(tree.nodes as usize / NODES_A_LABEL)
     }
 
     fn comment(&mut self, tree: &mut Tree, comment: RawComment<'_>) -> ControlFlow<Self::Output> {
@@ -197,19 +194,13 @@ impl Visitor for GameReader {
                 (before.id + 1, Family { board: before.board.clone(), labels })
             }
         });
-        match check_length(tree.labelled.len()) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(Err(error)),
-        }
+        bounded(tree.labelled.len())
     }
 
     fn begin_variation(&mut self, tree: &mut Tree) -> ControlFlow<Self::Output, Skip> {
         tree.outer.push(tree.line.clone());
-        if let Err(error) = check_length(tree.outer.len()) {
-            return ControlFlow::Break(Err(error));
-        }
         tree.line.after = tree.line.before.clone();
-        ControlFlow::Continue(Skip(false))
+        bounded(tree.outer.len()).map_continue(|()| Skip(false))
     }
 
     fn end_variation(&mut self, tree: &mut Tree) -> ControlFlow<Self::Output> {
@@ -223,6 +214,14 @@ impl Visitor for GameReader {
         let split = tree.content.split();
         let families = joined(tree.labelled);
         Ok(Read::Game { game: Game { split, families }, finished: tree.finished })
+    }
+}
+
+/// Ends the reading of a game that goes on for ever.
+fn bounded(length: usize) -> ControlFlow<Result<Read>> {
+    match check_length(length) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(Err(error)),
     }
 }
 
