@@ -1,5 +1,6 @@
 //! `azimuth-bench`: how strong and how fast the engine is, measured.
 
+mod accuracy;
 mod device;
 mod elo;
 mod games;
@@ -24,6 +25,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Accuracy(accuracy::Accuracy),
     Elo(elo::Elo),
     /// Rate the players of PGN files, of this program or another, all games pooled.
     Rate {
@@ -42,6 +44,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Accuracy(arguments) => accuracy::run(arguments),
         Command::Elo(arguments) => elo::run(arguments),
         Command::Rate { files, known } => rating::run(&files, &known),
         Command::Precision(arguments) => precision::run(&arguments),

@@ -150,6 +150,41 @@ fn the_readme_shows_the_results() -> Result<()> {
 }
 
 #[test]
+fn a_judge_says_what_moves_lose() -> Result<()> {
+    let own = Match::new()?;
+    let (book, json) = (own.folder.path().join("book.epd"), own.folder.path().join("out.json"));
+    let engine = stockfish()?;
+    let engine = format!("cmd='{}'", engine.display());
+    let run = |arguments: &[&str]| -> Result<serde_json::Value> {
+        let output = Command::new(binary("azimuth-bench")?)
+            .args(["accuracy", "--concurrency", "2", "--count", "4", "--judge"])
+            .arg(format!("{engine} nodes=2000"))
+            .arg("--json")
+            .arg(&json)
+            .args(arguments)
+            .output()?;
+        let table = said(&output)?;
+        assert!(table.starts_with("| player | phase |"), "{table}");
+        Ok(serde_json::from_str(&fs::read_to_string(&json)?)?)
+    };
+    // Who judges by the same nodes would have played the same; who sees one ply now and then not.
+    let book = book.to_string_lossy();
+    let (itself, weak) = (format!("{engine} nodes=2000 name=itself"), "depth=1 width=1 name=weak");
+    let found = run(&["--positions", &book, "--player", &itself, "--player", weak])?;
+    let [itself, weak] = [0, 1].map(|place| &found["players"][place]);
+    assert_eq!((&itself["player"], &weak["player"]), (&"itself".into(), &"weak".into()));
+    assert_eq!((&itself["all"]["moves"], &itself["all"]["loss"]), (&4.into(), &0.0.into()));
+    assert!(weak["all"]["loss"].as_f64() > Some(0.0), "{weak}");
+    assert_eq!(weak["phases"][0][1]["moves"], 4);
+
+    said(&own.play(&["--player", "depth=2 name=a", "--against", "depth=1 name=b"])?)?;
+    let found = run(&["--games", &own.games().to_string_lossy()])?;
+    let moves: Vec<_> = [0, 1].map(|place| found["players"][place]["all"]["moves"].clone()).into();
+    assert_eq!(moves, [4, 4]);
+    Ok(())
+}
+
+#[test]
 fn speed_and_suites_are_written_as_json() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let suite = folder.path().join("two.epd");

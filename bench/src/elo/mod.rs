@@ -1,11 +1,12 @@
 //! `azimuth-bench elo`: matches against any UCI engine, and between Azimuth's own settings.
 
 mod adjudication;
-mod book;
+pub mod book;
 mod game;
-mod player;
+pub mod player;
 mod process;
-mod roster;
+mod results;
+pub mod roster;
 pub mod settings;
 mod tournament;
 
@@ -14,12 +15,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use azimuth::weights::replace_file;
 use clap::Args;
 
 use crate::device::DeviceArguments;
 use crate::games::record::GameFile;
 use crate::rating::{Sprt, Standings, Verdict, table};
 use adjudication::{Adjudication, DrawRule, ResignRule};
+use results::PairingResult;
 use roster::Roster;
 use settings::PlayerSettings;
 use tournament::Tournament;
@@ -65,13 +68,16 @@ pub struct Elo {
     /// `elo0=0,elo1=5[,alpha=0.05][,beta=0.05][,model=normalized|logistic]`.
     #[arg(long)]
     sprt: Option<Sprt>,
+    /// Write what every pairing came to here too.
+    #[arg(long)]
+    json: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
 /// Plays what is left of the match and prints the standings of all games in the file.
 pub fn run(arguments: Elo) -> Result<()> {
-    let Elo { players, opponents, book, games, concurrency, seed, pgn, .. } = arguments;
+    let Elo { players, opponents, book, games, concurrency, seed, pgn, json, .. } = arguments;
     ensure!(games > 0 && games.is_multiple_of(2), "--games {games}: expected an even number");
     ensure!(concurrency > 0, "--concurrency 0: expected at least 1");
     let (measured, others) = (players.len(), opponents.len());
@@ -120,6 +126,10 @@ pub fn run(arguments: Elo) -> Result<()> {
     print!("{}", table(&standings));
     if let Some(sprt) = &arguments.sprt {
         println!("{}", sprt.summary(&standings.pairs(names)));
+    }
+    if let Some(path) = &json {
+        let results = PairingResult::of_all(&tournament, &standings);
+        replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
     }
     println!("{new} games played in {:.1} minutes", began.elapsed().as_secs_f64() / 60.0);
     Ok(())

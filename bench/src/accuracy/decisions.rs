@@ -1,0 +1,129 @@
+//! The moves that are judged: chosen when asked, or played in games.
+
+use std::collections::BTreeMap;
+use std::thread;
+
+use anyhow::{Context, Result};
+use azimuth::position::Position;
+use cozy_chess::{Move, util};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::elo::player::{Player, Situation};
+use crate::elo::roster::Roster;
+use crate::games::evaluation::Evaluation;
+use crate::games::record::GameRecord;
+
+/// A player's move in a position.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    pub player: String,
+    pub position: Position,
+    pub mv: Move,
+    /// The player's own score, from White's view.
+    pub evaluation: Option<Evaluation>,
+    pub depth: Option<u32>,
+}
+
+/// What a player says of a position by itself.
+pub fn ask(player: &mut dyn Player, position: &Position) -> Result<crate::elo::player::Choice> {
+    player.new_game()?;
+    player.choose(&Situation {
+        start: &position.fen(false),
+        moves: &[],
+        position,
+        clocks: [None, None],
+        increments: Default::default(),
+    })
+}
+
+/// What every player of `roster` chooses in every position, several positions at a time.
+pub fn chosen(roster: &Roster, fens: &[String], concurrency: usize) -> Result<Vec<Decision>> {
+    let mut decisions = Vec::new();
+    for (number, participant) in roster.participants.iter().enumerate() {
+        let name = &participant.name.name;
+        decisions.extend(in_shares(roster, number, fens, concurrency, |player, fen| {
+            Ok(vec![decide(name, player, fen)?])
+        })?);
+    }
+    Ok(decisions)
+}
+
+/// What `work` makes of all `items`, in their order: shared out among several threads, each of which has the
+/// participant `number` of `roster` to ask.
+pub fn in_shares<T: Sync, R: Send>(
+    roster: &Roster,
+    number: usize,
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&mut dyn Player, &T) -> Result<Vec<R>> + Sync,
+) -> Result<Vec<R>> {
+    let (share, work) = (items.len().div_ceil(threads).max(1), &work);
+    let shares = items.chunks(share).map(|share| Ok((share, roster.player(number)?)));
+    let shares = shares.collect::<Result<Vec<_>>>()?;
+    thread::scope(|scope| {
+        let threads: Vec<_> = shares
+            .into_iter()
+            .map(|(share, mut player)| {
+                scope.spawn(move || -> Result<Vec<R>> {
+                    let mut done = Vec::new();
+                    for item in share {
+                        done.extend(work(&mut *player, item)?);
+                    }
+                    Ok(done)
+                })
+            })
+            .collect();
+        let mut all = Vec::new();
+        for thread in threads {
+            all.extend(thread.join().ok().context("a thread that asks failed")??);
+        }
+        Ok(all)
+    })
+}
+
+fn decide(name: &str, player: &mut dyn Player, fen: &str) -> Result<Decision> {
+    let position = Position::from_fen(fen)?;
+    let choice = ask(player, &position)?;
+    let mv = position
+        .parse_move(&choice.mv)
+        .with_context(|| format!("'{name}' makes an illegal move in '{fen}'"))?;
+    let (player, evaluation, depth) = (name.to_owned(), choice.evaluation, choice.depth);
+    Ok(Decision { player, position, mv, evaluation, depth })
+}
+
+/// Up to `count` moves of each player of `games`, drawn by `seed` from those with a score.
+pub fn played(games: &[GameRecord], count: usize, seed: u64) -> Result<Vec<Decision>> {
+    let mut by_player: BTreeMap<&str, Vec<Decision>> = BTreeMap::new();
+    for game in games {
+        let mut position = Position::from_fen(&game.opening)?;
+        for played in &game.moves {
+            let board = position.board();
+            let name = match board.side_to_move() {
+                cozy_chess::Color::White => &game.white.name,
+                cozy_chess::Color::Black => &game.black.name,
+            };
+            let mv = util::parse_san_move(board, &played.san).ok().with_context(|| {
+                format!("round {}: '{}' is no move in '{board}'", game.round, played.san)
+            })?;
+            if played.evaluation.is_some() {
+                by_player.entry(name).or_default().push(Decision {
+                    player: name.clone(),
+                    position: position.clone(),
+                    mv,
+                    evaluation: played.evaluation,
+                    depth: played.depth,
+                });
+            }
+            position.play(mv);
+        }
+    }
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let drawn = by_player.into_values().flat_map(|mut decisions| {
+        decisions.shuffle(&mut rng);
+        decisions.truncate(count);
+        decisions
+    });
+    Ok(drawn.collect())
+}
