@@ -65,6 +65,17 @@ impl Tablebases {
         self.tables.max_pieces()
     }
 
+    /// Plies from `board`, the fifty-move counter at 0, to the next capture or pawn's move of the side that wins:
+    /// negative where the side to move loses, 0 where nobody wins, beyond 100 where the fifty-move rule saves the
+    /// loser. `None` where the tables do not know the position.
+    pub fn distance_to_zeroing(&self, board: &Board) -> Option<i32> {
+        if !self.may_know(board) {
+            return None;
+        }
+        let distance = self.known(self.tables.probe_dtz(&converted(board)?))?;
+        Some(distance.ignore_rounding().0)
+    }
+
     /// The value of a position right after a capture or a pawn's move, `ply` plies from the root. A
     /// win that the 50-move rule undoes is a draw.
     pub(super) fn value(&self, board: &Board, ply: u32) -> Option<Value> {
@@ -238,6 +249,21 @@ mod tests {
         assert_eq!(value("4k3/8/4K3/4P3/8/8/8/8 w - - 1 1")?, None);
         assert_eq!(value("4k3/8/8/8/8/8/8/4K2R w K - 0 1")?, None);
         assert_eq!(value("4k3/8/8/8/8/8/3PP3/4K3 w - - 0 1")?, None);
+        Ok(())
+    }
+
+    #[test]
+    fn distances_are_those_of_the_side_to_move() -> Result<()> {
+        let tables = tables()?;
+        let distance = |fen: &str| -> Result<Option<i32>> {
+            Ok(tables.distance_to_zeroing(Position::from_fen(fen)?.board()))
+        };
+        // Mate in one, the same for the side that is mated, a pawn that walks, a draw, too many pieces.
+        assert_eq!(distance("7k/8/6K1/8/8/8/8/R7 w - - 0 1")?, Some(1));
+        assert!(distance("6k1/8/6K1/8/8/8/8/R7 b - - 0 1")?.is_some_and(|plies| plies < 0));
+        assert_eq!(distance("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1")?.map(i32::signum), Some(1));
+        assert_eq!(distance("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")?, Some(0));
+        assert_eq!(distance("4k3/8/8/8/8/8/3PP3/4K3 w - - 0 1")?, None);
         Ok(())
     }
 

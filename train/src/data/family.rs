@@ -54,17 +54,21 @@ impl Family {
         own.into_iter().chain(children.iter().map(after))
     }
 
-    /// Keeps the labelled positions that pass.
-    pub fn retain(&mut self, mut pass: impl FnMut(&Board, Label) -> bool) {
+    /// Keeps the labelled positions that pass. `pass` is given the position, its label, and the win probability
+    /// that the move to it gives away beside the best labelled one.
+    pub fn retain(&mut self, mut pass: impl FnMut(&Board, Label, f32) -> bool) {
         match &mut self.labels {
             Labels::Own(label) => {
-                if !pass(&self.board, *label) {
+                if !pass(&self.board, *label, 0.0) {
                     self.labels = Labels::Children(Vec::new());
                 }
             }
             Labels::Children(children) => {
                 let board = &self.board;
-                children.retain(|&(mv, label)| pass(&board_after(board, mv), label));
+                let won = |label: Label| label.seen_by(board.side_to_move()).win_probability();
+                let best = children.iter().map(|&(_, label)| won(label)).fold(0.0, f32::max);
+                children
+                    .retain(|&(mv, label)| pass(&board_after(board, mv), label, best - won(label)));
             }
         }
     }

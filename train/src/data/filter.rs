@@ -27,11 +27,13 @@ pub enum Filter {
     Centipawns(RangeInclusive<i32>),
     /// Pieces on the board, kings among them.
     Pieces(RangeInclusive<u32>),
+    /// Win probability that the move to the position gives away beside its best labelled sibling, at most.
+    Loss(f32),
 }
 
 impl Filter {
-    /// Whether a position meets the condition.
-    pub fn passes(&self, board: &Board, label: Label) -> bool {
+    /// Whether a position meets the condition; the move to it gave away `loss`, as [`Self::Loss`] has it.
+    pub fn passes(&self, board: &Board, label: Label, loss: f32) -> bool {
         match self {
             Self::NotInCheck => board.checkers().is_empty(),
             Self::Quiet => !wins_material(board),
@@ -45,6 +47,7 @@ impl Filter {
                 matches!(label, Label::Centipawns(value) if range.contains(&value))
             }
             Self::Pieces(range) => range.contains(&board.occupied().len()),
+            Self::Loss(most) => loss <= *most,
         }
     }
 }
@@ -66,8 +69,12 @@ impl FromStr for Filter {
             Some(("ply", bounds)) => Self::Ply(range(bounds, 0, u32::MAX)?),
             Some(("cp", bounds)) => Self::Centipawns(range(bounds, i32::MIN, i32::MAX)?),
             Some(("pieces", bounds)) => Self::Pieces(range(bounds, 0, 64)?),
+            Some(("loss", most)) => {
+                let most = most.parse().ok().filter(|most| (0.0..=1.0).contains(most));
+                Self::Loss(most.with_context(|| format!("'{text}': expected 0 to 1"))?)
+            }
             _ => bail!(
-                "'{text}': expected not-in-check, quiet, no-mate, ply=A..B, cp=A..B or pieces=A..B"
+                "'{text}': expected not-in-check, quiet, no-mate, ply=A..B, cp=A..B, pieces=A..B or loss=P"
             ),
         })
     }
@@ -95,6 +102,7 @@ impl fmt::Display for Filter {
             Self::Ply(range) => write!(f, "ply={}..{}", range.start(), range.end()),
             Self::Centipawns(range) => write!(f, "cp={}..{}", range.start(), range.end()),
             Self::Pieces(range) => write!(f, "pieces={}..{}", range.start(), range.end()),
+            Self::Loss(most) => write!(f, "loss={most}"),
         }
     }
 }
@@ -119,14 +127,17 @@ mod tests {
             ("cp=-50..50", start, 51, false),
             ("cp=-50..50", start, 50, true),
             ("pieces=3..4", hanging, 0, true),
+            ("loss=0.05", start, 0, false),
+            ("loss=0.1", start, 0, true),
         ] {
             let filter: Filter = text.parse()?;
             assert_eq!(filter, filter.to_string().parse()?);
             let board: Board = fen.parse().expect("valid");
-            assert_eq!(filter.passes(&board, Label::Centipawns(label)), passes, "{text} {fen}");
+            let label = Label::Centipawns(label);
+            assert_eq!(filter.passes(&board, label, 0.1), passes, "{text} {fen}");
         }
-        assert!(!Filter::NoMate.passes(&Board::default(), Label::Mate(true)));
-        for bad in ["ply", "ply=5", "ply=9..3", "cp=a..b", "loud", ""] {
+        assert!(!Filter::NoMate.passes(&Board::default(), Label::Mate(true), 0.0));
+        for bad in ["ply", "ply=5", "ply=9..3", "cp=a..b", "loss=2", "loud", ""] {
             assert!(bad.parse::<Filter>().is_err(), "{bad}");
         }
         Ok(())

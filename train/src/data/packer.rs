@@ -80,12 +80,12 @@ impl Packer {
         source.labels += game.len() as u64;
         let split = game.split as usize;
         for mut family in game.families {
-            family.retain(|board, label| {
+            family.retain(|board, label, loss| {
                 if !board.generate_moves(|_| true) {
                     skip(&mut source.skipped, "game over");
                     return false;
                 }
-                let wanted = self.filters.iter().all(|filter| filter.passes(board, label));
+                let wanted = self.filters.iter().all(|filter| filter.passes(board, label, loss));
                 let new = wanted && self.duplicates.is_new(board);
                 description.filtered += u64::from(!wanted);
                 description.duplicates += u64::from(wanted && !new);

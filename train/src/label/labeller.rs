@@ -25,6 +25,15 @@ pub struct ScoredMove {
     pub label: Label,
 }
 
+/// What an engine is to score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scores {
+    /// All moves of a position, by [`Labeller::score`].
+    AllMoves,
+    /// The position, by [`Labeller::value`].
+    Best,
+}
+
 /// The engine at work.
 pub struct Labeller {
     engine: Engine,
@@ -33,8 +42,9 @@ pub struct Labeller {
 
 impl Labeller {
     /// Starts the engine; it will search to `depth` plies.
-    pub fn start(command: &Path, depth: u32) -> Result<Self> {
-        let options = [("MultiPV", ALL_MOVES), ("Threads", "1"), ("Hash", HASH)];
+    pub fn start(command: &Path, depth: u32, scores: Scores) -> Result<Self> {
+        let lines = if scores == Scores::AllMoves { ALL_MOVES } else { "1" };
+        let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", HASH)];
         Ok(Self { engine: Engine::start(command, options)?, depth })
     }
 
@@ -48,27 +58,19 @@ impl Labeller {
         self.engine.new_game()
     }
 
+    /// Scores a position that has a legal move, from White's view.
+    pub fn value(&mut self, board: &Board) -> Result<Label> {
+        let lines = self.search(board)?;
+        let (_, score) = lines
+            .into_values()
+            .next()
+            .with_context(|| format!("{}: no score for '{board}'", self.engine))?;
+        Ok(label(score, board))
+    }
+
     /// Scores all moves, the best for the side to move first.
     pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
-        self.engine.send(&format!("position fen {board}"))?;
-        self.engine.send(&format!("go depth {}", self.depth))?;
-        // The last word on each line of the MultiPV.
-        let mut lines: BTreeMap<u32, (String, Score)> = BTreeMap::new();
-        loop {
-            let line = self.engine.read(PATIENCE)?.text;
-            let words: Vec<&str> = line.split_whitespace().collect();
-            match words.as_slice() {
-                ["bestmove", ..] => break,
-                ["info", facts @ ..] => {
-                    let rank = number_after(facts, "multipv");
-                    let mv = facts.iter().skip_while(|&&word| word != "pv").nth(1);
-                    if let (Some(rank), Some(mv), Some(score)) = (rank, mv, score(facts)) {
-                        lines.insert(rank, ((*mv).to_owned(), score));
-                    }
-                }
-                _ => {}
-            }
-        }
+        let lines = self.search(board)?;
         let moves = legal_moves(board).into_iter();
         let legal: BTreeMap<String, Move> =
             moves.map(|mv| (uci_move(board, mv, false), mv)).collect();
@@ -79,7 +81,6 @@ impl Labeller {
             lines.len(),
             legal.len()
         );
-        let white = board.side_to_move() == Color::White;
         lines
             .into_values()
             .map(|(mv, score)| {
@@ -87,14 +88,39 @@ impl Labeller {
                 let mv = known.with_context(|| {
                     format!("{}: '{mv}' is not legal in '{board}'", self.engine)
                 })?;
-                let label = match score {
-                    Score::Centipawns(value) => {
-                        Label::Centipawns(if white { value } else { -value })
-                    }
-                    Score::Mate(moves) => Label::Mate((moves > 0) == white),
-                };
-                Ok(ScoredMove { mv, label })
+                Ok(ScoredMove { mv, label: label(score, board) })
             })
             .collect()
+    }
+
+    /// The last word on each line of the MultiPV: its first move, and the score for the side to move.
+    fn search(&mut self, board: &Board) -> Result<BTreeMap<u32, (String, Score)>> {
+        self.engine.send(&format!("position fen {board}"))?;
+        self.engine.send(&format!("go depth {}", self.depth))?;
+        let mut lines = BTreeMap::new();
+        loop {
+            let line = self.engine.read(PATIENCE)?.text;
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words.as_slice() {
+                ["bestmove", ..] => return Ok(lines),
+                ["info", facts @ ..] => {
+                    let rank = number_after(facts, "multipv");
+                    let mv = facts.iter().skip_while(|&&word| word != "pv").nth(1);
+                    if let (Some(rank), Some(mv), Some(score)) = (rank, mv, score(facts)) {
+                        lines.insert(rank, ((*mv).to_owned(), score));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A score for the side to move as a label from White's view.
+fn label(score: Score, board: &Board) -> Label {
+    let white = board.side_to_move() == Color::White;
+    match score {
+        Score::Centipawns(value) => Label::Centipawns(if white { value } else { -value }),
+        Score::Mate(moves) => Label::Mate((moves > 0) == white),
     }
 }

@@ -1,6 +1,8 @@
 //! Labels from a UCI engine, with a score for the moves among which it chose.
 
+mod endings;
 mod labeller;
+mod leaves;
 mod options;
 mod parts;
 mod shard;

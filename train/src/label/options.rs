@@ -13,8 +13,8 @@ pub struct LabelOptions {
     /// The UCI engine that labels; it must have MultiPV.
     #[arg(long)]
     pub engine: PathBuf,
-    /// Where walks start: files of FENs or EPD, one a line (.zst for compressed ones).
-    #[arg(long, required = true, num_args = 1..)]
+    /// Where walks start, all but those of `endings`: files of FENs or EPD, one a line (.zst for compressed ones).
+    #[arg(long, num_args = 1..)]
     pub fens: Vec<PathBuf>,
     /// The dataset to write, `.azd`; what a killed run left is continued.
     #[arg(long)]
@@ -28,6 +28,15 @@ pub struct LabelOptions {
     /// What leads from a position to the next.
     #[arg(long, value_enum, default_value_t = WalkKind::Beam)]
     pub walk: WalkKind,
+    /// Folders of Syzygy tables that label what they know (`--walk endings`).
+    #[arg(long)]
+    pub syzygy: Option<String>,
+    /// Nodes of the search whose leaves are taken (`--walk leaves`).
+    #[arg(long, default_value_t = 1_500)]
+    pub nodes: u64,
+    /// One of so many leaves is taken (`--walk leaves`).
+    #[arg(long, default_value_t = 64)]
+    pub leaf_every: u64,
     /// Depth of the engine's search, in plies.
     #[arg(long, default_value_t = 4)]
     pub depth: u32,
@@ -63,6 +72,11 @@ pub struct LabelOptions {
 pub enum WalkKind {
     /// By one of the moves that a beam of the weights keeps: positions that the search has to rank.
     Beam,
+    /// By the move of the selective search; labelled are leaves of its tree, on which quiescence search stands pat,
+    /// and the last positions of its principal variations, each by a search of its own.
+    Leaves,
+    /// Not at all: random positions with few pieces, labelled by Syzygy tables or a search of their own.
+    Endings,
     /// By one of the engine's best moves within half a pawn, until the game is decided: games of the engine against
     /// itself.
     Engine,

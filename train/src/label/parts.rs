@@ -6,6 +6,7 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
+use azimuth::search::Tablebases;
 use azimuth::weights::{EMBEDDED, Weights};
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -15,10 +16,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::labeller::Labeller;
-use super::options::LabelOptions;
+use super::endings::EndingSampler;
+use super::labeller::{Labeller, Scores};
+use super::leaves::LeafWalker;
+use super::options::{LabelOptions, WalkKind};
 use super::sources::{self, Starts};
-use super::walk::Walker;
+use super::walk::{MoveWalker, Walk};
 use crate::data::family::Game;
 use crate::data::file::description::Source;
 use crate::data::mix::mix;
@@ -44,9 +47,18 @@ pub fn label(options: &LabelOptions) -> Result<()> {
     ensure!(options.best + options.others > 0, "--best and --others: no label would be kept");
     let azd = options.out.extension().is_some_and(|extension| extension == "azd");
     ensure!(azd, "--out '{}': the name must end in .azd", options.out.display());
+    let walks_from_starts = options.walk != WalkKind::Endings;
+    ensure!(!walks_from_starts || !options.fens.is_empty(), "--fens: where walks start is missing");
+    ensure!(walks_from_starts || options.fens.is_empty(), "--fens: endings start nowhere");
     let starts = sources::read(&options.fens)?;
-    eprintln!("{} positions to start from", starts.fens.len());
-    let start_engine = || Labeller::start(&options.engine, options.depth);
+    if walks_from_starts {
+        eprintln!("{} positions to start from", starts.fens.len());
+    }
+    let scores = match options.walk {
+        WalkKind::Leaves | WalkKind::Endings => Scores::Best,
+        WalkKind::Beam | WalkKind::Engine => Scores::AllMoves,
+    };
+    let start_engine = || Labeller::start(&options.engine, options.depth, scores);
     let engines = (0..options.engines).map(|_| start_engine()).collect::<Result<Vec<_>>>()?;
     let weights = Arc::new(Weights::read_or_embedded(options.weights.as_deref())?);
 
@@ -92,13 +104,20 @@ fn label_parts(
     parts: Range<u64>,
     packer: &mut Packer,
 ) -> Result<()> {
+    let notice = || Box::new(|text: &str| eprintln!("{text}"));
+    let tablebases = options.syzygy.as_deref().map(|folders| Tablebases::open(folders, notice()));
+    let tablebases = tablebases.transpose().context("--syzygy")?.map(Arc::new);
     thread::scope(|scope| {
         let (mut results, count) = (Vec::new(), engines.len());
         for (number, engine) in engines.into_iter().enumerate() {
             let (sender, receiver) = bounded(PARTS_AHEAD);
             results.push(receiver);
             let mine = parts.clone().skip(number).step_by(count);
-            let walker = Walker::new(worker)?;
+            let walker: Box<dyn Walk> = match options.walk {
+                WalkKind::Leaves => Box::new(LeafWalker::new(worker, options.leaf_every)?),
+                WalkKind::Endings => Box::new(EndingSampler::new(tablebases.clone())),
+                WalkKind::Beam | WalkKind::Engine => Box::new(MoveWalker::new(worker)?),
+            };
             scope.spawn(move || make_parts(options, starts, walker, engine, mine, &sender));
         }
         write_parts(&results, parts, packer)
@@ -111,30 +130,38 @@ fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
         Some(path) => hex(&Sha256::digest(std::fs::read(path)?)),
         None => hex(&Sha256::digest(EMBEDDED)),
     };
-    Ok(json!({
+    let mut made_by = json!({
         "engine": engine,
         "depth": options.depth,
         "walk": options.walk,
         "walks": options.walks,
         "plies": options.plies,
-        "width": options.width,
-        "best": options.best,
-        "others": options.others,
         "seed": options.seed,
         "weights": weights,
-    }))
+    });
+    let own = match options.walk {
+        WalkKind::Leaves => json!({"nodes": options.nodes, "leaf_every": options.leaf_every}),
+        WalkKind::Endings => json!({"tables": options.syzygy.is_some()}),
+        WalkKind::Beam | WalkKind::Engine => {
+            json!({"width": options.width, "best": options.best, "others": options.others})
+        }
+    };
+    if let (Some(all), Value::Object(own)) = (made_by.as_object_mut(), own) {
+        all.extend(own);
+    }
+    Ok(made_by)
 }
 
 fn make_parts(
     options: &LabelOptions,
     starts: &Starts,
-    mut walker: Walker,
+    mut walker: Box<dyn Walk>,
     mut engine: Labeller,
     parts: impl Iterator<Item = u64>,
     sender: &Sender<Result<Part>>,
 ) {
     for part in parts {
-        let made = make_part(options, starts, &mut walker, &mut engine, part);
+        let made = make_part(options, starts, &mut *walker, &mut engine, part);
         let failed = made.is_err();
         if sender.send(made).is_err() || failed {
             return;
@@ -145,7 +172,7 @@ fn make_parts(
 fn make_part(
     options: &LabelOptions,
     starts: &Starts,
-    walker: &mut Walker,
+    walker: &mut dyn Walk,
     engine: &mut Labeller,
     part: u64,
 ) -> Result<Part> {

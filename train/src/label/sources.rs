@@ -38,7 +38,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Starts> {
             }
         }
     }
-    ensure!(!fens.is_empty(), "--fens: no positions in the files");
+    ensure!(paths.is_empty() || !fens.is_empty(), "--fens: no positions in the files");
     Ok(Starts { fens, sha256: hex(&hash.finalize()) })
 }
 

@@ -26,19 +26,69 @@ const DECIDED: i32 = 1_000;
 /// The fifty-move rule, in half-moves.
 const FIFTY_MOVES: u8 = 100;
 
-/// Walks in one of the ways.
-pub struct Walker {
+/// Where labelled positions come from.
+pub trait Walk: Send {
+    /// Walks from one of `starts` and has `engine` label positions on the way.
+    fn walk(
+        &mut self,
+        starts: &[String],
+        options: &LabelOptions,
+        engine: &mut Labeller,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Game>;
+}
+
+/// Walks whose moves are labelled, all or some, at every position passed.
+pub struct MoveWalker {
     evaluator: Evaluator,
 }
 
-impl Walker {
+impl MoveWalker {
     /// Walks with the scores of `worker`, where it walks down the beam.
     pub fn new(worker: &Worker) -> Result<Self> {
         Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
     }
 
-    /// Walks from one of `starts` and has `engine` label the moves on the way.
-    pub fn walk(
+    /// The move that leads on, and the engine's scores of all moves; `None` where the game is over.
+    fn step(
+        &mut self,
+        board: &Board,
+        options: &LabelOptions,
+        engine: &mut Labeller,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Option<(Move, Vec<ScoredMove>)>> {
+        let kept = match options.walk {
+            _ if !board.generate_moves(|_| true) => Vec::new(),
+            WalkKind::Engine => {
+                let scored = engine.score(board)?;
+                let good = scored.iter().take_while(|other| is_close(board, &scored[0], other));
+                let good: Vec<Move> = good.take(options.width).map(|scored| scored.mv).collect();
+                return Ok(good.choose(rng).map(|&next| (next, scored)));
+            }
+            _ => self.kept(board, options.width)?,
+        };
+        let Some(&next) = kept.choose(rng) else { return Ok(None) };
+        Ok(Some((next, engine.score(board)?)))
+    }
+
+    /// The moves that a beam keeps: those after which the opponent is worst off.
+    fn kept(&mut self, board: &Board, width: usize) -> Result<Vec<Move>> {
+        let mut ranked = Vec::with_capacity(TYPICAL_MOVES);
+        for mv in legal_moves(board) {
+            let child = board_after(board, mv);
+            // Without replies the game is over, and there is nothing to rank.
+            if child.generate_moves(|_| true) {
+                ranked.push((mv, self.evaluator.look_up(&child)?));
+            }
+        }
+        let values = self.evaluator.finish()?;
+        ranked.sort_by(|a, b| a.1.value(&values).total_cmp(&b.1.value(&values)));
+        Ok(ranked.into_iter().take(width).map(|(mv, _)| mv).collect())
+    }
+}
+
+impl Walk for MoveWalker {
+    fn walk(
         &mut self,
         starts: &[String],
         options: &LabelOptions,
@@ -61,43 +111,6 @@ impl Walker {
             }
         }
         Ok(Game::new(families))
-    }
-
-    /// The move that leads on, and the engine's scores of all moves; `None` where the game is over.
-    fn step(
-        &mut self,
-        board: &Board,
-        options: &LabelOptions,
-        engine: &mut Labeller,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Option<(Move, Vec<ScoredMove>)>> {
-        let kept = match options.walk {
-            WalkKind::Beam => self.kept(board, options.width)?,
-            WalkKind::Engine if !board.generate_moves(|_| true) => Vec::new(),
-            WalkKind::Engine => {
-                let scored = engine.score(board)?;
-                let good = scored.iter().take_while(|other| is_close(board, &scored[0], other));
-                let good: Vec<Move> = good.take(options.width).map(|scored| scored.mv).collect();
-                return Ok(good.choose(rng).map(|&next| (next, scored)));
-            }
-        };
-        let Some(&next) = kept.choose(rng) else { return Ok(None) };
-        Ok(Some((next, engine.score(board)?)))
-    }
-
-    /// The moves that a beam keeps: those after which the opponent is worst off.
-    fn kept(&mut self, board: &Board, width: usize) -> Result<Vec<Move>> {
-        let mut ranked = Vec::with_capacity(TYPICAL_MOVES);
-        for mv in legal_moves(board) {
-            let child = board_after(board, mv);
-            // Without replies the game is over, and there is nothing to rank.
-            if child.generate_moves(|_| true) {
-                ranked.push((mv, self.evaluator.look_up(&child)?));
-            }
-        }
-        let values = self.evaluator.finish()?;
-        ranked.sort_by(|a, b| a.1.value(&values).total_cmp(&b.1.value(&values)));
-        Ok(ranked.into_iter().take(width).map(|(mv, _)| mv).collect())
     }
 }
 

@@ -9,6 +9,7 @@ mod aspiration;
 mod candidate;
 mod history;
 mod iteration;
+mod leaves;
 mod move_loop;
 mod move_picker;
 mod move_pruning;

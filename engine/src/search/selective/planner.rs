@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use anyhow::{Context, Result};
+use cozy_chess::Board;
 
 use super::iteration::{MainSearch, help};
+use super::leaves::LeafSampler;
 use super::parts::Parts;
 use super::thread::{SearchThread, Shared, ThreadData};
 use super::transposition_table::TranspositionTable;
@@ -58,6 +60,18 @@ impl Selective {
         let evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, threads);
         let threads = evaluators.into_iter().map(ThreadData::new).collect();
         Ok(Self { settings, table, tablebases: None, threads, last: LastSearch::default() })
+    }
+
+    /// Takes one of `every` leaves of the searches from now on, see [`Self::take_leaves`].
+    pub fn sample_leaves(&mut self, every: u64) {
+        self.threads.iter_mut().for_each(|thread| thread.leaves = Some(LeafSampler::new(every)));
+    }
+
+    /// The leaves taken since the last call: positions on which quiescence search stood pat, one of as many as
+    /// [`Self::sample_leaves`] said.
+    pub fn take_leaves(&mut self) -> Vec<Board> {
+        let samplers = self.threads.iter_mut().filter_map(|thread| thread.leaves.as_mut());
+        samplers.flat_map(LeafSampler::take).collect()
     }
 
     /// Probes these tables from now on.

@@ -48,6 +48,9 @@ impl SearchThread<'_> {
             (Some(stand_pat), _) => stand_pat,
         };
         let in_check = static_eval.is_none();
+        if best_score >= beta && !in_check {
+            self.stand_pat_on(board);
+        }
         if best_score >= beta || !in_check && !self.has(Part::Quiescence) {
             return Ok(best_score);
         }
@@ -91,6 +94,9 @@ impl SearchThread<'_> {
         }
         self.stack[ply].moves = moves;
         if !self.stopped {
+            if best_move.is_none() && static_eval == Some(best_score) {
+                self.stand_pat_on(board);
+            }
             let bound = Bound::of(best_score, first_alpha, beta);
             let entry = Entry { mv: best_move, score: best_score, static_eval, depth: 0, bound };
             self.store_in_table(board, ply, entry);

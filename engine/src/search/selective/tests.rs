@@ -213,3 +213,26 @@ fn a_capture_that_loses_is_seen_at_the_first_ply() -> Result<()> {
     assert!(resolved.value < Value::DRAW && quiet.value > Value::DRAW);
     Ok(())
 }
+
+#[test]
+fn leaves_are_taken_where_quiescence_stands_pat() -> Result<()> {
+    let mut planner = planner(Parts::default(), 1)?;
+    let root = Position::from_fen(FENS[1])?;
+    search(&mut planner, &root, to_depth(4))?;
+    assert!(planner.take_leaves().is_empty(), "nobody asked for any");
+    let mut taken = Vec::new();
+    for every in [1, 8] {
+        planner.new_game();
+        planner.sample_leaves(every);
+        search(&mut planner, &root, to_depth(4))?;
+        let leaves = planner.take_leaves();
+        assert!(leaves.iter().all(|leaf| leaf.checkers().is_empty()));
+        assert!(planner.take_leaves().is_empty());
+        taken.push(leaves);
+    }
+    let [all, some] = taken.as_slice() else { unreachable!("two searches") };
+    assert!(all.len() > 100 && some.len() == all.len() / 8, "{} and {}", all.len(), some.len());
+    let eighth: Vec<&Board> = all.iter().skip(7).step_by(8).collect();
+    assert!(eighth.into_iter().eq(some));
+    Ok(())
+}

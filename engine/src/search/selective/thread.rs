@@ -8,6 +8,7 @@ use anyhow::Result;
 use cozy_chess::{Board, Move};
 
 use super::history::{History, PieceTo};
+use super::leaves::LeafSampler;
 use super::parts::{Part, Parts};
 use super::score::{Score, of_estimate};
 use super::stack::{MAX_PLY, StackEntry};
@@ -25,11 +26,13 @@ const NODES_BETWEEN_CHECKS: u64 = 32;
 pub(super) struct ThreadData {
     pub(super) evaluator: Evaluator,
     pub(super) history: History,
+    /// Takes leaves where somebody wants some.
+    pub(super) leaves: Option<LeafSampler>,
 }
 
 impl ThreadData {
     pub(super) fn new(evaluator: Evaluator) -> Self {
-        Self { evaluator, history: History::new() }
+        Self { evaluator, history: History::new(), leaves: None }
     }
 
     /// Forgets what earlier searches learned.
@@ -184,6 +187,13 @@ impl<'a> SearchThread<'a> {
         };
         self.stack[ply].static_eval = static_eval;
         Ok(static_eval)
+    }
+
+    /// Quiescence search stands pat on `board`.
+    pub(super) fn stand_pat_on(&mut self, board: &Board) {
+        if let Some(leaves) = &mut self.data.leaves {
+            leaves.visit(board);
+        }
     }
 
     /// Puts a move before the principal variation of the next ply.

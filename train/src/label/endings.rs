@@ -1,0 +1,147 @@
+//! Random positions with few pieces, lopsided ones as often as level ones: endings that games between equals hardly
+//! ever reach, and that every exchange is weighed by.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use azimuth::position::Position;
+use azimuth::search::Tablebases;
+use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::labeller::Labeller;
+use super::options::LabelOptions;
+use super::walk::Walk;
+use crate::data::family::{Family, Game};
+use crate::data::label::Label;
+
+/// Pieces on the board, kings among them.
+const PIECES: std::ops::RangeInclusive<usize> = 3..=8;
+
+/// Pieces beside the kings, as often as they are drawn.
+const KINDS: [Piece; 8] = [
+    Piece::Pawn,
+    Piece::Pawn,
+    Piece::Pawn,
+    Piece::Knight,
+    Piece::Bishop,
+    Piece::Rook,
+    Piece::Rook,
+    Piece::Queen,
+];
+
+/// Shares of the pieces that are White's.
+const SHARES: [f64; 4] = [0.1, 0.5, 0.5, 0.9];
+
+/// Centipawns of a win that the tables know, less so many for every ply to the next capture or pawn's move: certain,
+/// yet the nearer the better.
+const WON: i32 = 2_500;
+const WON_PER_PLY: i32 = 10;
+
+/// The fifty-move rule, in plies.
+const FIFTY_MOVES: i32 = 100;
+
+/// Draws random endings.
+pub struct EndingSampler {
+    tablebases: Option<Arc<Tablebases>>,
+}
+
+impl EndingSampler {
+    /// Labels what `tablebases` know by these, and the rest by the engine.
+    pub fn new(tablebases: Option<Arc<Tablebases>>) -> Self {
+        Self { tablebases }
+    }
+
+    fn label(&self, board: &Board, engine: &mut Labeller) -> Result<Label> {
+        match self.tablebases.as_ref().and_then(|tables| tables.distance_to_zeroing(board)) {
+            Some(plies) => Ok(label_of_distance(plies).seen_by(board.side_to_move())),
+            None => engine.value(board),
+        }
+    }
+}
+
+impl Walk for EndingSampler {
+    fn walk(
+        &mut self,
+        _starts: &[String],
+        options: &LabelOptions,
+        engine: &mut Labeller,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Game> {
+        let families = (0..options.plies).map(|_| {
+            let board = ending(rng);
+            let label = self.label(&board, engine)?;
+            Ok(Family::own(board, label))
+        });
+        Ok(Game::new(families.collect::<Result<_>>()?))
+    }
+}
+
+/// What a distance to zeroing says of the side to move.
+fn label_of_distance(plies: i32) -> Label {
+    Label::Centipawns(match plies.abs() {
+        1..=FIFTY_MOVES => plies.signum() * (WON - WON_PER_PLY * plies.abs()),
+        // No winner, or one that the fifty-move rule stops.
+        _ => 0,
+    })
+}
+
+/// A random legal position in which the game goes on.
+fn ending(rng: &mut Xoshiro256PlusPlus) -> Board {
+    loop {
+        // The builder lets kings stand side by side.
+        if let Ok(board) = draw(rng).build()
+            && let Ok(position) = Position::from_fen(&board.to_string())
+            && position.has_legal_move()
+        {
+            return board;
+        }
+    }
+}
+
+fn draw(rng: &mut Xoshiro256PlusPlus) -> BoardBuilder {
+    let mut builder = BoardBuilder::empty();
+    let share = *SHARES.choose(rng).unwrap_or(&0.5);
+    let kings = [(Piece::King, Color::White), (Piece::King, Color::Black)];
+    let others = (kings.len()..rng.random_range(PIECES)).map(|_| {
+        let color = if rng.random_bool(share) { Color::White } else { Color::Black };
+        (*KINDS.choose(rng).unwrap_or(&Piece::Pawn), color)
+    });
+    let pieces: Vec<_> = kings.into_iter().chain(others).collect();
+    for piece in pieces {
+        // Pawns on their last rank make a board that is not legal, and another is drawn.
+        let square = Square::index(rng.random_range(0..64));
+        *builder.square_mut(square) = Some(piece);
+    }
+    builder.side_to_move = if rng.random() { Color::White } else { Color::Black };
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn endings_are_of_all_kinds() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let boards: Vec<Board> = (0..2_000).map(|_| ending(&mut rng)).collect();
+        let pieces =
+            |count: u32| boards.iter().filter(|board| board.occupied().len() == count).count();
+        assert!((3..=8).all(|count| pieces(count) > 100) && pieces(2) + pieces(9) < 500);
+        let bare = boards
+            .iter()
+            .filter(|board| Color::ALL.iter().any(|&color| board.colors(color).len() == 1));
+        assert!((300..1_500).contains(&bare.count()));
+    }
+
+    #[test]
+    fn wins_are_certain_and_nearer_ones_better() {
+        let p = |plies| label_of_distance(plies).win_probability();
+        assert!(p(100) > 0.99 && p(1) > p(20) && p(20) > p(100) && p(-100) < 0.01);
+        assert_eq!([p(0), p(101), p(-120)], [0.5; 3]);
+    }
+}

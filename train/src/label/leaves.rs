@@ -1,0 +1,74 @@
+//! Games of the selective search against itself, for the leaves of its searches: the positions whose scores decide
+//! what it plays.
+
+use std::collections::HashSet;
+
+use anyhow::{Context, Result};
+use azimuth::inference::Worker;
+use azimuth::position::{Position, board_after};
+use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
+use cozy_chess::Board;
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::labeller::Labeller;
+use super::options::LabelOptions;
+use super::walk::Walk;
+use crate::data::family::{Family, Game};
+
+/// Room for the tables of a few thousand nodes, which are cleared before every walk.
+const RESOURCES: Resources = Resources { hash_mb: 4, threads: 1 };
+
+/// Walks along the selective search's own moves.
+pub struct LeafWalker {
+    planner: Selective,
+    every: u64,
+}
+
+impl LeafWalker {
+    /// Searches with the scores of `worker` and takes one of `every` leaves.
+    pub fn new(worker: &Worker, every: u64) -> Result<Self> {
+        let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
+        Ok(Self { planner, every })
+    }
+
+    /// Searches `position`, plays the best move, and returns the leaves taken, with the principal variation's last
+    /// position among them.
+    fn step(&mut self, position: &mut Position, nodes: u64) -> Result<Vec<Board>> {
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+        let mut control = Control::without_signals(limits);
+        let best = self.planner.search(position, &mut control, &mut |_| ())?;
+        let mut leaves = self.planner.take_leaves();
+        leaves.push(best.pv.iter().fold(position.board().clone(), |b, &mv| board_after(&b, mv)));
+        position.play(*best.pv.first().context("the search found no move")?);
+        Ok(leaves)
+    }
+}
+
+impl Walk for LeafWalker {
+    fn walk(
+        &mut self,
+        starts: &[String],
+        options: &LabelOptions,
+        engine: &mut Labeller,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Game> {
+        // What a walk finds depends on nothing before it.
+        self.planner.new_game();
+        self.planner.sample_leaves(self.every);
+        let mut position = Position::from_fen(&starts[rng.random_range(0..starts.len())])?;
+        let (mut families, mut seen) = (Vec::new(), HashSet::new());
+        for _ in 0..options.plies {
+            if !position.has_legal_move() {
+                break;
+            }
+            for leaf in self.step(&mut position, options.nodes)? {
+                if leaf.generate_moves(|_| true) && seen.insert(leaf.hash()) {
+                    let label = engine.value(&leaf)?;
+                    families.push(Family::own(leaf, label));
+                }
+            }
+        }
+        Ok(Game::new(families))
+    }
+}
