@@ -157,6 +157,17 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     assert!(table.contains("| drawn | `--anchors 16 --positives 3 --steps 4 --soft` |"), "{table}");
     assert_eq!(table, std::fs::read_to_string(out.join("table.md"))?);
     assert_eq!(std::fs::metadata(out.join("wide.safetensors"))?.modified()?, made);
+    // Weights that learnt nothing lose against the engine's own.
+    let book = folder.path().join("book.epd");
+    std::fs::write(&book, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n")?;
+    let (book, played) = (book.to_string_lossy(), folder.path().join("played"));
+    let command = ["sweep", "--runs", &file, "--folder", &played.to_string_lossy()];
+    let games = ["--games", "2", "--nodes", "200", "--book", &book, "--"];
+    let options = ["--data", GAMES, "--steps", "5", "--anchors", "64", "--sample", "300"];
+    std::fs::write(&runs, "weak:\n")?;
+    let table = trainer(&[&command[..], &games, &options].concat())?;
+    assert!(table.contains("| +0 -2 =0 |"), "{table}");
+    assert!(played.join("weak.pgn").is_file() && !played.join("weak.games.json").exists());
     // Before anything is trained, in one line.
     let error = sweep("fine:\nbad: --delta nought\n").expect_err("no number");
     assert!(error.to_string().contains("run 'bad'") && !out.join("fine.json").exists(), "{error}");
@@ -184,7 +195,10 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
         let (fens, out_text) = (fens.to_string_lossy(), out.to_string_lossy());
         let engine = stockfish()?;
         let engine = engine.to_string_lossy();
-        let mut command = vec!["label", "--engine", &engine, "--fens", &fens, "--out", &out_text];
+        let mut command = vec!["label", "--engine", &engine, "--out", &out_text];
+        if !more.contains(&"endings") {
+            command.extend(["--fens", &fens]);
+        }
         command.extend(["--walks", "200", "--depth", "1"]);
         command.extend(more);
         trainer(&command)?;
@@ -213,10 +227,85 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     let info = trainer(&["data", "--info", &games.to_string_lossy()])?;
     assert!(info.contains("\"walk\":\"engine\""), "{info}");
 
+    // Leaves and endings are labelled each by itself; the number of engines changes nothing.
+    let syzygy = concat!(env!("CARGO_MANIFEST_DIR"), "/data/syzygy");
+    for walk in ["leaves", "endings"] {
+        let kind = ["--walk", walk, "--nodes", "200", "--leaf-every", "8"];
+        let files = ["1", "2"].map(|engines| {
+            let more = ["--plies", "3", "--syzygy", syzygy, "--engines", engines];
+            label(&format!("{walk}-{engines}.azd"), &fens, &[&kind[..], &more].concat())
+        });
+        let [one, two] = files;
+        let one = one?;
+        assert!(std::fs::read(&one)? == std::fs::read(two?)?, "{walk}");
+        let csv = folder.path().join(format!("{walk}.csv"));
+        trainer(&["data", &one.to_string_lossy(), "--out", &csv.to_string_lossy()])?;
+        let text = std::fs::read_to_string(&csv)?;
+        let pieces = |line: &str| {
+            let board = line.split(' ').next().unwrap_or_default();
+            board.chars().filter(char::is_ascii_alphabetic).count()
+        };
+        let few = text.lines().skip(1).filter(|line| pieces(line) <= 8).count();
+        let all = text.lines().count() - 1;
+        assert!(all > 150 && (few == all) == (walk == "endings"), "{walk}: {few} of {all}");
+        if walk == "endings" {
+            // The tables know rook against king: won, or a draw where the rook is lost.
+            let rook = text.lines().filter(|line| {
+                let board = line.split(' ').next().unwrap_or_default();
+                pieces(line) == 3 && board.contains('R')
+            });
+            let labels: Vec<&str> = rook.filter_map(|line| line.split(',').nth(1)).collect();
+            let won = |label: &&str| label.parse::<i32>().is_ok_and(|label| label >= 1_500);
+            assert!(labels.iter().all(|label| won(label) || *label == "0"), "{labels:?}");
+            assert!(labels.iter().any(won), "{labels:?}");
+        }
+    }
+
     let bad = folder.path().join("bad.txt");
     std::fs::write(&bad, "8/8/8/8/8/8/8/8 w - - 0 1\n")?;
     let error = label("bad.azd", &bad, &[]).expect_err("no kings");
     assert!(error.to_string().contains("FEN '8/8/8/8/8/8/8/8 w - - 0 1'"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn rows_stay_within_what_plays() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    // Steps of this size lead far beyond what 16 bits hold.
+    let wild = ["--learning-rate", "3", "--warmup", "1", "--steps", "12", "--anchors", "32"];
+    let features = ["--features", "piece-square+king-buckets-4", "--validate-every", "5"];
+    let sample = ["--sample", "100"];
+    let weights =
+        train(folder.path(), "wild.safetensors", &[&wild[..], &features, &sample].concat())?;
+    let table = Weights::read(&weights)?.parameters.values("features.weight")?;
+    let largest = table.iter().fold(0f32, |largest, value| largest.max(value.abs()));
+    assert!((3.0..4.0).contains(&largest), "{largest}");
+    // As the engine reads them.
+    trainer(&["eval", "--weights", &weights.to_string_lossy(), "--data", GAMES])?;
+    Ok(())
+}
+
+#[test]
+fn parts_of_a_step_make_the_same_weights_every_time() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let run = |name: &str, parts: &str, more: &[&str]| {
+        let options = ["--steps", "20", "--anchors", "64", "--sample", "200", "--parts", parts];
+        train(folder.path(), name, &[&options[..], more].concat())
+    };
+    let straight = run("straight.safetensors", "2", &["--clip", "5"])?;
+    run("stopped.safetensors", "2", &["--clip", "5", "--stop-after", "9"])?;
+    let stopped = run("stopped.safetensors", "2", &["--clip", "5"])?;
+    assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?);
+    // Without a contrast the parts of a step are its whole, but for the order of sums.
+    let alone = ["--contrastive", "0", "--learning-rate", "0.0001"];
+    let [one, two] = ["1", "2"].map(|parts| -> Result<Vec<f32>> {
+        let weights = Weights::read(&run(&format!("{parts}.safetensors"), parts, &alone)?)?;
+        weights.parameters.values("features.weight")
+    });
+    let apart = one?.iter().zip(two?).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(apart < 1e-3, "{apart}");
+    let error = run("bad.safetensors", "2", &["--positives", "1"]).expect_err("not both");
+    assert!(error.to_string().contains("--parts goes without --positives"), "{error}");
     Ok(())
 }
 

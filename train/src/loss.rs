@@ -39,6 +39,28 @@ pub struct LossValues {
     pub regression: Tensor,
 }
 
+impl LossValues {
+    /// All of them times `factor`.
+    pub fn scaled(self, factor: f64) -> Result<Self> {
+        let Self { total, contrastive, regression } = self;
+        Ok(Self {
+            total: (total * factor)?,
+            contrastive: (contrastive * factor)?,
+            regression: (regression * factor)?,
+        })
+    }
+
+    /// The sums with `others`, which nothing more is derived from.
+    pub fn add(&self, others: &Self) -> Result<Self> {
+        let sum = |a: &Tensor, b: &Tensor| a.detach() + b.detach();
+        Ok(Self {
+            total: sum(&self.total, &others.total)?,
+            contrastive: sum(&self.contrastive, &others.contrastive)?,
+            regression: sum(&self.regression, &others.regression)?,
+        })
+    }
+}
+
 impl Losses {
     /// All losses of a batch of unit embeddings (n x D), read off along `direction` with `bias`.
     pub fn of(

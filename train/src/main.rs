@@ -6,6 +6,7 @@ mod data;
 mod early_stopping;
 mod export;
 mod flat_parameters;
+mod games;
 mod hex;
 mod in_place;
 mod label;
@@ -18,6 +19,7 @@ mod options;
 mod positive_threshold;
 mod progress;
 mod run;
+mod side_by_side;
 mod solis;
 mod space;
 mod steps_or_time;
@@ -77,12 +79,38 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Whether it trains sparse encoders on the CPU, as far as its own words say.
+    fn trains_sparse_on_cpu(&self) -> bool {
+        match self {
+            Self::Train(options) => options.is_sparse_on_cpu(),
+            Self::Sweep(options) => options.is_sparse_on_cpu(),
+            _ => false,
+        }
+    }
+}
+
+/// Has candle compute on the thread that asks. The sparse encoder's tensors are small: threads that wait for one
+/// another inside every operation keep all cores busy and are no faster than one of them.
+fn one_thread_in_candle() {
+    for name in ["RAYON_NUM_THREADS", "CANDLE_NUM_THREADS"] {
+        if std::env::var_os(name).is_none() {
+            // SAFETY: no other thread runs yet.
+            unsafe { std::env::set_var(name, "1") };
+        }
+    }
+}
+
 /// Steps allocate and free megabytes; the system's allocator gives them back to the kernel each time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
+    let arguments = Arguments::parse();
+    if arguments.command.trains_sparse_on_cpu() {
+        one_thread_in_candle();
+    }
+    match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("azimuth-train: {error:#}");

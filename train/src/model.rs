@@ -7,21 +7,27 @@ use anyhow::{Context, Result};
 use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
 use azimuth::encoder::sparse::SparseNetwork;
 use azimuth::encoder::sparse::features::{FeatureSet, PIECE_SQUARES};
+use azimuth::encoder::sparse::quantised::largest_playable_value;
 use azimuth::encoder::transformer::{Dropout, Trace, Transformer, token_ids};
 use azimuth::encoder::{Architecture, Inputs};
+use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
 use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::checkpoint::Checkpoint;
+use crate::data::sampler::{Batch, BatchPart};
 use crate::flat_parameters::FlatParameters;
+use crate::loss::{Labels, LossValues, Losses};
 use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
 use crate::optimizer::rows::FactoredTable;
+use crate::side_by_side::side_by_side;
 
 /// The parameter that [`FactoredTable`] replaces.
 const TABLE: &str = "features.weight";
+const FEATURE_BIAS: &str = "features.bias";
 /// The parts that the table's rows share.
 const SHARED: &str = "features.shared";
 const READOUT_DIRECTION: &str = "readout.direction";
@@ -40,9 +46,9 @@ enum Network {
 }
 
 /// A batch in the space, and what leads from there back to the parameters.
-pub struct Embedded {
+struct Embedded {
     /// Unit embeddings (batch x D), f32, that losses are to be made of.
-    pub z: Tensor,
+    z: Tensor,
     trace: Option<Trace>,
 }
 
@@ -60,12 +66,13 @@ pub struct Model {
 
 impl Model {
     /// Fresh parameters drawn from `seed`; a transformer computes in `dtype`, and its parameters move in
-    /// f32.
+    /// f32. Batches come in `parts`.
     pub fn new(
         architecture: &Architecture,
         device: &Device,
         dtype: DType,
         dropout: f32,
+        parts: usize,
         seed: u64,
     ) -> Result<Self> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -87,9 +94,16 @@ impl Model {
                 for spec in config.parameters() {
                     if spec.name == TABLE {
                         let width = spec.shape[1];
+                        let largest = largest_playable_value(config.features);
                         let draw = |count| draw(spec.init, count, &mut rng);
                         if device.is_cpu() {
-                            table = Some(FactoredTable::new(config.features, width, draw)?);
+                            table = Some(FactoredTable::new(
+                                config.features,
+                                width,
+                                parts,
+                                largest,
+                                draw,
+                            )?);
                         } else {
                             let (own, shared) = dense_table(config.features, width, device, draw)?;
                             variables.insert(SHARED.to_owned(), shared);
@@ -129,8 +143,67 @@ impl Model {
         })
     }
 
-    /// A training batch in the space; dropout depends on `seed` alone.
-    pub fn forward(&self, inputs: Inputs, seed: u64) -> Result<Embedded> {
+    /// The gradients of a step and its losses, means over the parts, which are computed side by side; dropout
+    /// depends on `seed` alone.
+    pub fn gradients(
+        &self,
+        batch: Batch,
+        losses: &Losses,
+        seed: u64,
+    ) -> Result<(GradStore, LossValues)> {
+        if let Some(table) = &self.table {
+            table.prepare(batch.iter().filter_map(|part| part.inputs.features()))?;
+        }
+        let parts = batch.len();
+        let work = |place, part| self.part_gradients(place, part, losses, parts, seed);
+        let mut found = side_by_side(batch, work).into_iter();
+        let (mut gradients, mut values) = found.next().context("a batch of nothing")??;
+        for part in found {
+            let (more, others) = part?;
+            for variable in self.variables.values() {
+                if let Some(gradient) = more.get(variable) {
+                    let sum = match gradients.get(variable) {
+                        Some(first) => (first + gradient)?,
+                        None => gradient.clone(),
+                    };
+                    gradients.insert(variable, sum);
+                }
+            }
+            values = values.add(&others)?;
+        }
+        Ok((gradients, values))
+    }
+
+    /// One of `parts` parts of [`Self::gradients`].
+    fn part_gradients(
+        &self,
+        place: usize,
+        part: BatchPart,
+        losses: &Losses,
+        parts: usize,
+        seed: u64,
+    ) -> Result<(GradStore, LossValues)> {
+        let embedded = self.forward(place, part.inputs, seed)?;
+        let labels = Labels { win_probabilities: &part.labels, parents: &part.parents };
+        let (direction, bias) = self.readout();
+        let found = losses.of(&embedded.z, &labels, direction, bias)?.scaled(1.0 / parts as f64)?;
+        Ok((self.backward(embedded, &found.total)?, found))
+    }
+
+    /// The gradient of `loss`, made of `embedded`.
+    fn backward(&self, embedded: Embedded, loss: &Tensor) -> Result<GradStore> {
+        let mut gradients = loss.backward()?;
+        if let (Network::Transformer(network, flat), Some(trace)) = (&self.network, embedded.trace)
+        {
+            let slopes = gradients.get(&embedded.z).context("the loss has no gradient")?.clone();
+            let flattened = flat.flatten(network.backward(trace, &slopes)?)?;
+            gradients.insert(flat.master(), flattened);
+        }
+        Ok(gradients)
+    }
+
+    /// Part `place` of a training batch in the space.
+    fn forward(&self, place: usize, inputs: Inputs, seed: u64) -> Result<Embedded> {
         match (&self.network, inputs) {
             (Network::Transformer(network, _), Inputs::Tokens(tokens)) => {
                 let ids = token_ids(&tokens, &self.device)?;
@@ -140,10 +213,7 @@ impl Model {
             }
             (Network::Sparse(network), Inputs::Features(features)) => {
                 let folded = self.folded_table()?;
-                if let Some(table) = &self.table {
-                    table.prepare(&features)?;
-                }
-                let sink = self.table.as_ref().map(FactoredTable::sink);
+                let sink = self.table.as_ref().map(|table| table.sink(place));
                 let z = network.forward(&Arc::new(features), folded.as_ref(), sink)?;
                 Ok(Embedded { z, trace: None })
             }
@@ -152,31 +222,17 @@ impl Model {
     }
 
     /// Direction and bias of the auxiliary regression.
-    pub fn readout(&self) -> (&Tensor, &Tensor) {
+    fn readout(&self) -> (&Tensor, &Tensor) {
         (&self.variables[READOUT_DIRECTION], &self.variables[READOUT_BIAS])
     }
 
-    /// Moves all parameters against the gradient of `loss`, made of `embedded`, which is cut to length
-    /// `clip`.
-    pub fn step(
-        &mut self,
-        embedded: Embedded,
-        loss: &Tensor,
-        mut step: Step,
-        clip: Option<f64>,
-    ) -> Result<()> {
-        let mut gradients = loss.backward()?;
-        if let (Network::Transformer(network, flat), Some(trace)) = (&self.network, embedded.trace)
-        {
-            let slopes = gradients.get(&embedded.z).context("the loss has no gradient")?.clone();
-            let flattened = flat.flatten(network.backward(trace, &slopes)?)?;
-            gradients.insert(flat.master(), flattened);
-        }
+    /// Moves all parameters against `gradients`, cut to length `clip`.
+    pub fn step(&mut self, gradients: &GradStore, mut step: Step, clip: Option<f64>) -> Result<()> {
         if let Some(longest) = clip {
             let rows = self.table.as_ref().map_or(0.0, FactoredTable::squared_gradient);
-            step = step.clipped(longest, self.optimizer.squared_gradient(&gradients)? + rows);
+            step = step.clipped(longest, self.optimizer.squared_gradient(gradients)? + rows);
         }
-        self.optimizer.step(&gradients, step)?;
+        self.optimizer.step(gradients, step)?;
         if let Network::Transformer(_, flat) = &self.network {
             flat.refresh()?;
         }
@@ -196,13 +252,26 @@ impl Model {
             Some(table) => Some(table.whole()?),
             None => self.folded_table()?,
         };
-        copied(self.architecture.parameters().into_iter().map(|spec| {
+        let largest = features(&self.architecture).map_or(f32::MAX, largest_playable_value);
+        let tensors = self.architecture.parameters().into_iter().map(|spec| {
             let tensor = match &table {
                 Some(table) if spec.name == TABLE => table.clone(),
+                _ if spec.name == FEATURE_BIAS => {
+                    self.variables[&spec.name].clamp(-largest, largest)?
+                }
                 _ => self.variables[&spec.name].as_tensor().clone(),
             };
-            (spec.name, tensor)
-        }))
+            Ok((spec.name, tensor))
+        });
+        copied(tensors.collect::<Result<Vec<_>>>()?.into_iter())
+    }
+
+    /// How many values of the feature table in `parameters` are as large as can play.
+    pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
+        let Some(set) = features(&self.architecture) else { return Ok(0) };
+        let largest = largest_playable_value(set);
+        let values = parameters.values(TABLE)?;
+        Ok(values.iter().filter(|value| value.abs() >= largest).count())
     }
 
     /// Own plus shared rows where both are dense variables.
@@ -225,7 +294,8 @@ impl Model {
             let ids = Tensor::from_vec(ids, rows, &self.device)?;
             table = (table + padded.index_select(&ids, 0)?)?;
         }
-        Ok(Some(table))
+        let largest = largest_playable_value(set);
+        Ok(Some(table.clamp(-largest, largest)?))
     }
 
     /// Everything that a checkpoint holds of the model.
@@ -310,7 +380,7 @@ mod tests {
         let config =
             TransformerConfig { layers: 1, hidden: 16, heads: 1, mlp: 16, embedding_dim: 8 };
         let architecture = Architecture::Transformer(config);
-        let mut model = Model::new(&architecture, &Device::Cpu, dtype, 0.1, 3)?;
+        let mut model = Model::new(&architecture, &Device::Cpu, dtype, 0.1, 1, 3)?;
         let boards: Vec<Board> = (0..8).map(|n| Board::chess960_startpos(n * 100)).collect();
         let inputs = Inputs::of(InputKind::Tokens, &boards);
         let schedule = Schedule {
@@ -323,10 +393,11 @@ mod tests {
         let target = Tensor::new(&[1f32, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::Cpu)?;
         let mut distance = f32::NAN;
         for step in 0..schedule.steps {
-            let embedded = model.forward(inputs.clone(), step)?;
+            let embedded = model.forward(0, inputs.clone(), step)?;
             let loss = embedded.z.broadcast_sub(&target)?.sqr()?.mean_all()?;
             distance = loss.to_scalar()?;
-            model.step(embedded, &loss, schedule.step(step), None)?;
+            let gradients = model.backward(embedded, &loss)?;
+            model.step(&gradients, schedule.step(step), None)?;
         }
         Ok((distance, model))
     }

@@ -95,6 +95,9 @@ pub struct RunOptions {
     /// So many neighbours come in one batch, side by side: children of one parent are neighbours.
     #[arg(long, default_value_t = 1)]
     siblings: usize,
+    /// Parts of a step, each a contrast of its own, that threads compute side by side (sparse encoder on a CPU).
+    #[arg(long, default_value_t = 1)]
+    parts: usize,
     /// Difference of win probability below which two positions are positives.
     #[arg(long, default_value_t = 0.05)]
     delta: f32,
@@ -155,7 +158,7 @@ pub struct RunOptions {
     seed: u64,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EncoderKind {
     Sparse,
     Mini,
@@ -197,6 +200,11 @@ impl DataOptions {
 }
 
 impl TrainOptions {
+    /// Whether a sparse encoder is trained on the CPU.
+    pub fn is_sparse_on_cpu(&self) -> bool {
+        self.run.encoder == EncoderKind::Sparse && self.device == Backend::Cpu
+    }
+
     /// Where to compute, and how.
     pub fn compute(&self) -> Result<Compute> {
         let device = self.device.device().context("--device")?;
@@ -243,6 +251,10 @@ impl RunOptions {
         ensure!(self.steps > 0, "--steps must be at least 1");
         ensure!(self.anchors > 1, "--anchors must be at least 2");
         ensure!(self.siblings > 0, "--siblings must be at least 1");
+        let sparse = self.encoder == EncoderKind::Sparse;
+        ensure!(self.parts == 1 || sparse, "--parts is for the sparse encoder");
+        ensure!(self.parts == 1 || self.positives == 0, "--parts goes without --positives");
+        ensure!(self.parts > 0 && self.anchors / self.parts > 1, "--parts: 1 to half of --anchors");
         ensure!(self.delta > 0.0, "--delta must be above 0");
         ensure!(
             delta_equal > 0.0 && delta_equal <= self.delta,
@@ -269,6 +281,7 @@ impl RunOptions {
                 anchors: self.anchors,
                 positives: self.positives,
                 siblings: self.siblings,
+                parts: self.parts,
                 mirror: !self.no_mirror,
             },
             losses: Losses {

@@ -16,7 +16,7 @@ use crate::data::batches::Batches;
 use crate::data::dataset::{DataFile, Dataset};
 use crate::data::sampler::{Sampler, Sampling};
 use crate::early_stopping::EarlyStopping;
-use crate::loss::{Labels, Losses};
+use crate::loss::Losses;
 use crate::model::Model;
 use crate::moving_average::MovingAverage;
 use crate::optimizer::Schedule;
@@ -84,8 +84,9 @@ struct State {
 impl State {
     fn new(config: &Config, compute: &Compute) -> Result<Self> {
         let Config { architecture, dropout, seed, .. } = config;
+        let (device, parts) = (&compute.device, config.sampling.parts);
         Ok(Self {
-            model: Model::new(architecture, &compute.device, compute.dtype, *dropout, *seed)?,
+            model: Model::new(architecture, device, compute.dtype, *dropout, parts, *seed)?,
             average: config.average.map(MovingAverage::new),
             early_stopping: config.patience.map(EarlyStopping::new),
         })
@@ -175,13 +176,12 @@ pub fn train(
             return Ok(None);
         }
         let batch = progress.wait(|| batches.next())?;
-        let labels = Labels { win_probabilities: &batch.labels, parents: &batch.parents };
-        let embedded = state.model.forward(batch.inputs, seed ^ done.rotate_left(32))?;
-        let (direction, bias) = state.model.readout();
-        let found = config.losses.of(&embedded.z, &labels, direction, bias)?;
-        state.model.step(embedded, &found.total, config.schedule.step(done), config.clip)?;
+        let positions = batch.iter().map(|part| part.labels.len()).sum();
+        let dropout_seed = seed ^ done.rotate_left(32);
+        let (gradients, found) = state.model.gradients(batch, &config.losses, dropout_seed)?;
+        state.model.step(&gradients, config.schedule.step(done), config.clip)?;
         done += 1;
-        progress.step(batch.labels.len(), &found)?;
+        progress.step(positions, &found)?;
         if let Some(average) = &mut state.average
             && MovingAverage::is_due(done)
         {
@@ -213,6 +213,10 @@ fn validate(
 ) -> Result<()> {
     let sample = data.validation.sample(INTERIM_SAMPLE);
     let parameters = state.current()?;
+    let at_limit = state.model.values_at_limit(&parameters)?;
+    if at_limit > 0 {
+        progress.say(&format!("{at_limit} values of features.weight are as large as can play"));
+    }
     let architecture = &config.architecture;
     let (_, measured) =
         build_space(architecture, parameters.clone(), data, &sample, device, json!(null))?;

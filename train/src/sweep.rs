@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::dataset::{Dataset, read_all};
 use crate::data::labelled_positions::LabelledPositions;
+use crate::games::{GameOptions, MatchResult};
 use crate::metrics::Metrics;
 use crate::options::{DataOptions, TrainOptions};
 use crate::run;
@@ -26,6 +27,8 @@ pub struct SweepOptions {
     /// Games of others to measure on too, all of them.
     #[arg(long)]
     measure: Option<PathBuf>,
+    #[command(flatten)]
+    games: GameOptions,
     /// Options of train that all runs share; a run's own come after them and win.
     #[arg(last = true)]
     shared: Vec<String>,
@@ -39,8 +42,17 @@ struct Row {
     options: String,
     measured: Measured,
     elsewhere: Option<Metrics>,
+    games: Option<MatchResult>,
     steps: u64,
     positions_per_second: f64,
+}
+
+impl SweepOptions {
+    /// Whether the options that all runs share ask for nothing but the sparse encoder on the CPU.
+    pub fn is_sparse_on_cpu(&self) -> bool {
+        let names = ["--encoder", "--device"];
+        !self.shared.iter().any(|word| names.iter().any(|name| word.starts_with(name)))
+    }
 }
 
 /// Runs all lines that have no result yet and writes the table anew after each.
@@ -53,6 +65,7 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
         let parsed = parse_run(name, own, options)?;
         parsed.run.config(Vec::new()).with_context(|| format!("run '{name}'"))?;
     }
+    options.games.check()?;
     std::fs::create_dir_all(&options.folder)?;
     let measure = options.measure.as_ref();
     let elsewhere = measure.map(|path| read_all(std::slice::from_ref(path), usize::MAX));
@@ -133,11 +146,13 @@ fn run_one(
         Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, &compute.device)?),
         None => None,
     };
+    let games = options.games.play(name, &output.weights)?;
     Ok(Row {
         name: name.to_owned(),
         options: own.to_owned(),
         measured: outcome.measured,
         elsewhere,
+        games,
         steps: outcome.steps,
         positions_per_second: outcome.speed,
     })
@@ -161,18 +176,19 @@ fn read_row(path: &Path, own: &str) -> Result<Option<Row>> {
 /// The table in Markdown.
 fn table(rows: &[Row]) -> String {
     let mut text = "| run | options | tau-b | sibling | R² | by mates: tau-b | sibling | \
-                    other games: tau-b | sibling | steps | positions/s |\n\
-                    |---|---|---|---|---|---|---|---|---|---|---|\n"
+                    other games: tau-b | sibling | Elo | steps | positions/s |\n\
+                    |---|---|---|---|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for row in rows {
         let Measured { plays, mates, .. } = row.measured;
         let elsewhere = row.elsewhere.map_or(" | ".to_owned(), |metrics| {
             format!("{:.4} | {:.4}", metrics.tau, metrics.sibling)
         });
+        let elo = row.games.as_ref().map(MatchResult::to_string).unwrap_or_default();
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "| {} | `{}` | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} | {elsewhere} | {} | {:.0} |",
+            "| {} | `{}` | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} | {elsewhere} | {elo} | {} | {:.0} |",
             row.name,
             row.options,
             plays.tau,

@@ -40,6 +40,14 @@ impl Inputs {
         inputs
     }
 
+    /// The features, where it is these.
+    pub fn features(&self) -> Option<&FeatureBatch> {
+        match self {
+            Self::Tokens(_) => None,
+            Self::Features(features) => Some(features),
+        }
+    }
+
     /// Adds a position.
     pub fn push(&mut self, board: &Board) {
         match self {

@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn sampler(siblings: usize, positives: usize) -> Result<Sampler> {
-        let sampling = Sampling { anchors: 7, positives, siblings, mirror: true };
+        let sampling = Sampling { anchors: 7, positives, siblings, parts: 1, mirror: true };
         let threshold = PositiveThreshold { delta: 0.1, delta_equal: 0.1 };
         let architecture = Architecture::Transformer(TransformerConfig::mini());
         Sampler::new(data()?, architecture, sampling, threshold, 5)
@@ -104,10 +104,16 @@ mod tests {
     fn batches(sampler: Sampler, threads: usize, steps: Range<u64>) -> Result<Vec<Taken>> {
         let mut batches = Batches::on_threads(sampler, steps.clone(), threads);
         let batches = steps.map(|_| {
-            let Batch { inputs: Inputs::Tokens(tokens), labels, parents } = batches.next()? else {
-                unreachable!("a transformer reads tokens");
-            };
-            Ok((tokens, labels, parents))
+            let mut taken: Taken = Default::default();
+            for part in batches.next()? {
+                let Inputs::Tokens(tokens) = part.inputs else {
+                    unreachable!("a transformer reads tokens");
+                };
+                taken.0.extend(tokens);
+                taken.1.extend(part.labels);
+                taken.2.extend(part.parents);
+            }
+            Ok(taken)
         });
         batches.collect()
     }

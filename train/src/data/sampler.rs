@@ -23,12 +23,22 @@ pub struct Sampling {
     pub positives: usize,
     /// So many neighbours come together; children of one parent are neighbours.
     pub siblings: usize,
+    /// Parts of a step that are computed side by side, each a contrast of its own.
+    #[serde(default = "one")]
+    pub parts: usize,
     /// Exchange the a-file with the h-file, and so on, in every second position (features only).
     pub mirror: bool,
 }
 
-/// One step's positions and their labels in the encoder's perspective.
-pub struct Batch {
+fn one() -> usize {
+    1
+}
+
+/// One step's positions, part by part.
+pub type Batch = Vec<BatchPart>;
+
+/// Positions and their labels in the encoder's perspective.
+pub struct BatchPart {
     /// What the encoder reads.
     pub inputs: Inputs,
     /// Win probabilities.
@@ -79,14 +89,23 @@ impl Sampler {
                 }
             }
         }
+        let size = chosen.len().div_ceil(self.sampling.parts);
+        chosen.chunks_mut(size).map(|part| self.part(part, &mut rng)).collect()
+    }
+
+    fn part(
+        &self,
+        chosen: &mut [(PackedPosition, u32)],
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<BatchPart> {
         if let Architecture::Sparse(config) = &self.architecture {
             // One matrix product a head.
             chosen.sort_by_key(|(position, _)| config.head(position.pieces_on_board()));
         }
         let perspective = self.architecture.perspective();
         let label = |(position, _): &(PackedPosition, u32)| position.win_probability(perspective);
-        Ok(Batch {
-            inputs: self.inputs(&chosen, &mut rng)?,
+        Ok(BatchPart {
+            inputs: self.inputs(chosen, rng)?,
             labels: chosen.iter().map(label).collect(),
             parents: chosen.iter().map(|(_, parent)| *parent).collect(),
         })

@@ -4,7 +4,7 @@
 //! same piece on the same square (the factoriser), so that what is rare begins at what is common. Moments of a row that was absent stay as they are, and so does its
 //! place in the table that the network reads, until a batch asks for it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use azimuth::encoder::sparse::embedding_bag::{GradientSink, RowGradients};
@@ -14,6 +14,7 @@ use multiversion::multiversion;
 
 use super::{BETAS, EPSILON, MOMENTUM, OptimizerKind, Step};
 use crate::in_place::change_in_place;
+use crate::side_by_side::side_by_side;
 
 /// Values with the moments of their gradients.
 struct Moving {
@@ -28,6 +29,20 @@ impl Moving {
         Self { first: zeros.clone(), second: zeros, values }
     }
 
+    fn all(&mut self) -> MovingSlice<'_> {
+        let Self { values, first, second } = self;
+        MovingSlice { values, first, second }
+    }
+}
+
+/// Some rows of a [`Moving`].
+struct MovingSlice<'a> {
+    values: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+}
+
+impl<'a> MovingSlice<'a> {
     fn step(&mut self, row: usize, gradient: &[f32], step: Step) {
         let range = row * gradient.len()..(row + 1) * gradient.len();
         let (values, first) = (&mut self.values[range.clone()], &mut self.first[range.clone()]);
@@ -35,6 +50,55 @@ impl Moving {
             OptimizerKind::Sgd => sgd(values, first, gradient, step),
             OptimizerKind::Adamw => adamw(values, first, &mut self.second[range], gradient, step),
         }
+    }
+
+    fn split_at(self, middle: usize) -> (Self, Self) {
+        let (values, first, second) = (
+            self.values.split_at_mut(middle),
+            self.first.split_at_mut(middle),
+            self.second.split_at_mut(middle),
+        );
+        (
+            Self { values: values.0, first: first.0, second: second.0 },
+            Self { values: values.1, first: first.1, second: second.1 },
+        )
+    }
+}
+
+/// A share of the rows that a step moves, which no other share touches.
+struct RowShare<'a> {
+    /// Number of the share's first row.
+    first: usize,
+    /// Those that have a gradient.
+    rows: &'a [u32],
+    own: MovingSlice<'a>,
+    /// One for each part of the batch.
+    gradients: Vec<&'a mut [f32]>,
+    /// What the rows leave to the parts that they share.
+    shared: &'a mut RowGradients,
+}
+
+impl RowShare<'_> {
+    fn step(mut self, set: FeatureSet, width: usize, step: Step) {
+        let Some((sums, others)) = self.gradients.split_first_mut() else { return };
+        for &row in self.rows {
+            let row = row as usize;
+            let place = (row - self.first) * width..(row - self.first + 1) * width;
+            let gradient = &mut sums[place.clone()];
+            for other in &mut *others {
+                add_and_clear(gradient, &mut other[place.clone()]);
+            }
+            self.own.step(row - self.first, gradient, step);
+            set.shared(row).for_each(|part| self.shared.add(part, gradient));
+            gradient.fill(0.0);
+        }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn add_and_clear(sum: &mut [f32], other: &mut [f32]) {
+    for (sum, other) in sum.iter_mut().zip(other) {
+        *sum += std::mem::take(other);
     }
 }
 
@@ -63,37 +127,67 @@ fn adamw(values: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[
     }
 }
 
+fn lock(sink: &GradientSink) -> MutexGuard<'_, RowGradients> {
+    sink.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rows that have a gradient in any of `sinks`, lowest first.
+fn rows_of(sinks: &[MutexGuard<'_, RowGradients>]) -> Vec<u32> {
+    let mut rows: Vec<u32> = sinks.iter().flat_map(|sink| sink.rows()).copied().collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+/// Rows of each of `shares` equal shares.
+fn share_of(rows: usize, shares: usize) -> usize {
+    rows.div_ceil(shares.max(1)).max(1)
+}
+
 /// The feature table in training on the CPU.
 pub struct FactoredTable {
     set: FeatureSet,
     width: usize,
     own: Moving,
     shared: Moving,
-    shared_gradients: RowGradients,
-    /// The sum that the network reads, right in the rows asked for last.
+    /// What rows left to the parts that they share, one for each share of the rows.
+    shared_gradients: Vec<RowGradients>,
+    /// Largest value, either sign, of the sum that the network reads.
+    largest: f32,
+    /// That sum, right in the rows asked for last.
     table: Var,
-    sink: GradientSink,
+    /// One for each part of a batch.
+    sinks: Vec<GradientSink>,
 }
 
 impl FactoredTable {
     /// Begins with shared parts drawn by `draw`, which gives as many values as it is asked for, and
-    /// with nothing of their own for the rows.
+    /// with nothing of their own for the rows. Gradients come in `parts`; what the network reads is cut to
+    /// `largest`, either sign.
     pub fn new(
         set: FeatureSet,
         width: usize,
+        parts: usize,
+        largest: f32,
         draw: impl FnOnce(usize) -> Result<Vec<f32>>,
     ) -> Result<Self> {
         let (rows, shared_rows) = (set.rows(), set.shared_rows());
         let mut shared = draw(PIECE_SQUARES * width)?;
         shared.resize(shared_rows * width, 0.0);
+        let each =
+            |new: &dyn Fn() -> RowGradients| (0..parts.max(1)).map(|_| new()).collect::<Vec<_>>();
         Ok(Self {
             set,
             width,
+            largest,
             own: Moving::new(vec![0.0; rows * width]),
             shared: Moving::new(shared),
-            shared_gradients: RowGradients::new(shared_rows, width),
+            shared_gradients: each(&|| RowGradients::new(shared_rows, width)),
             table: Var::zeros((rows, width), DType::F32, &Device::Cpu)?,
-            sink: Arc::new(Mutex::new(RowGradients::new(rows, width))),
+            sinks: each(&|| RowGradients::new(rows, width))
+                .into_iter()
+                .map(|gradients| Arc::new(Mutex::new(gradients)))
+                .collect(),
         })
     }
 
@@ -102,30 +196,67 @@ impl FactoredTable {
         self.table.as_tensor()
     }
 
-    /// Where backward passes leave the table's gradient.
-    pub fn sink(&self) -> &GradientSink {
-        &self.sink
+    /// Where the backward pass of a batch's part leaves the table's gradient.
+    pub fn sink(&self, part: usize) -> &GradientSink {
+        &self.sinks[part]
     }
 
     /// The square root of what this sums up over all gradients is their length.
     pub fn squared_gradient(&self) -> f64 {
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner).squared()
+        let sinks = self.locked();
+        let squared = |row: u32| {
+            let place = row as usize * self.width..(row as usize + 1) * self.width;
+            let value = |index| sinks.iter().map(|sink| sink.values()[index]).sum::<f32>();
+            f64::from(place.map(|index| value(index).powi(2)).sum::<f32>())
+        };
+        rows_of(&sinks).into_iter().map(squared).sum()
     }
 
-    /// Moves the rows whose gradient the last backward pass left.
+    /// Moves the rows whose gradients the last backward passes left, in as many shares as a batch has parts, side
+    /// by side.
     pub fn step(&mut self, step: Step) {
-        let Self { set, own, shared, shared_gradients, sink, .. } = self;
-        sink.lock().unwrap_or_else(PoisonError::into_inner).drain(|row, gradient| {
-            own.step(row, gradient, step);
-            set.shared(row).for_each(|part| shared_gradients.add(part, gradient));
-        });
-        shared_gradients.drain(|part, gradient| shared.step(part, gradient, step));
+        let Self { set, width, own, shared, shared_gradients, sinks, .. } = self;
+        let (set, width) = (*set, *width);
+        let mut sinks: Vec<_> = sinks.iter().map(lock).collect();
+        let rows = rows_of(&sinks);
+        let mut gradients: Vec<Vec<f32>> = sinks.iter_mut().map(|sink| sink.take()).collect();
+
+        let mut left: Vec<&mut [f32]> = gradients.iter_mut().map(Vec::as_mut_slice).collect();
+        let (mut own, mut first) = (own.all(), 0);
+        let mut shares = Vec::new();
+        for (rows, shared) in
+            rows.chunks(share_of(rows.len(), left.len())).zip(&mut *shared_gradients)
+        {
+            let end = rows.last().map_or(first, |&row| row as usize + 1);
+            let middle = (end - first) * width;
+            let (here, after) = own.split_at(middle);
+            own = after;
+            let halves = left.into_iter().map(|left| left.split_at_mut(middle));
+            let (gradients, after) = halves.unzip();
+            left = after;
+            shares.push(RowShare { first, rows, own: here, gradients, shared });
+            first = end;
+        }
+        side_by_side(shares, |_, share: RowShare<'_>| share.step(set, width, step));
+
+        for (sink, gradients) in sinks.iter_mut().zip(gradients) {
+            sink.put_back(gradients);
+        }
+        let Some((sums, others)) = shared_gradients.split_first_mut() else { return };
+        others.iter_mut().for_each(|other| other.drain(|part, gradient| sums.add(part, gradient)));
+        let mut shared = shared.all();
+        sums.drain(|part, gradient| shared.step(part, gradient, step));
+    }
+
+    fn locked(&self) -> Vec<MutexGuard<'_, RowGradients>> {
+        self.sinks.iter().map(lock).collect()
     }
 
     /// Brings the rows that a batch reads up to date.
-    pub fn prepare(&self, features: &FeatureBatch) -> Result<()> {
+    pub fn prepare<'a>(&self, parts: impl Iterator<Item = &'a FeatureBatch>) -> Result<()> {
         let mut wanted = vec![false; self.set.rows()];
-        features.rows().iter().for_each(|&row| wanted[usize::from(row)] = true);
+        let rows = parts.flat_map(|features| features.rows());
+        rows.for_each(|&row| wanted[usize::from(row)] = true);
         self.refresh((0..wanted.len()).filter(|&row| wanted[row]))
     }
 
@@ -135,19 +266,35 @@ impl FactoredTable {
         Ok(self.table().copy()?)
     }
 
-    /// Sums own and shared rows again.
-    fn refresh(&self, mut rows: impl Iterator<Item = usize>) -> Result<()> {
+    /// Sums own and shared rows again, in as many shares as a batch has parts.
+    fn refresh(&self, rows: impl Iterator<Item = usize>) -> Result<()> {
+        let rows: Vec<usize> = rows.collect();
         Ok(change_in_place(&self.table, |table| {
-            for row in rows.by_ref() {
-                let place = row * self.width..(row + 1) * self.width;
-                let sums = &mut table[place.clone()];
-                sums.copy_from_slice(&self.own.values[place]);
-                for part in self.set.shared(row) {
-                    let shared = &self.shared.values[part * self.width..][..self.width];
-                    sums.iter_mut().zip(shared).for_each(|(sum, value)| *sum += value);
-                }
+            let (mut left, mut first) = (table, 0);
+            let mut shares = Vec::new();
+            for rows in rows.chunks(share_of(rows.len(), self.sinks.len())) {
+                let end = rows.last().map_or(first, |row| row + 1);
+                let (here, after) = left.split_at_mut((end - first) * self.width);
+                left = after;
+                shares.push((rows, first, here));
+                first = end;
             }
+            side_by_side(shares, |_, (rows, first, table): (&[usize], usize, &mut [f32])| {
+                rows.iter().for_each(|&row| {
+                    self.sum_row(row, &mut table[(row - first) * self.width..][..self.width]);
+                });
+            });
         })?)
+    }
+
+    /// What the network reads of a row.
+    fn sum_row(&self, row: usize, sums: &mut [f32]) {
+        sums.copy_from_slice(&self.own.values[row * self.width..][..self.width]);
+        for part in self.set.shared(row) {
+            let shared = &self.shared.values[part * self.width..][..self.width];
+            sums.iter_mut().zip(shared).for_each(|(sum, value)| *sum += value);
+        }
+        sums.iter_mut().for_each(|sum| *sum = sum.clamp(-self.largest, self.largest));
     }
 
     /// Both parts and their moments, for a checkpoint.
@@ -204,7 +351,7 @@ mod tests {
             for index in 0..9 {
                 let gradient = [0.3, -0.2 * index as f32, 0.01, 1.0 - index as f32];
                 dense.step(&gradients(&variable, &gradient)?, schedule.step(index))?;
-                moving.step(0, &gradient, schedule.step(index));
+                moving.all().step(0, &gradient, schedule.step(index));
             }
             for (dense, row) in variable.to_vec1::<f32>()?.iter().zip(&moving.values) {
                 assert!((dense - row).abs() < 1e-5, "{rule:?}: {dense} {row}");

@@ -40,18 +40,34 @@ impl RowGradients {
         }
     }
 
+    /// The rows that were present, each once, in any order.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// All gradients (rows x width); those of rows not present are 0.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Takes all gradients out (rows x width), until [`Self::put_back`]; no row is present any more.
+    pub fn take(&mut self) -> Vec<f32> {
+        for row in self.rows.drain(..) {
+            self.touched[row as usize] = false;
+        }
+        std::mem::take(&mut self.values)
+    }
+
+    /// Puts back what [`Self::take`] took, zero again.
+    pub fn put_back(&mut self, values: Vec<f32>) {
+        self.values = values;
+    }
+
     /// Adds to the gradient of a row.
     pub fn add(&mut self, row: usize, gradient: &[f32]) {
         self.touch(row);
         let sums = &mut self.values[row * self.width..][..self.width];
         sums.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
-    }
-
-    /// The sum of all squares.
-    pub fn squared(&self) -> f64 {
-        let rows =
-            self.rows.iter().map(|&row| &self.values[row as usize * self.width..][..self.width]);
-        rows.map(|row| f64::from(row.iter().map(|value| value * value).sum::<f32>())).sum()
     }
 
     fn touch(&mut self, row: usize) {

@@ -115,6 +115,19 @@ impl QuantisedEncoder {
     }
 }
 
+/// Feature rows and biases whose values are at most this large, either sign, play whatever they are: their sums fit
+/// in 16 bits.
+pub fn largest_playable_value(set: FeatureSet) -> f32 {
+    let rows = MAX_PIECES as i32 + other_rows(set);
+    let quantised = i32::from(i16::MAX) / (1 + rows);
+    quantised as f32 / f32::from(SUM_ONE)
+}
+
+/// Rows beside those of the pieces in the sum of one view, at most.
+fn other_rows(set: FeatureSet) -> i32 {
+    if set.captures { MAX_CAPTURES } else { FeatureSet::THREATS_SEEN }
+}
+
 /// A bound on the feature sums of legal positions: no more pieces than a board holds, each on a square of
 /// its own; where captures are features, any row as often as there are pairs of pieces.
 fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
@@ -132,8 +145,7 @@ fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
     }
     squares.sort_unstable_by_key(|&largest| -largest);
     let pieces: i32 = squares[..MAX_PIECES].iter().sum();
-    let times = if set.captures { MAX_CAPTURES } else { FeatureSet::THREATS_SEEN };
-    largest(&sums.bias) + pieces + times * others
+    largest(&sums.bias) + pieces + other_rows(set) * others
 }
 
 impl Head {

@@ -1,0 +1,108 @@
+//! Games between weights, which alone say how an evaluation plays under a search: `azimuth-bench elo` plays them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+/// What weights play after their training.
+#[derive(Args)]
+pub struct GameOptions {
+    /// Games of the selective search with each run's weights against the engine's own; needs `azimuth-bench`
+    /// beside this program.
+    #[arg(long, default_value_t = 0)]
+    games: u32,
+    /// Openings of these games: EPD or FEN a line, plain or zipped.
+    #[arg(long)]
+    book: Option<PathBuf>,
+    /// The opponent's weights instead of the engine's own.
+    #[arg(long)]
+    against: Option<PathBuf>,
+    /// Nodes a move of both sides: no clock, and no speed, is in it.
+    #[arg(long, default_value_t = 3_000)]
+    nodes: u64,
+}
+
+/// What the games came to, from the new weights' view.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MatchResult {
+    wins: u64,
+    losses: u64,
+    draws: u64,
+    /// Elo difference with its 95% interval, either way; none where it has no bounds.
+    elo: Option<[f64; 2]>,
+}
+
+impl GameOptions {
+    /// Whether games can be played as asked, before anything is trained.
+    pub fn check(&self) -> Result<()> {
+        if self.games > 0 {
+            ensure!(
+                self.games.is_multiple_of(2),
+                "--games {}: expected an even number",
+                self.games
+            );
+            ensure!(self.book.is_some(), "--games needs --book, the openings");
+            bench()?;
+        }
+        Ok(())
+    }
+
+    /// Plays the games of `weights`, which leave a PGN beside them; nothing where none were asked for.
+    pub fn play(&self, name: &str, weights: &Path) -> Result<Option<MatchResult>> {
+        let (Some(book), true) = (&self.book, self.games > 0) else { return Ok(None) };
+        let json = weights.with_extension("games.json");
+        let player = |name: &str, weights: Option<&Path>| -> Result<String> {
+            let words = format!("planner=selective nodes={} name={name}", self.nodes);
+            let Some(path) = weights else { return Ok(words) };
+            let path = path.to_string_lossy();
+            Ok(format!("{words} weights={}", shlex::try_quote(&path)?))
+        };
+        let output = Command::new(bench()?)
+            .args(["elo", "--games", &self.games.to_string(), "--player"])
+            .arg(player(name, Some(weights))?)
+            .arg("--against")
+            .arg(player("opponent", self.against.as_deref())?)
+            .arg("--book")
+            .arg(book)
+            .arg("--concurrency")
+            .arg(std::thread::available_parallelism().map_or(1, usize::from).to_string())
+            .arg("--pgn")
+            .arg(weights.with_extension("pgn"))
+            .arg("--json")
+            .arg(&json)
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.success(),
+            "run '{name}': {}",
+            said.lines().last().unwrap_or("no games")
+        );
+        let results: Vec<MatchResult> = serde_json::from_slice(&std::fs::read(&json)?)?;
+        std::fs::remove_file(&json)?;
+        let result = results.into_iter().next().context("the match has no result")?;
+        eprintln!("run '{name}': {result} Elo in {} games", self.games);
+        Ok(Some(result))
+    }
+}
+
+/// `+12 ± 34`.
+impl fmt::Display for MatchResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.elo {
+            Some([elo, error]) => write!(f, "{elo:+.0} ± {error:.0}"),
+            None => write!(f, "+{} -{} ={}", self.wins, self.losses, self.draws),
+        }
+    }
+}
+
+/// `azimuth-bench` beside this program.
+fn bench() -> Result<PathBuf> {
+    let bench = std::env::current_exe()?
+        .with_file_name(format!("azimuth-bench{}", std::env::consts::EXE_SUFFIX));
+    ensure!(bench.is_file(), "--games: '{}' is missing; build the workspace", bench.display());
+    Ok(bench)
+}

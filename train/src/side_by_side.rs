@@ -1,0 +1,35 @@
+//! Independent pieces of work, each on a thread of its own.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+/// What `work` makes of every item, in their order. One item is worked on where it is.
+pub fn side_by_side<T: Send, R: Send>(
+    mut items: Vec<T>,
+    work: impl Fn(usize, T) -> R + Sync,
+) -> Vec<R> {
+    let work = &work;
+    thread::scope(|scope| {
+        let others = items.split_off(items.len().min(1)).into_iter().zip(1..);
+        let threads: Vec<_> =
+            others.map(|(item, place)| scope.spawn(move || work(place, item))).collect();
+        let first = items.into_iter().map(|item| work(0, item)).collect::<Vec<_>>();
+        let joined =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e)));
+        first.into_iter().chain(joined).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_keep_the_order() {
+        for count in 0..4 {
+            let results =
+                side_by_side((0..count).collect(), |place, item: usize| (place, item * 2));
+            assert_eq!(results, (0..count).map(|item| (item, item * 2)).collect::<Vec<_>>());
+        }
+    }
+}
