@@ -15,7 +15,7 @@ use azimuth::inference::{Evaluator, Worker};
 use azimuth::position::{Position, board_after};
 use azimuth::search::{Beam, BeamMode, BeamSettings, Control, Limits, Planner};
 use azimuth::tokens::tokenize;
-use azimuth::weights::Weights;
+use azimuth::weights::{Embedded, Weights};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Gives every position a vector of its own, in the same time.
@@ -105,7 +105,7 @@ fn batches(c: &mut Criterion) {
 
 /// The planner's own cost: width 3, depth 6, an empty cache.
 fn search(c: &mut Criterion) {
-    let weights = Arc::new(Weights::embedded().expect("embedded weights"));
+    let weights = Arc::new(Weights::embedded(Embedded::Beam).expect("embedded weights"));
     let roots = positions::roots().expect("legal positions");
     let mut group = c.benchmark_group("search, width 3, depth 6");
     group.sample_size(20);

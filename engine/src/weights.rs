@@ -31,9 +31,25 @@ const LARGEST_FILE: u64 = 4 << 30;
 
 const METADATA_KEY: &str = "azimuth";
 
-/// The file of the weights that are part of the program.
-pub static EMBEDDED: &[u8] =
-    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/default.safetensors"));
+/// The weights that are part of the program, for each planner its own: those of the selective search are trained
+/// where that search stands, and the ratings of a limited strength were measured with the beam's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Embedded {
+    /// The beam's, `weights/default.safetensors`.
+    Beam,
+    /// The selective search's, `weights/selective.safetensors`.
+    Selective,
+}
+
+impl Embedded {
+    /// The weights file.
+    pub fn bytes(self) -> &'static [u8] {
+        match self {
+            Self::Beam => include_bytes!("../../weights/default.safetensors"),
+            Self::Selective => include_bytes!("../../weights/selective.safetensors"),
+        }
+    }
+}
 
 /// What a weights file says of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -87,14 +103,14 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// The weights that are part of the program.
-    pub fn embedded() -> Result<Self> {
-        Self::from_bytes(EMBEDDED).context("embedded weights")
+    /// Weights that are part of the program.
+    pub fn embedded(which: Embedded) -> Result<Self> {
+        Self::from_bytes(which.bytes()).with_context(|| format!("embedded weights ({which:?})"))
     }
 
     /// The weights file at `path`, the embedded one where `None`.
-    pub fn read_or_embedded(path: Option<&Path>) -> Result<Self> {
-        path.map_or_else(Self::embedded, Self::read)
+    pub fn read_or_embedded(path: Option<&Path>, which: Embedded) -> Result<Self> {
+        path.map_or_else(|| Self::embedded(which), Self::read)
     }
 
     /// Reads and checks a weights file. Fails with one line that names the file, the key and what

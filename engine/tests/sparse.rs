@@ -10,7 +10,7 @@ use azimuth::encoder::sparse::quantised::{Kernels, QuantisedEncoder};
 use azimuth::encoder::sparse::{SparseConfig, SparseNetwork};
 use azimuth::encoder::{Architecture, Encoder, Inputs};
 use azimuth::placement::Placement;
-use azimuth::weights::Weights;
+use azimuth::weights::{Embedded, Weights};
 use candle_core::{Device, Tensor};
 use cozy_chess::{Board, Move};
 
@@ -43,7 +43,7 @@ fn positions() -> Vec<Board> {
 }
 
 fn sparse_weights() -> Result<(Weights, azimuth::encoder::sparse::SparseConfig)> {
-    let weights = Weights::embedded()?;
+    let weights = Weights::embedded(Embedded::Beam)?;
     let Architecture::Sparse(config) = weights.metadata.architecture.clone() else {
         anyhow::bail!("the default encoder is sparse");
     };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use azimuth::encoder::parameters::Parameters;
-use azimuth::weights::Weights;
+use azimuth::weights::{Embedded, Weights};
 use candle_core::{DType, Device, Tensor};
 
 fn refusal(path: &Path) -> String {
@@ -18,7 +18,7 @@ fn refusal(path: &Path) -> String {
 fn what_is_written_reads_back() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("copy.safetensors");
-    let weights = Weights::embedded()?;
+    let weights = Weights::embedded(Embedded::Beam)?;
     weights.write(&path)?;
     let copy = Weights::read(&path)?;
     assert_eq!(copy.metadata.architecture, weights.metadata.architecture);
@@ -35,7 +35,7 @@ fn what_is_written_reads_back() -> Result<()> {
 fn broken_files_are_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("weights.safetensors");
-    let good = Weights::embedded()?;
+    let good = Weights::embedded(Embedded::Beam)?;
     good.write(&path)?;
     let bytes = std::fs::read(&path)?;
 

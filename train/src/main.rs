@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use azimuth::inference::Backend;
-use azimuth::weights::Weights;
+use azimuth::weights::{Embedded, Weights};
 use clap::{Parser, Subcommand};
 
 use data::command::DataCommand;
@@ -62,7 +62,7 @@ enum Command {
     Import(solis::ImportOptions),
     /// Measure a weights file on the held-out games of data files.
     Eval {
-        /// The weights file; the engine's own where none is given.
+        /// The weights file; the engine's own for the beam where none is given.
         #[arg(long)]
         weights: Option<PathBuf>,
         #[command(flatten)]
@@ -128,7 +128,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Export(options) => options.run(),
         Command::Import(options) => solis::import(&options),
         Command::Eval { weights, data, all, json, device } => {
-            let weights = Weights::read_or_embedded(weights.as_deref())?;
+            let weights = Weights::read_or_embedded(weights.as_deref(), Embedded::Beam)?;
             let device = device.device().context("--device")?;
             let positions = match all {
                 true => read_all(&data.data, data.sample.unwrap_or(usize::MAX))?,

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
 use azimuth::search::{BeamMode, PlannerKind};
-use azimuth::weights::{EMBEDDED, Weights};
+use azimuth::weights::{Embedded, Weights};
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
 
@@ -21,6 +21,36 @@ use crate::games::record::Name;
 /// Bytes of a weights file's hash that a game's record carries.
 const FINGERPRINT: usize = 4;
 
+/// Where weights come from: a file, or this program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    File(PathBuf),
+    Embedded(Embedded),
+}
+
+impl Source {
+    fn of(player: &InProcessPlayer) -> Self {
+        match &player.weights {
+            Some(path) => Self::File(path.clone()),
+            None => Self::Embedded(player.planner.embedded()),
+        }
+    }
+
+    fn bytes(&self) -> Result<Cow<'static, [u8]>> {
+        Ok(match self {
+            Self::File(path) => Cow::Owned(std::fs::read(path)?),
+            Self::Embedded(which) => Cow::Borrowed(which.bytes()),
+        })
+    }
+
+    fn weights(&self) -> Result<Weights> {
+        match self {
+            Self::File(path) => Weights::read(path),
+            Self::Embedded(which) => Weights::embedded(*which),
+        }
+    }
+}
+
 /// A player with the name that its games carry.
 pub struct Participant {
     pub settings: PlayerSettings,
@@ -30,7 +60,7 @@ pub struct Participant {
 /// Participants, and the workers that those in this process share: one for each weights file.
 pub struct Roster {
     pub participants: Vec<Participant>,
-    workers: BTreeMap<Option<PathBuf>, Worker>,
+    workers: BTreeMap<Source, Worker>,
 }
 
 impl Roster {
@@ -42,14 +72,18 @@ impl Roster {
         let mut participants: Vec<Participant> = Vec::new();
         for settings in players {
             let version = match &settings.program {
-                Program::InProcess(InProcessPlayer { weights: path, .. }) => {
-                    if !workers.contains_key(path) {
-                        let weights = Weights::read_or_embedded(path.as_deref())?;
-                        fingerprints.insert(path.clone(), fingerprint(path.as_deref())?);
-                        let worker = start_worker(Arc::new(weights), device, dtype)?;
-                        workers.insert(path.clone(), worker);
+                Program::InProcess(player) => {
+                    let source = Source::of(player);
+                    if !workers.contains_key(&source) {
+                        let weights = Arc::new(source.weights()?);
+                        fingerprints.insert(source.clone(), fingerprint(&source.bytes()?));
+                        workers.insert(source.clone(), start_worker(weights, device, dtype)?);
                     }
-                    format!("Azimuth {} weights {}", env!("CARGO_PKG_VERSION"), fingerprints[path])
+                    format!(
+                        "Azimuth {} weights {}",
+                        env!("CARGO_PKG_VERSION"),
+                        fingerprints[&source]
+                    )
                 }
                 Program::Uci(engine) => Process::start(engine, &settings.limit)?.name().to_owned(),
             };
@@ -73,7 +107,7 @@ impl Roster {
         let Participant { settings, name } = &self.participants[participant];
         let player: Result<Box<dyn Player>> = match &settings.program {
             Program::InProcess(azimuth) => {
-                let worker = &self.workers[&azimuth.weights];
+                let worker = &self.workers[&Source::of(azimuth)];
                 InProcess::new(worker, azimuth, settings.limit.clone())
                     .map(|player| Box::new(player) as Box<dyn Player>)
             }
@@ -84,14 +118,10 @@ impl Roster {
     }
 }
 
-/// The beginning of the SHA-256 of a weights file, the embedded one where `None`.
-fn fingerprint(path: Option<&Path>) -> Result<String> {
-    let bytes = match path {
-        Some(path) => Cow::Owned(std::fs::read(path)?),
-        None => Cow::Borrowed(EMBEDDED),
-    };
-    let digest = Sha256::digest(&bytes);
-    Ok(digest.iter().take(FINGERPRINT).map(|byte| format!("{byte:02x}")).collect())
+/// The beginning of the SHA-256 of a weights file.
+fn fingerprint(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().take(FINGERPRINT).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// `Azimuth w3 d6`, or the engine's own name with the rating it is held to.

@@ -12,7 +12,7 @@ use azimuth::encoder::sparse::features::FeatureBatch;
 use azimuth::encoder::sparse::{HIDDEN, SparseConfig};
 use azimuth::encoder::transformer::TransformerConfig;
 use azimuth::tokens;
-use azimuth::weights::{Metadata, Weights};
+use azimuth::weights::{Embedded, Metadata, Weights};
 use candle_core::{Device, Tensor};
 use cozy_chess::Board;
 
@@ -27,7 +27,7 @@ impl Subject {
     pub fn named(name: &str) -> Result<Self> {
         let transformer = |config| random(Architecture::Transformer(config));
         let weights = match name {
-            "default" => Weights::embedded(),
+            "default" => Weights::embedded(Embedded::Beam),
             "mini" => transformer(TransformerConfig::mini()),
             "small" => transformer(TransformerConfig::small()),
             "base" => transformer(TransformerConfig::base()),

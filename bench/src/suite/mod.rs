@@ -30,7 +30,7 @@ pub struct Suite {
     /// .epd, .csv or .csv.zst files.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// A weights file; the embedded weights where none is given.
+    /// A weights file; the planner's own embedded weights where none is given.
     #[arg(long)]
     weights: Option<PathBuf>,
     /// Moves kept at a node.
@@ -62,7 +62,10 @@ pub struct Suite {
 pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
-    let weights = Arc::new(Weights::read_or_embedded(arguments.weights.as_deref())?);
+    let weights = Arc::new(Weights::read_or_embedded(
+        arguments.weights.as_deref(),
+        arguments.planner.embedded(),
+    )?);
     let worker = start_worker(weights, &device, dtype)?;
     let json = match arguments.movetime {
         Some(milliseconds) => {

@@ -10,6 +10,7 @@ use super::planner::{Planner, Resources};
 use super::selective::{Selective, SelectiveSettings};
 use super::tablebase::Tablebases;
 use crate::inference::{Evaluator, Worker};
+use crate::weights::Embedded;
 
 /// The planners by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -18,6 +19,16 @@ pub enum PlannerKind {
     Beam,
     /// Alpha-beta that is selective.
     Selective,
+}
+
+impl PlannerKind {
+    /// The weights that it plays with where no others are named.
+    pub fn embedded(self) -> Embedded {
+        match self {
+            Self::Beam => Embedded::Beam,
+            Self::Selective => Embedded::Selective,
+        }
+    }
 }
 
 /// The settings of both planners.

@@ -3,12 +3,11 @@
 
 use anyhow::Result;
 
-use crate::inference::Worker;
 use crate::position::Position;
-use crate::search::{Control, Limits, PlannerKind, PlannerSettings, Resources};
+use crate::search::{BeamSettings, Control, Limits, Planner, Resources};
 
-/// Score cache in megabytes.
-const HASH_MB: usize = 16;
+/// What each planner has to itself.
+pub const BENCH_RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
 
 /// Plies that the selective search goes deeper in about the same time.
 const SELECTIVE_PLIES: u32 = 3;
@@ -36,19 +35,19 @@ pub const BENCH_POSITIONS: [&str; 16] = [
     "r3r1k1/ppqb1ppp/8/4p1NQ/8/2P5/PP3PPP/R3R1K1 b - - 0 1",
 ];
 
-/// Searches every position to `depth` plies, the default where `None`, with the default beam, then some
-/// plies deeper with the selective search, each with empty tables; `say` gets a line for each and, last, the
-/// sum: `NODES nodes NPS nps`.
-pub fn bench(worker: &Worker, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()> {
-    let settings = PlannerSettings::default();
-    let depth = depth.unwrap_or(settings.beam.depth).clamp(1, DEEPEST);
-    let resources = Resources { hash_mb: HASH_MB, threads: 1 };
+/// Searches every position to `depth` plies, the default where `None`, with the beam, then some plies deeper with the
+/// selective search, each with empty tables; `say` gets a line for each and, last, the sum: `NODES nodes NPS nps`.
+pub fn bench<'a>(
+    beam: &'a mut dyn Planner,
+    selective: &'a mut dyn Planner,
+    depth: Option<u32>,
+    say: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let depth = depth.unwrap_or(BeamSettings::default().depth).clamp(1, DEEPEST);
     let (mut nodes, mut seconds) = (0, 0.0);
-    for (kind, name, depth) in [
-        (PlannerKind::Beam, "beam", depth),
-        (PlannerKind::Selective, "selective", depth + SELECTIVE_PLIES),
-    ] {
-        let mut planner = settings.build(kind, worker, resources, None)?;
+    for (planner, name, depth) in
+        [(beam, "beam", depth), (selective, "selective", depth + SELECTIVE_PLIES)]
+    {
         for (number, fen) in (1..).zip(BENCH_POSITIONS) {
             let root = Position::from_fen(fen)?;
             planner.new_game();

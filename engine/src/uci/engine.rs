@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::bench::{BENCH_POSITIONS, bench};
+use super::bench::{BENCH_POSITIONS, BENCH_RESOURCES, bench};
 use super::command::{Command, Go};
 use super::limited_strength::{LIMITED_DEPTH, noise_of_elo};
-use super::options::{Model, Options};
+use super::options::Options;
 use super::output::Output;
 use super::running_search::{Answer, RunningSearch, any_move};
+use super::workers::Workers;
 use super::{display, time_management};
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 use crate::search::{
-    Beam, BeamSettings, Control, Handicap, Limits, Planner, PlannerKind, Signal, Tablebases,
-    TimeLimit, Value,
+    Beam, BeamSettings, Control, Handicap, Limits, Planner, PlannerKind, PlannerSettings, Signal,
+    Tablebases, TimeLimit, Value,
 };
-use crate::weights::Weights;
 
 /// Time that the first `isready` spends on searches.
 const WARM_UP: Duration = Duration::from_millis(50);
@@ -35,9 +35,8 @@ pub struct Engine {
     options: Options,
     position: Position,
     debug: bool,
-    /// The encoder; `None` before it is first needed.
-    worker: Option<Worker>,
-    /// Whether it has run.
+    workers: Workers,
+    /// Whether the planner's encoder has run.
     warm: bool,
     tablebases: Option<Arc<Tablebases>>,
     /// The planner between searches; `None` before the first and while one runs.
@@ -55,7 +54,7 @@ impl Engine {
             options: Options::default(),
             position: Position::default(),
             debug: false,
-            worker: None,
+            workers: Workers::default(),
             warm: false,
             tablebases: None,
             planner: None,
@@ -101,7 +100,8 @@ impl Engine {
             Command::Eval => {
                 self.await_idle("eval")?;
                 let (position, chess960) = (self.position.clone(), self.options.chess960);
-                let beam = Evaluator::new(self.worker()?, EVAL_HASH_MB)?;
+                let kind = self.preferred_planner()?;
+                let beam = Evaluator::new(self.worker(kind)?, EVAL_HASH_MB)?;
                 let mut beam = Beam::new(beam, BeamSettings::default());
                 let scores = display::scores(&mut beam, &position, chess960)?;
                 self.output.say(&scores);
@@ -116,7 +116,13 @@ impl Engine {
             Command::Bench(depth) => {
                 self.await_idle("bench")?;
                 let output = self.output.clone();
-                bench(self.worker()?, depth, &mut |line| output.say(line))?;
+                let mut fresh = |kind| {
+                    let worker = self.worker(kind)?;
+                    PlannerSettings::default().build(kind, worker, BENCH_RESOURCES, None)
+                };
+                let (mut beam, mut selective) =
+                    (fresh(PlannerKind::Beam)?, fresh(PlannerKind::Selective)?);
+                bench(&mut *beam, &mut *selective, depth, &mut |line| output.say(line))?;
             }
             Command::Quit => {}
         }
@@ -188,10 +194,7 @@ impl Engine {
 
     /// Loads what `changed` options name anew, and builds a planner that uses it.
     fn load_changes(&mut self, changed: &Options) -> Result<()> {
-        let loaded = match changed.model == self.options.model {
-            true => None,
-            false => Some(self.load(&changed.model)?),
-        };
+        let mut loaded = (changed.model != self.options.model).then(Workers::default);
         let opened = match changed.syzygy_path == self.options.syzygy_path {
             true => None,
             false => Some(self.open_tablebases(changed.syzygy_path.as_deref())?),
@@ -202,28 +205,18 @@ impl Engine {
                 None => changed.planner.unwrap_or(PlannerKind::Selective),
             };
             let tablebases = opened.unwrap_or_else(|| self.tablebases.clone());
-            let worker = match &loaded {
-                Some(worker) => worker,
-                None => self.worker()?,
+            let worker = match &mut loaded {
+                Some(workers) => workers.get(&changed.model, kind, &self.output)?,
+                None => self.worker(kind)?,
             };
             self.planner = Some(build(worker, changed, kind, tablebases.clone())?);
             self.tablebases = tablebases;
         }
-        if let Some(worker) = loaded {
-            self.worker = Some(worker);
+        if let Some(workers) = loaded {
+            self.workers = workers;
             self.warm = false;
         }
         Ok(())
-    }
-
-    fn load(&self, model: &Model) -> Result<Worker> {
-        let weights = Weights::read_or_embedded(model.weights.as_deref())?;
-        let architecture = &weights.metadata.architecture;
-        let inform = |text: &str| self.output.inform(text);
-        let (device, dtype) = model.backend.open(model.precision, architecture, inform)?;
-        let output = self.output.clone();
-        let notice = Box::new(move |text: &str| output.inform(text));
-        Worker::start(Arc::new(weights), &device, dtype, notice)
     }
 
     fn open_tablebases(&self, folders: Option<&str>) -> Result<Option<Arc<Tablebases>>> {
@@ -235,12 +228,19 @@ impl Engine {
         Ok(Some(Arc::new(tablebases)))
     }
 
-    fn worker(&mut self) -> Result<&Worker> {
-        let worker = match self.worker.take() {
-            Some(worker) => worker,
-            None => self.load(&self.options.model)?,
-        };
-        Ok(self.worker.insert(worker))
+    fn worker(&mut self, kind: PlannerKind) -> Result<&Worker> {
+        self.workers.get(&self.options.model, kind, &self.output)
+    }
+
+    /// The planner that plays by the clock: the one that was chosen, else the stronger one in a given time. Where
+    /// batches go to another thread that is the beam, which makes large ones: the selective search, which wants one
+    /// position at a time, has time for few (`bench/results/check-batches.pgn.zst`).
+    fn preferred_planner(&mut self) -> Result<PlannerKind> {
+        if let Some(planner) = self.options.planner {
+            return Ok(planner);
+        }
+        let in_searches = self.worker(PlannerKind::Selective)?.runs_in_searches();
+        Ok(if in_searches { PlannerKind::Selective } else { PlannerKind::Beam })
     }
 
     /// The planner of a search: the paper's, unless time or a signal ends it. Then it is the stronger one.
@@ -248,9 +248,8 @@ impl Engine {
     fn planner_for(&mut self, limits: &Limits) -> Result<PlannerKind> {
         Ok(match self.options.planner {
             _ if limits.handicap.is_some() => PlannerKind::Beam,
-            Some(planner) => planner,
-            None if limits.are_open_ended() => stronger_planner(self.worker()?),
-            None => PlannerKind::Beam,
+            None if !limits.are_open_ended() => PlannerKind::Beam,
+            _ => self.preferred_planner()?,
         })
     }
 
@@ -260,10 +259,7 @@ impl Engine {
         if self.warm && self.planner.is_some() {
             return Ok(());
         }
-        let kind = match self.options.planner {
-            Some(planner) => planner,
-            None => stronger_planner(self.worker()?),
-        };
+        let kind = self.preferred_planner()?;
         let planner = self.planner(kind)?;
         let began = Instant::now();
         for fen in BENCH_POSITIONS {
@@ -286,7 +282,7 @@ impl Engine {
             Some(planner) if planner.0 == kind => planner,
             _ => {
                 let (options, tablebases) = (self.options.clone(), self.tablebases.clone());
-                build(self.worker()?, &options, kind, tablebases)?
+                build(self.worker(kind)?, &options, kind, tablebases)?
             }
         };
         Ok(self.planner.insert(planner).1.as_mut())
@@ -363,13 +359,6 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
         position.play(mv);
     }
     Ok(position)
-}
-
-/// The stronger planner in a given time. Where batches go to another thread that is the beam, which makes
-/// large ones: the selective search, which wants one position at a time, has time for few
-/// (`bench/results/check-batches.pgn.zst`).
-fn stronger_planner(worker: &Worker) -> PlannerKind {
-    if worker.runs_in_searches() { PlannerKind::Selective } else { PlannerKind::Beam }
 }
 
 fn build(

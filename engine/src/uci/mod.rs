@@ -10,6 +10,7 @@ mod options;
 mod output;
 mod running_search;
 mod time_management;
+mod workers;
 
 use std::io::{BufRead, Read, Write};
 

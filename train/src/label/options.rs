@@ -55,7 +55,7 @@ pub struct LabelOptions {
     /// Engines at work, each on a thread of its own.
     #[arg(long, default_value_t = 1)]
     pub engines: u64,
-    /// The weights whose beam walks; the engine's own where none are given.
+    /// The weights whose beam, or selective search, walks; the engine's own for it where none are given.
     #[arg(long)]
     pub weights: Option<PathBuf>,
     /// Between two notes of how far the work is; what was done since is done again after a kill.

@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
 use azimuth::search::Tablebases;
-use azimuth::weights::{EMBEDDED, Weights};
+use azimuth::weights::{Embedded, Weights};
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -60,7 +60,8 @@ pub fn label(options: &LabelOptions) -> Result<()> {
     };
     let start_engine = || Labeller::start(&options.engine, options.depth, scores);
     let engines = (0..options.engines).map(|_| start_engine()).collect::<Result<Vec<_>>>()?;
-    let weights = Arc::new(Weights::read_or_embedded(options.weights.as_deref())?);
+    let weights =
+        Arc::new(Weights::read_or_embedded(options.weights.as_deref(), embedded(options.walk))?);
 
     let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
     let made_by = made_by(options, engines[0].name())?;
@@ -124,11 +125,19 @@ fn label_parts(
     })
 }
 
+/// Whose weights walk where none are named.
+fn embedded(walk: WalkKind) -> Embedded {
+    match walk {
+        WalkKind::Leaves => Embedded::Selective,
+        WalkKind::Beam | WalkKind::Engine | WalkKind::Endings => Embedded::Beam,
+    }
+}
+
 /// All that decides which labels come out, but for the starts.
 fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
     let weights = match &options.weights {
         Some(path) => hex(&Sha256::digest(std::fs::read(path)?)),
-        None => hex(&Sha256::digest(EMBEDDED)),
+        None => hex(&Sha256::digest(embedded(options.walk).bytes())),
     };
     let mut made_by = json!({
         "engine": engine,

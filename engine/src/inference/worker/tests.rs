@@ -10,6 +10,7 @@ use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
 use crate::encoder::{OutOfMemory, PendingScores, Scores};
+use crate::weights::Embedded;
 
 const MAXIMUM: usize = 40;
 
@@ -118,7 +119,7 @@ impl Setting {
     }
 
     fn with(failure: Failure, gate: Option<Receiver<()>>, on_cpu: bool) -> Result<Self> {
-        let weights = Arc::new(Weights::embedded()?);
+        let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
         let events = Arc::<Mutex<Vec<Event>>>::default();
         let notices = Arc::new(Mutex::new(Vec::new()));
         let encoder = weights.encoder(&Device::Cpu, DType::F32)?;
@@ -242,7 +243,7 @@ fn what_waits_is_answered_in_one_batch() -> Result<()> {
 
 #[test]
 fn requests_of_other_searches_are_waited_for() -> Result<()> {
-    let weights = Arc::new(Weights::embedded()?);
+    let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
     let events = Arc::<Mutex<Vec<Event>>>::default();
     let encoder = weights.encoder(&Device::Cpu, DType::F32)?;
     let remote = Remote {
@@ -259,7 +260,8 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     let batcher = Batcher::new(scorer, true, notice, Arc::default(), Arc::downgrade(&clients));
     // Longer than the test may take: it ends because both searches have asked.
     let batcher = batcher.with_max_wait(Duration::from_secs(3600));
-    let attributes = Weights::embedded()?.encoder(&Device::Cpu, DType::F32)?.attributes();
+    let attributes =
+        Weights::embedded(Embedded::Beam)?.encoder(&Device::Cpu, DType::F32)?.attributes();
     let mut clients = [(); 2].map(|()| Client {
         route: Route::Thread { requests: requests.clone(), _clients: clients.clone() },
         attributes,

@@ -13,7 +13,7 @@ use crate::search::planner::Planner;
 use crate::search::report::Report;
 use crate::search::terminal;
 use crate::search::value::Value;
-use crate::weights::Weights;
+use crate::weights::{Embedded, Weights};
 
 const FENS: [&str; 5] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -24,7 +24,7 @@ const FENS: [&str; 5] = [
 ];
 
 fn evaluator() -> Result<Evaluator> {
-    let weights = Arc::new(Weights::embedded()?);
+    let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
     let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
     Evaluator::new(&worker, 16)
 }
@@ -101,7 +101,7 @@ impl Encoder for Remote {
 
 #[test]
 fn batches_for_a_device_change_no_choice() -> Result<()> {
-    let weights = Arc::new(Weights::embedded()?);
+    let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
     let remote = Remote(weights.encoder(&Device::Cpu, DType::F32)?);
     let worker = Worker::with_encoder(weights, Box::new(remote), true, Box::new(|_| ()))?;
     for fen in FENS {
@@ -126,7 +126,7 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
 
 #[test]
 fn more_threads_change_no_choice() -> Result<()> {
-    let weights = Arc::new(Weights::embedded()?);
+    let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
     let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;

@@ -15,7 +15,7 @@ use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::terminal;
 use crate::search::value::Value;
-use crate::weights::Weights;
+use crate::weights::{Embedded, Weights};
 
 const FENS: [&str; 6] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -27,7 +27,7 @@ const FENS: [&str; 6] = [
 ];
 
 fn worker() -> Result<Worker> {
-    let weights = Arc::new(Weights::embedded()?);
+    let weights = Arc::new(Weights::embedded(Embedded::Selective)?);
     Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
 }
 
