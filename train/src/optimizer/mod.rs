@@ -1,6 +1,7 @@
 //! Optimisers: the paper's SGD with momentum, and AdamW with warm-up and cosine decay.
 
 pub mod dense;
+mod moving;
 pub mod rows;
 
 use clap::ValueEnum;
