@@ -141,6 +141,8 @@ fn run(arguments: Arguments) -> Result<()> {
             println!("sibling accuracy       {:>10.4}", metrics.sibling);
             println!("R2                     {:>10.4}", metrics.r2);
             println!("calibration error      {:>10.4}", metrics.ece);
+            println!("error, mean            {:>+10.4}", metrics.bias);
+            println!("error, rms             {:>10.4}", metrics.rms);
             if json {
                 println!("{}", serde_json::to_string(&metrics)?);
             }

@@ -25,6 +25,12 @@ pub struct Metrics {
     /// Expected calibration error: mean distance between predicted and found win probability over
     /// 20 equal bins, weighted by their positions.
     pub ece: f64,
+    /// Mean of the calibrated win probability less the label.
+    #[serde(default)]
+    pub bias: f64,
+    /// Root of the mean square of that error.
+    #[serde(default)]
+    pub rms: f64,
     /// Positions measured.
     pub positions: usize,
 }
@@ -33,12 +39,16 @@ impl Metrics {
     /// Measures `cosines` and the calibrated `predictions` against `labels`; `parents` groups
     /// siblings.
     pub fn of(cosines: &[f32], predictions: &[f32], labels: &[f32], parents: &[u32]) -> Self {
+        let errors = || predictions.iter().zip(labels).map(|(p, label)| f64::from(p - label));
+        let mean = |sum: f64| sum / labels.len().max(1) as f64;
         Self {
             tau: kendall_tau_b(cosines, labels),
             spearman: pearson(&ranks(cosines), &ranks(labels)),
             sibling: sibling_accuracy(cosines, labels, parents),
             r2: r_squared(predictions, labels),
             ece: calibration_error(predictions, labels),
+            bias: mean(errors().sum()),
+            rms: mean(errors().map(|error| error * error).sum()).sqrt(),
             positions: labels.len(),
         }
     }

@@ -17,8 +17,8 @@ use strength::Strength;
 
 /// Write the README's tables and the plots from the results, or check that they are current.
 ///
-/// Games are *.pgn and *.pgn.zst; speed*.json, suite*.json, timed-suite*.json and metrics*.json come from
-/// `speed`, `suite`, `suite --movetime` and `azimuth-train eval`.
+/// Games are *.pgn and *.pgn.zst; speed*.json, suite*.json, timed-suite*.json, accuracy*.json and metrics*.json come
+/// from `speed`, `suite`, `suite --movetime`, `accuracy` and `azimuth-train eval`.
 #[derive(Args)]
 pub struct Report {
     /// Where the results are, and the plots go.
@@ -53,6 +53,7 @@ pub fn run(arguments: &Report) -> Result<()> {
         ("search", tables::searches(&results.speeds)),
         ("suites", tables::suites(&results.suites)),
         ("timed-suites", tables::timed_suites(&results.timed_suites)),
+        ("accuracy", tables::accuracies(&results.accuracies)),
         ("metrics", tables::metrics(&results.metrics)?),
     ];
     let readme = &arguments.readme;

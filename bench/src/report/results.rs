@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 
+use crate::accuracy::results::AccuracyResults;
 use crate::elo::settings::file_name;
 use crate::games::record::{self, GameRecord};
 use crate::speed::results::SpeedResults;
@@ -22,6 +23,7 @@ pub struct Results {
     pub speeds: Vec<SpeedResults>,
     pub suites: Vec<SuiteResults>,
     pub timed_suites: Vec<TimedSuite>,
+    pub accuracies: Vec<AccuracyResults>,
     /// By the file's name, as `azimuth-train eval --json` prints them.
     pub metrics: Vec<(String, serde_json::Value)>,
 }
@@ -39,6 +41,7 @@ impl Results {
             speeds: Vec::new(),
             suites: Vec::new(),
             timed_suites: Vec::new(),
+            accuracies: Vec::new(),
             metrics: Vec::new(),
         };
         for path in paths {
@@ -53,6 +56,8 @@ impl Results {
                 results.suites.extend(read_json::<Vec<SuiteResults>>(&path)?);
             } else if is_json && file.starts_with("timed-suite") {
                 results.timed_suites.extend(read_json::<Vec<TimedSuite>>(&path)?);
+            } else if is_json && file.starts_with("accuracy") {
+                results.accuracies.push(read_json(&path)?);
             } else if is_json && file.starts_with("metrics") {
                 results.metrics.push((file, read_json(&path)?));
             }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anyhow::{Context, Result};
 
 use super::strength::{grouped, header};
+use crate::accuracy::results::AccuracyResults;
 use crate::speed::results::{Machine, SpeedResults};
 use crate::suite::results::{Rate, SuiteResults, TimedSuite};
 
@@ -83,6 +84,15 @@ pub fn searches(runs: &[SpeedResults]) -> String {
             }
         }
         text.push('\n');
+    }
+    text
+}
+
+/// What moves give away, judged.
+pub fn accuracies(runs: &[AccuracyResults]) -> String {
+    let mut text = String::new();
+    for run in runs {
+        let _ = writeln!(text, "{}, judged by {}:\n\n{run}", run.source, run.judge);
     }
     text
 }

@@ -37,7 +37,8 @@ pub struct DataCommand {
     #[arg(long)]
     merge: bool,
     /// Keep only positions that are: not-in-check, quiet (no capture or promotion wins material), no-mate,
-    /// ply=A..B, cp=A..B (from White's view), pieces=A..B, loss=P (the move to it gives away at most P of win probability). All of those given have to hold.
+    /// ply=A..B, cp=A..B (from White's view), pieces=A..B, p=A..B (win probability of the side to move), loss=P
+    /// (the move to it gives away at most so much of that). All of those given have to hold.
     #[arg(long, value_delimiter = ',', value_parser = |text: &str| text.parse::<Filter>())]
     filter: Vec<Filter>,
     /// Leave out records that are not legal, or cannot be read, and count them; without it such a file is refused.

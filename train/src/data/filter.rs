@@ -27,6 +27,8 @@ pub enum Filter {
     Centipawns(RangeInclusive<i32>),
     /// Pieces on the board, kings among them.
     Pieces(RangeInclusive<u32>),
+    /// Win probability of the side to move; a forced mate is 0 or 1.
+    WinProbability(RangeInclusive<f32>),
     /// Win probability that the move to the position gives away beside its best labelled sibling, at most.
     Loss(f32),
 }
@@ -47,6 +49,9 @@ impl Filter {
                 matches!(label, Label::Centipawns(value) if range.contains(&value))
             }
             Self::Pieces(range) => range.contains(&board.occupied().len()),
+            Self::WinProbability(range) => {
+                range.contains(&label.seen_by(board.side_to_move()).win_probability())
+            }
             Self::Loss(most) => loss <= *most,
         }
     }
@@ -69,12 +74,13 @@ impl FromStr for Filter {
             Some(("ply", bounds)) => Self::Ply(range(bounds, 0, u32::MAX)?),
             Some(("cp", bounds)) => Self::Centipawns(range(bounds, i32::MIN, i32::MAX)?),
             Some(("pieces", bounds)) => Self::Pieces(range(bounds, 0, 64)?),
+            Some(("p", bounds)) => Self::WinProbability(range(bounds, 0.0, 1.0)?),
             Some(("loss", most)) => {
                 let most = most.parse().ok().filter(|most| (0.0..=1.0).contains(most));
                 Self::Loss(most.with_context(|| format!("'{text}': expected 0 to 1"))?)
             }
             _ => bail!(
-                "'{text}': expected not-in-check, quiet, no-mate, ply=A..B, cp=A..B, pieces=A..B or loss=P"
+                "'{text}': expected not-in-check, quiet, no-mate, ply=A..B, cp=A..B, pieces=A..B, p=A..B or loss=P"
             ),
         })
     }
@@ -102,6 +108,7 @@ impl fmt::Display for Filter {
             Self::Ply(range) => write!(f, "ply={}..{}", range.start(), range.end()),
             Self::Centipawns(range) => write!(f, "cp={}..{}", range.start(), range.end()),
             Self::Pieces(range) => write!(f, "pieces={}..{}", range.start(), range.end()),
+            Self::WinProbability(range) => write!(f, "p={}..{}", range.start(), range.end()),
             Self::Loss(most) => write!(f, "loss={most}"),
         }
     }
@@ -127,6 +134,8 @@ mod tests {
             ("cp=-50..50", start, 51, false),
             ("cp=-50..50", start, 50, true),
             ("pieces=3..4", hanging, 0, true),
+            ("p=..0.6", start, 138, false),
+            ("p=0.4..0.6", start, 50, true),
             ("loss=0.05", start, 0, false),
             ("loss=0.1", start, 0, true),
         ] {
@@ -137,7 +146,7 @@ mod tests {
             assert_eq!(filter.passes(&board, label, 0.1), passes, "{text} {fen}");
         }
         assert!(!Filter::NoMate.passes(&Board::default(), Label::Mate(true), 0.0));
-        for bad in ["ply", "ply=5", "ply=9..3", "cp=a..b", "loss=2", "loud", ""] {
+        for bad in ["ply", "ply=5", "ply=9..3", "cp=a..b", "loss=2", "p=0.6..0.4", "loud", ""] {
             assert!(bad.parse::<Filter>().is_err(), "{bad}");
         }
         Ok(())
