@@ -36,8 +36,8 @@ pub struct Engine {
     position: Position,
     debug: bool,
     workers: Workers,
-    /// Whether the planner's encoder has run.
-    warm: bool,
+    /// The planner whose encoder has run.
+    warm: Option<PlannerKind>,
     tablebases: Option<Arc<Tablebases>>,
     /// The planner between searches; `None` before the first and while one runs.
     planner: Option<(PlannerKind, Box<dyn Planner>)>,
@@ -55,7 +55,7 @@ impl Engine {
             position: Position::default(),
             debug: false,
             workers: Workers::default(),
-            warm: false,
+            warm: None,
             tablebases: None,
             planner: None,
             search: None,
@@ -214,7 +214,7 @@ impl Engine {
         }
         if let Some(workers) = loaded {
             self.workers = workers;
-            self.warm = false;
+            self.warm = None;
         }
         Ok(())
     }
@@ -256,10 +256,13 @@ impl Engine {
     /// Searches for a moment after an encoder was loaded, so that the first move costs no more than the
     /// others: its code, its tables and the cache's memory are then at hand.
     fn warm_up(&mut self) -> Result<()> {
-        if self.warm && self.planner.is_some() {
+        let kind = match self.options.limits_strength() {
+            true => PlannerKind::Beam,
+            false => self.preferred_planner()?,
+        };
+        if self.warm == Some(kind) && self.planner.is_some() {
             return Ok(());
         }
-        let kind = self.preferred_planner()?;
         let planner = self.planner(kind)?;
         let began = Instant::now();
         for fen in BENCH_POSITIONS {
@@ -272,7 +275,7 @@ impl Engine {
             }
         }
         planner.new_game();
-        self.warm = true;
+        self.warm = Some(kind);
         Ok(())
     }
 
@@ -328,10 +331,8 @@ impl Engine {
         let side = self.position.board().side_to_move();
         // A mate in n moves is at most 2n - 1 plies away.
         let mate_depth = go.mate.map(|moves| moves.saturating_mul(2).saturating_sub(1));
-        let Options { limit_strength, analyse_mode, elo, .. } = self.options;
-        // An analysis is never made worse on purpose.
-        let limited = limit_strength && !analyse_mode;
-        let handicap = Handicap { deviation: noise_of_elo(elo), seed: self.seed };
+        let limited = self.options.limits_strength();
+        let handicap = Handicap { deviation: noise_of_elo(self.options.elo), seed: self.seed };
         let deepest = go.depth.or(mate_depth);
         Limits {
             depth: match limited {

@@ -92,6 +92,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether to play worse on purpose. An analysis never is.
+    pub fn limits_strength(&self) -> bool {
+        self.limit_strength && !self.analyse_mode
+    }
+
     /// The `option` lines that answer `uci`.
     pub fn describe() -> Vec<String> {
         let default = Self::default();
