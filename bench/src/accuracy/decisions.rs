@@ -5,12 +5,12 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use azimuth::position::Position;
-use cozy_chess::{Move, util};
+use cozy_chess::{Color, Move, util};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::elo::player::{Player, Situation};
+use crate::elo::player::{Choice, Player, Situation};
 use crate::elo::roster::Roster;
 use crate::games::evaluation::Evaluation;
 use crate::games::record::GameRecord;
@@ -27,7 +27,7 @@ pub struct Decision {
 }
 
 /// What a player says of a position by itself.
-pub fn ask(player: &mut dyn Player, position: &Position) -> Result<crate::elo::player::Choice> {
+pub fn ask(player: &mut dyn Player, position: &Position) -> Result<Choice> {
     player.new_game()?;
     player.choose(&Situation {
         start: &position.fen(false),
@@ -101,8 +101,8 @@ pub fn played(games: &[GameRecord], count: usize, seed: u64) -> Result<Vec<Decis
         for played in &game.moves {
             let board = position.board();
             let name = match board.side_to_move() {
-                cozy_chess::Color::White => &game.white.name,
-                cozy_chess::Color::Black => &game.black.name,
+                Color::White => &game.white.name,
+                Color::Black => &game.black.name,
             };
             let mv = util::parse_san_move(board, &played.san).ok().with_context(|| {
                 format!("round {}: '{}' is no move in '{board}'", game.round, played.san)

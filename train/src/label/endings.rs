@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::labeller::Labeller;
 use super::options::LabelOptions;
-use super::walk::Walk;
+use super::walk::{FIFTY_MOVES, Walk};
 use crate::data::family::{Family, Game};
 use crate::data::label::Label;
 
@@ -39,9 +39,6 @@ const SHARES: [f64; 4] = [0.1, 0.5, 0.5, 0.9];
 /// yet the nearer the better.
 const WON: i32 = 2_500;
 const WON_PER_PLY: i32 = 10;
-
-/// The fifty-move rule, in plies.
-const FIFTY_MOVES: i32 = 100;
 
 /// Draws random endings.
 pub struct EndingSampler {
@@ -81,8 +78,9 @@ impl Walk for EndingSampler {
 
 /// What a distance to zeroing says of the side to move.
 fn label_of_distance(plies: i32) -> Label {
+    let in_time = 1..=i32::from(FIFTY_MOVES);
     Label::Centipawns(match plies.abs() {
-        1..=FIFTY_MOVES => plies.signum() * (WON - WON_PER_PLY * plies.abs()),
+        distance if in_time.contains(&distance) => plies.signum() * (WON - WON_PER_PLY * distance),
         // No winner, or one that the fifty-move rule stops.
         _ => 0,
     })

@@ -22,14 +22,13 @@ const RESOURCES: Resources = Resources { hash_mb: 4, threads: 1 };
 /// Walks along the selective search's own moves.
 pub struct LeafWalker {
     planner: Selective,
-    every: u64,
 }
 
 impl LeafWalker {
-    /// Searches with the scores of `worker` and takes one of `every` leaves.
-    pub fn new(worker: &Worker, every: u64) -> Result<Self> {
+    /// Searches with the scores of `worker`.
+    pub fn new(worker: &Worker) -> Result<Self> {
         let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
-        Ok(Self { planner, every })
+        Ok(Self { planner })
     }
 
     /// Searches `position`, plays the best move, and returns the leaves taken, with the principal variation's last
@@ -55,7 +54,7 @@ impl Walk for LeafWalker {
     ) -> Result<Game> {
         // What a walk finds depends on nothing before it.
         self.planner.new_game();
-        self.planner.sample_leaves(self.every);
+        self.planner.sample_leaves(options.leaf_every);
         let mut position = Position::from_fen(&starts[rng.random_range(0..starts.len())])?;
         let (mut families, mut seen) = (Vec::new(), HashSet::new());
         for _ in 0..options.plies {

@@ -115,7 +115,7 @@ fn label_parts(
             results.push(receiver);
             let mine = parts.clone().skip(number).step_by(count);
             let walker: Box<dyn Walk> = match options.walk {
-                WalkKind::Leaves => Box::new(LeafWalker::new(worker, options.leaf_every)?),
+                WalkKind::Leaves => Box::new(LeafWalker::new(worker)?),
                 WalkKind::Endings => Box::new(EndingSampler::new(tablebases.clone())),
                 WalkKind::Beam | WalkKind::Engine => Box::new(MoveWalker::new(worker)?),
             };

@@ -24,7 +24,7 @@ const ENGINE_MARGIN: i32 = 50;
 const DECIDED: i32 = 1_000;
 
 /// The fifty-move rule, in half-moves.
-const FIFTY_MOVES: u8 = 100;
+pub const FIFTY_MOVES: u8 = 100;
 
 /// Where labelled positions come from.
 pub trait Walk: Send {
