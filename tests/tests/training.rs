@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth::weights::Weights;
+use azimuth_client::{Engine, PATIENCE};
 use azimuth_tests::{stockfish, trainer};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
@@ -266,6 +267,94 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     let error = label("bad.azd", &bad, &[]).expect_err("no kings");
     assert!(error.to_string().contains("FEN '8/8/8/8/8/8/8/8 w - - 0 1'"), "{error}");
     Ok(())
+}
+
+#[test]
+fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| azimuth_tests::text(&folder.path().join(name));
+    let [network, fens, out, csv] = ["own.nnue", "fens.txt", "labels.azd", "labels.csv"].map(path);
+    let mut engine = Engine::start(&stockfish()?, [])?;
+    engine.send(&format!("export_net {network}"))?;
+    // Black to move, a castling king, a promotion, an en-passant capture, a check.
+    let starts = [
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
+        "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 4 8",
+        "8/P4k2/8/8/3p4/8/4P2K/8 w - - 0 40",
+        "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 30",
+    ];
+    std::fs::write(&fens, starts.join("\n"))?;
+    engine.new_game()?;
+    std::fs::write(&network, compressed(&std::fs::read(&network)?)?)?;
+    let command = ["label", "--network", &network, "--fens", &fens, "--out", &out];
+    let choices = ["--walks", "64", "--plies", "3", "--best", "40", "--others", "40"];
+    trainer(&[&command[..], &choices, &["--engines", "2"]].concat())?;
+    trainer(&["data", &out, "--out", &csv])?;
+    let text = std::fs::read_to_string(&csv)?;
+    let mut compared = 0;
+    for line in text.lines().skip(1).step_by(7) {
+        let (fen, label) = line.rsplit_once(',').context("two columns")?;
+        let Some(pawns) = network_evaluation(&mut engine, fen)? else { continue };
+        // Stockfish 15.1 writes 361 units as a pawn, Stockfish 16, whose centipawns labels are in, 328.
+        let expected = pawns * 100.0 * 361.0 / 328.0;
+        let label: f64 = label.parse().with_context(|| format!("'{line}'"))?;
+        assert!((label - expected).abs() < 2.5, "{fen}: {label}, the engine {expected}");
+        compared += 1;
+    }
+    assert!(compared > 50, "{compared} positions compared");
+
+    std::fs::write(&network, "no network")?;
+    let error = trainer(&[&command[..5], &["--out", &path("b.azd"), "--walks", "1"]].concat());
+    let error = error.expect_err("no network").to_string();
+    assert!(error.contains(&format!("--network '{network}'")), "{error}");
+    Ok(())
+}
+
+/// A network of Stockfish 15.1 in the form in which Stockfish 16 and later write theirs: the three arrays of the feature
+/// transformer in LEB128, each with its length before it.
+fn compressed(network: &[u8]) -> Result<Vec<u8>> {
+    const FEATURES: usize = 22_528;
+    const WIDTH: usize = 1_024;
+    const BUCKETS: usize = 8;
+    let description = u32::from_le_bytes(network[8..12].try_into()?) as usize;
+    let (header, mut rest) = network.split_at(12 + description + 4);
+    let mut written = header.to_vec();
+    for (numbers, bytes) in [(WIDTH, 2), (FEATURES * WIDTH, 2), (FEATURES * BUCKETS, 4)] {
+        let array = rest.split_off(..numbers * bytes).context("the network is too short")?;
+        let mut packed = Vec::new();
+        for number in array.chunks_exact(bytes) {
+            let sign = if number[bytes - 1] < 128 { 0 } else { u8::MAX };
+            let mut wide = [sign; 4];
+            wide[..bytes].copy_from_slice(number);
+            let mut value = i32::from_le_bytes(wide);
+            while !(-64..64).contains(&value) {
+                packed.push((value & 127) as u8 | 128);
+                value >>= 7;
+            }
+            packed.push((value & 127) as u8);
+        }
+        written.extend_from_slice(b"COMPRESSED_LEB128");
+        written.extend_from_slice(&u32::try_from(packed.len())?.to_le_bytes());
+        written.extend(packed);
+    }
+    written.extend_from_slice(rest);
+    Ok(written)
+}
+
+/// What the engine's network says of a position, in its pawns from White's view; nothing in check.
+fn network_evaluation(engine: &mut Engine, fen: &str) -> Result<Option<f64>> {
+    engine.send(&format!("position fen {fen}"))?;
+    engine.send("eval")?;
+    loop {
+        let line = engine.read(PATIENCE)?.text;
+        if line.starts_with("Final evaluation: none") {
+            return Ok(None);
+        }
+        if let Some(facts) = line.strip_prefix("NNUE evaluation ") {
+            let pawns = facts.split_whitespace().next().context("a number")?;
+            return Ok(Some(pawns.parse()?));
+        }
+    }
 }
 
 #[test]

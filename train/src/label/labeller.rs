@@ -1,126 +1,67 @@
-//! A UCI engine that scores every legal move of a position in one MultiPV search.
+//! Who labels: a UCI engine that searches, or a Stockfish network without a search.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use anyhow::{Result, bail};
+use cozy_chess::Board;
 
-use anyhow::{Context, Result, ensure};
-use azimuth::position::{legal_moves, uci_move};
-use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
-use cozy_chess::{Board, Color, Move};
-
+use super::network::NetworkLabeller;
+use super::options::LabelOptions;
+use super::scored_move::{ScoredMove, Scores};
+use super::uci_engine::UciLabeller;
 use crate::data::label::Label;
 
-/// No position has more legal moves.
-const ALL_MOVES: &str = "218";
-
-/// A small table is soon cleared, and a shallow search does not fill it.
-const HASH: &str = "1";
-
-/// A move with the engine's score of it, from White's view.
-#[derive(Clone, Copy, Debug)]
-pub struct ScoredMove {
-    /// The move.
-    pub mv: Move,
-    /// Label of the position after it.
-    pub label: Label,
-}
-
-/// What an engine is to score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scores {
-    /// All moves of a position, by [`Labeller::score`].
-    AllMoves,
-    /// The position, by [`Labeller::value`].
-    Best,
-}
-
-/// The engine at work.
-pub struct Labeller {
-    engine: Engine,
-    depth: u32,
+/// A labeller at work.
+pub enum Labeller {
+    /// An engine, asked by UCI.
+    Engine(UciLabeller),
+    /// A network, in this process.
+    Network(Box<NetworkLabeller>),
 }
 
 impl Labeller {
-    /// Starts the engine; it will search to `depth` plies.
-    pub fn start(command: &Path, depth: u32, scores: Scores) -> Result<Self> {
-        let lines = if scores == Scores::AllMoves { ALL_MOVES } else { "1" };
-        let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", HASH)];
-        Ok(Self { engine: Engine::start(command, options)?, depth })
+    /// The labellers that the options ask for, one for each thread.
+    pub fn start_all(options: &LabelOptions, scores: Scores) -> Result<Vec<Self>> {
+        let threads = 0..options.engines;
+        match (&options.engine, &options.network) {
+            (Some(engine), None) => threads
+                .map(|_| Ok(Self::Engine(UciLabeller::start(engine, options.depth, scores)?)))
+                .collect(),
+            (None, Some(network)) => {
+                let network = NetworkLabeller::read(network)?;
+                Ok(threads.map(|_| Self::Network(Box::new(network.clone()))).collect())
+            }
+            _ => bail!("--engine or --network: who labels is missing"),
+        }
     }
 
-    /// The engine's name.
+    /// The name of what labels.
     pub fn name(&self) -> &str {
-        self.engine.name()
+        match self {
+            Self::Engine(engine) => engine.name(),
+            Self::Network(network) => network.name(),
+        }
     }
 
     /// Forgets what was searched before, so that labels depend on nothing else.
     pub fn new_game(&mut self) -> Result<()> {
-        self.engine.new_game()
+        match self {
+            Self::Engine(engine) => engine.new_game(),
+            Self::Network(_) => Ok(()),
+        }
     }
 
     /// Scores a position that has a legal move, from White's view.
     pub fn value(&mut self, board: &Board) -> Result<Label> {
-        let lines = self.search(board)?;
-        let (_, score) = lines
-            .into_values()
-            .next()
-            .with_context(|| format!("{}: no score for '{board}'", self.engine))?;
-        Ok(label(score, board))
+        match self {
+            Self::Engine(engine) => engine.value(board),
+            Self::Network(network) => Ok(network.value(board)),
+        }
     }
 
     /// Scores all moves, the best for the side to move first.
     pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
-        let lines = self.search(board)?;
-        let moves = legal_moves(board).into_iter();
-        let legal: BTreeMap<String, Move> =
-            moves.map(|mv| (uci_move(board, mv, false), mv)).collect();
-        ensure!(
-            lines.len() == legal.len(),
-            "{}: {} of {} moves scored in '{board}'",
-            self.engine,
-            lines.len(),
-            legal.len()
-        );
-        lines
-            .into_values()
-            .map(|(mv, score)| {
-                let known = legal.get(&mv).copied();
-                let mv = known.with_context(|| {
-                    format!("{}: '{mv}' is not legal in '{board}'", self.engine)
-                })?;
-                Ok(ScoredMove { mv, label: label(score, board) })
-            })
-            .collect()
-    }
-
-    /// The last word on each line of the MultiPV: its first move, and the score for the side to move.
-    fn search(&mut self, board: &Board) -> Result<BTreeMap<u32, (String, Score)>> {
-        self.engine.send(&format!("position fen {board}"))?;
-        self.engine.send(&format!("go depth {}", self.depth))?;
-        let mut lines = BTreeMap::new();
-        loop {
-            let line = self.engine.read(PATIENCE)?.text;
-            let words: Vec<&str> = line.split_whitespace().collect();
-            match words.as_slice() {
-                ["bestmove", ..] => return Ok(lines),
-                ["info", facts @ ..] => {
-                    let rank = number_after(facts, "multipv");
-                    let mv = facts.iter().skip_while(|&&word| word != "pv").nth(1);
-                    if let (Some(rank), Some(mv), Some(score)) = (rank, mv, score(facts)) {
-                        lines.insert(rank, ((*mv).to_owned(), score));
-                    }
-                }
-                _ => {}
-            }
+        match self {
+            Self::Engine(engine) => engine.score(board),
+            Self::Network(network) => Ok(network.score(board)),
         }
-    }
-}
-
-/// A score for the side to move as a label from White's view.
-fn label(score: Score, board: &Board) -> Label {
-    let white = board.side_to_move() == Color::White;
-    match score {
-        Score::Centipawns(value) => Label::Centipawns(if white { value } else { -value }),
-        Score::Mate(moves) => Label::Mate((moves > 0) == white),
     }
 }

@@ -11,8 +11,12 @@ use super::shard::Shard;
 #[derive(Args)]
 pub struct LabelOptions {
     /// The UCI engine that labels; it must have MultiPV.
-    #[arg(long)]
-    pub engine: PathBuf,
+    #[arg(long, required_unless_present = "network")]
+    pub engine: Option<PathBuf>,
+    /// Label by this Stockfish network (`.nnue`; Stockfish's `export_net` writes its own), without a search; `data
+    /// --filter quiet` keeps those positions for which that will do.
+    #[arg(long, conflicts_with_all = ["engine", "depth"])]
+    pub network: Option<PathBuf>,
     /// Where walks start, all but those of `endings`: files of FENs or EPD, one a line (.zst for compressed ones).
     #[arg(long, num_args = 1..)]
     pub fens: Vec<PathBuf>,
@@ -52,7 +56,7 @@ pub struct LabelOptions {
     /// Labels kept for others of its moves, drawn at random.
     #[arg(long, default_value_t = 6)]
     pub others: usize,
-    /// Engines at work, each on a thread of its own.
+    /// Engines, or copies of the network, at work, each on a thread of its own.
     #[arg(long, default_value_t = 1)]
     pub engines: u64,
     /// The weights whose beam, or selective search, walks; the engine's own for it where none are given.

@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::endings::EndingSampler;
-use super::labeller::{Labeller, Scores};
+use super::labeller::Labeller;
 use super::leaves::LeafWalker;
 use super::options::{LabelOptions, WalkKind};
+use super::scored_move::Scores;
 use super::sources::{self, Starts};
 use super::walk::{MoveWalker, Walk};
 use crate::data::family::Game;
@@ -58,8 +59,7 @@ pub fn label(options: &LabelOptions) -> Result<()> {
         WalkKind::Leaves | WalkKind::Endings => Scores::Best,
         WalkKind::Beam | WalkKind::Engine => Scores::AllMoves,
     };
-    let start_engine = || Labeller::start(&options.engine, options.depth, scores);
-    let engines = (0..options.engines).map(|_| start_engine()).collect::<Result<Vec<_>>>()?;
+    let engines = Labeller::start_all(options, scores)?;
     let weights =
         Arc::new(Weights::read_or_embedded(options.weights.as_deref(), embedded(options.walk))?);
 
@@ -141,7 +141,7 @@ fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
     };
     let mut made_by = json!({
         "engine": engine,
-        "depth": options.depth,
+        "depth": options.network.is_none().then_some(options.depth),
         "walk": options.walk,
         "walks": options.walks,
         "plies": options.plies,

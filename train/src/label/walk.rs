@@ -9,8 +9,9 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::labeller::{Labeller, ScoredMove};
+use super::labeller::Labeller;
 use super::options::{LabelOptions, WalkKind};
+use super::scored_move::ScoredMove;
 use crate::data::family::{Family, Game, Labels};
 use crate::data::label::Label;
 

@@ -1,0 +1,109 @@
+//! A UCI engine that scores every legal move of a position in one MultiPV search.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use azimuth::position::{legal_moves, uci_move};
+use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
+use cozy_chess::{Board, Color, Move};
+
+use super::scored_move::{ScoredMove, Scores};
+use crate::data::label::Label;
+
+/// No position has more legal moves.
+const ALL_MOVES: &str = "218";
+
+/// A small table is soon cleared, and a shallow search does not fill it.
+const HASH: &str = "1";
+
+/// The engine at work.
+pub struct UciLabeller {
+    engine: Engine,
+    depth: u32,
+}
+
+impl UciLabeller {
+    /// Starts the engine; it will search to `depth` plies.
+    pub fn start(command: &Path, depth: u32, scores: Scores) -> Result<Self> {
+        let lines = if scores == Scores::AllMoves { ALL_MOVES } else { "1" };
+        let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", HASH)];
+        Ok(Self { engine: Engine::start(command, options)?, depth })
+    }
+
+    /// The engine's name.
+    pub fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    /// Forgets what was searched before, so that labels depend on nothing else.
+    pub fn new_game(&mut self) -> Result<()> {
+        self.engine.new_game()
+    }
+
+    /// Scores a position that has a legal move, from White's view.
+    pub fn value(&mut self, board: &Board) -> Result<Label> {
+        let lines = self.search(board)?;
+        let (_, score) = lines
+            .into_values()
+            .next()
+            .with_context(|| format!("{}: no score for '{board}'", self.engine))?;
+        Ok(label(score, board))
+    }
+
+    /// Scores all moves, the best for the side to move first.
+    pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
+        let lines = self.search(board)?;
+        let moves = legal_moves(board).into_iter();
+        let legal: BTreeMap<String, Move> =
+            moves.map(|mv| (uci_move(board, mv, false), mv)).collect();
+        ensure!(
+            lines.len() == legal.len(),
+            "{}: {} of {} moves scored in '{board}'",
+            self.engine,
+            lines.len(),
+            legal.len()
+        );
+        lines
+            .into_values()
+            .map(|(mv, score)| {
+                let known = legal.get(&mv).copied();
+                let mv = known.with_context(|| {
+                    format!("{}: '{mv}' is not legal in '{board}'", self.engine)
+                })?;
+                Ok(ScoredMove { mv, label: label(score, board) })
+            })
+            .collect()
+    }
+
+    /// The last word on each line of the MultiPV: its first move, and the score for the side to move.
+    fn search(&mut self, board: &Board) -> Result<BTreeMap<u32, (String, Score)>> {
+        self.engine.send(&format!("position fen {board}"))?;
+        self.engine.send(&format!("go depth {}", self.depth))?;
+        let mut lines = BTreeMap::new();
+        loop {
+            let line = self.engine.read(PATIENCE)?.text;
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words.as_slice() {
+                ["bestmove", ..] => return Ok(lines),
+                ["info", facts @ ..] => {
+                    let rank = number_after(facts, "multipv");
+                    let mv = facts.iter().skip_while(|&&word| word != "pv").nth(1);
+                    if let (Some(rank), Some(mv), Some(score)) = (rank, mv, score(facts)) {
+                        lines.insert(rank, ((*mv).to_owned(), score));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A score for the side to move as a label from White's view.
+fn label(score: Score, board: &Board) -> Label {
+    let white = board.side_to_move() == Color::White;
+    match score {
+        Score::Centipawns(value) => Label::Centipawns(if white { value } else { -value }),
+        Score::Mate(moves) => Label::Mate((moves > 0) == white),
+    }
+}
