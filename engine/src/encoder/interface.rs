@@ -1,6 +1,6 @@
 //! What search, worker and trainer see of an encoder, whatever stands behind it.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::architecture::Perspective;
 use super::inputs::{InputKind, Inputs};
@@ -62,6 +62,12 @@ pub trait Encoder: Send {
     /// be [`super::OutOfMemory`], comes now or with the scores.
     fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
         Ok(Scores::Ready(axis.cosines(&self.encode(inputs)?)))
+    }
+
+    /// The cosine of the only position of `inputs`, as [`Self::begin`] computes it, waited for.
+    fn cosine(&mut self, inputs: &Inputs, axis: &Axis) -> Result<f32> {
+        let cosines = self.begin(inputs, axis)?.wait()?;
+        cosines.first().copied().context("the encoder scored nothing")
     }
 
     /// A copy for the calling thread, where running there beats handing batches to another thread.

@@ -146,10 +146,28 @@ impl Evaluator {
 
     /// The value of `board`, waited for. Nothing may be queued.
     pub fn value(&mut self, board: &Board) -> Result<f32> {
-        Ok(match self.look_up(board)? {
-            Lookup::Known(value) => value,
-            queued => queued.value(&self.finish()?),
-        })
+        let key = self.key(board);
+        if let Some(value) = self.cache.get(key) {
+            return Ok(value);
+        }
+        let Some(scorer) = self.client.scorer() else {
+            return Ok(self.look_up(board)?.value(&self.finish()?));
+        };
+        self.queue.push(board);
+        let p = scorer.score_one(&self.queue);
+        self.queue.clear();
+        let value = self.value_of(p?, board.side_to_move());
+        self.cache.insert(key, value);
+        self.scored.fetch_add(1, Relaxed);
+        Ok(value)
+    }
+
+    /// The value for the side to move of a win probability in the encoder's perspective.
+    fn value_of(&self, p: f32, side_to_move: Color) -> f32 {
+        match (self.client.attributes().perspective, side_to_move) {
+            (Perspective::White, Color::Black) => 1.0 - 2.0 * p,
+            _ => 2.0 * p - 1.0,
+        }
     }
 
     /// Waits for all queued positions and returns their values in the order of their indices.
@@ -176,10 +194,7 @@ impl Evaluator {
             self.spare.push(response.inputs);
             for p in response.win_probabilities? {
                 let queued = &self.queued[values.len()];
-                let value = match (self.client.attributes().perspective, queued.side_to_move) {
-                    (Perspective::White, Color::Black) => 1.0 - 2.0 * p,
-                    _ => 2.0 * p - 1.0,
-                };
+                let value = self.value_of(p, queued.side_to_move);
                 self.cache.insert(queued.key, value);
                 values.push(value);
             }

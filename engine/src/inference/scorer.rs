@@ -20,6 +20,12 @@ impl Scorer {
         Ok(self.win_probabilities(&cosines))
     }
 
+    /// Win probability, in the encoder's perspective, of the only position of `inputs`.
+    pub fn score_one(&mut self, inputs: &Inputs) -> Result<f32> {
+        let cosine = self.encoder.cosine(inputs, &self.weights.axis)?;
+        Ok(self.weights.calibration.win_probability(cosine))
+    }
+
     /// Begins a batch of no more than the encoder takes.
     pub fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
         self.encoder.begin(inputs, &self.weights.axis)

@@ -139,6 +139,14 @@ impl Client {
         matches!(self.route, Route::Here(_))
     }
 
+    /// What scores, where the caller does.
+    pub(super) fn scorer(&mut self) -> Option<&mut Scorer> {
+        match &mut self.route {
+            Route::Thread { .. } => None,
+            Route::Here(scorer) => Some(scorer),
+        }
+    }
+
     /// Queues a batch, and waits while too many are queued already; or scores it here and now.
     pub(super) fn submit(&mut self, inputs: Inputs) -> Result<PendingResponse> {
         match &mut self.route {

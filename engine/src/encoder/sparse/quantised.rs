@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use cozy_chess::Color;
 use multiversion::multiversion;
 
@@ -10,6 +10,7 @@ use super::accumulator::Accumulator;
 use super::config::{HIDDEN, MAX_PIECES, SparseConfig};
 use super::features::{FeatureSet, Features};
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
+use crate::axis::Axis;
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 
@@ -29,6 +30,8 @@ pub struct QuantisedEncoder {
     accumulators: [Accumulator; Color::NUM],
     /// Memory for the activations of both views.
     activations: Vec<u8>,
+    /// Memory for one embedding.
+    embedding: Vec<f32>,
 }
 
 /// The layers after the sums for positions with about so many pieces.
@@ -84,6 +87,7 @@ impl QuantisedEncoder {
             heads: Arc::new(heads.collect()),
             accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),
             activations: vec![0; 2 * config.accumulator],
+            embedding: vec![0.0; config.embedding_dim],
             sums: Arc::new(sums),
         })
     }
@@ -212,6 +216,17 @@ impl Encoder for QuantisedEncoder {
             self.embed(&features, embedding);
         }
         Ok(embeddings)
+    }
+
+    /// Without memory of its own: between two nodes of a search every allocation counts.
+    fn cosine(&mut self, inputs: &Inputs, axis: &Axis) -> Result<f32> {
+        let features = inputs.features().and_then(|batch| batch.iter().next());
+        let features = features.context("the sparse encoder was given no features")?;
+        let mut embedding = std::mem::take(&mut self.embedding);
+        self.embed(&features, &mut embedding);
+        let cosine = axis.cosine(&embedding);
+        self.embedding = embedding;
+        Ok(cosine)
     }
 
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {
