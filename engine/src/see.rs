@@ -89,29 +89,56 @@ impl<'a> StaticExchange<'a> {
         victim: Piece,
         owner: Color,
     ) -> Option<i32> {
-        let pieces = &self.placement.pieces;
+        let Placement { pieces, colors, .. } = self.placement;
         let pawns = pieces[Piece::Pawn as usize];
-        let fixed = get_pawn_attacks(square, Color::Black) & pawns & self.placement.colors[0]
-            | get_pawn_attacks(square, Color::White) & pawns & self.placement.colors[1]
+        let steps = get_pawn_attacks(square, Color::Black) & pawns & colors[0]
+            | get_pawn_attacks(square, Color::White) & pawns & colors[1]
             | get_knight_moves(square) & pieces[Piece::Knight as usize]
             | get_king_moves(square) & pieces[Piece::King as usize];
+        // Sliders that attack the square once nothing stands in their way.
+        let diagonals = get_bishop_rays(square) & self.diagonals;
+        let lines = get_rook_rays(square) & self.lines;
+        let sliders = |occupied: BitBoard| {
+            // The tables of slider moves are large, so they are left alone where nothing slides.
+            let diagonals = match diagonals.is_empty() {
+                true => diagonals,
+                false => get_bishop_moves(square, occupied) & diagonals,
+            };
+            let lines = match lines.is_empty() {
+                true => lines,
+                false => get_rook_moves(square, occupied) & lines,
+            };
+            diagonals | lines
+        };
+        let mut attackers = (steps | sliders(occupied)) & occupied;
+        let mut hidden = (diagonals | lines) & occupied & !attackers;
+        let theirs = attackers & colors[!owner as usize];
+        if theirs.is_empty() {
+            return None;
+        }
+        let mut on_square = PIECE_VALUES[victim as usize];
+        let cheapest = |among: BitBoard| {
+            Piece::ALL.into_iter().find(|&piece| !(among & pieces[piece as usize]).is_empty())
+        };
+        let alone = theirs.len() == 1 && hidden.is_empty();
+        if alone && (attackers & self.pinned).is_empty() {
+            // The usual case: one piece captures, and is captured where anything defends.
+            let capturer = cheapest(theirs)?;
+            let defended = attackers != theirs;
+            return match (defended, capturer) {
+                (false, _) => Some(on_square),
+                (true, Piece::King) => None,
+                (true, _) => Some(on_square - PIECE_VALUES[capturer as usize]),
+            };
+        }
         let mut gains = [0; 32];
         let mut captures = 0;
-        let (mut side, mut on_square) = (!owner, PIECE_VALUES[victim as usize]);
-        let mut attackers = fixed
-            | get_bishop_moves(square, occupied) & self.diagonals
-            | get_rook_moves(square, occupied) & self.lines;
+        let mut side = !owner;
         while captures < gains.len() {
-            attackers &= occupied;
-            let ours = self.able_to_capture(
-                attackers & self.placement.colors[side as usize],
-                side,
-                square,
-            );
-            let cheapest =
-                Piece::ALL.into_iter().find(|&piece| !(ours & pieces[piece as usize]).is_empty());
-            let Some(piece) = cheapest else { break };
-            let theirs = attackers & self.placement.colors[!side as usize];
+            let able = attackers & colors[side as usize];
+            let ours = self.able_to_capture(able, side, square);
+            let Some(piece) = cheapest(ours) else { break };
+            let theirs = attackers & colors[!side as usize];
             // A king may not capture what is defended.
             if piece == Piece::King && !theirs.is_empty() {
                 break;
@@ -119,13 +146,14 @@ impl<'a> StaticExchange<'a> {
             gains[captures] = on_square - if captures == 0 { 0 } else { gains[captures - 1] };
             captures += 1;
             let from = ours & pieces[piece as usize];
-            occupied ^= from.next_square().map_or(BitBoard::EMPTY, Square::bitboard);
-            // What stood behind the piece attacks now.
-            if matches!(piece, Piece::Pawn | Piece::Bishop | Piece::Queen) {
-                attackers |= get_bishop_moves(square, occupied) & self.diagonals;
-            }
-            if matches!(piece, Piece::Rook | Piece::Queen) {
-                attackers |= get_rook_moves(square, occupied) & self.lines;
+            let from = from.next_square().map_or(BitBoard::EMPTY, Square::bitboard);
+            occupied ^= from;
+            attackers &= !from;
+            // What stood behind the piece attacks now. Nobody captures after a king.
+            if !hidden.is_empty() && piece != Piece::King {
+                let revealed = sliders(occupied) & hidden;
+                attackers |= revealed;
+                hidden &= !revealed;
             }
             on_square = PIECE_VALUES[piece as usize];
             side = !side;
@@ -167,6 +195,9 @@ mod tests {
             ("4k3/4b3/8/3pp3/8/5N2/8/4K3 w - - 0 1", Square::E5, 1),
             // The knight on f6, which seems to defend d5, is pinned.
             ("3k4/8/5n2/3p2B1/8/2N5/8/4K3 w - - 0 1", Square::D5, 1),
+            // One against one: the king takes back, and so does the rook that stood behind.
+            ("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", Square::D5, -4),
+            ("4k3/8/8/3p4/8/8/3R4/3r3K w - - 0 1", Square::D5, -4),
             // The king may not take back what the other king guards.
             ("8/8/3k4/3p4/4K3/8/8/3R4 w - - 0 1", Square::D5, 1),
         ] {
@@ -177,5 +208,9 @@ mod tests {
             let found = StaticExchange::new(&placement).see_on(square, piece, color);
             assert_eq!(found, Some(gain), "{fen}");
         }
+        let guarded: cozy_chess::Board = "8/8/2p5/3p4/4K3/8/8/7k w - - 0 1".parse().expect("valid");
+        let placement = Placement::of(&guarded);
+        let found = StaticExchange::new(&placement).see_on(Square::D5, Piece::Pawn, Color::Black);
+        assert_eq!(found, None, "a king may not capture what is defended");
     }
 }

@@ -15,8 +15,8 @@ pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;
 /// Own and their attackers times victims of the other side times the victims' squares.
 pub const CAPTURES: usize = 2 * Piece::NUM * Piece::NUM * 64;
 
-/// Rows are numbered in 16 bits.
-const MAX_ROWS: usize = 1 << 16;
+/// Rows are numbered in 16 bits, of which the last number stands for none.
+const MAX_ROWS: usize = u16::MAX as usize;
 
 /// A set of features. Its name lists its parts, as in `attack-states-8+captures`: what every piece on
 /// its square is told apart by, and what is added.

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::config::HIDDEN;
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
+use super::{SLOTS, Slots};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen.
@@ -57,6 +58,29 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             }
         }
     }
+}
+
+/// # Safety
+/// AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
+    let mut differing = 0;
+    for start in (0..SLOTS).step_by(2 * LANES) {
+        let equal = [start, start + LANES].map(|start| {
+            // SAFETY: the slots are a whole number of pairs of registers.
+            let (before, now) = unsafe {
+                let (before, now) = (before.as_ptr().add(start), now.as_ptr().add(start));
+                (_mm256_loadu_si256(before.cast()), _mm256_loadu_si256(now.cast()))
+            };
+            _mm256_cmpeq_epi16(before, now)
+        });
+        // Packing works within 128-bit halves; the permutation puts them back in order.
+        let packed = _mm256_packs_epi16(equal[0], equal[1]);
+        let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+        let differs = !(_mm256_movemask_epi8(ordered) as u32);
+        differing |= u128::from(differs) << start;
+    }
+    differing
 }
 
 /// # Safety

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::config::HIDDEN;
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
+use super::{SLOTS, Slots};
 
 const LANES: usize = 32;
 /// Registers that hold a part of the sum.
@@ -55,6 +56,22 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             }
         }
     }
+}
+
+/// # Safety
+/// AVX-512 with word instructions.
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
+    let mut differing = 0;
+    for start in (0..SLOTS).step_by(32) {
+        // SAFETY: the slots are a whole number of registers.
+        let (before, now) = unsafe {
+            let (before, now) = (before.as_ptr().add(start), now.as_ptr().add(start));
+            (_mm512_loadu_si512(before.cast()), _mm512_loadu_si512(now.cast()))
+        };
+        differing |= u128::from(_mm512_cmpneq_epi16_mask(before, now)) << start;
+    }
+    differing
 }
 
 /// # Safety

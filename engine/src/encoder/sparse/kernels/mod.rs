@@ -12,6 +12,13 @@ use super::config::HIDDEN;
 use sums::Change;
 pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};
 
+/// Places of the rows of one view: a square's piece has one row, and so has each of up to six threats. A whole number
+/// of registers.
+pub(super) const SLOTS: usize = 96;
+
+/// The row in each place.
+pub(super) type Slots = [u16; SLOTS];
+
 /// The instruction sets in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
@@ -68,6 +75,21 @@ impl Kernels {
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx2 => portable::activate(&change, sum, activations),
             Self::Portable => portable::activate(&change, sum, activations),
+        }
+    }
+
+    /// The slots in which two views differ, a bit for each.
+    pub(super) fn differing(self, before: &Slots, now: &Slots) -> u128 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `activate`.
+            Self::Avx512 => unsafe { avx512::differing(before, now) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `activate`.
+            Self::Avx2 => unsafe { avx2::differing(before, now) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx512 | Self::Avx2 => portable::differing(before, now),
+            Self::Portable => portable::differing(before, now),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The kernels in plain Rust: the reference that the others match bit for bit.
 
 use super::super::config::HIDDEN;
+use super::Slots;
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
 pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [u8]) {
@@ -16,6 +17,11 @@ pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [
         let clipped = (*sum).clamp(0, SUM_ONE) as u16;
         *activation = ((clipped * clipped) >> ACTIVATION_SHIFT) as u8;
     }
+}
+
+pub(super) fn differing(before: &Slots, now: &Slots) -> u128 {
+    let bits = before.iter().zip(now).enumerate();
+    bits.fold(0, |bits, (slot, (before, now))| bits | u128::from(before != now) << slot)
 }
 
 pub(super) fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
