@@ -66,6 +66,23 @@ fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
 }
 
 #[test]
+fn a_cosine_is_that_of_the_embedding() -> Result<()> {
+    let (weights, config) = sparse_weights()?;
+    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters)?;
+    for boards in positions().chunks(7) {
+        let inputs = Inputs::Features(FeatureBatch::of(config.features, boards));
+        let expected = weights.axis.cosines(&encoder.encode(&inputs)?);
+        let batch = encoder.begin(&inputs, &weights.axis)?.wait()?;
+        let one = Inputs::Features(FeatureBatch::of(config.features, &boards[..1]));
+        assert_eq!(encoder.cosine(&one, &weights.axis)?, batch[0]);
+        for (cosine, expected) in batch.iter().zip(&expected) {
+            assert!((cosine - expected).abs() < 1e-5, "{cosine}, the embedding's {expected}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn integers_stay_close_to_the_definition() -> Result<()> {
     let (weights, config) = sparse_weights()?;
     let features = FeatureBatch::of(config.features, &positions());

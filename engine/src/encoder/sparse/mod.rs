@@ -5,6 +5,7 @@
 
 mod accumulator;
 mod config;
+mod direction;
 pub mod embedding_bag;
 pub mod features;
 mod kernels;

@@ -1,6 +1,6 @@
 //! The sparse encoder quantised, as it plays: 16-bit feature sums, 8-bit products, the last layer in f32.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, ensure};
 use cozy_chess::Color;
@@ -8,11 +8,12 @@ use multiversion::multiversion;
 
 use super::accumulator::Accumulator;
 use super::config::{HIDDEN, MAX_PIECES, SparseConfig};
-use super::features::{FeatureSet, Features};
+use super::direction::{HeadAlong, SMALLEST_SQUARE};
+use super::features::{FeatureBatch, FeatureSet, Features};
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
 use crate::axis::Axis;
 use crate::encoder::parameters::Parameters;
-use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
+use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective, Scores};
 
 pub use super::kernels::Kernels;
 
@@ -30,8 +31,8 @@ pub struct QuantisedEncoder {
     accumulators: [Accumulator; Color::NUM],
     /// Memory for the activations of both views.
     activations: Vec<u8>,
-    /// Memory for one embedding.
-    embedding: Vec<f32>,
+    /// The heads along the axis of the first score asked for: it is always the same one.
+    along: OnceLock<Vec<HeadAlong>>,
 }
 
 /// The layers after the sums for positions with about so many pieces.
@@ -87,7 +88,7 @@ impl QuantisedEncoder {
             heads: Arc::new(heads.collect()),
             accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),
             activations: vec![0; 2 * config.accumulator],
-            embedding: vec![0.0; config.embedding_dim],
+            along: OnceLock::new(),
             sums: Arc::new(sums),
         })
     }
@@ -99,8 +100,8 @@ impl QuantisedEncoder {
         self
     }
 
-    /// Writes the unit embedding of one position.
-    fn embed(&mut self, features: &Features<'_>, embedding: &mut [f32]) {
+    /// The head for one position, and what its hidden layer holds.
+    fn hidden(&mut self, features: &Features<'_>) -> (usize, [f32; HIDDEN]) {
         let (own, other) = self.activations.split_at_mut(self.config.accumulator);
         let us = features.side_to_move;
         for (color, rows, activations) in [(us, features.own, own), (!us, features.other, other)] {
@@ -108,14 +109,24 @@ impl QuantisedEncoder {
             let set = self.config.features;
             accumulator.activate(self.kernels, &self.sums, set, rows, activations);
         }
-        let head = &self.heads[self.config.head(features.pieces)];
+        let number = self.config.head(features.pieces);
+        let head = &self.heads[number];
         let products = self.kernels.multiply(&head.hidden, &self.activations);
         let mut hidden = [0.0; HIDDEN];
         for (neuron, hidden) in hidden.iter_mut().enumerate() {
             let value = products[neuron] as f32 * head.hidden_scale[neuron];
             *hidden = (value + head.hidden_bias[neuron]).max(0.0);
         }
-        project(&hidden, &head.projection, &head.projection_bias, embedding);
+        (number, hidden)
+    }
+
+    /// The cosine of one position's embedding with `axis`.
+    fn cosine_of(&mut self, features: &Features<'_>, axis: &Axis) -> f32 {
+        let (head, hidden) = self.hidden(features);
+        let heads = self.heads.iter();
+        let fold =
+            |head: &Head| HeadAlong::new(&head.projection, &head.projection_bias, axis.unit());
+        self.along.get_or_init(|| heads.map(fold).collect())[head].cosine(&hidden)
     }
 }
 
@@ -190,8 +201,13 @@ fn project(hidden: &[f32; HIDDEN], weights: &[f32], bias: &[f32], embedding: &mu
     for chunk in embedding.chunks(lanes.len()) {
         lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += value * value);
     }
-    let scale = 1.0 / (lanes.iter().sum::<f32>() + 1e-12).sqrt();
+    let scale = 1.0 / (lanes.iter().sum::<f32>() + SMALLEST_SQUARE).sqrt();
     embedding.iter_mut().for_each(|value| *value *= scale);
+}
+
+/// What the attributes ask for.
+fn features(inputs: &Inputs) -> Result<&FeatureBatch> {
+    inputs.features().context("the sparse encoder reads features")
 }
 
 impl Encoder for QuantisedEncoder {
@@ -207,26 +223,26 @@ impl Encoder for QuantisedEncoder {
     }
 
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
-        let Inputs::Features(batch) = inputs else {
-            unreachable!("the attributes ask for features");
-        };
+        let batch = features(inputs)?;
         let dim = self.config.embedding_dim;
         let mut embeddings = vec![0.0; batch.len() * dim];
-        for (features, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
-            self.embed(&features, embedding);
+        for (position, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
+            let (head, hidden) = self.hidden(&position);
+            let head = &self.heads[head];
+            project(&hidden, &head.projection, &head.projection_bias, embedding);
         }
         Ok(embeddings)
     }
 
+    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
+        let batch = features(inputs)?;
+        Ok(Scores::Ready(batch.iter().map(|position| self.cosine_of(&position, axis)).collect()))
+    }
+
     /// Without memory of its own: between two nodes of a search every allocation counts.
     fn cosine(&mut self, inputs: &Inputs, axis: &Axis) -> Result<f32> {
-        let features = inputs.features().and_then(|batch| batch.iter().next());
-        let features = features.context("the sparse encoder was given no features")?;
-        let mut embedding = std::mem::take(&mut self.embedding);
-        self.embed(&features, &mut embedding);
-        let cosine = axis.cosine(&embedding);
-        self.embedding = embedding;
-        Ok(cosine)
+        let position = features(inputs)?.iter().next().context("no position to score")?;
+        Ok(self.cosine_of(&position, axis))
     }
 
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {

@@ -1,0 +1,65 @@
+//! The last layer read along one direction. A search asks for nothing of an embedding but its cosine with the axis `u`:
+//! of `W h + b`, scaled to unit length, that is `(u·W h + u·b) / |W h + b|`, and the length follows from the Gram matrix
+//! of the layer, `|W h + b|² = h·(WᵀW h + 2 Wᵀb) + b·b`. So the embedding itself need not be computed.
+
+use multiversion::multiversion;
+
+use super::config::HIDDEN;
+
+/// Numbers that are summed side by side.
+const LANES: usize = 8;
+
+/// Keeps the length of an embedding from being zero.
+pub(super) const SMALLEST_SQUARE: f32 = 1e-12;
+
+/// One head's last layer along a direction.
+#[derive(Clone)]
+pub(super) struct HeadAlong {
+    along: [f32; HIDDEN],
+    along_bias: f32,
+    /// `WᵀW`, row by row.
+    gram: Vec<f32>,
+    /// `2 Wᵀb`.
+    cross: [f32; HIDDEN],
+    bias_square: f32,
+}
+
+impl HeadAlong {
+    /// Folds a projection, given as `[HIDDEN][D]`, with its bias and the unit vector `axis`.
+    pub(super) fn new(projection: &[f32], bias: &[f32], axis: &[f32]) -> Self {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        let columns: Vec<&[f32]> = projection.chunks_exact(bias.len()).collect();
+        let of_column = |value: &dyn Fn(&[f32]) -> f32| -> [f32; HIDDEN] {
+            std::array::from_fn(|input| value(columns[input]))
+        };
+        Self {
+            along: of_column(&|column| dot(column, axis)),
+            along_bias: dot(bias, axis),
+            gram: columns.iter().flat_map(|a| of_column(&|b| dot(a, b))).collect(),
+            cross: of_column(&|column| 2.0 * dot(column, bias)),
+            bias_square: dot(bias, bias),
+        }
+    }
+
+    /// The cosine of the embedding of `hidden` with the direction.
+    pub(super) fn cosine(&self, hidden: &[f32; HIDDEN]) -> f32 {
+        cosine(self, hidden)
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn cosine(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
+    let mut products = head.cross;
+    for (&input, row) in hidden.iter().zip(head.gram.chunks_exact(HIDDEN)) {
+        if input > 0.0 {
+            products.iter_mut().zip(row).for_each(|(product, value)| *product += input * value);
+        }
+    }
+    let (mut along, mut square) = ([0.0; LANES], [0.0; LANES]);
+    for (index, &input) in hidden.iter().enumerate() {
+        along[index % LANES] += input * head.along[index];
+        square[index % LANES] += input * products[index];
+    }
+    let square = square.iter().sum::<f32>() + head.bias_square;
+    (along.iter().sum::<f32>() + head.along_bias) / (square.max(0.0) + SMALLEST_SQUARE).sqrt()
+}
