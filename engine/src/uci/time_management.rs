@@ -20,8 +20,8 @@ const RESERVED_OVERHEADS: u32 = 6;
 /// An iteration takes about as long as all before it, so none begins after this part of the share.
 const SOFT_SHARE: f64 = 0.6;
 
-/// However long the way to the GUI, a `movetime` leaves this part of it to the search.
-const SMALLEST_MOVETIME_PART: u32 = 4;
+/// No more than this part of a `movetime` is kept back: it is there to be used, and the next move brings another.
+const MOVETIME_KEPT_BACK: u32 = 10;
 
 /// Time for this move, `overhead` already kept back; `None` where no clock runs.
 pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
@@ -30,7 +30,7 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
         Color::Black => 1,
     };
     if let Some(time) = go.move_time {
-        let hard = time.saturating_sub(overhead).max(time / SMALLEST_MOVETIME_PART);
+        let hard = time - overhead.min(time / MOVETIME_KEPT_BACK);
         return Some(TimeLimit { soft: hard, hard });
     }
     let clock = go.time[own]?;
@@ -101,8 +101,10 @@ mod tests {
         let end = |go: &Go, overhead| {
             budget(go, Color::Black, Duration::from_millis(overhead)).map(|limit| limit.hard)
         };
-        assert_eq!(end(&of(50), 20), Some(Duration::from_millis(30)));
-        assert_eq!(end(&of(12), 30), Some(Duration::from_millis(3)));
+        assert_eq!(end(&of(1000), 30), Some(Duration::from_millis(970)));
+        assert_eq!(end(&of(50), 30), Some(Duration::from_millis(45)));
+        assert_eq!(end(&of(50), 0), Some(Duration::from_millis(50)));
+        assert_eq!(end(&of(0), 30), Some(Duration::ZERO));
         assert_eq!(end(&Go::default(), 20), None);
     }
 
