@@ -4,7 +4,9 @@
 //! Layout: side to move (1), squares a8..h8 down to a1..h1 (64), castling padded with `.` (4),
 //! en-passant square or `..` (2), half-move clock (3 digits), full-move number (3 digits).
 
-use cozy_chess::{Board, Color, Move, Piece, Rank, Square, get_pawn_attacks};
+use cozy_chess::{BitBoard, Board, Color, Move, Piece, Rank, Square, get_pawn_attacks};
+
+use crate::placement::Placement;
 
 /// Number of tokens of a position.
 pub const LEN: usize = 77;
@@ -18,6 +20,8 @@ pub type Tokens = [u8; LEN];
 /// Both counters are written with three digits and stay at this value beyond it.
 const COUNTER_LIMIT: u16 = 999;
 
+const WHITE_TO_MOVE: u8 = 29;
+const BLACK_TO_MOVE: u8 = 30;
 const EMPTY: u8 = 32;
 /// Ids of p n b r q k. Black's bishop shares its id with the b-file and with "Black to move".
 const BLACK_PIECES: [u8; Piece::NUM] = [18, 19, 30, 20, 22, 21];
@@ -29,8 +33,8 @@ const FILES: [u8; 8] = [10, 30, 12, 13, 14, 15, 16, 17];
 pub fn tokenize(board: &Board, halfmove_clock: u16) -> Tokens {
     let mut tokens = [EMPTY; LEN];
     tokens[0] = match board.side_to_move() {
-        Color::White => 29,
-        Color::Black => 30,
+        Color::White => WHITE_TO_MOVE,
+        Color::Black => BLACK_TO_MOVE,
     };
     for piece in Piece::ALL {
         for (color, ids) in [(Color::White, WHITE_PIECES), (Color::Black, BLACK_PIECES)] {
@@ -47,6 +51,23 @@ pub fn tokenize(board: &Board, halfmove_clock: u16) -> Tokens {
     write_counter(halfmove_clock, &mut tokens[71..74]);
     write_counter(board.fullmove_number(), &mut tokens[74..77]);
     tokens
+}
+
+/// The placement that tokens describe.
+pub fn placement(tokens: &Tokens) -> Placement {
+    let side_to_move = if tokens[0] == WHITE_TO_MOVE { Color::White } else { Color::Black };
+    let mut colors = [BitBoard::EMPTY; Color::NUM];
+    let mut pieces = [BitBoard::EMPTY; Piece::NUM];
+    for (color, ids) in [(Color::White, WHITE_PIECES), (Color::Black, BLACK_PIECES)] {
+        for square in Square::ALL {
+            let token = tokens[1 + (square as usize ^ 56)];
+            if let Some(piece) = ids.iter().position(|&id| id == token) {
+                colors[color as usize] |= square.bitboard();
+                pieces[piece] |= square.bitboard();
+            }
+        }
+    }
+    Placement { colors, pieces, side_to_move }
 }
 
 /// The en-passant square, where a capture on it is legal (the rule of python-chess and lichess).
@@ -78,4 +99,21 @@ fn write_counter(count: u16, tokens: &mut [u8]) {
     tokens[0] = (count / 100) as u8;
     tokens[1] = (count / 10 % 10) as u8;
     tokens[2] = (count % 10) as u8;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_keep_the_placement() {
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
+            "r1bq1rk1/pp3ppp/2n1pn2/2bp4/2P5/P1N1PN2/1P3PPP/R1BQKB1R w KQ - 0 9",
+            "8/P4k2/8/8/3p4/8/4P2K/8 w - - 31 140",
+        ] {
+            let board: Board = fen.parse().expect("valid");
+            assert_eq!(placement(&tokenize(&board, 3)), Placement::of(&board), "{fen}");
+        }
+    }
 }

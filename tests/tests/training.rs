@@ -306,7 +306,7 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
     std::fs::write(&network, "no network")?;
     let error = trainer(&[&command[..5], &["--out", &path("b.azd"), "--walks", "1"]].concat());
     let error = error.expect_err("no network").to_string();
-    assert!(error.contains(&format!("--network '{network}'")), "{error}");
+    assert!(error.contains(&format!("--network: network '{network}'")), "{error}");
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 mod adjudication;
 pub mod book;
 mod game;
+mod network;
 pub mod player;
 mod process;
 mod results;
@@ -32,8 +33,8 @@ const PROGRESS: Duration = Duration::from_secs(30);
 
 /// A match: every --player against every --against, every opening with both colours.
 ///
-/// A player is `key=value` words: `width`, `depth`, `mode`, `weights`, `hash` for Azimuth, which plays
-/// in this process; `cmd=PATH` and `option.NAME=VALUE` for another engine; `depth`, `nodes`,
+/// A player is `key=value` words: `width`, `depth`, `mode`, `weights` (a weights file, or a Stockfish network, .nnue, in
+/// the encoder's place), `hash` for Azimuth, which plays in this process; `cmd=PATH` and `option.NAME=VALUE` for another engine; `depth`, `nodes`,
 /// `movetime` (ms), `tc` (SECONDS+INCREMENT), `margin` (ms), `name`, `elo` for both.
 #[derive(Args)]
 pub struct Elo {

@@ -12,6 +12,7 @@ use azimuth::weights::{Embedded, Weights};
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
 
+use super::network::start_network;
 use super::player::{InProcess, Player};
 use super::process::Process;
 use super::settings::{InProcessPlayer, PlayerSettings, Program};
@@ -21,16 +22,20 @@ use crate::games::record::Name;
 /// Bytes of a weights file's hash that a game's record carries.
 const FINGERPRINT: usize = 4;
 
-/// Where weights come from: a file, or this program.
+/// What scores positions: a weights file, one of this program, or a Stockfish network.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     File(PathBuf),
     Embedded(Embedded),
+    Network(PathBuf),
 }
 
 impl Source {
     fn of(player: &InProcessPlayer) -> Self {
         match &player.weights {
+            Some(path) if path.extension().is_some_and(|extension| extension == "nnue") => {
+                Self::Network(path.clone())
+            }
             Some(path) => Self::File(path.clone()),
             None => Self::Embedded(player.planner.embedded()),
         }
@@ -38,16 +43,18 @@ impl Source {
 
     fn bytes(&self) -> Result<Cow<'static, [u8]>> {
         Ok(match self {
-            Self::File(path) => Cow::Owned(std::fs::read(path)?),
+            Self::File(path) | Self::Network(path) => Cow::Owned(std::fs::read(path)?),
             Self::Embedded(which) => Cow::Borrowed(which.bytes()),
         })
     }
 
-    fn weights(&self) -> Result<Weights> {
-        match self {
-            Self::File(path) => Weights::read(path),
-            Self::Embedded(which) => Weights::embedded(*which),
-        }
+    fn worker(&self, device: &Device, dtype: DType) -> Result<Worker> {
+        let weights = match self {
+            Self::Network(path) => return start_network(path),
+            Self::File(path) => Weights::read(path)?,
+            Self::Embedded(which) => Weights::embedded(*which)?,
+        };
+        start_worker(Arc::new(weights), device, dtype)
     }
 }
 
@@ -75,9 +82,8 @@ impl Roster {
                 Program::InProcess(player) => {
                     let source = Source::of(player);
                     if !workers.contains_key(&source) {
-                        let weights = Arc::new(source.weights()?);
+                        workers.insert(source.clone(), source.worker(device, dtype)?);
                         fingerprints.insert(source.clone(), fingerprint(&source.bytes()?));
-                        workers.insert(source.clone(), start_worker(weights, device, dtype)?);
                     }
                     format!(
                         "Azimuth {} weights {}",

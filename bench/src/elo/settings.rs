@@ -39,7 +39,7 @@ pub enum Program {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct InProcessPlayer {
-    /// The weights file; the embedded weights where `None`.
+    /// The weights file, or a Stockfish network (`.nnue`); the embedded weights where `None`.
     pub weights: Option<PathBuf>,
     pub planner: PlannerKind,
     pub planners: PlannerSettings,
@@ -76,7 +76,7 @@ pub struct TimeControl {
 impl PlayerSettings {
     /// Reads `key=value` words, quoted as in a shell: `cmd=PATH` and `option.NAME=VALUE` for a UCI
     /// engine; `planner` (`beam`, `selective`), `width` and `mode` of the beam, `without` (parts of the
-    /// selective search), `weights`, `hash`, `threads`, `noise` for Azimuth in this process; `depth`,
+    /// selective search), `weights` (or a Stockfish network, `.nnue`, in the encoder's place), `hash`, `threads`, `noise` for Azimuth in this process; `depth`,
     /// `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
     pub fn parse(text: &str) -> Result<Self> {
         // In one piece: of an error, the command line prints no causes.

@@ -1,9 +1,10 @@
 //! Who labels: a UCI engine that searches, or a Stockfish network without a search.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use azimuth_client::StockfishNetwork;
 use cozy_chess::Board;
 
-use super::network::NetworkLabeller;
+use super::network;
 use super::options::LabelOptions;
 use super::scored_move::{ScoredMove, Scores};
 use super::uci_engine::UciLabeller;
@@ -14,7 +15,7 @@ pub enum Labeller {
     /// An engine, asked by UCI.
     Engine(UciLabeller),
     /// A network, in this process.
-    Network(Box<NetworkLabeller>),
+    Network(Box<StockfishNetwork>),
 }
 
 impl Labeller {
@@ -26,7 +27,7 @@ impl Labeller {
                 .map(|_| Ok(Self::Engine(UciLabeller::start(engine, options.depth, scores)?)))
                 .collect(),
             (None, Some(network)) => {
-                let network = NetworkLabeller::read(network)?;
+                let network = StockfishNetwork::read(network).context("--network")?;
                 Ok(threads.map(|_| Self::Network(Box::new(network.clone()))).collect())
             }
             _ => bail!("--engine or --network: who labels is missing"),
@@ -53,7 +54,7 @@ impl Labeller {
     pub fn value(&mut self, board: &Board) -> Result<Label> {
         match self {
             Self::Engine(engine) => engine.value(board),
-            Self::Network(network) => Ok(network.value(board)),
+            Self::Network(network) => Ok(network::value(network, board)),
         }
     }
 
@@ -61,7 +62,7 @@ impl Labeller {
     pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
         match self {
             Self::Engine(engine) => engine.score(board),
-            Self::Network(network) => Ok(network.score(board)),
+            Self::Network(network) => Ok(network::score(network, board)),
         }
     }
 }
