@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::super::config::HIDDEN;
+use super::slots::{SLOTS, Slots};
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
-use super::{SLOTS, Slots};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen.

@@ -6,18 +6,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod slots;
 mod sums;
 
 use super::config::HIDDEN;
+pub(super) use slots::{SLOTS, Slots};
 use sums::Change;
 pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};
-
-/// Places of the rows of one view: a square's piece has one row, and so has each of up to six threats. A whole number
-/// of registers.
-pub(super) const SLOTS: usize = 96;
-
-/// The row in each place.
-pub(super) type Slots = [u16; SLOTS];
 
 /// The instruction sets in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The kernels in plain Rust: the reference that the others match bit for bit.
 
 use super::super::config::HIDDEN;
-use super::Slots;
+use super::slots::Slots;
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
 pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [u8]) {
