@@ -8,6 +8,7 @@ mod config;
 mod direction;
 pub mod embedding_bag;
 pub mod features;
+mod head_layers;
 mod kernels;
 mod network;
 pub mod quantised;

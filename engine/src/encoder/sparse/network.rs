@@ -9,6 +9,7 @@ use candle_nn::Linear;
 use super::config::{SparseConfig, head};
 use super::embedding_bag::{GradientSink, activated_bag};
 use super::features::FeatureBatch;
+use super::head_layers::unit_embeddings;
 use crate::encoder::normalize::normalize;
 use crate::encoder::parameters::Parameters;
 
@@ -44,10 +45,24 @@ impl SparseNetwork {
     ) -> CandleResult<Tensor> {
         let active = activated_bag(table.unwrap_or(&self.table), &self.bias, features, sink)?;
         let heads: Vec<usize> = features.iter().map(|f| head(f.pieces, self.heads)).collect();
+        if active.device().is_cpu() {
+            let layers = [&self.hidden, &self.projection];
+            let [hidden_bias, projection_bias] = layers.map(Linear::bias);
+            if let (Some(hidden_bias), Some(projection_bias)) = (hidden_bias, projection_bias) {
+                let [hidden, projection] = layers.map(Linear::weight);
+                let layers = [hidden, hidden_bias, projection, projection_bias];
+                return unit_embeddings(&active, layers, self.heads, heads);
+            }
+        }
+        self.composed(&active, &heads)
+    }
+
+    /// The layers after the sums, of candle's operations.
+    fn composed(&self, active: &Tensor, heads: &[usize]) -> CandleResult<Tensor> {
         let mut first = 0;
         let mut outputs = Vec::new();
         for run in heads.chunk_by(|a, b| a == b) {
-            let active = part(&active, first, run.len())?;
+            let active = part(active, first, run.len())?;
             let hidden = self.layer(&self.hidden, run[0])?.forward(&active)?.relu()?;
             outputs.push(self.layer(&self.projection, run[0])?.forward(&hidden)?);
             first += run.len();
@@ -66,4 +81,69 @@ impl SparseNetwork {
 /// Some of the rows; the tensor itself where that is all of them, which saves the gradient a copy.
 fn part(tensor: &Tensor, first: usize, count: usize) -> CandleResult<Tensor> {
     if tensor.dim(0)? == count { Ok(tensor.clone()) } else { tensor.narrow(0, first, count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{DType, Device, Var};
+
+    use super::super::config::HIDDEN;
+    use super::*;
+
+    #[test]
+    fn the_fused_layers_are_those_composed_and_so_are_their_gradients() -> Result<()> {
+        let (inputs, dim, count) = (256, 16, 3);
+        let device = Device::Cpu;
+        let variable = |shape: &[usize]| Var::randn(0f32, 0.3, shape, &device);
+        let active = variable(&[7, inputs])?;
+        let layers = [
+            variable(&[count * HIDDEN, inputs])?,
+            variable(&[count * HIDDEN])?,
+            variable(&[count * dim, HIDDEN])?,
+            variable(&[count * dim])?,
+        ];
+        let linear = |first: usize| {
+            Linear::new(
+                layers[first].as_tensor().clone(),
+                Some(layers[first + 1].as_tensor().clone()),
+            )
+        };
+        let table = Tensor::zeros((1, inputs / 2), DType::F32, &device)?;
+        let network = SparseNetwork {
+            bias: table.flatten_all()?,
+            table,
+            hidden: linear(0),
+            projection: linear(2),
+            heads: count,
+        };
+        let heads = vec![0, 0, 1, 1, 1, 2, 2];
+        let composed = network.composed(active.as_tensor(), &heads)?;
+        let fused = unit_embeddings(
+            active.as_tensor(),
+            layers.each_ref().map(Var::as_tensor),
+            count,
+            heads,
+        )?;
+        let direction = Tensor::randn(0f32, 1.0, composed.shape(), &device)?;
+        let gradients = [&composed, &fused].map(|z| (z * &direction)?.sum_all()?.backward());
+        let [expected, found] = gradients;
+        let (expected, found) = (expected?, found?);
+        let close = |a: &Tensor, b: &Tensor| -> Result<()> {
+            let most = (a - b)?.abs()?.flatten_all()?.max(0)?.to_scalar::<f32>()?;
+            let scale = a.abs()?.flatten_all()?.max(0)?.to_scalar::<f32>()?;
+            anyhow::ensure!(most < 1e-4 * scale.max(1.0), "{most} of {scale} apart");
+            Ok(())
+        };
+        close(&composed, &fused)?;
+        for variable in layers.iter().chain([&active]) {
+            let of = |store: &candle_core::backprop::GradStore| {
+                store
+                    .get(variable.as_tensor())
+                    .cloned()
+                    .ok_or_else(|| anyhow::anyhow!("no gradient"))
+            };
+            close(&of(&expected)?, &of(&found)?)?;
+        }
+        Ok(())
+    }
 }
