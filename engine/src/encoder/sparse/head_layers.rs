@@ -9,13 +9,11 @@ use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 use multiversion::multiversion;
 
 use super::config::HIDDEN;
+use super::direction::SMALLEST_SQUARE;
 use crate::encoder::tensor_slices::{values, with_values};
 
 /// Numbers that are multiplied side by side.
 const LANES: usize = 32;
-
-/// Keeps the length of an embedding from being zero.
-const SMALLEST_SQUARE: f32 = 1e-12;
 
 /// The layers of all heads, laid end to end.
 #[derive(Clone, Copy)]
