@@ -76,7 +76,7 @@ impl Encoder for Remote {
             Failure::MemoryFor(most) if size > most => bail!(OutOfMemory),
             _ => {}
         }
-        let cosines = axis.cosines(&self.encoder.encode(inputs)?);
+        let cosines = self.encoder.begin(inputs, axis)?.wait()?;
         let (events, failure) = (self.events.clone(), self.failure);
         Ok(Scores::Pending(Box::new(OnDevice { cosines, number, failure, events })))
     }

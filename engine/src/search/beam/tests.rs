@@ -5,7 +5,8 @@ use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 
 use super::{Beam, BeamMode, BeamSettings};
-use crate::encoder::{Attributes, Encoder, Inputs};
+use crate::axis::Axis;
+use crate::encoder::{Attributes, Encoder, Inputs, Scores};
 use crate::inference::{Evaluator, Worker};
 use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits};
@@ -96,6 +97,10 @@ impl Encoder for Remote {
 
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
         self.0.encode(inputs)
+    }
+
+    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
+        self.0.begin(inputs, axis)
     }
 }
 
