@@ -30,6 +30,10 @@ impl DeviceArguments {
 
 /// A worker that says what a user should know on standard error.
 pub fn start_worker(weights: Arc<Weights>, device: &Device, dtype: DType) -> Result<Worker> {
-    let notice = |text: &str| eprintln!("azimuth-bench: {text}");
     Worker::start(weights, device, dtype, Box::new(notice))
+}
+
+/// Says on standard error what a worker has to say.
+pub fn notice(text: &str) {
+    eprintln!("azimuth-bench: {text}");
 }

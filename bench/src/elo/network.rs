@@ -12,6 +12,8 @@ use azimuth::tokens;
 use azimuth::weights::{Embedded, Weights};
 use azimuth_client::StockfishNetwork;
 
+use crate::device::notice;
+
 /// Positions a batch; the network takes one after the other.
 const BATCH: usize = 256;
 
@@ -31,7 +33,6 @@ pub fn start_network(path: &Path) -> Result<Worker> {
         network: StockfishNetwork::read(path)?,
         embedding_dim: weights.axis.dim(),
     };
-    let notice = |text: &str| eprintln!("azimuth-bench: {text}");
     Worker::with_encoder(Arc::new(weights), Box::new(encoder), true, Box::new(notice))
 }
 

@@ -76,8 +76,8 @@ pub struct TimeControl {
 impl PlayerSettings {
     /// Reads `key=value` words, quoted as in a shell: `cmd=PATH` and `option.NAME=VALUE` for a UCI
     /// engine; `planner` (`beam`, `selective`), `width` and `mode` of the beam, `without` (parts of the
-    /// selective search), `weights` (or a Stockfish network, `.nnue`, in the encoder's place), `hash`, `threads`, `noise` for Azimuth in this process; `depth`,
-    /// `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
+    /// selective search), `weights` (or a Stockfish network, `.nnue`, in the encoder's place), `hash`,
+    /// `threads`, `noise` for Azimuth in this process; `depth`, `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
     pub fn parse(text: &str) -> Result<Self> {
         // In one piece: of an error, the command line prints no causes.
         Self::read(text).map_err(|error| anyhow!("{error:#}"))
