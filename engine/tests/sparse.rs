@@ -117,9 +117,14 @@ fn made_up(config: &SparseConfig) -> Result<Parameters> {
 
 #[test]
 fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
-    for (set, heads) in SETS.iter().zip([1, 2, 8, 3, 32]) {
-        let config =
-            SparseConfig { features: set.parse()?, accumulator: 128, embedding_dim: 16, heads };
+    for (number, (set, heads)) in SETS.iter().zip([1, 2, 8, 3, 32]).enumerate() {
+        let config = SparseConfig {
+            features: set.parse()?,
+            accumulator: 128,
+            embedding_dim: 16,
+            heads,
+            middle_layers: number % 3,
+        };
         config.check()?;
         let parameters = made_up(&config)?;
         let features = FeatureBatch::of(config.features, &positions());
@@ -139,7 +144,13 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
 fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
     for set in SETS {
         let features = set.parse()?;
-        let config = SparseConfig { features, accumulator: 128, embedding_dim: 16, heads: 1 };
+        let config = SparseConfig {
+            features,
+            accumulator: 128,
+            embedding_dim: 16,
+            heads: 1,
+            middle_layers: 1,
+        };
         let parameters = made_up(&config)?;
         let encode = |boards: &[Board]| {
             let inputs = Inputs::Features(FeatureBatch::of(features, boards));

@@ -83,6 +83,9 @@ pub struct RunOptions {
     /// Copies of the layers after the sums, by the number of pieces (sparse encoder).
     #[arg(long, default_value_t = 1)]
     heads: usize,
+    /// Layers of 32 neurons between the hidden layer and the embedding (sparse encoder).
+    #[arg(long, default_value_t = 0)]
+    middle_layers: usize,
     /// Steps of the run.
     #[arg(long)]
     steps: u64,
@@ -238,6 +241,7 @@ impl RunOptions {
                     accumulator: self.accumulator,
                     embedding_dim: self.embedding_dim,
                     heads: self.heads,
+                    middle_layers: self.middle_layers,
                 };
                 config.check()?;
                 Architecture::Sparse(config)

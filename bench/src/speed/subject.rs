@@ -64,10 +64,11 @@ impl Subject {
     }
 }
 
-/// The active rows of both sides are added up; two dense layers follow.
+/// The active rows of both sides are added up; the dense layers follow.
 fn sparse_operations(config: &SparseConfig, rows: f64) -> f64 {
     let sums = rows * config.accumulator as f64;
-    let dense = 2 * (2 * config.accumulator * HIDDEN + HIDDEN * config.embedding_dim);
+    let inputs = 2 * config.accumulator + config.middle_layers * HIDDEN;
+    let dense = 2 * (inputs * HIDDEN + HIDDEN * config.embedding_dim);
     sums + dense as f64
 }
 
@@ -132,10 +133,11 @@ mod tests {
             accumulator: 256,
             embedding_dim: 64,
             heads: 1,
+            middle_layers: 1,
         };
         assert_eq!(
             sparse_operations(&config, 64.0),
-            (2 * 32 * 256 + 2 * (512 * 32 + 32 * 64)) as f64
+            (2 * 32 * 256 + 2 * (512 * 32 + 32 * 32 + 32 * 64)) as f64
         );
     }
 

@@ -9,6 +9,9 @@ use crate::encoder::parameters::{Init, ParameterSpec, linear};
 /// Width of the layer between the feature sums and the embedding.
 pub const HIDDEN: usize = 32;
 
+/// Layers that may follow the hidden one.
+const MAX_MIDDLE_LAYERS: usize = 4;
+
 /// Pieces on a full board.
 pub(super) const MAX_PIECES: usize = 32;
 
@@ -33,6 +36,9 @@ pub struct SparseConfig {
     /// Copies of the layers after the sums, each for positions with so many pieces.
     #[serde(default = "one_head")]
     pub heads: usize,
+    /// Layers of [`HIDDEN`] neurons that follow the hidden layer.
+    #[serde(default)]
+    pub middle_layers: usize,
 }
 
 fn one_head() -> usize {
@@ -49,6 +55,11 @@ impl SparseConfig {
     pub fn check(&self) -> Result<()> {
         let sizes = [self.accumulator, self.embedding_dim];
         ensure!(sizes.iter().all(|size| (1..=1 << 16).contains(size)), "a size is out of range");
+        let middle = self.middle_layers;
+        ensure!(
+            middle <= MAX_MIDDLE_LAYERS,
+            "middle layers {middle}: not 0 to {MAX_MIDDLE_LAYERS}"
+        );
         ensure!((1..=MAX_PIECES).contains(&self.heads), "heads {}: not 1 to 32", self.heads);
         ensure!(
             self.accumulator.is_multiple_of(BLOCK),
@@ -70,6 +81,9 @@ impl SparseConfig {
             ParameterSpec::new("features.bias", &[self.accumulator], Init::Constant(0.3)),
         ];
         specs.extend(linear("hidden", 2 * self.accumulator, self.heads * HIDDEN));
+        if self.middle_layers > 0 {
+            specs.extend(linear("middle", HIDDEN, self.heads * self.middle_layers * HIDDEN));
+        }
         specs.extend(linear("projection", HIDDEN, self.heads * self.embedding_dim));
         specs
     }

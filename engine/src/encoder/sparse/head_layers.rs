@@ -5,7 +5,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
+use candle_core::{Context, CpuStorage, CustomOp2, Error, Layout, Result, Shape, Tensor};
+use candle_nn::Linear;
 use multiversion::multiversion;
 
 use super::config::HIDDEN;
@@ -21,21 +22,33 @@ struct Sizes {
     inputs: usize,
     embedding_dim: usize,
     heads: usize,
+    /// Layers between the hidden one and the projection.
+    middle: usize,
 }
 
-/// One head's parameters, or their gradients: `[HIDDEN][inputs]`, `[HIDDEN]`, `[D][HIDDEN]`, `[D]`.
+/// One head's parameters, or their gradients: `[HIDDEN][inputs]`, `[HIDDEN]`, as many middle layers as there are of
+/// `[HIDDEN][HIDDEN]`, of `[HIDDEN]`, then `[D][HIDDEN]`, `[D]`.
 struct Layers<T> {
     hidden: T,
     hidden_bias: T,
+    middle: T,
+    middle_bias: T,
     projection: T,
     projection_bias: T,
 }
 
 impl Sizes {
     /// Where one head's parameters of each kind lie.
-    fn ranges(self, head: usize) -> [Range<usize>; 4] {
-        let Self { inputs, embedding_dim, heads } = self;
-        let sizes = [HIDDEN * inputs, HIDDEN, embedding_dim * HIDDEN, embedding_dim];
+    fn ranges(self, head: usize) -> [Range<usize>; 6] {
+        let Self { inputs, embedding_dim, heads, middle } = self;
+        let sizes = [
+            HIDDEN * inputs,
+            HIDDEN,
+            middle * HIDDEN * HIDDEN,
+            middle * HIDDEN,
+            embedding_dim * HIDDEN,
+            embedding_dim,
+        ];
         let mut first = 0;
         sizes.map(|size| {
             let begin = first + head * size;
@@ -54,26 +67,41 @@ impl Sizes {
     }
 }
 
-impl<T> From<[T; 4]> for Layers<T> {
-    fn from([hidden, hidden_bias, projection, projection_bias]: [T; 4]) -> Self {
-        Self { hidden, hidden_bias, projection, projection_bias }
+impl<T> From<[T; 6]> for Layers<T> {
+    fn from(
+        [hidden, hidden_bias, middle, middle_bias, projection, projection_bias]: [T; 6],
+    ) -> Self {
+        Self { hidden, hidden_bias, middle, middle_bias, projection, projection_bias }
     }
 }
 
-/// Unit embeddings (n x D) of `activations` (n x 2H) on the CPU; `heads` has the head of each position, and `layers` are
-/// weight and bias of the hidden layer, then of the projection.
+/// The layers of all heads: the hidden one, those in the middle where there are any, the projection.
+pub(super) struct AllLayers<'a> {
+    pub hidden: &'a Linear,
+    pub middle: Option<&'a Linear>,
+    pub projection: &'a Linear,
+    pub heads: usize,
+}
+
+/// Unit embeddings (n x D) of `activations` (n x 2H) on the CPU; `heads` has the head of each position.
 pub(super) fn unit_embeddings(
     activations: &Tensor,
-    layers: [&Tensor; 4],
-    head_count: usize,
+    layers: &AllLayers<'_>,
     heads: Vec<usize>,
 ) -> Result<Tensor> {
+    let per_head = |layer: &Linear| Ok::<_, Error>(layer.weight().dim(0)? / layers.heads);
     let sizes = Sizes {
         inputs: activations.dim(1)?,
-        embedding_dim: layers[3].elem_count() / head_count,
-        heads: head_count,
+        middle: layers.middle.map_or(Ok(0), per_head)? / HIDDEN,
+        embedding_dim: per_head(layers.projection)?,
+        heads: layers.heads,
     };
-    let flat = layers.iter().map(|layer| layer.flatten_all()).collect::<Result<Vec<_>>>()?;
+    let mut flat = Vec::new();
+    for layer in [Some(layers.hidden), layers.middle, Some(layers.projection)].into_iter().flatten()
+    {
+        flat.push(layer.weight().flatten_all()?);
+        flat.push(layer.bias().context("a layer has no bias")?.clone());
+    }
     let all = Tensor::cat(&flat, 0)?;
     activations.contiguous()?.apply_op2(&all, HeadLayers { sizes, heads, trace: Mutex::default() })
 }
@@ -85,7 +113,8 @@ struct HeadLayers {
     trace: Mutex<Trace>,
 }
 
-/// The hidden layers of all positions, and the lengths of their embeddings before they were scaled.
+/// What every position's layers of [`HIDDEN`] neurons held, first to last, and the lengths of the embeddings before
+/// they were scaled.
 #[derive(Default)]
 struct Trace {
     hidden: Vec<[f32; HIDDEN]>,
@@ -143,24 +172,29 @@ fn embed_all(
     let rows = activations.chunks_exact(inputs).zip(embeddings.chunks_exact_mut(embedding_dim));
     for (&head, (input, embedding)) in op.heads.iter().zip(rows) {
         let layers = op.sizes.of_head(layers, head);
-        let hidden = hidden(&layers, input);
+        let mut hidden = layer(layers.hidden, layers.hidden_bias, input);
+        trace.hidden.push(hidden);
+        let middle = layers.middle.chunks_exact(HIDDEN * HIDDEN);
+        for (weights, bias) in middle.zip(layers.middle_bias.chunks_exact(HIDDEN)) {
+            hidden = layer(weights, bias, &hidden);
+            trace.hidden.push(hidden);
+        }
         let length = project(&layers, &hidden, embedding);
         embedding.iter_mut().for_each(|value| *value /= length);
-        trace.hidden.push(hidden);
         trace.lengths.push(length);
     }
     trace
 }
 
-/// The hidden layer of one position.
+/// What a layer makes of its `input`, ReLU included.
 #[inline(always)]
-fn hidden(layers: &Layers<&[f32]>, input: &[f32]) -> [f32; HIDDEN] {
-    let mut hidden = [0.0; HIDDEN];
-    let neurons = layers.hidden.chunks_exact(input.len()).zip(layers.hidden_bias);
-    for (value, (weights, bias)) in hidden.iter_mut().zip(neurons) {
+fn layer(weights: &[f32], bias: &[f32], input: &[f32]) -> [f32; HIDDEN] {
+    let mut output = [0.0; HIDDEN];
+    let neurons = weights.chunks_exact(input.len()).zip(bias);
+    for (value, (weights, bias)) in output.iter_mut().zip(neurons) {
         *value = (dot(weights, input) + bias).max(0.0);
     }
-    hidden
+    output
 }
 
 /// Writes the embedding before it is scaled, and returns its length.
@@ -184,7 +218,8 @@ fn differentiate_all(
     let Sizes { inputs, embedding_dim: dim, .. } = op.sizes;
     let rows = activations.chunks_exact(inputs).zip(slopes.chunks_exact_mut(inputs));
     let results = embeddings.chunks_exact(dim).zip(gradient.chunks_exact(dim));
-    let positions = op.heads.iter().zip(trace.hidden.iter().zip(&trace.lengths));
+    let hidden = trace.hidden.chunks_exact(1 + op.sizes.middle);
+    let positions = op.heads.iter().zip(hidden.zip(&trace.lengths));
     for ((&head, (hidden, length)), ((input, slopes), (embedding, gradient))) in
         positions.zip(rows.zip(results))
     {
@@ -199,18 +234,45 @@ fn differentiate_all(
         for (((weights, weight_slopes), bias_slope), (value, slope)) in outputs {
             let slope = (slope - value * along) / length;
             *bias_slope += slope;
-            add(weight_slopes, slope, hidden);
+            add(weight_slopes, slope, &hidden[op.sizes.middle]);
             add(&mut hidden_slopes, slope, weights);
         }
-        let neurons = layers.hidden.chunks_exact(inputs);
-        let neurons = neurons.zip(layer_slopes.hidden.chunks_exact_mut(inputs));
-        let neurons = neurons.zip(layer_slopes.hidden_bias).zip(hidden.iter().zip(&hidden_slopes));
-        for (((weights, weight_slopes), bias_slope), (&value, &slope)) in neurons {
-            if value > 0.0 {
-                *bias_slope += slope;
-                add(weight_slopes, slope, input);
-                add(slopes, slope, weights);
-            }
+        for number in (0..op.sizes.middle).rev() {
+            let (weights, biases) = (HIDDEN * HIDDEN, HIDDEN);
+            let weights = number * weights..(number + 1) * weights;
+            let biases = number * biases..(number + 1) * biases;
+            let mut input_slopes = [0.0; HIDDEN];
+            layer_back(
+                &layers.middle[weights.clone()],
+                [&hidden[number], &hidden[number + 1], &hidden_slopes],
+                &mut layer_slopes.middle[weights],
+                &mut layer_slopes.middle_bias[biases],
+                &mut input_slopes,
+            );
+            hidden_slopes = input_slopes;
+        }
+        let given = [input, &hidden[0], &hidden_slopes];
+        layer_back(layers.hidden, given, layer_slopes.hidden, layer_slopes.hidden_bias, slopes);
+    }
+}
+
+/// The way back through [`layer`], given its input, its output and the gradient of that.
+#[inline(always)]
+fn layer_back(
+    weights: &[f32],
+    [input, output, gradient]: [&[f32]; 3],
+    weight_slopes: &mut [f32],
+    bias_slopes: &mut [f32],
+    input_slopes: &mut [f32],
+) {
+    let neurons = weights.chunks_exact(input.len());
+    let neurons = neurons.zip(weight_slopes.chunks_exact_mut(input.len()));
+    let neurons = neurons.zip(bias_slopes).zip(output.iter().zip(gradient));
+    for (((weights, weight_slopes), bias_slope), (&value, &slope)) in neurons {
+        if value > 0.0 {
+            *bias_slope += slope;
+            add(weight_slopes, slope, input);
+            add(input_slopes, slope, weights);
         }
     }
 }

@@ -6,10 +6,10 @@ use anyhow::Result;
 use candle_core::{Module, Result as CandleResult, Tensor};
 use candle_nn::Linear;
 
-use super::config::{SparseConfig, head};
+use super::config::{HIDDEN, SparseConfig, head};
 use super::embedding_bag::{GradientSink, activated_bag};
 use super::features::FeatureBatch;
-use super::head_layers::unit_embeddings;
+use super::head_layers::{AllLayers, unit_embeddings};
 use crate::encoder::normalize::normalize;
 use crate::encoder::parameters::Parameters;
 
@@ -18,6 +18,7 @@ pub struct SparseNetwork {
     table: Tensor,
     bias: Tensor,
     hidden: Linear,
+    middle: Option<Linear>,
     projection: Linear,
     heads: usize,
 }
@@ -29,6 +30,10 @@ impl SparseNetwork {
             table: parameters.get("features.weight")?,
             bias: parameters.get("features.bias")?,
             hidden: parameters.linear("hidden")?,
+            middle: match config.middle_layers {
+                0 => None,
+                _ => Some(parameters.linear("middle")?),
+            },
             projection: parameters.linear("projection")?,
             heads: config.heads,
         })
@@ -46,15 +51,18 @@ impl SparseNetwork {
         let active = activated_bag(table.unwrap_or(&self.table), &self.bias, features, sink)?;
         let heads: Vec<usize> = features.iter().map(|f| head(f.pieces, self.heads)).collect();
         if active.device().is_cpu() {
-            let layers = [&self.hidden, &self.projection];
-            let [hidden_bias, projection_bias] = layers.map(Linear::bias);
-            if let (Some(hidden_bias), Some(projection_bias)) = (hidden_bias, projection_bias) {
-                let [hidden, projection] = layers.map(Linear::weight);
-                let layers = [hidden, hidden_bias, projection, projection_bias];
-                return unit_embeddings(&active, layers, self.heads, heads);
-            }
+            return unit_embeddings(&active, &self.layers(), heads);
         }
         self.composed(&active, &heads)
+    }
+
+    fn layers(&self) -> AllLayers<'_> {
+        AllLayers {
+            hidden: &self.hidden,
+            middle: self.middle.as_ref(),
+            projection: &self.projection,
+            heads: self.heads,
+        }
     }
 
     /// The layers after the sums, of candle's operations.
@@ -63,14 +71,22 @@ impl SparseNetwork {
         let mut outputs = Vec::new();
         for run in heads.chunk_by(|a, b| a == b) {
             let active = part(active, first, run.len())?;
-            let hidden = self.layer(&self.hidden, run[0])?.forward(&active)?.relu()?;
+            let mut hidden = self.layer(&self.hidden, run[0])?.forward(&active)?.relu()?;
+            if let Some(middle) = &self.middle {
+                let all = self.layer(middle, run[0])?;
+                for number in 0..all.weight().dim(0)? / HIDDEN {
+                    let part = |tensor: &Tensor| part(tensor, number * HIDDEN, HIDDEN);
+                    let layer = Linear::new(part(all.weight())?, all.bias().map(part).transpose()?);
+                    hidden = layer.forward(&hidden)?.relu()?;
+                }
+            }
             outputs.push(self.layer(&self.projection, run[0])?.forward(&hidden)?);
             first += run.len();
         }
         Ok(normalize(&Tensor::cat(&outputs, 0)?)?.1)
     }
 
-    /// One head's part of a layer.
+    /// One head's part of a layer, or of the middle layers.
     fn layer(&self, all: &Linear, head: usize) -> CandleResult<Linear> {
         let outputs = all.weight().dim(0)? / self.heads;
         let part = |tensor: &Tensor| part(tensor, head * outputs, outputs);
@@ -87,11 +103,17 @@ fn part(tensor: &Tensor, first: usize, count: usize) -> CandleResult<Tensor> {
 mod tests {
     use candle_core::{DType, Device, Var};
 
-    use super::super::config::HIDDEN;
     use super::*;
 
     #[test]
     fn the_fused_layers_are_those_composed_and_so_are_their_gradients() -> Result<()> {
+        for middle in [0, 2] {
+            compare(middle)?;
+        }
+        Ok(())
+    }
+
+    fn compare(middle: usize) -> Result<()> {
         let (inputs, dim, count) = (256, 16, 3);
         let device = Device::Cpu;
         let variable = |shape: &[usize]| Var::randn(0f32, 0.3, shape, &device);
@@ -101,6 +123,8 @@ mod tests {
             variable(&[count * HIDDEN])?,
             variable(&[count * dim, HIDDEN])?,
             variable(&[count * dim])?,
+            variable(&[count * middle * HIDDEN, HIDDEN])?,
+            variable(&[count * middle * HIDDEN])?,
         ];
         let linear = |first: usize| {
             Linear::new(
@@ -113,17 +137,13 @@ mod tests {
             bias: table.flatten_all()?,
             table,
             hidden: linear(0),
+            middle: (middle > 0).then(|| linear(4)),
             projection: linear(2),
             heads: count,
         };
         let heads = vec![0, 0, 1, 1, 1, 2, 2];
         let composed = network.composed(active.as_tensor(), &heads)?;
-        let fused = unit_embeddings(
-            active.as_tensor(),
-            layers.each_ref().map(Var::as_tensor),
-            count,
-            heads,
-        )?;
+        let fused = unit_embeddings(active.as_tensor(), &network.layers(), heads)?;
         let direction = Tensor::randn(0f32, 1.0, composed.shape(), &device)?;
         let gradients = [&composed, &fused].map(|z| (z * &direction)?.sum_all()?.backward());
         let [expected, found] = gradients;
@@ -135,7 +155,8 @@ mod tests {
             Ok(())
         };
         close(&composed, &fused)?;
-        for variable in layers.iter().chain([&active]) {
+        let used = if middle > 0 { 6 } else { 4 };
+        for variable in layers[..used].iter().chain([&active]) {
             let of = |store: &candle_core::backprop::GradStore| {
                 store
                     .get(variable.as_tensor())

@@ -43,6 +43,7 @@ struct Head {
     /// Turns a hidden neuron's integer product back into its value.
     hidden_scale: [f32; HIDDEN],
     hidden_bias: [f32; HIDDEN],
+    middle: Vec<MiddleLayer>,
     /// `[HIDDEN][D]`.
     projection: Vec<f32>,
     projection_bias: Vec<f32>,
@@ -58,6 +59,10 @@ impl QuantisedEncoder {
         };
         let hidden = parameters.values("hidden.weight")?;
         let hidden_bias = parameters.values("hidden.bias")?;
+        let middle = match config.middle_layers {
+            0 => [Vec::new(), Vec::new()],
+            _ => [parameters.values("middle.weight")?, parameters.values("middle.bias")?],
+        };
         let projection = parameters.values("projection.weight")?;
         let projection_bias = parameters.values("projection.bias")?;
         let part = |all: &'_ [f32], head: usize| -> Vec<f32> {
@@ -68,6 +73,7 @@ impl QuantisedEncoder {
             Head::new(
                 &part(&hidden, head),
                 &part(&hidden_bias, head),
+                middle.each_ref().map(|all| part(all, head)),
                 &part(&projection, head),
                 part(&projection_bias, head),
             )
@@ -100,7 +106,7 @@ impl QuantisedEncoder {
         self
     }
 
-    /// The head for one position, and what its hidden layer holds.
+    /// The head for one position, and what the last of its layers of [`HIDDEN`] neurons holds.
     fn hidden(&mut self, features: &Features<'_>) -> (usize, [f32; HIDDEN]) {
         let (own, other) = self.activations.split_at_mut(self.config.accumulator);
         let us = features.side_to_move;
@@ -117,6 +123,7 @@ impl QuantisedEncoder {
             let value = products[neuron] as f32 * head.hidden_scale[neuron];
             *hidden = (value + head.hidden_bias[neuron]).max(0.0);
         }
+        let hidden = head.middle.iter().fold(hidden, |hidden, layer| layer.after(&hidden));
         (number, hidden)
     }
 
@@ -164,9 +171,15 @@ fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
 }
 
 impl Head {
-    /// Quantises the parameters of one head, its hidden weights given as `[HIDDEN][2H]` and its
-    /// projection as `[D][HIDDEN]`.
-    fn new(weights: &[f32], bias: &[f32], by_output: &[f32], projection_bias: Vec<f32>) -> Self {
+    /// Quantises the parameters of one head, its hidden weights given as `[HIDDEN][2H]`, its middle layers as weights
+    /// and biases, `[HIDDEN][HIDDEN]` and `[HIDDEN]` of each, and its projection as `[D][HIDDEN]`.
+    fn new(
+        weights: &[f32],
+        bias: &[f32],
+        [middle, middle_bias]: [Vec<f32>; 2],
+        by_output: &[f32],
+        projection_bias: Vec<f32>,
+    ) -> Self {
         let inputs = weights.len() / HIDDEN;
         let mut hidden = vec![0; weights.len()];
         let mut hidden_scale = [0.0; HIDDEN];
@@ -181,11 +194,56 @@ impl Head {
         }
         let mut hidden_bias = [0.0; HIDDEN];
         hidden_bias.copy_from_slice(bias);
-        let projection = (0..HIDDEN)
-            .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |row| row[input]))
-            .collect();
-        Self { hidden, hidden_scale, hidden_bias, projection, projection_bias }
+        let middle = middle.chunks_exact(HIDDEN * HIDDEN).zip(middle_bias.chunks_exact(HIDDEN));
+        Self {
+            hidden,
+            hidden_scale,
+            hidden_bias,
+            middle: middle.map(|(weights, bias)| MiddleLayer::new(weights, bias)).collect(),
+            projection: by_input(by_output),
+            projection_bias,
+        }
     }
+}
+
+/// A layer of as many inputs as outputs, in f32.
+#[derive(Clone)]
+struct MiddleLayer {
+    /// `[input][output]`.
+    weights: Vec<f32>,
+    bias: [f32; HIDDEN],
+}
+
+impl MiddleLayer {
+    /// From weights given as `[output][input]`.
+    fn new(by_output: &[f32], biases: &[f32]) -> Self {
+        let mut bias = [0.0; HIDDEN];
+        bias.copy_from_slice(biases);
+        Self { weights: by_input(by_output), bias }
+    }
+
+    fn after(&self, input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
+        middle(&self.weights, &self.bias, input)
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn middle(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
+    let mut output = *bias;
+    for (&input, weights) in input.iter().zip(weights.chunks_exact(HIDDEN)) {
+        if input > 0.0 {
+            output.iter_mut().zip(weights).for_each(|(out, weight)| *out += input * weight);
+        }
+    }
+    output.map(|value| value.max(0.0))
+}
+
+/// Weights of [`HIDDEN`] inputs, given output by output, input by input.
+fn by_input(by_output: &[f32]) -> Vec<f32> {
+    let inputs = 0..HIDDEN;
+    inputs
+        .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |weights| weights[input]))
+        .collect()
 }
 
 /// The last layer, scaled to unit length.
