@@ -21,7 +21,7 @@ use crate::model::Model;
 use crate::moving_average::MovingAverage;
 use crate::optimizer::Schedule;
 use crate::progress::Progress;
-use crate::space::{Measured, build_space};
+use crate::space::{Measured, build_space, check_mates};
 use crate::steps_or_time::{StepsOrTime, Stopwatch};
 
 /// Held-out positions measured on the way.
@@ -150,6 +150,7 @@ pub fn train(
     compute: &Compute,
     output: &Output,
 ) -> Result<Option<Outcome>> {
+    check_mates(data, &config.architecture)?;
     let mut state = State::new(config, compute)?;
     let described = serde_json::to_string(config)?;
     let mut first = 0;

@@ -28,6 +28,9 @@ const LEAST_RISE: f32 = 1e-6;
 
 const NEWTON_STEPS: usize = 12;
 
+const NO_MATES: &str = "the data has no forced mates for both sides, between which the paper's axis lies: add games that \
+                        end in mate, or positions labelled as mates";
+
 /// Metrics along both stored directions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Measured {
@@ -138,6 +141,20 @@ fn measure(cosines: &[f32], calibration: &Calibration, labels: &[f32], parents: 
     Metrics::of(cosines, &predictions, labels, parents)
 }
 
+/// A sample of the positions with forced mates.
+fn mates(positions: &TrainingPositions, limit: usize) -> Result<Vec<PackedPosition>> {
+    positions.spread(limit, |label| matches!(label, Label::Mate(_)))
+}
+
+/// Fails where the data has nothing to put the mates' axis through: to be told before a run, not after it.
+pub fn check_mates(data: &Dataset, architecture: &Architecture) -> Result<()> {
+    let mates = mates(&data.train, data.sample.min(AXIS_SAMPLE))?;
+    let labels = labels(&mates, architecture.perspective());
+    let sides = [labels.iter().any(|&label| label < 0.5), labels.iter().any(|&label| label > 0.5)];
+    ensure!(sides == [true; 2], NO_MATES);
+    Ok(())
+}
+
 /// Mean embeddings of the forced mates for and against the encoder's side (paper, section 3.4).
 fn mate_means(
     encoder: &mut dyn Encoder,
@@ -146,7 +163,7 @@ fn mate_means(
     labels: &dyn Fn(&[PackedPosition]) -> Vec<f32>,
 ) -> Result<(Vec<f32>, Vec<f32>)> {
     let dim = encoder.attributes().embedding_dim;
-    let mates = positions.spread(limit, |label| matches!(label, Label::Mate(_)))?;
+    let mates = mates(positions, limit)?;
     let embeddings = embed(encoder, &mates)?;
     let mut means = [vec![0.0f64; dim], vec![0.0f64; dim]];
     let mut counts = [0usize; 2];
@@ -155,7 +172,7 @@ fn mate_means(
         counts[side] += 1;
         means[side].iter_mut().zip(embedding).for_each(|(sum, &z)| *sum += f64::from(z));
     }
-    ensure!(counts.iter().all(|&count| count > 0), "the data has no forced mates for both sides");
+    ensure!(counts.iter().all(|&count| count > 0), NO_MATES);
     let [for_side, against] = [0, 1].map(|side| -> Vec<f32> {
         means[side].iter().map(|sum| (sum / counts[side] as f64) as f32).collect()
     });
