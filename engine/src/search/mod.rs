@@ -23,6 +23,6 @@ pub use factory::{PlannerKind, PlannerSettings};
 pub use handicap::Handicap;
 pub use planner::{Planner, Resources};
 pub use report::Report;
-pub use selective::{Part, Parts, Selective, SelectiveSettings};
+pub use selective::{Parameter, Parameters, Part, Parts, Selective, SelectiveSettings};
 pub use tablebase::Tablebases;
 pub use value::Value;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::node::Node;
-use super::parameters::{ASPIRATION_DELTA, ASPIRATION_MAX_DELTA, ASPIRATION_MIN_DEPTH};
+use super::parameters::{ASPIRATION_MAX_DELTA, ASPIRATION_MIN_DEPTH};
 use super::parts::Part;
 use super::score::{INFINITE, Score, is_decisive};
 use super::thread::SearchThread;
@@ -14,7 +14,7 @@ impl SearchThread<'_> {
     /// moves searched by then, if any was better than the window's lower end.
     pub(super) fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) -> Result<()> {
         let narrow = self.has(Part::AspirationWindows) && depth >= ASPIRATION_MIN_DEPTH;
-        let mut delta = ASPIRATION_DELTA;
+        let mut delta = self.shared.parameters.aspiration_delta;
         let (mut alpha, mut beta) = match expected {
             Some(score) if narrow && !is_decisive(score) => (score - delta, score + delta),
             _ => (-INFINITE, INFINITE),

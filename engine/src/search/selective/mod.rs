@@ -9,6 +9,7 @@ mod aspiration;
 mod candidate;
 mod history;
 mod iteration;
+mod late_move_table;
 mod leaves;
 mod move_loop;
 mod move_picker;
@@ -29,5 +30,6 @@ mod tests;
 mod thread;
 mod transposition_table;
 
+pub use parameters::{Parameter, Parameters};
 pub use parts::{Part, Parts};
 pub use planner::{Selective, SelectiveSettings};

@@ -280,7 +280,7 @@ impl SearchThread<'_> {
         failed: &[ScoredMove],
     ) {
         let previous_moves = self.previous_moves(node.ply);
-        let bonus = (150 * node.depth - 50).min(1600);
+        let bonus = self.shared.parameters.history_bonus(node.depth);
         let history = &mut self.data.history;
         if good.is_quiet {
             history.update_quiet(board, good.mv, &previous_moves, bonus);

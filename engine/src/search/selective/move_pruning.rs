@@ -2,10 +2,7 @@
 
 use super::candidate::CandidateMove;
 use super::node::{Node, NodeInfo};
-use super::parameters::{
-    FUTILITY_BASE, FUTILITY_MARGIN, FUTILITY_MAX_DEPTH, LMR_ONE_PLY, SEE_PRUNING_MAX_DEPTH,
-    late_move_count, late_move_reduction,
-};
+use super::parameters::{FUTILITY_MAX_DEPTH, LMR_ONE_PLY, SEE_PRUNING_MAX_DEPTH};
 use super::parts::Part;
 use super::thread::SearchThread;
 use crate::see::StaticExchange;
@@ -19,8 +16,8 @@ impl SearchThread<'_> {
         candidate: &CandidateMove,
         exchange: &StaticExchange<'_>,
     ) -> bool {
-        let reduction = late_move_reduction(node.depth, candidate.move_count) / LMR_ONE_PLY;
-        let reduced_depth = (node.depth - reduction).max(0);
+        let reduction = self.shared.late_moves.reduction(node.depth, candidate.move_count);
+        let reduced_depth = (node.depth - reduction / LMR_ONE_PLY).max(0);
         let is_dull = candidate.scored.is_quiet && !candidate.gives_check;
         let prunes_quiet = || {
             self.late_move_pruning(node, info, candidate)
@@ -31,18 +28,18 @@ impl SearchThread<'_> {
 
     /// It comes after enough quiet moves.
     fn late_move_pruning(&self, node: Node, info: &NodeInfo, candidate: &CandidateMove) -> bool {
-        self.has(Part::LateMovePruning)
-            && candidate.quiet_count >= late_move_count(node.depth, info.improving)
+        let enough = self.shared.parameters.late_move_count(node.depth, info.improving);
+        self.has(Part::LateMovePruning) && candidate.quiet_count >= enough
     }
 
     /// The position stands too far below alpha for a quiet move to mend it. In check there is no static
     /// evaluation to go by.
     fn futility_pruning(&self, node: Node, info: &NodeInfo, reduced_depth: i32) -> bool {
+        let parameters = &self.shared.parameters;
+        let margin = parameters.futility_base + parameters.futility_margin * reduced_depth;
         self.has(Part::FutilityPruning)
             && reduced_depth <= FUTILITY_MAX_DEPTH
-            && info.static_eval.is_some_and(|static_eval| {
-                static_eval + FUTILITY_BASE + FUTILITY_MARGIN * reduced_depth <= node.alpha
-            })
+            && info.static_eval.is_some_and(|static_eval| static_eval + margin <= node.alpha)
     }
 
     /// It loses more material on its square than a search of this depth may win back.

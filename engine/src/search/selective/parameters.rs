@@ -1,26 +1,25 @@
-//! The tunable numbers of the selective search, in plies and centipawns, each under the name of its technique.
+//! The numbers of the selective search, in plies and centipawns, each under the name of its technique. Those that games
+//! can tune (`azimuth-bench tune`) are settings of the search; the others say where a technique begins or ends.
 
-use std::sync::LazyLock;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 
-/// Aspiration windows: from this depth on the window reaches this far to both sides of the score of the
-/// iteration before, and is opened altogether once it would reach further than the maximum.
+use anyhow::{Context, Error, Result, ensure};
+
+/// Aspiration windows: from this depth on the window is narrow, and is opened altogether once it would reach further
+/// than the maximum.
 pub(super) const ASPIRATION_MIN_DEPTH: i32 = 4;
-pub(super) const ASPIRATION_DELTA: i32 = 20;
 pub(super) const ASPIRATION_MAX_DELTA: i32 = 600;
 
-/// Reverse futility pruning: up to this depth a node that stands this far above beta for every ply is not
-/// searched.
+/// Up to this depth there is reverse futility pruning.
 pub(super) const REVERSE_FUTILITY_MAX_DEPTH: i32 = 8;
-pub(super) const REVERSE_FUTILITY_MARGIN: i32 = 80;
 
-/// Razoring: up to this depth a node that stands this far below alpha for every ply is left to quiescence
-/// search.
+/// Up to this depth there is razoring.
 pub(super) const RAZORING_MAX_DEPTH: i32 = 2;
-pub(super) const RAZORING_MARGIN: i32 = 250;
 
-/// Null move pruning: from this depth on, a ply less deep for every so many centipawns above beta.
+/// Null move pruning: from this depth on.
 pub(super) const NULL_MOVE_MIN_DEPTH: i32 = 3;
-pub(super) const NULL_MOVE_EVAL_DIVISOR: i32 = 200;
 
 /// Internal iterative reduction: from this depth on, where the table has no move.
 pub(super) const IIR_MIN_DEPTH: i32 = 4;
@@ -28,11 +27,8 @@ pub(super) const IIR_MIN_DEPTH: i32 = 4;
 /// Move ordering by static evaluation: from this depth on the encoder scores all moves in one batch.
 pub(super) const STATIC_ORDERING_MIN_DEPTH: i32 = 6;
 
-/// Futility pruning: up to this depth a quiet move is dropped where the static evaluation lies this far below
-/// alpha, and so much further for every ply.
+/// Up to this depth there is futility pruning.
 pub(super) const FUTILITY_MAX_DEPTH: i32 = 7;
-pub(super) const FUTILITY_BASE: i32 = 130;
-pub(super) const FUTILITY_MARGIN: i32 = 110;
 
 /// SEE pruning: up to this depth moves that lose material are dropped.
 pub(super) const SEE_PRUNING_MAX_DEPTH: i32 = 8;
@@ -40,37 +36,191 @@ pub(super) const SEE_PRUNING_MAX_DEPTH: i32 = 8;
 /// Singular extensions: from this depth on.
 pub(super) const SINGULAR_MIN_DEPTH: i32 = 7;
 
-/// Delta pruning: what a capture brings beside its victim, at best.
-pub(super) const DELTA_MARGIN: i32 = 200;
-
 /// A pawn's worth of material.
 pub(super) const PAWN_VALUE: i32 = 100;
 
-/// Late move reductions: a ply less for every so much of a good history, more for a bad one.
-pub(super) const LMR_HISTORY_DIVISOR: i32 = 8192;
-
-/// Late move pruning: quiet moves that are searched at a node of `depth`.
-pub(super) fn late_move_count(depth: i32, improving: bool) -> i32 {
-    let count = 6 + 2 * depth * depth;
-    if improving { count } else { count / 2 }
-}
-
-/// 1.0 of a late move reduction.
+/// A ply, in the units of late move reductions.
 pub(super) const LMR_ONE_PLY: i32 = 1024;
 
-/// Depths and move counts with reductions of their own.
-const LOGARITHMS: usize = 64;
+/// A number that can be tuned.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// As it is written, in words with hyphens.
+    pub name: String,
+    /// What the search uses where nothing else is said.
+    pub default: i32,
+    /// What it may be set to.
+    pub range: RangeInclusive<i32>,
+}
 
-/// Late move reduction of the move number `move_count`, from 1 on, before adjustments, in 1,024ths of a ply.
-pub(super) fn late_move_reduction(depth: i32, move_count: i32) -> i32 {
-    static TABLE: LazyLock<Vec<i32>> = LazyLock::new(|| {
-        let logarithm = |number: usize| (number.max(1) as f64).ln();
-        let of = |depth, count| 0.9 + logarithm(depth) * logarithm(count) / 2.3;
-        let all = 0..LOGARITHMS * LOGARITHMS;
-        all.map(|index| of(index / LOGARITHMS, index % LOGARITHMS))
-            .map(|plies| (plies * f64::from(LMR_ONE_PLY)) as i32)
-            .collect()
-    });
-    let within = |number: i32| (number.max(0) as usize).min(LOGARITHMS - 1);
-    TABLE[within(depth) * LOGARITHMS + within(move_count)]
+macro_rules! parameters {
+    ($($(#[doc = $doc:literal])+ $name:ident: $default:literal in $range:expr;)+) => {
+        /// The tunable numbers. Read and written as `name:value`, of those that are not the usual ones, with commas
+        /// between.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Parameters {
+            $($(#[doc = $doc])+ pub $name: i32,)+
+        }
+
+        impl Default for Parameters {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+
+        impl Parameters {
+            /// All of them.
+            pub fn all() -> Vec<Parameter> {
+                vec![$(Parameter {
+                    name: stringify!($name).replace('_', "-"),
+                    default: $default,
+                    range: $range,
+                }),+]
+            }
+
+            fn place(&mut self, name: &str) -> Option<&mut i32> {
+                match name.replace('-', "_").as_str() {
+                    $(stringify!($name) => Some(&mut self.$name),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+parameters! {
+    /// Aspiration windows reach this far to both sides of the score of the iteration before.
+    aspiration_delta: 20 in 5..=80;
+    /// A node that stands this far above beta for every ply is not searched.
+    reverse_futility_margin: 80 in 20..=300;
+    /// A node that stands this far below alpha for every ply is left to quiescence search.
+    razoring_margin: 250 in 80..=800;
+    /// The null move's search is a ply less deep for every so much above beta.
+    null_move_eval_divisor: 200 in 60..=600;
+    /// A quiet move is dropped where the static evaluation lies this far below alpha,
+    futility_base: 130 in 0..=500;
+    /// and so much further for every ply.
+    futility_margin: 110 in 20..=350;
+    /// Delta pruning: what a capture brings beside its victim, at best.
+    delta_margin: 200 in 40..=600;
+    /// Late move pruning: so many quiet moves are searched at any depth, in hundredths,
+    late_move_base: 600 in 100..=1500;
+    /// and so many more for every ply squared.
+    late_move_factor: 200 in 40..=500;
+    /// Late move reductions: what every late move is reduced by, in hundredths of a ply,
+    lmr_base: 90 in 0..=250;
+    /// and what the product of the logarithms of depth and move count is divided by, in hundredths.
+    lmr_divisor: 230 in 120..=450;
+    /// More where the node is expected to be cut off, in 1,024ths of a ply,
+    lmr_cut_node: 1536 in 0..=3072;
+    /// and where the static evaluation has not risen;
+    lmr_not_improving: 512 in 0..=2048;
+    /// less on the principal variation,
+    lmr_pv: 1024 in 0..=3072;
+    /// of checks,
+    lmr_check: 1024 in 0..=3072;
+    /// of killers,
+    lmr_killer: 1024 in 0..=3072;
+    /// and a ply less for every so much of a good history, more for a bad one.
+    lmr_history_divisor: 8192 in 2048..=32768;
+    /// Singular extensions: how far all other moves stay below the table's score, in 16ths of a centipawn for every
+    /// ply.
+    singular_margin: 32 in 4..=128;
+    /// What a cutoff counts in the histories for every ply,
+    history_bonus: 150 in 30..=500;
+    /// and at most.
+    history_bonus_maximum: 1600 in 300..=5000;
+}
+
+impl Parameters {
+    /// The value under `name`.
+    pub fn get(&self, name: &str) -> Result<i32> {
+        Self::checked(name)?;
+        Ok(self.clone().place(name).copied().unwrap_or_default())
+    }
+
+    /// Sets the value under `name`. Fails where there is none, or where it may not be so large or so small.
+    pub fn set(&mut self, name: &str, value: i32) -> Result<()> {
+        let Parameter { name, range, .. } = Self::checked(name)?;
+        ensure!(
+            range.contains(&value),
+            "{name} {value}: expected {} to {}",
+            range.start(),
+            range.end()
+        );
+        if let Some(place) = self.place(&name) {
+            *place = value;
+        }
+        Ok(())
+    }
+
+    fn checked(name: &str) -> Result<Parameter> {
+        let mut all = Self::all().into_iter();
+        all.find(|parameter| parameter.name == name)
+            .with_context(|| format!("'{name}' is no parameter of the selective search"))
+    }
+
+    /// Late move pruning: quiet moves that are searched at a node of `depth`.
+    pub(super) fn late_move_count(&self, depth: i32, improving: bool) -> i32 {
+        let count = (self.late_move_base + self.late_move_factor * depth * depth) / 100;
+        if improving { count } else { count / 2 }
+    }
+
+    /// What a cutoff of a search this deep counts in the histories.
+    pub(super) fn history_bonus(&self, depth: i32) -> i32 {
+        (self.history_bonus * depth - 50).min(self.history_bonus_maximum)
+    }
+}
+
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set = Self::all().into_iter().filter_map(|parameter| {
+            let value = self.get(&parameter.name).ok()?;
+            (value != parameter.default).then(|| format!("{}:{value}", parameter.name))
+        });
+        write!(f, "{}", set.collect::<Vec<_>>().join(","))
+    }
+}
+
+impl FromStr for Parameters {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut parameters = Self::default();
+        for word in text.split(',').filter(|word| !word.is_empty()) {
+            let (name, value) =
+                word.split_once(':').with_context(|| format!("'{word}': expected name:value"))?;
+            let value =
+                value.parse().ok().with_context(|| format!("{name} '{value}': not a number"))?;
+            parameters.set(name, value)?;
+        }
+        Ok(parameters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_back_and_wrong_ones_named() -> Result<()> {
+        let text = "reverse-futility-margin:140,lmr-base:75";
+        let parameters: Parameters = text.parse()?;
+        assert_eq!((parameters.reverse_futility_margin, parameters.lmr_base), (140, 75));
+        assert_eq!(parameters.to_string(), text);
+        assert_eq!(Parameters::default().to_string(), "");
+        for (text, part) in [
+            ("margin:3", "'margin' is no parameter"),
+            ("lmr-base:x", "lmr-base 'x': not a number"),
+            ("lmr-base:9999", "lmr-base 9999: expected 0 to 250"),
+            ("lmr-base", "expected name:value"),
+        ] {
+            let error = text.parse::<Parameters>().expect_err(text).to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        for parameter in Parameters::all() {
+            assert!(parameter.range.contains(&parameter.default), "{}", parameter.name);
+        }
+        Ok(())
+    }
 }

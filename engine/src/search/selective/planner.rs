@@ -8,7 +8,9 @@ use anyhow::{Context, Result};
 use cozy_chess::Board;
 
 use super::iteration::{MainSearch, help};
+use super::late_move_table::LateMoveTable;
 use super::leaves::LeafSampler;
+use super::parameters::Parameters;
 use super::parts::Parts;
 use super::thread::{SearchThread, Shared, ThreadData};
 use super::transposition_table::TranspositionTable;
@@ -31,17 +33,20 @@ pub struct SelectiveSettings {
     pub depth: u32,
     /// Which techniques it uses.
     pub parts: Parts,
+    /// Margins, reductions, bonuses.
+    pub parameters: Parameters,
 }
 
 impl Default for SelectiveSettings {
     fn default() -> Self {
-        Self { depth: 6, parts: Parts::default() }
+        Self { depth: 6, parts: Parts::default(), parameters: Parameters::default() }
     }
 }
 
 /// The second planner.
 pub struct Selective {
     settings: SelectiveSettings,
+    late_moves: LateMoveTable,
     table: TranspositionTable,
     tablebases: Option<Arc<Tablebases>>,
     /// One for each thread.
@@ -59,7 +64,8 @@ impl Selective {
         let table = TranspositionTable::new(hash_mb.saturating_sub(cache_mb).max(1))?;
         let evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, threads);
         let threads = evaluators.into_iter().map(ThreadData::new).collect();
-        Ok(Self { settings, table, tablebases: None, threads, last: LastSearch::default() })
+        let (late_moves, last) = (LateMoveTable::new(&settings.parameters), LastSearch::default());
+        Ok(Self { settings, late_moves, table, tablebases: None, threads, last })
     }
 
     /// Takes one of `every` leaves of the searches from now on, see [`Self::take_leaves`].
@@ -95,6 +101,8 @@ impl Planner for Selective {
             table: &self.table,
             tablebases,
             parts: self.settings.parts,
+            parameters: self.settings.parameters,
+            late_moves: &self.late_moves,
             stop: false.into(),
             nodes: 0.into(),
             tbhits: 0.into(),

@@ -4,10 +4,7 @@ use anyhow::Result;
 use cozy_chess::Board;
 
 use super::node::{Node, NodeInfo};
-use super::parameters::{
-    NULL_MOVE_EVAL_DIVISOR, NULL_MOVE_MIN_DEPTH, RAZORING_MARGIN, RAZORING_MAX_DEPTH,
-    REVERSE_FUTILITY_MARGIN, REVERSE_FUTILITY_MAX_DEPTH,
-};
+use super::parameters::{NULL_MOVE_MIN_DEPTH, RAZORING_MAX_DEPTH, REVERSE_FUTILITY_MAX_DEPTH};
 use super::parts::Part;
 use super::score::{Score, is_decisive};
 use super::thread::SearchThread;
@@ -39,7 +36,8 @@ impl SearchThread<'_> {
     /// The side to move stands so well that no reply will bring it below beta.
     fn reverse_futility_pruning(&self, node: Node, eval: Score, improving: bool) -> Option<Score> {
         let Node { depth, beta, .. } = node;
-        let margin = REVERSE_FUTILITY_MARGIN * (depth - i32::from(improving));
+        let margin = self.shared.parameters.reverse_futility_margin;
+        let margin = margin * (depth - i32::from(improving));
         let prunes = self.has(Part::ReverseFutilityPruning)
             && depth <= REVERSE_FUTILITY_MAX_DEPTH
             && eval - margin >= beta;
@@ -50,7 +48,8 @@ impl SearchThread<'_> {
     /// tells.
     fn razoring(&mut self, board: &Board, node: Node, eval: Score) -> Result<Option<Score>> {
         let Node { depth, alpha, .. } = node;
-        let far_below = depth <= RAZORING_MAX_DEPTH && eval + RAZORING_MARGIN * depth <= alpha;
+        let margin = self.shared.parameters.razoring_margin * depth;
+        let far_below = depth <= RAZORING_MAX_DEPTH && eval + margin <= alpha;
         if !far_below || !self.has(Part::Razoring) {
             return Ok(None);
         }
@@ -76,7 +75,8 @@ impl SearchThread<'_> {
         let Some(child) = worth_trying.then(|| board.null_move()).flatten() else {
             return Ok(None);
         };
-        let reduction = 3 + depth / 3 + ((eval - beta) / NULL_MOVE_EVAL_DIVISOR).min(3);
+        let by_eval = (eval - beta) / self.shared.parameters.null_move_eval_divisor;
+        let reduction = 3 + depth / 3 + by_eval.min(3);
         let reduced = Node {
             ply: ply + 1,
             depth: depth - reduction,

@@ -6,7 +6,7 @@ use cozy_chess::Board;
 
 use super::move_picker::{self, ScoredMove};
 use super::node::Node;
-use super::parameters::{DELTA_MARGIN, PAWN_VALUE};
+use super::parameters::PAWN_VALUE;
 use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_loss, mated_in};
 use super::stack::MAX_PLY;
@@ -122,7 +122,7 @@ impl SearchThread<'_> {
         let won = piece_value(board.piece_on(mv.to)).max(1) * PAWN_VALUE;
         self.has(Part::DeltaPruning)
             && mv.promotion.is_none()
-            && static_eval + won + DELTA_MARGIN <= node.alpha
+            && static_eval + won + self.shared.parameters.delta_margin <= node.alpha
     }
 
     /// Late move pruning in check: one way out will do, beside those that win something.

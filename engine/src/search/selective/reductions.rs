@@ -2,7 +2,7 @@
 
 use super::candidate::CandidateMove;
 use super::node::{Node, NodeInfo};
-use super::parameters::{self, IIR_MIN_DEPTH, LMR_HISTORY_DIVISOR, LMR_ONE_PLY};
+use super::parameters::{IIR_MIN_DEPTH, LMR_ONE_PLY};
 use super::parts::Part;
 use super::thread::SearchThread;
 
@@ -31,13 +31,14 @@ impl SearchThread<'_> {
             return 0;
         }
         let is_killer = self.stack[node.ply].killers.contains(&Some(scored.mv));
-        let reduction = parameters::late_move_reduction(node.depth, *move_count)
-            + i32::from(node.cut_node) * 3 * LMR_ONE_PLY / 2
-            + i32::from(!info.improving) * LMR_ONE_PLY / 2
-            - i32::from(node.is_pv()) * LMR_ONE_PLY
-            - i32::from(*gives_check) * LMR_ONE_PLY
-            - i32::from(is_killer) * LMR_ONE_PLY
-            - history * LMR_ONE_PLY / LMR_HISTORY_DIVISOR;
+        let parameters = &self.shared.parameters;
+        let reduction = self.shared.late_moves.reduction(node.depth, *move_count)
+            + i32::from(node.cut_node) * parameters.lmr_cut_node
+            + i32::from(!info.improving) * parameters.lmr_not_improving
+            - i32::from(node.is_pv()) * parameters.lmr_pv
+            - i32::from(*gives_check) * parameters.lmr_check
+            - i32::from(is_killer) * parameters.lmr_killer
+            - history * LMR_ONE_PLY / parameters.lmr_history_divisor;
         reduction / LMR_ONE_PLY
     }
 }

@@ -44,7 +44,7 @@ impl SearchThread<'_> {
         }) else {
             return Ok(Singularity::Extension(0));
         };
-        let singular_beta = entry.score - 2 * depth;
+        let singular_beta = entry.score - self.shared.parameters.singular_margin * depth / 16;
         self.stack[ply].excluded_move = Some(mv);
         let score = self.search(board, node.in_zero_window(singular_beta, (depth - 1) / 2))?;
         self.stack[ply].excluded_move = None;

@@ -8,7 +8,9 @@ use anyhow::Result;
 use cozy_chess::{Board, Move};
 
 use super::history::{History, PieceTo};
+use super::late_move_table::LateMoveTable;
 use super::leaves::LeafSampler;
+use super::parameters::Parameters;
 use super::parts::{Part, Parts};
 use super::score::{Score, of_estimate};
 use super::stack::{MAX_PLY, StackEntry};
@@ -48,6 +50,8 @@ pub(super) struct Shared<'a> {
     pub(super) table: &'a TranspositionTable,
     pub(super) tablebases: Option<&'a Tablebases>,
     pub(super) parts: Parts,
+    pub(super) parameters: Parameters,
+    pub(super) late_moves: &'a LateMoveTable,
     pub(super) stop: AtomicBool,
     pub(super) nodes: AtomicU64,
     pub(super) tbhits: AtomicU64,
