@@ -4,11 +4,14 @@ mod accuracy;
 mod device;
 mod elo;
 mod games;
+mod grouped;
+mod plot;
 mod precision;
 mod rating;
 mod report;
 mod speed;
 mod suite;
+mod tune;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,6 +42,7 @@ enum Command {
     Precision(precision::Precision),
     Speed(speed::Speed),
     Suite(suite::Suite),
+    Tune(tune::Tune),
     Report(report::Report),
 }
 
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Precision(arguments) => precision::run(&arguments),
         Command::Speed(arguments) => speed::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
     };
     match done {

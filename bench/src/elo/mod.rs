@@ -1,8 +1,8 @@
 //! `azimuth-bench elo`: matches against any UCI engine, and between Azimuth's own settings.
 
-mod adjudication;
+pub mod adjudication;
 pub mod book;
-mod game;
+pub mod game;
 mod network;
 pub mod player;
 mod process;

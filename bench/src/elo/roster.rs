@@ -108,6 +108,14 @@ impl Roster {
         Ok(Self { participants, workers })
     }
 
+    /// The worker of a participant that plays in this process, with its settings; none where it is another program.
+    pub fn in_process(&self, participant: usize) -> Option<(&InProcessPlayer, &Worker)> {
+        match &self.participants.get(participant)?.settings.program {
+            Program::InProcess(azimuth) => Some((azimuth, &self.workers[&Source::of(azimuth)])),
+            Program::Uci(_) => None,
+        }
+    }
+
     /// The participant's player for one game at a time.
     pub fn player(&self, participant: usize) -> Result<Box<dyn Player>> {
         let Participant { settings, name } = &self.participants[participant];

@@ -76,7 +76,7 @@ pub struct TimeControl {
 impl PlayerSettings {
     /// Reads `key=value` words, quoted as in a shell: `cmd=PATH` and `option.NAME=VALUE` for a UCI
     /// engine; `planner` (`beam`, `selective`), `width` and `mode` of the beam, `without` (parts of the
-    /// selective search), `weights` (or a Stockfish network, `.nnue`, in the encoder's place), `hash`,
+    /// selective search), `set` (its parameters: `lmr-base:80,delta-margin:150`), `weights` (or a Stockfish network, `.nnue`, in the encoder's place), `hash`,
     /// `threads`, `noise` for Azimuth in this process; `depth`, `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
     pub fn parse(text: &str) -> Result<Self> {
         // In one piece: of an error, the command line prints no causes.
@@ -138,6 +138,10 @@ impl InProcessPlayer {
         let left_out = selective.parts.to_string();
         if !left_out.is_empty() {
             words.push(("without", left_out));
+        }
+        let set = selective.parameters.to_string();
+        if !set.is_empty() {
+            words.push(("set", set));
         }
         words.push(("hash", resources.hash_mb.to_string()));
         if resources.threads > 1 {
@@ -272,13 +276,14 @@ impl Words {
                 .with_context(|| format!("mode '{name}': expected tree or global"))?,
         };
         let parts = self.take_text("without").unwrap_or_default().parse().context("without")?;
+        let parameters = self.take_text("set").unwrap_or_default().parse().context("set")?;
         let depth = limit.depth.unwrap_or(usual.depth);
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
         let planners = PlannerSettings {
             beam: BeamSettings { width: self.take_positive("width", usual.width)?, depth, mode },
-            selective: SelectiveSettings { depth, parts },
+            selective: SelectiveSettings { depth, parts, parameters },
         };
         let resources = Resources {
             hash_mb: self.take_positive("hash", HASH)?,
@@ -338,6 +343,10 @@ mod tests {
             ("tc=ten", "expected SECONDS+INCREMENT"),
             ("tc=-1", "expected SECONDS+INCREMENT"),
             ("mode=wide", "expected tree or global"),
+            (
+                "planner=selective set=width:3",
+                "set: 'width' is no parameter of the selective search",
+            ),
             (
                 "planner=selective without=width",
                 "without: 'width' is no part of the selective search",

@@ -10,6 +10,7 @@ use crate::elo::settings::Words;
 use crate::games::evaluation::Evaluation;
 use crate::games::outcome::Outcome;
 use crate::games::record::{GameRecord, Name, termination};
+use crate::grouped::grouped;
 use crate::rating::{Rating, Ratings, Standings};
 
 /// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms a move, width 3,
@@ -396,19 +397,6 @@ fn beam(player: &Name) -> Result<Option<Beam>> {
 pub fn header(columns: &[&str]) -> String {
     let rule = "|---".repeat(columns.len());
     format!("| {} |\n{rule}|\n", columns.join(" | "))
-}
-
-/// `1234567` as `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 
-use super::strength::{grouped, header};
+use super::strength::header;
 use crate::accuracy::results::AccuracyResults;
+use crate::grouped::grouped;
 use crate::speed::results::{Machine, SpeedResults};
 use crate::suite::results::{Rate, SuiteResults, TimedSuite};
 

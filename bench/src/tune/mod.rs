@@ -1,0 +1,230 @@
+//! `azimuth-bench tune`: the numbers of the selective search, found by games against itself.
+
+mod spsa;
+mod state;
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use azimuth::inference::Worker;
+use azimuth::search::{Parameters, PlannerKind};
+use azimuth::weights::replace_file;
+use clap::Args;
+use plotters::prelude::SeriesLabelPosition;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::device::DeviceArguments;
+use crate::elo::adjudication::Adjudication;
+use crate::elo::book;
+use crate::elo::game::{self, Seat};
+use crate::elo::player::InProcess;
+use crate::elo::roster::Roster;
+use crate::elo::settings::{InProcessPlayer, Limit, PlayerSettings, file_name};
+use crate::plot::{Axes, Series, draw};
+use spsa::{Perturbed, Schedule, Tuned};
+use state::TuneState;
+
+/// Time between lines of progress.
+const PROGRESS: Duration = Duration::from_secs(30);
+
+/// The step of a number is its range over this, where nothing else is said.
+const STEPS_IN_RANGE: f64 = 20.0;
+
+/// Tune numbers of the selective search by SPSA: two players that differ a little in all of them play a pair of games,
+/// and the numbers follow the winner.
+///
+/// A run that was stopped goes on by the same command. What it finds is printed as `set=`, which players of `elo` take:
+/// confirm it there, at a longer time than it was tuned at.
+#[derive(Args)]
+pub struct Tune {
+    /// The player to tune, as in `elo`: its limit, weights, and what its numbers begin at (`set`).
+    #[arg(long, value_parser = PlayerSettings::parse, default_value = "planner=selective nodes=3000")]
+    player: PlayerSettings,
+    /// Which numbers, with commas between; all where not given.
+    #[arg(long, value_delimiter = ',')]
+    parameters: Vec<String>,
+    /// Pairs of games.
+    #[arg(long, default_value_t = 2000)]
+    iterations: u64,
+    /// The share of its step (a twentieth of its range) that a number follows a pair won both, at the end.
+    #[arg(long, default_value_t = 0.02)]
+    rate: f64,
+    /// Openings: EPD or FEN a line, plain or zipped; one for each iteration.
+    #[arg(long)]
+    book: PathBuf,
+    /// Pairs at a time, which all begin at the same values; the number is part of what is found.
+    #[arg(long, default_value_t = 1)]
+    concurrency: usize,
+    /// Which openings, and which moves of the numbers.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The state of the run (JSON), from which it goes on; its curves are drawn beside it (SVG).
+    #[arg(long)]
+    out: PathBuf,
+    #[command(flatten)]
+    device: DeviceArguments,
+}
+
+/// Plays what is left of the run, and prints what it found.
+pub fn run(arguments: &Tune) -> Result<()> {
+    let Tune { player, iterations, rate, book, concurrency, seed, out, .. } = arguments;
+    ensure!(*iterations > 0, "--iterations 0: expected at least 1");
+    ensure!(*concurrency > 0, "--concurrency 0: expected at least 1");
+    ensure!(rate.is_finite() && *rate > 0.0, "--rate {rate}: expected more than 0");
+    let openings = book::openings(book, usize::try_from(*iterations)?, *seed)?;
+    let (device, dtype) = arguments.device.open()?;
+    let roster = Roster::assemble(vec![player.clone()], &device, dtype)?;
+    let (base, worker) =
+        roster.in_process(0).context("--player: tune plays in this process only")?;
+    ensure!(
+        base.planner == PlannerKind::Selective,
+        "--player: the numbers are of planner=selective"
+    );
+    let begin = TuneState {
+        player: roster.participants[0].name.settings.clone(),
+        book: file_name(book),
+        seed: *seed,
+        schedule: Schedule { iterations: *iterations, rate: *rate },
+        done: 0,
+        parameters: tuned(&arguments.parameters, &base.planners.selective.parameters)?,
+        history: Vec::new(),
+    };
+    let mut state = begin.or_in(out)?;
+    state.note();
+    let players = Players { base, worker, limit: &player.limit };
+    let mut told = Instant::now();
+    while state.done < *iterations {
+        let left = usize::try_from(iterations - state.done)?;
+        round(&mut state, &players, &openings, left.min(*concurrency))?;
+        state.note();
+        state.write(out)?;
+        if told.elapsed() > PROGRESS {
+            told = Instant::now();
+            eprintln!("{} of {iterations} pairs: set={}", state.done, set_of(&state)?);
+        }
+    }
+    replace_file(&out.with_extension("svg"), curves(&state)?.as_bytes())?;
+    for Tuned { name, first, value, .. } in &state.parameters {
+        println!("{name}: {first} -> {value:.1}");
+    }
+    println!("set={}", set_of(&state)?);
+    Ok(())
+}
+
+/// The numbers called so, all where none is, as they begin.
+fn tuned(names: &[String], begin: &Parameters) -> Result<Vec<Tuned>> {
+    // A name that is none is told before the first game.
+    names.iter().try_for_each(|name| begin.get(name).map(|_| ()))?;
+    let chosen = Parameters::all()
+        .into_iter()
+        .filter(|parameter| names.is_empty() || names.contains(&parameter.name));
+    chosen
+        .map(|parameter| {
+            let first = f64::from(begin.get(&parameter.name)?);
+            let range = [*parameter.range.start(), *parameter.range.end()].map(f64::from);
+            let step = ((range[1] - range[0]) / STEPS_IN_RANGE).max(1.0);
+            Ok(Tuned { name: parameter.name, first, value: first, step, range })
+        })
+        .collect()
+}
+
+/// Who plays: the same but for the numbers.
+struct Players<'a> {
+    base: &'a InProcessPlayer,
+    worker: &'a Worker,
+    limit: &'a Limit,
+}
+
+impl Players<'_> {
+    /// The player with `values` for the numbers that are tuned.
+    fn with(&self, tuned: &[Tuned], values: &[f64]) -> Result<InProcess> {
+        let mut settings = self.base.clone();
+        for (tuned, value) in tuned.iter().zip(values) {
+            settings.planners.selective.parameters.set(&tuned.name, value.round() as i32)?;
+        }
+        InProcess::new(self.worker, &settings, self.limit.clone())
+    }
+}
+
+/// Wins of the first player less those of the second in a pair of games.
+fn play([mut one, mut other]: [InProcess; 2], limit: &Limit, opening: &str) -> Result<f64> {
+    let mut half_points = 0;
+    for one_is_white in [true, false] {
+        let first = Seat { player: &mut one, limit };
+        let second = Seat { player: &mut other, limit };
+        let seats = if one_is_white { [first, second] } else { [second, first] };
+        let game = game::play(opening, seats, &Adjudication::default())?;
+        let white = game.outcome.white_half_points();
+        half_points += if one_is_white { white } else { 2 - white };
+    }
+    Ok(half_points as f64 - 2.0)
+}
+
+/// Several iterations side by side, which begin at the same values.
+fn round(
+    state: &mut TuneState,
+    players: &Players<'_>,
+    openings: &[String],
+    pairs: usize,
+) -> Result<()> {
+    let first = state.done;
+    let ways: Vec<_> = (first..first + pairs as u64)
+        .map(|iteration| {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(state.seed ^ iteration.rotate_left(32));
+            state.schedule.perturb(&state.parameters, iteration, &mut rng)
+        })
+        .collect();
+    let tuned = &state.parameters;
+    let of = |ways: &Perturbed| -> Result<[InProcess; 2]> {
+        Ok([players.with(tuned, &ways.up)?, players.with(tuned, &ways.down)?])
+    };
+    let pairs = ways.iter().map(of).collect::<Result<Vec<_>>>()?;
+    let openings = openings.iter().skip(usize::try_from(first)?);
+    let wins: Vec<Result<f64>> = thread::scope(|scope| {
+        let limit = players.limit;
+        let games = pairs.into_iter().zip(openings);
+        let games: Vec<_> =
+            games.map(|(pair, opening)| scope.spawn(move || play(pair, limit, opening))).collect();
+        let ended = games.into_iter().map(|game| game.join());
+        ended.map(|wins| wins.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    for (ways, wins) in ways.iter().zip(wins) {
+        state.schedule.follow(&mut state.parameters, state.done, ways, wins?);
+        state.done += 1;
+    }
+    Ok(())
+}
+
+/// What has been found, as a player's `set`.
+fn set_of(state: &TuneState) -> Result<String> {
+    let values = state.parameters.iter();
+    let mut parameters = Parameters::default();
+    for tuned in values {
+        parameters.set(&tuned.name, tuned.value.round() as i32)?;
+    }
+    Ok(parameters.to_string())
+}
+
+/// Every number's way from where it began, in steps of its own.
+fn curves(state: &TuneState) -> Result<String> {
+    let line = |(place, tuned): (usize, &Tuned)| {
+        let points = state.history.iter();
+        let at = |(done, values): &(u64, Vec<f64>)| {
+            (*done as f64, (values[place] - tuned.first) / tuned.step)
+        };
+        Series { name: tuned.name.clone(), points: points.map(at).collect(), intervals: Vec::new() }
+    };
+    let series: Vec<Series> = state.parameters.iter().enumerate().map(line).collect();
+    let title = format!("SPSA, {} pairs of games: {}", state.done, state.player);
+    let axes = Axes {
+        title: &title,
+        x: "pairs of games",
+        y: "steps from where it began",
+        logarithmic: false,
+        legend: SeriesLabelPosition::UpperLeft,
+    };
+    draw(&axes, &series)
+}

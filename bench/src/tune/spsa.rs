@@ -1,0 +1,135 @@
+//! Simultaneous perturbation stochastic approximation (Spall, 1992; gains as fishtest has them): all numbers are moved
+//! a little up or down at random, both ways play each other, and all follow the winner.
+
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+/// Decay of how far the numbers follow a result.
+const ALPHA: f64 = 0.602;
+
+/// Decay of how far they are moved for a game.
+const GAMMA: f64 = 0.101;
+
+/// The share of all iterations by which the first steps are damped.
+const STABILITY: f64 = 0.1;
+
+/// A number that is being tuned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tuned {
+    pub name: String,
+    /// Where it began.
+    pub first: f64,
+    pub value: f64,
+    /// How far it is moved for a game, either way, at the end of all iterations.
+    pub step: f64,
+    /// What it may be.
+    pub range: [f64; 2],
+}
+
+/// Both ways of one iteration: a value for every number.
+pub struct Perturbed {
+    /// 1 or -1 for every number.
+    signs: Vec<f64>,
+    pub up: Vec<f64>,
+    pub down: Vec<f64>,
+}
+
+/// How far a run of so many iterations is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Schedule {
+    pub iterations: u64,
+    /// The share of its step that a number moves for a pair of games won both, at the end.
+    pub rate: f64,
+}
+
+impl Schedule {
+    /// How far a number is moved for the games of an iteration, counted from 0.
+    fn distance(self, tuned: &Tuned, iteration: u64) -> f64 {
+        tuned.step * (self.iterations as f64 / (iteration + 1) as f64).powf(GAMMA)
+    }
+
+    /// How far a number follows, for every half of the difference of the two ways' scores.
+    fn gain(self, tuned: &Tuned, iteration: u64) -> f64 {
+        let (all, damped) = (self.iterations as f64, STABILITY * self.iterations as f64);
+        let decay = ((damped + all) / (damped + (iteration + 1) as f64)).powf(ALPHA);
+        let at_end = self.rate * tuned.step * tuned.step;
+        at_end * decay / self.distance(tuned, iteration)
+    }
+
+    /// The two ways of an iteration.
+    pub fn perturb(
+        self,
+        tuned: &[Tuned],
+        iteration: u64,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Perturbed {
+        let signs: Vec<f64> =
+            tuned.iter().map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }).collect();
+        let moved = |way: f64| {
+            let numbers = tuned.iter().zip(&signs);
+            let place = |(tuned, sign): (&Tuned, &f64)| {
+                tuned.within(tuned.value + way * sign * self.distance(tuned, iteration))
+            };
+            numbers.map(place).collect()
+        };
+        Perturbed { up: moved(1.0), down: moved(-1.0), signs }
+    }
+
+    /// Moves the numbers by what the iteration's pair of games came to: wins of the way up less those of the way down.
+    pub fn follow(self, tuned: &mut [Tuned], iteration: u64, ways: &Perturbed, wins: f64) {
+        for (tuned, sign) in tuned.iter_mut().zip(&ways.signs) {
+            tuned.value = tuned.within(tuned.value + self.gain(tuned, iteration) * sign * wins);
+        }
+    }
+}
+
+impl Tuned {
+    fn within(&self, value: f64) -> f64 {
+        value.clamp(self.range[0], self.range[1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    fn tuned(value: f64, step: f64) -> Tuned {
+        Tuned { name: "a-number".to_owned(), first: value, value, step, range: [0.0, 400.0] }
+    }
+
+    #[test]
+    fn gains_and_distances_end_at_what_was_asked_for() {
+        let schedule = Schedule { iterations: 1000, rate: 0.002 };
+        let number = tuned(100.0, 20.0);
+        assert!((schedule.distance(&number, 999) - 20.0).abs() < 1e-9);
+        assert!((schedule.gain(&number, 999) - 0.002 * 20.0).abs() < 1e-9);
+        // (1000 / 1)^0.101 and ((100 + 1000) / (100 + 1))^0.602 as a pocket calculator has them.
+        assert!((schedule.distance(&number, 0) / 20.0 - 2.0092).abs() < 1e-3);
+        assert!((schedule.gain(&number, 0) / (0.04 * 4.2122 / 2.0092) - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn numbers_find_what_wins_most_and_stay_in_their_range() {
+        let schedule = Schedule { iterations: 4000, rate: 0.02 };
+        let mut numbers = [tuned(300.0, 20.0), tuned(20.0, 5.0)];
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        // The nearer to (180, 60) the more of the games are won.
+        let loss = |at: &[f64]| ((at[0] - 180.0) / 40.0).powi(2) + ((at[1] - 60.0) / 10.0).powi(2);
+        for iteration in 0..schedule.iterations {
+            let ways = schedule.perturb(&numbers, iteration, &mut rng);
+            let better = (loss(&ways.down) - loss(&ways.up)).clamp(-1.0, 1.0);
+            let wins = [0; 2].map(|_| f64::from(rng.random::<f64>() < 0.5 + better / 2.0));
+            schedule.follow(&mut numbers, iteration, &ways, wins[0] + wins[1] - 1.0);
+        }
+        assert!((numbers[0].value - 180.0).abs() < 15.0, "{}", numbers[0].value);
+        assert!((numbers[1].value - 60.0).abs() < 5.0, "{}", numbers[1].value);
+        let mut at_end = [tuned(399.0, 20.0)];
+        let ways = schedule.perturb(&at_end, 0, &mut rng);
+        assert!(ways.up.iter().chain(&ways.down).all(|&value| value <= 400.0));
+        schedule.follow(&mut at_end, 0, &ways, 2.0 * ways.signs[0] * 1e9);
+        assert_eq!(at_end[0].value, 400.0);
+    }
+}
