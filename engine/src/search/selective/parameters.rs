@@ -103,6 +103,8 @@ parameters! {
     futility_margin: 110 in 20..=350;
     /// Delta pruning: what a capture brings beside its victim, at best.
     delta_margin: 200 in 40..=600;
+    /// Quiescence search: what a capture has to win on its square, in pawns.
+    quiescence_least_gain: 1 in 0..=2;
     /// Late move pruning: so many quiet moves are searched at any depth, in hundredths,
     late_move_base: 600 in 100..=1500;
     /// and so many more for every ply squared.

@@ -115,8 +115,9 @@ impl SearchThread<'_> {
         node: Node,
     ) -> bool {
         let mv = scored.mv;
-        if self.has(Part::SeePruning) && (scored.loses_material() || exchange.see_of_move(mv) <= 0)
-        {
+        let least_gain = self.shared.parameters.quiescence_least_gain;
+        let too_little = || scored.loses_material() || exchange.see_of_move(mv) < least_gain;
+        if self.has(Part::SeePruning) && too_little() {
             return true;
         }
         let won = piece_value(board.piece_on(mv.to)).max(1) * PAWN_VALUE;
