@@ -10,6 +10,7 @@ pub mod embedding_bag;
 pub mod features;
 mod head_layers;
 mod kernels;
+mod middle_layer;
 mod network;
 pub mod quantised;
 

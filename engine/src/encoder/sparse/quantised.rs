@@ -11,6 +11,7 @@ use super::config::{HIDDEN, MAX_PIECES, SparseConfig};
 use super::direction::{HeadAlong, SMALLEST_SQUARE};
 use super::features::{FeatureBatch, FeatureSet, Features};
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
+use super::middle_layer::{MiddleLayer, by_input};
 use crate::axis::Axis;
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective, Scores};
@@ -204,46 +205,6 @@ impl Head {
             projection_bias,
         }
     }
-}
-
-/// A layer of as many inputs as outputs, in f32.
-#[derive(Clone)]
-struct MiddleLayer {
-    /// `[input][output]`.
-    weights: Vec<f32>,
-    bias: [f32; HIDDEN],
-}
-
-impl MiddleLayer {
-    /// From weights given as `[output][input]`.
-    fn new(by_output: &[f32], biases: &[f32]) -> Self {
-        let mut bias = [0.0; HIDDEN];
-        bias.copy_from_slice(biases);
-        Self { weights: by_input(by_output), bias }
-    }
-
-    fn after(&self, input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
-        middle(&self.weights, &self.bias, input)
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn middle(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
-    let mut output = *bias;
-    for (&input, weights) in input.iter().zip(weights.chunks_exact(HIDDEN)) {
-        if input > 0.0 {
-            output.iter_mut().zip(weights).for_each(|(out, weight)| *out += input * weight);
-        }
-    }
-    output.map(|value| value.max(0.0))
-}
-
-/// Weights of [`HIDDEN`] inputs, given output by output, input by input.
-fn by_input(by_output: &[f32]) -> Vec<f32> {
-    let inputs = 0..HIDDEN;
-    inputs
-        .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |weights| weights[input]))
-        .collect()
 }
 
 /// The last layer, scaled to unit length.

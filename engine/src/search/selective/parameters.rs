@@ -137,8 +137,8 @@ parameters! {
 impl Parameters {
     /// The value under `name`.
     pub fn get(&self, name: &str) -> Result<i32> {
-        Self::checked(name)?;
-        Ok(self.clone().place(name).copied().unwrap_or_default())
+        let (Parameter { name, .. }, mut copy) = (Self::checked(name)?, *self);
+        copy.place(&name).map(|value| *value).with_context(|| unknown(&name))
     }
 
     /// Sets the value under `name`. Fails where there is none, or where it may not be so large or so small.
@@ -158,8 +158,7 @@ impl Parameters {
 
     fn checked(name: &str) -> Result<Parameter> {
         let mut all = Self::all().into_iter();
-        all.find(|parameter| parameter.name == name)
-            .with_context(|| format!("'{name}' is no parameter of the selective search"))
+        all.find(|parameter| parameter.name == name).with_context(|| unknown(name))
     }
 
     /// Late move pruning: quiet moves that are searched at a node of `depth`.
@@ -172,6 +171,10 @@ impl Parameters {
     pub(super) fn history_bonus(&self, depth: i32) -> i32 {
         (self.history_bonus * depth - 50).min(self.history_bonus_maximum)
     }
+}
+
+fn unknown(name: &str) -> String {
+    format!("'{name}' is no parameter of the selective search")
 }
 
 impl fmt::Display for Parameters {
