@@ -28,9 +28,6 @@ const LEAST_RISE: f32 = 1e-6;
 
 const NEWTON_STEPS: usize = 12;
 
-const NO_MATES: &str = "the data has no forced mates for both sides, between which the paper's axis lies: add games that \
-                        end in mate, or positions labelled as mates";
-
 /// Metrics along both stored directions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Measured {
@@ -74,7 +71,7 @@ pub fn build_space(
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);
 
     let (train, limit) = (&data.train, data.sample.min(AXIS_SAMPLE));
-    let (white_mean, black_mean) = mate_means(&mut *encoder, train, limit, &labels)?;
+    let (white_mean, black_mean) = mate_means(&mut *encoder, train, limit, perspective)?;
     let sample = train.spread(limit, |_| true)?;
     let embeddings = embed(&mut *encoder, &sample)?;
     let fitted = fit_direction(&embeddings, &labels(&sample), dim);
@@ -141,18 +138,26 @@ fn measure(cosines: &[f32], calibration: &Calibration, labels: &[f32], parents: 
     Metrics::of(cosines, &predictions, labels, parents)
 }
 
-/// A sample of the positions with forced mates.
-fn mates(positions: &TrainingPositions, limit: usize) -> Result<Vec<PackedPosition>> {
-    positions.spread(limit, |label| matches!(label, Label::Mate(_)))
+/// A sample of the positions with forced mates, and their labels. Fails where it has none for one of the sides.
+fn mates(
+    positions: &TrainingPositions,
+    limit: usize,
+    perspective: Perspective,
+) -> Result<(Vec<PackedPosition>, Vec<f32>)> {
+    let mates = positions.spread(limit, |label| matches!(label, Label::Mate(_)))?;
+    let labels = labels(&mates, perspective);
+    let against = labels.iter().filter(|&&label| label < 0.5).count();
+    ensure!(
+        (1..labels.len()).contains(&against),
+        "the data has no forced mates for both sides, between which the paper's axis lies: add games that end in mate, \
+         or positions labelled as mates"
+    );
+    Ok((mates, labels))
 }
 
 /// Fails where the data has nothing to put the mates' axis through: to be told before a run, not after it.
 pub fn check_mates(data: &Dataset, architecture: &Architecture) -> Result<()> {
-    let mates = mates(&data.train, data.sample.min(AXIS_SAMPLE))?;
-    let labels = labels(&mates, architecture.perspective());
-    let sides = [labels.iter().any(|&label| label < 0.5), labels.iter().any(|&label| label > 0.5)];
-    ensure!(sides == [true; 2], NO_MATES);
-    Ok(())
+    mates(&data.train, data.sample.min(AXIS_SAMPLE), architecture.perspective()).map(|_| ())
 }
 
 /// Mean embeddings of the forced mates for and against the encoder's side (paper, section 3.4).
@@ -160,19 +165,18 @@ fn mate_means(
     encoder: &mut dyn Encoder,
     positions: &TrainingPositions,
     limit: usize,
-    labels: &dyn Fn(&[PackedPosition]) -> Vec<f32>,
+    perspective: Perspective,
 ) -> Result<(Vec<f32>, Vec<f32>)> {
     let dim = encoder.attributes().embedding_dim;
-    let mates = mates(positions, limit)?;
+    let (mates, labels) = mates(positions, limit, perspective)?;
     let embeddings = embed(encoder, &mates)?;
     let mut means = [vec![0.0f64; dim], vec![0.0f64; dim]];
     let mut counts = [0usize; 2];
-    for (embedding, label) in embeddings.chunks_exact(dim).zip(labels(&mates)) {
+    for (embedding, label) in embeddings.chunks_exact(dim).zip(labels) {
         let side = usize::from(label < 0.5);
         counts[side] += 1;
         means[side].iter_mut().zip(embedding).for_each(|(sum, &z)| *sum += f64::from(z));
     }
-    ensure!(counts.iter().all(|&count| count > 0), NO_MATES);
     let [for_side, against] = [0, 1].map(|side| -> Vec<f32> {
         means[side].iter().map(|sum| (sum / counts[side] as f64) as f32).collect()
     });

@@ -83,13 +83,14 @@ pub fn run(arguments: &Tune) -> Result<()> {
         base.planner == PlannerKind::Selective,
         "--player: the numbers are of planner=selective"
     );
+    let first = base.planners.selective.parameters;
     let begin = TuneState {
         player: roster.participants[0].name.settings.clone(),
         book: file_name(book),
         seed: *seed,
         schedule: Schedule { iterations: *iterations, rate: *rate },
         done: 0,
-        parameters: tuned(&arguments.parameters, &base.planners.selective.parameters)?,
+        parameters: tuned(&arguments.parameters, &first)?,
         history: Vec::new(),
     };
     let mut state = begin.or_in(out)?;
@@ -103,14 +104,14 @@ pub fn run(arguments: &Tune) -> Result<()> {
         state.write(out)?;
         if told.elapsed() > PROGRESS {
             told = Instant::now();
-            eprintln!("{} of {iterations} pairs: set={}", state.done, set_of(&state)?);
+            eprintln!("{} of {iterations} pairs: set={}", state.done, found(&state, first)?);
         }
     }
     replace_file(&out.with_extension("svg"), curves(&state)?.as_bytes())?;
     for Tuned { name, first, value, .. } in &state.parameters {
         println!("{name}: {first} -> {value:.1}");
     }
-    println!("set={}", set_of(&state)?);
+    println!("set={}", found(&state, first)?);
     Ok(())
 }
 
@@ -142,9 +143,8 @@ impl Players<'_> {
     /// The player with `values` for the numbers that are tuned.
     fn with(&self, tuned: &[Tuned], values: &[f64]) -> Result<InProcess> {
         let mut settings = self.base.clone();
-        for (tuned, value) in tuned.iter().zip(values) {
-            settings.planners.selective.parameters.set(&tuned.name, value.round() as i32)?;
-        }
+        let parameters = &mut settings.planners.selective.parameters;
+        *parameters = with_values(*parameters, tuned, values)?;
         InProcess::new(self.worker, &settings, self.limit.clone())
     }
 }
@@ -198,14 +198,19 @@ fn round(
     Ok(())
 }
 
-/// What has been found, as a player's `set`.
-fn set_of(state: &TuneState) -> Result<String> {
-    let values = state.parameters.iter();
-    let mut parameters = Parameters::default();
-    for tuned in values {
-        parameters.set(&tuned.name, tuned.value.round() as i32)?;
+/// The numbers of `begin` with `values` in place of those that are tuned.
+fn with_values(begin: Parameters, tuned: &[Tuned], values: &[f64]) -> Result<Parameters> {
+    let mut parameters = begin;
+    for (tuned, value) in tuned.iter().zip(values) {
+        parameters.set(&tuned.name, value.round() as i32)?;
     }
-    Ok(parameters.to_string())
+    Ok(parameters)
+}
+
+/// What has been found, with what else `begin` sets, as a player's `set`.
+fn found(state: &TuneState, begin: Parameters) -> Result<Parameters> {
+    let values: Vec<f64> = state.parameters.iter().map(|tuned| tuned.value).collect();
+    with_values(begin, &state.parameters, &values)
 }
 
 /// Every number's way from where it began, in steps of its own.

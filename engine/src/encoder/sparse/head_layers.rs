@@ -237,18 +237,14 @@ fn differentiate_all(
             add(weight_slopes, slope, &hidden[op.sizes.middle]);
             add(&mut hidden_slopes, slope, weights);
         }
-        for number in (0..op.sizes.middle).rev() {
-            let (weights, biases) = (HIDDEN * HIDDEN, HIDDEN);
-            let weights = number * weights..(number + 1) * weights;
-            let biases = number * biases..(number + 1) * biases;
+        let middle = layers.middle.chunks_exact(HIDDEN * HIDDEN);
+        let middle = middle.zip(layer_slopes.middle.chunks_exact_mut(HIDDEN * HIDDEN));
+        let middle = middle.zip(layer_slopes.middle_bias.chunks_exact_mut(HIDDEN));
+        for (((weights, weight_slopes), bias_slopes), around) in middle.zip(hidden.windows(2)).rev()
+        {
             let mut input_slopes = [0.0; HIDDEN];
-            layer_back(
-                &layers.middle[weights.clone()],
-                [&hidden[number], &hidden[number + 1], &hidden_slopes],
-                &mut layer_slopes.middle[weights],
-                &mut layer_slopes.middle_bias[biases],
-                &mut input_slopes,
-            );
+            let given: [&[f32]; 3] = [&around[0], &around[1], &hidden_slopes];
+            layer_back(weights, given, weight_slopes, bias_slopes, &mut input_slopes);
             hidden_slopes = input_slopes;
         }
         let given = [input, &hidden[0], &hidden_slopes];

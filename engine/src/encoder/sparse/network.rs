@@ -75,9 +75,7 @@ impl SparseNetwork {
             if let Some(middle) = &self.middle {
                 let all = self.layer(middle, run[0])?;
                 for number in 0..all.weight().dim(0)? / HIDDEN {
-                    let part = |tensor: &Tensor| part(tensor, number * HIDDEN, HIDDEN);
-                    let layer = Linear::new(part(all.weight())?, all.bias().map(part).transpose()?);
-                    hidden = layer.forward(&hidden)?.relu()?;
+                    hidden = outputs_of(&all, number, HIDDEN)?.forward(&hidden)?.relu()?;
                 }
             }
             outputs.push(self.layer(&self.projection, run[0])?.forward(&hidden)?);
@@ -88,10 +86,14 @@ impl SparseNetwork {
 
     /// One head's part of a layer, or of the middle layers.
     fn layer(&self, all: &Linear, head: usize) -> CandleResult<Linear> {
-        let outputs = all.weight().dim(0)? / self.heads;
-        let part = |tensor: &Tensor| part(tensor, head * outputs, outputs);
-        Ok(Linear::new(part(all.weight())?, all.bias().map(part).transpose()?))
+        outputs_of(all, head, all.weight().dim(0)? / self.heads)
     }
+}
+
+/// The layer of the `number`th share of so many outputs.
+fn outputs_of(all: &Linear, number: usize, outputs: usize) -> CandleResult<Linear> {
+    let part = |tensor: &Tensor| part(tensor, number * outputs, outputs);
+    Ok(Linear::new(part(all.weight())?, all.bias().map(part).transpose()?))
 }
 
 /// Some of the rows; the tensor itself where that is all of them, which saves the gradient a copy.

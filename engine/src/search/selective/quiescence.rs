@@ -104,8 +104,8 @@ impl SearchThread<'_> {
         Ok(best_score)
     }
 
-    /// SEE pruning and delta pruning: whether a capture wins nothing on its square, which the encoder sees by
-    /// itself, or too little to reach alpha.
+    /// SEE pruning and delta pruning: whether a capture wins too little on its square, or too little to reach
+    /// alpha.
     fn prunes_capture(
         &self,
         board: &Board,
