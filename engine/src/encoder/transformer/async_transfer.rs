@@ -99,6 +99,7 @@ impl InFlight {
 
     /// Waits for the scores.
     pub fn scores(self) -> Result<Vec<f32>> {
+        self.done.synchronize().w()?;
         let scores = self.pinned.scores.as_slice().w()?.to_vec();
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.entry(scores.len()).or_default().push(self.pinned);
