@@ -27,7 +27,8 @@ const SAMPLE: usize = 1_000_000;
 
 #[derive(Args, Clone, PartialEq, Eq)]
 pub struct DataOptions {
-    /// A dataset (.azd), or files in any format that `data` reads, which are packed into a temporary one.
+    /// Datasets (.azd), read where they lie, or files in any format that `data` reads, which are packed into a
+    /// temporary one without duplicates.
     #[arg(long, required = true, num_args = 1..)]
     pub data: Vec<PathBuf>,
     /// About how many positions the directions, the calibration and the metrics each take; 1,000,000

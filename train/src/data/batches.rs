@@ -62,6 +62,7 @@ mod tests {
     use azimuth::position::legal_moves;
     use cozy_chess::Board;
 
+    use super::super::datasets::Datasets;
     use super::super::family::{Family, Labels};
     use super::super::file::dataset_file::DatasetFile;
     use super::super::file::description::Description;
@@ -88,7 +89,7 @@ mod tests {
         }
         writer.add(Split::Training, &Family::own(Board::startpos(), Label::Centipawns(20)))?;
         writer.finish(&Description::new())?;
-        Ok(TrainingPositions::new(Arc::new(DatasetFile::open(&path)?)))
+        Ok(TrainingPositions::new(Datasets::new(vec![Arc::new(DatasetFile::open(&path)?)])?))
     }
 
     fn sampler(siblings: usize, positives: usize) -> Result<Sampler> {

@@ -1,4 +1,4 @@
-//! All data of a run: opened where it is one dataset file, packed into one where it is anything else.
+//! All data of a run: opened where it is dataset files, packed into one where it is anything else.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::datasets::Datasets;
 use super::file::dataset_file::DatasetFile;
 use super::labelled_positions::{LabelledPositions, step};
 use super::pack::{PackOptions, pack};
@@ -43,10 +44,10 @@ pub struct Dataset {
 impl Dataset {
     /// Reads all files. A game's part follows from its content, so it is the same whatever else is read.
     pub fn read(paths: &[PathBuf], sample: usize) -> Result<Self> {
-        let (file, files) = open(paths)?;
-        let part = |split| LabelledPositions::read(&file, split, step(file.len(split), sample));
+        let (data, files) = open(paths)?;
+        let part = |split| LabelledPositions::read(&data, split, step(data.len(split), sample));
         let (calibration, validation) = (part(Split::Calibration)?, part(Split::HeldOut)?);
-        let train = TrainingPositions::new(file);
+        let train = TrainingPositions::new(data);
         let empty = train.len() == 0 || calibration.is_empty() || validation.is_empty();
         ensure!(!empty, "too few games: of a hundred, five are held out, and none were");
         Ok(Self { train, calibration, validation, files, sample })
@@ -55,22 +56,27 @@ impl Dataset {
 
 /// Reads about `limit` positions of the files, of all parts, for measuring on data that no training saw.
 pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
-    let (file, _) = open(paths)?;
-    let every = step(positions_in(&file), limit);
+    let (data, _) = open(paths)?;
+    let every = step(Split::ALL.iter().map(|&split| data.len(split)).sum(), limit);
     let mut read = LabelledPositions::default();
     for split in Split::ALL {
-        read.append(&LabelledPositions::read(&file, split, every)?);
+        read.append(&LabelledPositions::read(&data, split, every)?);
     }
     Ok(read)
 }
 
-fn open(paths: &[PathBuf]) -> Result<(Arc<DatasetFile>, Vec<DataFile>)> {
+fn open(paths: &[PathBuf]) -> Result<(Datasets, Vec<DataFile>)> {
     let inputs = paths.iter().map(|path| Input::new(path, None, View::default()));
     let inputs = inputs.collect::<Result<Vec<_>>>()?;
-    if let [input @ Input { dataset: Some(dataset), .. }] = inputs.as_slice() {
-        let (sha256, positions) = (dataset.sha256(), positions_in(dataset));
-        let file = DataFile { name: input.name(), sha256, positions };
-        return Ok((dataset.clone(), vec![file]));
+    let datasets: Option<Vec<_>> = inputs.iter().map(|input| input.dataset.clone()).collect();
+    if let Some(datasets) = datasets {
+        let described = inputs.iter().zip(&datasets).map(|(input, dataset)| DataFile {
+            name: input.name(),
+            sha256: dataset.sha256(),
+            positions: Split::ALL.iter().map(|&split| dataset.len(split)).sum(),
+        });
+        let files = described.collect();
+        return Ok((Datasets::new(datasets)?, files));
     }
     let file = packed(&inputs)?;
     let sources = file.description().sources.iter();
@@ -80,11 +86,7 @@ fn open(paths: &[PathBuf]) -> Result<(Arc<DatasetFile>, Vec<DataFile>)> {
         positions: source.labels as usize,
     });
     let files = files.collect();
-    Ok((file, files))
-}
-
-fn positions_in(file: &DatasetFile) -> usize {
-    Split::ALL.iter().map(|&split| file.len(split)).sum()
+    Ok((Datasets::new(vec![file])?, files))
 }
 
 /// Packs the inputs into a file without a name: it is gone when this process ends.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::file::dataset_file::DatasetFile;
+use super::datasets::Datasets;
 use super::packed::PackedPosition;
 use super::split::Split;
 
@@ -17,9 +17,9 @@ pub struct LabelledPositions {
 
 impl LabelledPositions {
     /// Every `every`-th family of a part.
-    pub fn read(file: &DatasetFile, split: Split, every: usize) -> Result<Self> {
+    pub fn read(data: &Datasets, split: Split, every: usize) -> Result<Self> {
         let mut read = Self::default();
-        file.families(split, every, |family, number| {
+        data.families(split, every, |family, number| {
             family.positions(0..family.len(), |position| read.positions.push(position))?;
             read.parents.resize(read.positions.len(), number);
             Ok(())

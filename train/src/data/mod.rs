@@ -4,6 +4,7 @@ pub mod batches;
 mod by_label;
 pub mod command;
 pub mod dataset;
+pub mod datasets;
 mod duplicates;
 mod export;
 pub mod family;

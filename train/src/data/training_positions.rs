@@ -1,24 +1,23 @@
-//! The positions that the parameters learn from, read from the mapped file when they are drawn.
+//! The positions that the parameters learn from, read from the mapped files when they are drawn.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use anyhow::Result;
 use cozy_chess::Color;
 
-use super::file::dataset_file::DatasetFile;
+use super::datasets::Datasets;
 use super::label::Label;
 use super::packed::PackedPosition;
 use super::split::Split;
 
-/// The training part of a dataset file, numbered from 0.
+/// The training part of datasets, numbered from 0.
 #[derive(Clone)]
-pub struct TrainingPositions(Arc<DatasetFile>);
+pub struct TrainingPositions(Datasets);
 
 impl TrainingPositions {
-    /// The training part of `file`.
-    pub fn new(file: Arc<DatasetFile>) -> Self {
-        Self(file)
+    /// The training part of `data`.
+    pub fn new(data: Datasets) -> Self {
+        Self(data)
     }
 
     /// How many positions there are.

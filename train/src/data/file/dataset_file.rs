@@ -31,6 +31,7 @@ struct Part {
     first_block: usize,
     starts: Vec<Start>,
     positions: u32,
+    families: u32,
 }
 
 /// A dataset file. Positions and families are numbered by part, each from 0.
@@ -103,6 +104,11 @@ impl DatasetFile {
     /// How many positions a part has.
     pub fn len(&self, split: Split) -> usize {
         self.parts[split as usize].positions as usize
+    }
+
+    /// How many families a part has.
+    pub fn families_in(&self, split: Split) -> usize {
+        self.parts[split as usize].families as usize
     }
 
     /// How many blocks of families it has, over all parts.
@@ -212,7 +218,7 @@ impl Part {
                 position.checked_add(positions as u32).zip(family.checked_add(families as u32));
             (position, family) = next.context("more than 4,294,967,295 positions")?;
         }
-        Ok(Self { first_block, starts, positions: position })
+        Ok(Self { first_block, starts, positions: position, families: family })
     }
 }
 
