@@ -87,7 +87,7 @@ fn integers_stay_close_to_the_definition() -> Result<()> {
     let (weights, config) = sparse_weights()?;
     let features = FeatureBatch::of(config.features, &positions());
     let network = SparseNetwork::new(&config, &weights.parameters)?;
-    let exact = network.forward(&Arc::new(features.clone()), None, None)?;
+    let exact = network.forward(&Arc::new(features.clone()), None)?;
     let exact = weights.axis.cosines(&exact.flatten_all()?.to_vec1()?);
     let mut encoder = QuantisedEncoder::new(&config, &weights.parameters)?;
     let rounded = weights.axis.cosines(&encoder.encode(&Inputs::Features(features))?);
@@ -129,7 +129,7 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
         let parameters = made_up(&config)?;
         let features = FeatureBatch::of(config.features, &positions());
         let network = SparseNetwork::new(&config, &parameters)?;
-        let exact = network.forward(&Arc::new(features.clone()), None, None)?;
+        let exact = network.forward(&Arc::new(features.clone()), None)?;
         let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
         let played =
             QuantisedEncoder::new(&config, &parameters)?.encode(&Inputs::Features(features))?;

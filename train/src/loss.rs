@@ -70,7 +70,7 @@ impl Losses {
         direction: &Tensor,
         bias: &Tensor,
     ) -> Result<LossValues> {
-        let contrastive = self.supervised_contrastive(z, batch.win_probabilities)?;
+        let contrastive = self.supervised_contrastive(z, batch)?;
         let p = Tensor::from_slice(batch.win_probabilities, z.dim(0)?, z.device())?;
         let along = |direction: &Tensor| z.matmul(&direction.unsqueeze(1)?)?.squeeze(1);
         let logits = along(direction)?;
@@ -96,13 +96,15 @@ impl Losses {
     /// the samples within the threshold; a sample without positives adds 0. Soft positives weigh
     /// `1 - d / 2` at a distance of `d` thresholds, and |P(i)| is the sum of the weights.
     ///
-    /// On the CPU the loss and its gradient come from one pass over the similarities.
-    fn supervised_contrastive(&self, z: &Tensor, labels: &[f32]) -> Result<Tensor> {
-        let coordinates: Vec<f32> = labels.iter().map(|&p| self.threshold.coordinate(p)).collect();
-        if z.device().is_cpu() {
+    /// On the CPU the loss and its gradient come from one pass over the similarities. Where there are several
+    /// contrasts, positions of two of them are nothing to one another.
+    fn supervised_contrastive(&self, z: &Tensor, batch: &Labels<'_>) -> Result<Tensor> {
+        let coordinates = batch.win_probabilities.iter().map(|&p| self.threshold.coordinate(p));
+        let coordinates: Vec<f32> = coordinates.collect();
+        if z.device().is_cpu() && batch.contrasts == 1 {
             fused(z, &coordinates, self.soft, self.temperature)
         } else {
-            composed(z, &coordinates, self.soft, self.temperature)
+            composed(z, &coordinates, batch.contrasts, self.soft, self.temperature)
         }
     }
 }
@@ -114,6 +116,8 @@ pub struct Labels<'a> {
     pub win_probabilities: &'a [f32],
     /// Equal for siblings, which are neighbours.
     pub parents: &'a [u32],
+    /// Contrasts that the batch is divided into: of n, a position is in that of its place modulo n.
+    pub contrasts: usize,
 }
 
 /// Siblings are to be put in order where their win probabilities differ by more than this.
@@ -232,13 +236,26 @@ fn contrast(similarities: &mut [f32], coordinates: &[f32], soft: bool, temperatu
     (loss / n as f64) as f32
 }
 
-/// The same loss and gradient (see [`contrast`]) from candle's operations, for every device.
-fn composed(z: &Tensor, coordinates: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
-    let (n, device) = (coordinates.len(), z.device());
-    let embeddings = z.detach();
+/// The same loss and gradient (see [`contrast`]) from candle's operations, for every device, of so many contrasts
+/// side by side.
+fn composed(
+    z: &Tensor,
+    coordinates: &[f32],
+    contrasts: usize,
+    soft: bool,
+    temperature: f32,
+) -> Result<Tensor> {
+    let ((all, dim), device) = (z.dims2()?, z.device());
+    let n = all / contrasts;
+    // One matrix for each contrast: contrasts x n x width.
+    let apart = |rows: &Tensor, width: usize| {
+        rows.reshape((n, contrasts, width))?.transpose(0, 1)?.contiguous()
+    };
+    let embeddings = apart(&z.detach(), dim)?;
     let logits = ((embeddings.matmul(&embeddings.t()?)? - 1.0)? / f64::from(temperature))?;
     let not_self = (1.0 - Tensor::eye(n, logits.dtype(), device)?)?;
-    let coordinates = Tensor::from_slice(coordinates, (n, 1), device)?;
+    let not_self = not_self.broadcast_as(logits.shape())?;
+    let coordinates = apart(&Tensor::from_slice(coordinates, (all, 1), device)?, 1)?;
     let distances = coordinates.broadcast_sub(&coordinates.t()?)?.abs()?;
     let positive = match soft {
         true => (1.0 - (distances * 0.5)?)?.relu()?,
@@ -246,16 +263,17 @@ fn composed(z: &Tensor, coordinates: &[f32], soft: bool, temperature: f32) -> Re
     };
     let positive = (positive * &not_self)?;
     let similar = (logits.exp()? * not_self)?;
-    let (mass, count) = (similar.sum_keepdim(1)?, positive.sum_keepdim(1)?);
+    let (mass, count) = (similar.sum_keepdim(2)?, positive.sum_keepdim(2)?);
     // An anchor without positives has no part in anything.
     let active = count.gt(0f32)?.to_dtype(logits.dtype())?;
     let pulls = (&active / (count + (1.0 - &active)?)?)?;
-    let pulled = ((&logits * &positive)?.sum_keepdim(1)? * &pulls)?;
+    let pulled = ((&logits * &positive)?.sum_keepdim(2)? * &pulls)?;
     let loss = ((mass.log()? * &active)? - pulled)?.mean_all()?;
     let shares = (active / mass)?;
     let both = |anchors: &Tensor| anchors.broadcast_add(&anchors.t()?);
     let slopes = ((similar * both(&shares)?)? - (positive * both(&pulls)?)?)?;
-    let gradient = (slopes.matmul(&embeddings)? / (f64::from(temperature) * n as f64))?;
+    let gradient = (slopes.matmul(&embeddings)? / (f64::from(temperature) * all as f64))?;
+    let gradient = gradient.transpose(0, 1)?.reshape((all, dim))?;
     with_gradient(z, &loss, &gradient)
 }
 
@@ -292,8 +310,10 @@ mod tests {
         let Fixture { n, d, delta, temperature, ref z, ref p, .. } = fixture;
         let z = Var::from_slice(z, (n, d), &Device::Cpu)?;
         let coordinates: Vec<f32> = p.iter().map(|p| p / delta).collect();
-        for loss in [fused, composed] {
-            let loss = loss(&z, &coordinates, false, temperature)?;
+        for loss in [
+            fused(&z, &coordinates, false, temperature)?,
+            composed(&z, &coordinates, 1, false, temperature)?,
+        ] {
             assert!((loss.to_scalar::<f32>()? - fixture.loss).abs() < 1e-5);
             let gradients = loss.backward()?;
             let gradient = gradients.get(&z).expect("tracked").flatten_all()?.to_vec1::<f32>()?;
@@ -311,7 +331,7 @@ mod tests {
         for soft in [false, true] {
             let z = Var::from_slice(&z, (67, 8), &Device::Cpu)?;
             let fused = fused(&z, &coordinates, soft, 0.07)?;
-            let composed = composed(&z, &coordinates, soft, 0.07)?;
+            let composed = composed(&z, &coordinates, 1, soft, 0.07)?;
             let difference = (fused.to_scalar::<f32>()? - composed.to_scalar::<f32>()?).abs();
             assert!(difference < 1e-4, "{difference}");
             let (fused, composed) = (fused.backward()?, composed.backward()?);
@@ -325,10 +345,35 @@ mod tests {
     }
 
     #[test]
+    fn contrasts_side_by_side_are_as_each_by_itself() -> Result<()> {
+        let (z, labels) = batch(66);
+        let coordinates: Vec<f32> = labels.iter().map(|p| p / 0.05).collect();
+        let z = Var::from_slice(&z, (66, 8), &Device::Cpu)?;
+        let together = composed(&z, &coordinates, 3, false, 0.07)?;
+        let mut sum = 0.0;
+        let gradients = together.backward()?;
+        let found = gradients.get(&z).expect("tracked");
+        for contrast in 0..3u32 {
+            let places: Vec<u32> = (contrast..66).step_by(3).collect();
+            let mine: Vec<f32> = places.iter().map(|&place| coordinates[place as usize]).collect();
+            let places = Tensor::new(places, &Device::Cpu)?;
+            let part = Var::from_tensor(&z.index_select(&places, 0)?)?;
+            let loss = (fused(&part, &mine, false, 0.07)? / 3.0)?;
+            sum += loss.to_scalar::<f32>()?;
+            let gradients = loss.backward()?;
+            let expected = gradients.get(&part).expect("tracked");
+            let difference = (found.index_select(&places, 0)? - expected)?.abs()?.max_all()?;
+            assert!(difference.to_scalar::<f32>()? < 1e-5, "{difference}");
+        }
+        assert!((together.to_scalar::<f32>()? - sum).abs() < 1e-5);
+        Ok(())
+    }
+
+    #[test]
     fn every_gradient_matches_finite_differences() -> Result<()> {
         let (z, labels) = batch(12);
         let parents = [0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4];
-        let labels = Labels { win_probabilities: &labels, parents: &parents };
+        let labels = Labels { win_probabilities: &labels, parents: &parents, contrasts: 1 };
         let only = Losses {
             threshold: PositiveThreshold { delta: 0.2, delta_equal: 0.1 },
             temperature: 0.5,
@@ -372,8 +417,11 @@ mod tests {
     #[test]
     fn a_sample_without_positives_adds_nothing() -> Result<()> {
         let z = Tensor::new(&[[1f32, 0.0], [0.0, 1.0]], &Device::Cpu)?;
-        for loss in [fused, composed] {
-            assert_eq!(loss(&z, &[0.0, 16.0], false, 0.07)?.to_scalar::<f32>()?, 0.0);
+        let coordinates = [0.0, 16.0];
+        for loss in
+            [fused(&z, &coordinates, false, 0.07)?, composed(&z, &coordinates, 1, false, 0.07)?]
+        {
+            assert_eq!(loss.to_scalar::<f32>()?, 0.0);
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod catch_panic;
 mod checkpoint;
 mod data;
+mod dense_table;
 mod early_stopping;
 mod export;
 mod flat_parameters;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
 use azimuth::encoder::sparse::SparseNetwork;
-use azimuth::encoder::sparse::features::{FeatureSet, PIECE_SQUARES};
+use azimuth::encoder::sparse::device_sums::DeviceSums;
+use azimuth::encoder::sparse::features::FeatureSet;
 use azimuth::encoder::sparse::quantised::largest_playable_value;
-use azimuth::encoder::transformer::{Dropout, Trace, Transformer, token_ids};
+use azimuth::encoder::transformer::{self, Dropout, Transformer, token_ids};
 use azimuth::encoder::{Architecture, Inputs};
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
@@ -18,6 +19,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::checkpoint::Checkpoint;
 use crate::data::sampler::{Batch, BatchPart};
+use crate::dense_table::DenseTable;
 use crate::flat_parameters::FlatParameters;
 use crate::loss::{Labels, LossValues, Losses};
 use crate::optimizer::Step;
@@ -45,11 +47,27 @@ enum Network {
     Sparse(SparseNetwork),
 }
 
+/// The sparse encoder's feature table.
+enum Table {
+    /// On the CPU, where only the rows present are touched.
+    Rows(FactoredTable),
+    /// On a device.
+    Dense(DenseTable),
+}
+
 /// A batch in the space, and what leads from there back to the parameters.
 struct Embedded {
     /// Unit embeddings (batch x D), f32, that losses are to be made of.
     z: Tensor,
-    trace: Option<Trace>,
+    trace: Trace,
+}
+
+/// What was computed on the way to the space by operations that candle knows no way back through.
+enum Trace {
+    Nothing,
+    Transformer(transformer::Trace),
+    /// The feature sums and their activations, at which candle's way back ends.
+    Sums(DeviceSums, Tensor),
 }
 
 /// An encoder whose parameters move.
@@ -59,20 +77,32 @@ pub struct Model {
     network: Network,
     variables: BTreeMap<String, Var>,
     optimizer: DenseOptimizer,
-    /// The sparse encoder's table on the CPU, where only the rows present are touched.
-    table: Option<FactoredTable>,
+    table: Option<Table>,
     dropout: f32,
 }
 
 impl Model {
     /// Fresh parameters drawn from `seed`; a transformer computes in `dtype`, and its parameters move in
-    /// f32. Batches come in `parts`.
+    /// f32. Batches come in `parts`; on a device in one.
     pub fn new(
         architecture: &Architecture,
         device: &Device,
         dtype: DType,
         dropout: f32,
         parts: usize,
+        seed: u64,
+    ) -> Result<Self> {
+        let parts = device.is_cpu().then_some(parts);
+        Self::with_table(architecture, device, dtype, dropout, parts, seed)
+    }
+
+    /// A sparse encoder's table is made for batches in `parts`, or for a device where there are none.
+    fn with_table(
+        architecture: &Architecture,
+        device: &Device,
+        dtype: DType,
+        dropout: f32,
+        parts: Option<usize>,
         seed: u64,
     ) -> Result<Self> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -94,29 +124,29 @@ impl Model {
                 for spec in config.parameters() {
                     if spec.name == TABLE {
                         let width = spec.shape[1];
-                        let largest = largest_playable_value(config.features);
-                        let draw = |count| draw(spec.init, count, &mut rng);
-                        if device.is_cpu() {
-                            table = Some(FactoredTable::new(
-                                config.features,
-                                width,
-                                parts,
-                                largest,
-                                draw,
-                            )?);
-                        } else {
-                            let (own, shared) = dense_table(config.features, width, device, draw)?;
-                            variables.insert(SHARED.to_owned(), shared);
-                            variables.insert(spec.name, own);
-                        }
+                        let (set, draw) =
+                            (config.features, |count| draw(spec.init, count, &mut rng));
+                        table = Some(match parts {
+                            Some(parts) => {
+                                Table::Rows(FactoredTable::new(set, width, parts, draw)?)
+                            }
+                            None => Table::Dense(DenseTable::new(set, width, device, draw)?),
+                        });
                     } else {
                         let variable = variable(&spec, device, &mut rng)?;
                         variables.insert(spec.name, variable);
                     }
                 }
+                match &table {
+                    Some(Table::Dense(table)) => {
+                        variables.insert(TABLE.to_owned(), table.own().clone());
+                        variables.insert(SHARED.to_owned(), table.shared().clone());
+                    }
+                    Some(Table::Rows(_)) | None => (),
+                }
                 let mut parameters: Vec<(String, Tensor)> =
                     variables.iter().map(|(n, v)| (n.clone(), v.as_tensor().clone())).collect();
-                if let Some(table) = &table {
+                if let Some(Table::Rows(table)) = &table {
                     parameters.push((TABLE.to_owned(), table.table().clone()));
                 }
                 Network::Sparse(SparseNetwork::new(config, &Parameters::new(parameters))?)
@@ -151,7 +181,7 @@ impl Model {
         losses: &Losses,
         seed: u64,
     ) -> Result<(GradStore, LossValues)> {
-        if let Some(table) = &self.table {
+        if let Some(Table::Rows(table)) = &self.table {
             table.prepare(batch.iter().filter_map(|part| part.inputs.features()))?;
         }
         let parts = batch.len();
@@ -183,8 +213,9 @@ impl Model {
         parts: usize,
         seed: u64,
     ) -> Result<(GradStore, LossValues)> {
-        let embedded = self.forward(place, part.inputs, seed)?;
-        let labels = Labels { win_probabilities: &part.labels, parents: &part.parents };
+        let BatchPart { inputs, labels, parents, contrasts } = part;
+        let labels = Labels { win_probabilities: &labels, parents: &parents, contrasts };
+        let embedded = self.forward(place, inputs, seed)?;
         let (direction, bias) = self.readout();
         let found = losses.of(&embedded.z, &labels, direction, bias)?.scaled(1.0 / parts as f64)?;
         Ok((self.backward(embedded, &found.total)?, found))
@@ -193,11 +224,23 @@ impl Model {
     /// The gradient of `loss`, made of `embedded`.
     fn backward(&self, embedded: Embedded, loss: &Tensor) -> Result<GradStore> {
         let mut gradients = loss.backward()?;
-        if let (Network::Transformer(network, flat), Some(trace)) = (&self.network, embedded.trace)
-        {
-            let slopes = gradients.get(&embedded.z).context("the loss has no gradient")?.clone();
-            let flattened = flat.flatten(network.backward(trace, &slopes)?)?;
-            gradients.insert(flat.master(), flattened);
+        let of = |gradients: &GradStore, tensor: &Tensor| {
+            gradients.get(tensor).cloned().context("the loss has no gradient")
+        };
+        match (&self.network, embedded.trace, &self.table) {
+            (Network::Transformer(network, flat), Trace::Transformer(trace), _) => {
+                let slopes = of(&gradients, &embedded.z)?;
+                let flattened = flat.flatten(network.backward(trace, &slopes)?)?;
+                gradients.insert(flat.master(), flattened);
+            }
+            (_, Trace::Sums(sums, activations), Some(Table::Dense(table))) => {
+                let slopes = of(&gradients, &activations)?;
+                let (own, bias) = sums.backward(&slopes, table.own().dim(0)?)?;
+                gradients.insert(table.shared(), table.shared_gradient(&own)?);
+                gradients.insert(table.own(), own);
+                gradients.insert(&self.variables[FEATURE_BIAS], bias);
+            }
+            _ => (),
         }
         Ok(gradients)
     }
@@ -209,14 +252,21 @@ impl Model {
                 let ids = token_ids(&tokens, &self.device)?;
                 let trace = network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
                 let z = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
-                Ok(Embedded { z, trace: Some(trace) })
+                Ok(Embedded { z, trace: Trace::Transformer(trace) })
             }
-            (Network::Sparse(network), Inputs::Features(features)) => {
-                let folded = self.folded_table()?;
-                let sink = self.table.as_ref().map(|table| table.sink(place));
-                let z = network.forward(&Arc::new(features), folded.as_ref(), sink)?;
-                Ok(Embedded { z, trace: None })
-            }
+            (Network::Sparse(network), Inputs::Features(features)) => match &self.table {
+                Some(Table::Dense(table)) => {
+                    let sums = network.device_sums(&features, &table.folded()?)?;
+                    let activations = Var::from_tensor(&sums.activations()?)?.as_tensor().clone();
+                    let z = network.after_sums(&activations, &features)?;
+                    Ok(Embedded { z, trace: Trace::Sums(sums, activations) })
+                }
+                Some(Table::Rows(table)) => {
+                    let z = network.forward(&Arc::new(features), Some(table.sink(place)))?;
+                    Ok(Embedded { z, trace: Trace::Nothing })
+                }
+                None => unreachable!("a sparse encoder has a table"),
+            },
             _ => unreachable!("batches are made for the architecture"),
         }
     }
@@ -229,14 +279,19 @@ impl Model {
     /// Moves all parameters against `gradients`, cut to length `clip`.
     pub fn step(&mut self, gradients: &GradStore, mut step: Step, clip: Option<f64>) -> Result<()> {
         if let Some(longest) = clip {
-            let rows = self.table.as_ref().map_or(0.0, FactoredTable::squared_gradient);
+            let rows = match &self.table {
+                Some(Table::Rows(table)) => table.squared_gradient(),
+                _ => 0.0,
+            };
             step = step.clipped(longest, self.optimizer.squared_gradient(gradients)? + rows);
         }
         self.optimizer.step(gradients, step)?;
         if let Network::Transformer(_, flat) = &self.network {
             flat.refresh()?;
+            // Every step in a device's queue has memory of its own, and one of these takes gigabytes.
+            self.device.synchronize()?;
         }
-        if let Some(table) = &mut self.table {
+        if let Some(Table::Rows(table)) = &mut self.table {
             table.step(step);
         }
         Ok(())
@@ -249,8 +304,9 @@ impl Model {
             return copied(flat.parameters()?.iter().map(|(n, t)| (n.clone(), t.clone())));
         }
         let table = match &self.table {
-            Some(table) => Some(table.whole()?),
-            None => self.folded_table()?,
+            Some(Table::Rows(table)) => Some(table.whole()?),
+            Some(Table::Dense(table)) => Some(table.folded()?),
+            None => None,
         };
         let largest = features(&self.architecture).map_or(f32::MAX, largest_playable_value);
         let tensors = self.architecture.parameters().into_iter().map(|spec| {
@@ -274,34 +330,10 @@ impl Model {
         Ok(values.iter().filter(|value| value.abs() >= largest).count())
     }
 
-    /// Own plus shared rows where both are dense variables.
-    fn folded_table(&self) -> Result<Option<Tensor>> {
-        let (Some(own), Some(shared), Some(set)) =
-            (self.variables.get(TABLE), self.variables.get(SHARED), features(&self.architecture))
-        else {
-            return Ok(None);
-        };
-        let mut table = own.as_tensor().clone();
-        let rows = set.rows();
-        for part in 0..set.most_shared() {
-            // Rows that share nothing more read the row of zeros at the end.
-            let none = set.shared_rows() as u32;
-            let ids: Vec<u32> = (0..rows)
-                .map(|row| set.shared(row).nth(part).map_or(none, |shared| shared as u32))
-                .collect();
-            let zeros = Tensor::zeros((1, shared.dim(1)?), DType::F32, &self.device)?;
-            let padded = Tensor::cat(&[shared.as_tensor(), &zeros], 0)?;
-            let ids = Tensor::from_vec(ids, rows, &self.device)?;
-            table = (table + padded.index_select(&ids, 0)?)?;
-        }
-        let largest = largest_playable_value(set);
-        Ok(Some(table.clamp(-largest, largest)?))
-    }
-
     /// Everything that a checkpoint holds of the model.
     pub fn state(&self) -> Result<Vec<(String, Tensor)>> {
         let mut state: Vec<_> = self.optimizer.state().collect();
-        if let Some(table) = &self.table {
+        if let Some(Table::Rows(table)) = &self.table {
             state.extend(table.state()?);
         }
         Ok(state)
@@ -311,7 +343,7 @@ impl Model {
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         let take = |name: &str| checkpoint.tensor(name);
         self.optimizer.restore(&take)?;
-        if let Some(table) = &mut self.table {
+        if let Some(Table::Rows(table)) = &mut self.table {
             table.restore(&take)?;
         }
         if let Network::Transformer(_, flat) = &self.network {
@@ -334,21 +366,6 @@ fn features(architecture: &Architecture) -> Option<FeatureSet> {
     }
 }
 
-/// A table's own rows and those that they share as dense variables. They begin as on the CPU: what rows
-/// share is drawn, their own values are 0.
-fn dense_table(
-    set: FeatureSet,
-    width: usize,
-    device: &Device,
-    mut draw: impl FnMut(usize) -> Result<Vec<f32>>,
-) -> Result<(Var, Var)> {
-    let pieces = Tensor::from_vec(draw(PIECE_SQUARES * width)?, (PIECE_SQUARES, width), device)?;
-    let more = set.shared_rows() - PIECE_SQUARES;
-    let rest = Tensor::zeros((more, width), DType::F32, device)?;
-    let shared = Var::from_tensor(&Tensor::cat(&[&pieces, &rest], 0)?)?;
-    Ok((Var::zeros((set.rows(), width), DType::F32, device)?, shared))
-}
-
 fn variable(spec: &ParameterSpec, device: &Device, rng: &mut Xoshiro256PlusPlus) -> Result<Var> {
     let values = draw(spec.init, spec.shape.iter().product(), rng)?;
     Ok(Var::from_vec(values, spec.shape.as_slice(), device)?)
@@ -369,11 +386,13 @@ fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f3
 #[cfg(test)]
 mod tests {
     use azimuth::encoder::InputKind;
+    use azimuth::encoder::sparse::SparseConfig;
     use azimuth::encoder::transformer::TransformerConfig;
     use cozy_chess::Board;
 
     use super::*;
     use crate::optimizer::{OptimizerKind, Schedule};
+    use crate::positive_threshold::PositiveThreshold;
 
     /// The mean squared distance of all embeddings from the first axis after some steps towards it.
     fn taught(dtype: DType) -> Result<(f32, Model)> {
@@ -400,6 +419,70 @@ mod tests {
             model.step(&gradients, schedule.step(step), None)?;
         }
         Ok((distance, model))
+    }
+
+    /// A batch of two kinds of positions, which are to be told apart, and the parameters after some steps.
+    fn taught_sparse(parts: Option<usize>) -> Result<(f32, Parameters)> {
+        let architecture = Architecture::Sparse(SparseConfig {
+            features: "attack-states-8+threats+king-buckets-4".parse()?,
+            accumulator: 128,
+            embedding_dim: 8,
+            heads: 4,
+            middle_layers: 2,
+        });
+        let device = &Device::Cpu;
+        let mut model = Model::with_table(&architecture, device, DType::F32, 0.0, parts, 3)?;
+        let mut inputs = Inputs::new(architecture.input_kind());
+        for number in 0..6 {
+            inputs.push(&Board::chess960_startpos(number * 100));
+        }
+        for fen in ["8/2k5/8/3q4/8/8/4R3/4K3 w - - 0 1", "8/2k5/8/3n4/8/8/4R3/4K3 b - - 0 1"] {
+            inputs.push(&fen.parse().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
+        }
+        let labels = vec![0.5, 0.5, 0.52, 0.48, 0.5, 0.5, 0.1, 0.2];
+        let losses = Losses {
+            threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
+            temperature: 0.07,
+            soft: false,
+            contrastive: 1.0,
+            regression: 100.0,
+            cosine: 0.0,
+            ranking: 0.0,
+        };
+        let schedule = Schedule {
+            // Adam would make a step of what is left of sums that cancel out.
+            rule: OptimizerKind::Sgd,
+            learning_rate: 1e-3,
+            warmup: 1,
+            steps: 5,
+            weight_decay: 0.0,
+        };
+        let mut loss = f32::NAN;
+        for step in 0..schedule.steps {
+            let part = BatchPart {
+                inputs: inputs.clone(),
+                labels: labels.clone(),
+                parents: vec![0; labels.len()],
+                contrasts: 1,
+            };
+            let (gradients, found) = model.gradients(vec![part], &losses, step)?;
+            loss = found.total.to_scalar()?;
+            model.step(&gradients, schedule.step(step), Some(10.0))?;
+        }
+        Ok((loss, model.parameters()?))
+    }
+
+    #[test]
+    fn a_table_for_a_device_learns_as_one_of_rows() -> Result<()> {
+        let ((rows_loss, rows), (dense_loss, dense)) =
+            (taught_sparse(Some(1))?, taught_sparse(None)?);
+        assert!((rows_loss - dense_loss).abs() < 1e-2 * rows_loss, "{rows_loss} {dense_loss}");
+        for name in ["features.weight", "features.bias", "middle.weight", "projection.bias"] {
+            let difference = (rows.get(name)? - dense.get(name)?)?.abs()?.max_all()?;
+            let difference = difference.to_scalar::<f32>()?;
+            assert!(difference < 2e-3, "{name}: {difference}");
+        }
+        Ok(())
     }
 
     #[test]

@@ -99,7 +99,8 @@ pub struct RunOptions {
     /// So many neighbours come in one batch, side by side: children of one parent are neighbours.
     #[arg(long, default_value_t = 1)]
     siblings: usize,
-    /// Parts of a step, each a contrast of its own, that threads compute side by side (sparse encoder on a CPU).
+    /// Parts of a step, each a contrast of its own, that threads compute side by side; on a device, which computes
+    /// them together, a contrast of 1024 is enough (sparse encoder).
     #[arg(long, default_value_t = 1)]
     parts: usize,
     /// Difference of win probability below which two positions are positives.

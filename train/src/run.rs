@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
-use crate::data::batches::Batches;
+use crate::data::batches::{Batches, Cores};
 use crate::data::dataset::{DataFile, Dataset};
 use crate::data::sampler::{Sampler, Sampling};
 use crate::early_stopping::EarlyStopping;
@@ -163,8 +163,11 @@ pub fn train(
     let steps = config.schedule.steps;
     let (positions, threshold) = (data.train.clone(), config.losses.threshold);
     let Config { architecture, sampling, seed, .. } = config;
-    let sampler = Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed)?;
-    let mut batches = Batches::prepare(sampler, first..steps);
+    let on_cpu = compute.device.is_cpu();
+    let sampler =
+        Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?;
+    let cores = if on_cpu { Cores::Shared } else { Cores::Free };
+    let mut batches = Batches::prepare(sampler, first..steps, cores);
 
     let mut progress = Progress::new(first, steps)?;
     let mut until_checkpoint = Stopwatch::start(output.checkpoint_every, first);

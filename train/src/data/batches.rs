@@ -13,7 +13,16 @@ use super::sampler::{Batch, Sampler};
 const READY: usize = 8;
 
 /// Threads that prepare batches at most.
-const MAX_THREADS: usize = 8;
+const MAX_THREADS: usize = 32;
+
+/// Who else needs the machine's cores.
+#[derive(Clone, Copy)]
+pub enum Cores {
+    /// The training itself: one thread in four prepares batches.
+    Shared,
+    /// Nobody, since a device trains: all but one do.
+    Free,
+}
 
 /// Batches in the order of their steps.
 pub struct Batches {
@@ -22,10 +31,14 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Starts the threads that prepare the batches of `steps`: one for every four of the machine's.
-    pub fn prepare(sampler: Sampler, steps: Range<u64>) -> Self {
+    /// Starts the threads that prepare the batches of `steps`.
+    pub fn prepare(sampler: Sampler, steps: Range<u64>, cores: Cores) -> Self {
         let all = thread::available_parallelism().map_or(1, usize::from);
-        Self::on_threads(sampler, steps, (all / 4).clamp(1, MAX_THREADS))
+        let threads = match cores {
+            Cores::Shared => all / 4,
+            Cores::Free => all - 1,
+        };
+        Self::on_threads(sampler, steps, threads.clamp(1, MAX_THREADS))
     }
 
     fn on_threads(sampler: Sampler, steps: Range<u64>, threads: usize) -> Self {
@@ -96,7 +109,7 @@ mod tests {
         let sampling = Sampling { anchors: 7, positives, siblings, parts: 1, mirror: true };
         let threshold = PositiveThreshold { delta: 0.1, delta_equal: 0.1 };
         let architecture = Architecture::Transformer(TransformerConfig::mini());
-        Sampler::new(data()?, architecture, sampling, threshold, 5)
+        Sampler::new(data()?, architecture, sampling, threshold, 5, false)
     }
 
     /// Tokens, labels and parents of a batch.

@@ -23,7 +23,7 @@ pub struct Sampling {
     pub positives: usize,
     /// So many neighbours come together; children of one parent are neighbours.
     pub siblings: usize,
-    /// Parts of a step that are computed side by side, each a contrast of its own.
+    /// Parts of a step, each a contrast of its own; on the CPU computed side by side, on a device together.
     #[serde(default = "one")]
     pub parts: usize,
     /// Exchange the a-file with the h-file, and so on, in every second position (features only).
@@ -45,6 +45,8 @@ pub struct BatchPart {
     pub labels: Vec<f32>,
     /// Equal for siblings.
     pub parents: Vec<u32>,
+    /// Contrasts that the positions are divided into: of n, one is in that of its place modulo n.
+    pub contrasts: usize,
 }
 
 /// Draws batches. Of the data nothing is kept in memory.
@@ -53,25 +55,28 @@ pub struct Sampler {
     architecture: Architecture,
     sampling: Sampling,
     seed: u64,
+    /// All of a step comes as one part.
+    together: bool,
     /// Where positives are drawn from, where they are.
     by_label: Option<ByLabel>,
 }
 
 impl Sampler {
-    /// Draws from `data`.
+    /// Draws from `data`; a step's parts come each by itself, or `together` as one.
     pub fn new(
         data: TrainingPositions,
         architecture: Architecture,
         sampling: Sampling,
         threshold: PositiveThreshold,
         seed: u64,
+        together: bool,
     ) -> Result<Self> {
         let perspective = architecture.perspective();
         let by_label = match sampling.positives {
             0 => None,
             _ => Some(ByLabel::new(&data, perspective, threshold)?),
         };
-        Ok(Self { data, architecture, sampling, seed, by_label })
+        Ok(Self { data, architecture, sampling, seed, together, by_label })
     }
 
     /// The batch of a step.
@@ -89,7 +94,14 @@ impl Sampler {
                 }
             }
         }
-        let size = chosen.len().div_ceil(self.sampling.parts);
+        let parts = self.sampling.parts;
+        if self.together {
+            // Contrasts are of one size.
+            let contrasts = parts.min(chosen.len());
+            chosen.truncate(chosen.len() / contrasts * contrasts);
+            return Ok(vec![BatchPart { contrasts, ..self.part(&mut chosen, &mut rng)? }]);
+        }
+        let size = chosen.len().div_ceil(parts);
         chosen.chunks_mut(size).map(|part| self.part(part, &mut rng)).collect()
     }
 
@@ -108,6 +120,7 @@ impl Sampler {
             inputs: self.inputs(chosen, rng)?,
             labels: chosen.iter().map(label).collect(),
             parents: chosen.iter().map(|(_, parent)| *parent).collect(),
+            contrasts: 1,
         })
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Result;
 use azimuth::encoder::sparse::embedding_bag::{GradientSink, RowGradients};
 use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
+use azimuth::encoder::sparse::quantised::largest_playable_value;
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
 
@@ -89,13 +90,11 @@ pub struct FactoredTable {
 
 impl FactoredTable {
     /// Begins with shared parts drawn by `draw`, which gives as many values as it is asked for, and
-    /// with nothing of their own for the rows. Gradients come in `parts`; what the network reads is cut to
-    /// `largest`, either sign.
+    /// with nothing of their own for the rows. Gradients come in `parts`.
     pub fn new(
         set: FeatureSet,
         width: usize,
         parts: usize,
-        largest: f32,
         draw: impl FnOnce(usize) -> Result<Vec<f32>>,
     ) -> Result<Self> {
         let (rows, shared_rows) = (set.rows(), set.shared_rows());
@@ -106,7 +105,7 @@ impl FactoredTable {
         Ok(Self {
             set,
             width,
-            largest,
+            largest: largest_playable_value(set),
             own: Moving::new(vec![0.0; rows * width]),
             shared: Moving::new(shared),
             shared_gradients: each(&|| RowGradients::new(shared_rows, width)),

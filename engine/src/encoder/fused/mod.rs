@@ -1,11 +1,12 @@
-//! Operations of the transformer that candle has no fused kernels for: attention with its softmax, bias +
+//! Operations that candle has no fused kernels for. Of the transformer: attention with its softmax, bias +
 //! exact GELU, and residual + layer norm, each with the bias of the matrix product before it, its dropout,
 //! and its gradient; and token embedding with positional embedding. Each is one pass: f32 on the CPU; f32,
-//! f16 and bf16 on CUDA.
+//! f16 and bf16 on CUDA. Of the sparse encoder, in training on CUDA: its feature sums with their activations.
 //!
 //! [`mod@reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
 //! head wider than the kernels take, say), and tests hold the fused ones to them.
 
+mod bags;
 mod column_sums;
 mod cpu;
 #[cfg(any(feature = "cuda", test))]
@@ -15,8 +16,9 @@ mod layer_norm;
 pub mod numerics;
 pub mod reference;
 
-use candle_core::{DType, Result, Tensor};
+use candle_core::{DType, Result, Tensor, bail};
 
+pub use bags::Bags;
 pub use column_sums::column_sums;
 pub use dropout_mask::DropoutMask;
 pub use layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
@@ -132,6 +134,39 @@ pub fn add_norm_back(
             cuda::add_norm_back(x, branch, parameters, mask, gradient)
         }
         _ => reference::add_norm_back(x, branch, parameters, mask, gradient),
+    }
+}
+
+/// Activations `clamp(x, 0, 1)²` of the sums x of `bias` (H) and the rows of `table` (rows x H) in each of the
+/// `bags`: (bags x H).
+pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tensor> {
+    match path(table) {
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_sums(table)? => cuda::activated_sums(table, bias, bags),
+        Path::Cpu => cpu::activated_sums(table, bias, bags),
+        _ => bail!(
+            "feature sums of {:?} {}: no kernel for them",
+            table.shape(),
+            table.dtype().as_str()
+        ),
+    }
+}
+
+/// Gradients of [`activated_sums`] along the table, which has `rows`, and the bias, given that of the
+/// `activations` that it found. Sums of many threads: their last digits differ from run to run.
+pub fn activated_sums_back(
+    activations: &Tensor,
+    gradient: &Tensor,
+    bags: &Bags,
+    rows: usize,
+) -> Result<(Tensor, Tensor)> {
+    match path(activations) {
+        #[cfg(feature = "cuda")]
+        Path::Cuda if cuda::takes_sums(activations)? => {
+            cuda::activated_sums_back(activations, gradient, bags, rows)
+        }
+        Path::Cpu => cpu::activated_sums_back(activations, gradient, bags, rows),
+        _ => bail!("gradient of feature sums {:?}: no kernel for it", activations.shape()),
     }
 }
 

@@ -1,9 +1,8 @@
 //! The embedding bag, feature sums and their activations as one operation: for every position the rows of its
 //! active features, added up, clipped and squared.
 //!
-//! On the CPU its backward pass writes only the rows that were present and hands them over in a
-//! [`RowGradients`] instead of a gradient as large as the table. Elsewhere the same sum is composed
-//! of candle's own operations and its gradient is dense.
+//! Its backward pass writes only the rows that were present and hands them over in a [`RowGradients`] instead of a
+//! gradient as large as the table. That is for the CPU; for devices see [`super::device_sums`].
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -82,7 +81,7 @@ pub type GradientSink = Arc<Mutex<RowGradients>>;
 
 /// Activations of the feature sums: `clamp(x, 0, 1)²` of the sums of the active rows of `table`
 /// (rows x H) plus `bias` (H) for each position, side to move first: batch x 2H. `sink` takes the
-/// gradient of the table on the CPU.
+/// gradient of the table.
 pub fn activated_bag(
     table: &Tensor,
     bias: &Tensor,
@@ -90,31 +89,9 @@ pub fn activated_bag(
     sink: Option<&GradientSink>,
 ) -> Result<Tensor> {
     let width = table.dim(1)?;
-    let activations = if table.device().is_cpu() {
-        let op = ActivatedBag { features: features.clone(), sink: sink.cloned() };
-        table.contiguous()?.apply_op2(&bias.contiguous()?, op)?
-    } else {
-        composed(table, features)?.broadcast_add(bias)?.clamp(0f32, 1f32)?.sqr()?
-    };
+    let op = ActivatedBag { features: features.clone(), sink: sink.cloned() };
+    let activations = table.contiguous()?.apply_op2(&bias.contiguous()?, op)?;
     activations.reshape((features.len(), 2 * width))
-}
-
-/// The same sum from candle's operations: rows gathered with padding, then added up.
-fn composed(table: &Tensor, features: &FeatureBatch) -> Result<Tensor> {
-    let (rows, width) = table.dims2()?;
-    let longest = features.iter().map(|features| features.own.len()).max().unwrap_or(0);
-    let mut ids = vec![rows as u32; features.len() * 2 * longest];
-    for (bag, sides) in ids.chunks_exact_mut(2 * longest.max(1)).zip(features.iter()) {
-        let (own, other) = bag.split_at_mut(longest);
-        own.iter_mut().zip(sides.own).for_each(|(id, &row)| *id = row.into());
-        other.iter_mut().zip(sides.other).for_each(|(id, &row)| *id = row.into());
-    }
-    let ids = Tensor::from_vec(ids, features.len() * 2 * longest, table.device())?;
-    let padding = Tensor::zeros((1, width), table.dtype(), table.device())?;
-    Tensor::cat(&[table, &padding], 0)?
-        .index_select(&ids, 0)?
-        .reshape((features.len() * 2, longest, width))?
-        .sum(1)
 }
 
 struct ActivatedBag {
@@ -218,6 +195,24 @@ mod tests {
     use super::*;
     use crate::encoder::sparse::features::FeatureSet;
     use crate::placement::Placement;
+
+    /// The same sum from candle's operations: rows gathered with padding, then added up.
+    fn composed(table: &Tensor, features: &FeatureBatch) -> Result<Tensor> {
+        let (rows, width) = table.dims2()?;
+        let longest = features.iter().map(|features| features.own.len()).max().unwrap_or(0);
+        let mut ids = vec![rows as u32; features.len() * 2 * longest];
+        for (bag, sides) in ids.chunks_exact_mut(2 * longest.max(1)).zip(features.iter()) {
+            let (own, other) = bag.split_at_mut(longest);
+            own.iter_mut().zip(sides.own).for_each(|(id, &row)| *id = row.into());
+            other.iter_mut().zip(sides.other).for_each(|(id, &row)| *id = row.into());
+        }
+        let ids = Tensor::from_vec(ids, features.len() * 2 * longest, table.device())?;
+        let padding = Tensor::zeros((1, width), table.dtype(), table.device())?;
+        Tensor::cat(&[table, &padding], 0)?
+            .index_select(&ids, 0)?
+            .reshape((features.len() * 2, longest, width))?
+            .sum(1)
+    }
 
     #[test]
     fn values_and_gradients_equal_those_of_candles_operations() -> anyhow::Result<()> {

@@ -5,6 +5,7 @@
 
 mod accumulator;
 mod config;
+pub mod device_sums;
 mod direction;
 pub mod embedding_bag;
 pub mod features;

@@ -7,6 +7,7 @@ use candle_core::{Module, Result as CandleResult, Tensor};
 use candle_nn::Linear;
 
 use super::config::{HIDDEN, SparseConfig, head};
+use super::device_sums::DeviceSums;
 use super::embedding_bag::{GradientSink, activated_bag};
 use super::features::FeatureBatch;
 use super::head_layers::{AllLayers, unit_embeddings};
@@ -39,21 +40,32 @@ impl SparseNetwork {
         })
     }
 
-    /// Unit embeddings (batch x D). `table` overrides the stored one where it is recomputed from
-    /// others at every step; `sink` takes the table's gradient on the CPU. Positions of one head
-    /// should be neighbours: each run of them is one matrix product.
+    /// Unit embeddings (batch x D) on the CPU; `sink` takes the table's gradient.
     pub fn forward(
         &self,
         features: &Arc<FeatureBatch>,
-        table: Option<&Tensor>,
         sink: Option<&GradientSink>,
     ) -> CandleResult<Tensor> {
-        let active = activated_bag(table.unwrap_or(&self.table), &self.bias, features, sink)?;
-        let heads: Vec<usize> = features.iter().map(|f| head(f.pieces, self.heads)).collect();
-        if active.device().is_cpu() {
-            return unit_embeddings(&active, &self.layers(), heads);
-        }
-        self.composed(&active, &heads)
+        let active = activated_bag(&self.table, &self.bias, features, sink)?;
+        unit_embeddings(&active, &self.layers(), self.heads_of(features))
+    }
+
+    /// Feature sums on a device, of the rows of `table` in place of the stored one.
+    pub fn device_sums(&self, features: &FeatureBatch, table: &Tensor) -> CandleResult<DeviceSums> {
+        DeviceSums::new(features, table, &self.bias.detach())
+    }
+
+    /// Unit embeddings (batch x D) on any device, given the activations of the feature sums (batch x 2H).
+    pub fn after_sums(
+        &self,
+        activations: &Tensor,
+        features: &FeatureBatch,
+    ) -> CandleResult<Tensor> {
+        self.composed(activations, &self.heads_of(features))
+    }
+
+    fn heads_of(&self, features: &FeatureBatch) -> Vec<usize> {
+        features.iter().map(|features| head(features.pieces, self.heads)).collect()
     }
 
     fn layers(&self) -> AllLayers<'_> {
@@ -65,40 +77,42 @@ impl SparseNetwork {
         }
     }
 
-    /// The layers after the sums, of candle's operations.
+    /// The layers after the sums, of candle's operations: every head is computed for every position, which on a
+    /// device costs less than to tell them apart, and all but one are then left out.
     fn composed(&self, active: &Tensor, heads: &[usize]) -> CandleResult<Tensor> {
-        let mut first = 0;
-        let mut outputs = Vec::new();
-        for run in heads.chunk_by(|a, b| a == b) {
-            let active = part(active, first, run.len())?;
-            let mut hidden = self.layer(&self.hidden, run[0])?.forward(&active)?.relu()?;
-            if let Some(middle) = &self.middle {
-                let all = self.layer(middle, run[0])?;
-                for number in 0..all.weight().dim(0)? / HIDDEN {
-                    hidden = outputs_of(&all, number, HIDDEN)?.forward(&hidden)?.relu()?;
-                }
-            }
-            outputs.push(self.layer(&self.projection, run[0])?.forward(&hidden)?);
-            first += run.len();
+        let mut chosen = vec![0f32; heads.len() * self.heads];
+        for (chosen, &head) in chosen.chunks_exact_mut(self.heads).zip(heads) {
+            chosen[head] = 1.0;
         }
-        Ok(normalize(&Tensor::cat(&outputs, 0)?)?.1)
+        let chosen = Tensor::from_vec(chosen, (heads.len(), self.heads, 1), active.device())?;
+        let mut hidden = chosen_outputs(&self.hidden, active, &chosen)?.relu()?;
+        if let Some(middle) = &self.middle {
+            for number in 0..middle.weight().dim(0)? / (self.heads * HIDDEN) {
+                let layer = self.middle_layer(middle, number)?;
+                hidden = chosen_outputs(&layer, &hidden, &chosen)?.relu()?;
+            }
+        }
+        Ok(normalize(&chosen_outputs(&self.projection, &hidden, &chosen)?)?.1)
     }
 
-    /// One head's part of a layer, or of the middle layers.
-    fn layer(&self, all: &Linear, head: usize) -> CandleResult<Linear> {
-        outputs_of(all, head, all.weight().dim(0)? / self.heads)
+    /// One of the middle layers, of all heads.
+    fn middle_layer(&self, all: &Linear, number: usize) -> CandleResult<Linear> {
+        let part = |tensor: &Tensor, width: usize| {
+            let count = tensor.dim(0)? / (self.heads * HIDDEN);
+            let by_head = tensor.reshape((self.heads, count, HIDDEN * width))?;
+            by_head.narrow(1, number, 1)?.reshape((self.heads * HIDDEN, width))
+        };
+        let bias = all.bias().map(|bias| part(bias, 1)?.flatten_all()).transpose()?;
+        Ok(Linear::new(part(all.weight(), HIDDEN)?, bias))
     }
 }
 
-/// The layer of the `number`th share of so many outputs.
-fn outputs_of(all: &Linear, number: usize, outputs: usize) -> CandleResult<Linear> {
-    let part = |tensor: &Tensor| part(tensor, number * outputs, outputs);
-    Ok(Linear::new(part(all.weight())?, all.bias().map(part).transpose()?))
-}
-
-/// Some of the rows; the tensor itself where that is all of them, which saves the gradient a copy.
-fn part(tensor: &Tensor, first: usize, count: usize) -> CandleResult<Tensor> {
-    if tensor.dim(0)? == count { Ok(tensor.clone()) } else { tensor.narrow(0, first, count) }
+/// What a layer of all heads makes of each input with its own head, the one that is 1 in `chosen` (batch x heads x 1).
+fn chosen_outputs(layer: &Linear, input: &Tensor, chosen: &Tensor) -> CandleResult<Tensor> {
+    let (batch, heads, _) = chosen.dims3()?;
+    let all = layer.forward(input)?;
+    let outputs = all.dim(1)? / heads;
+    all.reshape((batch, heads, outputs))?.broadcast_mul(chosen)?.sum(1)
 }
 
 #[cfg(test)]
@@ -143,7 +157,7 @@ mod tests {
             projection: linear(2),
             heads: count,
         };
-        let heads = vec![0, 0, 1, 1, 1, 2, 2];
+        let heads = vec![0, 2, 1, 1, 0, 2, 1];
         let composed = network.composed(active.as_tensor(), &heads)?;
         let fused = unit_embeddings(active.as_tensor(), &network.layers(), heads)?;
         let direction = Tensor::randn(0f32, 1.0, composed.shape(), &device)?;

@@ -4,8 +4,10 @@ mod add_norm;
 mod attention;
 mod embed;
 mod gelu;
+mod sums;
 
 pub use add_norm::{add_norm, add_norm_back};
 pub use attention::{attention, attention_back};
 pub use embed::embed;
 pub use gelu::{gelu, gelu_back};
+pub use sums::{activated_sums, activated_sums_back};

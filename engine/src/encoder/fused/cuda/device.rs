@@ -84,6 +84,7 @@ fn address<'a>(
 ) -> Result<(sys::CUdeviceptr, SyncOnDrop<'a>)> {
     let (first, guard) = match storage.dtype() {
         DType::U8 => storage.as_cuda_slice::<u8>()?.device_ptr(stream),
+        DType::U32 => storage.as_cuda_slice::<u32>()?.device_ptr(stream),
         DType::F32 => storage.as_cuda_slice::<f32>()?.device_ptr(stream),
         DType::F16 => storage.as_cuda_slice::<f16>()?.device_ptr(stream),
         DType::BF16 => storage.as_cuda_slice::<bf16>()?.device_ptr(stream),

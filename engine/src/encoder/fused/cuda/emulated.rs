@@ -89,6 +89,7 @@ fn address(tensor: &candle_core::Tensor) -> Result<*mut c_void> {
     let Storage::Cpu(storage) = &*storage else { bail!("not on the CPU") };
     let first = match storage {
         CpuStorage::U8(values) => values[layout.start_offset()..].as_ptr().cast::<c_void>(),
+        CpuStorage::U32(values) => values[layout.start_offset()..].as_ptr().cast(),
         CpuStorage::F32(values) => values[layout.start_offset()..].as_ptr().cast(),
         CpuStorage::F16(values) => values[layout.start_offset()..].as_ptr().cast(),
         CpuStorage::BF16(values) => values[layout.start_offset()..].as_ptr().cast(),

@@ -11,6 +11,7 @@ mod tests;
 
 use candle_core::{DType, Device, Result, Tensor, bail};
 
+use super::bags::Bags;
 use super::column_sums::column_sums;
 use super::dropout_mask::DropoutMask;
 use super::layer_norm::{AddNorm, AddNormBack};
@@ -242,6 +243,42 @@ pub fn add_norm_back(
         weight: sums.narrow(0, 0, width)?,
         shift: sums.narrow(0, width, width)?,
     })
+}
+
+/// Whether the kernel of the feature sums takes a table: f32, and every warp has its columns.
+pub fn takes_sums(table: &Tensor) -> Result<bool> {
+    Ok(table.dtype() == DType::F32 && table.dim(1)?.is_multiple_of(4 * WARP))
+}
+
+/// A block for every bag, with a thread for every four columns as far as there are so many.
+fn per_bag<'a>(operation: &str, bags: &Bags, width: usize) -> Result<Launch<'a>> {
+    let launch = Launch::new(operation, DType::F32)?.grid(bags.len(), 1);
+    Ok(launch.block((width / 4).min(THREADS)))
+}
+
+pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tensor> {
+    let width = table.dim(1)?;
+    let [table, bias] = aligned([table, bias])?;
+    let out = empty((bags.len(), width), &table)?;
+    let launch = per_bag("activated_sums", bags, width)?.with(&table).with(&bias);
+    launch.with(&bags.rows).with(&bags.ends).with(&out).with(width).run(table.device())?;
+    Ok(out)
+}
+
+pub fn activated_sums_back(
+    activations: &Tensor,
+    gradient: &Tensor,
+    bags: &Bags,
+    rows: usize,
+) -> Result<(Tensor, Tensor)> {
+    let width = activations.dim(1)?;
+    let [activations, gradient] = aligned([activations, gradient])?;
+    let table = Tensor::zeros((rows, width), DType::F32, activations.device())?;
+    let bias = Tensor::zeros(width, DType::F32, activations.device())?;
+    let launch = per_bag("activated_sums_back", bags, width)?;
+    let launch = launch.with(&activations).with(&gradient).with(&bags.rows).with(&bags.ends);
+    launch.with(&table).with(&bias).with(width).run(activations.device())?;
+    Ok((table, bias))
 }
 
 /// A tensor for a kernel to fill.

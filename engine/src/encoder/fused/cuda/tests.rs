@@ -1,7 +1,7 @@
 //! The kernels, run on the CPU, against candle's own operations: values and gradients, in every
 //! precision, at shapes with and without a remainder.
 
-use candle_core::{DType, Device, Result, Tensor};
+use candle_core::{DType, Device, Result, Tensor, Var};
 
 use super::super::reference;
 use super::super::tests::{self, masks};
@@ -139,6 +139,45 @@ fn add_norm_equals_candles() -> Result<()> {
 }
 
 #[test]
+fn activated_sums_equal_candles() -> Result<()> {
+    // Bags of several sizes, an empty one too; a row that many have, and one that a bag has twice.
+    let bags: [&[u32]; 6] = [&[0, 3, 8], &[], &[8], &[8, 1, 2, 3, 4, 5, 6, 7, 0, 2], &[5, 5], &[8]];
+    let rows: Vec<u32> = bags.concat();
+    let ends = bags.iter().scan(0, |end, bag| {
+        *end += bag.len() as u32;
+        Some(*end)
+    });
+    let on_device = Bags::new(rows, ends.collect(), &Device::Cpu)?;
+    in_both_orders(|| {
+        for width in [128, 256, 640] {
+            // Sums on both sides of both clips.
+            let table = Var::from_tensor(&(tests::wave(&[9, width], 0.37)? * 0.5)?)?;
+            let bias = Var::from_tensor(&(tests::wave(&[width], 0.9)? * 0.5)?)?;
+            assert!(takes_sums(&table)?);
+            let sums = bags.iter().map(|bag| match bag {
+                [] => Ok(bias.as_tensor().clone()),
+                bag => table.index_select(&Tensor::new(*bag, &Device::Cpu)?, 0)?.sum(0)? + &*bias,
+            });
+            let sums = Tensor::stack(&sums.collect::<Result<Vec<_>>>()?, 0)?;
+            let expected = sums.clamp(0f32, 1f32)?.sqr()?;
+            let found = activated_sums(&table, &bias, &on_device)?;
+            check("values", &found, &expected.detach(), 1e-5)?;
+            let clipped = |at: f32| expected.eq(at)?.to_dtype(DType::F32)?.mean_all()?.to_scalar();
+            let (low, high): (f32, f32) = (clipped(0.0)?, clipped(1.0)?);
+            assert!(low > 0.1 && high > 0.1 && low + high < 0.9, "{low} {high}");
+
+            let gradient = wave(&[bags.len(), width], 0.77, DType::F32)?;
+            let slopes = (&expected * &gradient)?.sum_all()?.backward()?;
+            let (table_slopes, bias_slopes) =
+                activated_sums_back(&found, &gradient, &on_device, 9)?;
+            check("table", &table_slopes, slopes.get(&table).expect("tracked"), 1e-5)?;
+            check("bias", &bias_slopes, slopes.get(&bias).expect("tracked"), 1e-5)?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
 fn shapes_that_no_kernel_takes_are_told() -> Result<()> {
     let packed = |length: usize, width: usize| {
         Tensor::zeros((1, length, 3 * width), DType::F32, &Device::Cpu)
@@ -146,6 +185,7 @@ fn shapes_that_no_kernel_takes_are_told() -> Result<()> {
     assert!(!takes_attention(&packed(81, 16)?, 1)?, "longer than a warp holds");
     assert!(!takes_attention(&packed(78, 24)?, 1)?, "half a tile wide");
     assert!(!takes_rows(&Tensor::zeros((2, 6), DType::F32, &Device::Cpu)?)?);
+    assert!(!takes_sums(&Tensor::zeros((2, 64), DType::F32, &Device::Cpu)?)?);
     assert!(!takes_norm(&Tensor::zeros((2, 1028), DType::F32, &Device::Cpu)?)?);
     assert!(!takes_norm(&Tensor::zeros((2, 6), DType::F32, &Device::Cpu)?)?);
     Ok(())

@@ -1,3 +1,4 @@
 #include "kernels.cuh"
+#include "sums.cuh"
 
 KERNELS(float)

@@ -1,0 +1,127 @@
+//! The feature table in training on a device, where all of its rows move at every step.
+//!
+//! As on the CPU (see [`crate::optimizer::rows`]) a row is the sum of its own values and of what it shares with other
+//! rows of the same piece on the same square.
+
+use anyhow::Result;
+use azimuth::encoder::sparse::features::{FeatureSet, PIECE_SQUARES};
+use azimuth::encoder::sparse::quantised::largest_playable_value;
+use candle_core::{DType, Device, Tensor, Var};
+
+/// A table's own rows and those that they share.
+pub struct DenseTable {
+    set: FeatureSet,
+    own: Var,
+    shared: Var,
+}
+
+impl DenseTable {
+    /// Begins with shared parts drawn by `draw`, which gives as many values as it is asked for, and with nothing of
+    /// their own for the rows.
+    pub fn new(
+        set: FeatureSet,
+        width: usize,
+        device: &Device,
+        draw: impl FnOnce(usize) -> Result<Vec<f32>>,
+    ) -> Result<Self> {
+        let drawn = Tensor::from_vec(draw(PIECE_SQUARES * width)?, (PIECE_SQUARES, width), device)?;
+        let more = set.shared_rows() - PIECE_SQUARES;
+        let rest = Tensor::zeros((more, width), DType::F32, device)?;
+        let shared = Var::from_tensor(&Tensor::cat(&[&drawn, &rest], 0)?)?;
+        Ok(Self { set, own: Var::zeros((set.rows(), width), DType::F32, device)?, shared })
+    }
+
+    /// The rows' own values (rows x H).
+    pub fn own(&self) -> &Var {
+        &self.own
+    }
+
+    /// The parts that they share (parts x H).
+    pub fn shared(&self) -> &Var {
+        &self.shared
+    }
+
+    /// The table that the network reads: the sums, as large as can play.
+    pub fn folded(&self) -> Result<Tensor> {
+        let (own, shared) = (self.own.as_detached_tensor(), self.shared.as_detached_tensor());
+        let (mut pieces, rest) = self.pieces_and_rest(&own)?;
+        let shape = pieces.shape().clone();
+        for (first, period) in self.shared_parts() {
+            let by_part = pieces.reshape(((), period, shape.dims()[1]))?;
+            pieces = by_part.broadcast_add(&shared.narrow(0, first, period)?)?.reshape(&shape)?;
+        }
+        let largest = largest_playable_value(self.set);
+        Ok(Tensor::cat(&[&pieces, &rest], 0)?.clamp(-largest, largest)?)
+    }
+
+    /// The gradient of the shared parts, given that of the table, which is the gradient of the rows' own values. The
+    /// limit on what can play stops neither.
+    pub fn shared_gradient(&self, gradient: &Tensor) -> Result<Tensor> {
+        let (pieces, _) = self.pieces_and_rest(gradient)?;
+        let parts = self.shared_parts();
+        let sums = parts.map(|(_, period)| pieces.reshape(((), period, pieces.dim(1)?))?.sum(0));
+        Ok(Tensor::cat(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?)
+    }
+
+    /// Where the parts of one kind begin among the shared rows, and how many they are: as many rows further on, a row
+    /// shares the same part.
+    fn shared_parts(&self) -> impl Iterator<Item = (usize, usize)> {
+        let more = self.set.shared_rows() - PIECE_SQUARES;
+        [(0, PIECE_SQUARES), (PIECE_SQUARES, more)].into_iter().filter(|&(_, period)| period > 0)
+    }
+
+    /// The rows of pieces on squares, which share parts, and the others.
+    fn pieces_and_rest(&self, table: &Tensor) -> Result<(Tensor, Tensor)> {
+        let pieces = self.set.variants() * PIECE_SQUARES;
+        let rest = table.dim(0)? - pieces;
+        Ok((table.narrow(0, 0, pieces)?, table.narrow(0, pieces, rest)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_summed_with_the_parts_that_they_share() -> Result<()> {
+        for name in [
+            "piece-square",
+            "exchange-states-16+threats+king-mirror",
+            "attack-states-8+king-buckets-4+captures",
+        ] {
+            let set: FeatureSet = name.parse()?;
+            let draw = |count| Ok((0..count).map(|i| (i as f32 * 0.7).sin() * 0.01).collect());
+            let table = DenseTable::new(set, 2, &Device::Cpu, draw)?;
+            let wave = |rows: usize, step: f32| {
+                let values = (0..2 * rows).map(|i| (i as f32 * step).sin() * 0.01).collect();
+                Tensor::from_vec::<_, f32>(values, (rows, 2), &Device::Cpu)
+            };
+            let (own, gradient) = (wave(set.rows(), 0.3)?, wave(set.rows(), 1.1)?);
+            let shared = wave(set.shared_rows(), 0.5)?;
+            table.own().set(&own)?;
+            table.shared().set(&shared)?;
+            let mut expected = own.to_vec2::<f32>()?;
+            let mut expected_gradient = vec![vec![0f32; 2]; set.shared_rows()];
+            let (shared, rows) = (shared.to_vec2::<f32>()?, gradient.to_vec2::<f32>()?);
+            for (row, values) in expected.iter_mut().enumerate() {
+                for part in set.shared(row) {
+                    for column in 0..2 {
+                        values[column] += shared[part][column];
+                        expected_gradient[part][column] += rows[row][column];
+                    }
+                }
+            }
+            let close = |found: &Tensor, expected: &[Vec<f32>]| -> Result<()> {
+                let found = found.to_vec2::<f32>()?;
+                assert_eq!(found.len(), expected.len(), "{name}");
+                for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+                    assert!((found - expected).abs() < 1e-6, "{name}: {found} {expected}");
+                }
+                Ok(())
+            };
+            close(&table.folded()?, &expected)?;
+            close(&table.shared_gradient(&gradient)?, &expected_gradient)?;
+        }
+        Ok(())
+    }
+}
