@@ -230,6 +230,9 @@ impl GameFile {
     }
 }
 
+/// Bytes of a tag's line that are read: settings may name every number of the search, and files.
+const LONGEST_TAG: usize = 1 << 16;
+
 /// Where the last game that is there to its empty line ends, in bytes.
 fn end_of_last_game(text: &str) -> usize {
     const RESULTS: [&str; 4] = ["1-0\n\n", "0-1\n\n", "1/2-1/2\n\n", "*\n\n"];
@@ -251,7 +254,7 @@ pub fn read_file(path: &Path) -> Result<Vec<GameRecord>> {
 
 /// The finished games of a PGN text.
 fn read_games(source: impl BufRead) -> Result<Vec<GameRecord>> {
-    let mut reader = Reader::new(source);
+    let mut reader = Reader::build(source).set_supported_tag_line_length(LONGEST_TAG).finish();
     let mut games = Vec::new();
     while let Some(game) = reader.read_game(&mut RecordReader)? {
         games.extend(game);
@@ -411,6 +414,14 @@ mod tests {
         assert!(text.contains("2... Qh4# {[%eval #-1,6] [%emt 0:00:00.0523]}"), "{text}");
         assert!(text.contains("[GameDuration \"1:02:03.4000\"]"));
         assert_eq!(read_games(text.as_bytes())?, games);
+        Ok(())
+    }
+
+    #[test]
+    fn settings_of_any_length_are_read_back() -> Result<()> {
+        let mut game = record();
+        game.white.settings = format!("engine=x set={}", "lmr-base:161,".repeat(100));
+        assert_eq!(read_games(game.to_pgn().as_bytes())?, [game]);
         Ok(())
     }
 
