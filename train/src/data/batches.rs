@@ -107,9 +107,13 @@ mod tests {
 
     fn sampler(siblings: usize, positives: usize) -> Result<Sampler> {
         let sampling = Sampling { anchors: 7, positives, siblings, parts: 1, mirror: true };
+        sampler_of(sampling, false)
+    }
+
+    fn sampler_of(sampling: Sampling, together: bool) -> Result<Sampler> {
         let threshold = PositiveThreshold { delta: 0.1, delta_equal: 0.1 };
         let architecture = Architecture::Transformer(TransformerConfig::mini());
-        Sampler::new(data()?, architecture, sampling, threshold, 5, false)
+        Sampler::new(data()?, architecture, sampling, threshold, 5, together)
     }
 
     /// Tokens, labels and parents of a batch.
@@ -159,6 +163,25 @@ mod tests {
                 |parents: &[u32]| parents.windows(2).filter(|two| two[0] == two[1]).count();
             let pairs: usize = epochs.iter().map(|(_, _, parents)| together(parents)).sum();
             assert_eq!(pairs > 15, siblings > 1, "{siblings} together, {pairs} pairs");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn parts_come_apart_or_together_and_are_the_same_positions() -> Result<()> {
+        let sampling = Sampling { anchors: 9, positives: 0, siblings: 1, parts: 4, mirror: true };
+        let (apart, together) = (sampler_of(sampling, false)?, sampler_of(sampling, true)?);
+        for step in 0..5 {
+            let (apart, together) = (apart.batch(step)?, together.batch(step)?);
+            assert!(apart.len() > 1 && apart.iter().all(|part| part.contrasts == 1));
+            let [together] = together.as_slice() else { panic!("one part") };
+            assert_eq!(
+                (together.contrasts, together.labels.len()),
+                (4, 8),
+                "contrasts of one size"
+            );
+            let labels: Vec<f32> = apart.into_iter().flat_map(|part| part.labels).collect();
+            assert_eq!(labels[..8], together.labels);
         }
         Ok(())
     }

@@ -111,7 +111,7 @@ impl Sampler {
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<BatchPart> {
         if let Architecture::Sparse(config) = &self.architecture {
-            // One matrix product a head.
+            // Neighbours read the same layers, and every contrast has positions of all heads.
             chosen.sort_by_key(|(position, _)| config.head(position.pieces_on_board()));
         }
         let perspective = self.architecture.perspective();
