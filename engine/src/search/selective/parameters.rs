@@ -92,27 +92,27 @@ parameters! {
     /// Aspiration windows reach this far to both sides of the score of the iteration before.
     aspiration_delta: 20 in 5..=80;
     /// A node that stands this far above beta for every ply is not searched.
-    reverse_futility_margin: 80 in 20..=300;
+    reverse_futility_margin: 78 in 20..=300;
     /// A node that stands this far below alpha for every ply is left to quiescence search.
-    razoring_margin: 250 in 80..=800;
+    razoring_margin: 261 in 80..=800;
     /// The null move's search is a ply less deep for every so much above beta.
-    null_move_eval_divisor: 200 in 60..=600;
+    null_move_eval_divisor: 319 in 60..=600;
     /// A quiet move is dropped where the static evaluation lies this far below alpha,
-    futility_base: 130 in 0..=500;
+    futility_base: 6 in 0..=500;
     /// and so much further for every ply.
-    futility_margin: 110 in 20..=350;
+    futility_margin: 28 in 20..=350;
     /// Delta pruning: what a capture brings beside its victim, at best.
     delta_margin: 200 in 40..=600;
     /// Quiescence search: what a capture has to win on its square, in pawns.
     quiescence_least_gain: 1 in 0..=2;
     /// Late move pruning: so many quiet moves are searched at any depth, in hundredths,
-    late_move_base: 600 in 100..=1500;
+    late_move_base: 729 in 100..=1500;
     /// and so many more for every ply squared.
-    late_move_factor: 200 in 40..=500;
+    late_move_factor: 224 in 40..=500;
     /// Late move reductions: what every late move is reduced by, in hundredths of a ply,
-    lmr_base: 90 in 0..=250;
+    lmr_base: 161 in 0..=250;
     /// and what the product of the logarithms of depth and move count is divided by, in hundredths.
-    lmr_divisor: 230 in 120..=450;
+    lmr_divisor: 150 in 120..=450;
     /// More where the node is expected to be cut off, in 1,024ths of a ply,
     lmr_cut_node: 1536 in 0..=3072;
     /// and where the static evaluation has not risen;
