@@ -167,7 +167,13 @@ fn lines_are_as_many_as_asked_for() -> Result<()> {
 
 #[test]
 fn an_announced_mate_is_played_to_its_end() -> Result<()> {
+    plays_announced_mates("beam", 9)?;
+    plays_announced_mates("selective", 14)
+}
+
+fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
     let mut session = session()?;
+    session.send(&format!("setoption name Planner value {planner}"))?;
     for (number, fen) in [
         "4k3/8/8/8/8/8/1Q6/R3K3 w - - 0 1",
         "7k/8/5K2/8/8/8/8/6R1 w - - 0 1",
@@ -180,7 +186,7 @@ fn an_announced_mate_is_played_to_its_end() -> Result<()> {
         let mut position = Position::from_fen(fen)?;
         let mut moves = String::new();
         session.send(&format!("position fen {fen}"))?;
-        let lines = session.ask("go depth 9", "bestmove")?;
+        let lines = session.ask(&format!("go depth {depth}"), "bestmove")?;
         let announced = lines.iter().filter_map(|line| word_after(line, "mate")).next_back();
         let announced: usize = announced.with_context(|| format!("{fen}: no mate"))?.parse()?;
         let mut answer = lines.last().context("no answer")?.clone();
@@ -194,7 +200,7 @@ fn an_announced_mate_is_played_to_its_end() -> Result<()> {
                 assert!(!position.board().checkers().is_empty(), "{fen}{moves}: stalemate");
                 break;
             }
-            assert!(left > 0, "{fen}{moves}: later than announced");
+            assert!(left > 0, "{planner}: {fen}{moves}: later than announced");
             let reply = replies[(number + left) % replies.len()];
             moves.push_str(&format!(" {reply}"));
             position.play(reply);
