@@ -83,24 +83,79 @@ pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
     differing
 }
 
+/// Groups of four activations that are multiplied together.
+const GROUP: usize = 4;
+
+/// Where the bits of a byte stand, those that are set first.
+static SET_BITS: [[u16; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 != 0 {
+                places[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
+
+/// Writes the numbers of the groups in which an activation is not zero, and returns how many there are. Most are zero,
+/// as most sums are negative.
+///
 /// # Safety
-/// AVX2; there are HIDDEN weights for every activation.
+/// AVX2; the activations are a whole number of registers, and `groups` has room for as many numbers as there are groups.
+#[target_feature(enable = "avx2")]
+unsafe fn active_groups(activations: &[u8], groups: &mut [u16]) -> usize {
+    const GROUPS: usize = 32 / GROUP;
+    let mut count = 0;
+    for (register, chunk) in activations.chunks_exact(32).enumerate() {
+        // SAFETY: the chunk is as wide as the register; no more than all groups of the registers so far have been
+        // written, and there is room for those of this one.
+        unsafe {
+            let values = _mm256_loadu_si256(chunk.as_ptr().cast());
+            let zero = _mm256_cmpeq_epi32(values, _mm256_setzero_si256());
+            let active = !_mm256_movemask_ps(_mm256_castsi256_ps(zero)) as u8;
+            let places = _mm_loadu_si128(SET_BITS[usize::from(active)].as_ptr().cast());
+            let first = _mm_set1_epi16((register * GROUPS) as i16);
+            _mm_storeu_si128(groups.as_mut_ptr().add(count).cast(), _mm_add_epi16(places, first));
+            count += active.count_ones() as usize;
+        }
+    }
+    count
+}
+
+/// # Safety
+/// AVX2; there are HIDDEN weights for every activation, and activations for a whole number of registers.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 8;
+    /// Groups looked at together.
+    const BLOCK: usize = 256;
     let ones = _mm256_set1_epi16(1);
     let mut sums = [_mm256_setzero_si256(); OUT];
-    for (group, inputs) in activations.chunks_exact(4).enumerate() {
-        let inputs = i32::from_le_bytes([inputs[0], inputs[1], inputs[2], inputs[3]]);
-        let inputs = _mm256_set1_epi32(inputs);
-        for (index, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: a group has 4 x HIDDEN weights.
-            let weights = unsafe {
-                let weights = hidden.as_ptr().add(group * 4 * HIDDEN + index * 32);
-                _mm256_loadu_si256(weights.cast())
-            };
-            let pairs = _mm256_maddubs_epi16(inputs, weights);
-            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+    let mut groups = [0; BLOCK];
+    for (block, activations) in activations.chunks(BLOCK * GROUP).enumerate() {
+        let hidden = &hidden[block * BLOCK * GROUP * HIDDEN..];
+        // SAFETY: a block has no more groups than there is room for.
+        let active = unsafe { active_groups(activations, &mut groups) };
+        for &group in &groups[..active] {
+            let group = usize::from(group);
+            // SAFETY: a group is inside the block, and has GROUP x HIDDEN weights.
+            unsafe {
+                let inputs = activations.as_ptr().add(group * GROUP).cast::<i32>();
+                let inputs = _mm256_set1_epi32(inputs.read_unaligned());
+                for (index, sum) in sums.iter_mut().enumerate() {
+                    let weights = hidden.as_ptr().add(group * GROUP * HIDDEN + index * 32);
+                    let weights = _mm256_loadu_si256(weights.cast());
+                    let pairs = _mm256_maddubs_epi16(inputs, weights);
+                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+                }
+            }
         }
     }
     let mut products = [0; HIDDEN];
