@@ -9,6 +9,7 @@ pub mod axis;
 pub mod encoder;
 mod hash_slot;
 pub mod inference;
+mod large_memory;
 pub mod placement;
 pub mod position;
 pub mod search;

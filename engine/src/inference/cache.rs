@@ -3,11 +3,11 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result};
 use bytemuck::Zeroable;
-use bytemuck::allocation::try_zeroed_slice_box;
 
 use crate::hash_slot::{prefetch, slot_of};
+use crate::large_memory;
 
 /// Bytes of one entry.
 const ENTRY_SIZE: usize = size_of::<Entry>();
@@ -29,8 +29,8 @@ pub(super) struct ScoreCache {
 impl ScoreCache {
     /// A cache of about `megabytes`. Fails where the system refuses that much memory.
     pub(super) fn new(megabytes: usize) -> Result<Self> {
-        let entries = try_zeroed_slice_box((megabytes << 20) / ENTRY_SIZE)
-            .map_err(|()| anyhow!("no memory for a score cache of {megabytes} MB"))?;
+        let entries = large_memory::zeroed((megabytes << 20) / ENTRY_SIZE)
+            .with_context(|| format!("no memory for a score cache of {megabytes} MB"))?;
         Ok(Self { entries, generation: 1.into() })
     }
 

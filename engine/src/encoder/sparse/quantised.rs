@@ -15,6 +15,7 @@ use super::middle_layer::{MiddleLayer, by_input};
 use crate::axis::Axis;
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective, Scores};
+use crate::large_memory;
 
 pub use super::kernels::Kernels;
 
@@ -56,7 +57,10 @@ impl QuantisedEncoder {
     pub fn new(config: &SparseConfig, parameters: &Parameters) -> Result<Self> {
         let quantise_sums = |name: &str| -> Result<Vec<i16>> {
             let one = f32::from(SUM_ONE);
-            Ok(parameters.values(name)?.iter().map(|value| (value * one).round() as i16).collect())
+            let values = parameters.values(name)?;
+            let mut quantised = large_memory::with_capacity(values.len());
+            quantised.extend(values.iter().map(|value| (value * one).round() as i16));
+            Ok(quantised)
         };
         let hidden = parameters.values("hidden.weight")?;
         let hidden_bias = parameters.values("hidden.bias")?;

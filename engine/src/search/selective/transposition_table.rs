@@ -4,12 +4,12 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use anyhow::{Result, anyhow};
-use bytemuck::allocation::try_zeroed_slice_box;
+use anyhow::{Context, Result};
 use cozy_chess::{Move, Piece, Square};
 
 use super::score::{Score, from_table, to_table};
 use crate::hash_slot::{prefetch, slot_of};
+use crate::large_memory;
 
 /// Entries that share a cache line; a position may stand in any of them.
 const BUCKET: usize = 4;
@@ -86,8 +86,8 @@ impl TranspositionTable {
     pub(super) fn new(megabytes: usize) -> Result<Self> {
         let line = BUCKET * 2;
         let lines = ((megabytes << 20) / (line * size_of::<AtomicU64>())).max(1);
-        let words = try_zeroed_slice_box(lines * line)
-            .map_err(|()| anyhow!("no memory for a transposition table of {megabytes} MB"))?;
+        let words = large_memory::zeroed(lines * line)
+            .with_context(|| format!("no memory for a transposition table of {megabytes} MB"))?;
         Ok(Self { words, generation: AtomicU8::new(0), game: 0 })
     }
 

@@ -1,0 +1,53 @@
+//! Large pieces of memory that are read here and there: tables of a search, rows of an encoder. In pages of 4 KB almost
+//! every look into them would wait for the page's address, too; Linux is asked for pages of 2 MB.
+
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_slice_box;
+
+/// So many zeros; `None` where the system refuses that much memory.
+pub fn zeroed<T: Zeroable>(count: usize) -> Option<Box<[T]>> {
+    let memory = try_zeroed_slice_box(count).ok()?;
+    ask_for_large_pages(memory.as_ptr(), count);
+    Some(memory)
+}
+
+/// Room for so many values.
+pub fn with_capacity<T>(count: usize) -> Vec<T> {
+    let memory = Vec::with_capacity(count);
+    ask_for_large_pages(memory.as_ptr(), count);
+    memory
+}
+
+/// Asks for large pages where `count` values will be written; what is smaller, or on another system, stays as it is.
+#[cfg(target_os = "linux")]
+fn ask_for_large_pages<T>(first: *const T, count: usize) {
+    const PAGE: usize = 4096;
+    const LARGE_PAGE: usize = 2 << 20;
+    let begin = (first as usize).next_multiple_of(PAGE);
+    let end = (first as usize + count * size_of::<T>()) / PAGE * PAGE;
+    if end.saturating_sub(begin) >= LARGE_PAGE {
+        // SAFETY: the pages lie inside memory that the caller owns, and the advice changes nothing that is in them.
+        unsafe { libc::madvise(begin as *mut libc::c_void, end - begin, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_large_pages<T>(_first: *const T, _count: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_any_size_is_zero_and_can_be_written() {
+        for count in [0, 1, 5000, 3 << 20] {
+            let mut zeros: Box<[u64]> = zeroed(count).expect("a little memory");
+            assert!(zeros.len() == count && zeros.iter().all(|&value| value == 0));
+            zeros.fill(7);
+            let mut room: Vec<u64> = with_capacity(count);
+            room.extend_from_slice(&zeros);
+            assert_eq!(room.iter().sum::<u64>(), 7 * count as u64);
+        }
+        assert!(zeroed::<u64>(usize::MAX / 16).is_none());
+    }
+}
