@@ -6,6 +6,7 @@
 //! are what a trained space is stored as. [`placement`], `see`, `hash_slot` and `text` serve several of them.
 
 pub mod axis;
+mod check_squares;
 pub mod encoder;
 mod hash_slot;
 pub mod inference;

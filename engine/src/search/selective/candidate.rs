@@ -1,16 +1,12 @@
 //! A candidate move: one that the move picker has picked, before it is pruned, reduced or searched.
 
-use cozy_chess::Board;
-
 use super::move_picker::ScoredMove;
 
 /// A move about to be searched.
 pub(super) struct CandidateMove {
     pub(super) scored: ScoredMove,
-    /// The position that it leads to.
-    pub(super) child: Board,
     pub(super) gives_check: bool,
-    /// How good the move was elsewhere, where it is quiet.
+    /// How good the move was elsewhere, where it is quiet, or its history as a capture.
     pub(super) history: i32,
     /// Its number among the moves that are searched, from 1 on.
     pub(super) move_count: i32,

@@ -2,8 +2,19 @@
 
 use cozy_chess::{Board, Color, Move, Piece, Square};
 
+use super::parameters::Parameters;
+
 /// Largest value of any one statistic.
 const MAX_HISTORY: i32 = 16_384;
+
+/// A move that was made.
+#[derive(Clone, Copy)]
+pub(super) struct MadeMove {
+    pub(super) mv: Move,
+    pub(super) piece_to: PieceTo,
+    /// Neither a capture nor a promotion.
+    pub(super) is_quiet: bool,
+}
 
 /// A piece and the square that it went to.
 #[derive(Clone, Copy)]
@@ -18,22 +29,65 @@ impl PieceTo {
         Self { piece: board.piece_on(mv.from).unwrap_or(Piece::King), to: mv.to }
     }
 
-    fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self.piece as usize * Square::NUM + self.to as usize
     }
 }
 
-const PIECE_TOS: usize = Piece::NUM * Square::NUM;
+pub(super) const PIECE_TOS: usize = Piece::NUM * Square::NUM;
 const VICTIMS: usize = Piece::NUM + 1;
+
+/// So many plies back are the moves that continuation history goes by.
+pub(super) const CONTINUATION_PLIES: [usize; 3] = [1, 2, 4];
+
+/// The moves that led to a position, as many plies back as [`CONTINUATION_PLIES`] says.
+pub(super) type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES.len()];
 
 /// Cutoffs less failures of moves, the latest counting most.
 pub(super) struct History {
     /// Butterfly history: by side, origin and target.
     quiet: Vec<i16>,
-    /// Continuation history: by the piece and target of one of the two moves before, and of this one.
+    /// Continuation history: by the piece and target of a move before, and of this one; apart for moves of the other
+    /// side and of the same.
     continuation: Vec<i16>,
     /// Capture history: by what captures, where, and what is captured.
     capture: Vec<i16>,
+}
+
+/// A quiet move where it was, or may be, made.
+#[derive(Clone, Copy)]
+pub(super) struct QuietMove {
+    side: Color,
+    mv: Move,
+    piece_to: PieceTo,
+    previous: PreviousMoves,
+}
+
+impl QuietMove {
+    /// A move on `board`, after `previous`.
+    pub(super) fn new(board: &Board, mv: Move, previous: PreviousMoves) -> Self {
+        Self { side: board.side_to_move(), mv, piece_to: PieceTo::of(board, mv), previous }
+    }
+
+    /// The move that `side` made last, after `previous`.
+    pub(super) fn made(side: Color, made: MadeMove, previous: PreviousMoves) -> Self {
+        Self { side, mv: made.mv, piece_to: made.piece_to, previous }
+    }
+
+    fn butterfly(&self) -> usize {
+        (self.side as usize * Square::NUM + self.mv.from as usize) * Square::NUM
+            + self.mv.to as usize
+    }
+
+    /// Its places after each of the moves before.
+    fn continuations(self) -> [Option<usize>; CONTINUATION_PLIES.len()] {
+        let now = self.piece_to.index();
+        std::array::from_fn(|index| {
+            let table = 1 - CONTINUATION_PLIES[index] % 2;
+            self.previous[index]
+                .map(|before| (table * PIECE_TOS + before.index()) * PIECE_TOS + now)
+        })
+    }
 }
 
 impl History {
@@ -51,17 +105,20 @@ impl History {
         }
     }
 
-    /// How good a quiet move has been, after the last move and the one before.
-    pub(super) fn of_quiet(
-        &self,
-        board: &Board,
-        mv: Move,
-        previous_moves: &[Option<PieceTo>; 2],
-    ) -> i32 {
-        let continuations = self.continuations(board, mv, previous_moves);
-        let continuations: i32 =
-            continuations.map(|place| place.map_or(0, |at| self.continuation[at].into())).sum();
-        i32::from(self.quiet[quiet_index(board, mv)]) + continuations
+    /// How good a quiet move has been, anywhere and after the moves before.
+    pub(super) fn of_quiet(&self, quiet: QuietMove, parameters: &Parameters) -> i32 {
+        let [last, second, fourth] = quiet
+            .continuations()
+            .map(|place| place.map_or(0, |at| i32::from(self.continuation[at])));
+        i32::from(self.quiet[quiet.butterfly()])
+            + last
+            + second
+            + fourth * parameters.history_fourth / 16
+    }
+
+    /// Counts a quiet move as a success or failure, whatever came before.
+    pub(super) fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
+        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus);
     }
 
     /// How good a capture or promotion has been.
@@ -70,39 +127,17 @@ impl History {
     }
 
     /// Counts a quiet move as a success (`bonus` > 0) or failure.
-    pub(super) fn update_quiet(
-        &mut self,
-        board: &Board,
-        mv: Move,
-        previous_moves: &[Option<PieceTo>; 2],
-        bonus: i32,
-    ) {
-        add_with_gravity(&mut self.quiet[quiet_index(board, mv)], bonus);
-        let places: Vec<usize> = self.continuations(board, mv, previous_moves).flatten().collect();
-        places.into_iter().for_each(|place| add_with_gravity(&mut self.continuation[place], bonus));
+    pub(super) fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
+        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus);
+        for place in quiet.continuations().into_iter().flatten() {
+            add_with_gravity(&mut self.continuation[place], bonus);
+        }
     }
 
     /// Counts a capture or promotion as a success or failure.
     pub(super) fn update_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
         add_with_gravity(&mut self.capture[capture_index(board, mv)], bonus);
     }
-
-    fn continuations(
-        &self,
-        board: &Board,
-        mv: Move,
-        previous_moves: &[Option<PieceTo>; 2],
-    ) -> impl Iterator<Item = Option<usize>> + use<> {
-        let now = PieceTo::of(board, mv).index();
-        let previous_moves = *previous_moves;
-        previous_moves.into_iter().enumerate().map(move |(distance, moved)| {
-            moved.map(|moved| (distance * PIECE_TOS + moved.index()) * PIECE_TOS + now)
-        })
-    }
-}
-
-fn quiet_index(board: &Board, mv: Move) -> usize {
-    (board.side_to_move() as usize * Square::NUM + mv.from as usize) * Square::NUM + mv.to as usize
 }
 
 fn capture_index(board: &Board, mv: Move) -> usize {
@@ -125,19 +160,18 @@ mod tests {
         let board = Board::default();
         let (e4, d4) = ("e2e4".parse().expect("a move"), "d2d4".parse().expect("a move"));
         let mut history = History::new();
-        let previous_moves = [Some(PieceTo { piece: Piece::Pawn, to: Square::E5 }), None];
+        let before = [Some(PieceTo { piece: Piece::Pawn, to: Square::E5 }), None, None];
+        let quiet = |mv, previous| QuietMove::new(&board, mv, previous);
+        let parameters = Parameters::default();
         for _ in 0..1000 {
-            history.update_quiet(&board, e4, &previous_moves, 1500);
+            history.update_quiet(quiet(e4, before), 1500);
         }
-        history.update_quiet(&board, d4, &previous_moves, -500);
-        assert!((30_000..=2 * MAX_HISTORY).contains(&history.of_quiet(
-            &board,
-            e4,
-            &previous_moves
-        )));
-        assert_eq!(history.of_quiet(&board, d4, &previous_moves), -1000);
-        assert_eq!(history.of_quiet(&board, d4, &[None, None]), -500);
+        history.update_quiet(quiet(d4, before), -500);
+        let of = |mv, previous| history.of_quiet(quiet(mv, previous), &parameters);
+        assert!((30_000..=2 * MAX_HISTORY).contains(&of(e4, before)));
+        assert_eq!(of(d4, before), -1000);
+        assert_eq!(of(d4, [None; 3]), -500);
         history.clear();
-        assert_eq!(history.of_quiet(&board, e4, &previous_moves), 0);
+        assert_eq!(history.of_quiet(quiet(e4, before), &parameters), 0);
     }
 }

@@ -7,9 +7,11 @@
 
 mod aspiration;
 mod candidate;
+mod correction;
 mod history;
 mod iteration;
 mod late_move_table;
+mod learning;
 mod leaves;
 mod move_loop;
 mod move_picker;
@@ -18,6 +20,7 @@ mod node;
 mod parameters;
 mod parts;
 mod planner;
+mod probcut;
 mod pruning;
 mod quiescence;
 mod reductions;

@@ -5,15 +5,15 @@ use anyhow::Result;
 use cozy_chess::{Board, Move};
 
 use super::candidate::CandidateMove;
-use super::history::PieceTo;
+use super::history::{PreviousMoves, QuietMove};
 use super::move_picker::{self, OrderingHints, ScoredMove};
 use super::node::{Node, NodeInfo};
-use super::parameters::STATIC_ORDERING_MIN_DEPTH;
 use super::parts::Part;
-use super::score::{DRAW, INFINITE, Score, is_loss, mated_in, of_estimate, to_value};
+use super::score::{DRAW, INFINITE, Score, is_decisive, is_loss, mated_in, to_value};
 use super::singular::Singularity;
 use super::thread::{RootLine, SearchThread};
-use super::transposition_table::{Bound, Entry};
+use super::transposition_table::Entry;
+use crate::check_squares::CheckSquares;
 use crate::placement::Placement;
 use crate::position::{board_after, has_non_pawn_material};
 use crate::search::explanation::{SearchedMove, record_searched};
@@ -23,11 +23,11 @@ use crate::see::StaticExchange;
 const MAX_FAILED_MOVES: usize = 32;
 
 /// What the moves searched so far brought.
-struct BestSoFar {
+pub(super) struct BestSoFar {
     alpha: Score,
-    score: Score,
+    pub(super) score: Score,
     /// The move that raised `alpha` last.
-    mv: Option<ScoredMove>,
+    pub(super) mv: Option<ScoredMove>,
     move_count: i32,
     quiet_count: i32,
 }
@@ -45,9 +45,8 @@ impl SearchThread<'_> {
         failed.clear();
         let placement = Placement::of(board);
         let exchange = StaticExchange::new(&placement);
-        let score = self.score_moves(board, node, info, &exchange, &mut moves).and_then(|()| {
-            self.search_in_order(board, node, info, &exchange, &mut moves, &mut failed)
-        });
+        self.score_moves(board, node, info, &exchange, &mut moves);
+        let score = self.search_in_order(board, node, info, &exchange, &mut moves, &mut failed);
         self.stack[node.ply].moves = moves;
         self.stack[node.ply].failed = failed;
         score
@@ -55,22 +54,18 @@ impl SearchThread<'_> {
 
     /// Generates the legal moves, and scores them for the move picker.
     fn score_moves(
-        &mut self,
+        &self,
         board: &Board,
         node: Node,
         info: &NodeInfo,
         exchange: &StaticExchange<'_>,
         moves: &mut Vec<ScoredMove>,
-    ) -> Result<()> {
+    ) {
         move_picker::generate(board, false, moves);
         if node.ply == 0 {
             moves.retain(|scored| self.root_moves.contains(&scored.mv));
         }
-        if self.has(Part::StaticOrdering) && node.depth >= STATIC_ORDERING_MIN_DEPTH {
-            self.evaluate_moves(board, moves)?;
-        }
         move_picker::score(board, exchange, moves, &self.ordering_hints(node.ply, info.entry));
-        Ok(())
     }
 
     pub(super) fn ordering_hints(&self, ply: usize, entry: Option<Entry>) -> OrderingHints<'_> {
@@ -80,26 +75,8 @@ impl SearchThread<'_> {
             killers: if history { self.stack[ply].killers } else { [None; 2] },
             history: history.then_some(&self.data.history),
             previous_moves: self.previous_moves(ply),
+            parameters: &self.shared.parameters,
         }
-    }
-
-    /// The two moves that led here.
-    fn previous_moves(&self, ply: usize) -> [Option<PieceTo>; 2] {
-        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.stack[ply].moved))
-    }
-
-    /// Has the encoder score the positions that all moves lead to, in one batch.
-    fn evaluate_moves(&mut self, board: &Board, moves: &mut [ScoredMove]) -> Result<()> {
-        let evaluator = &mut self.data.evaluator;
-        let mut lookups = Vec::with_capacity(moves.len());
-        for scored in &*moves {
-            lookups.push(evaluator.look_up(&board_after(board, scored.mv))?);
-        }
-        let values = evaluator.finish()?;
-        for (scored, lookup) in moves.iter_mut().zip(lookups) {
-            scored.static_eval = Some(-of_estimate(lookup.value(&values)));
-        }
-        Ok(())
     }
 
     fn search_in_order(
@@ -114,8 +91,10 @@ impl SearchThread<'_> {
         let ply = node.ply;
         let excluded_move = self.stack[ply].excluded_move;
         let previous_moves = self.previous_moves(ply);
+        let check_squares = CheckSquares::new(board);
         let may_prune = ply > 0 && has_non_pawn_material(board);
         self.stack[ply + 1].killers = [None; 2];
+        self.stack[ply + 2].cutoffs = 0;
         let mut best = BestSoFar {
             alpha: node.alpha,
             score: -INFINITE,
@@ -129,7 +108,8 @@ impl SearchThread<'_> {
             if excluded_move == Some(mv) {
                 continue;
             }
-            let candidate = self.candidate(board, scored, &previous_moves, &best);
+            let gives_check = check_squares.gives_check(board, mv);
+            let candidate = self.candidate(board, scored, gives_check, previous_moves, &best);
             let here = Node { alpha: best.alpha, ..node };
             let prunable = may_prune && !is_loss(best.score);
             if prunable && self.prunes_move(here, info, &candidate, exchange) {
@@ -141,8 +121,10 @@ impl SearchThread<'_> {
             };
             best.move_count += 1;
             best.quiet_count += i32::from(scored.is_quiet);
-            self.make_move(board, ply, mv, &candidate.child);
-            let searched = self.search_move(here, info, &candidate, extension);
+            let child = board_after(board, mv);
+            let nodes_before = self.nodes();
+            self.make_move(board, ply, scored, &child);
+            let searched = self.search_move(&child, here, info, &candidate, extension);
             self.unmake_move();
             let (score, depth) = searched?;
             if self.stopped {
@@ -155,9 +137,11 @@ impl SearchThread<'_> {
                 self.update_pv(ply, mv);
             }
             if ply == 0 {
+                self.count_root_nodes(mv, self.nodes() - nodes_before);
                 self.record_root_move(mv, score, depth, raises_alpha, node.beta);
             }
             if score >= node.beta {
+                self.stack[ply].cutoffs += 1;
                 break;
             }
             if failed.len() < MAX_FAILED_MOVES {
@@ -171,8 +155,13 @@ impl SearchThread<'_> {
                 None => DRAW,
             });
         }
+        let may_damp =
+            best.score >= node.beta && !is_decisive(best.score) && !is_decisive(node.beta);
+        if may_damp && self.has(Part::FailHighDamping) {
+            best.score = (best.score * node.depth + node.beta) / (node.depth + 1);
+        }
         if !self.stopped {
-            self.learn(board, node, &best, failed);
+            self.learn(board, node, info, &best, failed);
         }
         Ok(best.score)
     }
@@ -181,18 +170,22 @@ impl SearchThread<'_> {
         &self,
         board: &Board,
         scored: ScoredMove,
-        previous_moves: &[Option<PieceTo>; 2],
+        gives_check: bool,
+        previous_moves: PreviousMoves,
         best: &BestSoFar,
     ) -> CandidateMove {
-        let child = board_after(board, scored.mv);
-        let history = match scored.is_quiet && self.has(Part::History) {
-            true => self.data.history.of_quiet(board, scored.mv, previous_moves),
-            false => 0,
+        let histories = &self.data.history;
+        let history = match scored.is_quiet {
+            _ if !self.has(Part::History) => 0,
+            true => {
+                let quiet = QuietMove::new(board, scored.mv, previous_moves);
+                histories.of_quiet(quiet, &self.shared.parameters)
+            }
+            false => histories.of_capture(board, scored.mv),
         };
         CandidateMove {
             scored,
-            gives_check: !child.checkers().is_empty(),
-            child,
+            gives_check,
             history,
             move_count: best.move_count + 1,
             quiet_count: best.quiet_count,
@@ -220,13 +213,13 @@ impl SearchThread<'_> {
     /// others in a zero window, late ones less deep, until they turn out to be better.
     fn search_move(
         &mut self,
+        child: &Board,
         node: Node,
         info: &NodeInfo,
         candidate: &CandidateMove,
         extension: i32,
     ) -> Result<(Score, i32)> {
         let Node { ply, depth, alpha, beta, cut_node } = node;
-        let child = &candidate.child;
         let full_depth = depth - 1 + extension;
         let full_window = Node {
             ply: ply + 1,
@@ -245,60 +238,17 @@ impl SearchThread<'_> {
         let reduced =
             Node { depth: reduced_depth, cut_node: is_reduced || !cut_node, ..zero_window };
         let mut searched_depth = reduced_depth;
+        self.stack[ply].reduction = full_depth - reduced_depth;
         let mut score = -self.search(child, reduced)?;
+        self.stack[ply].reduction = 0;
         if score > alpha && is_reduced && !self.stopped {
-            score = -self.search(child, zero_window)?;
-            searched_depth = full_depth;
+            let margin = self.shared.parameters.lmr_deeper_margin;
+            searched_depth = full_depth + i32::from(score > alpha + margin);
+            score = -self.search(child, Node { depth: searched_depth, ..zero_window })?;
         }
         if score > alpha && node.is_pv() && !self.stopped {
             score = -self.search(child, full_window)?;
         }
         Ok((score, searched_depth))
-    }
-
-    /// Remembers what the moves brought.
-    fn learn(&mut self, board: &Board, node: Node, best: &BestSoFar, failed: &[ScoredMove]) {
-        let Node { ply, depth, alpha, beta, .. } = node;
-        if let Some(good) = best.mv.filter(|_| best.score >= beta && self.has(Part::History)) {
-            self.update_histories(board, node, good, failed);
-        }
-        if self.stack[ply].excluded_move.is_some() {
-            return;
-        }
-        let bound = Bound::of(best.score, alpha, beta);
-        let (mv, static_eval) = (best.mv.map(|best| best.mv), self.stack[ply].static_eval);
-        let entry = Entry { mv, score: best.score, static_eval, depth, bound };
-        self.store_in_table(board, ply, entry);
-    }
-
-    /// Remembers which move caused the cutoff, and which did not.
-    fn update_histories(
-        &mut self,
-        board: &Board,
-        node: Node,
-        good: ScoredMove,
-        failed: &[ScoredMove],
-    ) {
-        let previous_moves = self.previous_moves(node.ply);
-        let bonus = self.shared.parameters.history_bonus(node.depth);
-        let history = &mut self.data.history;
-        if good.is_quiet {
-            history.update_quiet(board, good.mv, &previous_moves, bonus);
-            let killers = &mut self.stack[node.ply].killers;
-            if killers[0] != Some(good.mv) {
-                *killers = [Some(good.mv), killers[0]];
-            }
-        } else {
-            history.update_capture(board, good.mv, bonus);
-        }
-        for bad in failed {
-            match bad.is_quiet {
-                true if good.is_quiet => {
-                    history.update_quiet(board, bad.mv, &previous_moves, -bonus);
-                }
-                true => {}
-                false => history.update_capture(board, bad.mv, -bonus),
-            }
-        }
     }
 }

@@ -2,8 +2,8 @@
 
 use cozy_chess::{Board, Move, Piece};
 
-use super::history::{History, PieceTo};
-use super::score::Score;
+use super::history::{History, PreviousMoves, QuietMove};
+use super::parameters::Parameters;
 use crate::see::{StaticExchange, piece_value};
 
 /// What a move is picked by, from the first to the last: the move of the transposition table, captures and
@@ -16,17 +16,12 @@ const BAD_CAPTURE: i32 = -(1 << 24);
 /// What a pawn's worth of a victim counts beside a capture's history.
 const VICTIM_WEIGHT: i32 = 4096;
 
-/// What a centipawn of the position that a move leads to counts beside its history.
-const STATIC_EVAL_WEIGHT: i32 = 64;
-
 /// A move that is not searched yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScoredMove {
     pub(super) mv: Move,
     /// Neither a capture nor a promotion.
     pub(super) is_quiet: bool,
-    /// The encoder's score of the position that it leads to, for the side that moves, where asked for.
-    pub(super) static_eval: Option<Score>,
     /// What it is picked by, the highest first.
     score: i32,
 }
@@ -43,7 +38,8 @@ pub(super) struct OrderingHints<'a> {
     pub(super) table_move: Option<Move>,
     pub(super) killers: [Option<Move>; 2],
     pub(super) history: Option<&'a History>,
-    pub(super) previous_moves: [Option<PieceTo>; 2],
+    pub(super) previous_moves: PreviousMoves,
+    pub(super) parameters: &'a Parameters,
 }
 
 /// Fills `moves` with the legal moves, or only with captures and queenings.
@@ -61,11 +57,18 @@ pub(super) fn generate(board: &Board, captures_only: bool, moves: &mut Vec<Score
             let is_quiet = mv.promotion.is_none() && !theirs.has(mv.to) && !is_en_passant();
             let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
             if !captures_only || !is_quiet && !underpromotes {
-                moves.push(ScoredMove { mv, is_quiet, static_eval: None, score: 0 });
+                moves.push(ScoredMove { mv, is_quiet, score: 0 });
             }
         }
         false
     });
+}
+
+/// Whether a legal move is neither a capture nor a promotion.
+pub(super) fn is_quiet(board: &Board, mv: Move) -> bool {
+    let is_en_passant = mv.from.file() != mv.to.file() && board.pieces(Piece::Pawn).has(mv.from);
+    let captures = board.colors(!board.side_to_move()).has(mv.to) || is_en_passant;
+    mv.promotion.is_none() && !captures
 }
 
 /// Scores every move, for [`pick`].
@@ -77,7 +80,6 @@ pub(super) fn score(
 ) {
     for scored in moves {
         let mv = scored.mv;
-        let static_eval = scored.static_eval.map_or(0, |eval| eval * STATIC_EVAL_WEIGHT);
         scored.score = if hints.table_move == Some(mv) {
             TABLE_MOVE
         } else if !scored.is_quiet {
@@ -87,22 +89,27 @@ pub(super) fn score(
             // Who captures something dearer loses nothing.
             let safe = mv.promotion.is_none() && victim >= piece_value(board.piece_on(mv.from));
             let loses = !safe && exchange.see_of_move(mv) < 0;
-            won * VICTIM_WEIGHT
-                + history
-                + static_eval
-                + if loses { BAD_CAPTURE } else { GOOD_CAPTURE }
+            won * VICTIM_WEIGHT + history + if loses { BAD_CAPTURE } else { GOOD_CAPTURE }
         } else if let Some(place) = hints.killers.iter().position(|killer| *killer == Some(mv)) {
             KILLER * 2 - place as i32
         } else {
-            let quiet = |history: &History| history.of_quiet(board, mv, &hints.previous_moves);
-            static_eval + hints.history.map_or(0, quiet)
+            let quiet = |history: &History| {
+                history.of_quiet(QuietMove::new(board, mv, hints.previous_moves), hints.parameters)
+            };
+            hints.history.map_or(0, quiet)
         };
     }
 }
 
 /// Brings the most promising of the moves from place `first` on there, and returns it.
 pub(super) fn pick(moves: &mut [ScoredMove], first: usize) -> Option<ScoredMove> {
-    let best = (first..moves.len()).max_by_key(|&place| (moves[place].score, -(place as i32)))?;
+    let mut best = first;
+    let mut score = moves.get(first)?.score;
+    for (place, scored) in moves.iter().enumerate().skip(first + 1) {
+        if scored.score > score {
+            (best, score) = (place, scored.score);
+        }
+    }
     moves.swap(first, best);
     Some(moves[first])
 }

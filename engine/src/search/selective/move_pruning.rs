@@ -2,7 +2,7 @@
 
 use super::candidate::CandidateMove;
 use super::node::{Node, NodeInfo};
-use super::parameters::{FUTILITY_MAX_DEPTH, LMR_ONE_PLY, SEE_PRUNING_MAX_DEPTH};
+use super::parameters::{FUTILITY_MAX_DEPTH, LMR_ONE_PLY, PAWN_VALUE, SEE_PRUNING_MAX_DEPTH};
 use super::parts::Part;
 use super::thread::SearchThread;
 use crate::see::StaticExchange;
@@ -22,8 +22,16 @@ impl SearchThread<'_> {
         let prunes_quiet = || {
             self.late_move_pruning(node, info, candidate)
                 || self.futility_pruning(node, info, reduced_depth)
+                || self.history_pruning(node, candidate)
         };
-        is_dull && prunes_quiet() || self.see_pruning(node, candidate, exchange, reduced_depth)
+        let is_futile_capture = || {
+            !candidate.scored.is_quiet
+                && !candidate.gives_check
+                && self.capture_futility_pruning(node, info, candidate, exchange, reduced_depth)
+        };
+        is_dull && prunes_quiet()
+            || is_futile_capture()
+            || self.see_pruning(node, candidate, exchange, reduced_depth)
     }
 
     /// It comes after enough quiet moves.
@@ -40,6 +48,32 @@ impl SearchThread<'_> {
         self.has(Part::FutilityPruning)
             && reduced_depth <= FUTILITY_MAX_DEPTH
             && info.static_eval.is_some_and(|static_eval| static_eval + margin <= node.alpha)
+    }
+
+    /// It has hardly ever been any good.
+    fn history_pruning(&self, node: Node, candidate: &CandidateMove) -> bool {
+        let margin = self.shared.parameters.history_pruning_margin;
+        self.has(Part::HistoryPruning) && candidate.history < -margin * node.depth
+    }
+
+    /// The position stands too far below alpha for what the capture wins.
+    fn capture_futility_pruning(
+        &self,
+        node: Node,
+        info: &NodeInfo,
+        candidate: &CandidateMove,
+        exchange: &StaticExchange<'_>,
+        reduced_depth: i32,
+    ) -> bool {
+        let parameters = &self.shared.parameters;
+        let margin =
+            parameters.capture_futility_base + parameters.capture_futility_margin * reduced_depth;
+        let won = || exchange.see_of_move(candidate.scored.mv) * PAWN_VALUE;
+        self.has(Part::FutilityPruning)
+            && reduced_depth <= FUTILITY_MAX_DEPTH
+            && info.static_eval.is_some_and(|static_eval| {
+                static_eval + margin <= node.alpha && static_eval + margin + won() <= node.alpha
+            })
     }
 
     /// It loses more material on its square than a search of this depth may win back.

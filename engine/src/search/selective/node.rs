@@ -42,8 +42,12 @@ impl Node {
 pub(super) struct NodeInfo {
     /// What the transposition table knows.
     pub(super) entry: Option<Entry>,
-    /// The encoder's score of the position itself; none in check.
+    /// The encoder's score of the position itself, corrected by what searches found; none in check.
     pub(super) static_eval: Option<Score>,
+    /// Whether the position is or was on a principal variation.
+    pub(super) was_pv: bool,
+    /// Whether the table's move is a capture or promotion.
+    pub(super) table_move_captures: bool,
     /// Whether the side to move stands better than at its last move.
     pub(super) improving: bool,
 }

@@ -24,14 +24,15 @@ pub(super) const NULL_MOVE_MIN_DEPTH: i32 = 3;
 /// Internal iterative reduction: from this depth on, where the table has no move.
 pub(super) const IIR_MIN_DEPTH: i32 = 4;
 
-/// Move ordering by static evaluation: from this depth on the encoder scores all moves in one batch.
-pub(super) const STATIC_ORDERING_MIN_DEPTH: i32 = 6;
-
 /// Up to this depth there is futility pruning.
 pub(super) const FUTILITY_MAX_DEPTH: i32 = 7;
 
 /// SEE pruning: up to this depth moves that lose material are dropped.
 pub(super) const SEE_PRUNING_MAX_DEPTH: i32 = 8;
+
+/// ProbCut: from this depth on, by searches so many plies less deep.
+pub(super) const PROBCUT_MIN_DEPTH: i32 = 5;
+pub(super) const PROBCUT_REDUCTION: i32 = 4;
 
 /// Singular extensions: from this depth on.
 pub(super) const SINGULAR_MIN_DEPTH: i32 = 7;
@@ -92,46 +93,86 @@ parameters! {
     /// Aspiration windows reach this far to both sides of the score of the iteration before.
     aspiration_delta: 20 in 5..=80;
     /// A node that stands this far above beta for every ply is not searched.
-    reverse_futility_margin: 78 in 20..=300;
+    reverse_futility_margin: 79 in 20..=300;
     /// A node that stands this far below alpha for every ply is left to quiescence search.
-    razoring_margin: 261 in 80..=800;
-    /// The null move's search is a ply less deep for every so much above beta.
-    null_move_eval_divisor: 319 in 60..=600;
+    razoring_margin: 177 in 80..=800;
+    /// The null move's search is this many plies less deep,
+    null_move_base: 3 in 2..=6;
+    /// and a ply more for every so much above beta.
+    null_move_eval_divisor: 324 in 60..=600;
     /// A quiet move is dropped where the static evaluation lies this far below alpha,
-    futility_base: 6 in 0..=500;
+    futility_base: 19 in 0..=500;
     /// and so much further for every ply.
-    futility_margin: 28 in 20..=350;
+    futility_margin: 35 in 20..=350;
+    /// A capture is dropped where the static evaluation and the victim lie this far below alpha,
+    capture_futility_base: 281 in 0..=600;
+    /// and so much further for every ply.
+    capture_futility_margin: 81 in 20..=350;
+    /// A quiet move is dropped whose history is this bad for every ply.
+    history_pruning_margin: 7559 in 1000..=12000;
+    /// ProbCut: how far beyond beta a capture has to reach.
+    probcut_margin: 247 in 60..=500;
     /// Delta pruning: what a capture brings beside its victim, at best.
-    delta_margin: 200 in 40..=600;
+    delta_margin: 207 in 40..=600;
     /// Quiescence search: what a capture has to win on its square, in pawns.
     quiescence_least_gain: 1 in 0..=2;
     /// Late move pruning: so many quiet moves are searched at any depth, in hundredths,
-    late_move_base: 729 in 100..=1500;
+    late_move_base: 681 in 100..=1500;
     /// and so many more for every ply squared.
-    late_move_factor: 224 in 40..=500;
+    late_move_factor: 190 in 40..=500;
     /// Late move reductions: what every late move is reduced by, in hundredths of a ply,
-    lmr_base: 161 in 0..=250;
+    lmr_base: 206 in 0..=250;
     /// and what the product of the logarithms of depth and move count is divided by, in hundredths.
-    lmr_divisor: 150 in 120..=450;
+    lmr_divisor: 162 in 120..=450;
     /// More where the node is expected to be cut off, in 1,024ths of a ply,
-    lmr_cut_node: 1536 in 0..=3072;
+    lmr_cut_node: 1437 in 0..=3072;
     /// and where the static evaluation has not risen;
-    lmr_not_improving: 512 in 0..=2048;
+    lmr_not_improving: 406 in 0..=2048;
     /// less on the principal variation,
-    lmr_pv: 1024 in 0..=3072;
+    lmr_pv: 1302 in 0..=3072;
+    /// less where the position has been on it,
+    lmr_was_pv: 1162 in 0..=2048;
+    /// more where the table's move is a capture,
+    lmr_table_capture: 1051 in 0..=2048;
+    /// and where more than three of the replies to the moves before were cut off;
+    lmr_cutoffs: 472 in 0..=2048;
+    /// less of captures that lose nothing,
+    lmr_capture: 2725 in 0..=4096;
     /// of checks,
-    lmr_check: 1024 in 0..=3072;
+    lmr_check: 559 in 0..=3072;
     /// of killers,
-    lmr_killer: 1024 in 0..=3072;
+    lmr_killer: 976 in 0..=3072;
     /// and a ply less for every so much of a good history, more for a bad one.
-    lmr_history_divisor: 8192 in 2048..=32768;
+    lmr_history_divisor: 13232 in 2048..=32768;
+    /// A late move is searched a ply deeper than it would have been where it turns out this far above alpha.
+    lmr_deeper_margin: 34 in 5..=200;
     /// Singular extensions: how far all other moves stay below the table's score, in 16ths of a centipawn for every
     /// ply.
-    singular_margin: 32 in 4..=128;
+    singular_margin: 14 in 4..=128;
+    /// Another ply where they stay this much further below it, off the principal variation.
+    singular_double_margin: 52 in 0..=200;
+    /// Hindsight: a node stands far better than thought where both sides' evaluations add up to this.
+    hindsight_margin: 39 in 20..=400;
+    /// Eval history: what a quiet move gains for every centipawn by which it bettered the position, in 16ths,
+    eval_history: 138 in 0..=1000;
+    /// and centipawns at most.
+    eval_history_maximum: 77 in 10..=200;
+    /// What the fourth move before counts in continuation history, in 16ths.
+    history_fourth: 5 in 0..=32;
+    /// What a quiet move gains that no reply refutes, in hundredths of what a cutoff counts.
+    history_unrefuted: 32 in 0..=200;
     /// What a cutoff counts in the histories for every ply,
-    history_bonus: 150 in 30..=500;
+    history_bonus: 330 in 30..=500;
     /// and at most.
-    history_bonus_maximum: 1600 in 300..=5000;
+    history_bonus_maximum: 940 in 300..=5000;
+    /// What a move tried before it loses by it, in hundredths of that.
+    history_malus: 94 in 20..=300;
+    /// Correction history: centipawns at most by the pawns,
+    correction_pawns: 61 in 0..=150;
+    /// by the pieces of each side,
+    correction_pieces: 56 in 0..=150;
+    /// and by the last two moves.
+    correction_moves: 69 in 0..=150;
 }
 
 impl Parameters {

@@ -13,8 +13,6 @@ pub enum Part {
     Quiescence,
     /// Positions that were searched are remembered with their scores and best moves.
     TranspositionTable,
-    /// Far from the leaves moves are ordered by the encoder's score of the position that they lead to.
-    StaticOrdering,
     /// Moves that were good elsewhere come first: killers, butterfly, continuation and capture history.
     History,
     /// Near the leaves only the first quiet moves are searched, and one way out of check.
@@ -39,14 +37,28 @@ pub enum Part {
     AspirationWindows,
     /// Moves without which the position would be much worse are searched deeper.
     SingularExtensions,
+    /// Near the leaves quiet moves are dropped that were bad elsewhere.
+    HistoryPruning,
+    /// Moves by which the transposition table cuts a node off count as good, too.
+    TableHistory,
+    /// Quiet moves count as good or bad by how much better or worse the encoder finds the position after them.
+    EvalHistory,
+    /// A move that was reduced much is searched deeper where its reply stands worse than thought, and less deep where it
+    /// stands far better.
+    Hindsight,
+    /// A score beyond the window is moved towards it, the more the less deep the search.
+    FailHighDamping,
+    /// The static evaluation is corrected by what searches found in positions like it.
+    CorrectionHistory,
+    /// Nodes are cut off where a capture reaches well beyond the window in a search that is less deep.
+    ProbCut,
 }
 
 impl Part {
     /// All of them, with their names.
-    pub const ALL: [(Self, &str); 15] = [
+    pub const ALL: [(Self, &str); 21] = [
         (Self::Quiescence, "quiescence"),
         (Self::TranspositionTable, "transposition-table"),
-        (Self::StaticOrdering, "static-ordering"),
         (Self::History, "history"),
         (Self::LateMovePruning, "late-move-pruning"),
         (Self::LateMoveReductions, "late-move-reductions"),
@@ -59,6 +71,13 @@ impl Part {
         (Self::SeePruning, "see-pruning"),
         (Self::AspirationWindows, "aspiration-windows"),
         (Self::SingularExtensions, "singular-extensions"),
+        (Self::HistoryPruning, "history-pruning"),
+        (Self::TableHistory, "table-history"),
+        (Self::EvalHistory, "eval-history"),
+        (Self::Hindsight, "hindsight"),
+        (Self::FailHighDamping, "fail-high-damping"),
+        (Self::CorrectionHistory, "correction-history"),
+        (Self::ProbCut, "probcut"),
     ];
 }
 

@@ -30,7 +30,10 @@ impl SearchThread<'_> {
         if let Some(score) = self.razoring(board, node, eval)? {
             return Ok(Some(score));
         }
-        self.null_move_pruning(board, node, eval)
+        if let Some(score) = self.null_move_pruning(board, node, eval)? {
+            return Ok(Some(score));
+        }
+        self.probcut(board, node, info)
     }
 
     /// The side to move stands so well that no reply will bring it below beta.
@@ -76,7 +79,7 @@ impl SearchThread<'_> {
             return Ok(None);
         };
         let by_eval = (eval - beta) / self.shared.parameters.null_move_eval_divisor;
-        let reduction = 3 + depth / 3 + by_eval.min(3);
+        let reduction = self.shared.parameters.null_move_base + depth / 3 + by_eval.min(3);
         let reduced = Node {
             ply: ply + 1,
             depth: depth - reduction,

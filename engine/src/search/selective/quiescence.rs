@@ -72,7 +72,7 @@ impl SearchThread<'_> {
                 continue;
             }
             let child = board_after(board, scored.mv);
-            self.make_move(board, ply, scored.mv, &child);
+            self.make_move(board, ply, scored, &child);
             let window = Node { ply: ply + 1, alpha: -beta, beta: -node.alpha, ..node };
             let score = self.quiescence(&child, window).map(|score| -score);
             self.unmake_move();
@@ -98,7 +98,14 @@ impl SearchThread<'_> {
                 self.stand_pat_on(board);
             }
             let bound = Bound::of(best_score, first_alpha, beta);
-            let entry = Entry { mv: best_move, score: best_score, static_eval, depth: 0, bound };
+            let entry = Entry {
+                mv: best_move,
+                score: best_score,
+                static_eval: self.stack[ply].encoded,
+                depth: 0,
+                bound,
+                was_pv: entry.is_some_and(|entry| entry.was_pv),
+            };
             self.store_in_table(board, ply, entry);
         }
         Ok(best_score)

@@ -1,4 +1,5 @@
-//! Reductions: nodes and moves that promise little are searched less deep at first.
+//! Reductions: nodes and moves that promise little are searched less deep at first, and deeper again where they turn out to
+//! promise more.
 
 use super::candidate::CandidateMove;
 use super::node::{Node, NodeInfo};
@@ -18,6 +19,19 @@ impl SearchThread<'_> {
         i32::from(reduces)
     }
 
+    /// Plies more or less for a node whose move was reduced, now that its static evaluation is known.
+    pub(super) fn hindsight(&self, node: Node) -> i32 {
+        let reduction = self.stack[node.ply - 1].reduction;
+        match self.gained(node.ply) {
+            Some(gained) if self.has(Part::Hindsight) => {
+                let far_better = gained > self.shared.parameters.hindsight_margin;
+                i32::from(reduction >= 3 && gained <= 0)
+                    - i32::from(reduction >= 2 && node.depth >= 2 && far_better)
+            }
+            _ => 0,
+        }
+    }
+
     /// Plies by which a late move is searched less deep at first.
     pub(super) fn late_move_reduction(
         &self,
@@ -26,16 +40,20 @@ impl SearchThread<'_> {
         candidate: &CandidateMove,
     ) -> i32 {
         let CandidateMove { scored, gives_check, history, move_count, .. } = candidate;
-        let may_reduce = scored.is_quiet || scored.loses_material();
-        if !self.has(Part::LateMoveReductions) || node.depth < 3 || !may_reduce {
+        if !self.has(Part::LateMoveReductions) || node.depth < 3 {
             return 0;
         }
         let is_killer = self.stack[node.ply].killers.contains(&Some(scored.mv));
+        let safe_capture = !scored.is_quiet && !scored.loses_material();
         let parameters = &self.shared.parameters;
         let reduction = self.shared.late_moves.reduction(node.depth, *move_count)
             + i32::from(node.cut_node) * parameters.lmr_cut_node
             + i32::from(!info.improving) * parameters.lmr_not_improving
             - i32::from(node.is_pv()) * parameters.lmr_pv
+            - i32::from(info.was_pv) * parameters.lmr_was_pv
+            + i32::from(info.table_move_captures) * parameters.lmr_table_capture
+            + i32::from(self.stack[node.ply + 1].cutoffs > 3) * parameters.lmr_cutoffs
+            - i32::from(safe_capture) * parameters.lmr_capture
             - i32::from(*gives_check) * parameters.lmr_check
             - i32::from(is_killer) * parameters.lmr_killer
             - history * LMR_ONE_PLY / parameters.lmr_history_divisor;

@@ -46,6 +46,14 @@ pub(super) fn of_estimate(value: f32) -> Score {
     }
 }
 
+/// An estimate raised by so many centipawns; it stays one.
+pub(super) fn corrected(estimate: Score, by: Score) -> Score {
+    match (estimate + by).clamp(-DECISIVE_BOUND, DECISIVE_BOUND) {
+        DRAW => DRAW + 1,
+        score => score,
+    }
+}
+
 /// The score of a tablebase's value.
 pub(super) fn of_tablebase(value: Value, ply: usize) -> Score {
     if value == Value::DRAW {
@@ -100,6 +108,9 @@ mod tests {
         let loss = of_tablebase(Value::tablebase_loss_in(7), 7);
         assert_eq!(to_value(loss), Value::tablebase_loss_in(7));
         assert!(is_decisive(loss) && is_loss(loss) && !is_decisive(15_000));
+        // A corrected estimate stays one, and is no certain draw.
+        assert!(!is_decisive(corrected(28_999, 100)) && !is_decisive(corrected(-28_999, -100)));
+        assert_eq!((corrected(31, -40), corrected(40, -40)), (-9, DRAW + 1));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::Result;
 use cozy_chess::Board;
 
+use super::move_picker::is_quiet;
 use super::node::{Node, NodeInfo};
 use super::score::{DRAW, Score, mated_in, of_tablebase};
 use super::stack::MAX_PLY;
@@ -45,6 +46,7 @@ impl SearchThread<'_> {
             && node.is_cut_by(&entry)
             && board.halfmove_clock() < LATE_HALFMOVE_CLOCK
         {
+            self.learn_from_table(board, node, &entry);
             return Ok(entry.score);
         }
         let static_eval = match excluded {
@@ -54,7 +56,19 @@ impl SearchThread<'_> {
         if ply >= MAX_PLY {
             return Ok(static_eval.unwrap_or(DRAW));
         }
-        let info = NodeInfo { entry, static_eval, improving: self.is_improving(ply) };
+        let was_pv = node.is_pv() || entry.is_some_and(|entry| entry.was_pv);
+        let table_move = entry.and_then(|entry| entry.mv);
+        let info = NodeInfo {
+            entry,
+            static_eval,
+            was_pv,
+            table_move_captures: table_move.is_some_and(|mv| !is_quiet(board, mv)),
+            improving: self.is_improving(ply),
+        };
+        if !excluded && ply > 0 {
+            self.learn_from_eval(board, ply);
+            node.depth += self.hindsight(node);
+        }
         if !node.is_pv()
             && !excluded
             && let Some(score) = self.prune_node(board, node, &info)?

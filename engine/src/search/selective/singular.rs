@@ -50,7 +50,10 @@ impl SearchThread<'_> {
         self.stack[ply].excluded_move = None;
         Ok(match score {
             _ if self.stopped => Singularity::Extension(0),
-            _ if score < singular_beta => Singularity::Extension(1),
+            _ if score < singular_beta => {
+                let far = score < singular_beta - self.shared.parameters.singular_double_margin;
+                Singularity::Extension(1 + i32::from(far && !node.is_pv()))
+            }
             _ if singular_beta >= beta => Singularity::MultiCut(singular_beta),
             _ if entry.score >= beta => Singularity::Extension(-1),
             _ => Singularity::Extension(0),

@@ -2,7 +2,8 @@
 
 use cozy_chess::Move;
 
-use super::history::PieceTo;
+use super::correction::CorrectionPlaces;
+use super::history::MadeMove;
 use super::move_picker::ScoredMove;
 use super::score::Score;
 
@@ -13,9 +14,17 @@ pub(super) const MAX_PLY: usize = 128;
 #[derive(Default)]
 pub(super) struct StackEntry {
     /// The move made here; `None` where the side to move passed.
-    pub(super) moved: Option<PieceTo>,
+    pub(super) moved: Option<MadeMove>,
     /// The encoder's score of the position itself; none in check.
+    pub(super) encoded: Option<Score>,
+    /// The same, corrected by what searches found.
     pub(super) static_eval: Option<Score>,
+    /// Where that correction comes from.
+    pub(super) correction: Option<CorrectionPlaces>,
+    /// Plies by which the move made here was reduced.
+    pub(super) reduction: i32,
+    /// Cutoffs among the moves of this ply, since the position two plies before was reached.
+    pub(super) cutoffs: u32,
     /// Quiet moves that caused a cutoff among the siblings of this position.
     pub(super) killers: [Option<Move>; 2],
     /// Left out by a singular search, to see what the position is worth without it.

@@ -75,7 +75,7 @@ fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;
-        for parts in [&[][..], &[Part::StaticOrdering, Part::History, Part::AspirationWindows]] {
+        for parts in [&[][..], &[Part::History, Part::AspirationWindows]] {
             let report = search(&mut planner(Parts::only(parts), 1)?, &root, to_depth(3))?;
             assert_eq!(report.value, to_value(expected), "{fen} with {parts:?}");
         }

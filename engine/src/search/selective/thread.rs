@@ -7,12 +7,14 @@ use std::time::Duration;
 use anyhow::Result;
 use cozy_chess::{Board, Move};
 
-use super::history::{History, PieceTo};
+use super::correction::{CorrectionHistory, CorrectionPlaces};
+use super::history::{CONTINUATION_PLIES, History, MadeMove, PieceTo, PreviousMoves};
 use super::late_move_table::LateMoveTable;
 use super::leaves::LeafSampler;
+use super::move_picker::ScoredMove;
 use super::parameters::Parameters;
 use super::parts::{Part, Parts};
-use super::score::{Score, of_estimate};
+use super::score::{Score, corrected, of_estimate};
 use super::stack::{MAX_PLY, StackEntry};
 use super::transposition_table::{Entry, TranspositionTable};
 use crate::inference::Evaluator;
@@ -28,19 +30,22 @@ const NODES_BETWEEN_CHECKS: u64 = 32;
 pub(super) struct ThreadData {
     pub(super) evaluator: Evaluator,
     pub(super) history: History,
+    pub(super) correction: CorrectionHistory,
     /// Takes leaves where somebody wants some.
     pub(super) leaves: Option<LeafSampler>,
 }
 
 impl ThreadData {
     pub(super) fn new(evaluator: Evaluator) -> Self {
-        Self { evaluator, history: History::new(), leaves: None }
+        let (history, correction) = (History::new(), CorrectionHistory::new());
+        Self { evaluator, history, correction, leaves: None }
     }
 
     /// Forgets what earlier searches learned.
     pub(super) fn clear(&mut self) {
         self.evaluator.clear_cache();
         self.history.clear();
+        self.correction.clear();
     }
 }
 
@@ -83,6 +88,8 @@ pub(super) struct SearchThread<'a> {
     pub(super) best: Option<RootLine>,
     /// The root moves of the iteration.
     pub(super) searched: Vec<SearchedMove>,
+    /// The nodes that went to each root move.
+    root_nodes: Vec<(Move, u64)>,
     pub(super) scored_before: u64,
     pub(super) waited_before: Duration,
     nodes: u64,
@@ -111,6 +118,7 @@ impl<'a> SearchThread<'a> {
             seldepth: 0,
             best: None,
             searched: Vec::new(),
+            root_nodes: Vec::new(),
             nodes: 0,
             published_nodes: 0,
         }
@@ -137,6 +145,26 @@ impl<'a> SearchThread<'a> {
         self.stopped
     }
 
+    /// Nodes of this thread so far.
+    pub(super) fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Counts `nodes` that went to the root move `mv`.
+    pub(super) fn count_root_nodes(&mut self, mv: Move, nodes: u64) {
+        match self.root_nodes.iter_mut().find(|(known, _)| *known == mv) {
+            Some((_, sum)) => *sum += nodes,
+            None => self.root_nodes.push((mv, nodes)),
+        }
+    }
+
+    /// The share of all nodes that went to the root move `mv`, in [0, 1].
+    pub(super) fn share_of_nodes(&self, mv: Move) -> f64 {
+        let all: u64 = self.root_nodes.iter().map(|(_, nodes)| nodes).sum();
+        let of_move = self.root_nodes.iter().find(|(known, _)| *known == mv);
+        of_move.map_or(0.0, |(_, nodes)| *nodes as f64 / all.max(1) as f64)
+    }
+
     /// Adds this thread's nodes to the sum of all threads.
     pub(super) fn publish_nodes(&mut self) {
         self.shared.nodes.fetch_add(self.nodes - self.published_nodes, Relaxed);
@@ -145,10 +173,17 @@ impl<'a> SearchThread<'a> {
 
     /// Makes a move, which leads to `child`, and sees to it that what is known of that position is at hand
     /// soon.
-    pub(super) fn make_move(&mut self, board: &Board, ply: usize, mv: Move, child: &Board) {
+    pub(super) fn make_move(
+        &mut self,
+        board: &Board,
+        ply: usize,
+        scored: ScoredMove,
+        child: &Board,
+    ) {
         self.shared.table.prefetch(child.hash());
         self.data.evaluator.prefetch(child);
-        self.stack[ply].moved = Some(PieceTo::of(board, mv));
+        let ScoredMove { mv, is_quiet, .. } = scored;
+        self.stack[ply].moved = Some(MadeMove { mv, piece_to: PieceTo::of(board, mv), is_quiet });
         self.keys.push(repetition_key(board));
     }
 
@@ -176,21 +211,45 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// The static evaluation, the encoder's score of the position itself, which is put on the stack; none in
-    /// check.
+    /// The moves that led here, as far back as continuation history goes by them.
+    pub(super) fn previous_moves(&self, ply: usize) -> PreviousMoves {
+        CONTINUATION_PLIES.map(|back| {
+            ply.checked_sub(back).and_then(|ply| self.stack[ply].moved).map(|made| made.piece_to)
+        })
+    }
+
+    /// The static evaluation, the encoder's score of the position itself, corrected by what searches found of others
+    /// like it; it is put on the stack. None in check.
     pub(super) fn evaluate(
         &mut self,
         board: &Board,
         ply: usize,
         entry: Option<Entry>,
     ) -> Result<Option<Score>> {
-        let static_eval = match entry.and_then(|entry| entry.static_eval) {
+        let encoded = match entry.and_then(|entry| entry.static_eval) {
             _ if !board.checkers().is_empty() => None,
             Some(score) => Some(score),
             None => Some(of_estimate(self.data.evaluator.value(board)?)),
         };
-        self.stack[ply].static_eval = static_eval;
+        let (mut static_eval, mut correction) = (encoded, None);
+        if let Some(score) = encoded
+            && self.has(Part::CorrectionHistory)
+        {
+            let [last, before, _] = self.previous_moves(ply);
+            let places = CorrectionPlaces::of(board, [last, before]);
+            let by = self.data.correction.correction(&places, &self.shared.parameters);
+            (static_eval, correction) = (Some(corrected(score, by)), Some(places));
+        }
+        let here = &mut self.stack[ply];
+        (here.encoded, here.static_eval, here.correction) = (encoded, static_eval, correction);
         Ok(static_eval)
+    }
+
+    /// What both sides' static evaluations, before the last move and after it, add up to: what the side to move has
+    /// gained by it.
+    pub(super) fn gained(&self, ply: usize) -> Option<Score> {
+        let [before, now] = [ply - 1, ply].map(|ply| self.stack[ply].static_eval);
+        before.zip(now).map(|(before, now)| before + now)
     }
 
     /// Quiescence search stands pat on `board`.

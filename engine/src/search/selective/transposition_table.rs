@@ -20,6 +20,9 @@ const AGE_PENALTY: i32 = 8;
 /// An entry of this search that is so many plies deeper is worth more than a bound for another window.
 const MUCH_DEEPER: i32 = 4;
 
+/// What seven bits hold.
+const MAX_DEPTH: i32 = 127;
+
 /// Generations before they begin again.
 const GENERATIONS: u8 = 64;
 
@@ -57,6 +60,8 @@ pub(super) struct Entry {
     /// Plies searched.
     pub(super) depth: i32,
     pub(super) bound: Bound,
+    /// Whether the position has been on a principal variation.
+    pub(super) was_pv: bool,
 }
 
 impl Entry {
@@ -168,7 +173,8 @@ impl TranspositionTable {
     }
 }
 
-/// Content: move 16 bits, score 16, static evaluation 16, depth 8, generation 6, bound 2 (0 in no entry).
+/// Content: move 16 bits, score 16, static evaluation 16, depth 7, principal variation 1, generation 6, bound 2 (0 in
+/// no entry).
 fn pack(entry: &Entry, ply: usize, generation: u8) -> u64 {
     let score = to_table(entry.score, ply) as i16;
     let static_eval = entry.static_eval.map_or(NO_STATIC_EVAL, |eval| eval as i16);
@@ -180,7 +186,8 @@ fn pack(entry: &Entry, ply: usize, generation: u8) -> u64 {
     u64::from(entry.mv.map_or(0, pack_move))
         | u64::from(score as u16) << 16
         | u64::from(static_eval as u16) << 32
-        | (entry.depth.clamp(0, 255) as u64) << 48
+        | (entry.depth.clamp(0, MAX_DEPTH) as u64) << 48
+        | u64::from(entry.was_pv) << 55
         | u64::from(generation) << 56
         | bound << 62
 }
@@ -199,11 +206,12 @@ fn unpack(content: u64, ply: usize) -> Option<Entry> {
         static_eval: (static_eval != NO_STATIC_EVAL).then_some(static_eval.into()),
         depth: depth_of(content),
         bound,
+        was_pv: content >> 55 & 1 != 0,
     })
 }
 
 fn depth_of(content: u64) -> i32 {
-    (content >> 48 & 0xff) as i32
+    (content >> 48) as i32 & MAX_DEPTH
 }
 
 fn generation_of(content: u64) -> u8 {
@@ -232,7 +240,14 @@ mod tests {
 
     fn entry_of(depth: i32) -> Entry {
         let mv = Move { from: Square::A7, to: Square::B8, promotion: Some(Piece::Knight) };
-        Entry { mv: Some(mv), score: -431, static_eval: Some(-15_000), depth, bound: Bound::Upper }
+        Entry {
+            mv: Some(mv),
+            score: -431,
+            static_eval: Some(-15_000),
+            depth,
+            bound: Bound::Upper,
+            was_pv: depth == 1,
+        }
     }
 
     #[test]
@@ -247,7 +262,7 @@ mod tests {
                     static_eval: None,
                     score: -mated_in(11),
                     bound: Bound::Exact,
-                    ..entry_of(200)
+                    ..entry_of(120)
                 },
             ),
             (9 << 60, Entry { static_eval: Some(1), bound: Bound::Lower, ..entry_of(1) }),
@@ -268,7 +283,7 @@ mod tests {
     #[test]
     fn what_was_forgotten_makes_room_first() -> Result<()> {
         let mut table = TranspositionTable::new(1)?;
-        (0..4).for_each(|key| table.store(key, 0, entry_of(200)));
+        (0..4).for_each(|key| table.store(key, 0, entry_of(120)));
         table.clear();
         (0..4).for_each(|key| table.store(key, 0, entry_of(1)));
         assert!((0..4).all(|key| table.probe(key, 0) == Some(entry_of(1))));

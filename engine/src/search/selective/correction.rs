@@ -1,0 +1,141 @@
+//! Correction history: where searches found other scores than the encoder in positions with the same pawns, the same
+//! pieces or after the same moves, the static evaluation is corrected by what they found.
+
+use cozy_chess::{Board, Color, Piece};
+
+use super::history::{PIECE_TOS, PieceTo};
+use super::parameters::Parameters;
+use super::score::Score;
+
+/// Places for positions of each side to move in one table; a power of two.
+const PLACES: usize = 1 << 14;
+
+/// Largest value of any one statistic.
+const MAX_CORRECTION: i32 = 1024;
+
+/// What a search that went to this depth finds counts as it is.
+const FULL_WEIGHT_DEPTH: i32 = 8;
+
+/// How far searches found the encoder's scores off, the latest counting most.
+pub(super) struct CorrectionHistory {
+    /// By the pawns of both sides.
+    pawns: Vec<i16>,
+    /// By the pieces of one side, for both in turn.
+    pieces: Vec<i16>,
+    /// By the last two moves.
+    moves: Vec<i16>,
+}
+
+/// Where the statistics of one position are.
+#[derive(Clone, Copy)]
+pub(super) struct CorrectionPlaces {
+    pawns: usize,
+    pieces: [usize; Color::NUM],
+    moves: Option<usize>,
+}
+
+impl CorrectionPlaces {
+    /// Those of `board`, after the last move and the one before.
+    pub(super) fn of(board: &Board, previous_moves: [Option<PieceTo>; 2]) -> Self {
+        let side = board.side_to_move() as usize;
+        let at = |table: usize, key: u64| {
+            (table * Color::NUM + side) * PLACES + (key >> 32) as usize % PLACES
+        };
+        let colors = Color::ALL.map(|color| board.colors(color));
+        let of = |color: usize, piece: Piece| (board.pieces(piece) & colors[color]).0;
+        let pawns = mixed(mixed(0, of(0, Piece::Pawn)), of(1, Piece::Pawn));
+        let pieces = |color: usize| {
+            Piece::ALL[1..].iter().fold(0, |key, &piece| mixed(key, of(color, piece)))
+        };
+        let [last, before] = previous_moves;
+        let moves = last
+            .zip(before)
+            .map(|(last, before)| (side * PIECE_TOS + before.index()) * PIECE_TOS + last.index());
+        Self { pawns: at(0, pawns), pieces: [at(0, pieces(0)), at(1, pieces(1))], moves }
+    }
+}
+
+/// Takes `bits` into a hash, whose upper half can be used.
+fn mixed(key: u64, bits: u64) -> u64 {
+    (key.rotate_left(23) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl CorrectionHistory {
+    pub(super) fn new() -> Self {
+        Self {
+            pawns: vec![0; Color::NUM * PLACES],
+            pieces: vec![0; Color::NUM * Color::NUM * PLACES],
+            moves: vec![0; Color::NUM * PIECE_TOS * PIECE_TOS],
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        for part in [&mut self.pawns, &mut self.pieces, &mut self.moves] {
+            part.fill(0);
+        }
+    }
+
+    /// Centipawns that the encoder's score is to be raised by.
+    pub(super) fn correction(&self, places: &CorrectionPlaces, parameters: &Parameters) -> Score {
+        let pawns = i32::from(self.pawns[places.pawns]);
+        let pieces: i32 = places.pieces.iter().map(|&place| i32::from(self.pieces[place])).sum();
+        let moves = places.moves.map_or(0, |place| i32::from(self.moves[place]));
+        (pawns * parameters.correction_pawns
+            + pieces * parameters.correction_pieces
+            + moves * parameters.correction_moves)
+            / MAX_CORRECTION
+    }
+
+    /// Counts a search of `depth` plies that found a score `error` centipawns above the corrected one.
+    pub(super) fn update(&mut self, places: &CorrectionPlaces, error: Score, depth: i32) {
+        let most = MAX_CORRECTION / 4;
+        let bonus = (error * depth / FULL_WEIGHT_DEPTH).clamp(-most, most);
+        let add = |sum: &mut i16| {
+            let value = i32::from(*sum);
+            *sum = (value + bonus - value * bonus.abs() / MAX_CORRECTION) as i16;
+        };
+        add(&mut self.pawns[places.pawns]);
+        places.pieces.iter().for_each(|&place| add(&mut self.pieces[place]));
+        if let Some(place) = places.moves {
+            add(&mut self.moves[place]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(fen: &str) -> CorrectionPlaces {
+        CorrectionPlaces::of(&fen.parse().expect("a position"), [None, None])
+    }
+
+    #[test]
+    fn positions_that_share_something_share_a_correction() {
+        let [here, same_pawns, other] = [
+            "4k3/pp6/8/8/8/8/PP6/4K2R w K - 0 1",
+            "4k2r/pp6/8/8/8/8/PP6/4K3 w k - 0 1",
+            "3qk3/3p4/8/8/8/8/3P4/3QK3 w - - 0 1",
+        ]
+        .map(places);
+        let parameters = Parameters {
+            correction_pawns: 40,
+            correction_pieces: 30,
+            correction_moves: 20,
+            ..Parameters::default()
+        };
+        let mut history = CorrectionHistory::new();
+        for _ in 0..1000 {
+            history.update(&here, 500, 20);
+        }
+        let of = |history: &CorrectionHistory, places| history.correction(places, &parameters);
+        // At most what the parameters say, of pawns and both sides' pieces.
+        assert!((95..=100).contains(&of(&history, &here)), "{}", of(&history, &here));
+        assert!((38..=40).contains(&of(&history, &same_pawns)), "{}", of(&history, &same_pawns));
+        assert_eq!(of(&history, &other), 0);
+        history.update(&here, -500, 20);
+        assert!(of(&history, &here) < 80);
+        history.clear();
+        assert_eq!(of(&history, &here), 0);
+    }
+}

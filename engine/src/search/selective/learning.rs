@@ -1,0 +1,127 @@
+//! What a node teaches: the histories of moves, the correction of static evaluations, the transposition table.
+
+use cozy_chess::Board;
+
+use super::history::QuietMove;
+use super::move_loop::BestSoFar;
+use super::move_picker::{ScoredMove, is_quiet};
+use super::node::{Node, NodeInfo};
+use super::parts::Part;
+use super::score::is_decisive;
+use super::thread::SearchThread;
+use super::transposition_table::{Bound, Entry};
+
+impl SearchThread<'_> {
+    /// Remembers what the moves brought.
+    pub(super) fn learn(
+        &mut self,
+        board: &Board,
+        node: Node,
+        info: &NodeInfo,
+        best: &BestSoFar,
+        failed: &[ScoredMove],
+    ) {
+        let Node { ply, depth, alpha, beta, .. } = node;
+        if let Some(good) = best.mv.filter(|_| best.score >= beta && self.has(Part::History)) {
+            self.update_histories(board, node, good, failed);
+        }
+        if self.stack[ply].excluded_move.is_some() {
+            return;
+        }
+        if best.mv.is_none() && self.has(Part::History) {
+            self.reward_unrefuted_move(board, node);
+        }
+        let bound = Bound::of(best.score, alpha, beta);
+        self.learn_correction(node, best, bound);
+        let entry = Entry {
+            mv: best.mv.map(|best| best.mv),
+            score: best.score,
+            static_eval: self.stack[ply].encoded,
+            depth,
+            bound,
+            was_pv: info.was_pv,
+        };
+        self.store_in_table(board, ply, entry);
+    }
+
+    /// Remembers how far the static evaluation was off, where the score says so and no capture explains it.
+    fn learn_correction(&mut self, node: Node, best: &BestSoFar, bound: Bound) {
+        let here = &self.stack[node.ply];
+        let (Some(static_eval), Some(places)) = (here.static_eval, here.correction) else { return };
+        let is_known = match bound {
+            Bound::Exact => true,
+            Bound::Lower => best.score > static_eval,
+            Bound::Upper => best.score < static_eval,
+        };
+        let is_quiet = best.mv.is_none_or(|best| best.is_quiet);
+        if is_known && is_quiet && !is_decisive(best.score) {
+            self.data.correction.update(&places, best.score - static_eval, node.depth);
+        }
+    }
+
+    /// No move refuted the quiet one that led here.
+    fn reward_unrefuted_move(&mut self, board: &Board, node: Node) {
+        let Some(before) = node.ply.checked_sub(1) else { return };
+        let Some(made) = self.stack[before].moved.filter(|made| made.is_quiet) else { return };
+        let parameters = &self.shared.parameters;
+        let bonus = parameters.history_bonus(node.depth) * parameters.history_unrefuted / 100;
+        let quiet = QuietMove::made(!board.side_to_move(), made, self.previous_moves(before));
+        self.data.history.update_quiet(quiet, bonus);
+    }
+
+    /// Remembers which move caused the cutoff, and which did not.
+    fn update_histories(
+        &mut self,
+        board: &Board,
+        node: Node,
+        good: ScoredMove,
+        failed: &[ScoredMove],
+    ) {
+        let previous_moves = self.previous_moves(node.ply);
+        let bonus = self.shared.parameters.history_bonus(node.depth);
+        let malus = bonus * self.shared.parameters.history_malus / 100;
+        let quiet = |scored: ScoredMove| QuietMove::new(board, scored.mv, previous_moves);
+        let history = &mut self.data.history;
+        if good.is_quiet {
+            history.update_quiet(quiet(good), bonus);
+            let killers = &mut self.stack[node.ply].killers;
+            if killers[0] != Some(good.mv) {
+                *killers = [Some(good.mv), killers[0]];
+            }
+        } else {
+            history.update_capture(board, good.mv, bonus);
+        }
+        for bad in failed {
+            match bad.is_quiet {
+                true if good.is_quiet => {
+                    history.update_quiet(quiet(*bad), -malus);
+                }
+                true => {}
+                false => history.update_capture(board, bad.mv, -malus),
+            }
+        }
+    }
+
+    /// Remembers the move by which the table cuts a node off.
+    pub(super) fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
+        let Some(mv) = entry.mv.filter(|_| entry.score >= node.beta) else { return };
+        if self.has(Part::TableHistory) && self.has(Part::History) && is_quiet(board, mv) {
+            let quiet = QuietMove::new(board, mv, self.previous_moves(node.ply));
+            let bonus = self.shared.parameters.history_bonus(node.depth);
+            self.data.history.update_quiet(quiet, bonus);
+        }
+    }
+
+    /// Remembers how the last move changed the static evaluation.
+    pub(super) fn learn_from_eval(&mut self, board: &Board, ply: usize) {
+        let Some(made) = self.stack[ply - 1].moved.filter(|made| made.is_quiet) else { return };
+        let Some(gained) = self.gained(ply) else { return };
+        if self.has(Part::EvalHistory) && self.has(Part::History) {
+            let parameters = &self.shared.parameters;
+            let most = parameters.eval_history_maximum;
+            let bonus = -gained.clamp(-most, most) * parameters.eval_history / 16;
+            let quiet = QuietMove::made(!board.side_to_move(), made, self.previous_moves(ply - 1));
+            self.data.history.update_butterfly(quiet, bonus);
+        }
+    }
+}

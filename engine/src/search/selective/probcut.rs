@@ -1,0 +1,84 @@
+//! ProbCut (Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm"): where a capture reaches well
+//! beyond beta in a search that is less deep, the whole search would almost surely reach beta.
+
+use anyhow::Result;
+use cozy_chess::Board;
+
+use super::move_picker;
+use super::node::{Node, NodeInfo};
+use super::parameters::{PAWN_VALUE, PROBCUT_MIN_DEPTH, PROBCUT_REDUCTION};
+use super::parts::Part;
+use super::score::{Score, is_decisive};
+use super::thread::SearchThread;
+use super::transposition_table::{Bound, Entry};
+use crate::placement::Placement;
+use crate::position::board_after;
+use crate::see::StaticExchange;
+
+impl SearchThread<'_> {
+    /// The score of a node with a capture that reaches beta and a margin.
+    pub(super) fn probcut(
+        &mut self,
+        board: &Board,
+        node: Node,
+        info: &NodeInfo,
+    ) -> Result<Option<Score>> {
+        let Node { ply, depth, .. } = node;
+        let beta = node.beta + self.shared.parameters.probcut_margin;
+        let known_below = |entry: Entry| entry.depth >= depth - 3 && entry.score < beta;
+        let worth_trying = self.has(Part::ProbCut)
+            && depth >= PROBCUT_MIN_DEPTH
+            && !is_decisive(beta)
+            && !info.entry.is_some_and(known_below);
+        let Some(static_eval) = info.static_eval.filter(|_| worth_trying) else {
+            return Ok(None);
+        };
+        let mut moves = std::mem::take(&mut self.stack[ply].moves);
+        move_picker::generate(board, true, &mut moves);
+        let placement = Placement::of(board);
+        let exchange = StaticExchange::new(&placement);
+        move_picker::score(board, &exchange, &mut moves, &self.ordering_hints(ply, info.entry));
+        let mut found = None;
+        for place in 0..moves.len() {
+            let Some(scored) = move_picker::pick(&mut moves, place) else { break };
+            let enough = static_eval + exchange.see_of_move(scored.mv) * PAWN_VALUE >= beta;
+            if !enough || self.stack[ply].excluded_move == Some(scored.mv) {
+                continue;
+            }
+            let child = board_after(board, scored.mv);
+            self.make_move(board, ply, scored, &child);
+            let window = Node {
+                ply: ply + 1,
+                depth: 0,
+                alpha: -beta,
+                beta: 1 - beta,
+                cut_node: !node.cut_node,
+            };
+            let searched = self.quiescence(&child, window).and_then(|score| {
+                let reduced = Node { depth: depth - PROBCUT_REDUCTION, ..window };
+                if -score >= beta { self.search(&child, reduced) } else { Ok(score) }
+            });
+            self.unmake_move();
+            let score = -searched?;
+            if self.stopped {
+                break;
+            }
+            if score >= beta {
+                found = Some((scored.mv, score));
+                break;
+            }
+        }
+        self.stack[ply].moves = moves;
+        let Some((mv, score)) = found else { return Ok(None) };
+        let entry = Entry {
+            mv: Some(mv),
+            score,
+            static_eval: self.stack[ply].encoded,
+            depth: depth - PROBCUT_REDUCTION + 1,
+            bound: Bound::Lower,
+            was_pv: info.was_pv,
+        };
+        self.store_in_table(board, ply, entry);
+        Ok(Some(if is_decisive(score) { score } else { score - (beta - node.beta) }))
+    }
+}
