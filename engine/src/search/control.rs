@@ -64,6 +64,8 @@ pub struct Control {
     signals: Receiver<Signal>,
     began: Instant,
     clock: Instant,
+    /// What the soft limit is multiplied by.
+    soft_scale: f64,
     stopped: bool,
 }
 
@@ -71,7 +73,7 @@ impl Control {
     /// Limits that count from now.
     pub fn new(limits: Limits, signals: Receiver<Signal>) -> Self {
         let now = Instant::now();
-        Self { limits, signals, began: now, clock: now, stopped: false }
+        Self { limits, signals, began: now, clock: now, soft_scale: 1.0, stopped: false }
     }
 
     /// For a search that its limits alone end.
@@ -95,12 +97,17 @@ impl Control {
         self.limits.time.is_some() && !self.waits()
     }
 
+    /// Moves the soft limit to so many times the thought that the limits ask for, where it is not the hard one.
+    pub fn scale_soft_limit(&mut self, scale: f64) {
+        self.soft_scale = scale;
+    }
+
     /// Whether an iteration of `depth` plies may begin, by the limits, or where they name none by the
     /// planner's `default_depth`.
     pub fn may_begin(&self, depth: u32, default_depth: u32) -> bool {
         let Limits { depth: deepest, time, .. } = &self.limits;
         let deepest = deepest.or_else(|| (!self.limits.are_open_ended()).then_some(default_depth));
-        let late = |time: TimeLimit| !self.waits() && self.clock.elapsed() >= time.soft;
+        let late = |time: TimeLimit| !self.waits() && self.clock.elapsed() >= self.soft_end(time);
         deepest.is_none_or(|deepest| depth <= deepest) && !time.is_some_and(late)
     }
 
@@ -133,6 +140,10 @@ impl Control {
                 Err(_) => self.stopped = true,
             }
         }
+    }
+
+    fn soft_end(&self, TimeLimit { soft, hard }: TimeLimit) -> Duration {
+        if soft < hard { soft.mul_f64(self.soft_scale).min(hard) } else { soft }
     }
 
     fn waits(&self) -> bool {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::Result;
 
 use super::score::{Score, to_value};
+use super::soft_limit::SoftLimit;
 use super::stack::MAX_PLY;
 use super::thread::{RootLine, SearchThread};
 use crate::search::control::Control;
@@ -23,6 +24,7 @@ pub(super) struct MainSearch<'a> {
     depth: u32,
     /// The scores of the last iteration's lines.
     expected: Vec<Score>,
+    soft_limit: SoftLimit,
     /// The latest word on every root move that an iteration has looked at.
     searched: Vec<SearchedMove>,
 }
@@ -33,8 +35,15 @@ impl<'a> MainSearch<'a> {
         root_moves: &'a RootMoves,
         default_depth: u32,
     ) -> Self {
-        let (expected, searched) = (Vec::new(), Vec::new());
-        Self { thread, root_moves, default_depth, depth: 0, expected, searched }
+        Self {
+            thread,
+            root_moves,
+            default_depth,
+            depth: 0,
+            expected: Vec::new(),
+            soft_limit: SoftLimit::default(),
+            searched: Vec::new(),
+        }
     }
 
     /// What became of the root moves.
@@ -67,6 +76,19 @@ impl<'a> MainSearch<'a> {
         Ok(lines)
     }
 
+    /// Moves the soft limit by what the best of the `lines` says, once an iteration is through.
+    fn move_soft_limit(&mut self, depth: u32, lines: &[RootLine]) {
+        let Some((score, &mv)) =
+            lines.first().and_then(|line| Some((line.score, line.pv.first()?)))
+        else {
+            return;
+        };
+        self.soft_limit.take_in(depth, mv, score, self.thread.share_of_nodes(mv));
+        if let Some(control) = self.thread.control.as_deref_mut() {
+            control.scale_soft_limit(self.soft_limit.scale());
+        }
+    }
+
     fn report(&mut self, depth: u32, line: RootLine) -> Report {
         let mut report = Report { depth, ..Report::of(to_value(line.score), line.pv) };
         self.add_costs(&mut report);
@@ -89,6 +111,7 @@ impl Deepening for MainSearch<'_> {
         self.thread.interruptible = interruptible;
         let lines = self.search_lines(depth)?;
         self.expected = lines.iter().map(|line| line.score).collect();
+        self.move_soft_limit(depth, &lines);
         let complete = lines.len() == self.multipv();
         let reports = lines.into_iter().map(|line| self.report(depth, line)).collect();
         // The lines of one iteration belong together.

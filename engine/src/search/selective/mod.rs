@@ -27,6 +27,7 @@ mod reductions;
 mod score;
 mod search;
 mod singular;
+mod soft_limit;
 mod stack;
 #[cfg(test)]
 mod tests;
