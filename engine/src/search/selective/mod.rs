@@ -3,7 +3,7 @@
 //! before it has looked, this cuts by what the search has found.
 //!
 //! From the root to the leaves: `iteration`, `aspiration`, `search` (one node), `pruning`,
-//! `move_loop`, `quiescence`; the others hold what these use.
+//! `move_loop`, `learning`, `quiescence`; the others hold what these use.
 
 mod aspiration;
 mod candidate;

@@ -1,5 +1,4 @@
-//! The move loop, the moves of a node one after the other: principal variation search with late move
-//! reductions, and what is learned from it.
+//! The move loop, the moves of a node one after the other: principal variation search with late move reductions.
 
 use anyhow::Result;
 use cozy_chess::{Board, Move};

@@ -1,4 +1,4 @@
-//! Pruning of single moves near the leaves: late move pruning, futility pruning, SEE pruning.
+//! Pruning of single moves near the leaves: late move pruning, futility pruning, history pruning, SEE pruning.
 
 use super::candidate::CandidateMove;
 use super::node::{Node, NodeInfo};

@@ -27,7 +27,7 @@ pub enum Part {
     ReverseFutilityPruning,
     /// Near the leaves a side that stands far below the window is left to quiescence search.
     Razoring,
-    /// Near the leaves quiet moves are dropped where the side stands too far below the window.
+    /// Near the leaves moves are dropped where the side stands too far below the window, and does not capture enough.
     FutilityPruning,
     /// In quiescence search captures are dropped that win too little to reach the window.
     DeltaPruning,

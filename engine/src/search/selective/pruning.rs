@@ -1,4 +1,4 @@
-//! Pruning of whole nodes, before their moves: reverse futility pruning, razoring, null move pruning.
+//! Pruning of whole nodes, before their moves: reverse futility pruning, razoring, null move pruning, ProbCut.
 
 use anyhow::Result;
 use cozy_chess::Board;
