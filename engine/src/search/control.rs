@@ -97,7 +97,7 @@ impl Control {
         self.limits.time.is_some() && !self.waits()
     }
 
-    /// Moves the soft limit to so many times the thought that the limits ask for, where it is not the hard one.
+    /// Multiplies the soft limit by `scale` from now on. It stays where it is the hard one, too, as that of `movetime`.
     pub fn scale_soft_limit(&mut self, scale: f64) {
         self.soft_scale = scale;
     }
@@ -162,5 +162,22 @@ impl Control {
                 self.stopped |= !limited;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_soft_limit_of_its_own_moves_and_never_beyond_the_hard_one() {
+        let [second, minute] = [1, 60].map(Duration::from_secs);
+        let of = |soft, scale| {
+            let mut control = Control::without_signals(Limits::default());
+            control.scale_soft_limit(scale);
+            control.soft_end(TimeLimit { soft, hard: minute })
+        };
+        assert_eq!([of(second, 2.5), of(second, 0.5)], [second * 5 / 2, second / 2]);
+        assert_eq!([of(second, 100.0), of(minute, 0.5)], [minute; 2]);
     }
 }
