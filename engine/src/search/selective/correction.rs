@@ -3,7 +3,7 @@
 
 use cozy_chess::{Board, Color, Piece};
 
-use super::history::{PIECE_TOS, PieceTo};
+use super::history::{PIECE_TOS, PieceTo, add_with_gravity};
 use super::parameters::Parameters;
 use super::score::Score;
 
@@ -90,10 +90,7 @@ impl CorrectionHistory {
     pub(super) fn update(&mut self, places: &CorrectionPlaces, error: Score, depth: i32) {
         let most = MAX_CORRECTION / 4;
         let bonus = (error * depth / FULL_WEIGHT_DEPTH).clamp(-most, most);
-        let add = |sum: &mut i16| {
-            let value = i32::from(*sum);
-            *sum = (value + bonus - value * bonus.abs() / MAX_CORRECTION) as i16;
-        };
+        let add = |sum: &mut i16| add_with_gravity(sum, bonus, MAX_CORRECTION);
         add(&mut self.pawns[places.pawns]);
         places.pieces.iter().for_each(|&place| add(&mut self.pieces[place]));
         if let Some(place) = places.moves {

@@ -118,7 +118,7 @@ impl History {
 
     /// Counts a quiet move as a success or failure, whatever came before.
     pub(super) fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
-        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus);
+        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
     }
 
     /// How good a capture or promotion has been.
@@ -128,15 +128,15 @@ impl History {
 
     /// Counts a quiet move as a success (`bonus` > 0) or failure.
     pub(super) fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
-        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus);
+        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
         for place in quiet.continuations().into_iter().flatten() {
-            add_with_gravity(&mut self.continuation[place], bonus);
+            add_with_gravity(&mut self.continuation[place], bonus, MAX_HISTORY);
         }
     }
 
     /// Counts a capture or promotion as a success or failure.
     pub(super) fn update_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
-        add_with_gravity(&mut self.capture[capture_index(board, mv)], bonus);
+        add_with_gravity(&mut self.capture[capture_index(board, mv)], bonus, MAX_HISTORY);
     }
 }
 
@@ -145,10 +145,10 @@ fn capture_index(board: &Board, mv: Move) -> usize {
     PieceTo::of(board, mv).index() * VICTIMS + victim
 }
 
-/// Moves a statistic towards its limit, the less the nearer it is ("history gravity").
-fn add_with_gravity(sum: &mut i16, bonus: i32) {
+/// Moves a statistic towards its `limit`, the less the nearer it is ("history gravity").
+pub(super) fn add_with_gravity(sum: &mut i16, bonus: i32, limit: i32) {
     let value = i32::from(*sum);
-    *sum = (value + bonus - value * bonus.abs() / MAX_HISTORY) as i16;
+    *sum = (value + bonus - value * bonus.abs() / limit) as i16;
 }
 
 #[cfg(test)]

@@ -31,30 +31,24 @@ impl SearchThread<'_> {
         if best.mv.is_none() && self.has(Part::History) {
             self.reward_unrefuted_move(board, node);
         }
-        let bound = Bound::of(best.score, alpha, beta);
-        self.learn_correction(node, best, bound);
         let entry = Entry {
             mv: best.mv.map(|best| best.mv),
             score: best.score,
             static_eval: self.stack[ply].encoded,
             depth,
-            bound,
+            bound: Bound::of(best.score, alpha, beta),
             was_pv: info.was_pv,
         };
+        self.learn_correction(node, best, &entry);
         self.store_in_table(board, ply, entry);
     }
 
     /// Remembers how far the static evaluation was off, where the score says so and no capture explains it.
-    fn learn_correction(&mut self, node: Node, best: &BestSoFar, bound: Bound) {
+    fn learn_correction(&mut self, node: Node, best: &BestSoFar, entry: &Entry) {
         let here = &self.stack[node.ply];
         let (Some(static_eval), Some(places)) = (here.static_eval, here.correction) else { return };
-        let is_known = match bound {
-            Bound::Exact => true,
-            Bound::Lower => best.score > static_eval,
-            Bound::Upper => best.score < static_eval,
-        };
         let is_quiet = best.mv.is_none_or(|best| best.is_quiet);
-        if is_known && is_quiet && !is_decisive(best.score) {
+        if entry.tightens(static_eval) && is_quiet && !is_decisive(best.score) {
             self.data.correction.update(&places, best.score - static_eval, node.depth);
         }
     }

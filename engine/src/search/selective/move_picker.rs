@@ -45,16 +45,9 @@ pub(super) struct OrderingHints<'a> {
 /// Fills `moves` with the legal moves, or only with captures and queenings.
 pub(super) fn generate(board: &Board, captures_only: bool, moves: &mut Vec<ScoredMove>) {
     moves.clear();
-    let theirs = board.colors(!board.side_to_move());
-    let en_passant_file = board.en_passant();
-    let pawns = board.pieces(Piece::Pawn);
     board.generate_moves(|piece_moves| {
-        let is_pawn = pawns.has(piece_moves.from);
         for mv in piece_moves {
-            let is_en_passant = || {
-                is_pawn && en_passant_file == Some(mv.to.file()) && mv.from.file() != mv.to.file()
-            };
-            let is_quiet = mv.promotion.is_none() && !theirs.has(mv.to) && !is_en_passant();
+            let is_quiet = is_quiet(board, mv);
             let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
             if !captures_only || !is_quiet && !underpromotes {
                 moves.push(ScoredMove { mv, is_quiet, score: 0 });
