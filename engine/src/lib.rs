@@ -5,6 +5,7 @@
 //! vector as a score, [`inference`] batches and caches, [`search`] plans, [`uci`] talks. [`weights`]
 //! are what a trained space is stored as. [`placement`], `see`, `hash_slot` and `text` serve several of them.
 
+mod attacked_squares;
 pub mod axis;
 mod check_squares;
 pub mod encoder;

@@ -142,7 +142,7 @@ fn fingerprint(bytes: &[u8]) -> String {
 fn default_name(settings: &PlayerSettings, version: &str) -> String {
     match &settings.program {
         Program::InProcess(azimuth) => {
-            let InProcessPlayer { weights, planner, planners, resources, noise } = azimuth;
+            let InProcessPlayer { weights, planner, planners, resources, noise } = &**azimuth;
             let beam = planners.beam;
             let mut name = match planner {
                 PlannerKind::Beam => format!("Azimuth w{}", beam.width),

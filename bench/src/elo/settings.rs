@@ -32,7 +32,7 @@ pub struct PlayerSettings {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Program {
     /// Azimuth in this process.
-    InProcess(InProcessPlayer),
+    InProcess(Box<InProcessPlayer>),
     /// A UCI engine in a process of its own.
     Uci(UciPlayer),
 }
@@ -100,7 +100,7 @@ impl PlayerSettings {
                 ensure!(limit.is_some(), "a limit is missing: depth, nodes, movetime or tc");
                 Program::Uci(UciPlayer { command: command.into(), options })
             }
-            None => Program::InProcess(words.take_in_process(&limit)?),
+            None => Program::InProcess(Box::new(words.take_in_process(&limit)?)),
         };
         words.all_taken()?;
         let elo = elo.or_else(|| program.limited_elo());

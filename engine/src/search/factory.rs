@@ -22,6 +22,14 @@ pub enum PlannerKind {
 }
 
 impl PlannerKind {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Beam => "beam",
+            Self::Selective => "selective",
+        }
+    }
+
     /// The weights that it plays with where no others are named.
     pub fn embedded(self) -> Embedded {
         match self {

@@ -2,6 +2,7 @@
 //! interface, `beam` (the paper's) and `selective` (alpha-beta); the other files are what both use.
 
 mod beam;
+mod bound;
 mod control;
 mod explanation;
 mod factory;
@@ -17,6 +18,7 @@ mod terminal;
 mod value;
 
 pub use beam::{Beam, BeamMode, BeamSettings};
+pub use bound::Bound;
 pub use control::{Control, Limits, Signal, TimeLimit};
 pub use explanation::{ExplainedMove, Explanation, SearchedMove};
 pub use factory::{PlannerKind, PlannerSettings};

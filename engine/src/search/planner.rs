@@ -31,8 +31,9 @@ pub trait Planner: Send {
     /// The position's own score, without a search; exact where the game is over.
     fn evaluate(&mut self, position: &Position) -> Result<Value>;
 
-    /// What became of every root move in the last search; `None` before the first.
-    fn explain(&mut self) -> Result<Option<Explanation>>;
+    /// What became of every root move in the last search, and of the replies to those that were looked at, `plies` plies
+    /// in all; `None` before the first search.
+    fn explain(&mut self, plies: u32) -> Result<Option<Explanation>>;
 
     /// Forgets what earlier searches learned.
     fn new_game(&mut self);

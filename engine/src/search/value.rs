@@ -57,6 +57,14 @@ impl Value {
         Self(PLY * ply as f32 - TABLEBASE)
     }
 
+    /// The same as seen from `plies` plies before: what is certain lies so much further away.
+    pub fn seen_from_before(self, plies: u32) -> Self {
+        match self.0.abs() > LARGEST_ESTIMATE {
+            true => Self(self.0 - self.0.signum() * PLY * plies as f32),
+            false => self,
+        }
+    }
+
     /// Whether the side to move is mated by force.
     pub fn is_mated(self) -> bool {
         self.0 < -MATE_BOUND
@@ -76,6 +84,17 @@ impl Value {
     /// Win probability of the side to move, in [0, 1].
     pub fn win_probability(self) -> f32 {
         (self.0.clamp(-1.0, 1.0) + 1.0) / 2.0
+    }
+
+    /// Centipawns as UCI has them, of a value that is no mate: by the win probability, or ±20,000 less the plies where
+    /// a tablebase knows.
+    pub fn centipawns(self) -> i32 {
+        if self.0.abs() <= LARGEST_ESTIMATE {
+            return centipawns_of_win_probability(self.win_probability().into());
+        }
+        let plies = ((TABLEBASE - self.0.abs()) / PLY).round() as i32;
+        let centipawns = TABLEBASE_CENTIPAWNS - plies;
+        if self.0 > 0.0 { centipawns } else { -centipawns }
     }
 
     /// Chances to win, draw and lose of the side to move, in permille, 1000 in all.
@@ -103,14 +122,9 @@ impl Neg for Value {
 /// As UCI writes it: `cp 31` or `mate -2`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(moves) = self.moves_to_mate() {
-            write!(f, "mate {moves}")
-        } else if self.0.abs() > LARGEST_ESTIMATE {
-            let plies = ((TABLEBASE - self.0.abs()) / PLY).round() as i32;
-            let centipawns = TABLEBASE_CENTIPAWNS - plies;
-            write!(f, "cp {}", if self.0 > 0.0 { centipawns } else { -centipawns })
-        } else {
-            write!(f, "cp {}", centipawns_of_win_probability(self.win_probability().into()))
+        match self.moves_to_mate() {
+            Some(moves) => write!(f, "mate {moves}"),
+            None => write!(f, "cp {}", self.centipawns()),
         }
     }
 }
@@ -128,6 +142,9 @@ mod tests {
         assert_eq!(Value::mated_in(0).moves_to_mate(), Some(0));
         assert!(Value::mated_in(2) < Value::mated_in(4));
         assert!(Value::mated_in(2) < Value::estimate(-1.0));
+        assert_eq!(Value::mated_in(2).seen_from_before(3), Value::mated_in(5));
+        assert_eq!((-Value::mated_in(2)).seen_from_before(3), -Value::mated_in(5));
+        assert_eq!(Value::estimate(0.5).seen_from_before(3), Value::estimate(0.5));
         assert_eq!((late.plies_to_mate(), Value::DRAW.plies_to_mate()), (Some(3), None));
     }
 

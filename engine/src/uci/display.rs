@@ -5,7 +5,7 @@ use cozy_chess::{Board, Color, File, Move, Rank, Square};
 
 use crate::axis::centipawns_of_win_probability;
 use crate::position::{Position, repetition_key, uci_move};
-use crate::search::{Control, ExplainedMove, Explanation, Limits, Planner, Value};
+use crate::search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
 
 /// The board, its FEN and its key, as Stockfish's `d` lays them out.
 pub fn board(position: &Position, chess960: bool) -> String {
@@ -60,18 +60,27 @@ pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
     let Explanation { root, moves } = explanation;
     let mut lines =
         vec![format!("{:8}{:>20}  {:>6}  {:>22}", "move", "static", "plies", "backed up")];
-    for ExplainedMove { mv, static_value, searched } in moves {
+    for ExplainedMove { mv, static_value, searched, .. } in moves {
         let mv = uci_move(root.board(), *mv, chess960);
         let (plies, value) = match searched {
             None => ("-".to_owned(), "dropped".to_owned()),
             Some(found) => {
-                let bound = if found.exact { "" } else { "at most" };
+                let bound = at_most_or_least(found.bound);
                 (found.depth.to_string(), format!("{bound:>8}{}", score(found.value)))
             }
         };
         lines.push(format!("{mv:8}{}  {plies:>6}  {value}", score(*static_value)));
     }
     lines.join("\n")
+}
+
+/// What is said before a value that is only a bound.
+fn at_most_or_least(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Exact => "",
+        Bound::Upper => "at most",
+        Bound::Lower => "at least",
+    }
 }
 
 fn score(value: Value) -> String {

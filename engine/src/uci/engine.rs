@@ -108,7 +108,7 @@ impl Engine {
             }
             Command::Explain => {
                 self.await_idle("explain")?;
-                let explained = self.planner.as_mut().map(|(_, planner)| planner.explain());
+                let explained = self.planner.as_mut().map(|(_, planner)| planner.explain(1));
                 let explanation = explained.transpose()?.flatten();
                 let explanation = explanation.context("explain: nothing has been searched yet")?;
                 self.output.say(&display::explanation(&explanation, self.options.chess960));

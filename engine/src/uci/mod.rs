@@ -19,6 +19,7 @@ use anyhow::Result;
 pub use bench::BENCH_POSITIONS;
 pub use command::Go;
 use command::{Command, parse};
+pub use display::board as display_board;
 use engine::Engine;
 pub use limited_strength::noise_of_elo;
 use output::Output;

@@ -10,6 +10,16 @@ use crate::search::iterative_deepening::Deepening;
 use crate::search::report::Report;
 use crate::search::value::Value;
 
+/// What a search leaves.
+pub(super) struct Findings {
+    /// What became of the root moves,
+    pub(super) searched: Vec<SearchedMove>,
+    /// in an iteration that kept so many moves at a node.
+    pub(super) width: Option<usize>,
+    /// The mates that were proved, where the best line is one.
+    pub(super) mates: Option<ProvenMates>,
+}
+
 /// The main thread's search: the one that knows the limits, and reports.
 pub(super) struct MainSearch<'a> {
     search: BeamSearch<'a>,
@@ -18,23 +28,24 @@ pub(super) struct MainSearch<'a> {
     default_depth: u32,
     /// Moves that the next iteration keeps at a node.
     width: usize,
-    /// The root moves of the last finished iteration.
+    /// The last finished iteration,
+    finished: Option<Iteration>,
+    /// and its root moves.
     searched: Vec<SearchedMove>,
 }
 
 impl<'a> MainSearch<'a> {
     pub(super) fn new(search: BeamSearch<'a>, schedule: Schedule, default_depth: u32) -> Self {
-        Self { search, schedule, default_depth, width: 0, searched: Vec::new() }
+        Self { search, schedule, default_depth, width: 0, finished: None, searched: Vec::new() }
     }
 
-    /// Ends the search, whose outcome is `best`: what became of the root moves, and the mates that were proved
-    /// where the best line is one.
-    pub(super) fn finish(self, best: &Report) -> (Vec<SearchedMove>, Option<ProvenMates>) {
+    /// Ends the search, whose outcome is `best`.
+    pub(super) fn finish(self, best: &Report) -> Findings {
         let mating = best.value > Value::DRAW;
         let plies = best.value.plies_to_mate().filter(|_| mating);
         let mates = plies.map(|plies| self.search.proven_mates(plies));
         self.search.discard();
-        (self.searched, mates)
+        Findings { searched: self.searched, width: self.finished.map(|last| last.width), mates }
     }
 }
 
@@ -53,6 +64,7 @@ impl Deepening for MainSearch<'_> {
         self.search.widen(self.width);
         let lines = self.search.iterate(depth, interruptible)?;
         if lines.is_some() {
+            self.finished = Some(Iteration { depth, width: self.width });
             self.searched.clone_from(&self.search.searched);
         }
         Ok(lines)

@@ -7,6 +7,7 @@ use std::thread;
 use anyhow::Result;
 use crossbeam_channel::unbounded;
 
+use super::grown_again::GrownAgain;
 use super::iteration::{MainSearch, help};
 use super::proven_mates::ProvenMates;
 use super::schedule::Schedule;
@@ -34,13 +35,15 @@ pub struct Beam {
     tablebases: Option<Arc<Tablebases>>,
     mates: ProvenMates,
     last: LastSearch,
+    /// Moves that its last iteration kept at a node.
+    last_width: usize,
 }
 
 impl Beam {
     /// A planner with its own score cache.
     pub fn new(evaluator: Evaluator, settings: BeamSettings) -> Self {
         let (helpers, mates, last) = (Vec::new(), ProvenMates::default(), LastSearch::default());
-        Self { evaluator, helpers, settings, tablebases: None, mates, last }
+        Self { evaluator, helpers, settings, tablebases: None, mates, last, last_width: 0 }
     }
 
     /// Searches with a thread for each of these, too, which share the planner's cache.
@@ -82,7 +85,7 @@ impl Planner for Beam {
         let open_ended = asked.depth.is_none() && asked.are_open_ended();
         let schedule = Schedule::new(settings, open_ended);
         let nodes = AtomicU64::new(0);
-        let (best, (searched, mates)) = thread::scope(|scope| {
+        let (best, findings) = thread::scope(|scope| {
             let task = Task {
                 settings,
                 tablebases,
@@ -112,10 +115,11 @@ impl Planner for Beam {
                 (best, findings)
             })
         })?;
-        if let Some(mates) = mates {
+        if let Some(mates) = findings.mates {
             self.mates = mates;
         }
-        self.last = LastSearch::new(root, searched);
+        self.last_width = findings.width.unwrap_or(settings.width);
+        self.last = LastSearch::new(root, findings.searched);
         Ok(best)
     }
 
@@ -123,8 +127,13 @@ impl Planner for Beam {
         static_value(&mut self.evaluator, position, 0)
     }
 
-    fn explain(&mut self) -> Result<Option<Explanation>> {
-        self.last.explain(&mut self.evaluator)
+    fn explain(&mut self, plies: u32) -> Result<Option<Explanation>> {
+        let mut tree = GrownAgain {
+            evaluator: &mut self.evaluator,
+            settings: BeamSettings { width: self.last_width, ..self.settings },
+            tablebases: self.tablebases.as_deref(),
+        };
+        self.last.explain(plies, &mut tree)
     }
 
     fn new_game(&mut self) {

@@ -12,6 +12,7 @@ use super::settings::{BeamMode, BeamSettings};
 use super::tree::{Candidate, ROOT, Tree};
 use crate::inference::{Evaluator, Lookup};
 use crate::position::{Position, TYPICAL_MOVES, board_after, legal_moves, repetition_key};
+use crate::search::bound::Bound;
 use crate::search::control::Control;
 use crate::search::explanation::{SearchedMove, record_searched};
 use crate::search::handicap::blurred;
@@ -220,8 +221,8 @@ impl<'a> BeamSearch<'a> {
                     return Ok(static_value);
                 }
                 if node == ROOT {
-                    let (mv, exact) = (self.tree.nodes[child].mv, value > alpha);
-                    record_searched(&mut self.searched, SearchedMove { mv, value, exact, depth });
+                    let (mv, bound) = (self.tree.nodes[child].mv, Bound::of(value, alpha, beta));
+                    record_searched(&mut self.searched, SearchedMove { mv, value, bound, depth });
                 }
                 if value > best {
                     best = value;

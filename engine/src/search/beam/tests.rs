@@ -143,7 +143,7 @@ fn more_threads_change_no_choice() -> Result<()> {
             beam.set_helpers(helpers);
             let report = search(&mut beam, &root, Limits::default())?;
             choices.push((report.value, report.pv.first().copied()));
-            let explanation = beam.explain()?.context("it has searched")?;
+            let explanation = beam.explain(1)?.context("it has searched")?;
             let kept = explanation.moves.iter().filter(|mv| mv.searched.is_some()).count();
             assert!(kept >= 3.min(explanation.moves.len()), "{fen}");
             assert_eq!(Some(explanation.moves[0].mv), report.pv.first().copied(), "{fen}");

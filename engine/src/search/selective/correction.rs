@@ -38,21 +38,25 @@ impl CorrectionPlaces {
     /// Those of `board`, after the last move and the one before.
     pub(super) fn of(board: &Board, previous_moves: [Option<PieceTo>; 2]) -> Self {
         let side = board.side_to_move() as usize;
-        let at = |table: usize, key: u64| {
-            (table * Color::NUM + side) * PLACES + (key >> 32) as usize % PLACES
-        };
+        let at =
+            |table: usize, key: u64| (table * Color::NUM + side) * PLACES + key as usize % PLACES;
         let colors = Color::ALL.map(|color| board.colors(color));
         let of = |color: usize, piece: Piece| (board.pieces(piece) & colors[color]).0;
-        let pawns = mixed(mixed(0, of(0, Piece::Pawn)), of(1, Piece::Pawn));
         let pieces = |color: usize| {
-            Piece::ALL[1..].iter().fold(0, |key, &piece| mixed(key, of(color, piece)))
+            Piece::ALL[1..].iter().fold(0, |key, &piece| mixed(key, of(color, piece))) >> 32
         };
         let [last, before] = previous_moves;
         let moves = last
             .zip(before)
             .map(|(last, before)| (side * PIECE_TOS + before.index()) * PIECE_TOS + last.index());
-        Self { pawns: at(0, pawns), pieces: [at(0, pieces(0)), at(1, pieces(1))], moves }
+        Self { pawns: at(0, pawn_key(board)), pieces: [at(0, pieces(0)), at(1, pieces(1))], moves }
     }
+}
+
+/// A hash of the pawns of both sides, whose lower half can be used.
+pub(super) fn pawn_key(board: &Board) -> u64 {
+    let of = |color| (board.pieces(Piece::Pawn) & board.colors(color)).0;
+    mixed(mixed(0, of(Color::White)), of(Color::Black)) >> 32
 }
 
 /// Takes `bits` into a hash, whose upper half can be used.

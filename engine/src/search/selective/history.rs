@@ -1,6 +1,6 @@
 //! History heuristics: moves that were good elsewhere in the tree tend to be good here.
 
-use cozy_chess::{Board, Color, Move, Piece, Square};
+use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square};
 
 use super::parameters::Parameters;
 
@@ -43,13 +43,29 @@ pub(super) const CONTINUATION_PLIES: [usize; 3] = [1, 2, 4];
 /// The moves that led to a position, as many plies back as [`CONTINUATION_PLIES`] says.
 pub(super) type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES.len()];
 
+/// Pawn structures told apart by pawn history; a power of two.
+const PAWN_STRUCTURES: usize = 1 << 9;
+
+/// What the histories of quiet moves go by, beside the moves.
+#[derive(Clone, Copy, Default)]
+pub(super) struct QuietContext {
+    /// The moves before.
+    pub(super) previous: PreviousMoves,
+    /// Squares that the other side attacks.
+    pub(super) threats: BitBoard,
+    /// The pawns of both sides, hashed; none where they are not gone by.
+    pub(super) pawns: Option<usize>,
+}
+
 /// Cutoffs less failures of moves, the latest counting most.
 pub(super) struct History {
-    /// Butterfly history: by side, origin and target.
+    /// Butterfly history: by side, origin and target, and by which of the two are attacked.
     quiet: Vec<i16>,
     /// Continuation history: by the piece and target of a move before, and of this one; apart for moves of the other
     /// side and of the same.
     continuation: Vec<i16>,
+    /// Pawn history: by the pawn structure, the side, piece and target.
+    pawns: Vec<i16>,
     /// Capture history: by what captures, where, and what is captured.
     capture: Vec<i16>,
 }
@@ -60,23 +76,32 @@ pub(super) struct QuietMove {
     side: Color,
     mv: Move,
     piece_to: PieceTo,
-    previous: PreviousMoves,
+    context: QuietContext,
 }
 
 impl QuietMove {
     /// A move on `board`, after `previous`.
-    pub(super) fn new(board: &Board, mv: Move, previous: PreviousMoves) -> Self {
-        Self { side: board.side_to_move(), mv, piece_to: PieceTo::of(board, mv), previous }
+    pub(super) fn new(board: &Board, mv: Move, context: QuietContext) -> Self {
+        Self { side: board.side_to_move(), mv, piece_to: PieceTo::of(board, mv), context }
     }
 
     /// The move that `side` made last, after `previous`.
-    pub(super) fn made(side: Color, made: MadeMove, previous: PreviousMoves) -> Self {
-        Self { side, mv: made.mv, piece_to: made.piece_to, previous }
+    pub(super) fn made(side: Color, made: MadeMove, context: QuietContext) -> Self {
+        Self { side, mv: made.mv, piece_to: made.piece_to, context }
     }
 
     fn butterfly(&self) -> usize {
-        (self.side as usize * Square::NUM + self.mv.from as usize) * Square::NUM
+        let threats = self.context.threats;
+        let threatened =
+            2 * usize::from(threats.has(self.mv.from)) + usize::from(threats.has(self.mv.to));
+        ((threatened * Color::NUM + self.side as usize) * Square::NUM + self.mv.from as usize)
+            * Square::NUM
             + self.mv.to as usize
+    }
+
+    fn pawn_place(&self) -> Option<usize> {
+        let structure = self.context.pawns? % PAWN_STRUCTURES;
+        Some((structure * Color::NUM + self.side as usize) * PIECE_TOS + self.piece_to.index())
     }
 
     /// Its places after each of the moves before.
@@ -84,7 +109,7 @@ impl QuietMove {
         let now = self.piece_to.index();
         std::array::from_fn(|index| {
             let table = 1 - CONTINUATION_PLIES[index] % 2;
-            self.previous[index]
+            self.context.previous[index]
                 .map(|before| (table * PIECE_TOS + before.index()) * PIECE_TOS + now)
         })
     }
@@ -93,14 +118,15 @@ impl QuietMove {
 impl History {
     pub(super) fn new() -> Self {
         Self {
-            quiet: vec![0; Color::NUM * Square::NUM * Square::NUM],
+            quiet: vec![0; 4 * Color::NUM * Square::NUM * Square::NUM],
+            pawns: vec![0; PAWN_STRUCTURES * Color::NUM * PIECE_TOS],
             continuation: vec![0; 2 * PIECE_TOS * PIECE_TOS],
             capture: vec![0; PIECE_TOS * VICTIMS],
         }
     }
 
     pub(super) fn clear(&mut self) {
-        for part in [&mut self.quiet, &mut self.continuation, &mut self.capture] {
+        for part in [&mut self.quiet, &mut self.continuation, &mut self.pawns, &mut self.capture] {
             part.fill(0);
         }
     }
@@ -110,7 +136,9 @@ impl History {
         let [last, second, fourth] = quiet
             .continuations()
             .map(|place| place.map_or(0, |at| i32::from(self.continuation[at])));
+        let pawns = quiet.pawn_place().map_or(0, |at| i32::from(self.pawns[at]));
         i32::from(self.quiet[quiet.butterfly()])
+            + pawns * parameters.history_pawns / 16
             + last
             + second
             + fourth * parameters.history_fourth / 16
@@ -131,6 +159,9 @@ impl History {
         add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
         for place in quiet.continuations().into_iter().flatten() {
             add_with_gravity(&mut self.continuation[place], bonus, MAX_HISTORY);
+        }
+        if let Some(place) = quiet.pawn_place() {
+            add_with_gravity(&mut self.pawns[place], bonus, MAX_HISTORY);
         }
     }
 
@@ -161,7 +192,9 @@ mod tests {
         let (e4, d4) = ("e2e4".parse().expect("a move"), "d2d4".parse().expect("a move"));
         let mut history = History::new();
         let before = [Some(PieceTo { piece: Piece::Pawn, to: Square::E5 }), None, None];
-        let quiet = |mv, previous| QuietMove::new(&board, mv, previous);
+        let quiet = |mv, previous| {
+            QuietMove::new(&board, mv, QuietContext { previous, ..QuietContext::default() })
+        };
         let parameters = Parameters::default();
         for _ in 0..1000 {
             history.update_quiet(quiet(e4, before), 1500);

@@ -148,10 +148,12 @@ impl Deepening for MainSearch<'_> {
     }
 }
 
-/// Searches along until the main thread has enough: what helpers find is in the transposition table.
-pub(super) fn help(mut thread: SearchThread<'_>) {
+/// Searches along until the main thread has enough: what helpers find is in the transposition table. Every second one
+/// begins a ply deeper, so that they are not all at work on the same iteration.
+pub(super) fn help(mut thread: SearchThread<'_>, number: usize) {
     let mut expected = None;
-    for depth in 1..=MAX_PLY as i32 {
+    let first_depth = 1 + number as i32 % 2;
+    for depth in first_depth..=MAX_PLY as i32 {
         // A broken encoder is the main thread's to report.
         if thread.aspiration_search(depth, expected).is_err() || thread.stopped {
             break;

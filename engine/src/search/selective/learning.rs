@@ -9,7 +9,8 @@ use super::node::{Node, NodeInfo};
 use super::parts::Part;
 use super::score::is_decisive;
 use super::thread::SearchThread;
-use super::transposition_table::{Bound, Entry};
+use super::transposition_table::Entry;
+use crate::search::bound::Bound;
 
 impl SearchThread<'_> {
     /// Remembers what the moves brought.
@@ -28,8 +29,14 @@ impl SearchThread<'_> {
         if self.stack[ply].excluded_move.is_some() {
             return;
         }
-        if best.mv.is_none() && self.has(Part::History) {
-            self.reward_unrefuted_move(board, node);
+        let parameters = &self.shared.parameters;
+        match best.mv {
+            _ if !self.has(Part::History) => {}
+            None => self.teach_last_move(board, node, parameters.history_unrefuted),
+            Some(_) if best.score >= beta => {
+                self.teach_last_move(board, node, -parameters.history_refuted);
+            }
+            Some(_) => {}
         }
         let entry = Entry {
             mv: best.mv.map(|best| best.mv),
@@ -53,13 +60,13 @@ impl SearchThread<'_> {
         }
     }
 
-    /// No move refuted the quiet one that led here.
-    fn reward_unrefuted_move(&mut self, board: &Board, node: Node) {
+    /// Counts the quiet move that led here as a success, as no move refutes it, or as a failure: `percent` of what a cutoff
+    /// counts.
+    fn teach_last_move(&mut self, board: &Board, node: Node, percent: i32) {
         let Some(before) = node.ply.checked_sub(1) else { return };
         let Some(made) = self.stack[before].moved.filter(|made| made.is_quiet) else { return };
-        let parameters = &self.shared.parameters;
-        let bonus = parameters.history_bonus(node.depth) * parameters.history_unrefuted / 100;
-        let quiet = QuietMove::made(!board.side_to_move(), made, self.previous_moves(before));
+        let bonus = self.shared.parameters.history_bonus(node.depth) * percent / 100;
+        let quiet = QuietMove::made(!board.side_to_move(), made, self.quiet_context(before));
         self.data.history.update_quiet(quiet, bonus);
     }
 
@@ -71,10 +78,10 @@ impl SearchThread<'_> {
         good: ScoredMove,
         failed: &[ScoredMove],
     ) {
-        let previous_moves = self.previous_moves(node.ply);
+        let context = self.quiet_context(node.ply);
         let bonus = self.shared.parameters.history_bonus(node.depth);
         let malus = bonus * self.shared.parameters.history_malus / 100;
-        let quiet = |scored: ScoredMove| QuietMove::new(board, scored.mv, previous_moves);
+        let quiet = |scored: ScoredMove| QuietMove::new(board, scored.mv, context);
         let history = &mut self.data.history;
         if good.is_quiet {
             history.update_quiet(quiet(good), bonus);
@@ -100,7 +107,7 @@ impl SearchThread<'_> {
     pub(super) fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
         let Some(mv) = entry.mv.filter(|_| entry.score >= node.beta) else { return };
         if self.has(Part::TableHistory) && self.has(Part::History) && is_quiet(board, mv) {
-            let quiet = QuietMove::new(board, mv, self.previous_moves(node.ply));
+            let quiet = QuietMove::new(board, mv, self.quiet_context(node.ply));
             let bonus = self.shared.parameters.history_bonus(node.depth);
             self.data.history.update_quiet(quiet, bonus);
         }
@@ -114,7 +121,7 @@ impl SearchThread<'_> {
             let parameters = &self.shared.parameters;
             let most = parameters.eval_history_maximum;
             let bonus = -gained.clamp(-most, most) * parameters.eval_history / 16;
-            let quiet = QuietMove::made(!board.side_to_move(), made, self.previous_moves(ply - 1));
+            let quiet = QuietMove::made(!board.side_to_move(), made, self.quiet_context(ply - 1));
             self.data.history.update_butterfly(quiet, bonus);
         }
     }

@@ -29,6 +29,7 @@ mod search;
 mod singular;
 mod soft_limit;
 mod stack;
+mod table_tree;
 #[cfg(test)]
 mod tests;
 mod thread;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use cozy_chess::{Board, Move};
 
 use super::candidate::CandidateMove;
-use super::history::{PreviousMoves, QuietMove};
+use super::history::{QuietContext, QuietMove};
 use super::move_picker::{self, OrderingHints, ScoredMove};
 use super::node::{Node, NodeInfo};
 use super::parts::Part;
@@ -15,6 +15,7 @@ use super::transposition_table::Entry;
 use crate::check_squares::CheckSquares;
 use crate::placement::Placement;
 use crate::position::{board_after, has_non_pawn_material};
+use crate::search::bound::Bound;
 use crate::search::explanation::{SearchedMove, record_searched};
 use crate::see::StaticExchange;
 
@@ -73,7 +74,7 @@ impl SearchThread<'_> {
             table_move: entry.and_then(|entry| entry.mv),
             killers: if history { self.stack[ply].killers } else { [None; 2] },
             history: history.then_some(&self.data.history),
-            previous_moves: self.previous_moves(ply),
+            context: self.quiet_context(ply),
             parameters: &self.shared.parameters,
         }
     }
@@ -89,7 +90,7 @@ impl SearchThread<'_> {
     ) -> Result<Score> {
         let ply = node.ply;
         let excluded_move = self.stack[ply].excluded_move;
-        let previous_moves = self.previous_moves(ply);
+        let context = self.quiet_context(ply);
         let check_squares = CheckSquares::new(board);
         let may_prune = ply > 0 && has_non_pawn_material(board);
         self.stack[ply + 1].killers = [None; 2];
@@ -108,7 +109,7 @@ impl SearchThread<'_> {
                 continue;
             }
             let gives_check = check_squares.gives_check(board, mv);
-            let candidate = self.candidate(board, scored, gives_check, previous_moves, &best);
+            let candidate = self.candidate(board, scored, gives_check, context, &best);
             let here = Node { alpha: best.alpha, ..node };
             let prunable = may_prune && !is_loss(best.score);
             if prunable && self.prunes_move(here, info, &candidate, exchange) {
@@ -129,15 +130,15 @@ impl SearchThread<'_> {
             if self.stopped {
                 break;
             }
-            let raises_alpha = score > best.alpha;
+            let bound = Bound::of(score, best.alpha, node.beta);
             best.score = best.score.max(score);
-            if raises_alpha {
+            if bound != Bound::Upper {
                 (best.alpha, best.mv) = (score, Some(scored));
                 self.update_pv(ply, mv);
             }
             if ply == 0 {
                 self.count_root_nodes(mv, self.nodes() - nodes_before);
-                self.record_root_move(mv, score, depth, raises_alpha, node.beta);
+                self.record_root_move(mv, score, depth, bound);
             }
             if score >= node.beta {
                 self.stack[ply].cutoffs += 1;
@@ -170,14 +171,14 @@ impl SearchThread<'_> {
         board: &Board,
         scored: ScoredMove,
         gives_check: bool,
-        previous_moves: PreviousMoves,
+        context: QuietContext,
         best: &BestSoFar,
     ) -> CandidateMove {
         let histories = &self.data.history;
         let history = match scored.is_quiet {
             _ if !self.has(Part::History) => 0,
             true => {
-                let quiet = QuietMove::new(board, scored.mv, previous_moves);
+                let quiet = QuietMove::new(board, scored.mv, context);
                 histories.of_quiet(quiet, &self.shared.parameters)
             }
             false => histories.of_capture(board, scored.mv),
@@ -192,18 +193,11 @@ impl SearchThread<'_> {
     }
 
     /// Remembers what became of a root move, and its line where it is the best so far.
-    fn record_root_move(
-        &mut self,
-        mv: Move,
-        score: Score,
-        depth: i32,
-        raises_alpha: bool,
-        beta: Score,
-    ) {
-        let (value, exact) = (to_value(score), raises_alpha && score < beta);
-        let found = SearchedMove { mv, value, exact, depth: depth as u32 + 1 };
+    fn record_root_move(&mut self, mv: Move, score: Score, depth: i32, bound: Bound) {
+        let value = to_value(score);
+        let found = SearchedMove { mv, value, bound, depth: depth as u32 + 1 };
         record_searched(&mut self.searched, found);
-        if raises_alpha {
+        if bound != Bound::Upper {
             self.best = Some(RootLine { score, pv: self.stack[0].pv.clone() });
         }
     }

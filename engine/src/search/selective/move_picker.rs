@@ -2,7 +2,7 @@
 
 use cozy_chess::{Board, Move, Piece};
 
-use super::history::{History, PreviousMoves, QuietMove};
+use super::history::{History, QuietContext, QuietMove};
 use super::parameters::Parameters;
 use crate::see::{StaticExchange, piece_value};
 
@@ -38,7 +38,7 @@ pub(super) struct OrderingHints<'a> {
     pub(super) table_move: Option<Move>,
     pub(super) killers: [Option<Move>; 2],
     pub(super) history: Option<&'a History>,
-    pub(super) previous_moves: PreviousMoves,
+    pub(super) context: QuietContext,
     pub(super) parameters: &'a Parameters,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn score(
             KILLER * 2 - place as i32
         } else {
             let quiet = |history: &History| {
-                history.of_quiet(QuietMove::new(board, mv, hints.previous_moves), hints.parameters)
+                history.of_quiet(QuietMove::new(board, mv, hints.context), hints.parameters)
             };
             hints.history.map_or(0, quiet)
         };

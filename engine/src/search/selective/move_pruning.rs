@@ -17,7 +17,13 @@ impl SearchThread<'_> {
         exchange: &StaticExchange<'_>,
     ) -> bool {
         let reduction = self.shared.late_moves.reduction(node.depth, candidate.move_count);
-        let reduced_depth = (node.depth - reduction / LMR_ONE_PLY).max(0);
+        let by_history = match self.has(Part::PruningByHistory) && candidate.scored.is_quiet {
+            true => {
+                candidate.history * LMR_ONE_PLY / self.shared.parameters.pruning_history_divisor
+            }
+            false => 0,
+        };
+        let reduced_depth = (node.depth - (reduction - by_history) / LMR_ONE_PLY).max(0);
         let is_dull = candidate.scored.is_quiet && !candidate.gives_check;
         let prunes_quiet = || {
             self.late_move_pruning(node, info, candidate)

@@ -1,7 +1,8 @@
 //! A node of the tree: its place, its window, and what is known of it before its moves are searched.
 
 use super::score::Score;
-use super::transposition_table::{Bound, Entry};
+use super::transposition_table::Entry;
+use crate::search::bound::Bound;
 
 /// How a position is searched.
 #[derive(Clone, Copy)]

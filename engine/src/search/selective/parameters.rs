@@ -12,6 +12,9 @@ use anyhow::{Context, Error, Result, ensure};
 pub(super) const ASPIRATION_MIN_DEPTH: i32 = 4;
 pub(super) const ASPIRATION_MAX_DELTA: i32 = 600;
 
+/// Up to this depth the transposition table cuts off only where that was expected.
+pub(super) const EXPECTED_CUTOFF_MAX_DEPTH: i32 = 5;
+
 /// Up to this depth there is reverse futility pruning.
 pub(super) const REVERSE_FUTILITY_MAX_DEPTH: i32 = 8;
 
@@ -36,6 +39,9 @@ pub(super) const PROBCUT_REDUCTION: i32 = 4;
 
 /// Singular extensions: from this depth on.
 pub(super) const SINGULAR_MIN_DEPTH: i32 = 7;
+
+/// Quiescence search: so many captures of a position are searched.
+pub(super) const QUIESCENCE_MAX_MOVES: i32 = 3;
 
 /// A pawn's worth of material.
 pub(super) const PAWN_VALUE: i32 = 100;
@@ -110,6 +116,8 @@ parameters! {
     capture_futility_margin: 81 in 20..=350;
     /// A quiet move is dropped whose history is this bad for every ply.
     history_pruning_margin: 7559 in 1000..=12000;
+    /// Pruning by history: a quiet move counts as searched a ply deeper for every so much of a good history.
+    pruning_history_divisor: 13232 in 2048..=32768;
     /// ProbCut: how far beyond beta a capture has to reach.
     probcut_margin: 247 in 60..=500;
     /// Delta pruning: what a capture brings beside its victim, at best.
@@ -126,6 +134,8 @@ parameters! {
     lmr_divisor: 162 in 120..=450;
     /// More where the node is expected to be cut off, in 1,024ths of a ply,
     lmr_cut_node: 1437 in 0..=3072;
+    /// more yet where the table has no move for it,
+    lmr_no_table_move: 400 in 0..=2048;
     /// and where the static evaluation has not risen;
     lmr_not_improving: 406 in 0..=2048;
     /// less on the principal variation,
@@ -159,8 +169,12 @@ parameters! {
     eval_history_maximum: 77 in 10..=200;
     /// What the fourth move before counts in continuation history, in 16ths.
     history_fourth: 5 in 0..=32;
+    /// What pawn history counts, in 16ths.
+    history_pawns: 16 in 0..=32;
     /// What a quiet move gains that no reply refutes, in hundredths of what a cutoff counts.
     history_unrefuted: 32 in 0..=200;
+    /// What it loses where one does.
+    history_refuted: 30 in 0..=200;
     /// What a cutoff counts in the histories for every ply,
     history_bonus: 330 in 30..=500;
     /// and at most.

@@ -52,11 +52,21 @@ pub enum Part {
     CorrectionHistory,
     /// Nodes are cut off where a capture reaches well beyond the window in a search that is less deep.
     ProbCut,
+    /// Butterfly history tells moves from and to attacked squares apart.
+    ThreatHistory,
+    /// Quiet moves that were good with the same pawns come first.
+    PawnHistory,
+    /// Quiet moves are pruned as if they were searched deeper where they were good elsewhere, less deep where bad.
+    PruningByHistory,
+    /// Near the leaves the transposition table cuts a node off only on the side that was expected.
+    ExpectedCutoffs,
+    /// In quiescence search only the first few captures are searched.
+    QuiescenceMoveLimit,
 }
 
 impl Part {
     /// All of them, with their names.
-    pub const ALL: [(Self, &str); 21] = [
+    pub const ALL: [(Self, &str); 26] = [
         (Self::Quiescence, "quiescence"),
         (Self::TranspositionTable, "transposition-table"),
         (Self::History, "history"),
@@ -78,6 +88,11 @@ impl Part {
         (Self::FailHighDamping, "fail-high-damping"),
         (Self::CorrectionHistory, "correction-history"),
         (Self::ProbCut, "probcut"),
+        (Self::ThreatHistory, "threat-history"),
+        (Self::PawnHistory, "pawn-history"),
+        (Self::PruningByHistory, "pruning-by-history"),
+        (Self::ExpectedCutoffs, "expected-cutoffs"),
+        (Self::QuiescenceMoveLimit, "quiescence-move-limit"),
     ];
 }
 

@@ -12,6 +12,7 @@ use super::late_move_table::LateMoveTable;
 use super::leaves::LeafSampler;
 use super::parameters::Parameters;
 use super::parts::Parts;
+use super::table_tree::TableTree;
 use super::thread::{SearchThread, Shared, ThreadData};
 use super::transposition_table::TranspositionTable;
 use crate::inference::{Evaluator, Worker};
@@ -110,9 +111,9 @@ impl Planner for Selective {
         let (main, helpers) = self.threads.split_first_mut().context("no thread to search")?;
         let default_depth = self.settings.depth;
         let (best, searched) = thread::scope(|scope| {
-            for data in helpers {
+            for (number, data) in (1..).zip(helpers) {
                 let (shared, moves) = (&shared, root_moves.moves.clone());
-                scope.spawn(move || help(SearchThread::new(data, shared, moves, None)));
+                scope.spawn(move || help(SearchThread::new(data, shared, moves, None), number));
             }
             let moves = root_moves.moves.clone();
             let thread = SearchThread::new(main, &shared, moves, Some(control));
@@ -130,9 +131,10 @@ impl Planner for Selective {
         static_value(&mut main.evaluator, position, 0)
     }
 
-    fn explain(&mut self) -> Result<Option<Explanation>> {
+    fn explain(&mut self, plies: u32) -> Result<Option<Explanation>> {
         let main = self.threads.first_mut().context("no thread to search")?;
-        self.last.explain(&mut main.evaluator)
+        let mut tree = TableTree { table: &self.table, evaluator: &mut main.evaluator };
+        self.last.explain(plies, &mut tree)
     }
 
     fn new_game(&mut self) {

@@ -10,9 +10,10 @@ use super::parameters::{PAWN_VALUE, PROBCUT_MIN_DEPTH, PROBCUT_REDUCTION};
 use super::parts::Part;
 use super::score::{Score, is_decisive};
 use super::thread::SearchThread;
-use super::transposition_table::{Bound, Entry};
+use super::transposition_table::Entry;
 use crate::placement::Placement;
 use crate::position::board_after;
+use crate::search::bound::Bound;
 use crate::see::StaticExchange;
 
 impl SearchThread<'_> {

@@ -8,8 +8,9 @@ use super::parameters::{NULL_MOVE_MIN_DEPTH, RAZORING_MAX_DEPTH, REVERSE_FUTILIT
 use super::parts::Part;
 use super::score::{Score, is_decisive};
 use super::thread::SearchThread;
-use super::transposition_table::{Bound, Entry};
+use super::transposition_table::Entry;
 use crate::position::has_non_pawn_material;
+use crate::search::bound::Bound;
 
 impl SearchThread<'_> {
     /// The score of a node whose score seems out of reach of the window, as far as can be told without its

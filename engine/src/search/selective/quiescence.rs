@@ -6,14 +6,15 @@ use cozy_chess::Board;
 
 use super::move_picker::{self, ScoredMove};
 use super::node::Node;
-use super::parameters::PAWN_VALUE;
+use super::parameters::{PAWN_VALUE, QUIESCENCE_MAX_MOVES};
 use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_loss, mated_in};
 use super::stack::MAX_PLY;
 use super::thread::SearchThread;
-use super::transposition_table::{Bound, Entry};
+use super::transposition_table::Entry;
 use crate::placement::Placement;
 use crate::position::board_after;
+use crate::search::bound::Bound;
 use crate::see::{StaticExchange, piece_value};
 
 impl SearchThread<'_> {
@@ -48,6 +49,9 @@ impl SearchThread<'_> {
             (Some(stand_pat), _) => stand_pat,
         };
         let in_check = static_eval.is_none();
+        if in_check {
+            self.prepare_context(board, ply);
+        }
         if best_score >= beta && !in_check {
             self.stand_pat_on(board);
         }
@@ -64,12 +68,18 @@ impl SearchThread<'_> {
             best_score = mated_in(ply);
         }
         let mut best_move = None;
+        let mut move_count = 0;
         for place in 0..moves.len() {
             let Some(scored) = move_picker::pick(&mut moves, place) else { break };
             let futile = static_eval
                 .is_some_and(|eval| self.prunes_capture(board, &exchange, &scored, eval, node));
             if futile || in_check && self.prunes_evasion(&scored, best_score) {
                 continue;
+            }
+            move_count += 1;
+            let enough = move_count > QUIESCENCE_MAX_MOVES && scored.mv.promotion.is_none();
+            if enough && !in_check && self.has(Part::QuiescenceMoveLimit) {
+                break;
             }
             let child = board_after(board, scored.mv);
             self.make_move(board, ply, scored, &child);

@@ -44,10 +44,12 @@ impl SearchThread<'_> {
             return 0;
         }
         let is_killer = self.stack[node.ply].killers.contains(&Some(scored.mv));
+        let no_table_move = info.entry.is_none_or(|entry| entry.mv.is_none());
         let safe_capture = !scored.is_quiet && !scored.loses_material();
         let parameters = &self.shared.parameters;
         let reduction = self.shared.late_moves.reduction(node.depth, *move_count)
             + i32::from(node.cut_node) * parameters.lmr_cut_node
+            + i32::from(node.cut_node && no_table_move) * parameters.lmr_no_table_move
             + i32::from(!info.improving) * parameters.lmr_not_improving
             - i32::from(node.is_pv()) * parameters.lmr_pv
             - i32::from(info.was_pv) * parameters.lmr_was_pv

@@ -7,6 +7,8 @@ use cozy_chess::Board;
 
 use super::move_picker::is_quiet;
 use super::node::{Node, NodeInfo};
+use super::parameters::EXPECTED_CUTOFF_MAX_DEPTH;
+use super::parts::Part;
 use super::score::{DRAW, Score, mated_in, of_tablebase};
 use super::stack::MAX_PLY;
 use super::thread::SearchThread;
@@ -38,6 +40,7 @@ impl SearchThread<'_> {
             }
         }
         let excluded = self.stack[ply].excluded_move.is_some();
+        self.prepare_context(board, ply);
         let entry = self.probe_table(board, ply);
         if let Some(entry) = entry
             && !excluded
@@ -45,6 +48,9 @@ impl SearchThread<'_> {
             && entry.depth >= node.depth
             && node.is_cut_by(&entry)
             && board.halfmove_clock() < LATE_HALFMOVE_CLOCK
+            && (!self.has(Part::ExpectedCutoffs)
+                || node.depth > EXPECTED_CUTOFF_MAX_DEPTH
+                || node.cut_node == (entry.score >= node.beta))
         {
             self.learn_from_table(board, node, &entry);
             return Ok(entry.score);

@@ -9,7 +9,7 @@ use super::parts::Part;
 use super::score::{Score, is_decisive};
 use super::stack::MAX_PLY;
 use super::thread::SearchThread;
-use super::transposition_table::Bound;
+use crate::search::bound::Bound;
 
 /// What a search without the table move says of it.
 pub(super) enum Singularity {

@@ -1,6 +1,6 @@
 //! The search stack: what a thread remembers of each ply of the line that it searches.
 
-use cozy_chess::Move;
+use cozy_chess::{BitBoard, Move};
 
 use super::correction::CorrectionPlaces;
 use super::history::MadeMove;
@@ -21,6 +21,10 @@ pub(super) struct StackEntry {
     pub(super) static_eval: Option<Score>,
     /// Where that correction comes from.
     pub(super) correction: Option<CorrectionPlaces>,
+    /// Squares that the other side attacks.
+    pub(super) threats: BitBoard,
+    /// The pawns, hashed.
+    pub(super) pawns: usize,
     /// Plies by which the move made here was reduced.
     pub(super) reduction: i32,
     /// Cutoffs among the moves of this ply, since the position two plies before was reached.

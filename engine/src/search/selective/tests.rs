@@ -169,7 +169,7 @@ fn every_line_has_a_root_move_of_its_own_among_those_asked_for() -> Result<()> {
     let mut asked = moves;
     asked.sort_by_key(ToString::to_string);
     assert_eq!(found, asked);
-    let explanation = planner.explain()?.context("it has searched")?;
+    let explanation = planner.explain(1)?.context("it has searched")?;
     let searched = explanation.moves.iter().filter(|mv| mv.searched.is_some()).count();
     assert_eq!((searched, explanation.moves.len()), (3, 20));
     Ok(())

@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::Result;
 use cozy_chess::{Board, Move};
 
-use super::correction::{CorrectionHistory, CorrectionPlaces};
-use super::history::{CONTINUATION_PLIES, History, MadeMove, PieceTo, PreviousMoves};
+use super::correction::{CorrectionHistory, CorrectionPlaces, pawn_key};
+use super::history::{CONTINUATION_PLIES, History, MadeMove, PieceTo, PreviousMoves, QuietContext};
 use super::late_move_table::LateMoveTable;
 use super::leaves::LeafSampler;
 use super::move_picker::ScoredMove;
@@ -17,6 +17,7 @@ use super::parts::{Part, Parts};
 use super::score::{Score, corrected, of_estimate};
 use super::stack::{MAX_PLY, StackEntry};
 use super::transposition_table::{Entry, TranspositionTable};
+use crate::attacked_squares::attacked_squares;
 use crate::inference::Evaluator;
 use crate::position::{Position, repetition_key};
 use crate::search::control::Control;
@@ -216,6 +217,25 @@ impl<'a> SearchThread<'a> {
         CONTINUATION_PLIES.map(|back| {
             ply.checked_sub(back).and_then(|ply| self.stack[ply].moved).map(|made| made.piece_to)
         })
+    }
+
+    /// What the histories of quiet moves go by here.
+    pub(super) fn quiet_context(&self, ply: usize) -> QuietContext {
+        let here = &self.stack[ply];
+        QuietContext {
+            previous: self.previous_moves(ply),
+            threats: here.threats,
+            pawns: self.has(Part::PawnHistory).then_some(here.pawns),
+        }
+    }
+
+    /// Puts what the histories of quiet moves go by on the stack.
+    pub(super) fn prepare_context(&mut self, board: &Board, ply: usize) {
+        let here = &mut self.stack[ply];
+        here.pawns = pawn_key(board) as usize;
+        if self.shared.parts.has(Part::ThreatHistory) {
+            here.threats = attacked_squares(board, !board.side_to_move());
+        }
     }
 
     /// The static evaluation, the encoder's score of the position itself, corrected by what searches found of others

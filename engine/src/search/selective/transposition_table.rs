@@ -10,6 +10,7 @@ use cozy_chess::{Move, Piece, Square};
 use super::score::{Score, from_table, to_table};
 use crate::hash_slot::{prefetch, slot_of};
 use crate::large_memory;
+use crate::search::bound::Bound;
 
 /// Entries that share a cache line; a position may stand in any of them.
 const BUCKET: usize = 4;
@@ -25,28 +26,6 @@ const MAX_DEPTH: i32 = 127;
 
 /// Generations before they begin again.
 const GENERATIONS: u8 = 64;
-
-/// What a score says of the true one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bound {
-    /// It is at most this.
-    Upper,
-    /// It is at least this.
-    Lower,
-    /// It is this.
-    Exact,
-}
-
-impl Bound {
-    /// What `score` says, found by a search between `alpha` and `beta`.
-    pub(super) fn of(score: Score, alpha: Score, beta: Score) -> Self {
-        match score {
-            _ if score >= beta => Self::Lower,
-            _ if score > alpha => Self::Exact,
-            _ => Self::Upper,
-        }
-    }
-}
 
 /// What a search found out about a position.
 #[derive(Clone, Copy, Debug, PartialEq)]

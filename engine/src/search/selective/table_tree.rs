@@ -1,0 +1,35 @@
+//! The tree of the last search, as far as the transposition table remembers it.
+
+use anyhow::Result;
+
+use super::score::to_value;
+use super::transposition_table::TranspositionTable;
+use crate::inference::Evaluator;
+use crate::position::{Position, board_after, legal_moves};
+use crate::search::explanation::{SearchedMove, SearchedTree};
+
+pub(super) struct TableTree<'a> {
+    pub(super) table: &'a TranspositionTable,
+    pub(super) evaluator: &'a mut Evaluator,
+}
+
+impl SearchedTree for TableTree<'_> {
+    fn evaluator(&mut self) -> &mut Evaluator {
+        self.evaluator
+    }
+
+    /// A move is known by the entry of the position that it leads to, which another move order may have left.
+    fn searched(&mut self, position: &Position, ply: u32, _: u32) -> Result<Vec<SearchedMove>> {
+        let board = position.board();
+        let known = legal_moves(board).into_iter().filter_map(|mv| {
+            let entry = self.table.probe(board_after(board, mv).hash(), ply as usize + 1)?;
+            Some(SearchedMove {
+                mv,
+                value: to_value(-entry.score),
+                bound: -entry.bound,
+                depth: entry.depth as u32 + 1,
+            })
+        });
+        Ok(known.collect())
+    }
+}
