@@ -10,6 +10,7 @@ mod flat_parameters;
 mod games;
 mod hex;
 mod in_place;
+mod inspect;
 mod label;
 mod loss;
 mod metrics;
@@ -61,6 +62,9 @@ enum Command {
     Export(ExportOptions),
     /// Write a weights file from a checkpoint of the paper's authors.
     Import(solis::ImportOptions),
+    Embed(inspect::EmbedOptions),
+    Neighbours(inspect::NeighboursOptions),
+    Plot(inspect::PlotOptions),
     /// Measure a weights file on the held-out games of data files.
     Eval {
         /// The weights file; the engine's own for the beam where none is given.
@@ -128,6 +132,9 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Label(options) => label::label(&options),
         Command::Export(options) => options.run(),
         Command::Import(options) => solis::import(&options),
+        Command::Embed(options) => options.run(),
+        Command::Neighbours(options) => options.run(),
+        Command::Plot(options) => options.run(),
         Command::Eval { weights, data, all, json, device } => {
             let weights = Weights::read_or_embedded(weights.as_deref(), Embedded::Beam)?;
             let device = device.device().context("--device")?;

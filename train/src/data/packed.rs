@@ -118,11 +118,18 @@ impl PackedPosition {
         builder.build().map_err(|error| anyhow!("a packed position is not legal ({error})"))
     }
 
+    /// The pieces, and the rooks that may castle: the same bytes for the same pieces.
+    pub fn piece_bytes(&self) -> [u8; 24] {
+        let mut bytes = [0; 24];
+        bytes[..8].copy_from_slice(&self.occupied.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.codes);
+        bytes
+    }
+
     /// The same bytes on every machine, for hashing: which games are held out follows from them.
     pub fn bytes(&self) -> [u8; 31] {
         let mut bytes = [0; 31];
-        bytes[..8].copy_from_slice(&self.occupied.to_le_bytes());
-        bytes[8..24].copy_from_slice(&self.codes);
+        bytes[..24].copy_from_slice(&self.piece_bytes());
         bytes[24..26].copy_from_slice(&self.label.to_le_bytes());
         bytes[26..28].copy_from_slice(&self.fullmove_number.to_le_bytes());
         bytes[28..].copy_from_slice(&[

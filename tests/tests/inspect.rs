@@ -1,0 +1,103 @@
+//! What the trainer shows of a space and of its runs: embeddings for NumPy, neighbours, curves.
+
+use std::fs::File;
+
+use anyhow::{Context, Result};
+use azimuth::weights::{Embedded, Weights};
+use azimuth_tests::{text, trainer};
+
+/// A few labelled games of Stockfish 15.1 against itself, with variations.
+const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+
+fn refusal(arguments: &[&str]) -> Result<String> {
+    let error = trainer(arguments).err().context("it went through")?.to_string();
+    assert!(error.trim_end().lines().count() == 1, "{error}");
+    Ok(error)
+}
+
+#[test]
+fn embeddings_are_unit_vectors_with_what_is_known_of_them() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (array, table) = (folder.path().join("a.npy"), folder.path().join("a.csv"));
+    let arguments = ["embed", "--data", GAMES, "--sample", "300", "--out", &text(&array)];
+    trainer(&arguments)?;
+    let weights = Weights::embedded(Embedded::Beam)?;
+    let dim = weights.axis.dim();
+    let array = npyz::NpyFile::new(File::open(&array)?)?;
+    let shape = array.shape().to_vec();
+    let embeddings = array.into_vec::<f32>()?;
+    assert!(shape[1] == dim as u64 && shape[0] > 200, "{shape:?}");
+    let mut rows = csv::Reader::from_path(&table)?;
+    assert_eq!(rows.headers()?, vec!["fen", "label", "cosine", "win_probability"]);
+    let mut count = 0;
+    for (row, embedding) in rows.records().zip(embeddings.chunks_exact(dim)) {
+        let (row, length) = (row?, embedding.iter().map(|z| z * z).sum::<f32>());
+        let number = |field: usize| row[field].parse::<f32>();
+        let (label, cosine, p) = (number(1)?, number(2)?, number(3)?);
+        assert!((length - 1.0).abs() < 1e-4, "{length}");
+        assert!((weights.axis.cosine(embedding) - cosine).abs() < 1e-6, "{row:?}");
+        assert!((weights.calibration.win_probability(cosine) - p).abs() < 1e-6, "{row:?}");
+        assert!((0.0..=1.0).contains(&label) && row[0].split(' ').count() == 6, "{row:?}");
+        count += 1;
+    }
+    assert_eq!(count, shape[0]);
+    let again = refusal(&arguments)?;
+    assert!(again.contains("it exists; remove it first"), "{again}");
+    let other = refusal(&["embed", "--data", GAMES, "--out", "a.txt"])?;
+    assert!(other.contains("the name must end in .npy"), "{other}");
+    Ok(())
+}
+
+#[test]
+fn a_position_is_its_own_nearest_neighbour() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let data = folder.path().join("positions.csv");
+    let fens = [
+        "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
+        "8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1",
+        "8/8/8/4k3/8/4K3/4R3/8 w - - 0 1",
+        "6k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1",
+    ];
+    let rows: String = fens.iter().map(|fen| format!("{fen},900\n")).collect();
+    // One of them for the second time, with other counters.
+    let again = fens[1].replace("0 1", "4 7");
+    std::fs::write(&data, format!("fen,cp\n{rows}{again},900\n"))?;
+    let printed = trainer(&["neighbours", fens[1], "--data", &text(&data), "--count", "3"])?;
+    let lines: Vec<&str> = printed.lines().skip(1).collect();
+    assert_eq!(lines.len(), 3, "{printed}");
+    assert!(lines[0].starts_with("1.0000") && lines[0].contains("4Q3"), "{printed}");
+    // A queen more is most like a rook more.
+    assert!(lines[1].contains("4R3"), "{printed}");
+    let wrong = refusal(&["neighbours", "hello", "--data", &text(&data)])?;
+    assert!(wrong.contains("FEN 'hello'"), "{wrong}");
+    Ok(())
+}
+
+#[test]
+fn runs_are_drawn_side_by_side() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let logs = ["one", "two"].map(|name| folder.path().join(format!("{name}.jsonl")));
+    for log in &logs {
+        let weights = log.with_extension("safetensors");
+        let run =
+            ["train", "--data", GAMES, "--out", &text(&weights), "--steps", "6"].map(str::to_owned);
+        let more = ["--anchors", "16", "--sample", "100", "--validate-every", "2"];
+        let arguments: Vec<&str> = run.iter().map(String::as_str).chain(more).collect();
+        trainer(&arguments)?;
+    }
+    let out = folder.path().join("curves.svg");
+    let [one, two] = logs.each_ref().map(|log| text(log));
+    trainer(&["plot", &one, &two, "--out", &text(&out)])?;
+    let svg = std::fs::read_to_string(&out)?;
+    let panels = ["rms of win probability", "Kendall tau", "regression loss", "positions/s"];
+    for expected in panels.into_iter().chain(["one", "two"]) {
+        assert!(svg.contains(expected), "{expected}");
+    }
+    // Both runs have as many points in every panel.
+    assert!(svg.matches("<circle").count() >= 2 * 6 * 2, "{}", svg.matches("<circle").count());
+    std::fs::write(&logs[1], "{\"run\":{}}\n")?;
+    let broken = refusal(&["plot", &one, &two, "--out", &text(&out)])?;
+    assert!(broken.contains("two.jsonl', line 1: no run.step"), "{broken}");
+    assert_eq!(std::fs::read_to_string(&out)?, svg);
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! `azimuth-train plot`: curves of training runs, side by side.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::Args;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use serde_json::Value;
+
+/// Draw what training runs wrote of themselves (OUT.jsonl) as curves, side by side.
+#[derive(Args)]
+pub struct PlotOptions {
+    /// The runs' logs.
+    #[arg(required = true)]
+    runs: Vec<PathBuf>,
+    /// The SVG to write.
+    #[arg(long, short)]
+    out: PathBuf,
+}
+
+/// What is drawn: where it stands in a line of the log, and what it is called.
+const CURVES: [([&str; 2], &str); 6] = [
+    (["held_out", "rms"], "held-out error, rms of win probability"),
+    (["held_out", "tau"], "held-out Kendall tau"),
+    (["held_out", "sibling"], "held-out sibling accuracy"),
+    (["run", "regression"], "regression loss"),
+    (["run", "contrastive"], "contrastive loss"),
+    (["run", "positions_per_second"], "positions/s"),
+];
+
+const COLUMNS: usize = 3;
+const SIZE: (u32, u32) = (1140, 640);
+
+/// Lines of text above and below the curves, in pixels.
+const LEGEND_ROW: u32 = 22;
+
+/// A run's name and, curve by curve, its points: steps and values.
+struct Run {
+    name: String,
+    curves: Vec<Vec<(f64, f64)>>,
+}
+
+impl PlotOptions {
+    /// Reads the logs and draws. Fails with one line where a log is none.
+    pub fn run(&self) -> Result<()> {
+        let runs = self.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+        let mut svg = String::new();
+        draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area(), &runs)
+            .map_err(|error| anyhow!("--out '{}': {error}", self.out.display()))?;
+        std::fs::write(&self.out, svg)
+            .with_context(|| format!("cannot write '{}'", self.out.display()))
+    }
+}
+
+fn read(path: &Path) -> Result<Run> {
+    let name = || format!("run '{}'", path.display());
+    let text = std::fs::read_to_string(path).with_context(name)?;
+    let mut curves = vec![Vec::new(); CURVES.len()];
+    for (number, line) in (1..).zip(text.lines()) {
+        let entry: Value = serde_json::from_str(line)
+            .with_context(|| format!("{}, line {number}: not JSON", name()))?;
+        let step = entry["run"]["step"].as_f64();
+        let step = step.with_context(|| format!("{}, line {number}: no run.step", name()))?;
+        for (points, ([part, key], _)) in curves.iter_mut().zip(CURVES) {
+            points.extend(entry[part][key].as_f64().map(|value| (step, value)));
+        }
+    }
+    ensure!(curves.iter().any(|points| !points.is_empty()), "{}: nothing to draw in it", name());
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Run { name, curves })
+}
+
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+fn draw(area: &DrawingArea<SVGBackend<'_>, Shift>, runs: &[Run]) -> Drawn {
+    area.fill(&WHITE)?;
+    let (legend, panels) = area.split_vertically(LEGEND_ROW * 2);
+    let width = i32::try_from(SIZE.0)? / i32::try_from(runs.len())?.max(1);
+    for (number, run) in runs.iter().enumerate() {
+        let (left, middle) = (12 + width * i32::try_from(number)?, 20);
+        let line = vec![(left, middle), (left + 20, middle)];
+        legend.draw(&PathElement::new(line, colour(number).stroke_width(3)))?;
+        legend.draw(&Text::new(run.name.clone(), (left + 26, middle - 8), ("sans-serif", 15)))?;
+    }
+    let rows = CURVES.len().div_ceil(COLUMNS);
+    for (index, panel) in panels.split_evenly((rows, COLUMNS)).iter().enumerate() {
+        draw_panel(panel, index, runs)?;
+    }
+    area.present()?;
+    Ok(())
+}
+
+fn draw_panel(panel: &DrawingArea<SVGBackend<'_>, Shift>, index: usize, runs: &[Run]) -> Drawn {
+    let points = || runs.iter().flat_map(|run| run.curves[index].iter().copied());
+    let (left, right) = range(points().map(|point| point.0));
+    let (low, high) = range(points().map(|point| point.1));
+    let mut chart = ChartBuilder::on(panel)
+        .caption(CURVES[index].1, ("sans-serif", 15))
+        .margin(10)
+        .x_label_area_size(30)
+        .y_label_area_size(58)
+        .build_cartesian_2d(left..right, low..high)?;
+    let digits = if high - low < 10.0 { 4 } else { 0 };
+    chart
+        .configure_mesh()
+        .x_labels(4)
+        .y_labels(5)
+        .x_desc("steps")
+        .x_label_formatter(&|steps| format!("{steps:.0}"))
+        .y_label_formatter(&|value| format!("{value:.digits$}"))
+        .light_line_style(WHITE)
+        .draw()?;
+    for (number, run) in runs.iter().enumerate() {
+        let points = run.curves[index].iter().copied();
+        chart.draw_series(LineSeries::new(points.clone(), colour(number).stroke_width(2)))?;
+        chart.draw_series(points.map(|at| Circle::new(at, 2, colour(number).filled())))?;
+    }
+    Ok(())
+}
+
+/// The colour of a run by its number.
+fn colour(number: usize) -> RGBAColor {
+    Palette99::pick(number).to_rgba()
+}
+
+/// The values' range and a little room on both sides.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) =
+        values.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+    if low > high {
+        return (0.0, 1.0);
+    }
+    let room = ((high - low) * 0.06).max(low.abs() * 1e-3).max(1e-6);
+    (low - room, high + room)
+}

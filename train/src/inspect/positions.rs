@@ -1,0 +1,81 @@
+//! The positions of data files, embedded part by part.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use azimuth::encoder::Encoder;
+use azimuth::inference::Backend;
+use azimuth::weights::{Embedded, Weights};
+use candle_core::DType;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::data::dataset::read_all;
+use crate::data::packed::PackedPosition;
+use crate::space::embed;
+
+/// Positions between two moves of the progress bar.
+const PART: usize = 8_192;
+
+/// A space, and positions to look at in it.
+#[derive(Args)]
+pub struct PositionsOptions {
+    /// Datasets or files in any format that `data` reads.
+    #[arg(long, required = true, num_args = 1..)]
+    data: Vec<PathBuf>,
+    /// About so many positions, whole families of siblings spread over the data; all where not given.
+    #[arg(long)]
+    sample: Option<usize>,
+    /// The weights file; the engine's own for the beam where none is given.
+    #[arg(long)]
+    weights: Option<PathBuf>,
+    /// Where to compute.
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    device: Backend,
+}
+
+/// Positions and the space that they are looked at in.
+pub struct EmbeddedPositions {
+    pub weights: Weights,
+    pub encoder: Box<dyn Encoder>,
+    positions: Vec<PackedPosition>,
+}
+
+impl PositionsOptions {
+    /// Reads both.
+    pub fn open(&self) -> Result<EmbeddedPositions> {
+        let weights = Weights::read_or_embedded(self.weights.as_deref(), Embedded::Beam)?;
+        let device = self.device.device().context("--device")?;
+        let encoder = weights.encoder(&device, DType::F32)?;
+        let positions = read_all(&self.data, self.sample.unwrap_or(usize::MAX))?.positions;
+        Ok(EmbeddedPositions { weights, encoder, positions })
+    }
+}
+
+impl EmbeddedPositions {
+    /// How many positions there are.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Dimension of the embeddings.
+    pub fn dim(&self) -> usize {
+        self.weights.metadata.architecture.embedding_dim()
+    }
+
+    /// Hands every part of the positions to `take`, with its embeddings row by row.
+    pub fn for_each_part(
+        &mut self,
+        mut take: impl FnMut(&Weights, &[PackedPosition], &[f32]) -> Result<()>,
+    ) -> Result<()> {
+        let style = "{bar:30} {human_pos}/{human_len} positions, {per_sec}, {eta} left";
+        let bar = ProgressBar::new(self.positions.len() as u64);
+        bar.set_style(ProgressStyle::with_template(style)?);
+        for part in self.positions.chunks(PART) {
+            take(&self.weights, part, &embed(&mut *self.encoder, part)?)?;
+            bar.inc(part.len() as u64);
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+}
