@@ -4,12 +4,12 @@
 EXE := azimuth
 VENV := .venv
 
-.PHONY: engine test python compiler stockfish torch
+.PHONY: engine test python compiler stockfish chromium torch
 
 engine:
 	cargo rustc --release --package azimuth --bin azimuth -- --emit link=$(EXE)
 
-test: python compiler stockfish torch
+test: python compiler stockfish chromium torch
 	cargo build --workspace --release
 	cargo test --workspace --release --no-fail-fast
 
@@ -33,6 +33,13 @@ stockfish:
 	|| { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
 	     && apt-get -qq update && apt-get -qq install -y stockfish >/dev/null; } \
 	|| { echo "make test: Stockfish is missing; install it so that 'stockfish' starts it (Debian: apt-get install stockfish)" >&2; exit 1; }
+
+# Pages are opened in it.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	|| { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
+	     && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } \
+	|| { echo "make test: Chromium is missing (Debian: apt-get install chromium)" >&2; exit 1; }
 
 # Checkpoints are compared with those that PyTorch writes and reads.
 torch: python

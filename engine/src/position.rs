@@ -153,14 +153,18 @@ pub fn board_after(board: &Board, mv: Move) -> Board {
 /// The FEN of a board as databases write it: castling rights as `KQkq`, or by the rooks' files where kings and rooks do
 /// not stand as in standard chess; an en-passant square only where a capture is legal.
 pub fn fen_of(board: &Board) -> String {
-    let standard = Color::ALL.into_iter().all(|color| {
+    write_fen(board, board.halfmove_clock().into(), castles_as_in_chess960(board))
+}
+
+/// Whether a king may castle that, or with a rook that, does not stand as in standard chess.
+pub fn castles_as_in_chess960(board: &Board) -> bool {
+    Color::ALL.into_iter().any(|color| {
         let rights = board.castle_rights(color);
         let rooks = rights.short.is_none_or(|file| file == File::H)
             && rights.long.is_none_or(|file| file == File::A);
         let none = rights.short.is_none() && rights.long.is_none();
-        none || rooks && board.king(color).file() == File::E
-    });
-    write_fen(board, board.halfmove_clock().into(), !standard)
+        !(none || rooks && board.king(color).file() == File::E)
+    })
 }
 
 fn write_fen(board: &Board, halfmove_clock: u16, chess960: bool) -> String {

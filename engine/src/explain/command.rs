@@ -1,0 +1,112 @@
+//! The command line of `azimuth explain`.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use super::study::{Study, Task};
+use super::subject::Subject;
+use super::{json, text};
+use crate::inference::{Backend, Precision, Worker};
+use crate::san::parse_move;
+use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, Tablebases, TimeLimit};
+use crate::weights::Weights;
+
+/// Thinking time where no limit is given.
+const DEFAULT_TIME: Duration = Duration::from_secs(1);
+
+/// Why a move was chosen: every legal move's cosine, win probability and rank before the search and after it, the best
+/// line, the tree, and one sentence.
+#[derive(Args)]
+pub struct ExplainCommand {
+    #[command(flatten)]
+    subject: Subject,
+    /// Moves to compare with the one that is chosen, with commas between: Nf3,g1f3
+    #[arg(long, value_delimiter = ',')]
+    moves: Vec<String>,
+    /// Plies.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
+    depth: Option<u32>,
+    /// Positions looked at.
+    #[arg(long)]
+    nodes: Option<u64>,
+    /// Time for the search: 500ms, 10s; one second where no limit is given. Moves that are compared are then searched as
+    /// deep, each on its own.
+    #[arg(long, value_parser = humantime::parse_duration)]
+    time: Option<Duration>,
+    /// Who plans; where not given, as in UCI: the beam to a --depth, else the selective search.
+    #[arg(long, value_enum)]
+    planner: Option<PlannerKind>,
+    /// Plies of the tree that are shown.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=6))]
+    tree: u32,
+    /// The weights file; the planner's own where not given.
+    #[arg(long)]
+    weights: Option<PathBuf>,
+    /// Folders of Syzygy tables, separated as in PATH.
+    #[arg(long)]
+    syzygy: Option<String>,
+    /// Score cache and transposition table together, MB.
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
+    /// Where the encoder runs.
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    device: Backend,
+    /// One JSON object (docs/explain.md) instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ExplainCommand {
+    /// Searches, and writes the explanation to `output`. Fails with one line where the position, a move or a file is
+    /// wrong.
+    pub fn run(&self, mut output: impl Write) -> Result<()> {
+        let (root, chess960) = self.subject.position()?;
+        ensure!(
+            root.has_legal_move(),
+            "'{}': there is no legal move to explain, {}",
+            root.fen(chess960),
+            if root.board().checkers().is_empty() { "stalemate" } else { "checkmate" }
+        );
+        let compared = self.moves.iter().map(|text| parse_move(&root, text.trim()));
+        let compared = compared.collect::<Result<Vec<_>>>().context("--moves")?;
+        let limits = self.limits();
+        let notice = |text: &str| eprintln!("azimuth: {text}");
+        let kind = self.planner.unwrap_or(match limits.are_open_ended() {
+            true => PlannerKind::Selective,
+            false => PlannerKind::Beam,
+        });
+        let weights =
+            Arc::new(Weights::read_or_embedded(self.weights.as_deref(), kind.embedded())?);
+        let (device, dtype) =
+            self.device.open(Precision::Auto, &weights.metadata.architecture, notice)?;
+        let worker = Worker::start(weights.clone(), &device, dtype, Box::new(notice))?;
+        let open = |folders: &String| Tablebases::open(folders, Box::new(notice)).map(Arc::new);
+        let tablebases = self.syzygy.as_ref().map(open).transpose().context("--syzygy")?;
+        let resources = Resources { hash_mb: self.hash as usize, threads: 1 };
+        let settings = PlannerSettings::default();
+        let mut planner = settings.build(kind, &worker, resources, tablebases)?;
+        let task = Task { root, limits, compared, plies: self.tree };
+        let mut encoder = weights.encoder(&device, dtype)?;
+        let study = Study::make(task, &mut *planner, &mut *encoder, &weights.axis)?;
+        match self.json {
+            true => json::write(&study, kind, chess960, &mut output),
+            false => text::write(&study, kind, chess960, &mut output),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let unlimited = self.depth.is_none() && self.nodes.is_none() && self.time.is_none();
+        let time = self.time.or_else(|| unlimited.then_some(DEFAULT_TIME));
+        Limits {
+            depth: self.depth,
+            nodes: self.nodes,
+            time: time.map(|time| TimeLimit { soft: time, hard: time }),
+            ..Limits::default()
+        }
+    }
+}

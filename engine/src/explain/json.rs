@@ -1,0 +1,170 @@
+//! An explanation as JSON; `docs/explain.md` describes it for its readers.
+
+use std::io::Write;
+
+use anyhow::Result;
+use cozy_chess::{Board, Color};
+use serde::Serialize;
+
+use super::reason::reason;
+use super::study::{StudiedMove, Study};
+use crate::position::{Position, board_after, uci_move};
+use crate::san::{san_of_line, san_of_move};
+use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value};
+
+/// Version of the layout; it grows when a field changes its meaning or goes.
+const FORMAT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document {
+    format_version: u32,
+    engine: &'static str,
+    planner: &'static str,
+    fen: String,
+    side_to_move: &'static str,
+    position: Static,
+    search: Search,
+    reason: String,
+    moves: Vec<RootMove>,
+}
+
+#[derive(Serialize)]
+struct Static {
+    cosine: f32,
+    #[serde(flatten)]
+    score: Score,
+}
+
+#[derive(Serialize)]
+struct Search {
+    depth: u32,
+    seldepth: u32,
+    nodes: u64,
+    time_ms: u64,
+    #[serde(flatten)]
+    score: Score,
+    pv: Vec<String>,
+    pv_san: Vec<String>,
+}
+
+/// Either `cp` or `mate`, as UCI has them, and the win probability, for the side that moves.
+#[derive(Serialize)]
+struct Score {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cp: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mate: Option<i32>,
+    win_probability: f32,
+}
+
+#[derive(Serialize)]
+struct RootMove {
+    cosine: f32,
+    rank_before: usize,
+    rank_after: Option<usize>,
+    own_search: Option<Found>,
+    #[serde(flatten)]
+    node: Node,
+}
+
+#[derive(Serialize)]
+struct Node {
+    uci: String,
+    san: String,
+    #[serde(rename = "static")]
+    static_score: Score,
+    searched: Option<Found>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    replies: Vec<Node>,
+}
+
+#[derive(Serialize)]
+struct Found {
+    depth: u32,
+    bound: &'static str,
+    #[serde(flatten)]
+    score: Score,
+}
+
+/// Writes the study as one JSON object.
+pub fn write(
+    study: &Study,
+    planner: PlannerKind,
+    chess960: bool,
+    output: &mut impl Write,
+) -> Result<()> {
+    let (root, report) = (&study.root, &study.report);
+    let document = Document {
+        format_version: FORMAT_VERSION,
+        engine: concat!("Azimuth ", env!("CARGO_PKG_VERSION")),
+        planner: planner.name(),
+        fen: root.fen(chess960),
+        side_to_move: match root.board().side_to_move() {
+            Color::White => "white",
+            Color::Black => "black",
+        },
+        position: Static { cosine: study.cosine, score: score(study.static_value) },
+        search: Search {
+            depth: report.depth,
+            seldepth: report.seldepth,
+            nodes: report.nodes,
+            time_ms: report.time.as_millis() as u64,
+            score: score(report.value),
+            pv: line(root, chess960, &report.pv),
+            pv_san: san_of_line(root.board(), &report.pv),
+        },
+        reason: reason(study),
+        moves: study.moves.iter().map(|studied| root_move(root, chess960, studied)).collect(),
+    };
+    serde_json::to_writer_pretty(&mut *output, &document)?;
+    writeln!(output)?;
+    Ok(())
+}
+
+fn root_move(root: &Position, chess960: bool, studied: &StudiedMove) -> RootMove {
+    RootMove {
+        cosine: studied.cosine,
+        rank_before: studied.rank_before,
+        rank_after: studied.rank_after,
+        own_search: studied.own_search.map(found),
+        node: node(root.board(), chess960, &studied.explained),
+    }
+}
+
+fn node(board: &Board, chess960: bool, explained: &ExplainedMove) -> Node {
+    let ExplainedMove { mv, static_value, searched, replies } = explained;
+    let after = board_after(board, *mv);
+    Node {
+        uci: uci_move(board, *mv, chess960),
+        san: san_of_move(board, *mv),
+        static_score: score(*static_value),
+        searched: searched.map(found),
+        replies: replies.iter().map(|reply| node(&after, chess960, reply)).collect(),
+    }
+}
+
+fn found(searched: SearchedMove) -> Found {
+    let bound = match searched.bound {
+        Bound::Exact => "exact",
+        Bound::Upper => "upper",
+        Bound::Lower => "lower",
+    };
+    Found { depth: searched.depth, bound, score: score(searched.value) }
+}
+
+fn score(value: Value) -> Score {
+    let mate = value.moves_to_mate();
+    let win_probability = value.win_probability();
+    let cp = mate.is_none().then(|| value.centipawns());
+    Score { cp, mate, win_probability }
+}
+
+fn line(root: &Position, chess960: bool, moves: &[cozy_chess::Move]) -> Vec<String> {
+    let mut board = root.board().clone();
+    let mut words = Vec::with_capacity(moves.len());
+    for &mv in moves {
+        words.push(uci_move(&board, mv, chess960));
+        board = board_after(&board, mv);
+    }
+    words
+}

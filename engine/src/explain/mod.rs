@@ -1,0 +1,10 @@
+//! `azimuth explain`: why a move was chosen, for a person at a terminal or a program.
+
+mod command;
+mod json;
+mod reason;
+mod study;
+mod subject;
+mod text;
+
+pub use command::ExplainCommand;

@@ -1,0 +1,160 @@
+//! An explanation as text for a terminal.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use cozy_chess::{Board, Color, Move};
+
+use super::reason::reason;
+use super::study::{StudiedMove, Study};
+use crate::position::{board_after, fen_of};
+use crate::san::{san_of_line, san_of_move};
+use crate::search::{Bound, ExplainedMove, PlannerKind, Value};
+use crate::uci::display_board;
+
+/// Replies of a position that the tree shows; the others are counted.
+const SHOWN_REPLIES: usize = 3;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+
+/// Writes the study: the board, every move, the tree, the best line, one sentence.
+pub fn write(
+    study: &Study,
+    planner: PlannerKind,
+    chess960: bool,
+    output: &mut impl Write,
+) -> Result<()> {
+    let (root, report) = (&study.root, &study.report);
+    writeln!(output, "{}\n", display_board(root, chess960))?;
+    let side = match root.board().side_to_move() {
+        Color::White => "White",
+        Color::Black => "Black",
+    };
+    writeln!(
+        output,
+        "{side} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight {:.1}%, cosine {:+.4}; after \
+         the search {}.\n",
+        planner.name(),
+        report.depth,
+        report.nodes,
+        report.time.as_secs_f64(),
+        percent(study.static_value),
+        study.cosine,
+        score(report.value, Bound::Exact).trim_start(),
+    )?;
+    write_moves(study, output)?;
+    if study.moves.iter().any(|studied| !studied.explained.replies.is_empty()) {
+        writeln!(output, "\n{BOLD}The tree{BOLD:#}, values for the side that moves:")?;
+        let moves: Vec<&ExplainedMove> = study.moves.iter().map(|m| &m.explained).collect();
+        write_tree(root.board(), &moves, 1, output)?;
+    }
+    writeln!(output, "\nBest line: {}", numbered(root.board(), &report.pv))?;
+    writeln!(output, "{BOLD}{}{BOLD:#}", reason(study))?;
+    Ok(())
+}
+
+fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
+    writeln!(
+        output,
+        "{DIM}          at first sight              after the search\n\
+         move      rank   cosine  win prob.    rank  plies  win prob.{DIM:#}"
+    )?;
+    for studied in &study.moves {
+        let san = san_of_move(study.root.board(), studied.explained.mv);
+        let style = if std::ptr::eq(studied, study.chosen()) { BOLD } else { Style::new() };
+        writeln!(
+            output,
+            "{style}{san:8}  {:>4}  {:>+7.4}  {:>8.1}%    {}{style:#}",
+            studied.rank_before,
+            studied.cosine,
+            percent(studied.explained.static_value),
+            outcome(studied),
+        )?;
+    }
+    if study.moves.iter().any(|studied| studied.own_search.is_some()) {
+        writeln!(output, "{DIM}* looked at by a search of its own{DIM:#}")?;
+    }
+    Ok(())
+}
+
+/// What is known of a move after the search.
+fn outcome(studied: &StudiedMove) -> String {
+    let rank = studied.rank_after.map_or("-".to_owned(), |rank| rank.to_string());
+    let Some(found) = studied.found() else { return format!("{rank:>4}      -  dropped") };
+    let own = if studied.own_search.is_some() { " *" } else { "" };
+    let gained = percent(found.value) - percent(studied.explained.static_value);
+    let style = match found.bound {
+        Bound::Exact if gained >= 0.05 => GOOD,
+        Bound::Exact if gained <= -0.05 => BAD,
+        Bound::Exact => Style::new(),
+        _ => DIM,
+    };
+    let score = score(found.value, found.bound);
+    format!("{rank:>4}  {:>5}  {style}{score}{style:#}{own}", found.depth)
+}
+
+fn write_tree(
+    board: &Board,
+    moves: &[&ExplainedMove],
+    level: usize,
+    output: &mut impl Write,
+) -> Result<()> {
+    let looked_at = moves.iter().filter(|explained| explained.searched.is_some());
+    for explained in looked_at.clone().take(SHOWN_REPLIES) {
+        let Some(found) = explained.searched else { continue };
+        let indent = "  ".repeat(level);
+        writeln!(
+            output,
+            "{indent}{:8} {}  {DIM}{} plies, at first sight {:.1}%{DIM:#}",
+            san_of_move(board, explained.mv),
+            score(found.value, found.bound).trim_start(),
+            found.depth,
+            percent(explained.static_value),
+        )?;
+        let replies: Vec<&ExplainedMove> = explained.replies.iter().collect();
+        write_tree(&board_after(board, explained.mv), &replies, level + 1, output)?;
+    }
+    let more = looked_at.count().saturating_sub(SHOWN_REPLIES);
+    let dropped = moves.iter().filter(|explained| explained.searched.is_none()).count();
+    if more + dropped > 0 {
+        let indent = "  ".repeat(level);
+        writeln!(output, "{indent}{DIM}{more} more looked at, {dropped} dropped{DIM:#}")?;
+    }
+    Ok(())
+}
+
+/// `    53.2%  cp 35`, `   ≤53.2%  cp 35`.
+fn score(value: Value, bound: Bound) -> String {
+    let sign = match bound {
+        Bound::Exact => "",
+        Bound::Upper => "≤",
+        Bound::Lower => "≥",
+    };
+    format!("{:>9}  {value}", format!("{sign}{:.1}%", percent(value)))
+}
+
+fn percent(value: Value) -> f32 {
+    100.0 * value.win_probability()
+}
+
+/// A line with its move numbers.
+fn numbered(board: &Board, line: &[Move]) -> String {
+    let fen = fen_of(board);
+    let first: usize = fen.rsplit(' ').next().and_then(|field| field.parse().ok()).unwrap_or(1);
+    let black_first = usize::from(board.side_to_move() == Color::Black);
+    let mut words = Vec::new();
+    for (ply, san) in san_of_line(board, line).into_iter().enumerate() {
+        let half_moves = ply + black_first;
+        let number = first + half_moves / 2;
+        match half_moves % 2 {
+            0 => words.push(format!("{number}. {san}")),
+            _ if ply == 0 => words.push(format!("{number}... {san}")),
+            _ => words.push(san),
+        }
+    }
+    words.join(" ")
+}

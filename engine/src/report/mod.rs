@@ -1,0 +1,9 @@
+//! `azimuth report`: games looked at move by move, as one page that needs nothing else.
+
+mod analysis;
+mod command;
+mod game;
+mod page;
+mod path;
+
+pub use command::ReportCommand;

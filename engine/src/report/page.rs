@@ -1,0 +1,201 @@
+//! The report's page: the games as data, and what shows them.
+
+use anyhow::Result;
+use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cozy_chess::Color;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::analysis::{Arrival, Judgement, Stop};
+use super::game::{Game, GameMove};
+use super::path::path;
+use crate::axis::Axis;
+use crate::san::{san_of_line, san_of_move};
+use crate::search::Value;
+
+const STYLE: &str = concat!(
+    include_str!("../../pages/vendor/chessground.css"),
+    include_str!("../../pages/style.css")
+);
+
+const SCRIPT: &str = concat!(
+    include_str!("../../pages/vendor/chessground.js"),
+    "\n",
+    include_str!("../../pages/report.js")
+);
+
+/// Moves of a line that are shown.
+const SHOWN_MOVES: usize = 8;
+
+/// Tags that are shown below the title.
+const SHOWN_TAGS: [&str; 8] =
+    ["Event", "Site", "Date", "Round", "TimeControl", "Opening", "Termination", "Annotator"];
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    title: &'a str,
+    policy: String,
+    style: &'static str,
+    script: &'static str,
+    credit: &'a str,
+    data: Data<'a>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    games: &'a [GameData],
+}
+
+/// A game as its page reads it.
+#[derive(Serialize)]
+pub struct GameData {
+    title: String,
+    tags: String,
+    stops: Vec<StopData>,
+}
+
+/// A position; scores and probabilities are White's.
+#[derive(Serialize)]
+struct StopData {
+    fen: String,
+    check: bool,
+    p: f32,
+    score: String,
+    x: f32,
+    y: f32,
+    #[serde(rename = "move")]
+    arrival: Option<MoveData>,
+    best: Option<BestData>,
+}
+
+#[derive(Serialize)]
+struct MoveData {
+    number: u16,
+    white: bool,
+    san: String,
+    from: String,
+    to: String,
+    rank: usize,
+    of: usize,
+    loss: f32,
+    judgement: Option<&'static str>,
+    clock: Option<String>,
+    eval: Option<String>,
+    comment: Option<String>,
+}
+
+#[derive(Serialize)]
+struct BestData {
+    from: String,
+    to: String,
+    line: String,
+}
+
+/// The page with all games; `credit` says what looked at them.
+pub fn page(games: &[GameData], credit: &str) -> Result<String> {
+    // No script runs but this one, whatever a game's tags and comments say, and nothing is fetched.
+    let digest = STANDARD.encode(Sha256::digest(SCRIPT));
+    let policy = format!(
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    );
+    let title = games.first().map_or("", |game| game.title.as_str());
+    let data = Data { games };
+    Ok(Page { title, policy, style: STYLE, script: SCRIPT, credit, data }.render()?)
+}
+
+impl GameData {
+    /// A game that has been looked at.
+    pub fn new(game: &Game, stops: &[Stop], axis: &Axis) -> Self {
+        let places = path(stops, axis);
+        let said = std::iter::once(None).chain(game.moves.iter().map(Some));
+        let stops =
+            stops.iter().enumerate().zip(places).zip(said).map(|(((index, stop), place), said)| {
+                let before = index.checked_sub(1).map(|before| &stops[before]);
+                StopData::new(stop, place, before.zip(said))
+            });
+        Self { title: title(game), tags: tags(game), stops: stops.collect() }
+    }
+}
+
+impl StopData {
+    fn new(stop: &Stop, [x, y]: [f32; 2], arrival: Option<(&Stop, &GameMove)>) -> Self {
+        let board = stop.position.board();
+        let white_moves = board.side_to_move() == Color::White;
+        let value = if white_moves { stop.value } else { -stop.value };
+        let best = stop.line.first().map(|mv| BestData {
+            from: mv.from.to_string(),
+            to: mv.to.to_string(),
+            line: san_of_line(board, &stop.line[..stop.line.len().min(SHOWN_MOVES)]).join(" "),
+        });
+        let arrival = stop.arrival.as_ref().zip(arrival);
+        Self {
+            fen: stop.position.fen(false),
+            check: !board.checkers().is_empty(),
+            p: value.win_probability(),
+            score: score(stop.value, white_moves),
+            x,
+            y,
+            arrival: arrival.map(|(made, (before, said))| MoveData::new(made, before, said)),
+            best,
+        }
+    }
+}
+
+impl MoveData {
+    fn new(made: &Arrival, before: &Stop, said: &GameMove) -> Self {
+        let board = before.position.board();
+        Self {
+            number: board.fullmove_number(),
+            white: board.side_to_move() == Color::White,
+            san: san_of_move(board, made.mv),
+            from: made.mv.from.to_string(),
+            to: made.mv.to.to_string(),
+            rank: made.rank.0,
+            of: made.rank.1,
+            loss: made.loss,
+            judgement: made.judgement.map(|judgement| match judgement {
+                Judgement::Inaccuracy => "inaccuracy",
+                Judgement::Mistake => "mistake",
+                Judgement::Blunder => "blunder",
+            }),
+            clock: said.clock.clone(),
+            eval: said.eval.clone(),
+            comment: said.comment.clone(),
+        }
+    }
+}
+
+/// `White – Black, 1-0`.
+fn title(game: &Game) -> String {
+    let player = |side: &str| {
+        let name = game.tag(side).unwrap_or(side);
+        match game.tag(&format!("{side}Elo")) {
+            Some(elo) => format!("{name} ({elo})"),
+            None => name.to_owned(),
+        }
+    };
+    let result = game.tag("Result").filter(|result| *result != "*");
+    let result = result.map_or(String::new(), |result| format!(", {result}"));
+    format!("{} – {}{result}", player("White"), player("Black"))
+}
+
+fn tags(game: &Game) -> String {
+    let shown = SHOWN_TAGS.iter().filter_map(|name| game.tag(name));
+    let shown: Vec<&str> = shown.filter(|value| !value.starts_with("????")).collect();
+    shown.join(" · ")
+}
+
+/// `+0.35` or `#-3`, from White's view, of a value for the side to move.
+fn score(value: Value, white_moves: bool) -> String {
+    let for_white = if white_moves { value } else { -value };
+    match value.moves_to_mate() {
+        Some(moves) => {
+            let sign = if for_white > Value::DRAW { "" } else { "-" };
+            format!("#{sign}{}", moves.abs())
+        }
+        None => format!("{:+.2}", f64::from(for_white.centipawns()) / 100.0),
+    }
+}

@@ -1,0 +1,110 @@
+"""A report's page in a headless Chromium: the keyboard moves the board, graph and path follow, nothing is fetched, no
+script but its own runs, and axe-core finds no violation. Arguments: the page, and a folder for screenshots."""
+
+import pathlib
+import shutil
+import sys
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+
+
+def state(page):
+    """What follows the current move."""
+    attribute = lambda place, name: page.get_attribute(place, name)
+    return {
+        "board": attribute("#board", "aria-label"),
+        "graph": float(attribute("#cursor", "x1")),
+        "path": (float(attribute("#here", "cx")), float(attribute("#here", "cy"))),
+        "move": page.evaluate("document.querySelector('#moves [aria-current]')?.textContent"),
+        "about": page.inner_text("#about h2"),
+        "pieces": page.evaluate("document.querySelectorAll('#board piece').length"),
+    }
+
+
+def press(page, key):
+    page.keyboard.press(key)
+    page.wait_for_timeout(250)
+    return state(page)
+
+
+def check_keyboard(page):
+    start = state(page)
+    assert start["about"] == "The start" and start["pieces"] == 32, start
+    box = "(box => [box.x + scrollX, box.y + scrollY, box.width, box.height])(document.querySelector('#board').getBoundingClientRect())"
+    place = page.evaluate(box)
+    first = press(page, "ArrowRight")
+    assert first["board"] != start["board"] and first["graph"] > start["graph"], first
+    assert first["path"] != start["path"] and first["move"] and first["about"].startswith("1. "), first
+    second = press(page, "ArrowRight")
+    assert second["graph"] > first["graph"] and second["about"].startswith("1… "), second
+    assert press(page, "ArrowLeft") == first
+    end = press(page, "End")
+    moves = page.locator("#moves button").count()
+    assert page.get_attribute("#moves [aria-current]", "data-ply") == str(moves), end
+    assert press(page, "ArrowRight") == end
+    assert press(page, "Home") == start
+    assert press(page, "ArrowLeft") == start
+    page.keyboard.press("f")
+    assert "orientation-black" in page.get_attribute("#board", "class")
+    page.keyboard.press("f")
+    assert "orientation-white" in page.get_attribute("#board", "class")
+    page.click("#moves button >> nth=2")
+    assert state(page)["about"].startswith("2. ")
+    page.click("#graph", position={"x": 70, "y": 30})
+    assert state(page)["about"] != "2. ", "a click into the graph goes there"
+    page.click("#last")
+    assert state(page)["about"] == end["about"]
+    assert page.evaluate(box) == place, "the board stays where it is"
+
+
+def check(browser, name, size, scheme, url, folder):
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.goto(url)
+    check_keyboard(page)
+    if page.is_visible("#games"):
+        other = page.inner_text("h1")
+        page.select_option("#games", "1")
+        assert page.inner_text("h1") != other and state(page)["about"] == "The start"
+        page.keyboard.press("Tab")
+        press(page, "End")
+        page.select_option("#games", "0")
+    for _ in range(9):
+        press(page, "ArrowRight")
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= size[0], f"{name}: the page is {wide} wide"
+    assert page.evaluate("window.pwned") is None and page.evaluate("document.querySelector('#title *')") is None
+    violations = Axe().run(page)
+    assert violations.violations_count == 0, f"{name} {scheme}: {violations.generate_report()}"
+    page.screenshot(path=str(folder / f"{name}-{scheme}.png"), full_page=True)
+    fetched = [address for address in asked if address != url and not address.startswith("data:")]
+    assert not fetched and not said, (fetched, said)
+    context.close()
+
+
+def main():
+    path, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    assert path.stat().st_size < 2_000_000
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+    quiet += ["--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=quiet)
+        for name, size in SIZES.items():
+            for scheme in ("light", "dark"):
+                check(browser, name, size, scheme, path.resolve().as_uri(), folder)
+        browser.close()
+    print("the page is as it should be")
+
+
+main()
