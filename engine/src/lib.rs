@@ -2,8 +2,9 @@
 //!
 //! The way of a position through the crate: [`position`] holds it, [`tokens`] and the features of
 //! [`encoder::sparse`] describe it, an [`encoder`] maps it to a unit vector, [`axis`] reads that
-//! vector as a score, [`inference`] batches and caches, [`search`] plans, [`uci`] talks, [`explain`] gives reasons, [`report`] looks at games. [`weights`]
-//! are what a trained space is stored as. [`placement`], [`san`], `see`, `hash_slot` and `text` serve several of them.
+//! vector as a score, [`inference`] batches and caches, [`search`] plans, [`uci`] talks, [`explain`]
+//! gives reasons, [`report`] makes games into [`pages`]. [`weights`] are what a trained space is stored as.
+//! [`placement`], [`san`], `see`, `hash_slot` and `text` serve several of them.
 
 mod attacked_squares;
 pub mod axis;
@@ -13,6 +14,7 @@ pub mod explain;
 mod hash_slot;
 pub mod inference;
 mod large_memory;
+pub mod pages;
 pub mod placement;
 pub mod position;
 pub mod report;

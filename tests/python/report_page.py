@@ -2,13 +2,12 @@
 script but its own runs, and axe-core finds no violation. Arguments: the page, and a folder for screenshots."""
 
 import pathlib
-import shutil
 import sys
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+from chromium import SIZES, launch, watched
 
 
 def state(page):
@@ -61,15 +60,7 @@ def check_keyboard(page):
 
 
 def check(browser, name, size, scheme, url, folder):
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    page = context.new_page()
-    asked, said = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page, complaints = watched(browser, size, scheme)
     page.goto(url)
     check_keyboard(page)
     if page.is_visible("#games"):
@@ -87,19 +78,15 @@ def check(browser, name, size, scheme, url, folder):
     violations = Axe().run(page)
     assert violations.violations_count == 0, f"{name} {scheme}: {violations.generate_report()}"
     page.screenshot(path=str(folder / f"{name}-{scheme}.png"), full_page=True)
-    fetched = [address for address in asked if address != url and not address.startswith("data:")]
-    assert not fetched and not said, (fetched, said)
-    context.close()
+    assert not complaints(url), complaints(url)
+    page.context.close()
 
 
 def main():
     path, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     assert path.stat().st_size < 2_000_000
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-    quiet += ["--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=quiet)
+        browser = launch(playwright)
         for name, size in SIZES.items():
             for scheme in ("light", "dark"):
                 check(browser, name, size, scheme, path.resolve().as_uri(), folder)

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use anyhow::{Context, Result};
 use azimuth::weights::{Embedded, Weights};
-use azimuth_tests::{text, trainer};
+use azimuth_tests::{python, root, text, trainer};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
@@ -70,6 +70,28 @@ fn a_position_is_its_own_nearest_neighbour() -> Result<()> {
     assert!(lines[1].contains("4R3"), "{printed}");
     let wrong = refusal(&["neighbours", "hello", "--data", &text(&data)])?;
     assert!(wrong.contains("FEN 'hello'"), "{wrong}");
+    Ok(())
+}
+
+#[test]
+fn a_map_is_drawn_and_its_page_works() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (out, games) = (text(folder.path()), text(&root().join("docs/examples/three-games.pgn")));
+    trainer(&["map", "--data", GAMES, "--games", &games, "--out", &out])?;
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name));
+    for (name, expected) in [
+        ("space.svg", "win probability of the side to move"),
+        ("games.svg", "Byrne – Fischer, 0-1"),
+        ("mates.svg", "plies to mate"),
+        ("depths.svg", "no search"),
+    ] {
+        let svg = read(name)?;
+        assert!(svg.starts_with("<svg") && svg.contains(expected), "{name}: {:.300}", svg);
+    }
+    let printed = python("map_page.py", &[&text(&folder.path().join("space.html")), &out])?;
+    assert!(printed.ends_with("the map is as it should be\n"), "{printed}");
+    let without = refusal(&["map", "--data", GAMES, "--figures", "games", "--out", &out])?;
+    assert!(without.contains("--games names the PGN file"), "{without}");
     Ok(())
 }
 

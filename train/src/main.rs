@@ -63,6 +63,7 @@ enum Command {
     /// Write a weights file from a checkpoint of the paper's authors.
     Import(solis::ImportOptions),
     Embed(inspect::EmbedOptions),
+    Map(inspect::MapOptions),
     Neighbours(inspect::NeighboursOptions),
     Plot(inspect::PlotOptions),
     /// Measure a weights file on the held-out games of data files.
@@ -133,6 +134,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Export(options) => options.run(),
         Command::Import(options) => solis::import(&options),
         Command::Embed(options) => options.run(),
+        Command::Map(options) => options.run(),
         Command::Neighbours(options) => options.run(),
         Command::Plot(options) => options.run(),
         Command::Eval { weights, data, all, json, device } => {

@@ -7,3 +7,4 @@ mod page;
 mod path;
 
 pub use command::ReportCommand;
+pub use game::{Game, GameMove, read_games};

@@ -2,29 +2,16 @@
 
 use anyhow::Result;
 use askama::Template;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use cozy_chess::Color;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::analysis::{Arrival, Judgement, Stop};
 use super::game::{Game, GameMove};
 use super::path::path;
 use crate::axis::Axis;
+use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use crate::san::{san_of_line, san_of_move};
 use crate::search::Value;
-
-const STYLE: &str = concat!(
-    include_str!("../../pages/vendor/chessground.css"),
-    include_str!("../../pages/style.css")
-);
-
-const SCRIPT: &str = concat!(
-    include_str!("../../pages/vendor/chessground.js"),
-    "\n",
-    include_str!("../../pages/report.js")
-);
 
 /// Moves of a line that are shown.
 const SHOWN_MOVES: usize = 8;
@@ -39,8 +26,9 @@ struct Page<'a> {
     title: &'a str,
     policy: String,
     style: &'static str,
-    script: &'static str,
+    script: &'a str,
     credit: &'a str,
+    board_credit: &'static str,
     data: Data<'a>,
 }
 
@@ -96,14 +84,20 @@ struct BestData {
 
 /// The page with all games; `credit` says what looked at them.
 pub fn page(games: &[GameData], credit: &str) -> Result<String> {
-    // No script runs but this one, whatever a game's tags and comments say, and nothing is fetched.
-    let digest = STANDARD.encode(Sha256::digest(SCRIPT));
-    let policy = format!(
-        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    );
+    let script = format!("{BOARD_SCRIPT}\n{}", include_str!("../../pages/report.js"));
+    let policy = policy(&script);
     let title = games.first().map_or("", |game| game.title.as_str());
     let data = Data { games };
-    Ok(Page { title, policy, style: STYLE, script: SCRIPT, credit, data }.render()?)
+    Ok(Page {
+        title,
+        policy,
+        style: STYLE,
+        script: &script,
+        credit,
+        board_credit: BOARD_CREDIT,
+        data,
+    }
+    .render()?)
 }
 
 impl GameData {

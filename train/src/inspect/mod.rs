@@ -3,9 +3,11 @@
 
 mod curves;
 mod embed;
+mod map;
 mod neighbours;
 mod positions;
 
 pub use curves::PlotOptions;
 pub use embed::EmbedOptions;
+pub use map::MapOptions;
 pub use neighbours::NeighboursOptions;

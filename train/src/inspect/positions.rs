@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use azimuth::encoder::Encoder;
 use azimuth::inference::Backend;
+use azimuth::position::TYPICAL_MOVES;
 use azimuth::weights::{Embedded, Weights};
 use candle_core::DType;
 use clap::Args;
@@ -23,7 +24,7 @@ pub struct PositionsOptions {
     /// Datasets or files in any format that `data` reads.
     #[arg(long, required = true, num_args = 1..)]
     data: Vec<PathBuf>,
-    /// About so many positions, whole families of siblings spread over the data; all where not given.
+    /// About so many positions, spread over the data; all where not given.
     #[arg(long)]
     sample: Option<usize>,
     /// The weights file; the engine's own for the beam where none is given.
@@ -44,10 +45,30 @@ pub struct EmbeddedPositions {
 impl PositionsOptions {
     /// Reads both.
     pub fn open(&self) -> Result<EmbeddedPositions> {
+        let all = read_all(&self.data, self.sample.unwrap_or(usize::MAX))?;
+        self.space_of(all.positions)
+    }
+
+    /// The same with no more than one position of each family: siblings lie so near to one another that they would have no
+    /// other neighbours.
+    pub fn open_apart(&self) -> Result<EmbeddedPositions> {
+        let sample = self.sample.unwrap_or(usize::MAX);
+        let all = read_all(&self.data, sample.saturating_mul(TYPICAL_MOVES))?;
+        let mut apart = Vec::new();
+        let mut first = 0;
+        for family in all.parents.chunk_by(|a, b| a == b) {
+            // Not the same move of every family.
+            apart.push(all.positions[first + apart.len() % family.len()]);
+            first += family.len();
+        }
+        let every = apart.len().div_ceil(sample).max(1);
+        self.space_of(apart.into_iter().step_by(every).collect())
+    }
+
+    fn space_of(&self, positions: Vec<PackedPosition>) -> Result<EmbeddedPositions> {
         let weights = Weights::read_or_embedded(self.weights.as_deref(), Embedded::Beam)?;
         let device = self.device.device().context("--device")?;
         let encoder = weights.encoder(&device, DType::F32)?;
-        let positions = read_all(&self.data, self.sample.unwrap_or(usize::MAX))?.positions;
         Ok(EmbeddedPositions { weights, encoder, positions })
     }
 }
@@ -56,6 +77,11 @@ impl EmbeddedPositions {
     /// How many positions there are.
     pub fn len(&self) -> usize {
         self.positions.len()
+    }
+
+    /// The positions, the children of one parent side by side.
+    pub fn positions(&self) -> &[PackedPosition] {
+        &self.positions
     }
 
     /// Dimension of the embeddings.

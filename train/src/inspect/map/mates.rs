@@ -1,0 +1,122 @@
+//! How far along the axis positions lie, by the plies that are left to mate.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use azimuth::encoder::{Inputs, Perspective};
+use azimuth::inference::Worker;
+use azimuth::position::{Position, fen_of};
+use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings, Value};
+use azimuth::weights::{Embedded, Weights};
+use candle_core::{DType, Device};
+use cozy_chess::{Board, Color};
+use indicatif::ProgressBar;
+use plotters::prelude::RGBColor;
+
+use super::lines::{Chart, Line, draw};
+use crate::data::label::Label;
+use crate::inspect::positions::EmbeddedPositions;
+
+/// Positions with forced mates that are looked at, and nodes for each.
+const MATES: usize = 1_500;
+const NODES: u64 = 10_000;
+
+/// Plies to mate that are drawn, and positions that a point of the figure needs.
+const MOST_PLIES: u32 = 16;
+const LEAST_POSITIONS: usize = 8;
+
+/// Cosines, for the side that mates, by plies to mate: the median, and the middle eight tenths. Odd plies are those in
+/// which the side that mates moves.
+pub fn figure(space: &mut EmbeddedPositions) -> Result<String> {
+    let mates = proven_mates(space)?;
+    ensure!(
+        !mates.is_empty(),
+        "--figures mates: no position of the data has a mate that {NODES} nodes prove"
+    );
+    let mut by_plies: BTreeMap<u32, Vec<f32>> = BTreeMap::new();
+    let attributes = space.encoder.attributes();
+    for (plies, board) in mates {
+        let embedding = space.encoder.encode(&Inputs::of(attributes.input, [&board]))?;
+        let cosine = space.weights.axis.cosine(&embedding);
+        let white_moves = board.side_to_move() == Color::White;
+        let for_mover = attributes.perspective == Perspective::SideToMove || white_moves;
+        let for_mover = if for_mover { cosine } else { -cosine };
+        // After an odd number of plies the side to move is the one that mates.
+        let for_winner = if plies % 2 == 1 { for_mover } else { -for_mover };
+        by_plies.entry(plies).or_default().push(for_winner);
+    }
+    by_plies.retain(|_, cosines| cosines.len() >= LEAST_POSITIONS);
+    let sides = [
+        ("the side that mates is to move", 1, RGBColor(178, 24, 43)),
+        ("the side that is mated is to move", 0, RGBColor(33, 102, 172)),
+    ];
+    let lines = sides.map(|(name, parity, colour)| {
+        let (mut points, mut band) = (Vec::new(), Vec::new());
+        for (&plies, cosines) in by_plies.iter_mut().filter(|(plies, _)| *plies % 2 == parity) {
+            cosines.sort_by(f32::total_cmp);
+            let at = |share: f64| f64::from(cosines[((cosines.len() - 1) as f64 * share) as usize]);
+            points.push((plies.into(), at(0.5)));
+            band.push((plies.into(), [at(0.1), at(0.9)]));
+        }
+        Line { name: Some(name.to_owned()), colour, points, band }
+    });
+    let positions: usize = by_plies.values().map(Vec::len).sum();
+    let ends = || lines.iter().flat_map(|line| line.band.iter().flat_map(|(_, ends)| *ends));
+    let chart = Chart {
+        title: &format!(
+            "Cosine with the axis by plies to mate: median and middle eight tenths, {positions} positions"
+        ),
+        x: "plies to mate",
+        y: "cosine, for the side that mates",
+        x_range: (0.0, f64::from(MOST_PLIES) + 0.5),
+        y_range: (ends().fold(0.0, f64::min) - 0.03, ends().fold(0.1, f64::max) + 0.03),
+    };
+    draw(&chart, &lines)
+}
+
+/// Positions on the way to proven mates, each with the plies that are left.
+fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
+    let is_mate = |label| matches!(label, Label::Mate(_));
+    let all: Vec<_> =
+        space.positions().iter().filter(|position| is_mate(position.label())).collect();
+    let every = all.len().div_ceil(MATES).max(1);
+    let mut planner = planner()?;
+    let bar = ProgressBar::new(all.len().div_ceil(every) as u64);
+    let mut found = Vec::new();
+    for packed in all.into_iter().step_by(every) {
+        bar.inc(1);
+        let mut position = Position::from_fen(&fen_of(&packed.board()?))?;
+        if !position.has_legal_move() {
+            continue;
+        }
+        let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+        let control = &mut Control::without_signals(limits);
+        let report = planner.search(&position, control, &mut |_| ())?;
+        let Some(mut plies) = report.value.plies_to_mate().filter(|&plies| plies <= MOST_PLIES)
+        else {
+            continue;
+        };
+        // A line that was cut short by the table says nothing of what follows.
+        let whole = report.pv.len() as u32 == plies && report.value != Value::DRAW;
+        found.push((plies, position.board().clone()));
+        for &mv in report.pv.iter().filter(|_| whole) {
+            position.play(mv);
+            plies -= 1;
+            if plies > 0 {
+                found.push((plies, position.board().clone()));
+            }
+        }
+    }
+    bar.finish_and_clear();
+    Ok(found)
+}
+
+/// The selective search as it ships, which proves mates.
+pub fn planner() -> Result<Selective> {
+    let weights = Arc::new(Weights::embedded(Embedded::Selective)?);
+    let worker =
+        Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|text| eprintln!("{text}")))?;
+    let resources = Resources { hash_mb: 64, threads: 1 };
+    Selective::new(&worker, SelectiveSettings::default(), resources)
+}

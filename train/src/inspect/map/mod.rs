@@ -1,0 +1,108 @@
+//! `azimuth-train map`: pictures of a space (paper, Figures 1 and 3) and what lies along its axis.
+
+mod depths;
+mod lines;
+mod mates;
+mod nearest;
+mod page;
+mod picture;
+mod projection;
+mod trajectories;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, ValueEnum};
+
+use super::positions::PositionsOptions;
+use projection::Plane;
+
+/// Positions that a map needs.
+const LEAST_POSITIONS: usize = 20;
+
+/// Draw a space: its positions in the plane, games' ways through it, mates along the axis, scores by depth.
+#[derive(Args)]
+pub struct MapOptions {
+    #[command(flatten)]
+    positions: PositionsOptions,
+    /// What to draw; all where not given.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    figures: Vec<Figure>,
+    /// Games for the `games` figure, PGN: the first three of the file.
+    #[arg(long)]
+    games: Option<PathBuf>,
+    /// The folder to write to: space.svg, space.html, games.svg, mates.svg, depths.svg.
+    #[arg(long, short)]
+    out: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Figure {
+    /// The positions in the plane by win probability, as a picture and as a page (paper, Figure 1).
+    Space,
+    /// The ways of three games through it (paper, Figure 3).
+    Games,
+    /// Distance along the axis by plies to mate.
+    Mates,
+    /// How a position's score moves with the search's depth.
+    Depths,
+}
+
+impl MapOptions {
+    /// Draws. Fails where the folder cannot be written to.
+    pub fn run(&self) -> Result<()> {
+        let wanted = |figure| match self.figures.as_slice() {
+            [] => figure != Figure::Games || self.games.is_some(),
+            named => named.contains(&figure),
+        };
+        let games = self.games.as_deref().filter(|_| wanted(Figure::Games));
+        ensure!(
+            !wanted(Figure::Games) || games.is_some(),
+            "--figures games: --games names the PGN file"
+        );
+        std::fs::create_dir_all(&self.out).with_context(|| self.place(""))?;
+        let mut space = self.positions.open_apart()?;
+        ensure!(space.len() > LEAST_POSITIONS, "too few positions for a map: {}", space.len());
+        let mut trajectories = games.map(trajectories::read).transpose()?.unwrap_or_default();
+        if wanted(Figure::Space) || games.is_some() {
+            let mut embeddings = Vec::with_capacity(space.len() * space.dim());
+            space.for_each_part(|_, _, part| {
+                embeddings.extend_from_slice(part);
+                Ok(())
+            })?;
+            let dim = space.dim();
+            for trajectory in &mut trajectories {
+                embeddings.extend(trajectory.embed(&mut space)?);
+            }
+            let mut plane = Plane::lay(&embeddings, dim);
+            let cosines = space.weights.axis.cosines(&embeddings);
+            plane.turn_along(&cosines);
+            if wanted(Figure::Space) {
+                self.write("space.svg", &picture::space(&space, &plane, &cosines))?;
+                self.write("space.html", &page::page(&space, &plane, &cosines, &embeddings)?)?;
+            }
+            if games.is_some() {
+                let picture = picture::games(&space, &plane, &cosines, &trajectories);
+                self.write("games.svg", &picture)?;
+            }
+        }
+        if wanted(Figure::Mates) {
+            self.write("mates.svg", &mates::figure(&mut space)?)?;
+        }
+        if wanted(Figure::Depths) {
+            self.write("depths.svg", &depths::figure(&space)?)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.out.join(name);
+        azimuth::weights::replace_file(&path, text.as_bytes())?;
+        println!("{}", path.display());
+        Ok(())
+    }
+
+    fn place(&self, name: &str) -> String {
+        format!("cannot write '{}'", Path::new(&self.out).join(name).display())
+    }
+}

@@ -1,0 +1,94 @@
+//! A space laid into the plane by its two principal components.
+
+use nalgebra::{DMatrix, SymmetricEigen};
+
+/// The share of the positions with the lowest and with the highest cosines between whose middles the axis is drawn.
+const AXIS_ENDS: f32 = 0.02;
+
+/// A place for every embedding.
+pub struct Plane {
+    pub points: Vec<[f32; 2]>,
+    /// The axis, as far as a plane can show it: from the middle of the lowest cosines to that of the highest.
+    pub axis: [[f32; 2]; 2],
+}
+
+impl Plane {
+    /// Lays vectors, stored row by row, into the plane.
+    pub fn lay(embeddings: &[f32], dim: usize) -> Self {
+        Self { points: principal_components(embeddings, dim), axis: [[0.0; 2]; 2] }
+    }
+
+    /// Turns the plane until the axis points to the right.
+    pub fn turn_along(&mut self, cosines: &[f32]) {
+        let mut order: Vec<usize> = (0..cosines.len()).collect();
+        order.sort_by(|&a, &b| cosines[a].total_cmp(&cosines[b]));
+        let ends = ((order.len() as f32 * AXIS_ENDS) as usize).max(1);
+        let middle = |of: &[usize], points: &[[f32; 2]]| {
+            [0, 1].map(|axis| {
+                of.iter().map(|&index| points[index][axis]).sum::<f32>() / of.len() as f32
+            })
+        };
+        let (low, high) = (&order[..ends], &order[order.len() - ends..]);
+        let (from, to) = (middle(low, &self.points), middle(high, &self.points));
+        let (x, y) = (to[0] - from[0], to[1] - from[1]);
+        let length = x.hypot(y).max(f32::EPSILON);
+        let (cos, sin) = (x / length, y / length);
+        for [x, y] in &mut self.points {
+            (*x, *y) = (cos * *x + sin * *y, cos * *y - sin * *x);
+        }
+        self.axis = [middle(low, &self.points), middle(high, &self.points)];
+    }
+}
+
+fn principal_components(embeddings: &[f32], dim: usize) -> Vec<[f32; 2]> {
+    let rows = embeddings.len() / dim;
+    let mut mean = vec![0.0f64; dim];
+    for embedding in embeddings.chunks_exact(dim) {
+        mean.iter_mut().zip(embedding).for_each(|(sum, &z)| *sum += f64::from(z) / rows as f64);
+    }
+    let mut covariance = DMatrix::<f64>::zeros(dim, dim);
+    for embedding in embeddings.chunks_exact(dim) {
+        for i in 0..dim {
+            let zi = f64::from(embedding[i]) - mean[i];
+            for j in 0..=i {
+                covariance[(i, j)] += zi * (f64::from(embedding[j]) - mean[j]);
+            }
+        }
+    }
+    covariance.fill_upper_triangle_with_lower_triangle();
+    let eigen = SymmetricEigen::new(covariance);
+    let mut order: Vec<usize> = (0..dim).collect();
+    order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
+    let along = |embedding: &[f32], component: usize| -> f32 {
+        let direction = eigen.eigenvectors.column(order[component]);
+        let from_mean = embedding.iter().zip(&mean).map(|(&z, mean)| f64::from(z) - mean);
+        from_mean.zip(direction.iter()).map(|(z, d)| z * d).sum::<f64>() as f32
+    };
+    let second = 1.min(dim - 1);
+    embeddings.chunks_exact(dim).map(|row| [along(row, 0), along(row, second)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points on an arc of a circle in three dimensions, and how far along it each is.
+    fn arc() -> (Vec<f32>, Vec<f32>) {
+        let along: Vec<f32> = (0..200).map(|step| step as f32 / 100.0 - 1.0).collect();
+        let embeddings = along.iter().flat_map(|t| [t.cos() * 0.6, t.cos() * 0.8, t.sin()]);
+        (embeddings.collect(), along)
+    }
+
+    #[test]
+    fn the_axis_points_to_the_right() {
+        let (embeddings, along) = arc();
+        let mut plane = Plane::lay(&embeddings, 3);
+        plane.turn_along(&along);
+        let [from, to] = plane.axis;
+        assert!(to[0] > from[0] && (to[1] - from[1]).abs() < 1e-3 * (to[0] - from[0]));
+        // What lies far along the arc lies far to the right, as far as it lies in space.
+        assert!(plane.points.is_sorted_by(|a, b| a[0] < b[0]));
+        let width = plane.points[199][0] - plane.points[0][0];
+        assert!((width - 2.0 * 1f32.sin()).abs() < 0.02, "{width}");
+    }
+}
