@@ -1,6 +1,7 @@
 //! `azimuth-bench`: how strong and how fast the engine is, measured.
 
 mod accuracy;
+mod clock;
 mod device;
 mod elo;
 mod games;
@@ -29,6 +30,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Accuracy(accuracy::Accuracy),
+    Clock(clock::Clock),
     Elo(elo::Elo),
     /// Rate the players of PGN files, of this program or another, all games pooled.
     Rate {
@@ -38,6 +40,10 @@ enum Command {
         /// A known rating: NAME=ELO.
         #[arg(long = "known", value_parser = rating::known)]
         known: Vec<(String, f64)>,
+        /// Instead of ratings, what each technique adds that some of the players leave out (`without=`) or each number
+        /// that is set (`set=`), from matches in which every player lacks others.
+        #[arg(long, conflicts_with = "known")]
+        effects: bool,
     },
     Precision(precision::Precision),
     Speed(speed::Speed),
@@ -49,8 +55,9 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Accuracy(arguments) => accuracy::run(arguments),
+        Command::Clock(arguments) => clock::run(&arguments),
         Command::Elo(arguments) => elo::run(arguments),
-        Command::Rate { files, known } => rating::run(&files, &known),
+        Command::Rate { files, known, effects } => rating::run(&files, &known, effects),
         Command::Precision(arguments) => precision::run(&arguments),
         Command::Speed(arguments) => speed::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),

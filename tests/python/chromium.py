@@ -1,6 +1,11 @@
-"""What the tests of pages share: the browser, and an ear for what a page should not do."""
+"""What the tests of pages share: the browser, the sizes and schemes, and an ear for what a page should not do."""
 
+import pathlib
 import shutil
+import sys
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
 
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 
@@ -14,15 +19,36 @@ def launch(playwright):
     return playwright.chromium.launch(executable_path=path, args=quiet)
 
 
-def watched(browser, size, scheme):
-    """A page, and a function that tells what it fetched beside its own address, and what it said or asked."""
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    page = context.new_page()
-    asked, said = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-    return page, lambda own: said + [url for url in asked if url != own and not url.startswith("data:")]
+def everywhere(name, check):
+    """Opens the page that the command line names, wide and on a phone, light and dark, has `check(page)` try it, and sees to
+    the rest: its size, that it is no wider than the window, fetches nothing, says nothing, and that axe-core finds no
+    violation. Screenshots go to the folder that the command line names."""
+    path, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    assert path.stat().st_size < 2_000_000
+    url = path.resolve().as_uri()
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for place, (width, height) in SIZES.items():
+            for scheme in ("light", "dark"):
+                where = f"{name}-{place}-{scheme}"
+                context = browser.new_context(
+                    viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+                )
+                page = context.new_page()
+                asked, said = [], []
+                page.on("request", lambda request: asked.append(request.url))
+                page.on("console", lambda message: said.append(message.text))
+                page.on("pageerror", lambda error: said.append(str(error)))
+                page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+                page.goto(url)
+                check(page)
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, f"{where}: the page is {wide} wide"
+                violations = Axe().run(page)
+                assert violations.violations_count == 0, f"{where}: {violations.generate_report()}"
+                page.screenshot(path=str(folder / f"{where}.png"), full_page=True)
+                fetched = [address for address in asked if address != url and not address.startswith("data:")]
+                assert not fetched and not said, (where, fetched, said)
+                context.close()
+        browser.close()
+    print(f"the {name} is as it should be")

@@ -201,7 +201,8 @@ impl Limit {
 }
 
 impl TimeControl {
-    fn parse(text: &str) -> Result<Self> {
+    /// Reads `SECONDS+INCREMENT`.
+    pub fn parse(text: &str) -> Result<Self> {
         let seconds = |part: &str| -> Result<Duration> {
             let seconds: f64 = part.parse().ok().context("not a number of seconds")?;
             Duration::try_from_secs_f64(seconds).context("not a time")

@@ -1,5 +1,6 @@
 //! From games to ratings.
 
+mod effects;
 mod model;
 pub mod pentanomial;
 mod sprt;
@@ -12,16 +13,25 @@ use anyhow::{Context, Result, bail};
 
 use crate::games::record;
 
+pub use effects::effects;
 pub use model::{Rating, Ratings};
 pub use sprt::{Sprt, Verdict};
 pub use standings::Standings;
 pub use table::table;
 
-/// Prints the ratings of all games of `files`, with players of `known` rating.
-pub fn run(files: &[PathBuf], known: &[(String, f64)]) -> Result<()> {
+/// Prints the ratings of all games of `files`, with players of `known` rating; or what each technique adds that some of the
+/// players leave out.
+pub fn run(files: &[PathBuf], known: &[(String, f64)], by_technique: bool) -> Result<()> {
     let games: Vec<Vec<record::GameRecord>> =
         files.iter().map(|file| record::read_file(file)).collect::<Result<_>>()?;
-    let mut standings = Standings::of(&games.concat());
+    let games = games.concat();
+    if by_technique {
+        for effect in effects(&games.iter().collect::<Vec<_>>())? {
+            println!("{:32} {:+6.1} +/- {:.1} Elo", effect.name, effect.elo, effect.error);
+        }
+        return Ok(());
+    }
+    let mut standings = Standings::of(&games);
     for (name, elo) in known {
         match standings.players.iter_mut().find(|player| &player.name == name) {
             Some(player) => player.elo = Some(*elo),

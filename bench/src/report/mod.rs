@@ -46,6 +46,7 @@ pub fn run(arguments: &Report) -> Result<()> {
         ("mode", strength.mode_table()),
         ("timed", Strength::timed(&results.matches)?.timed_table()),
         ("parts", Strength::parts(&results.matches)?.parts_table()),
+        ("effects", Strength::effects_table(&results.matches)?),
         ("noise", limited.noise_table()),
         ("pairings", strength.pairing_table()),
         ("opponents", strength.opponent_table()),

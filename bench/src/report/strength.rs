@@ -11,7 +11,7 @@ use crate::games::evaluation::Evaluation;
 use crate::games::outcome::Outcome;
 use crate::games::record::{GameRecord, Name, termination};
 use crate::grouped::grouped;
-use crate::rating::{Rating, Ratings, Standings};
+use crate::rating::{Rating, Ratings, Standings, effects};
 
 /// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms a move, width 3,
 /// at least 600 games a cell).
@@ -36,6 +36,9 @@ const TIMED: &str = "timed";
 
 /// Files that begin with this hold matches of the selective search against itself without a part of it.
 const PARTS: &str = "parts";
+
+/// Files that begin with this hold designed matches: every player leaves out several techniques.
+const EFFECTS: &str = "effects";
 
 /// What a player's name says before the parts that it lacks.
 const WITHOUT: &str = " without ";
@@ -77,7 +80,7 @@ pub struct Beam {
 impl<'a> Strength<'a> {
     /// The matches at full strength, but for those that only check something.
     pub fn full(matches: &'a [Match]) -> Result<Self> {
-        let others = [CHECK, LIMITED, TIMED, PARTS];
+        let others = [CHECK, LIMITED, TIMED, PARTS, EFFECTS];
         Self::of(matches, |file| !others.iter().any(|prefix| file.starts_with(prefix)))
     }
 
@@ -176,6 +179,25 @@ impl<'a> Strength<'a> {
         text
     }
 
+    /// What each technique adds, by the designed matches.
+    pub fn effects_table(matches: &[Match]) -> Result<String> {
+        let mut text = header(&["file", "games", "technique", "Elo"]);
+        for played in matches.iter().filter(|played| played.file.starts_with(EFFECTS)) {
+            for effect in effects(&played.games.iter().collect::<Vec<_>>())? {
+                let _ = writeln!(
+                    text,
+                    "| {} | {} | {} | {:+.0} ± {:.0} |",
+                    played.file,
+                    grouped(played.games.len() as u64),
+                    effect.name,
+                    effect.elo,
+                    effect.error
+                );
+            }
+        }
+        Ok(text)
+    }
+
     fn name(&self, player: usize) -> &str {
         &self.standings.players[player].name
     }
@@ -216,7 +238,8 @@ impl<'a> Strength<'a> {
     pub fn pairing_table(&self) -> String {
         let columns = ["file", "player", "against", "won, lost, drawn", "score", "Elo difference"];
         let mut text = header(&columns);
-        for played in self.matches {
+        // Of a designed match no pairing says anything by itself.
+        for played in self.matches.iter().filter(|played| !played.file.starts_with(EFFECTS)) {
             let standings = Standings::of(&played.games);
             for (one, other) in standings.pairings() {
                 let names = [one, other].map(|player| standings.players[player].name.as_str());

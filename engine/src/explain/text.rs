@@ -8,7 +8,7 @@ use cozy_chess::{Board, Color, Move};
 
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::position::{board_after, fen_of};
+use crate::position::board_after;
 use crate::san::{san_of_line, san_of_move};
 use crate::search::{Bound, ExplainedMove, PlannerKind, Value};
 use crate::uci::display_board;
@@ -143,8 +143,7 @@ fn percent(value: Value) -> f32 {
 
 /// A line with its move numbers.
 fn numbered(board: &Board, line: &[Move]) -> String {
-    let fen = fen_of(board);
-    let first: usize = fen.rsplit(' ').next().and_then(|field| field.parse().ok()).unwrap_or(1);
+    let first = usize::from(board.fullmove_number());
     let black_first = usize::from(board.side_to_move() == Color::Black);
     let mut words = Vec::new();
     for (ply, san) in san_of_line(board, line).into_iter().enumerate() {

@@ -97,96 +97,96 @@ macro_rules! parameters {
 
 parameters! {
     /// Aspiration windows reach this far to both sides of the score of the iteration before.
-    aspiration_delta: 20 in 5..=80;
+    aspiration_delta: 30 in 5..=80;
     /// A node that stands this far above beta for every ply is not searched.
-    reverse_futility_margin: 79 in 20..=300;
+    reverse_futility_margin: 96 in 20..=300;
     /// A node that stands this far below alpha for every ply is left to quiescence search.
-    razoring_margin: 177 in 80..=800;
+    razoring_margin: 165 in 80..=800;
     /// The null move's search is this many plies less deep,
     null_move_base: 3 in 2..=6;
     /// and a ply more for every so much above beta.
-    null_move_eval_divisor: 324 in 60..=600;
+    null_move_eval_divisor: 303 in 60..=600;
     /// A quiet move is dropped where the static evaluation lies this far below alpha,
-    futility_base: 19 in 0..=500;
+    futility_base: 5 in 0..=500;
     /// and so much further for every ply.
-    futility_margin: 35 in 20..=350;
+    futility_margin: 34 in 20..=350;
     /// A capture is dropped where the static evaluation and the victim lie this far below alpha,
-    capture_futility_base: 281 in 0..=600;
+    capture_futility_base: 227 in 0..=600;
     /// and so much further for every ply.
-    capture_futility_margin: 81 in 20..=350;
+    capture_futility_margin: 80 in 20..=350;
     /// A quiet move is dropped whose history is this bad for every ply.
-    history_pruning_margin: 7559 in 1000..=12000;
+    history_pruning_margin: 7704 in 1000..=12000;
     /// Pruning by history: a quiet move counts as searched a ply deeper for every so much of a good history.
-    pruning_history_divisor: 13232 in 2048..=32768;
+    pruning_history_divisor: 10626 in 2048..=32768;
     /// ProbCut: how far beyond beta a capture has to reach.
-    probcut_margin: 247 in 60..=500;
+    probcut_margin: 305 in 60..=500;
     /// Delta pruning: what a capture brings beside its victim, at best.
-    delta_margin: 207 in 40..=600;
+    delta_margin: 244 in 40..=600;
     /// Quiescence search: what a capture has to win on its square, in pawns.
     quiescence_least_gain: 1 in 0..=2;
     /// Late move pruning: so many quiet moves are searched at any depth, in hundredths,
-    late_move_base: 681 in 100..=1500;
+    late_move_base: 596 in 100..=1500;
     /// and so many more for every ply squared.
-    late_move_factor: 190 in 40..=500;
+    late_move_factor: 203 in 40..=500;
     /// Late move reductions: what every late move is reduced by, in hundredths of a ply,
-    lmr_base: 206 in 0..=250;
+    lmr_base: 181 in 0..=250;
     /// and what the product of the logarithms of depth and move count is divided by, in hundredths.
-    lmr_divisor: 162 in 120..=450;
+    lmr_divisor: 220 in 120..=450;
     /// More where the node is expected to be cut off, in 1,024ths of a ply,
-    lmr_cut_node: 1437 in 0..=3072;
+    lmr_cut_node: 1044 in 0..=3072;
     /// more yet where the table has no move for it,
-    lmr_no_table_move: 400 in 0..=2048;
+    lmr_no_table_move: 373 in 0..=2048;
     /// and where the static evaluation has not risen;
-    lmr_not_improving: 406 in 0..=2048;
+    lmr_not_improving: 733 in 0..=2048;
     /// less on the principal variation,
-    lmr_pv: 1302 in 0..=3072;
+    lmr_pv: 1350 in 0..=3072;
     /// less where the position has been on it,
-    lmr_was_pv: 1162 in 0..=2048;
+    lmr_was_pv: 970 in 0..=2048;
     /// more where the table's move is a capture,
-    lmr_table_capture: 1051 in 0..=2048;
+    lmr_table_capture: 1086 in 0..=2048;
     /// and where more than three of the replies to the moves before were cut off;
-    lmr_cutoffs: 472 in 0..=2048;
+    lmr_cutoffs: 490 in 0..=2048;
     /// less of captures that lose nothing,
-    lmr_capture: 2725 in 0..=4096;
+    lmr_capture: 3022 in 0..=4096;
     /// of checks,
-    lmr_check: 559 in 0..=3072;
+    lmr_check: 839 in 0..=3072;
     /// of killers,
-    lmr_killer: 976 in 0..=3072;
+    lmr_killer: 1193 in 0..=3072;
     /// and a ply less for every so much of a good history, more for a bad one.
-    lmr_history_divisor: 13232 in 2048..=32768;
+    lmr_history_divisor: 12251 in 2048..=32768;
     /// A late move is searched a ply deeper than it would have been where it turns out this far above alpha.
-    lmr_deeper_margin: 34 in 5..=200;
+    lmr_deeper_margin: 36 in 5..=200;
     /// Singular extensions: how far all other moves stay below the table's score, in 16ths of a centipawn for every
     /// ply.
-    singular_margin: 14 in 4..=128;
+    singular_margin: 6 in 4..=128;
     /// Another ply where they stay this much further below it, off the principal variation.
-    singular_double_margin: 52 in 0..=200;
+    singular_double_margin: 62 in 0..=200;
     /// Hindsight: a node stands far better than thought where both sides' evaluations add up to this.
-    hindsight_margin: 39 in 20..=400;
+    hindsight_margin: 63 in 20..=400;
     /// Eval history: what a quiet move gains for every centipawn by which it bettered the position, in 16ths,
-    eval_history: 138 in 0..=1000;
+    eval_history: 125 in 0..=1000;
     /// and centipawns at most.
-    eval_history_maximum: 77 in 10..=200;
+    eval_history_maximum: 90 in 10..=200;
     /// What the fourth move before counts in continuation history, in 16ths.
     history_fourth: 5 in 0..=32;
     /// What pawn history counts, in 16ths.
     history_pawns: 16 in 0..=32;
     /// What a quiet move gains that no reply refutes, in hundredths of what a cutoff counts.
-    history_unrefuted: 32 in 0..=200;
+    history_unrefuted: 47 in 0..=200;
     /// What it loses where one does.
-    history_refuted: 30 in 0..=200;
+    history_refuted: 50 in 0..=200;
     /// What a cutoff counts in the histories for every ply,
-    history_bonus: 330 in 30..=500;
+    history_bonus: 323 in 30..=500;
     /// and at most.
-    history_bonus_maximum: 940 in 300..=5000;
+    history_bonus_maximum: 1668 in 300..=5000;
     /// What a move tried before it loses by it, in hundredths of that.
-    history_malus: 94 in 20..=300;
+    history_malus: 87 in 20..=300;
     /// Correction history: centipawns at most by the pawns,
-    correction_pawns: 61 in 0..=150;
+    correction_pawns: 53 in 0..=150;
     /// by the pieces of each side,
-    correction_pieces: 56 in 0..=150;
+    correction_pieces: 49 in 0..=150;
     /// and by the last two moves.
-    correction_moves: 69 in 0..=150;
+    correction_moves: 61 in 0..=150;
 }
 
 impl Parameters {

@@ -1,0 +1,171 @@
+//! `azimuth-bench clock`: how players of a match used their clocks.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use azimuth::weights::replace_file;
+use clap::Args;
+use plotters::prelude::SeriesLabelPosition;
+
+use crate::elo::settings::{TimeControl, Words};
+use crate::games::outcome::Outcome;
+use crate::games::record::{GameRecord, Name, read_file, termination};
+use crate::plot::{Axes, Series, draw};
+
+/// Moves of a game that are drawn, and moves between two intervals.
+const DRAWN_MOVES: usize = 80;
+const BETWEEN_INTERVALS: usize = 8;
+
+/// Print how players of matches by the clock used their time, and draw what they had left, move by move.
+#[derive(Args)]
+pub struct Clock {
+    /// PGN files of `elo`, plain or .zst.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The SVG to write.
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+/// One player's clocks in one time control.
+#[derive(Default)]
+struct Used {
+    base: Duration,
+    games: usize,
+    forfeits: usize,
+    used: Duration,
+    given: Duration,
+    least_left: Option<Duration>,
+    longest: Duration,
+    /// What was left after each move, one list for each move number.
+    left: Vec<Vec<Duration>>,
+}
+
+pub fn run(arguments: &Clock) -> Result<()> {
+    let mut clocks: BTreeMap<String, Used> = BTreeMap::new();
+    for file in &arguments.files {
+        for game in read_file(file)? {
+            for (player, is_white) in [(&game.white, true), (&game.black, false)] {
+                if let Some((words, control)) = time_control(player)? {
+                    let key = format!("{} {words}", player.name);
+                    clocks.entry(key).or_default().add(&game, is_white, control);
+                }
+            }
+        }
+    }
+    ensure!(!clocks.is_empty(), "no player of these games had a clock (tc=)");
+    for (player, clock) in &clocks {
+        println!(
+            "{player}: {} games, {:.1}% of the time used, at least {} ms left, longest move {} ms, {} lost on time",
+            clock.games,
+            100.0 * clock.used.as_secs_f64() / clock.given.as_secs_f64(),
+            clock.least_left.unwrap_or_default().as_millis(),
+            clock.longest.as_millis(),
+            clock.forfeits
+        );
+    }
+    let Some(out) = &arguments.out else { return Ok(()) };
+    let axes = Axes {
+        title: "What is left on the clock: mean, least and most",
+        x: "move",
+        y: "% of the time that the game began with",
+        logarithmic: false,
+        legend: SeriesLabelPosition::UpperRight,
+    };
+    let series: Vec<Series> = clocks.iter().map(|(player, clock)| clock.series(player)).collect();
+    replace_file(out, draw(&axes, &series)?.as_bytes())
+}
+
+/// The clock that a player had, as it is written and as it is meant.
+fn time_control(player: &Name) -> Result<Option<(String, TimeControl)>> {
+    let context = || format!("settings '{}'", player.settings);
+    let mut words = Words::split(&player.settings).with_context(context)?;
+    let Some(text) = words.take_text("tc") else { return Ok(None) };
+    let control = TimeControl::parse(&text).with_context(context)?;
+    Ok(Some((text, control)))
+}
+
+impl Used {
+    fn add(&mut self, game: &GameRecord, is_white: bool, control: TimeControl) {
+        self.base = control.base;
+        self.games += 1;
+        let black_first = game.opening.split(' ').nth(1) == Some("b");
+        let own = usize::from(is_white == black_first);
+        let times = game.moves.iter().skip(own).step_by(2).filter_map(|mv| mv.time);
+        let mut left = control.base;
+        self.given += control.base;
+        for (number, time) in times.enumerate() {
+            self.used += time;
+            self.longest = self.longest.max(time);
+            left = left.saturating_sub(time);
+            self.least_left = Some(self.least_left.map_or(left, |least| least.min(left)));
+            left += control.increment;
+            self.given += control.increment;
+            if self.left.len() <= number {
+                self.left.push(Vec::new());
+            }
+            self.left[number].push(left);
+        }
+        let lost = if is_white { Outcome::BlackWins } else { Outcome::WhiteWins };
+        let on_time = game.termination == termination::TIME_FORFEIT;
+        self.forfeits += usize::from(on_time && game.outcome == lost);
+    }
+
+    fn series(&self, name: &str) -> Series {
+        let percent = |left: f64| 100.0 * left / self.base.as_secs_f64();
+        let (mut points, mut intervals) = (Vec::new(), Vec::new());
+        for (number, left) in (1..).zip(&self.left).take(DRAWN_MOVES) {
+            let seconds = left.iter().map(Duration::as_secs_f64);
+            let mean = seconds.clone().sum::<f64>() / left.len() as f64;
+            points.push((f64::from(number), percent(mean)));
+            if number as usize % BETWEEN_INTERVALS == 0 {
+                let ends = [seconds.clone().fold(f64::MAX, f64::min), seconds.fold(0.0, f64::max)];
+                intervals.push((f64::from(number), ends.map(percent)));
+            }
+        }
+        Series { name: name.to_owned(), points, intervals }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::record::PlayedMove;
+
+    #[test]
+    fn clocks_run_by_move_and_gain_their_increments() -> Result<()> {
+        let player = |tc: &str| Name { settings: format!("engine=x tc={tc}"), ..Name::default() };
+        let mv = |milliseconds| PlayedMove {
+            san: String::new(),
+            evaluation: None,
+            depth: None,
+            time: Some(Duration::from_millis(milliseconds)),
+        };
+        let game = GameRecord {
+            white: player("1+0.1"),
+            black: player("2+0"),
+            opening: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".to_owned(),
+            round: String::new(),
+            moves: [300, 600, 200, 50].map(mv).into(),
+            outcome: Outcome::BlackWins,
+            termination: termination::TIME_FORFEIT.to_owned(),
+            reason: String::new(),
+            started: None,
+            duration: None,
+        };
+        let (_, control) = time_control(&game.white)?.context("a clock")?;
+        let mut white = Used::default();
+        white.add(&game, true, control);
+        // Black moves first: White's are the second and the fourth.
+        let ms = Duration::from_millis;
+        assert_eq!((white.used, white.longest), (ms(650), ms(600)));
+        assert_eq!((white.least_left, white.forfeits), (Some(ms(400)), 1));
+        assert_eq!(white.left, [[ms(500)], [ms(550)]]);
+        assert_eq!(white.given, ms(1200));
+        assert_eq!(white.series("w").points, [(1.0, 50.0), (2.0, 55.0)]);
+        assert!(time_control(&Name::default())?.is_none());
+        Ok(())
+    }
+}
