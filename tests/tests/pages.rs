@@ -67,6 +67,19 @@ fn the_page_works_by_keyboard_and_runs_nobodys_script() -> Result<()> {
 }
 
 #[test]
+fn an_explanation_is_a_page_too() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let page = text(&folder.path().join("why.html"));
+    let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+    let arguments = ["explain", fen, "--nodes", "5000", "--tree", "3", "--html", &page];
+    let output = Command::new(binary("azimuth")?).args(arguments).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = python("explain_page.py", &[&page, &text(folder.path())])?;
+    assert!(printed.ends_with("the explanation is as it should be\n"), "{printed}");
+    Ok(())
+}
+
+#[test]
 fn moves_are_judged_by_what_they_give_away() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let (pgn, page) = games(folder.path(), "1. f3 e5 2. g4 Qh4# 0-1\n")?;

@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::study::{Study, Task};
 use super::subject::Subject;
-use super::{json, text};
+use super::{html, json, text};
 use crate::inference::{Backend, Precision, Worker};
 use crate::san::parse_move;
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, Tablebases, TimeLimit};
@@ -59,6 +59,9 @@ pub struct ExplainCommand {
     /// One JSON object (docs/explain.md) instead of text.
     #[arg(long)]
     json: bool,
+    /// A page, which needs nothing else, instead of text: the file to write.
+    #[arg(long, conflicts_with = "json")]
+    html: Option<PathBuf>,
 }
 
 impl ExplainCommand {
@@ -93,9 +96,10 @@ impl ExplainCommand {
         let task = Task { root, limits, compared, plies: self.tree };
         let mut encoder = weights.encoder(&device, dtype)?;
         let study = Study::make(task, &mut *planner, &mut *encoder, &weights.axis)?;
-        match self.json {
-            true => json::write(&study, kind, chess960, &mut output),
-            false => text::write(&study, kind, chess960, &mut output),
+        match &self.html {
+            Some(path) => html::write(&study, kind, chess960, path),
+            None if self.json => json::write(&study, kind, chess960, &mut output),
+            None => text::write(&study, kind, chess960, &mut output),
         }
     }
 

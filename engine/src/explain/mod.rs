@@ -1,6 +1,8 @@
 //! `azimuth explain`: why a move was chosen, for a person at a terminal or a program.
 
 mod command;
+mod figures;
+mod html;
 mod json;
 mod reason;
 mod study;

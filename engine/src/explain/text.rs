@@ -4,13 +4,14 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::Board;
 
+use super::figures::{bounded, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 use crate::position::board_after;
-use crate::san::{san_of_line, san_of_move};
-use crate::search::{Bound, ExplainedMove, PlannerKind, Value};
+use crate::san::san_of_move;
+use crate::search::{Bound, ExplainedMove, PlannerKind};
 use crate::uci::display_board;
 
 /// Replies of a position that the tree shows; the others are counted.
@@ -30,21 +31,18 @@ pub fn write(
 ) -> Result<()> {
     let (root, report) = (&study.root, &study.report);
     writeln!(output, "{}\n", display_board(root, chess960))?;
-    let side = match root.board().side_to_move() {
-        Color::White => "White",
-        Color::Black => "Black",
-    };
     writeln!(
         output,
-        "{side} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight {:.1}%, cosine {:+.4}; after \
+        "{} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight {:.1}%, cosine {:+.4}; after \
          the search {}.\n",
+        side_to_move(root.board()),
         planner.name(),
         report.depth,
         report.nodes,
         report.time.as_secs_f64(),
         percent(study.static_value),
         study.cosine,
-        score(report.value, Bound::Exact).trim_start(),
+        bounded(report.value, Bound::Exact),
     )?;
     write_moves(study, output)?;
     if study.moves.iter().any(|studied| !studied.explained.replies.is_empty()) {
@@ -93,8 +91,9 @@ fn outcome(studied: &StudiedMove) -> String {
         Bound::Exact => Style::new(),
         _ => DIM,
     };
-    let score = score(found.value, found.bound);
-    format!("{rank:>4}  {:>5}  {style}{score}{style:#}{own}", found.depth)
+    let score = bounded(found.value, found.bound);
+    let (share, score) = score.split_once("  ").unwrap_or((&score, ""));
+    format!("{rank:>4}  {:>5}  {style}{share:>9}  {score}{style:#}{own}", found.depth)
 }
 
 fn write_tree(
@@ -111,7 +110,7 @@ fn write_tree(
             output,
             "{indent}{:8} {}  {DIM}{} plies, at first sight {:.1}%{DIM:#}",
             san_of_move(board, explained.mv),
-            score(found.value, found.bound).trim_start(),
+            bounded(found.value, found.bound),
             found.depth,
             percent(explained.static_value),
         )?;
@@ -125,35 +124,4 @@ fn write_tree(
         writeln!(output, "{indent}{DIM}{more} more looked at, {dropped} dropped{DIM:#}")?;
     }
     Ok(())
-}
-
-/// `    53.2%  cp 35`, `   ≤53.2%  cp 35`.
-fn score(value: Value, bound: Bound) -> String {
-    let sign = match bound {
-        Bound::Exact => "",
-        Bound::Upper => "≤",
-        Bound::Lower => "≥",
-    };
-    format!("{:>9}  {value}", format!("{sign}{:.1}%", percent(value)))
-}
-
-fn percent(value: Value) -> f32 {
-    100.0 * value.win_probability()
-}
-
-/// A line with its move numbers.
-fn numbered(board: &Board, line: &[Move]) -> String {
-    let first = usize::from(board.fullmove_number());
-    let black_first = usize::from(board.side_to_move() == Color::Black);
-    let mut words = Vec::new();
-    for (ply, san) in san_of_line(board, line).into_iter().enumerate() {
-        let half_moves = ply + black_first;
-        let number = first + half_moves / 2;
-        match half_moves % 2 {
-            0 => words.push(format!("{number}. {san}")),
-            _ if ply == 0 => words.push(format!("{number}... {san}")),
-            _ => words.push(san),
-        }
-    }
-    words.join(" ")
 }

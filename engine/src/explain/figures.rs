@@ -1,0 +1,46 @@
+//! Figures of an explanation as people read them, for a terminal and a page.
+
+use cozy_chess::{Board, Color, Move};
+
+use crate::san::san_of_line;
+use crate::search::{Bound, Value};
+
+/// Win probability of the side that moves, in percent.
+pub fn percent(value: Value) -> f32 {
+    100.0 * value.win_probability()
+}
+
+/// `53.2%  cp 35`, `≤53.2%  cp 35`.
+pub fn bounded(value: Value, bound: Bound) -> String {
+    let sign = match bound {
+        Bound::Exact => "",
+        Bound::Upper => "≤",
+        Bound::Lower => "≥",
+    };
+    format!("{sign}{:.1}%  {value}", percent(value))
+}
+
+/// `White` or `Black`.
+pub fn side_to_move(board: &Board) -> &'static str {
+    match board.side_to_move() {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+/// A line with its move numbers.
+pub fn numbered(board: &Board, line: &[Move]) -> String {
+    let first = usize::from(board.fullmove_number());
+    let black_first = usize::from(board.side_to_move() == Color::Black);
+    let mut words = Vec::new();
+    for (ply, san) in san_of_line(board, line).into_iter().enumerate() {
+        let half_moves = ply + black_first;
+        let number = first + half_moves / 2;
+        match half_moves % 2 {
+            0 => words.push(format!("{number}. {san}")),
+            _ if ply == 0 => words.push(format!("{number}... {san}")),
+            _ => words.push(san),
+        }
+    }
+    words.join(" ")
+}

@@ -1,0 +1,148 @@
+//! An explanation as a page that needs nothing else.
+
+use std::path::Path;
+
+use anyhow::Result;
+use askama::Template;
+use cozy_chess::{Board, Color};
+use serde::Serialize;
+
+use super::figures::{bounded, numbered, percent, side_to_move};
+use super::reason::reason;
+use super::study::{StudiedMove, Study};
+use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
+use crate::position::board_after;
+use crate::san::san_of_move;
+use crate::search::{Bound, ExplainedMove, PlannerKind};
+use crate::weights::replace_file;
+
+/// Replies of a position that the tree shows; the others are counted.
+const SHOWN_REPLIES: usize = 5;
+
+#[derive(Template)]
+#[template(path = "explain.html")]
+struct Page {
+    policy: String,
+    style: &'static str,
+    explain_style: &'static str,
+    script: String,
+    board_credit: &'static str,
+    title: String,
+    fen: String,
+    summary: String,
+    reason: String,
+    line: String,
+    rows: Vec<Row>,
+    tree: Vec<Branch>,
+    data: Data,
+}
+
+#[derive(Serialize)]
+struct Data {
+    fen: String,
+    black: bool,
+    from: String,
+    to: String,
+}
+
+/// A move of the table.
+struct Row {
+    san: String,
+    chosen: bool,
+    rank_before: usize,
+    cosine: String,
+    before: String,
+    rank_after: String,
+    plies: String,
+    after: String,
+    own_search: bool,
+}
+
+/// A line of the tree.
+struct Branch {
+    level: usize,
+    text: String,
+    score: String,
+    note: String,
+}
+
+/// Writes the study to a file.
+pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -> Result<()> {
+    let (root, report) = (&study.root, &study.report);
+    let board = root.board();
+    let script = format!("{BOARD_SCRIPT}\n{}", include_str!("../../pages/explain.js"));
+    let chosen = study.chosen();
+    let mut tree = Vec::new();
+    if study.moves.iter().any(|studied| !studied.explained.replies.is_empty()) {
+        let moves: Vec<&ExplainedMove> = study.moves.iter().map(|m| &m.explained).collect();
+        grow(board, &moves, 1, &mut tree);
+    }
+    let page = Page {
+        policy: policy(&script),
+        style: STYLE,
+        explain_style: include_str!("../../pages/explain.css"),
+        script,
+        board_credit: BOARD_CREDIT,
+        title: format!("Why {}", san_of_move(board, chosen.explained.mv)),
+        fen: root.fen(chess960),
+        summary: format!(
+            "{} to move, by Azimuth’s {} planner: depth {}, {} nodes. At first sight {:.1}%, after the search {}.",
+            side_to_move(board),
+            planner.name(),
+            report.depth,
+            report.nodes,
+            percent(study.static_value),
+            bounded(report.value, Bound::Exact),
+        ),
+        reason: reason(study),
+        line: numbered(board, &report.pv),
+        rows: study.moves.iter().map(|studied| row(study, studied)).collect(),
+        tree,
+        data: Data {
+            fen: root.fen(false),
+            black: board.side_to_move() == Color::Black,
+            from: chosen.explained.mv.from.to_string(),
+            to: chosen.explained.mv.to.to_string(),
+        },
+    };
+    replace_file(path, page.render()?.as_bytes())
+}
+
+fn row(study: &Study, studied: &StudiedMove) -> Row {
+    let found = studied.found();
+    Row {
+        san: san_of_move(study.root.board(), studied.explained.mv),
+        chosen: std::ptr::eq(studied, study.chosen()),
+        rank_before: studied.rank_before,
+        cosine: format!("{:+.4}", studied.cosine),
+        before: format!("{:.1}%", percent(studied.explained.static_value)),
+        rank_after: studied.rank_after.map_or("–".to_owned(), |rank| rank.to_string()),
+        plies: found.map_or(String::new(), |found| found.depth.to_string()),
+        after: found.map_or("dropped".to_owned(), |found| bounded(found.value, found.bound)),
+        own_search: studied.own_search.is_some(),
+    }
+}
+
+fn grow(board: &Board, moves: &[&ExplainedMove], level: usize, tree: &mut Vec<Branch>) {
+    let looked_at = || moves.iter().filter_map(|explained| Some((*explained, explained.searched?)));
+    for (explained, found) in looked_at().take(SHOWN_REPLIES) {
+        tree.push(Branch {
+            level,
+            text: san_of_move(board, explained.mv),
+            score: bounded(found.value, found.bound),
+            note: format!(
+                "{} plies, at first sight {:.1}%",
+                found.depth,
+                percent(explained.static_value)
+            ),
+        });
+        let replies: Vec<&ExplainedMove> = explained.replies.iter().collect();
+        grow(&board_after(board, explained.mv), &replies, level + 1, tree);
+    }
+    let more = looked_at().count().saturating_sub(SHOWN_REPLIES);
+    let dropped = moves.iter().filter(|explained| explained.searched.is_none()).count();
+    if more + dropped > 0 {
+        let note = format!("{more} more looked at, {dropped} dropped");
+        tree.push(Branch { level, text: String::new(), score: String::new(), note });
+    }
+}
