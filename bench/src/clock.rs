@@ -16,7 +16,7 @@ use crate::plot::{Axes, Series, draw};
 
 /// Moves of a game that are drawn, and moves between two intervals.
 const DRAWN_MOVES: usize = 80;
-const BETWEEN_INTERVALS: usize = 8;
+const BETWEEN_INTERVALS: u32 = 8;
 
 /// Print how players of matches by the clock used their time, and draw what they had left, move by move.
 #[derive(Args)]
@@ -116,11 +116,11 @@ impl Used {
     fn series(&self, name: &str) -> Series {
         let percent = |left: f64| 100.0 * left / self.base.as_secs_f64();
         let (mut points, mut intervals) = (Vec::new(), Vec::new());
-        for (number, left) in (1..).zip(&self.left).take(DRAWN_MOVES) {
+        for (number, left) in (1u32..).zip(&self.left).take(DRAWN_MOVES) {
             let seconds = left.iter().map(Duration::as_secs_f64);
             let mean = seconds.clone().sum::<f64>() / left.len() as f64;
             points.push((f64::from(number), percent(mean)));
-            if number as usize % BETWEEN_INTERVALS == 0 {
+            if number.is_multiple_of(BETWEEN_INTERVALS) {
                 let ends = [seconds.clone().fold(f64::MAX, f64::min), seconds.fold(0.0, f64::max)];
                 intervals.push((f64::from(number), ends.map(percent)));
             }
