@@ -43,7 +43,7 @@ impl Nearest {
 
     /// The neighbours of one embedding, the nearest first.
     pub fn of(&self, number: usize) -> &[u32] {
-        &self.numbers[number * self.count..][1..self.count]
+        &self.numbers[number * self.count..][..self.count]
     }
 }
 
