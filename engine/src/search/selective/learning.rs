@@ -107,6 +107,7 @@ impl SearchThread<'_> {
     pub(super) fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
         let Some(mv) = entry.mv.filter(|_| entry.score >= node.beta) else { return };
         if self.has(Part::TableHistory) && self.has(Part::History) && is_quiet(board, mv) {
+            self.prepare_context(board, node.ply);
             let quiet = QuietMove::new(board, mv, self.quiet_context(node.ply));
             let bonus = self.shared.parameters.history_bonus(node.depth);
             self.data.history.update_quiet(quiet, bonus);

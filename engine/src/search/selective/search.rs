@@ -40,7 +40,6 @@ impl SearchThread<'_> {
             }
         }
         let excluded = self.stack[ply].excluded_move.is_some();
-        self.prepare_context(board, ply);
         let entry = self.probe_table(board, ply);
         if let Some(entry) = entry
             && !excluded
@@ -55,6 +54,7 @@ impl SearchThread<'_> {
             self.learn_from_table(board, node, &entry);
             return Ok(entry.score);
         }
+        self.prepare_context(board, ply);
         let static_eval = match excluded {
             true => self.stack[ply].static_eval,
             false => self.evaluate(board, ply, entry)?,
