@@ -94,9 +94,8 @@ fn explain_moves(
         let static_value = -static_value(tree.evaluator(), &after, ply + 1)?;
         let searched = searched.iter().find(|searched| searched.mv == mv).copied();
         let replies = match searched {
-            Some(SearchedMove { depth: 2.., .. }) if plies > 1 => {
-                let depth = searched.map_or(0, |found| found.depth - 1);
-                let replies = tree.searched(&after, ply + 1, depth)?;
+            Some(SearchedMove { depth: depth @ 2.., .. }) if plies > 1 => {
+                let replies = tree.searched(&after, ply + 1, depth - 1)?;
                 explain_moves(&after, ply + 1, plies - 1, &replies, tree)?
             }
             _ => Vec::new(),

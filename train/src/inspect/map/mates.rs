@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use azimuth::encoder::{Inputs, Perspective};
 use azimuth::inference::Worker;
 use azimuth::position::{Position, fen_of};
-use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings, Value};
+use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use azimuth::weights::{Embedded, Weights};
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Color};
@@ -98,7 +98,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
             continue;
         };
         // A line that was cut short by the table says nothing of what follows.
-        let whole = report.pv.len() as u32 == plies && report.value != Value::DRAW;
+        let whole = report.pv.len() as u32 == plies;
         found.push((plies, position.board().clone()));
         for &mv in report.pv.iter().filter(|_| whole) {
             position.play(mv);

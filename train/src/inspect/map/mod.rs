@@ -9,7 +9,7 @@ mod picture;
 mod projection;
 mod trajectories;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
@@ -60,7 +60,8 @@ impl MapOptions {
             !wanted(Figure::Games) || games.is_some(),
             "--figures games: --games names the PGN file"
         );
-        std::fs::create_dir_all(&self.out).with_context(|| self.place(""))?;
+        std::fs::create_dir_all(&self.out)
+            .with_context(|| format!("cannot write '{}'", self.out.display()))?;
         let mut space = self.positions.open_apart()?;
         ensure!(space.len() > LEAST_POSITIONS, "too few positions for a map: {}", space.len());
         let mut trajectories = games.map(trajectories::read).transpose()?.unwrap_or_default();
@@ -100,9 +101,5 @@ impl MapOptions {
         azimuth::weights::replace_file(&path, text.as_bytes())?;
         println!("{}", path.display());
         Ok(())
-    }
-
-    fn place(&self, name: &str) -> String {
-        format!("cannot write '{}'", Path::new(&self.out).join(name).display())
     }
 }
