@@ -70,6 +70,11 @@ pub trait Encoder: Send {
         cosines.first().copied().context("the encoder scored nothing")
     }
 
+    /// The same encoder by candle's operations alone, where it has others.
+    fn composed(&self) -> Option<Box<dyn Encoder>> {
+        None
+    }
+
     /// A copy for the calling thread, where running there beats handing batches to another thread.
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {
         None

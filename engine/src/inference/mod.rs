@@ -4,6 +4,7 @@
 mod backend;
 mod batcher;
 mod cache;
+mod device_check;
 mod evaluator;
 mod notice;
 mod request;

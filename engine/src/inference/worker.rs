@@ -12,6 +12,7 @@ use candle_core::{DType, Device};
 use crossbeam_channel::{Sender, bounded};
 
 use super::batcher::Batcher;
+use super::device_check::{Checked, checked};
 use super::notice::Notice;
 use super::request::{PendingResponse, Request, Response, thread_ended};
 use super::scorer::Scorer;
@@ -40,9 +41,10 @@ enum Place {
 }
 
 impl Worker {
-    /// Builds the encoder of `weights` on `device` and starts its thread, where it needs one. Where the
-    /// device is short of memory its batches become smaller, and after any other device error the thread
-    /// goes on with the CPU; either is said once through `notice`.
+    /// Builds the encoder of `weights` on `device`, compares its scores with the CPU's, and starts its thread, where it
+    /// needs one. Where the device scores otherwise it goes on with what is right, where it is short of memory its
+    /// batches become smaller, and after any other device error the thread goes on with the CPU; each is said once
+    /// through `notice`.
     pub fn start(
         weights: Arc<Weights>,
         device: &Device,
@@ -50,7 +52,11 @@ impl Worker {
         notice: Notice,
     ) -> Result<Self> {
         let encoder = weights.encoder(device, dtype)?;
-        Self::with_encoder(weights, encoder, device.is_cpu(), notice)
+        let Checked { encoder, on_cpu } = match device.is_cpu() {
+            true => Checked { encoder, on_cpu: true },
+            false => checked(&weights, encoder, dtype, &notice)?,
+        };
+        Self::with_encoder(weights, encoder, on_cpu, notice)
     }
 
     fn on_thread(

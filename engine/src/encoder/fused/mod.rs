@@ -14,6 +14,7 @@ mod cuda;
 mod dropout_mask;
 mod layer_norm;
 pub mod numerics;
+mod operations;
 pub mod reference;
 
 use candle_core::{DType, Result, Tensor, bail};
@@ -22,6 +23,7 @@ pub use bags::Bags;
 pub use column_sums::column_sums;
 pub use dropout_mask::DropoutMask;
 pub use layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
+pub use operations::Operations;
 
 /// Rows of `table` (ids x H) by their `ids` (batch x length, u8), each with the row of `positional` (length x H)
 /// for its place added: (batch * length x H).

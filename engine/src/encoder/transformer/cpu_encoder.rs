@@ -4,6 +4,7 @@ use anyhow::Result;
 use candle_core::{DType, Device};
 
 use super::{Transformer, TransformerConfig, token_ids};
+use crate::encoder::fused::Operations;
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 use crate::tokens::Tokens;
@@ -37,6 +38,11 @@ impl Encoder for CpuTransformer {
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
         let ids = token_ids(tokens_of(inputs), &Device::Cpu)?;
         Ok(self.network.forward(&ids)?.flatten_all()?.to_vec1()?)
+    }
+
+    fn composed(&self) -> Option<Box<dyn Encoder>> {
+        let network = self.network.with(Operations::Composed);
+        Some(Box::new(Self { network, embedding_dim: self.embedding_dim }))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A transformer that encodes batches on a CUDA device.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use candle_core::cuda_backend::CudaError;
 use candle_core::cuda_backend::cudarc::cublas::sys::cublasStatus_t;
@@ -10,6 +12,7 @@ use super::async_transfer::{AsyncTransfer, InFlight};
 use super::cpu_encoder::tokens_of;
 use super::{Transformer, TransformerConfig, token_ids};
 use crate::axis::Axis;
+use crate::encoder::fused::Operations;
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{
     Attributes, Encoder, InputKind, Inputs, OutOfMemory, PendingScores, Perspective, Scores,
@@ -21,7 +24,7 @@ pub struct GpuTransformer {
     network: Transformer,
     embedding_dim: usize,
     device: Device,
-    transfer: AsyncTransfer,
+    transfer: Arc<AsyncTransfer>,
     /// The axis, (D, 1); there is none before the first batch.
     axis: Option<Tensor>,
 }
@@ -35,7 +38,7 @@ impl GpuTransformer {
         dtype: DType,
     ) -> Result<Self> {
         let network = Transformer::new(config, &parameters.to(device, dtype)?)?;
-        let transfer = AsyncTransfer::new(device.as_cuda_device()?)?;
+        let transfer = Arc::new(AsyncTransfer::new(device.as_cuda_device()?)?);
         let embedding_dim = config.embedding_dim;
         Ok(Self { network, embedding_dim, device: device.clone(), transfer, axis: None })
     }
@@ -76,6 +79,16 @@ impl Encoder for GpuTransformer {
             self.transfer.begin(tokens_of(inputs), network)
         };
         Ok(Scores::Pending(Box::new(begin().map_err(told_apart)?)))
+    }
+
+    fn composed(&self) -> Option<Box<dyn Encoder>> {
+        Some(Box::new(Self {
+            network: self.network.with(Operations::Composed),
+            embedding_dim: self.embedding_dim,
+            device: self.device.clone(),
+            transfer: self.transfer.clone(),
+            axis: self.axis.clone(),
+        }))
     }
 }
 

@@ -7,7 +7,7 @@ use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::Linear;
 
 use super::config::{LENGTH, TransformerConfig, layer_name};
-use crate::encoder::fused::{self, AddNorm, DropoutMask};
+use crate::encoder::fused::{self, AddNorm, DropoutMask, Operations};
 use crate::encoder::normalize::normalize;
 use crate::encoder::parameters::Parameters;
 use crate::tokens::{self, Tokens};
@@ -46,6 +46,7 @@ impl Dropout {
     }
 }
 
+#[derive(Clone)]
 struct Layer {
     in_weight: Tensor,
     in_bias: Tensor,
@@ -60,7 +61,9 @@ struct Layer {
 /// The transformer as a function of its parameters; training and inference share it. Its gradient is
 /// written out here, layer by layer, because candle's differentiation fills and adds a tensor of zeros
 /// for every tensor on the way.
+#[derive(Clone)]
 pub struct Transformer {
+    operations: Operations,
     heads: usize,
     embedding: Tensor,
     cls_token: Tensor,
@@ -119,6 +122,7 @@ impl Transformer {
             })
         };
         Ok(Self {
+            operations: Operations::default(),
             heads: config.heads,
             embedding: parameters.get("embedding.weight")?,
             cls_token: parameters.get("cls_token")?,
@@ -126,6 +130,11 @@ impl Transformer {
             layers: (0..config.layers).map(layer).collect::<Result<_>>()?,
             projection: parameters.linear("projection")?,
         })
+    }
+
+    /// The same network, its embeddings computed by other operations.
+    pub fn with(&self, operations: Operations) -> Self {
+        Self { operations, ..self.clone() }
     }
 
     /// Unit embeddings (batch x D, f32) of the sequences `ids` (batch x 78, u8), see [`token_ids`].
@@ -162,7 +171,7 @@ impl Transformer {
     fn embed(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
         let hidden = self.embedding.dim(1)?;
         let table = Tensor::cat(&[&self.embedding, &self.cls_token.reshape((1, hidden))?], 0)?;
-        fused::embed(ids, &table, &self.positional_encoding.squeeze(0)?)
+        self.operations.embed(ids, &table, &self.positional_encoding.squeeze(0)?)
     }
 
     /// A layer's result and what led to it. Nothing looks at the last one's but at CLS.
@@ -176,18 +185,20 @@ impl Transformer {
         let mask = |site| dropout.mask(index, site);
         let packed = x.matmul(&layer.in_weight.t()?)?;
         let by_sample = sequences(&packed)?;
-        let mixed = fused::attention(&by_sample, &layer.in_bias, self.heads, mask(Site::Weights))?;
+        let operations = self.operations;
+        let weights = mask(Site::Weights);
+        let mixed = operations.attention(&by_sample, &layer.in_bias, self.heads, weights)?;
         let mixed = mixed.flatten(0, 1)?;
         let (kept, mixed) = match self.is_last(index) {
             true => (cls_rows(&x)?, cls_rows(&mixed)?),
             false => (x.clone(), mixed),
         };
         let attended = mixed.matmul(&layer.out_weight.t()?)?;
-        let normed = fused::add_norm(&kept, &attended, &layer.norm1, mask(Site::Attended))?;
+        let normed = operations.add_norm(&kept, &attended, &layer.norm1, mask(Site::Attended))?;
         let wide = normed.matmul(&layer.weight1.t()?)?;
-        let activated = fused::gelu(&wide, &layer.bias1, mask(Site::Widened))?;
+        let activated = operations.gelu(&wide, &layer.bias1, mask(Site::Widened))?;
         let narrowed = activated.matmul(&layer.weight2.t()?)?;
-        let out = fused::add_norm(&normed, &narrowed, &layer.norm2, mask(Site::Narrowed))?;
+        let out = operations.add_norm(&normed, &narrowed, &layer.norm2, mask(Site::Narrowed))?;
         let trace =
             LayerTrace { x, packed, kept, mixed, attended, normed, wide, activated, narrowed };
         Ok((trace, out))

@@ -1,0 +1,96 @@
+//! Whether a device scores as the CPU does. A kernel that is wrong on somebody's card would play badly and say
+//! nothing, so a few positions are scored both ways before anything is built on it.
+
+use anyhow::{Result, anyhow};
+use candle_core::{DType, Device};
+use cozy_chess::Board;
+
+use super::notice::Notice;
+use crate::encoder::{Encoder, Inputs, OutOfMemory};
+use crate::weights::Weights;
+
+/// What is scored: openings, middlegames and endings, either side to move.
+const POSITIONS: [&str; 12] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
+    "rnbq1rk1/ppp1ppbp/3p1np1/8/2PPP3/2N2N2/PP2BPPP/R1BQK2R b KQ - 1 6",
+    "r2q1rk1/pp2ppbp/2np1np1/8/3NP1b1/2N1BP2/PPPQ2PP/R3KB1R w KQ - 1 10",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "2rq1rk1/1p3ppp/p2p1n2/4pP2/4P1b1/1NN1B3/PPP3PP/R2Q1RK1 b - - 0 15",
+    "r1b2rk1/2q1bppp/p2ppn2/1p6/3QP3/1BN1B3/PPP2PPP/R4RK1 w - - 0 14",
+    "8/5pk1/4p1p1/3pP2p/3P1P1P/2r3P1/R4K2/8 w - - 4 40",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
+    "6k1/5ppp/8/8/8/8/q4PPP/3R2K1 w - - 0 30",
+    "8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1",
+    "4k3/8/8/3n4/8/8/3PK3/8 b - - 0 1",
+];
+
+/// The encoder to go on with.
+pub struct Checked {
+    pub encoder: Box<dyn Encoder>,
+    pub on_cpu: bool,
+}
+
+/// Compares an `encoder` of `weights` on a device, in precision `dtype`, with the one on the CPU. Where its cosines
+/// are further off than the precision explains, goes on with candle's own operations on the device, if those agree
+/// with the CPU, or else with the CPU, and says so through `notice`. A lack of memory is left to who batches.
+pub fn checked(
+    weights: &Weights,
+    encoder: Box<dyn Encoder>,
+    dtype: DType,
+    notice: &Notice,
+) -> Result<Checked> {
+    let mut exact = weights.encoder(&Device::Cpu, DType::F32)?;
+    let boards = POSITIONS.map(|fen| fen.parse().expect("a position of the table is legal"));
+    let expected = cosines(&mut *exact, weights, &boards)?;
+    let verdict = |mut encoder: Box<dyn Encoder>| -> Result<Box<dyn Encoder>> {
+        let found = match cosines(&mut *encoder, weights, &boards) {
+            Err(error) if error.is::<OutOfMemory>() => return Ok(encoder),
+            found => found?,
+        };
+        let difference = largest_difference(&found, &expected);
+        match difference <= tolerance(dtype) {
+            true => Ok(encoder),
+            false => Err(anyhow!("a cosine that is off by {difference:.2}")),
+        }
+    };
+    let composed = encoder.composed();
+    let error = match verdict(encoder) {
+        Ok(encoder) => return Ok(Checked { encoder, on_cpu: false }),
+        Err(error) => error,
+    };
+    if let Some(encoder) = composed.and_then(|composed| verdict(composed).ok()) {
+        notice(&format!(
+            "the device fails its check ({error:#}), going on with candle's operations, which pass it"
+        ));
+        return Ok(Checked { encoder, on_cpu: false });
+    }
+    notice(&format!("the device fails its check ({error:#}), going on with the CPU"));
+    Ok(Checked { encoder: exact, on_cpu: true })
+}
+
+fn cosines(encoder: &mut dyn Encoder, weights: &Weights, boards: &[Board]) -> Result<Vec<f32>> {
+    let inputs = Inputs::of(encoder.attributes().input, boards);
+    encoder.begin(&inputs, &weights.axis)?.wait()
+}
+
+/// Infinite where a score is missing or no number.
+fn largest_difference(found: &[f32], expected: &[f32]) -> f32 {
+    if found.len() != expected.len() {
+        return f32::INFINITY;
+    }
+    let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
+    differences.fold(0.0, |most, next| if next.is_nan() { f32::INFINITY } else { most.max(next) })
+}
+
+/// What rounding explains, of a cosine: about ten times what was measured on an H100 in f32 and bf16.
+fn tolerance(dtype: DType) -> f32 {
+    match dtype {
+        DType::BF16 => 0.05,
+        DType::F16 => 0.01,
+        _ => 1e-3,
+    }
+}
+
+#[cfg(test)]
+mod tests;
