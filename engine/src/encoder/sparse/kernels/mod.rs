@@ -5,6 +5,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 mod slots;
 mod sums;
@@ -18,9 +20,14 @@ pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
     /// AVX-512 with byte, word and VNNI instructions.
+    #[cfg(target_arch = "x86_64")]
     Avx512,
     /// AVX2.
+    #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// NEON.
+    #[cfg(target_arch = "aarch64")]
+    Neon,
     /// Plain Rust.
     Portable,
 }
@@ -40,6 +47,10 @@ impl Kernels {
             if is_x86_feature_detected!("avx2") {
                 kernels.push(Self::Avx2);
             }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if std::arch::is_aarch64_feature_detected!("neon") {
+            kernels.push(Self::Neon);
         }
         kernels.push(Self::Portable);
         kernels
@@ -67,8 +78,9 @@ impl Kernels {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Self::Avx2 => unsafe { avx2::activate(&change, sum, activations) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 | Self::Avx2 => portable::activate(&change, sum, activations),
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: as above.
+            Self::Neon => unsafe { neon::activate(&change, sum, activations) },
             Self::Portable => portable::activate(&change, sum, activations),
         }
     }
@@ -82,8 +94,9 @@ impl Kernels {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `activate`.
             Self::Avx2 => unsafe { avx2::differing(before, now) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 | Self::Avx2 => portable::differing(before, now),
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: as in `activate`.
+            Self::Neon => unsafe { neon::differing(before, now) },
             Self::Portable => portable::differing(before, now),
         }
     }
@@ -99,8 +112,9 @@ impl Kernels {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `activate`.
             Self::Avx2 => unsafe { avx2::multiply(hidden, activations) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 | Self::Avx2 => portable::multiply(hidden, activations),
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: as in `activate`.
+            Self::Neon => unsafe { neon::multiply(hidden, activations) },
             Self::Portable => portable::multiply(hidden, activations),
         }
     }

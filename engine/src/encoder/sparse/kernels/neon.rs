@@ -1,0 +1,100 @@
+//! The kernels in NEON.
+
+use std::arch::aarch64::*;
+
+use super::super::config::HIDDEN;
+use super::slots::{SLOTS, Slots};
+use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
+
+const LANES: usize = 8;
+/// Registers that hold a part of the sum: half of the 32.
+const REGISTERS: usize = 16;
+
+/// # Safety
+/// NEON; the width is a multiple of 128; rows lie inside the table.
+#[target_feature(enable = "neon")]
+pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activations: &mut [u8]) {
+    let width = total.len();
+    let (zero, one) = (vdupq_n_s16(0), vdupq_n_s16(SUM_ONE));
+    for start in (0..width).step_by(LANES * REGISTERS) {
+        let mut sum = [zero; REGISTERS];
+        // SAFETY: every load and store stays within the sum, a row or the activations, all of the same
+        // width, as the caller vouches.
+        unsafe {
+            let total = total.as_mut_ptr().add(start);
+            for (index, sum) in sum.iter_mut().enumerate() {
+                *sum = vld1q_s16(total.add(index * LANES));
+            }
+            for &row in change.added {
+                let row = change.table.as_ptr().add(usize::from(row) * width + start);
+                for (index, sum) in sum.iter_mut().enumerate() {
+                    *sum = vaddq_s16(*sum, vld1q_s16(row.add(index * LANES)));
+                }
+            }
+            for &row in change.removed {
+                let row = change.table.as_ptr().add(usize::from(row) * width + start);
+                for (index, sum) in sum.iter_mut().enumerate() {
+                    *sum = vsubq_s16(*sum, vld1q_s16(row.add(index * LANES)));
+                }
+            }
+            let out = activations.as_mut_ptr().add(start);
+            for (index, &sum) in sum.iter().enumerate() {
+                vst1q_s16(total.add(index * LANES), sum);
+                let clipped = vreinterpretq_u16_s16(vminq_s16(vmaxq_s16(sum, zero), one));
+                let squares = vmulq_u16(clipped, clipped);
+                let shifted = vshrq_n_u16::<{ ACTIVATION_SHIFT as i32 }>(squares);
+                vst1_u8(out.add(index * LANES), vmovn_u16(shifted));
+            }
+        }
+    }
+}
+
+/// # Safety
+/// NEON.
+#[target_feature(enable = "neon")]
+pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
+    const BITS: [u16; LANES] = [1, 2, 4, 8, 16, 32, 64, 128];
+    // SAFETY: as wide as a register.
+    let bits = unsafe { vld1q_u16(BITS.as_ptr()) };
+    let mut differing = 0;
+    for start in (0..SLOTS).step_by(LANES) {
+        // SAFETY: the slots are a whole number of registers.
+        let equal = unsafe {
+            vceqq_u16(vld1q_u16(before.as_ptr().add(start)), vld1q_u16(now.as_ptr().add(start)))
+        };
+        differing |= u128::from(vaddvq_u16(vbicq_u16(bits, equal))) << start;
+    }
+    differing
+}
+
+/// # Safety
+/// NEON; there are HIDDEN weights for every activation, and activations are at most 127.
+#[target_feature(enable = "neon")]
+pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
+    /// Bytes of a register, four outputs of four weights each.
+    const BYTES: usize = 16;
+    const OUT: usize = HIDDEN / 4;
+    // Of each output the first two products and the last two.
+    let mut sums = [[vdupq_n_s32(0); 2]; OUT];
+    let groups = activations.chunks_exact(4).zip(hidden.chunks_exact(4 * HIDDEN));
+    for (inputs, weights) in groups {
+        let inputs = i32::from_le_bytes([inputs[0], inputs[1], inputs[2], inputs[3]]);
+        // Most are zero, as most sums are negative.
+        if inputs == 0 {
+            continue;
+        }
+        let inputs = vreinterpret_s8_s32(vdup_n_s32(inputs));
+        for (index, [low, high]) in sums.iter_mut().enumerate() {
+            // SAFETY: a group has 4 x HIDDEN weights.
+            let weights = unsafe { vld1q_s8(weights.as_ptr().add(index * BYTES)) };
+            *low = vpadalq_s16(*low, vmull_s8(vget_low_s8(weights), inputs));
+            *high = vpadalq_s16(*high, vmull_s8(vget_high_s8(weights), inputs));
+        }
+    }
+    let mut products = [0; HIDDEN];
+    for ([low, high], products) in sums.iter().zip(products.chunks_exact_mut(4)) {
+        // SAFETY: the chunk is 4 x i32, as wide as the register.
+        unsafe { vst1q_s32(products.as_mut_ptr(), vpaddq_s32(*low, *high)) };
+    }
+    products
+}
