@@ -17,11 +17,12 @@ mod tune;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use azimuth::command_line::{Manual, exit};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Measurements of the Azimuth chess engine.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "azimuth-bench", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -50,6 +51,8 @@ enum Command {
     Suite(suite::Suite),
     Tune(tune::Tune),
     Report(report::Report),
+    #[command(flatten)]
+    Manual(Manual),
 }
 
 fn main() -> ExitCode {
@@ -63,12 +66,7 @@ fn main() -> ExitCode {
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Manual(manual) => manual.run(Arguments::command()),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("azimuth-bench: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("azimuth-bench", done)
 }

@@ -4,11 +4,12 @@
 //! [`encoder::sparse`] describe it, an [`encoder`] maps it to a unit vector, [`axis`] reads that
 //! vector as a score, [`inference`] batches and caches, [`search`] plans, [`uci`] talks, [`explain`]
 //! gives reasons, [`report`] makes games into [`pages`]. [`weights`] are what a trained space is stored as.
-//! [`placement`], [`san`], `see`, `hash_slot` and `text` serve several of them.
+//! The programs begin in [`command_line`]. [`placement`], [`san`], `see`, `hash_slot` and `text` serve several of them.
 
 mod attacked_squares;
 pub mod axis;
 mod check_squares;
+pub mod command_line;
 pub mod encoder;
 pub mod explain;
 mod hash_slot;

@@ -1,17 +1,28 @@
 //! `azimuth`: the engine on standard input and output.
 
-use std::io::{stdin, stdout};
+use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use azimuth::command_line::{Manual, exit};
 use azimuth::explain::ExplainCommand;
 use azimuth::report::ReportCommand;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// What `--help` ends with.
+const EXAMPLES: &str = "\
+Examples:
+  azimuth                                      play: speaks UCI; load it into a chess GUI, or type help
+  azimuth explain \"8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1\" --time 2s
+                                               analyse: every move before and after the search, and why the best won out
+  azimuth explain --pgn game.pgn --ply 31      the same at a place in a game
+  azimuth report game.pgn                      a page for a whole game: game.html
+  azimuth bench                                how many nodes per second this machine searches";
 
 /// A UCI chess engine that plans in a learned space. Without a command it speaks UCI on standard
 /// input and output; any chess GUI can load it.
 #[derive(Parser)]
-#[command(name = "azimuth", version)]
+#[command(name = "azimuth", version, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     task: Option<Task>,
@@ -26,24 +37,26 @@ enum Task {
     },
     Explain(ExplainCommand),
     Report(ReportCommand),
+    #[command(flatten)]
+    Manual(Manual),
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("azimuth: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("azimuth", run(Arguments::parse()))
 }
 
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.task {
-        None => azimuth::uci::run(stdin().lock(), stdout()),
+        None => {
+            if stdin().is_terminal() {
+                println!("{}", azimuth::uci::greeting()?);
+            }
+            azimuth::uci::run(stdin().lock(), stdout());
+        }
         Some(Task::Bench { depth }) => azimuth::uci::run_bench(depth, stdout())?,
         Some(Task::Explain(command)) => command.run(anstream::stdout())?,
         Some(Task::Report(command)) => command.run()?,
+        Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
     }
     Ok(())
 }

@@ -31,9 +31,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use azimuth::command_line::{Manual, exit};
 use azimuth::inference::Backend;
 use azimuth::weights::{Embedded, Weights};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use data::command::DataCommand;
 use data::dataset::read_all;
@@ -42,7 +43,7 @@ use options::{DataOptions, TrainOptions};
 
 /// Trains and measures encoders for the Azimuth chess engine.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "azimuth-train", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -83,6 +84,8 @@ enum Command {
         #[arg(long, value_enum, default_value_t = Backend::Cpu)]
         device: Backend,
     },
+    #[command(flatten)]
+    Manual(Manual),
 }
 
 impl Command {
@@ -116,13 +119,7 @@ fn main() -> ExitCode {
     if arguments.command.trains_sparse_on_cpu() {
         one_thread_in_candle();
     }
-    match run(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("azimuth-train: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("azimuth-train", run(arguments))
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -137,6 +134,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Map(options) => options.run(),
         Command::Neighbours(options) => options.run(),
         Command::Plot(options) => options.run(),
+        Command::Manual(manual) => manual.run(Arguments::command()),
         Command::Eval { weights, data, all, json, device } => {
             let weights = Weights::read_or_embedded(weights.as_deref(), Embedded::Beam)?;
             let device = device.device().context("--device")?;

@@ -34,21 +34,7 @@ impl Subject {
             path => Weights::read(Path::new(path))
                 .context("--encoder: not default, mini, small or base, so the path of a file"),
         }?;
-        let name = match &weights.metadata.architecture {
-            Architecture::Sparse(config) => format!("sparse {}", config.accumulator),
-            Architecture::Transformer(config) => {
-                let sizes = [
-                    ("mini", TransformerConfig::mini()),
-                    ("small", TransformerConfig::small()),
-                    ("base", TransformerConfig::base()),
-                ];
-                let size = sizes.iter().find(|(_, known)| known == config);
-                size.map_or_else(
-                    || format!("transformer {} x {}", config.layers, config.hidden),
-                    |(name, _)| (*name).to_owned(),
-                )
-            }
-        };
+        let name = weights.metadata.architecture.to_string();
         Ok(Self { name, weights: Arc::new(weights) })
     }
 

@@ -1,5 +1,7 @@
 //! Which encoders there are, with their sizes.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::inputs::InputKind;
@@ -47,6 +49,24 @@ impl Architecture {
         match self {
             Self::Transformer(config) => config.parameters(),
             Self::Sparse(config) => config.parameters(),
+        }
+    }
+}
+
+impl fmt::Display for Architecture {
+    /// In two words: `sparse 512`, `mini`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes = [
+            ("mini", TransformerConfig::mini()),
+            ("small", TransformerConfig::small()),
+            ("base", TransformerConfig::base()),
+        ];
+        match self {
+            Self::Sparse(config) => write!(f, "sparse {}", config.accumulator),
+            Self::Transformer(config) => match sizes.iter().find(|(_, known)| known == config) {
+                Some((name, _)) => f.write_str(name),
+                None => write!(f, "transformer {} x {}", config.layers, config.hidden),
+            },
         }
     }
 }

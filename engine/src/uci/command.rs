@@ -50,6 +50,8 @@ pub enum Command {
     Eval,
     /// `explain`: why the last search chose its move, for people.
     Explain,
+    /// `help`: what can be typed, for people.
+    Help,
     /// `bench`, with a depth in plies.
     Bench(Option<u32>),
 }
@@ -122,6 +124,7 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
         ["d"] => Command::Display,
         ["eval"] => Command::Eval,
         ["explain"] => Command::Explain,
+        ["help" | "--help"] => Command::Help,
         ["bench"] => Command::Bench(None),
         ["bench", depth] => Command::Bench(Some(
             depth.parse().map_err(|_| anyhow!("bench: '{}' is no depth", quoted(depth)))?,
@@ -129,7 +132,7 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
         ["position", ..] => bail!("position: expected 'startpos' or 'fen'"),
         ["setoption", ..] => bail!("setoption: expected 'name'"),
         ["debug", ..] => bail!("debug: expected 'on' or 'off'"),
-        [word, ..] => bail!("unknown command '{}'", quoted(word)),
+        [word, ..] => bail!("unknown command '{}'; 'help' lists them", quoted(word)),
     }))
 }
 

@@ -113,6 +113,7 @@ impl Engine {
                 let explanation = explanation.context("explain: nothing has been searched yet")?;
                 self.output.say(&display::explanation(&explanation, self.options.chess960));
             }
+            Command::Help => self.output.say(include_str!("help.txt").trim_end()),
             Command::Bench(depth) => {
                 self.await_idle("bench")?;
                 let output = self.output.clone();

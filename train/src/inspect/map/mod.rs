@@ -15,7 +15,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
 use super::positions::PositionsOptions;
-use projection::Plane;
+use projection::{Plane, Projection};
 
 /// Positions that a map needs.
 const LEAST_POSITIONS: usize = 20;
@@ -28,6 +28,9 @@ pub struct MapOptions {
     /// What to draw; all where not given.
     #[arg(long, value_enum, value_delimiter = ',')]
     figures: Vec<Figure>,
+    /// How positions are laid into the plane.
+    #[arg(long, value_enum, default_value_t = Projection::Pca)]
+    projection: Projection,
     /// Games for the `games` figure, PGN: the first three of the file.
     #[arg(long)]
     games: Option<PathBuf>,
@@ -75,7 +78,7 @@ impl MapOptions {
             for trajectory in &mut trajectories {
                 embeddings.extend(trajectory.embed(&mut space)?);
             }
-            let mut plane = Plane::lay(&embeddings, dim);
+            let mut plane = Plane::lay(&embeddings, dim, self.projection);
             let cosines = space.weights.axis.cosines(&embeddings);
             plane.turn_along(&cosines);
             if wanted(Figure::Space) {

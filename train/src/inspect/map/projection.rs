@@ -1,9 +1,28 @@
-//! A space laid into the plane by its two principal components.
+//! A space laid into the plane, by its two principal components or by t-SNE.
 
+use bhtsne::tSNE;
+use clap::ValueEnum;
 use nalgebra::{DMatrix, SymmetricEigen};
 
 /// The share of the positions with the lowest and with the highest cosines between whose middles the axis is drawn.
 const AXIS_ENDS: f32 = 0.02;
+
+/// Neighbours that t-SNE keeps together: its perplexity, where there are three times as many positions.
+const PERPLEXITY: f32 = 30.0;
+
+/// Width at which t-SNE begins, as is usual where it begins with principal components.
+const FIRST_DEVIATION: f32 = 1e-4;
+
+/// How a space is laid into the plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Projection {
+    /// By its two principal components: distances are those of the space, as far as a plane has them.
+    Pca,
+    /// By t-SNE (van der Maaten and Hinton, 2008), which keeps neighbours together and says nothing of far distances; from
+    /// the principal components on, so that the same space gives the same picture.
+    #[value(name = "t-sne")]
+    TSne,
+}
 
 /// A place for every embedding.
 pub struct Plane {
@@ -14,8 +33,13 @@ pub struct Plane {
 
 impl Plane {
     /// Lays vectors, stored row by row, into the plane.
-    pub fn lay(embeddings: &[f32], dim: usize) -> Self {
-        Self { points: principal_components(embeddings, dim), axis: [[0.0; 2]; 2] }
+    pub fn lay(embeddings: &[f32], dim: usize, projection: Projection) -> Self {
+        let components = principal_components(embeddings, dim);
+        let points = match projection {
+            Projection::Pca => components,
+            Projection::TSne => neighbour_embedding(embeddings, dim, &components),
+        };
+        Self { points, axis: [[0.0; 2]; 2] }
     }
 
     /// Turns the plane until the axis points to the right.
@@ -38,6 +62,21 @@ impl Plane {
         }
         self.axis = [middle(low, &self.points), middle(high, &self.points)];
     }
+}
+
+/// t-SNE of vectors, stored row by row, by interpolation (FIt-SNE, Linderman et al., 2019), that begins with `places`.
+fn neighbour_embedding(embeddings: &[f32], dim: usize, places: &[[f32; 2]]) -> Vec<[f32; 2]> {
+    let rows: Vec<&[f32]> = embeddings.chunks_exact(dim).collect();
+    let square = places.iter().map(|[x, _]| x * x).sum::<f32>() / places.len() as f32;
+    let scale = FIRST_DEVIATION / square.sqrt().max(f32::EPSILON);
+    let first: Vec<f32> = places.iter().flatten().map(|place| place * scale).collect();
+    let perplexity = PERPLEXITY.min((rows.len() - 1) as f32 / 3.0);
+    let embedding = tSNE::<f32, &[f32], 2>::new(&rows)
+        .perplexity(perplexity)
+        .initial_embedding(first)
+        .fit_sne(|a, b| a.iter().zip(*b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt())
+        .embedding();
+    embedding.chunks_exact(2).map(|place| [place[0], place[1]]).collect()
 }
 
 fn principal_components(embeddings: &[f32], dim: usize) -> Vec<[f32; 2]> {
@@ -82,7 +121,7 @@ mod tests {
     #[test]
     fn the_axis_points_to_the_right() {
         let (embeddings, along) = arc();
-        let mut plane = Plane::lay(&embeddings, 3);
+        let mut plane = Plane::lay(&embeddings, 3, Projection::Pca);
         plane.turn_along(&along);
         let [from, to] = plane.axis;
         assert!(to[0] > from[0] && (to[1] - from[1]).abs() < 1e-3 * (to[0] - from[0]));
@@ -90,5 +129,28 @@ mod tests {
         assert!(plane.points.is_sorted_by(|a, b| a[0] < b[0]));
         let width = plane.points[199][0] - plane.points[0][0];
         assert!((width - 2.0 * 1f32.sin()).abs() < 0.02, "{width}");
+    }
+
+    #[test]
+    fn t_sne_keeps_neighbours_together_and_is_the_same_each_time() {
+        // Three heaps in ten dimensions, a point of each in turn.
+        let point = |row: usize| {
+            let (heap, inside) = (row % 3, row / 3);
+            (0..10).map(move |axis| {
+                let wave = ((inside * 10 + axis) as f32 * 1.7).sin() * 0.1;
+                wave + if axis == heap { 3.0 } else { 0.0 }
+            })
+        };
+        let embeddings: Vec<f32> = (0..300).flat_map(point).collect();
+        let lay = || Plane::lay(&embeddings, 10, Projection::TSne).points;
+        let places = lay();
+        assert_eq!(places, lay());
+        let distance = |a: [f32; 2], b: [f32; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
+        for (row, &place) in places.iter().enumerate() {
+            let others = (0..300).filter(|&other| other != row);
+            let nearest = others
+                .min_by(|&a, &b| distance(places[a], place).total_cmp(&distance(places[b], place)));
+            assert_eq!(nearest.map(|nearest| nearest % 3), Some(row % 3));
+        }
     }
 }

@@ -1,0 +1,29 @@
+"""Starts a program in a terminal, types lines, and prints what it showed."""
+
+import os
+import pty
+import sys
+
+program, *lines = sys.argv[1:]
+process, terminal = pty.fork()
+if process == 0:
+    os.execv(program, [program])
+shown = b""
+
+
+def read():
+    """What the program shows next; nothing when it has ended."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""
+
+
+for line in lines:
+    # The program speaks first, and after each line.
+    shown += read()
+    os.write(terminal, line.encode() + b"\n")
+while part := read():
+    shown += part
+os.waitpid(process, 0)
+sys.stdout.write(shown.decode().replace("\r\n", "\n"))

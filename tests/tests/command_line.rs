@@ -1,0 +1,94 @@
+//! The three programs' command lines, and the engine in a terminal.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use azimuth_tests::{binary, python, text};
+
+const PROGRAMS: [&str; 3] = ["azimuth", "azimuth-bench", "azimuth-train"];
+
+fn output(program: &str, arguments: &[&str]) -> Result<String> {
+    let output = Command::new(binary(program)?).args(arguments).stdin(Stdio::null()).output()?;
+    ensure!(output.status.success(), "{program} {arguments:?}: {output:?}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+#[test]
+fn a_terminal_is_greeted_and_helped() -> Result<()> {
+    let engine = text(&binary("azimuth")?);
+    let shown = python("terminal.py", &[&engine, "help", "quit"])?;
+    let greeting = shown.lines().next().context("it says nothing")?;
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(
+        greeting,
+        format!("Azimuth {version}, encoder sparse 512 on cpu. UCI; type help or quit")
+    );
+    for command in ["setoption", "position", "go", "explain", "bench", "quit"] {
+        assert!(shown.lines().any(|line| line.trim_start().starts_with(command)), "{shown}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_gui_is_not_greeted() -> Result<()> {
+    assert_eq!(output("azimuth", &[])?, "");
+    Ok(())
+}
+
+#[test]
+fn help_shows_by_example() -> Result<()> {
+    let help = output("azimuth", &["--help"])?;
+    for example in ["azimuth explain --pgn game.pgn --ply 31", "azimuth report game.pgn"] {
+        assert!(help.contains(example), "{help}");
+    }
+    Ok(())
+}
+
+#[test]
+fn completions_are_scripts_of_every_command() -> Result<()> {
+    for (program, command) in PROGRAMS.into_iter().zip(["explain", "elo", "neighbours"]) {
+        for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+            let script = output(program, &["completions", shell])?;
+            assert!(script.contains(command), "{program}, {shell}");
+        }
+    }
+    let folder = tempfile::tempdir()?;
+    let script = folder.path().join("azimuth.bash");
+    fs::write(&script, output("azimuth", &["completions", "bash"])?)?;
+    let ask = format!(
+        "source {} && COMP_WORDS=(azimuth ex) COMP_CWORD=1 && _azimuth azimuth ex azimuth && echo ${{COMPREPLY[@]}}",
+        script.display()
+    );
+    let completed = Command::new("bash").args(["-c", &ask]).output()?;
+    assert_eq!(String::from_utf8(completed.stdout)?.trim(), "explain");
+    Ok(())
+}
+
+#[test]
+fn every_command_has_a_manual_page() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = text(folder.path());
+    for program in PROGRAMS {
+        output(program, &["man", &path])?;
+    }
+    for page in ["azimuth.1", "azimuth-explain.1", "azimuth-bench-elo.1", "azimuth-train-train.1"] {
+        let page = fs::read_to_string(folder.path().join(page)).context(page)?;
+        assert!(page.contains(".TH"), "{page}");
+        assert!(page.contains(".SH OPTIONS"), "{page}");
+    }
+    Ok(())
+}
+
+#[test]
+fn all_programs_say_errors_alike() -> Result<()> {
+    for program in PROGRAMS {
+        let run = Command::new(binary(program)?).args(["man", "/no/such/folder"]).output()?;
+        assert_eq!(run.status.code(), Some(1));
+        let error = String::from_utf8(run.stderr)?;
+        let expected = format!("{program}: manual pages in '/no/such/folder': ");
+        assert!(error.starts_with(&expected), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    Ok(())
+}
