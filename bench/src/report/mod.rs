@@ -1,7 +1,7 @@
-//! `azimuth-bench report`: the results under `bench/results/` as the README's tables and as plots.
+//! `azimuth-bench report`: the results under `bench/results/` as the documents' tables and as plots.
 
+mod documents;
 mod plots;
-mod readme;
 mod results;
 mod strength;
 mod tables;
@@ -12,10 +12,14 @@ use anyhow::{Context, Result, ensure};
 use azimuth::weights::replace_file;
 use clap::Args;
 
+use documents::with_tables;
 use results::Results;
 use strength::Strength;
 
-/// Write the README's tables and the plots from the results, or check that they are current.
+/// Where the tables stand in this repository.
+const DOCUMENTS: [&str; 3] = ["README.md", "bench/RESULTS.md", "docs/limited-strength.md"];
+
+/// Write the documents' tables and the plots from the results, or check that they are current.
 ///
 /// Games are *.pgn and *.pgn.zst; speed*.json, suite*.json, timed-suite*.json, accuracy*.json and metrics*.json come
 /// from `speed`, `suite`, `suite --movetime`, `accuracy` and `azimuth-train eval`.
@@ -24,9 +28,9 @@ pub struct Report {
     /// Where the results are, and the plots go.
     #[arg(long, default_value = "bench/results")]
     results: PathBuf,
-    /// The file with the tables, between `<!-- report:NAME -->` and `<!-- report:end -->`.
-    #[arg(long, default_value = "README.md")]
-    readme: PathBuf,
+    /// A file with tables, between `<!-- report:NAME -->` and `<!-- report:end -->`; any number of them.
+    #[arg(long = "document", value_name = "FILE", default_values = DOCUMENTS)]
+    documents: Vec<PathBuf>,
     /// Change nothing; fail where something is out of date.
     #[arg(long)]
     check: bool,
@@ -36,6 +40,7 @@ pub fn run(arguments: &Report) -> Result<()> {
     let results = Results::read(&arguments.results)?;
     let strength = Strength::full(&results.matches)?;
     let limited = Strength::limited(&results.matches)?;
+    let timed = Strength::timed(&results.matches)?;
     let plots = [
         ("elo-by-depth.svg", plots::elo_by_depth(&strength.by_depth())?),
         ("speed-by-batch.svg", plots::speed_by_batch(&results.speeds)?),
@@ -44,12 +49,15 @@ pub fn run(arguments: &Report) -> Result<()> {
         ("depth", strength.depth_table()),
         ("width", strength.width_table()),
         ("mode", strength.mode_table()),
-        ("timed", Strength::timed(&results.matches)?.timed_table()),
+        ("summary", timed.summary_table(&strength)),
+        ("timed", timed.timed_table()),
+        ("gauntlet", Strength::gauntlet(&results.matches)?.gauntlet_table()),
         ("parts", Strength::parts(&results.matches)?.parts_table()),
         ("effects", Strength::effects_table(&results.matches)?),
         ("noise", limited.noise_table()),
         ("pairings", strength.pairing_table()),
         ("opponents", strength.opponent_table()),
+        ("speed-summary", tables::speed_summary(&results.speeds)),
         ("encoders", tables::encoders(&results.speeds)),
         ("search", tables::searches(&results.speeds)),
         ("suites", tables::suites(&results.suites)),
@@ -57,11 +65,12 @@ pub fn run(arguments: &Report) -> Result<()> {
         ("accuracy", tables::accuracies(&results.accuracies)),
         ("metrics", tables::metrics(&results.metrics)?),
     ];
-    let readme = &arguments.readme;
-    let name = || format!("'{}'", readme.display());
-    let before = std::fs::read_to_string(readme).with_context(name)?;
-    let after = readme::with_tables(&before, &tables).with_context(name)?;
-    let mut files = vec![(readme.clone(), after)];
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    for document in &arguments.documents {
+        let name = || format!("'{}'", document.display());
+        let before = std::fs::read_to_string(document).with_context(name)?;
+        files.push((document.clone(), with_tables(&before, &tables).with_context(name)?));
+    }
     files.extend(plots.map(|(name, plot)| (arguments.results.join(name), plot)));
     for (path, text) in files {
         let current = std::fs::read_to_string(&path).is_ok_and(|found| found == text);

@@ -37,6 +37,12 @@ const TIMED: &str = "timed";
 /// Files that begin with this hold matches of the selective search against itself without a part of it.
 const PARTS: &str = "parts";
 
+/// Files that begin with this hold matches against engines that rating lists know.
+const GAUNTLET: &str = "gauntlet";
+
+/// What the name of a player says that is the program as it is built.
+const AS_SHIPPED: &str = ", as shipped";
+
 /// Files that begin with this hold designed matches: every player leaves out several techniques.
 const EFFECTS: &str = "effects";
 
@@ -80,7 +86,7 @@ pub struct Beam {
 impl<'a> Strength<'a> {
     /// The matches at full strength, but for those that only check something.
     pub fn full(matches: &'a [Match]) -> Result<Self> {
-        let others = [CHECK, LIMITED, TIMED, PARTS, EFFECTS];
+        let others = [CHECK, LIMITED, TIMED, PARTS, GAUNTLET, EFFECTS];
         Self::of(matches, |file| !others.iter().any(|prefix| file.starts_with(prefix)))
     }
 
@@ -92,6 +98,11 @@ impl<'a> Strength<'a> {
     /// The matches in a fixed time.
     pub fn timed(matches: &'a [Match]) -> Result<Self> {
         Self::of(matches, |file| file.starts_with(TIMED))
+    }
+
+    /// The matches against engines that rating lists know.
+    pub fn gauntlet(matches: &'a [Match]) -> Result<Self> {
+        Self::of(matches, |file| file.starts_with(GAUNTLET))
     }
 
     /// The matches of the selective search without a part of it.
@@ -117,24 +128,23 @@ impl<'a> Strength<'a> {
 
     /// Ratings of the tree beam of width 3, shallowest first.
     pub fn by_depth(&self) -> Vec<(u32, Rating)> {
-        self.rated(|beam| beam.width == 3 && beam.mode == "tree")
+        self.tree_beams()
             .into_iter()
             .map(|(beam, player)| (beam.depth, self.rating(player)))
             .collect()
     }
 
     pub fn depth_table(&self) -> String {
-        let rows = self.rated(|beam| beam.width == 3 && beam.mode == "tree");
         let label = |beam: &Beam| beam.depth.to_string();
-        let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
-        self.gauntlet("depth", &rows, true)
+        let rows: Vec<Row> = self.tree_beams().into_iter().map(|row| Row::of(row, label)).collect();
+        self.ratings_table("depth", &rows, true)
     }
 
     pub fn width_table(&self) -> String {
         let rows = self.rated(|beam| beam.depth == 4 && beam.mode == "tree");
         let label = |beam: &Beam| beam.width.to_string();
         let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
-        self.gauntlet("width", &rows, false)
+        self.ratings_table("width", &rows, false)
     }
 
     /// Ratings by the noise added to scores.
@@ -143,7 +153,7 @@ impl<'a> Strength<'a> {
         rows.sort_by(|a, b| a.0.noise.total_cmp(&b.0.noise));
         let label = |beam: &Beam| beam.noise.to_string();
         let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
-        self.gauntlet("noise, logits", &rows, false)
+        self.ratings_table("noise, logits", &rows, false)
     }
 
     /// Ratings of all players that are not known before.
@@ -154,7 +164,53 @@ impl<'a> Strength<'a> {
             .map(|(player, known)| Row { label: known.name.clone(), depth: None, player })
             .collect();
         rows.sort_by(|a, b| a.label.cmp(&b.label));
-        self.gauntlet("player", &rows, false)
+        self.ratings_table("player", &rows, false)
+    }
+
+    /// The program as shipped in each time, and the beam of the other matches at its greatest depth: what the README
+    /// says of strength.
+    pub fn summary_table(&self, beams: &Strength<'_>) -> String {
+        let mut text = header(&["Azimuth", "Elo", "95% interval", "games"]);
+        let mut row = |label: &str, rating: Rating, games: u64| {
+            let Rating { elo, low, high, .. } = rating;
+            let _ = writeln!(text, "| {label} | {elo:.0} | {low:.0} to {high:.0} | {games} |");
+        };
+        for (place, player) in self.standings.players.iter().enumerate() {
+            if let Some(label) = player.name.strip_suffix(AS_SHIPPED) {
+                let label = label.trim_start_matches("Azimuth ");
+                row(label, self.rating(place), self.standings.total(place).games());
+            }
+        }
+        if let Some((beam, place)) = beams.tree_beams().pop() {
+            let label = format!("the beam, width {}, depth {}", beam.width, beam.depth);
+            row(&label, beams.rating(place), beams.standings.total(place).games());
+        }
+        text
+    }
+
+    /// Every opponent's score against ours, and what its rating comes to.
+    pub fn gauntlet_table(&self) -> String {
+        let columns = ["player", "Elo", "95% interval", "games", "Azimuth's score against it"];
+        let mut text = header(&columns);
+        let players = self.standings.players.iter();
+        let is_ours = |name: &str| name.ends_with(AS_SHIPPED);
+        let own = players.clone().position(|player| is_ours(&player.name));
+        let mut rows: Vec<(Rating, usize)> =
+            (0..players.len()).map(|player| (self.rating(player), player)).collect();
+        rows.sort_by(|a, b| b.0.elo.total_cmp(&a.0.elo));
+        for (Rating { elo, low, high, known }, player) in rows {
+            let games = self.standings.total(player).games();
+            let score = own.filter(|&own| own != player).map_or(String::new(), |own| {
+                format!("{:.1}%", self.standings.between(own, player).score() * 100.0)
+            });
+            let interval = match known {
+                true => "known".to_owned(),
+                false => format!("{low:.0} to {high:.0}"),
+            };
+            let name = self.name(player);
+            let _ = writeln!(text, "| {name} | {elo:.0} | {interval} | {games} | {score} |");
+        }
+        text
     }
 
     /// What a player is worth more than its copies that lack something, the most first.
@@ -281,6 +337,11 @@ impl<'a> Strength<'a> {
         text
     }
 
+    /// The paper's width, shallowest first.
+    fn tree_beams(&self) -> Vec<(Beam, usize)> {
+        self.rated(|beam| beam.width == 3 && beam.mode == "tree")
+    }
+
     fn rated(&self, wanted: impl Fn(&Beam) -> bool) -> Vec<(Beam, usize)> {
         let mut rated: Vec<(Beam, usize)> = self
             .beams
@@ -299,20 +360,9 @@ impl<'a> Strength<'a> {
         }
     }
 
-    /// Rows of players against all opponents of known rating.
-    fn gauntlet(&self, title: &str, rows: &[Row], beside_paper: bool) -> String {
-        let known: Vec<usize> = (0..self.standings.players.len())
-            .filter(|&player| self.standings.players[player].elo.is_some())
-            .filter(|&player| {
-                rows.iter().any(|row| self.standings.between(row.player, player).games() > 0)
-            })
-            .collect();
-        let mut columns = vec![title, "Elo", "95% interval", "games"];
-        let opponents: Vec<String> = known
-            .iter()
-            .map(|&player| format!("score against {}", self.standings.players[player].name))
-            .collect();
-        columns.extend(opponents.iter().map(String::as_str));
+    /// Rows of players, with their scores against the opponents of known rating.
+    fn ratings_table(&self, title: &str, rows: &[Row], beside_paper: bool) -> String {
+        let mut columns = vec![title, "Elo", "95% interval", "games", "score against"];
         if beside_paper {
             columns.extend(["paper: small", "paper: base"]);
         }
@@ -327,13 +377,15 @@ impl<'a> Strength<'a> {
                 rating.high,
                 total.games()
             );
-            for &opponent in &known {
-                let results = self.standings.between(*player, opponent);
-                let _ = match results.games() {
-                    0 => write!(text, " |"),
-                    _ => write!(text, " {:.1}% |", results.score() * 100.0),
-                };
-            }
+            let scores: Vec<String> = (0..self.standings.players.len())
+                .filter(|&opponent| self.standings.players[opponent].elo.is_some())
+                .filter(|&opponent| self.standings.between(*player, opponent).games() > 0)
+                .map(|opponent| {
+                    let score = self.standings.between(*player, opponent).score();
+                    format!("{}: {:.1}%", self.name(opponent), score * 100.0)
+                })
+                .collect();
+            let _ = write!(text, " {} |", scores.join(", "));
             if beside_paper {
                 let paper = PAPER.iter().find(|(known, _)| Some(*known) == *depth);
                 let _ = match paper {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::strength::header;
 use crate::accuracy::results::AccuracyResults;
 use crate::grouped::grouped;
-use crate::speed::results::{Machine, SpeedResults};
+use crate::speed::results::{EncoderSpeed, Machine, SpeedResults};
 use crate::suite::results::{Rate, SuiteResults, TimedSuite};
 
 /// Positions a second by encoder and batch.
@@ -28,6 +28,39 @@ pub fn encoders(runs: &[SpeedResults]) -> String {
             );
         }
         text.push('\n');
+    }
+    text
+}
+
+/// The largest batch of each encoder, in the precision that is best on its device, and a move of the beam in a game.
+pub fn speed_summary(runs: &[SpeedResults]) -> String {
+    let mut text = header(&["encoder", "device", "positions/s", "a move of the beam, depth 6"]);
+    for run in runs.iter().filter(|run| run.machine.precision != "f32" || run.machine.threads == 1)
+    {
+        let mut best: Vec<&EncoderSpeed> = Vec::new();
+        for speed in &run.encoders {
+            match best.iter_mut().find(|known| known.encoder == speed.encoder) {
+                Some(known) if known.positions_per_second < speed.positions_per_second => {
+                    *known = speed;
+                }
+                Some(_) => {}
+                None => best.push(speed),
+            }
+        }
+        for speed in best {
+            let searched = run.searches.iter().find(|search| search.encoder == speed.encoder);
+            let game = searched.and_then(|search| search.game.as_ref());
+            let game = game.filter(|game| game.depth == 6);
+            let _ = writeln!(
+                text,
+                "| {} | {} {} | {} | {} |",
+                speed.encoder,
+                run.machine.device,
+                run.machine.precision,
+                grouped(speed.positions_per_second.round() as u64),
+                game.map_or(String::new(), |game| format!("{:.1} ms", game.milliseconds)),
+            );
+        }
     }
     text
 }

@@ -106,9 +106,7 @@ fn cuda() -> Result<Device> {
 /// The first CUDA device, which this build knows nothing of.
 #[cfg(not(feature = "cuda"))]
 fn cuda() -> Result<Device> {
-    bail!(
-        "this build of Azimuth is without CUDA; `--features cuda` builds it in (README: On an NVIDIA GPU)"
-    )
+    bail!("this build of Azimuth is without CUDA; `--features cuda` builds it in (docs/gpu.md)")
 }
 
 /// What a device is called: `cpu`, or the card's name.
