@@ -14,7 +14,7 @@ use clap::Args;
 
 use documents::with_tables;
 use results::Results;
-use strength::Strength;
+use strength::{Strength, summary};
 
 /// Where the tables stand in this repository.
 const DOCUMENTS: [&str; 3] = ["README.md", "bench/RESULTS.md", "docs/limited-strength.md"];
@@ -41,6 +41,7 @@ pub fn run(arguments: &Report) -> Result<()> {
     let strength = Strength::full(&results.matches)?;
     let limited = Strength::limited(&results.matches)?;
     let timed = Strength::timed(&results.matches)?;
+    let gauntlet = Strength::gauntlet(&results.matches)?;
     let plots = [
         ("elo-by-depth.svg", plots::elo_by_depth(&strength.by_depth())?),
         ("speed-by-batch.svg", plots::speed_by_batch(&results.speeds)?),
@@ -49,9 +50,9 @@ pub fn run(arguments: &Report) -> Result<()> {
         ("depth", strength.depth_table()),
         ("width", strength.width_table()),
         ("mode", strength.mode_table()),
-        ("summary", timed.summary_table(&strength)),
+        ("summary", summary(&[&timed, &gauntlet], &strength)),
         ("timed", timed.timed_table()),
-        ("gauntlet", Strength::gauntlet(&results.matches)?.gauntlet_table()),
+        ("gauntlet", gauntlet.gauntlet_table()),
         ("parts", Strength::parts(&results.matches)?.parts_table()),
         ("effects", Strength::effects_table(&results.matches)?),
         ("noise", limited.noise_table()),

@@ -167,25 +167,20 @@ impl<'a> Strength<'a> {
         self.ratings_table("player", &rows, false)
     }
 
-    /// The program as shipped in each time, and the beam of the other matches at its greatest depth: what the README
-    /// says of strength.
-    pub fn summary_table(&self, beams: &Strength<'_>) -> String {
-        let mut text = header(&["Azimuth", "Elo", "95% interval", "games"]);
-        let mut row = |label: &str, rating: Rating, games: u64| {
-            let Rating { elo, low, high, .. } = rating;
-            let _ = writeln!(text, "| {label} | {elo:.0} | {low:.0} to {high:.0} | {games} |");
-        };
-        for (place, player) in self.standings.players.iter().enumerate() {
-            if let Some(label) = player.name.strip_suffix(AS_SHIPPED) {
-                let label = label.trim_start_matches("Azimuth ");
-                row(label, self.rating(place), self.standings.total(place).games());
-            }
-        }
-        if let Some((beam, place)) = beams.tree_beams().pop() {
-            let label = format!("the beam, width {}, depth {}", beam.width, beam.depth);
-            row(&label, beams.rating(place), beams.standings.total(place).games());
-        }
-        text
+    /// Rows of the program as shipped.
+    fn shipped(&self) -> Vec<Row> {
+        let players = self.standings.players.iter().enumerate();
+        let shipped = players.filter_map(|(player, known)| {
+            let label = known.name.strip_suffix(AS_SHIPPED)?.trim_start_matches("Azimuth ");
+            Some(Row { label: label.to_owned(), depth: None, player })
+        });
+        shipped.collect()
+    }
+
+    /// The beam of the paper's width at its greatest depth.
+    fn deepest_beam(&self) -> Vec<Row> {
+        let label = |beam: &Beam| format!("the beam, width {}, depth {}", beam.width, beam.depth);
+        self.tree_beams().into_iter().rev().take(1).map(|row| Row::of(row, label)).collect()
     }
 
     /// Every opponent's score against ours, and what its rating comes to.
@@ -193,8 +188,7 @@ impl<'a> Strength<'a> {
         let columns = ["player", "Elo", "95% interval", "games", "Azimuth's score against it"];
         let mut text = header(&columns);
         let players = self.standings.players.iter();
-        let is_ours = |name: &str| name.ends_with(AS_SHIPPED);
-        let own = players.clone().position(|player| is_ours(&player.name));
+        let own = players.clone().position(|player| player.name.ends_with(AS_SHIPPED));
         let mut rows: Vec<(Rating, usize)> =
             (0..players.len()).map(|player| (self.rating(player), player)).collect();
         rows.sort_by(|a, b| b.0.elo.total_cmp(&a.0.elo));
@@ -397,6 +391,20 @@ impl<'a> Strength<'a> {
         }
         text
     }
+}
+
+/// What the README says of strength: the program as shipped in each of the `timed` matches, and the beam of others.
+pub fn summary(timed: &[&Strength<'_>], beams: &Strength<'_>) -> String {
+    let mut text = header(&["Azimuth", "Elo", "95% interval", "games"]);
+    let shipped = timed.iter().map(|&matches| (matches, matches.shipped()));
+    for (matches, rows) in shipped.chain([(beams, beams.deepest_beam())]) {
+        for Row { label, player, .. } in rows {
+            let Rating { elo, low, high, .. } = matches.rating(player);
+            let games = matches.standings.total(player).games();
+            let _ = writeln!(text, "| {label} | {elo:.0} | {low:.0} to {high:.0} | {games} |");
+        }
+    }
+    text
 }
 
 fn pairing(text: &mut String, standings: &Standings, [one, other]: [usize; 2], cells: &[&str]) {
