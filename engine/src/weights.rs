@@ -41,12 +41,16 @@ pub enum Embedded {
     Selective,
 }
 
+// Statics: what a function holds itself is copied into every program that it is inlined into.
+static BEAM: &[u8] = include_bytes!("../../weights/default.safetensors");
+static SELECTIVE: &[u8] = include_bytes!("../../weights/selective.safetensors");
+
 impl Embedded {
     /// The weights file.
     pub fn bytes(self) -> &'static [u8] {
         match self {
-            Self::Beam => include_bytes!("../../weights/default.safetensors"),
-            Self::Selective => include_bytes!("../../weights/selective.safetensors"),
+            Self::Beam => BEAM,
+            Self::Selective => SELECTIVE,
         }
     }
 }
