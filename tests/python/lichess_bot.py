@@ -1,4 +1,4 @@
-"""Plays a move with the engine section of the README's lichess-bot configuration, read and passed on as
+"""Plays a move with the engine section of docs/gui.md's lichess-bot configuration, read and passed on as
 lichess-bot does: YAML in, python-chess's configure, which refuses options that an engine lacks."""
 
 import os
@@ -9,8 +9,8 @@ import chess
 import chess.engine
 import yaml
 
-azimuth, readme = sys.argv[1:3]
-with open(readme, encoding="utf-8") as text:
+azimuth, guide = sys.argv[1:3]
+with open(guide, encoding="utf-8") as text:
     block = re.search(r"```yaml\n(.*?)```", text.read(), re.DOTALL)
 config = yaml.safe_load(block[1])
 for section in ("token", "url", "engine", "challenge"):
