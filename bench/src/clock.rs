@@ -164,9 +164,9 @@ mod tests {
         assert_eq!((white.least_left, white.forfeits), (Some(ms(400)), 1));
         assert_eq!(white.left, [[ms(500)], [ms(550)]]);
         assert_eq!(white.given, ms(1200));
-        let points: Vec<f64> =
-            white.series("w").points.iter().map(|(_, left)| left.round()).collect();
-        assert_eq!(points, [50.0, 55.0]);
+        let points = white.series("w").points.into_iter();
+        let rounded: Vec<(f64, f64)> = points.map(|(mv, left)| (mv, left.round())).collect();
+        assert_eq!(rounded, [(1.0, 50.0), (2.0, 55.0)]);
         assert!(time_control(&Name::default())?.is_none());
         Ok(())
     }

@@ -83,7 +83,7 @@ fn largest_difference(found: &[f32], expected: &[f32]) -> f32 {
     differences.fold(0.0, |most, next| if next.is_nan() { f32::INFINITY } else { most.max(next) })
 }
 
-/// What rounding explains, of a cosine: about ten times what was measured on an H100 in f32 and bf16.
+/// What rounding explains, of a cosine, and more: on an H100 embeddings were off by 2e-7 at most in f32, by 3e-3 in bf16.
 fn tolerance(dtype: DType) -> f32 {
     match dtype {
         DType::BF16 => 0.05,
