@@ -7,7 +7,7 @@ use super::report::Report;
 use super::root_moves::RootMoves;
 
 /// A search that can go on from iteration to iteration.
-pub(super) trait Deepening {
+pub trait Deepening {
     /// The depth of the next iteration, in plies; `None` where there is no deeper one.
     fn next_depth(&mut self) -> Option<u32>;
 
@@ -29,7 +29,7 @@ pub(super) trait Deepening {
 }
 
 /// Deepens until a limit comes, and reports. Returns the best line of the last finished iteration.
-pub(super) fn deepen(
+pub fn deepen(
     search: &mut impl Deepening,
     root_moves: &RootMoves,
     report: &mut dyn FnMut(&Report),

@@ -35,7 +35,7 @@ pub struct Report {
 
 impl Report {
     /// A line without anything that was spent on it.
-    pub(super) fn of(value: Value, pv: Vec<Move>) -> Self {
+    pub fn of(value: Value, pv: Vec<Move>) -> Self {
         Self {
             depth: 0,
             seldepth: 0,

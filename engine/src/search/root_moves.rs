@@ -8,13 +8,15 @@ use super::tablebase::{RankedMoves, Tablebases};
 use crate::position::{Position, legal_moves};
 
 /// The root's moves: those that `go` asked for, and of these the best ones where the tables know them.
-pub(super) struct RootMoves {
-    pub(super) moves: Vec<Move>,
+pub struct RootMoves {
+    /// The moves, at least one where the game goes on.
+    pub moves: Vec<Move>,
     ranked: Option<RankedMoves>,
 }
 
 impl RootMoves {
-    pub(super) fn new(root: &Position, limits: &Limits, tablebases: Option<&Tablebases>) -> Self {
+    /// The moves of `root` that `limits` leave.
+    pub fn new(root: &Position, limits: &Limits, tablebases: Option<&Tablebases>) -> Self {
         let all = || legal_moves(root.board());
         let moves =
             if limits.search_moves.is_empty() { all() } else { limits.search_moves.clone() };
@@ -25,13 +27,13 @@ impl RootMoves {
     }
 
     /// Whether there is nothing to choose.
-    pub(super) fn is_forced(&self) -> bool {
+    pub fn is_forced(&self) -> bool {
         self.moves.len() == 1
     }
 
     /// Reports the lines of an iteration, with what the tables know in place of the estimates; a mate
     /// stays, as it says more.
-    pub(super) fn present(&self, lines: &mut [Report], report: &mut dyn FnMut(&Report)) {
+    pub fn present(&self, lines: &mut [Report], report: &mut dyn FnMut(&Report)) {
         if let Some(ranked) = &self.ranked {
             for line in &mut *lines {
                 line.tbhits += ranked.len() as u64;

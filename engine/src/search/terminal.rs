@@ -9,7 +9,7 @@ use crate::position::{insufficient_material, repetition_key};
 /// repetition. A position seen since the root counts as drawn when it comes again, an earlier one
 /// when it comes a third time. `keys` are those of the positions before, the last one 1 ply back,
 /// as far back as the position can repeat them; `ply` counts from the root.
-pub(super) fn terminal_value(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
+pub fn terminal_value(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
     if !board.generate_moves(|_| true) {
         let mated = !board.checkers().is_empty();
         return Some(if mated { Value::mated_in(ply) } else { Value::DRAW });

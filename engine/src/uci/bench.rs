@@ -35,8 +35,23 @@ pub const BENCH_POSITIONS: [&str; 16] = [
     "r3r1k1/ppqb1ppp/8/4p1NQ/8/2P5/PP3PPP/R3R1K1 b - - 0 1",
 ];
 
+/// What searches cost.
+#[derive(Clone, Copy, Default)]
+pub struct Cost {
+    nodes: u64,
+    seconds: f64,
+}
+
+impl Cost {
+    /// The last line: `NODES nodes NPS nps`.
+    pub fn tell(self, say: &mut dyn FnMut(&str)) {
+        let Self { nodes, seconds } = self;
+        say(&format!("{nodes} nodes {:.0} nps", nodes as f64 / f64::max(seconds, 1e-6)));
+    }
+}
+
 /// Searches every position to `depth` plies, the default where `None`, with the beam, then some plies deeper with the
-/// selective search, each with empty tables; `say` gets a line for each and, last, the sum: `NODES nodes NPS nps`.
+/// selective search, each with empty tables; `say` gets a line for each and, last, the sum.
 pub fn bench<'a>(
     beam: &'a mut dyn Planner,
     selective: &'a mut dyn Planner,
@@ -44,26 +59,40 @@ pub fn bench<'a>(
     say: &mut dyn FnMut(&str),
 ) -> Result<()> {
     let depth = depth.unwrap_or(BeamSettings::default().depth).clamp(1, DEEPEST);
-    let (mut nodes, mut seconds) = (0, 0.0);
+    let mut sum = Cost::default();
     for (planner, name, depth) in
         [(beam, "beam", depth), (selective, "selective", depth + SELECTIVE_PLIES)]
     {
-        for (number, fen) in (1..).zip(BENCH_POSITIONS) {
-            let root = Position::from_fen(fen)?;
-            planner.new_game();
-            let limits = Limits { depth: Some(depth), ..Limits::default() };
-            let control = &mut Control::without_signals(limits);
-            let report = planner.search(&root, control, &mut |_| ())?;
-            nodes += report.nodes;
-            seconds += report.time.as_secs_f64();
-            say(&format!(
-                "{name}, position {number}/{}: {} nodes, score {}",
-                BENCH_POSITIONS.len(),
-                report.nodes,
-                report.value
-            ));
-        }
+        let Cost { nodes, seconds } = bench_planner(planner, name, Some(depth), say)?;
+        sum.nodes += nodes;
+        sum.seconds += seconds;
     }
-    say(&format!("{nodes} nodes {:.0} nps", nodes as f64 / f64::max(seconds, 1e-6)));
+    sum.tell(say);
     Ok(())
+}
+
+/// Searches every position to `depth` plies, the planner's own where `None`; `say` gets a line for each.
+pub fn bench_planner(
+    planner: &mut dyn Planner,
+    name: &str,
+    depth: Option<u32>,
+    say: &mut dyn FnMut(&str),
+) -> Result<Cost> {
+    let mut sum = Cost::default();
+    for (number, fen) in (1..).zip(BENCH_POSITIONS) {
+        let root = Position::from_fen(fen)?;
+        planner.new_game();
+        let limits = Limits { depth, ..Limits::default() };
+        let control = &mut Control::without_signals(limits);
+        let report = planner.search(&root, control, &mut |_| ())?;
+        sum.nodes += report.nodes;
+        sum.seconds += report.time.as_secs_f64();
+        say(&format!(
+            "{name}, position {number}/{}: {} nodes, score {}",
+            BENCH_POSITIONS.len(),
+            report.nodes,
+            report.value
+        ));
+    }
+    Ok(sum)
 }

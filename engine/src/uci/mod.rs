@@ -1,15 +1,20 @@
-//! The protocol: one loop that reads commands and hands them to the engine, which owns the state.
-//! Searches run on a thread of their own and print their own answers.
+//! The protocol: one loop that reads commands and hands them to the engine, which owns the session's state. Behind it
+//! stands a program: Azimuth, or any one planner. Searches run on a thread of their own and print their own answers.
 
+mod azimuth;
 mod bench;
 mod command;
 mod display;
 mod engine;
 mod greeting;
 mod limited_strength;
+mod option_values;
 mod options;
 mod output;
+mod program;
 mod running_search;
+mod session_options;
+mod single_planner;
 mod time_management;
 mod workers;
 
@@ -17,6 +22,7 @@ use std::io::{BufRead, Read, Write};
 
 use anyhow::Result;
 
+use azimuth::Azimuth;
 pub use bench::BENCH_POSITIONS;
 pub use command::Go;
 use command::{Command, parse};
@@ -25,16 +31,44 @@ use engine::Engine;
 pub use greeting::greeting;
 pub use limited_strength::noise_of_elo;
 use output::Output;
+use program::Program;
+pub use single_planner::Build;
+use single_planner::SinglePlanner;
 pub use time_management::budget;
 
 /// Longest line that is read; the rest of it is skipped.
 const LINE_LIMIT: u64 = 1 << 20;
 
-/// Reads commands from `input` until `quit` or its end, and answers on `output`. A search that still
-/// runs then is stopped and gives its best move.
-pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) {
+/// Azimuth: reads commands from `input` until `quit` or its end, and answers on `output`. A search that still runs then
+/// is stopped and gives its best move.
+pub fn run(input: impl BufRead, output: impl Write + Send + 'static) {
     let output = Output::new(output);
-    let mut engine = Engine::new(output.clone());
+    converse(input, &output, Box::new(Azimuth::new(output.clone())));
+}
+
+/// The same with one planner of any kind behind the protocol, which `build` builds; `name` is told by `id name`, and
+/// `command` is how the program is called. Fails where the planner cannot be built.
+pub fn run_planner(
+    name: String,
+    command: &'static str,
+    build: Build,
+    input: impl BufRead,
+    output: impl Write + Send + 'static,
+) -> Result<()> {
+    let planner = SinglePlanner::new(name, command, build)?;
+    converse(input, &Output::new(output), Box::new(planner));
+    Ok(())
+}
+
+/// Runs `bench` to `depth` plies, the default where `None`, and returns.
+pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
+    let output = Output::new(output);
+    let azimuth = Box::new(Azimuth::new(output.clone()));
+    Engine::new(output, azimuth).execute(Command::Bench(depth))
+}
+
+fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>) {
+    let mut engine = Engine::new(output.clone(), program);
     let mut line = Vec::new();
     while let Some(complete) = read_line(&mut input, &mut line) {
         let text = String::from_utf8_lossy(&line);
@@ -55,11 +89,6 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) {
         }
     }
     engine.quit();
-}
-
-/// Runs `bench` to `depth` plies, the default where `None`, and returns.
-pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
-    Engine::new(Output::new(output)).execute(Command::Bench(depth))
 }
 
 /// Reads a line, or as much of it as is allowed; whether it is complete, `None` at the end of the

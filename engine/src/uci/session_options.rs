@@ -1,0 +1,110 @@
+//! The options of the protocol itself, the same whatever program stands behind it.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::option_values::{EMPTY, check, check_line, path, spin, spin_line, text_line};
+
+const OVERHEAD_MS: RangeInclusive<u64> = 0..=5_000;
+const MULTIPV: RangeInclusive<u64> = 1..=256;
+
+/// The options as they stand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionOptions {
+    /// Time kept back each move for the way to the GUI and back.
+    pub move_overhead: Duration,
+    /// Lines to report.
+    pub multipv: usize,
+    /// Win, draw and loss chances in `info`.
+    pub show_wdl: bool,
+    /// The GUI analyses, it does not play.
+    pub analyse_mode: bool,
+    /// Castling as king takes rook.
+    pub chess960: bool,
+    /// Where all lines are written.
+    pub log_file: Option<PathBuf>,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            move_overhead: Duration::from_millis(30),
+            multipv: 1,
+            show_wdl: false,
+            analyse_mode: false,
+            chess960: false,
+            log_file: None,
+        }
+    }
+}
+
+impl SessionOptions {
+    /// The `option` lines that answer `uci`.
+    pub fn describe() -> Vec<String> {
+        let default = Self::default();
+        vec![
+            spin_line("MultiPV", default.multipv as u64, &MULTIPV),
+            check_line("Ponder", false),
+            spin_line("Move Overhead", default.move_overhead.as_millis() as u64, &OVERHEAD_MS),
+            check_line("UCI_ShowWDL", default.show_wdl),
+            check_line("UCI_AnalyseMode", default.analyse_mode),
+            check_line("UCI_Chess960", default.chess960),
+            text_line("LogFile", EMPTY),
+        ]
+    }
+
+    /// Sets one option, or says that it is none of these; names are read without regard to case. On an error all stay
+    /// as they were.
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<bool> {
+        let value = value.unwrap_or_default();
+        match name.to_ascii_lowercase().as_str() {
+            "multipv" => self.multipv = spin(name, value, MULTIPV)? as usize,
+            // Pondering is the GUI's to begin; the option only tells it that we can.
+            "ponder" => drop(check(name, value)?),
+            "move overhead" => {
+                self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)?);
+            }
+            "uci_showwdl" => self.show_wdl = check(name, value)?,
+            "uci_analysemode" => self.analyse_mode = check(name, value)?,
+            "uci_chess960" => self.chess960 = check(name, value)?,
+            "logfile" => self.log_file = path(value, EMPTY).map(PathBuf::from),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_ignore_case_and_errors_change_nothing() -> Result<()> {
+        let mut options = SessionOptions::default();
+        assert!(options.set("move OVERHEAD", Some("100"))?);
+        assert_eq!(options.move_overhead, Duration::from_millis(100));
+        let before = options.clone();
+        let error = options.set("UCI_Chess960", Some("maybe")).expect_err("maybe").to_string();
+        assert!(error.contains("expected true or false, found 'maybe'"), "{error}");
+        assert!(!options.set("Contempt", Some("1"))?);
+        assert_eq!(options, before);
+        Ok(())
+    }
+
+    #[test]
+    fn every_default_that_is_told_can_be_set() -> Result<()> {
+        for line in SessionOptions::describe() {
+            let words =
+                line.strip_prefix("option name ").and_then(|line| line.split_once(" type "));
+            let (name, rest) = words.expect("name and type");
+            let (_, rest) = rest.split_once(" default ").expect("a default");
+            let mut options = SessionOptions::default();
+            assert!(options.set(name, rest.split(" min ").next())?);
+            assert_eq!(options, SessionOptions::default(), "{line}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! A program that is one planner, and has no options of its own.
+
+use anyhow::{Result, bail};
+
+use super::bench::bench_planner;
+use super::command::quoted;
+use super::display;
+use super::program::Program;
+use crate::position::Position;
+use crate::search::{Explanation, Limits, Planner};
+
+/// Builds the planner, at first and where a failed search has lost it.
+pub type Build = Box<dyn Fn() -> Result<Box<dyn Planner>>>;
+
+/// The program.
+pub struct SinglePlanner {
+    name: String,
+    command: &'static str,
+    build: Build,
+    /// The planner between searches.
+    planner: Option<Box<dyn Planner>>,
+}
+
+impl SinglePlanner {
+    /// A program of that name. Fails where its planner cannot be built.
+    pub fn new(name: String, command: &'static str, build: Build) -> Result<Self> {
+        let planner = Some(build()?);
+        Ok(Self { name, command, build, planner })
+    }
+
+    fn planner(&mut self) -> Result<&mut Box<dyn Planner>> {
+        Ok(match &mut self.planner {
+            Some(planner) => planner,
+            lost => lost.insert((self.build)()?),
+        })
+    }
+}
+
+impl Program for SinglePlanner {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn command(&self) -> &'static str {
+        self.command
+    }
+
+    fn options(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn set_option(&mut self, name: &str, _value: Option<&str>) -> Result<()> {
+        bail!("unknown option '{}'", quoted(name))
+    }
+
+    fn limit(&self, _limits: &mut Limits, _analyses: bool) {}
+
+    fn warm_up(&mut self, _analyses: bool) -> Result<()> {
+        self.planner()?;
+        Ok(())
+    }
+
+    fn take_planner(&mut self, _limits: &Limits) -> Result<Box<dyn Planner>> {
+        self.planner()?;
+        self.planner.take().map_or_else(|| (self.build)(), Ok)
+    }
+
+    fn put_back(&mut self, planner: Option<Box<dyn Planner>>) {
+        self.planner = planner;
+    }
+
+    fn new_game(&mut self) {
+        if let Some(planner) = &mut self.planner {
+            planner.new_game();
+        }
+    }
+
+    fn evaluate(&mut self, position: &Position, chess960: bool) -> Result<String> {
+        display::scores(&mut **self.planner()?, position, chess960)
+    }
+
+    fn explain(&mut self) -> Result<Option<Explanation>> {
+        self.planner()?.explain(1)
+    }
+
+    fn bench(&mut self, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()> {
+        let name = self.name.clone();
+        bench_planner(&mut **self.planner()?, &name, depth, say)?.tell(say);
+        Ok(())
+    }
+}
