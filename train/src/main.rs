@@ -1,32 +1,5 @@
 //! `azimuth-train`: labelled games in, weights out.
 
-mod catch_panic;
-mod checkpoint;
-mod data;
-mod dense_table;
-mod early_stopping;
-mod export;
-mod flat_parameters;
-mod games;
-mod hex;
-mod in_place;
-mod inspect;
-mod label;
-mod loss;
-mod metrics;
-mod model;
-mod moving_average;
-mod optimizer;
-mod options;
-mod positive_threshold;
-mod progress;
-mod run;
-mod side_by_side;
-mod solis;
-mod space;
-mod steps_or_time;
-mod sweep;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -36,10 +9,11 @@ use azimuth::inference::Backend;
 use azimuth::weights::{Embedded, Weights};
 use clap::{CommandFactory, Parser, Subcommand};
 
-use data::command::DataCommand;
-use data::dataset::read_all;
-use export::ExportOptions;
-use options::{DataOptions, TrainOptions};
+use azimuth_train::data::command::DataCommand;
+use azimuth_train::data::dataset::read_all;
+use azimuth_train::export::ExportOptions;
+use azimuth_train::options::{DataOptions, TrainOptions};
+use azimuth_train::{inspect, label, run as training, solis, space, sweep};
 
 /// Trains and measures encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -165,7 +139,7 @@ fn train(options: &TrainOptions) -> Result<()> {
     options.run.config(Vec::new())?;
     let data = options.data.read(&options.run.architecture()?, &compute.device)?;
     let config = options.run.config(data.files.clone())?;
-    if let Some(outcome) = run::train(&config, &data, &compute, &output)? {
+    if let Some(outcome) = training::train(&config, &data, &compute, &output)? {
         eprintln!("{} steps at {:.0} positions/s", outcome.steps, outcome.speed);
         println!("{}", serde_json::to_string(&outcome.measured)?);
     }

@@ -55,7 +55,7 @@ impl Metrics {
 }
 
 /// Kendall's tau-b in n log n (Knight 1966): swaps of a merge sort are the discordant pairs.
-fn kendall_tau_b(x: &[f32], y: &[f32]) -> f64 {
+pub fn kendall_tau_b(x: &[f32], y: &[f32]) -> f64 {
     let mut order: Vec<usize> = (0..x.len()).collect();
     order.sort_unstable_by(|&a, &b| x[a].total_cmp(&x[b]).then(y[a].total_cmp(&y[b])));
     let tied = |same: &dyn Fn(usize, usize) -> bool, order: &[usize]| -> f64 {

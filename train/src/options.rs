@@ -25,6 +25,7 @@ pub const SLOW_SAMPLE: usize = 2_000;
 /// Positions that are enough for three digits of any metric, and whose embeddings fit in memory.
 const SAMPLE: usize = 1_000_000;
 
+/// What to learn from.
 #[derive(Args, Clone, PartialEq, Eq)]
 pub struct DataOptions {
     /// Datasets (.azd), read where they lie, or files in any format that `data` reads, which are packed into a
@@ -37,13 +38,16 @@ pub struct DataOptions {
     pub sample: Option<usize>,
 }
 
+/// A training run.
 #[derive(Args)]
 pub struct TrainOptions {
+    /// What to learn from.
     #[command(flatten)]
     pub data: DataOptions,
     /// The weights file to write; a log of held-out metrics (.jsonl) comes to stand beside it.
     #[arg(long)]
     pub out: PathBuf,
+    /// What to train, and how.
     #[command(flatten)]
     pub run: RunOptions,
     /// Where to compute.
@@ -174,11 +178,14 @@ enum EncoderKind {
 /// Precisions of parameters in a file.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Stored {
+    /// As they are trained.
     F32,
+    /// Half as large.
     Bf16,
 }
 
 impl Stored {
+    /// Candle's name for it.
     pub fn dtype(self) -> DType {
         match self {
             Self::F32 => DType::F32,

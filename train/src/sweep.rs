@@ -16,6 +16,7 @@ use crate::options::{DataOptions, TrainOptions};
 use crate::run;
 use crate::space::{Measured, evaluate};
 
+/// A list of runs.
 #[derive(Args)]
 pub struct SweepOptions {
     /// The runs: lines of `name: options of train`, quoted as in a shell; `#` begins a comment.

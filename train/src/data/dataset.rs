@@ -65,7 +65,8 @@ pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
     Ok(read)
 }
 
-fn open(paths: &[PathBuf]) -> Result<(Datasets, Vec<DataFile>)> {
+/// Opens the files, packed into one that has no name where they are not datasets, and says what each holds.
+pub fn open(paths: &[PathBuf]) -> Result<(Datasets, Vec<DataFile>)> {
     let inputs = paths.iter().map(|path| Input::new(path, None, View::default()));
     let inputs = inputs.collect::<Result<Vec<_>>>()?;
     let datasets: Option<Vec<_>> = inputs.iter().map(|input| input.dataset.clone()).collect();

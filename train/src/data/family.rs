@@ -44,6 +44,11 @@ impl Family {
         }
     }
 
+    /// Whether nothing is labelled.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The labelled positions in their order.
     pub fn positions(&self) -> impl Iterator<Item = (Board, Label)> {
         let (own, children) = match &self.labels {
@@ -91,6 +96,11 @@ impl Game {
             content.add(&board, label);
         }
         Self { split: content.split(), families }
+    }
+
+    /// Whether nothing is labelled.
+    pub fn is_empty(&self) -> bool {
+        self.families.iter().all(Family::is_empty)
     }
 
     /// How many positions are labelled.

@@ -1,6 +1,6 @@
 //! Labelled positions: read in any format, packed into one file, drawn in batches.
 
-pub mod batches;
+pub(crate) mod batches;
 mod by_label;
 pub mod command;
 pub mod dataset;
@@ -8,17 +8,17 @@ pub mod datasets;
 mod duplicates;
 mod export;
 pub mod family;
-pub mod file;
+pub(crate) mod file;
 mod filter;
-pub mod inputs;
+pub(crate) mod inputs;
 pub mod label;
-pub mod labelled_positions;
-pub mod mix;
+pub(crate) mod labelled_positions;
+pub(crate) mod mix;
 mod pack;
-pub mod packed;
-pub mod packer;
+pub(crate) mod packed;
+pub(crate) mod packer;
 mod permutation;
-pub mod read;
-pub mod sampler;
+pub(crate) mod read;
+pub(crate) mod sampler;
 pub mod split;
-pub mod training_positions;
+pub(crate) mod training_positions;

@@ -91,7 +91,7 @@ impl Packer {
                 description.duplicates += u64::from(wanted && !new);
                 new
             });
-            if family.len() > 0 {
+            if !family.is_empty() {
                 self.writer.add(game.split, &family)?;
                 description.positions[split] += family.len() as u64;
                 description.families[split] += 1;

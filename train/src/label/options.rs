@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::shard::Shard;
 
+/// What to label, by whom, and how deep.
 #[derive(Args)]
 pub struct LabelOptions {
     /// The UCI engine that labels; it must have MultiPV.

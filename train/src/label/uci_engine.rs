@@ -28,7 +28,7 @@ impl UciLabeller {
     pub fn start(command: &Path, depth: u32, scores: Scores) -> Result<Self> {
         let lines = if scores == Scores::AllMoves { ALL_MOVES } else { "1" };
         let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", HASH)];
-        Ok(Self { engine: Engine::start(command, options)?, depth })
+        Ok(Self { engine: Engine::start(command, &[], options)?, depth })
     }
 
     /// The engine's name.
