@@ -33,13 +33,15 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts the engine and sets its options. Fails where it does not start, does not answer, or
+    /// Starts the engine with its arguments and sets its options. Fails where it does not start, does not answer, or
     /// lacks an option.
     pub fn start<'a>(
         command: &Path,
+        arguments: &[String],
         options: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self> {
         let mut child = Command::new(command)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -274,7 +274,7 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| azimuth_tests::text(&folder.path().join(name));
     let [network, fens, out, csv] = ["own.nnue", "fens.txt", "labels.azd", "labels.csv"].map(path);
-    let mut engine = Engine::start(&stockfish()?, [])?;
+    let mut engine = Engine::start(&stockfish()?, &[], [])?;
     engine.send(&format!("export_net {network}"))?;
     // Black to move, a castling king, a promotion, an en-passant capture, a check.
     let starts = [

@@ -34,8 +34,8 @@ const PROGRESS: Duration = Duration::from_secs(30);
 /// A match: every --player against every --against, every opening with both colours.
 ///
 /// A player is `key=value` words: `width`, `depth`, `mode`, `weights` (a weights file, or a Stockfish network, .nnue, in
-/// the encoder's place), `hash` for Azimuth, which plays in this process; `cmd=PATH` and `option.NAME=VALUE` for another
-/// engine; `depth`, `nodes`, `movetime` (ms), `tc` (SECONDS+INCREMENT), `margin` (ms), `name`, `elo` for both.
+/// the encoder's place), `hash` for Azimuth, which plays in this process; `cmd=PATH`, `args` (its arguments) and
+/// `option.NAME=VALUE` for another engine; `depth`, `nodes`, `movetime` (ms), `tc` (SECONDS+INCREMENT), `margin` (ms), `name`, `elo` for both.
 #[derive(Args)]
 pub struct Elo {
     /// A player to measure.

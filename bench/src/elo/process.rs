@@ -24,7 +24,8 @@ impl Process {
     /// lacks an option.
     pub fn start(settings: &UciPlayer, limit: &Limit) -> Result<Self> {
         let options = settings.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        Ok(Self { engine: Engine::start(&settings.command, options)?, limit: limit.clone() })
+        let engine = Engine::start(&settings.command, &settings.arguments, options)?;
+        Ok(Self { engine, limit: limit.clone() })
     }
 
     /// The engine's own name.

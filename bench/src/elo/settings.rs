@@ -51,6 +51,8 @@ pub struct InProcessPlayer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UciPlayer {
     pub command: PathBuf,
+    /// What it is called with.
+    pub arguments: Vec<String>,
     /// Set by name before the first game.
     pub options: BTreeMap<String, String>,
 }
@@ -74,7 +76,7 @@ pub struct TimeControl {
 }
 
 impl PlayerSettings {
-    /// Reads `key=value` words, quoted as in a shell: `cmd=PATH` and `option.NAME=VALUE` for a UCI
+    /// Reads `key=value` words, quoted as in a shell: `cmd=PATH`, `args` and `option.NAME=VALUE` for a UCI
     /// engine; `planner` (`beam`, `selective`), `width` and `mode` of the beam, `without` (parts of the
     /// selective search), `set` (its parameters: `lmr-base:80,delta-margin:150`), `weights` (or a Stockfish network, `.nnue`, in the encoder's place), `hash`,
     /// `threads`, `noise` for Azimuth in this process; `depth`, `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
@@ -96,9 +98,11 @@ impl PlayerSettings {
         let elo = words.take("elo")?;
         let program = match words.take_text("cmd") {
             Some(command) => {
+                let arguments = words.take_text("args").unwrap_or_default();
+                let arguments = shlex::split(&arguments).context("args: a quote is not closed")?;
                 let options = words.take_options();
                 ensure!(limit.is_some(), "a limit is missing: depth, nodes, movetime or tc");
-                Program::Uci(UciPlayer { command: command.into(), options })
+                Program::Uci(UciPlayer { command: command.into(), arguments, options })
             }
             None => Program::InProcess(Box::new(words.take_in_process(&limit)?)),
         };
@@ -314,8 +318,12 @@ mod tests {
     fn settings_are_read_and_described() -> Result<()> {
         let stockfish = PlayerSettings::parse(
             "cmd='/a path/stockfish' movetime=50 option.UCI_LimitStrength=true \
-             option.UCI_Elo=1500 'option.Syzygy Path=/x y'",
+             option.UCI_Elo=1500 'option.Syzygy Path=/x y' args='--quiet \"one word\"'",
         )?;
+        let Program::Uci(UciPlayer { arguments, .. }) = &stockfish.program else {
+            bail!("another program: {stockfish:?}");
+        };
+        assert_eq!(arguments, &["--quiet", "one word"]);
         assert_eq!(stockfish.elo, Some(1500.0));
         assert_eq!(
             stockfish.describe("Stockfish 16"),
@@ -339,6 +347,7 @@ mod tests {
             ("width=0", "width: expected at least 1"),
             ("noise=-1", "noise: expected 0 to 100"),
             ("cmd=stockfish", "a limit is missing"),
+            ("cmd=stockfish args=\"'a\"", "args: a quote is not closed"),
             ("colour=red", "unknown setting 'colour'"),
             ("depth=1 depth=2", "'depth' comes twice"),
             ("tc=ten", "expected SECONDS+INCREMENT"),
