@@ -1,4 +1,4 @@
-//! What the command lines of the three programs have in common.
+//! What the command lines of the programs have in common.
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;

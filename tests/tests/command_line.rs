@@ -1,4 +1,4 @@
-//! The three programs' command lines, and the engine in a terminal.
+//! The programs' command lines, and the engine in a terminal.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::{binary, python, text};
 
-const PROGRAMS: [&str; 3] = ["azimuth", "azimuth-bench", "azimuth-train"];
+const PROGRAMS: [&str; 4] = ["azimuth", "azimuth-bench", "azimuth-train", "azimuth-rivals"];
 
 fn output(program: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(binary(program)?).args(arguments).stdin(Stdio::null()).output()?;
@@ -47,7 +47,7 @@ fn help_shows_by_example() -> Result<()> {
 
 #[test]
 fn completions_are_scripts_of_every_command() -> Result<()> {
-    for (program, command) in PROGRAMS.into_iter().zip(["explain", "elo", "neighbours"]) {
+    for (program, command) in PROGRAMS.into_iter().zip(["explain", "elo", "neighbours", "tau"]) {
         for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
             let script = output(program, &["completions", shell])?;
             assert!(script.contains(command), "{program}, {shell}");
@@ -72,7 +72,9 @@ fn every_command_has_a_manual_page() -> Result<()> {
     for program in PROGRAMS {
         output(program, &["man", &path])?;
     }
-    for page in ["azimuth.1", "azimuth-explain.1", "azimuth-bench-elo.1", "azimuth-train-train.1"] {
+    for page in
+        ["azimuth.1", "azimuth-explain.1", "azimuth-rivals-train.1", "azimuth-train-train.1"]
+    {
         let page = fs::read_to_string(folder.path().join(page)).context(page)?;
         assert!(page.contains(".TH"), "{page}");
         assert!(page.contains(".SH OPTIONS"), "{page}");

@@ -13,11 +13,13 @@ use syn::visit::{Visit, visit_item, visit_path};
 use syn::{Item, ItemMod, ItemUse, UseTree, Visibility};
 
 /// The crates' names and where each begins.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 8] = [
     ("azimuth", "engine/src/lib.rs"),
     ("azimuth_main", "engine/src/main.rs"),
     ("azimuth_client", "client/src/lib.rs"),
-    ("azimuth_train", "train/src/main.rs"),
+    ("azimuth_train", "train/src/lib.rs"),
+    ("azimuth_train_main", "train/src/main.rs"),
+    ("azimuth_rivals", "rivals/src/main.rs"),
     ("azimuth_bench", "bench/src/main.rs"),
     ("azimuth_tests", "tests/lib.rs"),
 ];

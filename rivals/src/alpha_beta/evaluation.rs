@@ -1,0 +1,59 @@
+//! A judge that evaluates: a position is known by what it is worth to White, a number.
+
+use std::cmp::Ordering;
+
+use anyhow::Result;
+use cozy_chess::{Board, Move};
+
+use super::judge::Judge;
+
+/// Says what positions are worth to White, in [-1, 1], 0 for a draw.
+pub trait Evaluates: Send {
+    /// The search goes to `board`, from the board that it entered last, or from nowhere: then it is a root.
+    fn enter(&mut self, _from: Option<&Board>, _board: &Board) {}
+
+    /// It goes back from the board that it entered last.
+    fn leave(&mut self) {}
+
+    /// The positions after moves of `parent`, the board entered last. None is over.
+    fn evaluate_children(&mut self, parent: &Board, children: &[(Move, Board)])
+    -> Result<Vec<f32>>;
+
+    /// A position on its own. It is not over.
+    fn evaluate(&mut self, board: &Board) -> Result<f32>;
+}
+
+/// The judge.
+pub struct Evaluation<E>(pub E);
+
+impl<E: Evaluates> Judge for Evaluation<E> {
+    type Leaf = f32;
+
+    fn enter(&mut self, from: Option<&Board>, board: &Board) {
+        self.0.enter(from, board);
+    }
+
+    fn leave(&mut self) {
+        self.0.leave();
+    }
+
+    fn leaves(&mut self, parent: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
+        self.0.evaluate_children(parent, children)
+    }
+
+    fn leaf(&mut self, board: &Board) -> Result<f32> {
+        self.0.evaluate(board)
+    }
+
+    fn compare(&mut self, a: &f32, b: &f32) -> Result<Ordering> {
+        Ok(a.total_cmp(b))
+    }
+
+    fn compare_with_draw(&mut self, leaf: &f32) -> Result<Ordering> {
+        Ok(leaf.total_cmp(&0.0))
+    }
+
+    fn value(&mut self, leaf: &f32) -> Result<f32> {
+        Ok(*leaf)
+    }
+}

@@ -1,0 +1,130 @@
+//! Alpha-beta as a planner: one iteration after another, each a ply deeper, until a limit comes.
+
+use anyhow::{Context, Result};
+use azimuth::position::Position;
+use azimuth::search::{
+    Control, Deepening, Explanation, Planner, Report, RootMoves, Value, deepen, terminal_value,
+};
+use cozy_chess::{Board, Move};
+
+use super::judge::Judge;
+use super::search::Search;
+use super::worth::Worth;
+
+/// Plies where nothing else is asked for (seed document 003, section 1).
+pub const DEFAULT_DEPTH: u32 = 3;
+
+/// No search comes near it.
+const DEEPEST: u32 = 64;
+
+/// The planner of a judge.
+pub struct AlphaBeta<J> {
+    judge: J,
+    /// Plies on a board where nothing else is asked for.
+    depth: fn(&Board) -> u32,
+}
+
+impl<J: Judge> AlphaBeta<J> {
+    /// Searches `depth` plies where nothing else is asked for.
+    pub fn new(judge: J, depth: fn(&Board) -> u32) -> Self {
+        Self { judge, depth }
+    }
+}
+
+impl<J: Judge> Planner for AlphaBeta<J> {
+    fn search(
+        &mut self,
+        root: &Position,
+        control: &mut Control,
+        report: &mut dyn FnMut(&Report),
+    ) -> Result<Report> {
+        let root_moves = RootMoves::new(root, control.limits(), None);
+        let default_depth = (self.depth)(root.board());
+        let search = Search::new(root, &mut self.judge, control);
+        let mut iterations = Iterations {
+            search,
+            root: root.board(),
+            moves: &root_moves.moves,
+            depth: 0,
+            default_depth,
+        };
+        deepen(&mut iterations, &root_moves, report)
+    }
+
+    fn evaluate(&mut self, position: &Position) -> Result<Value> {
+        let board = position.board();
+        if let Some(value) = terminal_value(board, 0, position.history()) {
+            return Ok(value);
+        }
+        let leaf = self.judge.leaf(board)?;
+        Worth::Leaf(leaf).value(board.side_to_move(), &mut self.judge)
+    }
+
+    fn explain(&mut self, _plies: u32) -> Result<Option<Explanation>> {
+        Ok(None)
+    }
+
+    fn new_game(&mut self) {}
+}
+
+struct Iterations<'a, J: Judge> {
+    search: Search<'a, J>,
+    root: &'a Board,
+    moves: &'a [Move],
+    depth: u32,
+    default_depth: u32,
+}
+
+impl<J: Judge> Deepening for Iterations<'_, J> {
+    fn next_depth(&mut self) -> Option<u32> {
+        self.depth += 1;
+        (self.depth <= DEEPEST).then_some(self.depth)
+    }
+
+    fn may_begin(&self, depth: u32) -> bool {
+        self.search.control.may_begin(depth, self.default_depth)
+    }
+
+    fn iterate(&mut self, depth: u32, interruptible: bool) -> Result<Option<Vec<Report>>> {
+        self.search.interruptible = interruptible;
+        let wanted = self.search.control.limits().multipv.clamp(1, self.moves.len());
+        let mut left = self.moves.to_vec();
+        let mut lines = Vec::with_capacity(wanted);
+        for _ in 0..wanted {
+            let before = self.search.line_before.clone();
+            let Some((worth, line)) = self.search.root(self.root, &left, depth)? else {
+                self.search.line_before = before;
+                return Ok(None);
+            };
+            left.retain(|mv| Some(mv) != line.first());
+            let value = worth.value(self.root.side_to_move(), self.search.judge)?;
+            lines.push(Report::of(value, line));
+        }
+        let best = lines.first().context("no legal move")?;
+        self.search.line_before.clone_from(&best.pv);
+        for line in &mut lines {
+            line.depth = depth;
+            self.add_costs(line);
+        }
+        Ok(Some(lines))
+    }
+
+    fn is_settled(&self, lines: &[Report]) -> bool {
+        // No line is longer than its mate.
+        lines
+            .first()
+            .and_then(|line| line.value.plies_to_mate())
+            .is_some_and(|plies| plies <= self.depth)
+    }
+
+    fn on_the_clock(&self) -> bool {
+        self.search.control.on_the_clock()
+    }
+
+    fn add_costs(&mut self, report: &mut Report) {
+        report.seldepth = report.pv.len() as u32;
+        report.nodes = self.search.nodes;
+        report.scored = self.search.nodes;
+        report.time = self.search.control.elapsed();
+    }
+}

@@ -1,0 +1,167 @@
+//! Moves as 8 x 8 x 73 numbers (AlphaZero; seed document 004, section 2.2.2): the square that a move begins on, and
+//! one of 73 ways to go on from there: 56 as a queen (8 directions, 1 to 7 squares), 8 as a knight, 9 for the
+//! promotions of a pawn to less than a queen.
+//!
+//! The document does not say in which order; here a move's number is `73 * square + way`, squares a1, b1, ... h8,
+//! directions clockwise from north. Castling is the king's two squares to the side, in Chess960 too, where no other
+//! move has that number.
+
+use cozy_chess::{Board, Move, Piece, Square};
+
+/// Ways to move from a square.
+const WAYS: usize = 73;
+
+/// All numbers of moves.
+pub const MOVES: usize = Square::NUM * WAYS;
+
+/// Squares that a queen moves at most.
+const FARTHEST: usize = 7;
+
+const QUEEN_WAYS: usize = DIRECTIONS.len() * FARTHEST;
+
+/// Files and ranks of a step, clockwise from north.
+const DIRECTIONS: [(i8, i8); 8] =
+    [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
+
+/// A knight's, clockwise from north-north-east.
+const KNIGHT_STEPS: [(i8, i8); 8] =
+    [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
+
+/// What a pawn may become instead of a queen.
+const UNDERPROMOTIONS: [Piece; 3] = [Piece::Knight, Piece::Bishop, Piece::Rook];
+
+/// The number of a legal move, in 0..4672.
+pub fn move_index(board: &Board, mv: Move) -> usize {
+    mv.from as usize * WAYS + way(board, mv)
+}
+
+fn way(board: &Board, mv: Move) -> usize {
+    let (mut files, ranks) =
+        (mv.to.file() as i8 - mv.from.file() as i8, mv.to.rank() as i8 - mv.from.rank() as i8);
+    if let Some(promotion) = UNDERPROMOTIONS.iter().position(|&p| Some(p) == mv.promotion) {
+        return QUEEN_WAYS + KNIGHT_STEPS.len() + promotion * 3 + (files + 1) as usize;
+    }
+    if let Some(knight) = KNIGHT_STEPS.iter().position(|&step| step == (files, ranks)) {
+        return QUEEN_WAYS + knight;
+    }
+    let castles = board.colors(board.side_to_move()).has(mv.to);
+    if castles {
+        files = 2 * files.signum();
+    }
+    let step = (files.signum(), ranks.signum());
+    let direction = DIRECTIONS.iter().position(|&other| other == step).unwrap_or_default();
+    let distance = files.unsigned_abs().max(ranks.unsigned_abs()) as usize;
+    direction * FARTHEST + distance - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth::position::{legal_moves, uci_move};
+    use cozy_chess::{Color, File, Rank};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    /// The move of a number as it would be on `board`; `None` where it leads off the board, or starts where no piece of
+    /// the side to move is. It may not be legal.
+    fn move_of(board: &Board, index: usize) -> Option<Move> {
+        let from = Square::try_index(index / WAYS)?;
+        let ours = board.colors(board.side_to_move()).has(from);
+        let piece = board.piece_on(from).filter(|_| ours)?;
+        let step =
+            |(files, ranks): (i8, i8), times: i8| from.try_offset(files * times, ranks * times);
+        match index % WAYS {
+            way if way < QUEEN_WAYS => {
+                let (direction, distance) = (DIRECTIONS[way / FARTHEST], way % FARTHEST + 1);
+                if piece == Piece::King && distance == 2 {
+                    return castling(board, from, direction);
+                }
+                let to = step(direction, distance as i8)?;
+                let last = Rank::Eighth.relative_to(board.side_to_move());
+                let promotes = piece == Piece::Pawn && to.rank() == last;
+                Some(Move { from, to, promotion: promotes.then_some(Piece::Queen) })
+            }
+            way if way < QUEEN_WAYS + KNIGHT_STEPS.len() => {
+                Some(Move { from, to: step(KNIGHT_STEPS[way - QUEEN_WAYS], 1)?, promotion: None })
+            }
+            way => {
+                let way = way - QUEEN_WAYS - KNIGHT_STEPS.len();
+                let forward = if board.side_to_move() == Color::White { 1 } else { -1 };
+                let to = step(((way % 3) as i8 - 1, forward), 1)?;
+                Some(Move { from, to, promotion: Some(UNDERPROMOTIONS[way / 3]) })
+            }
+        }
+    }
+
+    /// Castling as king takes rook.
+    fn castling(board: &Board, king: Square, (files, ranks): (i8, i8)) -> Option<Move> {
+        let rights = board.castle_rights(board.side_to_move());
+        let rook: File = match (files, ranks) {
+            (1, 0) => rights.short?,
+            (-1, 0) => rights.long?,
+            _ => return None,
+        };
+        Some(Move { from: king, to: Square::new(rook, king.rank()), promotion: None })
+    }
+
+    fn named(fen: &str, text: &str) -> usize {
+        let board: Board = fen.parse().expect("valid");
+        let mv = legal_moves(&board).into_iter().find(|&mv| uci_move(&board, mv, false) == text);
+        move_index(&board, mv.expect(text))
+    }
+
+    #[test]
+    fn numbers_are_those_worked_out_by_hand() {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        // e2 is square 12; north is direction 0, two squares are its second way.
+        assert_eq!(named(start, "e2e4"), 12 * 73 + 1);
+        // g1 is square 6; north-north-west is the eighth knight's step.
+        assert_eq!(named(start, "g1f3"), 6 * 73 + 56 + 7);
+        let castling = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1";
+        // e1 is square 4; east is direction 2, west is 6.
+        assert_eq!(named(castling, "e1g1"), 4 * 73 + 2 * 7 + 1);
+        assert_eq!(named(castling, "e1c1"), 4 * 73 + 6 * 7 + 1);
+        let promotion = "3r4/4P3/8/8/8/8/8/k1K5 w - - 0 1";
+        // e7 is square 52; a queen to the north-west, a bishop there, a rook straight on.
+        assert_eq!(named(promotion, "e7d8q"), 52 * 73 + 7 * 7);
+        assert_eq!(named(promotion, "e7d8b"), 52 * 73 + 64 + 3);
+        assert_eq!(named(promotion, "e7e8r"), 52 * 73 + 64 + 6 + 1);
+    }
+
+    #[test]
+    fn every_legal_move_comes_back_from_its_number_and_no_two_share_one() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        for game in 0..1000 {
+            let mut board = match game % 2 {
+                0 => Board::startpos(),
+                _ => Board::chess960_startpos(rng.random_range(0..960)),
+            };
+            for _ in 0..rng.random_range(0..120) {
+                let moves = legal_moves(&board);
+                if moves.is_empty() {
+                    break;
+                }
+                board.play_unchecked(moves[rng.random_range(0..moves.len())]);
+            }
+            let moves = legal_moves(&board);
+            let mut numbers: Vec<usize> = moves.iter().map(|&mv| move_index(&board, mv)).collect();
+            for (&number, &mv) in numbers.iter().zip(&moves) {
+                assert!(number < MOVES);
+                assert_eq!(move_of(&board, number), Some(mv), "{board}");
+            }
+            numbers.sort_unstable();
+            numbers.dedup();
+            assert_eq!(numbers.len(), moves.len(), "{board}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_lead_nowhere_are_no_moves() {
+        let board = Board::startpos();
+        // From an empty square, off the board, from the opponent's.
+        for index in [28 * 73, 4 * 73 + 4 * 7, 52 * 73, MOVES] {
+            assert_eq!(move_of(&board, index), None, "{index}");
+        }
+    }
+}

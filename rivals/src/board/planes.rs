@@ -1,0 +1,102 @@
+//! The simplified AlphaZero encoding: 20 planes of 8 x 8 (seed document 004, section 2.2.1, first method).
+//!
+//! | plane | |
+//! |---|---|
+//! | 0-5 | White's pawns, rooks, knights, bishops, queens, king |
+//! | 6-11 | Black's |
+//! | 12 | 1 where White is to move |
+//! | 13, 14 | White may castle short, long |
+//! | 15, 16 | Black may castle short, long |
+//! | 17 | 1 where a capture en passant is legal |
+//! | 18 | half-moves since the last capture or pawn move, by hundred |
+//! | 19 | full moves, by hundred |
+//!
+//! The document names plane 14 after Black's long castling, as it does plane 16; White's is what is missing.
+
+use azimuth::tokens::legal_en_passant;
+use candle_core::{Device, Result, Tensor};
+use cozy_chess::{Board, Color, Piece, Square};
+
+/// Planes of a board.
+pub const PLANES: usize = 20;
+
+/// The pieces in the order of their planes.
+pub const PIECES: [Piece; Piece::NUM] =
+    [Piece::Pawn, Piece::Rook, Piece::Knight, Piece::Bishop, Piece::Queen, Piece::King];
+
+/// Boards as planes, channels last: boards x 64 squares (a1, b1, ... h8) x 20.
+pub fn planes<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
+    let count = boards.len();
+    let mut values = vec![0.0; count * Square::NUM * PLANES];
+    for (board, values) in boards.zip(values.chunks_exact_mut(Square::NUM * PLANES)) {
+        write(board, values);
+    }
+    Tensor::from_vec(values, (count, Square::NUM, PLANES), &Device::Cpu)
+}
+
+fn write(board: &Board, values: &mut [f32]) {
+    for (color, first) in [(Color::White, 0), (Color::Black, PIECES.len())] {
+        for (plane, piece) in (first..).zip(PIECES) {
+            for square in board.colored_pieces(color, piece) {
+                values[square as usize * PLANES + plane] = 1.0;
+            }
+        }
+    }
+    let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
+    let is = |condition: bool| f32::from(u8::from(condition));
+    let everywhere = [
+        is(board.side_to_move() == Color::White),
+        is(white.short.is_some()),
+        is(white.long.is_some()),
+        is(black.short.is_some()),
+        is(black.long.is_some()),
+        is(legal_en_passant(board).is_some()),
+        f32::from(board.halfmove_clock()) / 100.0,
+        f32::from(board.fullmove_number()) / 100.0,
+    ];
+    for square in values.chunks_exact_mut(PLANES) {
+        square[PLANES - everywhere.len()..].copy_from_slice(&everywhere);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth::position::Position;
+
+    use super::*;
+
+    /// Planes of a square.
+    fn of(fen: &str, square: Square) -> anyhow::Result<Vec<f32>> {
+        let position = Position::from_fen(fen)?;
+        let planes = planes([position.board()].into_iter())?.to_vec3::<f32>()?;
+        Ok(planes[0][square as usize].clone())
+    }
+
+    #[test]
+    fn planes_are_those_of_the_documents_table() -> anyhow::Result<()> {
+        // By hand: White's king on e1 is plane 5; White may castle short, Black long; Black is to move and may
+        // capture en passant; 37 half-moves, move 52.
+        let fen = "r3k3/8/8/8/1pP5/8/8/4K2R b Kq c3 37 52";
+        let mut expected = vec![0.0; PLANES];
+        for plane in [5, 13, 16, 17] {
+            expected[plane] = 1.0;
+        }
+        (expected[18], expected[19]) = (0.37, 0.52);
+        assert_eq!(of(fen, Square::E1)?, expected);
+        // Black's rook on a8 is plane 7, the second of Black's.
+        expected[5] = 0.0;
+        expected[7] = 1.0;
+        assert_eq!(of(fen, Square::A8)?, expected);
+        expected[7] = 0.0;
+        assert_eq!(of(fen, Square::D5)?, expected);
+        // White to move is plane 12, and there is nothing to capture on e3.
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let mut expected = vec![0.0; PLANES];
+        for plane in [0, 12, 13, 14, 15, 16] {
+            expected[plane] = 1.0;
+        }
+        expected[19] = 0.01;
+        assert_eq!(of(start, Square::E2)?, expected);
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! How it plays: alpha-beta over codes, of which the network says which is better.
+
+use std::cmp::Ordering;
+
+use anyhow::Result;
+use azimuth::search::Planner;
+use candle_core::{D, Tensor};
+use candle_nn::ops::softmax;
+use cozy_chess::{Board, Move};
+
+use super::model::DeepChessNetwork;
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge};
+use crate::weights::Weights;
+
+/// The planner that plays with these weights.
+pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+    let network = DeepChessNetwork::new(&weights.config()?, &weights.parameters()?)?;
+    let even = network.codes([&Board::startpos()].into_iter())?;
+    Ok(Box::new(AlphaBeta::new(DeepChessJudge { network, even }, |_| DEFAULT_DEPTH)))
+}
+
+struct DeepChessJudge {
+    network: DeepChessNetwork,
+    /// The code of the starting position, which stands for a draw: the network knows no other measure.
+    even: Tensor,
+}
+
+impl DeepChessJudge {
+    /// The probability that the first is better, in both orders of the two, so that it depends on neither.
+    fn probability(&self, first: &Tensor, second: &Tensor) -> Result<f32> {
+        let [one, other] = [[first, second], [second, first]].map(|pair| Tensor::cat(&pair, 0));
+        let logits = self.network.compare(&one?, &other?)?;
+        let chances = softmax(&logits, D::Minus1)?.to_vec2::<f32>()?;
+        Ok((chances[0][0] + chances[1][1]) / 2.0)
+    }
+}
+
+impl Judge for DeepChessJudge {
+    /// A code, 1 x 100.
+    type Leaf = Tensor;
+
+    fn leaves(&mut self, _parent: &Board, children: &[(Move, Board)]) -> Result<Vec<Tensor>> {
+        let codes = self.network.codes(children.iter().map(|(_, board)| board))?;
+        (0..children.len()).map(|place| Ok(codes.narrow(0, place, 1)?)).collect()
+    }
+
+    fn leaf(&mut self, board: &Board) -> Result<Tensor> {
+        Ok(self.network.codes([board].into_iter())?)
+    }
+
+    fn compare(&mut self, a: &Tensor, b: &Tensor) -> Result<Ordering> {
+        Ok(self.probability(a, b)?.total_cmp(&0.5))
+    }
+
+    fn compare_with_draw(&mut self, leaf: &Tensor) -> Result<Ordering> {
+        Ok(self.probability(leaf, &self.even)?.total_cmp(&0.5))
+    }
+
+    fn value(&mut self, leaf: &Tensor) -> Result<f32> {
+        Ok(2.0 * self.probability(leaf, &self.even)? - 1.0)
+    }
+}

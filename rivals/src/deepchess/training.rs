@@ -1,0 +1,151 @@
+//! How it learns: the encoder layer by layer, each to give back what the layer before it says; then the comparator, and
+//! the encoder with it, on pairs of positions of which one is better.
+
+use anyhow::Result;
+use candle_core::{D, DType, Device, Module, Tensor};
+use candle_nn::{Linear, VarBuilder, linear, loss::cross_entropy, loss::mse};
+use cozy_chess::Board;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::bits::BITS;
+use super::model::{DeepChessConfig, DeepChessNetwork};
+use crate::studies::{Studies, Study};
+use crate::training::{Learner, Lesson, Plan, TrainOptions};
+use crate::weights::Weights;
+
+/// A part of the steps that goes to the encoder's layers, shared evenly among them.
+const ENCODER_PART: f64 = 0.2;
+
+/// Win probabilities of a pair are at least so far apart.
+const MARGIN: f32 = 0.05;
+
+/// Pairs that metrics are measured on.
+const MEASURED: usize = 4_000;
+
+/// Draws for one pair before a position of the data is given up as one without an equal.
+const ATTEMPTS: usize = 20;
+
+/// Decoders are of no use after training.
+const DECODER: &str = "decoder";
+
+/// The document names no sizes; these are those of DeepChess itself. It was trained for some 200 epochs of a million
+/// positions or pairs.
+fn document() -> (DeepChessConfig, Plan) {
+    let sizes =
+        DeepChessConfig { encoder: vec![600, 400, 200, 100], comparator: vec![400, 200, 100] };
+    let plan =
+        Plan { batch: 1_024, steps: 200_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None };
+    (sizes, plan)
+}
+
+fn small() -> (DeepChessConfig, Plan) {
+    let (sizes, plan) = document();
+    (sizes, Plan { batch: 512, steps: 10_000, ..plan })
+}
+
+/// Trains the networks and writes their weights.
+pub fn train(options: &TrainOptions) -> Result<()> {
+    let lesson = Lesson::read("deepchess", options, document(), small())?;
+    let lesson = lesson.finished_by(without_decoders);
+    let mut learner = DeepChessLearner {
+        network: DeepChessNetwork::new(&lesson.config, &lesson.vb())?,
+        decoders: decoders(&lesson.config, &lesson.vb().pp(DECODER))?,
+        studies: &lesson.studies,
+        plan: lesson.plan,
+    };
+    crate::training::train(options, &lesson, &mut learner)
+}
+
+/// For each of the encoder's layers one that goes back.
+fn decoders(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Vec<Linear>> {
+    let befores = std::iter::once(BITS).chain(config.encoder.iter().copied());
+    let pairs = config.encoder.iter().zip(befores).enumerate();
+    Ok(pairs
+        .map(|(place, (&after, before))| linear(after, before, vb.pp(place)))
+        .collect::<candle_core::Result<_>>()?)
+}
+
+fn without_decoders(mut weights: Weights) -> Result<Weights> {
+    weights.tensors.retain(|name, _| !name.starts_with(DECODER));
+    Ok(weights)
+}
+
+struct DeepChessLearner<'a> {
+    network: DeepChessNetwork,
+    decoders: Vec<Linear>,
+    studies: &'a Studies,
+    plan: Plan,
+}
+
+impl DeepChessLearner<'_> {
+    /// The layer of the encoder that learns in a step; none once all have.
+    fn layer(&self, step: u64) -> Option<usize> {
+        let each = ENCODER_PART * self.plan.steps as f64 / self.network.depth() as f64;
+        let layer = (step as f64 / each) as usize;
+        (layer < self.network.depth()).then_some(layer)
+    }
+
+    fn reconstruction(&self, layer: usize, boards: &[Board]) -> Result<Tensor> {
+        let before = self.network.encode(boards.iter(), layer)?.detach();
+        let code = self.network.layer(layer, &before)?;
+        Ok(mse(&self.decoders[layer].forward(&code)?, &before)?)
+    }
+
+    fn comparison(&self, pairs: &[Pair]) -> Result<[Tensor; 2]> {
+        let [first, second] = [0, 1]
+            .map(|place| self.network.codes(pairs.iter().map(move |pair| &pair.boards[place])));
+        let logits = self.network.compare(&first?, &second?)?;
+        let better = pairs.iter().map(|pair| pair.better as u32).collect();
+        Ok([logits, Tensor::from_vec(better, pairs.len(), &Device::Cpu)?])
+    }
+}
+
+impl Learner for DeepChessLearner<'_> {
+    fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
+        if let Some(layer) = self.layer(step) {
+            let studies = self.studies.sample(self.plan.batch, rng);
+            let boards: Vec<Board> = studies.iter().map(|study| study.board.clone()).collect();
+            return self.reconstruction(layer, &boards);
+        }
+        let pairs = pairs(&self.studies.training, self.plan.batch, rng);
+        let [logits, better] = self.comparison(&pairs)?;
+        Ok(cross_entropy(&logits, &better)?)
+    }
+
+    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+        // The same pairs every time.
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let pairs = pairs(&self.studies.held_out, MEASURED, &mut rng);
+        let [logits, better] = self.comparison(&pairs)?;
+        let loss = cross_entropy(&logits, &better)?.to_scalar::<f32>()?;
+        let right = logits.argmax(D::Minus1)?.eq(&better)?.to_dtype(DType::F32)?.mean_all()?;
+        Ok(vec![("cross_entropy", loss.into()), ("right", right.to_scalar::<f32>()?.into())])
+    }
+}
+
+/// Two positions, and which of them is better for White.
+struct Pair {
+    boards: [Board; 2],
+    better: usize,
+}
+
+/// Pairs at random, in turn of any two positions and of two after moves of the same one, between which a search chooses.
+fn pairs(studies: &[Study], count: usize, rng: &mut impl Rng) -> Vec<Pair> {
+    (0..count).filter_map(|place| pair(studies, place.is_multiple_of(2), rng)).collect()
+}
+
+fn pair(studies: &[Study], siblings: bool, rng: &mut impl Rng) -> Option<Pair> {
+    let mut study = || &studies[rng.random_range(0..studies.len())];
+    let drawn: Vec<[&Study; 2]> = (0..ATTEMPTS)
+        .map(|_| {
+            let first = study();
+            [first, if siblings { first } else { study() }]
+        })
+        .collect();
+    drawn.into_iter().find_map(|studies| {
+        let [(first, p), (second, q)] = studies.map(|study| study.child(rng));
+        let better = usize::from(q > p);
+        ((p - q).abs() >= MARGIN).then_some(Pair { boards: [first, second], better })
+    })
+}

@@ -1,0 +1,135 @@
+//! The network: a transformer without a direction, from tokens of which some are masked to what all of them were.
+
+use candle_core::{Module, Result, Tensor};
+use candle_nn::{Embedding, Init, Linear, VarBuilder, embedding, linear, ops};
+use serde::{Deserialize, Serialize};
+
+use super::sequences::{ACTION_TOKENS, STATE, STATE_TOKENS};
+use crate::network::attention;
+
+/// Sizes of the network and of what it draws.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiffusionConfig {
+    /// States, and as many actions.
+    pub horizon: usize,
+    /// Timesteps of the noise.
+    pub timesteps: usize,
+    /// Width of the stream.
+    pub width: usize,
+    /// Layers.
+    pub layers: usize,
+    /// Heads of each.
+    pub heads: usize,
+}
+
+/// The id of a masked token of a state.
+pub const MASKED_STATE: u32 = STATE_TOKENS as u32;
+
+/// The id of a masked action.
+pub const MASKED_ACTION: u32 = ACTION_TOKENS as u32;
+
+const EPSILON: f32 = 1e-5;
+
+/// Tokens to logits of what they were.
+pub struct DiffusionNetwork {
+    config: DiffusionConfig,
+    states: Embedding,
+    actions: Embedding,
+    places: Tensor,
+    layers: Vec<Layer>,
+    norm: Norm,
+    to_states: Linear,
+    to_actions: Linear,
+}
+
+struct Layer {
+    norms: [Norm; 2],
+    packed: Linear,
+    mixed: Linear,
+    wide: Linear,
+    narrow: Linear,
+}
+
+struct Norm {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl DiffusionNetwork {
+    /// A network with the parameters `states`, `actions`, `places`, `layer.N`, `norm`, `to_states`, `to_actions`.
+    pub fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> Result<Self> {
+        let DiffusionConfig { horizon, width, layers, .. } = config;
+        let small = Init::Randn { mean: 0.0, stdev: 0.02 };
+        Ok(Self {
+            config,
+            states: embedding(STATE_TOKENS + 1, width, vb.pp("states"))?,
+            actions: embedding(ACTION_TOKENS + 1, width, vb.pp("actions"))?,
+            places: vb.get_with_hints((1, horizon * (STATE + 1), width), "places", small)?,
+            layers: (0..layers)
+                .map(|number| Layer::new(width, &vb.pp("layer").pp(number)))
+                .collect::<Result<_>>()?,
+            norm: Norm::new(width, &vb.pp("norm"))?,
+            to_states: linear(width, STATE_TOKENS, vb.pp("to_states"))?,
+            to_actions: linear(width, ACTION_TOKENS, vb.pp("to_actions"))?,
+        })
+    }
+
+    /// `states` (sequences x horizon x 77) and `actions` (sequences x horizon) to logits: of the states after the first,
+    /// (sequences x (horizon - 1) 77 x 33), none where the horizon is 1, and of the actions, (sequences x horizon x 4672).
+    pub fn forward(&self, states: &Tensor, actions: &Tensor) -> Result<(Option<Tensor>, Tensor)> {
+        let (count, horizon) = actions.dims2()?;
+        let width = self.config.width;
+        let states = self.states.forward(states)?;
+        let actions = self.actions.forward(actions)?.unsqueeze(2)?;
+        let tokens = Tensor::cat(&[states, actions], 2)?.reshape((count, (), width))?;
+        let mut stream = tokens.broadcast_add(&self.places)?;
+        for layer in &self.layers {
+            stream = layer.forward(&stream, self.config.heads)?;
+        }
+        let out = self.norm.forward(&stream)?.reshape((count, horizon, STATE + 1, width))?;
+        let actions = out.narrow(2, STATE, 1)?.squeeze(2)?.contiguous()?;
+        let states = match horizon {
+            1 => None,
+            _ => {
+                let later = out.narrow(1, 1, horizon - 1)?.narrow(2, 0, STATE)?.contiguous()?;
+                Some(self.to_states.forward(&later.reshape((count, (), width))?)?)
+            }
+        };
+        Ok((states, self.to_actions.forward(&actions)?))
+    }
+}
+
+impl Layer {
+    fn new(width: usize, vb: &VarBuilder<'_>) -> Result<Self> {
+        Ok(Self {
+            norms: [Norm::new(width, &vb.pp("norm1"))?, Norm::new(width, &vb.pp("norm2"))?],
+            packed: linear(width, 3 * width, vb.pp("packed"))?,
+            mixed: linear(width, width, vb.pp("mixed"))?,
+            wide: linear(width, 4 * width, vb.pp("wide"))?,
+            narrow: linear(4 * width, width, vb.pp("narrow"))?,
+        })
+    }
+
+    fn forward(&self, stream: &Tensor, heads: usize) -> Result<Tensor> {
+        let [before_attention, before_widening] = &self.norms;
+        let mixed = attention(&self.packed.forward(&before_attention.forward(stream)?)?, heads)?;
+        let stream = (stream + self.mixed.forward(&mixed)?)?;
+        let wide = self.wide.forward(&before_widening.forward(&stream)?)?.relu()?;
+        stream + self.narrow.forward(&wide)?
+    }
+}
+
+impl Norm {
+    fn new(width: usize, vb: &VarBuilder<'_>) -> Result<Self> {
+        Ok(Self {
+            weight: vb.get_with_hints(width, "weight", candle_nn::init::ONE)?,
+            bias: vb.get_with_hints(width, "bias", candle_nn::init::ZERO)?,
+        })
+    }
+
+    /// Candle's faster layer norm has no gradient.
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        ops::layer_norm_slow(x, &self.weight, &self.bias, EPSILON)
+    }
+}

@@ -1,0 +1,81 @@
+//! How it plays: the document's Algorithm 2, from all tokens masked to none. Every uncovered token is the likeliest, as
+//! the document's "arg max p" has it, and an action is a legal move; which tokens are uncovered is drawn by a generator
+//! that begins with the position, so that a position is always answered in the same way.
+
+use anyhow::Result;
+use azimuth::position::Position;
+use azimuth::search::{Planner, Value};
+use candle_core::{D, Device, Tensor};
+use cozy_chess::Move;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::model::{DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE};
+use super::noise::lambda;
+use super::sequences::{STATE, state_tokens};
+use crate::board::move_index;
+use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
+use crate::weights::Weights;
+
+/// The planner that plays with these weights.
+pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+    let config = weights.config()?;
+    let network = DiffusionNetwork::new(config, &weights.parameters()?)?;
+    Ok(Box::new(MoveRanking(Diffusion { network, config })))
+}
+
+struct Diffusion {
+    network: DiffusionNetwork,
+    config: DiffusionConfig,
+}
+
+impl Diffusion {
+    /// The root's moves: the one that was drawn first, the others by what the network thought of them then.
+    fn draw(&self, root: &Position, moves: &[Move]) -> Result<Vec<Move>> {
+        let DiffusionConfig { horizon, timesteps, .. } = self.config;
+        let board = root.board();
+        let number = |mv: Move| move_index(board, mv);
+        let mut states: Vec<u32> = state_tokens(board).map(u32::from).to_vec();
+        states.resize(horizon * STATE, MASKED_STATE);
+        let mut actions = vec![MASKED_ACTION; horizon];
+        let mut ranked = moves.to_vec();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(board.hash());
+        for t in (1..=timesteps).rev() {
+            let ids = Tensor::from_slice(&states, (1, horizon, STATE), &Device::Cpu)?;
+            let of_actions = Tensor::from_slice(&actions, (1, horizon), &Device::Cpu)?;
+            let (of_states, of_actions) = self.network.forward(&ids, &of_actions)?;
+            let of_actions = of_actions.squeeze(0)?;
+            let mut likeliest = of_actions.argmax(D::Minus1)?.to_vec1::<u32>()?;
+            if actions[0] == MASKED_ACTION {
+                let logits = of_actions.get(0)?.to_vec1::<f32>()?;
+                ranked.sort_by(|&a, &b| logits[number(b)].total_cmp(&logits[number(a)]));
+                likeliest[0] = ranked.first().map_or(MASKED_ACTION, |&mv| number(mv) as u32);
+            }
+            let chance = lambda(t, timesteps);
+            uncover(&mut actions, MASKED_ACTION, &likeliest, chance, &mut rng);
+            if let Some(of_states) = of_states {
+                let likeliest = of_states.squeeze(0)?.argmax(D::Minus1)?.to_vec1::<u32>()?;
+                uncover(&mut states[STATE..], MASKED_STATE, &likeliest, chance, &mut rng);
+            }
+        }
+        Ok(ranked)
+    }
+}
+
+/// Puts the likeliest in the place of each masked token, each with a chance.
+fn uncover(tokens: &mut [u32], mask: u32, likeliest: &[u32], chance: f64, rng: &mut impl Rng) {
+    for (token, &likeliest) in tokens.iter_mut().zip(likeliest) {
+        if *token == mask && rng.random::<f64>() < chance {
+            *token = likeliest;
+        }
+    }
+}
+
+impl RanksMoves for Diffusion {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+        let moves = self.draw(root, moves)?;
+        // It says which move, not what the position is worth.
+        let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
+        Ok(Ranking { moves, nodes: self.config.timesteps as u64 })
+    }
+}

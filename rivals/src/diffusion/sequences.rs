@@ -1,0 +1,71 @@
+//! State, best action, next state, its best action and so on, as they follow one another in the data, and as tokens.
+
+use azimuth::position::board_after;
+use azimuth::tokens::{LEN, tokenize};
+use cozy_chess::Board;
+
+use crate::board::{MOVES, move_index};
+use crate::studies::Study;
+
+/// Tokens of a state: ChessBench's.
+pub const STATE: usize = LEN;
+
+/// Different tokens that a state is written with.
+pub const STATE_TOKENS: usize = 33;
+
+/// Different actions: the numbers of moves.
+pub const ACTION_TOKENS: usize = MOVES;
+
+/// How far after a study the one that follows it may stand in the data, variations being between them.
+const REACH: usize = 8;
+
+/// Studies that begin a sequence of some states, each the one that the best move of the one before leads to.
+pub struct Sequences<'a> {
+    studies: &'a [Study],
+    /// For each study where the next one is.
+    next: Vec<Option<u32>>,
+    /// Those from which there are enough.
+    pub starts: Vec<u32>,
+    horizon: usize,
+}
+
+impl<'a> Sequences<'a> {
+    /// Sequences of `horizon` states and as many actions.
+    pub fn new(studies: &'a [Study], horizon: usize) -> Self {
+        let following = |(place, study): (usize, &Study)| {
+            let after = board_after(&study.board, study.best().0);
+            let near = studies[place + 1..].iter().take(REACH);
+            let steps =
+                near.map(|study| &study.board).position(|board| board.same_position(&after));
+            steps.map(|steps| (place + 1 + steps) as u32)
+        };
+        let next: Vec<_> = studies.iter().enumerate().map(following).collect();
+        let is_long = |&start: &u32| {
+            let mut at = Some(start);
+            (1..horizon).all(|_| {
+                at = at.and_then(|place| next[place as usize]);
+                at.is_some()
+            })
+        };
+        let starts = (0..studies.len() as u32).filter(is_long).collect();
+        Self { studies, next, starts, horizon }
+    }
+
+    /// The studies of the sequence that begins at `start`, one of [`Self::starts`].
+    pub fn studies(&self, start: u32) -> impl Iterator<Item = &'a Study> {
+        let follow = |&place: &u32| self.next[place as usize];
+        let places = std::iter::successors(Some(start), follow).take(self.horizon);
+        let studies = self.studies;
+        places.map(move |place| &studies[place as usize])
+    }
+}
+
+/// A state's tokens.
+pub fn state_tokens(board: &Board) -> [u8; STATE] {
+    tokenize(board, board.halfmove_clock().into())
+}
+
+/// The number of a study's best move.
+pub fn best_action(study: &Study) -> u32 {
+    move_index(&study.board, study.best().0) as u32
+}

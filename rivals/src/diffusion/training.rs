@@ -1,0 +1,185 @@
+//! How it learns: the document's Algorithm 1, AdamW.
+
+use anyhow::{Result, ensure};
+use candle_core::{D, DType, Device, Tensor};
+use candle_nn::ops::log_softmax;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::model::{DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE};
+use super::noise::{alpha, lambda, loss};
+use super::sequences::{STATE, Sequences, best_action, state_tokens};
+use crate::board::move_index;
+use crate::training::{Learner, Lesson, Plan, TrainOptions};
+
+/// DiffuSearch's own sizes are 8 layers of 256 at a horizon of 4, in 20 timesteps; the document names none.
+const DOCUMENT: (DiffusionConfig, Plan) = (
+    DiffusionConfig { horizon: 4, timesteps: 20, width: 256, layers: 8, heads: 8 },
+    Plan { batch: 1_024, steps: 200_000, learning_rate: 3e-4, weight_decay: 0.01, clip: Some(1.0) },
+);
+
+const SMALL: (DiffusionConfig, Plan) = (
+    DiffusionConfig { horizon: 2, timesteps: 8, width: 64, layers: 2, heads: 4 },
+    Plan { batch: 32, steps: 3_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
+);
+
+/// Sequences that metrics are measured on.
+const MEASURED: usize = 500;
+
+/// Trains the network and writes its weights.
+pub fn train(options: &TrainOptions) -> Result<()> {
+    let lesson = Lesson::read("diffusion", options, DOCUMENT, SMALL)?;
+    let config = lesson.config;
+    ensure!(
+        [config.horizon, config.timesteps, config.heads].iter().all(|&size| size > 0)
+            && config.width.is_multiple_of(config.heads),
+        "--size: horizon, timesteps and heads are at least 1, and heads divide width"
+    );
+    let mut learner = DiffusionLearner {
+        network: DiffusionNetwork::new(config, &lesson.vb())?,
+        training: Sequences::new(&lesson.studies.training, config.horizon),
+        held_out: Sequences::new(&lesson.studies.held_out_in_order, config.horizon),
+        config,
+        plan: lesson.plan,
+    };
+    let starts = [&learner.training, &learner.held_out].map(|sequences| sequences.starts.len());
+    ensure!(
+        starts.iter().all(|&count| count > 0),
+        "the data has too few games in which best moves follow one another: {} sequences of {} moves to learn from and \
+         {} held out",
+        starts[0],
+        config.horizon,
+        starts[1]
+    );
+    crate::training::train(options, &lesson, &mut learner)
+}
+
+struct DiffusionLearner<'a> {
+    network: DiffusionNetwork,
+    config: DiffusionConfig,
+    training: Sequences<'a>,
+    held_out: Sequences<'a>,
+    plan: Plan,
+}
+
+/// Sequences as they are, and which of their tokens are masked.
+struct Noised {
+    states: Tensor,
+    actions: Tensor,
+    masked_states: Tensor,
+    masked_actions: Tensor,
+    lambdas: Tensor,
+}
+
+impl DiffusionLearner<'_> {
+    /// Sequences as tokens, each noised to a time of its own.
+    fn noised(
+        &self,
+        sequences: &Sequences<'_>,
+        starts: &[u32],
+        rng: &mut impl Rng,
+    ) -> Result<Noised> {
+        let DiffusionConfig { horizon, timesteps, .. } = self.config;
+        let (mut states, mut actions) = (Vec::new(), Vec::new());
+        let (mut masked_states, mut masked_actions) = (Vec::new(), Vec::new());
+        let mut lambdas = Vec::new();
+        for &start in starts {
+            let t = rng.random_range(1..=timesteps);
+            let mut is_masked = |given: bool| {
+                let masked = !given && rng.random::<f64>() >= alpha(t, timesteps);
+                f32::from(u8::from(masked))
+            };
+            for (place, study) in sequences.studies(start).enumerate() {
+                states.extend(state_tokens(&study.board).map(u32::from));
+                masked_states.extend((0..STATE).map(|_| is_masked(place == 0)));
+                actions.push(best_action(study));
+                masked_actions.push(is_masked(false));
+            }
+            lambdas.push(lambda(t, timesteps) as f32);
+        }
+        let (count, device) = (starts.len(), &Device::Cpu);
+        Ok(Noised {
+            states: Tensor::from_vec(states, (count, horizon, STATE), device)?,
+            actions: Tensor::from_vec(actions, (count, horizon), device)?,
+            masked_states: Tensor::from_vec(masked_states, (count, horizon, STATE), device)?,
+            masked_actions: Tensor::from_vec(masked_actions, (count, horizon), device)?,
+            lambdas: Tensor::from_vec(lambdas, count, device)?,
+        })
+    }
+
+    fn loss_of(&self, noised: &Noised) -> Result<Tensor> {
+        let Noised { states, actions, masked_states, masked_actions, lambdas } = noised;
+        let (of_states, of_actions) = self.network.forward(
+            &hidden(states, masked_states, MASKED_STATE)?,
+            &hidden(actions, masked_actions, MASKED_ACTION)?,
+        )?;
+        let (mut truths, mut masked) =
+            (vec![truths(&of_actions, actions)?], vec![masked_actions.clone()]);
+        if let Some(of_states) = of_states {
+            let later =
+                |tensor: &Tensor| tensor.narrow(1, 1, self.config.horizon - 1)?.flatten_from(1);
+            truths.push(self::truths(&of_states, &later(states)?)?);
+            masked.push(later(masked_states)?);
+        }
+        Ok(loss(&Tensor::cat(&truths, 1)?, &Tensor::cat(&masked, 1)?, lambdas)?)
+    }
+}
+
+/// Ids with the masked ones in the place of those that are masked.
+fn hidden(ids: &Tensor, masked: &Tensor, mask: u32) -> candle_core::Result<Tensor> {
+    let masks = Tensor::full(mask, ids.shape(), ids.device())?;
+    masked.to_dtype(DType::U8)?.where_cond(&masks, ids)
+}
+
+/// Logarithms of the probabilities that logits (.. x ids) give to ids (..).
+fn truths(logits: &Tensor, ids: &Tensor) -> candle_core::Result<Tensor> {
+    log_softmax(logits, D::Minus1)?
+        .gather(&ids.contiguous()?.unsqueeze(D::Minus1)?, D::Minus1)?
+        .squeeze(D::Minus1)
+}
+
+impl Learner for DiffusionLearner<'_> {
+    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
+        let starts = &self.training.starts;
+        let starts: Vec<u32> =
+            (0..self.plan.batch).map(|_| starts[rng.random_range(0..starts.len())]).collect();
+        self.loss_of(&self.noised(&self.training, &starts, rng)?)
+    }
+
+    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+        // The same noise every time.
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let every = self.held_out.starts.len().div_ceil(MEASURED).max(1);
+        let starts: Vec<u32> = self.held_out.starts.iter().copied().step_by(every).collect();
+        let (mut sum, mut right) = (0.0, 0.0);
+        for starts in starts.chunks(50) {
+            let noised = self.noised(&self.held_out, starts, &mut rng)?;
+            sum += f64::from(self.loss_of(&noised)?.to_scalar::<f32>()?) * starts.len() as f64;
+            // The first action with everything masked: what the first step of drawing would say.
+            let all = |tensor: &Tensor| tensor.ones_like();
+            let first = Tensor::zeros((starts.len(), 1, STATE), DType::F32, &Device::Cpu)?;
+            let masked = match self.config.horizon {
+                1 => first,
+                horizon => Tensor::cat(
+                    &[&first, &all(&noised.masked_states.narrow(1, 1, horizon - 1)?)?],
+                    1,
+                )?,
+            };
+            let states = hidden(&noised.states, &masked, MASKED_STATE)?;
+            let actions = hidden(&noised.actions, &all(&noised.masked_actions)?, MASKED_ACTION)?;
+            let (_, logits) = self.network.forward(&states, &actions)?;
+            let likeliest =
+                logits.narrow(1, 0, 1)?.squeeze(1)?.argmax(D::Minus1)?.to_vec1::<u32>()?;
+            for (&start, likeliest) in starts.iter().zip(likeliest) {
+                let study = self.held_out.studies(start).next();
+                right += study.map_or(0.0, |study| {
+                    f64::from(u8::from(
+                        move_index(&study.board, study.best().0) == likeliest as usize,
+                    ))
+                });
+            }
+        }
+        let count = starts.len() as f64;
+        Ok(vec![("loss", sum / count), ("best_move", right / count)])
+    }
+}

@@ -1,0 +1,171 @@
+//! The evaluation: the eight components of the document's table, in centipawns from White's view.
+
+use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
+
+use super::piece_square::{Stages, value};
+
+/// 1, material: pawn, knight, bishop, rook, queen, king.
+const MATERIAL: [i32; Piece::NUM] = [100, 320, 330, 500, 900, 0];
+
+/// 3, game phase: what each piece counts; all of both sides are 24.
+const PHASE: [i32; Piece::NUM] = [0, 1, 1, 2, 4, 0];
+
+const FULL_PHASE: i32 = 24;
+
+/// 4, pawn structure.
+const ISOLATED: i32 = -12;
+
+/// A passed pawn's bonus by its rank, seen from its own side.
+const PASSED: [i32; Rank::NUM] = [0, 5, 10, 20, 35, 60, 100, 0];
+
+/// 5.
+const BISHOP_PAIR: i32 = 30;
+
+/// 6.
+const ROOK_ON_OPEN_FILE: i32 = 20;
+
+/// 7, for each legal move more.
+const MOBILITY: i32 = 2;
+
+/// What a position is worth to White, in centipawns.
+pub fn evaluate(board: &Board) -> i32 {
+    let [white, black] = [Color::White, Color::Black].map(|side| side_stages(board, side));
+    let both = mobility(board);
+    let opening = white.opening - black.opening + both;
+    let endgame = white.endgame - black.endgame + both;
+    // 8, interpolation.
+    let phase = phase(board);
+    (opening * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE
+}
+
+fn side_stages(board: &Board, side: Color) -> Stages {
+    let mut stages = Stages { opening: 0, endgame: 0 };
+    for piece in Piece::ALL {
+        for square in board.colored_pieces(side, piece) {
+            // 2, piece-square values.
+            let place = value(piece, seen_by(side, square));
+            stages.opening += MATERIAL[piece as usize] + place.opening;
+            stages.endgame += MATERIAL[piece as usize] + place.endgame;
+        }
+    }
+    let structure =
+        pawn_structure(board, side) + bishop_pair(board, side) + open_files(board, side);
+    stages.opening += structure;
+    stages.endgame += structure;
+    stages
+}
+
+/// From 0 with bare kings and pawns to 24 with all pieces.
+fn phase(board: &Board) -> i32 {
+    let count = |piece: Piece| PHASE[piece as usize] * board.pieces(piece).len() as i32;
+    Piece::ALL.into_iter().map(count).sum::<i32>().min(FULL_PHASE)
+}
+
+fn pawn_structure(board: &Board, side: Color) -> i32 {
+    let [own, theirs] = [side, !side].map(|side| board.colored_pieces(side, Piece::Pawn));
+    let mut sum = 0;
+    for pawn in own {
+        let beside = pawn.file().adjacent();
+        if (own & beside).is_empty() {
+            sum += ISOLATED;
+        }
+        let in_the_way = (beside | pawn.file().bitboard()) & ahead(side, pawn);
+        if (theirs & in_the_way).is_empty() {
+            sum += PASSED[seen_by(side, pawn).rank() as usize];
+        }
+    }
+    sum
+}
+
+/// All ranks beyond a square.
+fn ahead(side: Color, square: Square) -> BitBoard {
+    let rank = square.rank();
+    let beyond = Rank::ALL.into_iter().filter(|&other| match side {
+        Color::White => other > rank,
+        Color::Black => other < rank,
+    });
+    beyond.fold(BitBoard::EMPTY, |all, rank| all | rank.bitboard())
+}
+
+fn bishop_pair(board: &Board, side: Color) -> i32 {
+    let bishops = board.colored_pieces(side, Piece::Bishop);
+    if bishops.len() >= 2 { BISHOP_PAIR } else { 0 }
+}
+
+fn open_files(board: &Board, side: Color) -> i32 {
+    let open = |file: File| (board.pieces(Piece::Pawn) & file.bitboard()).is_empty();
+    let rooks = board.colored_pieces(side, Piece::Rook).into_iter();
+    ROOK_ON_OPEN_FILE * rooks.filter(|rook| open(rook.file())).count() as i32
+}
+
+/// Legal moves of White less those of Black; nothing in check, where the other side cannot be asked.
+fn mobility(board: &Board) -> i32 {
+    let Some(passed) = board.null_move() else { return 0 };
+    let difference = moves(board) - moves(&passed);
+    MOBILITY * if board.side_to_move() == Color::White { difference } else { -difference }
+}
+
+fn moves(board: &Board) -> i32 {
+    let mut count = 0;
+    board.generate_moves(|moves| {
+        count += moves.len();
+        false
+    });
+    count as i32
+}
+
+fn seen_by(side: Color, square: Square) -> Square {
+    if side == Color::White { square } else { square.flip_rank() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(fen: &str) -> i32 {
+        evaluate(&fen.parse().expect("valid"))
+    }
+
+    #[test]
+    fn a_mirrored_position_is_worth_as_much_to_the_other_side() {
+        assert_eq!(evaluate(&Board::startpos()), 0);
+        for (one, other) in [
+            ("4k3/pp6/8/3N4/8/8/P6P/R3K3 w Q - 0 1", "r3k3/p6p/8/8/3n4/8/PP6/4K3 b q - 0 1"),
+            ("6k1/5ppp/8/8/8/8/8/3R2K1 w - - 0 1", "3r2k1/8/8/8/8/8/5PPP/6K1 b - - 0 1"),
+        ] {
+            assert_eq!(of(one), -of(other), "{one}");
+        }
+    }
+
+    #[test]
+    fn every_component_counts_as_its_table_says() {
+        // Two bishops are worth more than twice one, by the pair.
+        let bishops = |count| match count {
+            0 => "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+            1 => "4k3/8/8/8/8/8/8/2B1K3 w - - 0 1",
+            _ => "4k3/8/8/8/8/8/8/2B1KB2 w - - 0 1",
+        };
+        let board = |count| -> Board { bishops(count).parse().expect("valid") };
+        assert_eq!(bishop_pair(&board(1), Color::White), 0);
+        assert_eq!(bishop_pair(&board(2), Color::White), BISHOP_PAIR);
+        // a4 is isolated and passed, the three on the other wing neither.
+        let pawns: Board = "4k3/5ppp/8/8/P7/8/5PPP/4K3 w - - 0 1".parse().expect("valid");
+        assert_eq!(pawn_structure(&pawns, Color::White), ISOLATED + PASSED[3]);
+        assert_eq!(pawn_structure(&pawns, Color::Black), 0);
+        // A pawn beside the way still stops a passed pawn.
+        let stopped: Board = "4k3/1p6/8/8/P7/8/8/4K3 w - - 0 1".parse().expect("valid");
+        assert_eq!(pawn_structure(&stopped, Color::White), ISOLATED);
+        // Only the rook on d1 has no pawn before it, of either side.
+        let rooks: Board = "4k3/p7/8/8/8/8/8/R2RK3 w - - 0 1".parse().expect("valid");
+        assert_eq!(open_files(&rooks, Color::White), ROOK_ON_OPEN_FILE);
+        assert_eq!(phase(&Board::startpos()), FULL_PHASE);
+        assert_eq!(phase(&rooks), 4);
+        // Bare kings have five moves each; who is in check cannot pass.
+        let of = |fen: &str| mobility(&fen.parse().expect("valid"));
+        assert_eq!(of("4k3/8/8/8/8/8/8/4K3 w - - 0 1"), 0);
+        assert_eq!(of("7k/8/8/8/3Q4/8/8/K7 b - - 0 1"), 0);
+        // A rook's 14 moves and 3 of its king, less 3 of Black's.
+        assert_eq!(of("7k/8/8/8/2R5/8/8/K7 w - - 0 1"), MOBILITY * 14);
+        assert_eq!(of("7k/8/8/8/2R5/8/8/K7 b - - 0 1"), MOBILITY * 14);
+    }
+}

@@ -1,0 +1,64 @@
+//! Rivals that look at a position and no further: they rank its moves.
+
+use anyhow::{Context, Result};
+use azimuth::position::Position;
+use azimuth::search::{Control, Explanation, Planner, Report, RootMoves, Value, terminal_value};
+use cozy_chess::Move;
+
+/// Ranks the moves of positions.
+pub trait RanksMoves: Send {
+    /// Ranks `moves` of `root`, at least one.
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking>;
+
+    /// What a position that is not over is worth to its side to move; a draw to a rival that only says which move.
+    fn value(&mut self, _position: &Position) -> Result<Value> {
+        Ok(Value::DRAW)
+    }
+}
+
+/// Moves in their order.
+pub struct Ranking {
+    /// The best first, each with what it is worth to the side that moves.
+    pub moves: Vec<(Move, Value)>,
+    /// How many times the network looked.
+    pub nodes: u64,
+}
+
+/// A ranking as a planner: the first move is played.
+pub struct MoveRanking<R>(pub R);
+
+impl<R: RanksMoves> Planner for MoveRanking<R> {
+    fn search(
+        &mut self,
+        root: &Position,
+        control: &mut Control,
+        report: &mut dyn FnMut(&Report),
+    ) -> Result<Report> {
+        let root_moves = RootMoves::new(root, control.limits(), None);
+        let Ranking { moves, nodes } = self.0.rank(root, &root_moves.moves)?;
+        let wanted = control.limits().multipv.max(1);
+        let line = |(mv, value)| {
+            let mut line = Report::of(value, vec![mv]);
+            (line.depth, line.seldepth) = (1, 1);
+            (line.nodes, line.scored) = (nodes, nodes);
+            line.time = control.elapsed();
+            line
+        };
+        let mut lines: Vec<Report> = moves.into_iter().take(wanted).map(line).collect();
+        root_moves.present(&mut lines, report);
+        lines.into_iter().next().context("no legal move")
+    }
+
+    fn evaluate(&mut self, position: &Position) -> Result<Value> {
+        match terminal_value(position.board(), 0, position.history()) {
+            Some(value) => Ok(value),
+            None => self.0.value(position),
+        }
+    }
+
+    fn explain(&mut self, _plies: u32) -> Result<Option<Explanation>> {
+        Ok(None)
+    }
+
+    fn new_game(&mut self) {}
+}

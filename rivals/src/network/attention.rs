@@ -1,0 +1,75 @@
+//! Attention by the engine's own operation, which is made for CPUs, with its gradient.
+
+use azimuth::encoder::fused::{self, DropoutMask};
+use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
+
+use super::values::values;
+
+/// Softmax attention in so many heads: `packed` (batch x length x 3 width) holds queries, keys and values; batch x length
+/// x width comes out.
+pub fn attention(packed: &Tensor, heads: usize) -> Result<Tensor> {
+    packed.contiguous()?.apply_op1(Attention { heads })
+}
+
+struct Attention {
+    heads: usize,
+}
+
+impl Attention {
+    /// What the engine's operation adds to queries, keys and values, which have their bias already.
+    fn no_bias(packed: &Tensor) -> Result<Tensor> {
+        Tensor::zeros(packed.dim(2)?, DType::F32, &Device::Cpu)
+    }
+}
+
+impl CustomOp1 for Attention {
+    fn name(&self) -> &'static str {
+        "attention"
+    }
+
+    fn cpu_fwd(&self, packed: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let packed = Tensor::from_slice(values(packed, layout)?, layout.shape(), &Device::Cpu)?;
+        let bias = Self::no_bias(&packed)?;
+        let mixed = fused::attention(&packed, &bias, self.heads, DropoutMask::NONE)?;
+        Ok((CpuStorage::F32(mixed.flatten_all()?.to_vec1()?), mixed.shape().clone()))
+    }
+
+    fn bwd(&self, packed: &Tensor, _: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
+        let bias = Self::no_bias(packed)?;
+        fused::attention_back(packed, &bias, self.heads, DropoutMask::NONE, gradient).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{D, Var};
+    use candle_nn::ops::softmax;
+
+    use super::*;
+
+    /// The same of candle's operations.
+    fn composed(packed: &Tensor, heads: usize) -> Result<Tensor> {
+        let (count, length, width) = packed.dims3()?;
+        let head = width / 3 / heads;
+        let packed = packed.reshape((count, length, 3, heads, head))?;
+        let part =
+            |part: usize| packed.narrow(2, part, 1)?.squeeze(2)?.transpose(1, 2)?.contiguous();
+        let scores = (part(0)?.matmul(&part(1)?.t()?)? / (head as f64).sqrt())?;
+        let mixed = softmax(&scores, D::Minus1)?.matmul(&part(2)?)?;
+        mixed.transpose(1, 2)?.reshape((count, length, width / 3))
+    }
+
+    #[test]
+    fn values_and_gradients_equal_those_of_candles_operations() -> Result<()> {
+        let packed = Var::randn(0f32, 1.0, (2, 5, 3 * 8), &Device::Cpu)?;
+        let slopes = Tensor::randn(0f32, 1.0, (2, 5, 8), &Device::Cpu)?;
+        let [found, known] = [attention(&packed, 2)?, composed(&packed, 2)?];
+        let apart = |a: &Tensor, b: &Tensor| (a - b)?.abs()?.max_all()?.to_scalar::<f32>();
+        assert!(apart(&found, &known)? < 1e-4);
+        let [found, known] = [found, known].map(|out| (out * &slopes)?.sum_all()?.backward());
+        let (found, known) = (found?, known?);
+        let [a, b] = [&found, &known].map(|store| store.get(&packed).expect("tracked"));
+        assert!(apart(a, b)? < 1e-4);
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! What ends a tower: a distribution over moves, or the value of a position.
+
+use candle_core::{Module, Result, Tensor};
+use candle_nn::{Linear, VarBuilder, linear};
+use cozy_chess::Square;
+
+use crate::board::MOVES;
+
+/// Channels that a value is made from, for each square.
+const VALUE_CHANNELS: usize = 8;
+
+/// Neurons between these and the value.
+const VALUE_HIDDEN: usize = 128;
+
+/// Logits of all moves: for every square one of each way to go on from it.
+pub struct PolicyHead(Linear);
+
+impl PolicyHead {
+    /// A head on so many channels.
+    pub fn new(channels: usize, vb: VarBuilder<'_>) -> Result<Self> {
+        Ok(Self(linear(channels, MOVES / Square::NUM, vb)?))
+    }
+}
+
+impl Module for PolicyHead {
+    /// Boards x 64 x channels in, boards x 4672 out.
+    fn forward(&self, boards: &Tensor) -> Result<Tensor> {
+        self.0.forward(boards)?.flatten_from(1)
+    }
+}
+
+/// The value of positions for White, in [-1, 1].
+pub struct ValueHead {
+    squares: Linear,
+    hidden: Linear,
+    value: Linear,
+}
+
+impl ValueHead {
+    /// A head on so many channels.
+    pub fn new(channels: usize, vb: &VarBuilder<'_>) -> Result<Self> {
+        Ok(Self {
+            squares: linear(channels, VALUE_CHANNELS, vb.pp("squares"))?,
+            hidden: linear(Square::NUM * VALUE_CHANNELS, VALUE_HIDDEN, vb.pp("hidden"))?,
+            value: linear(VALUE_HIDDEN, 1, vb.pp("value"))?,
+        })
+    }
+}
+
+impl Module for ValueHead {
+    /// Boards x 64 x channels in, one value for each board out.
+    fn forward(&self, boards: &Tensor) -> Result<Tensor> {
+        let squares = self.squares.forward(boards)?.relu()?.flatten_from(1)?;
+        self.value.forward(&self.hidden.forward(&squares)?.relu()?)?.squeeze(1)?.tanh()
+    }
+}

@@ -1,0 +1,63 @@
+//! The network as it learns, in floats.
+
+use std::sync::Arc;
+
+use candle_core::{Module, Result, Tensor};
+use candle_nn::{Init, Linear, VarBuilder, linear};
+use cozy_chess::Board;
+use serde::{Deserialize, Serialize};
+
+use super::bag::{Bags, sums};
+use super::features::FEATURES;
+
+/// Sizes of the network.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NnueConfig {
+    /// Neurons of each side's half.
+    pub half: usize,
+    /// Neurons of the layer after both halves.
+    pub first: usize,
+    /// Neurons of the one after that.
+    pub second: usize,
+}
+
+/// Positions to the logit of the side to move's win probability.
+pub struct NnueNetwork {
+    table: Tensor,
+    bias: Tensor,
+    layers: [Linear; 3],
+}
+
+impl NnueNetwork {
+    /// A network with the parameters `half.weight`, `half.bias`, `first`, `second` and `value`.
+    pub fn new(config: NnueConfig, vb: &VarBuilder<'_>) -> Result<Self> {
+        let NnueConfig { half, first, second } = config;
+        // About thirty rows add up to a sum.
+        let rows = Init::Randn { mean: 0.0, stdev: 0.05 };
+        Ok(Self {
+            table: vb.get_with_hints((FEATURES, half), "half.weight", rows)?,
+            bias: vb.get_with_hints(half, "half.bias", Init::Const(0.3))?,
+            layers: [
+                linear(2 * half, first, vb.pp("first"))?,
+                linear(first, second, vb.pp("second"))?,
+                linear(second, 1, vb.pp("value"))?,
+            ],
+        })
+    }
+
+    /// The logits of positions.
+    pub fn logits<'a>(&self, boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
+        let count = boards.len();
+        let bags = Arc::new(Bags::of(boards));
+        let halves = sums(&self.table, &bags)?.broadcast_add(&self.bias)?;
+        let [first, second, value] = &self.layers;
+        let halves = clipped_relu(&halves)?.reshape((count, ()))?;
+        let hidden = clipped_relu(&first.forward(&halves)?)?;
+        value.forward(&clipped_relu(&second.forward(&hidden)?)?)?.squeeze(1)
+    }
+}
+
+fn clipped_relu(x: &Tensor) -> Result<Tensor> {
+    x.clamp(0f32, 1f32)
+}

@@ -1,0 +1,185 @@
+//! The network as it plays, in integers: sums in 16 bits, layers of 8-bit weights times 7-bit activations. Every table
+//! has the scale that uses its bits best; a weights file holds the integers and the scales.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result, ensure};
+use candle_core::{DType, Device, IndexOp, Tensor};
+
+use super::features::FEATURES;
+use super::model::NnueConfig;
+use crate::weights::Weights;
+
+/// What 1 is in the activations.
+const ONE: f32 = 127.0;
+
+/// No more than this many rows and the bias add up to a sum.
+const ADDENDS: f32 = 31.0;
+
+/// A finer table is no better.
+const FINEST_TABLE: f32 = 1024.0;
+
+/// Layers after the halves.
+const LAYERS: [&str; 3] = ["first", "second", "value"];
+
+/// Turns a network that has learned into integers.
+pub fn quantise(weights: Weights) -> Result<Weights> {
+    let tensor = |name: String| {
+        weights.tensors.get(&name).cloned().with_context(|| format!("'{name}' is missing"))
+    };
+    let mut integers = HashMap::new();
+    let [table, bias] = [tensor("half.weight".to_owned())?, tensor("half.bias".to_owned())?];
+    let largest_row = f32::max(largest(&table)?, largest(&bias)?);
+    let scale = (f32::from(i16::MAX) / (ADDENDS * largest_row)).min(FINEST_TABLE);
+    integers.insert("half.weight".to_owned(), scaled(&table, scale, DType::I16)?);
+    integers.insert("half.bias".to_owned(), scaled(&bias, scale, DType::I16)?);
+    integers.insert("half.scale".to_owned(), bits(scale)?);
+    for name in LAYERS {
+        let [weight, bias] = [tensor(format!("{name}.weight"))?, tensor(format!("{name}.bias"))?];
+        let scale = f32::from(i8::MAX) / largest(&weight)?;
+        integers.insert(format!("{name}.weight"), scaled(&weight, scale, DType::I16)?);
+        // A bias is added to products of weights and activations.
+        integers.insert(format!("{name}.bias"), scaled(&bias, scale * ONE, DType::I32)?);
+        integers.insert(format!("{name}.scale"), bits(scale)?);
+    }
+    Ok(Weights { metadata: weights.metadata, tensors: integers })
+}
+
+fn scaled(tensor: &Tensor, scale: f32, dtype: DType) -> Result<Tensor> {
+    Ok((tensor * f64::from(scale))?.round()?.to_dtype(DType::I64)?.to_dtype(dtype)?)
+}
+
+fn bits(scale: f32) -> Result<Tensor> {
+    Ok(Tensor::new(&[scale.to_bits()], &Device::Cpu)?)
+}
+
+fn largest(tensor: &Tensor) -> Result<f32> {
+    Ok(tensor.abs()?.max_all()?.to_scalar::<f32>()?.max(f32::MIN_POSITIVE))
+}
+
+/// The network in integers.
+pub struct QuantisedNnue {
+    /// Neurons of a half.
+    pub half: usize,
+    table: Vec<i16>,
+    bias: Vec<i16>,
+    /// What 1 is in the sums.
+    one: f32,
+    layers: [Layer; 3],
+}
+
+struct Layer {
+    inputs: usize,
+    weights: Vec<i16>,
+    biases: Vec<i32>,
+    /// What 1 is in the products.
+    one: f32,
+}
+
+impl QuantisedNnue {
+    /// Reads the integers. Fails where one is missing or of another shape.
+    pub fn new(weights: &Weights) -> Result<Self> {
+        let NnueConfig { half, first, second } = weights.config()?;
+        let tensor = |name: &str| {
+            weights.tensors.get(name).with_context(|| format!("tensor '{name}' is missing"))
+        };
+        let numbers = |name: &str, count: usize| -> Result<Vec<i64>> {
+            let numbers = tensor(name)?.flatten_all()?.to_dtype(DType::I64)?.to_vec1::<i64>()?;
+            ensure!(
+                numbers.len() == count,
+                "'{name}' has {} numbers, expected {count}",
+                numbers.len()
+            );
+            Ok(numbers)
+        };
+        let short = |name: &str, count: usize| -> Result<Vec<i16>> {
+            numbers(name, count)?
+                .into_iter()
+                .map(|x| i16::try_from(x).with_context(|| format!("'{name}': {x}")))
+                .collect()
+        };
+        let scale = |name: &str| -> Result<f32> {
+            let bits = tensor(&format!("{name}.scale"))?.i(0)?.to_scalar::<u32>()?;
+            Ok(f32::from_bits(bits))
+        };
+        let layer = |name: &str, inputs: usize, outputs: usize| -> Result<Layer> {
+            let bias = numbers(&format!("{name}.bias"), outputs)?;
+            Ok(Layer {
+                inputs,
+                weights: short(&format!("{name}.weight"), inputs * outputs)?,
+                biases: bias.into_iter().map(i32::try_from).collect::<Result<_, _>>()?,
+                one: scale(name)? * ONE,
+            })
+        };
+        let [one, two, three] = LAYERS;
+        Ok(Self {
+            half,
+            table: short("half.weight", FEATURES * half)?,
+            bias: short("half.bias", half)?,
+            one: scale("half")?,
+            layers: [
+                layer(one, 2 * half, first)?,
+                layer(two, first, second)?,
+                layer(three, second, 1)?,
+            ],
+        })
+    }
+
+    /// The sums of no feature at all.
+    pub fn empty_sums(&self) -> Vec<i16> {
+        self.bias.clone()
+    }
+
+    /// Adds a feature's row.
+    pub fn add(&self, feature: usize, sums: &mut [i16]) {
+        add_row(&self.table[feature * self.half..][..self.half], sums);
+    }
+
+    /// Takes a feature's row away.
+    pub fn subtract(&self, feature: usize, sums: &mut [i16]) {
+        subtract_row(&self.table[feature * self.half..][..self.half], sums);
+    }
+
+    /// The win probability of the side to move, by its own and the other side's sums.
+    pub fn win_probability(&self, own: &[i16], other: &[i16]) -> f32 {
+        let mut activations: Vec<i16> = Vec::with_capacity(2 * self.half);
+        for sums in [own, other] {
+            activations.extend(sums.iter().map(|&sum| activation(f32::from(sum) / self.one)));
+        }
+        let [first, second, value] = &self.layers;
+        let activations = second.activations(&first.activations(&activations));
+        let logit = value.outputs(&activations).next().unwrap_or_default();
+        1.0 / (1.0 + (-logit).exp())
+    }
+}
+
+impl Layer {
+    fn outputs(&self, inputs: &[i16]) -> impl Iterator<Item = f32> {
+        let rows = self.weights.chunks_exact(self.inputs).zip(&self.biases);
+        rows.map(move |(row, &bias)| (dot(row, inputs) + bias) as f32 / self.one)
+    }
+
+    fn activations(&self, inputs: &[i16]) -> Vec<i16> {
+        self.outputs(inputs).map(activation).collect()
+    }
+}
+
+/// Clipped ReLU, 1 being [`ONE`].
+fn activation(x: f32) -> i16 {
+    (x.clamp(0.0, 1.0) * ONE).round() as i16
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+fn add_row(row: &[i16], sums: &mut [i16]) {
+    sums.iter_mut().zip(row).for_each(|(sum, value)| *sum = sum.wrapping_add(*value));
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+fn subtract_row(row: &[i16], sums: &mut [i16]) {
+    sums.iter_mut().zip(row).for_each(|(sum, value)| *sum = sum.wrapping_sub(*value));
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+fn dot(a: &[i16], b: &[i16]) -> i32 {
+    a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
+}

@@ -1,0 +1,9 @@
+//! The policy network (seed document 004, section 2.3.1): a residual tower on 20 planes, 4,672 outputs, cross-entropy on
+//! the best move. It plays the most probable legal move and looks no further.
+
+mod model;
+mod planner;
+mod training;
+
+pub use planner::planner;
+pub use training::{policy_loss, policy_metrics, train};

@@ -1,0 +1,30 @@
+//! How it plays: the most probable legal move, and none deeper.
+
+use anyhow::Result;
+use azimuth::position::Position;
+use azimuth::search::{Planner, Value};
+use cozy_chess::Move;
+
+use super::model::PolicyNetwork;
+use crate::board::move_index;
+use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
+use crate::weights::Weights;
+
+/// The planner that plays with these weights.
+pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+    let network = PolicyNetwork::new(weights.config()?, &weights.parameters()?)?;
+    Ok(Box::new(MoveRanking(network)))
+}
+
+impl RanksMoves for PolicyNetwork {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+        let board = root.board();
+        let logits = self.logits([board].into_iter())?.squeeze(0)?.to_vec1::<f32>()?;
+        let mut moves = moves.to_vec();
+        let logit = |mv: Move| logits[move_index(board, mv)];
+        moves.sort_by(|&a, &b| logit(b).total_cmp(&logit(a)));
+        // It says which move, not what the position is worth.
+        let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
+        Ok(Ranking { moves, nodes: 1 })
+    }
+}

@@ -1,0 +1,81 @@
+//! How it learns: cross-entropy on the best of the labelled moves, Adam.
+
+use anyhow::Result;
+use candle_core::{D, Device, Tensor};
+use candle_nn::loss::cross_entropy;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::model::PolicyNetwork;
+use crate::board::move_index;
+use crate::network::TowerConfig;
+use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
+use crate::training::{Learner, Lesson, Plan, TrainOptions};
+
+/// The document shows the tower's sizes in a picture that did not come with it; these are common ones. The rest of the
+/// plan is its own: 6.7 million positions, 20 times, batches of 512.
+const DOCUMENT: (TowerConfig, Plan) = (
+    TowerConfig { blocks: 10, channels: 128 },
+    Plan { batch: 512, steps: 262_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+);
+
+const SMALL: (TowerConfig, Plan) = (
+    TowerConfig { blocks: 4, channels: 32 },
+    Plan { batch: 128, steps: 6_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+);
+
+/// Trains the network and writes its weights.
+pub fn train(options: &TrainOptions) -> Result<()> {
+    let lesson = Lesson::read("policy", options, DOCUMENT, SMALL)?;
+    let network = PolicyNetwork::new(lesson.config, &lesson.vb())?;
+    let mut learner = PolicyLearner { network, studies: &lesson.studies, plan: lesson.plan };
+    crate::training::train(options, &lesson, &mut learner)
+}
+
+struct PolicyLearner<'a> {
+    network: PolicyNetwork,
+    studies: &'a Studies,
+    plan: Plan,
+}
+
+impl Learner for PolicyLearner<'_> {
+    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
+        let studies = self.studies.sample(self.plan.batch, rng);
+        let logits = self.network.logits(studies.iter().map(|study| &study.board))?;
+        policy_loss(&logits, &studies)
+    }
+
+    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+        policy_metrics(&self.studies.held_out, |boards| {
+            Ok(self.network.logits(boards.iter().copied())?)
+        })
+    }
+}
+
+/// Cross-entropy of the logits on the best labelled moves, mean.
+pub fn policy_loss(logits: &Tensor, studies: &[&Study]) -> Result<Tensor> {
+    let best = studies.iter().map(|study| move_index(&study.board, study.best().0) as u32);
+    let best = Tensor::from_vec(best.collect(), studies.len(), &Device::Cpu)?;
+    Ok(cross_entropy(logits, &best)?)
+}
+
+/// Held-out cross-entropy, and how often the largest logit is the best labelled move's.
+pub fn policy_metrics(
+    held_out: &[Study],
+    logits: impl Fn(&[&cozy_chess::Board]) -> Result<Tensor>,
+) -> Result<Vec<(&'static str, f64)>> {
+    let (mut loss, mut right) = (0.0, 0.0);
+    for studies in held_out.chunks(MEASURED_AT_ONCE) {
+        let studies: Vec<&Study> = studies.iter().collect();
+        let boards: Vec<_> = studies.iter().map(|study| &study.board).collect();
+        let logits = logits(&boards)?;
+        loss +=
+            f64::from(policy_loss(&logits, &studies)?.to_scalar::<f32>()?) * studies.len() as f64;
+        let largest = logits.argmax(D::Minus1)?.to_vec1::<u32>()?;
+        let is_best = |(study, largest): (&&Study, u32)| {
+            move_index(&study.board, study.best().0) == largest as usize
+        };
+        right += studies.iter().zip(largest).filter(|&(s, l)| is_best((s, l))).count() as f64;
+    }
+    let count = held_out.len() as f64;
+    Ok(vec![("cross_entropy", loss / count), ("best_move", right / count)])
+}

@@ -1,0 +1,79 @@
+//! Boards and moves as numbers (the document's section 3c). A board is 14 planes of 8 x 8, the pieces of both sides and
+//! two that stay empty, and 7 numbers: castling rights (4), whose move it is, check, and the move number: 14 x 64 + 7 =
+//! 903, the document's count. A move is where it comes from and where it goes to, each by 63: with these two the dense
+//! layer takes 9 numbers beside the planes, which is the "+9" of the document.
+
+use candle_core::{Device, Result, Tensor};
+use cozy_chess::{Board, Color, Move, Piece, Square};
+
+/// Planes of a board.
+pub const PLANES: usize = 14;
+
+/// Numbers of a board that are no planes.
+pub const STATE: usize = 7;
+
+/// Numbers of a move.
+pub const ACTION: usize = 2;
+
+/// A number of moves that the move number is divided by.
+const LONG_GAME: f32 = 100.0;
+
+/// Boards x 64 x 14 and boards x 7.
+pub fn states<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<[Tensor; 2]> {
+    let count = boards.len();
+    let mut planes = vec![0f32; count * Square::NUM * PLANES];
+    let mut numbers = Vec::with_capacity(count * STATE);
+    for (board, planes) in boards.zip(planes.chunks_exact_mut(Square::NUM * PLANES)) {
+        for color in [Color::White, Color::Black] {
+            for piece in Piece::ALL {
+                let plane = color as usize * Piece::NUM + piece as usize;
+                for square in board.colored_pieces(color, piece) {
+                    planes[square as usize * PLANES + plane] = 1.0;
+                }
+            }
+        }
+        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
+        let is = |condition: bool| f32::from(u8::from(condition));
+        numbers.extend([
+            is(white.short.is_some()),
+            is(white.long.is_some()),
+            is(black.short.is_some()),
+            is(black.long.is_some()),
+            is(board.side_to_move() == Color::White),
+            is(!board.checkers().is_empty()),
+            f32::from(board.fullmove_number()) / LONG_GAME,
+        ]);
+    }
+    Ok([
+        Tensor::from_vec(planes, (count, Square::NUM, PLANES), &Device::Cpu)?,
+        Tensor::from_vec(numbers, (count, STATE), &Device::Cpu)?,
+    ])
+}
+
+/// Moves x 2.
+pub fn actions(moves: impl ExactSizeIterator<Item = Move>) -> Result<Tensor> {
+    let count = moves.len();
+    let numbers = moves.flat_map(|mv| [mv.from, mv.to]).map(|square| square as usize as f32 / 63.0);
+    Tensor::from_vec(numbers.collect(), (count, ACTION), &Device::Cpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_worked_out_by_hand() -> Result<()> {
+        assert_eq!(PLANES * Square::NUM + STATE, 903);
+        let board: Board = "r3k3/8/8/8/8/8/4r3/4K2R w Kq - 0 25".parse().expect("valid");
+        let [planes, numbers] = states([&board].into_iter())?;
+        assert_eq!(numbers.to_vec2::<f32>()?, [[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.25]]);
+        let planes = planes.to_vec3::<f32>()?.remove(0);
+        let set = |square: Square| -> Vec<usize> {
+            (0..PLANES).filter(|&plane| planes[square as usize][plane] == 1.0).collect()
+        };
+        assert_eq!((set(Square::E1), set(Square::E2), set(Square::D4)), (vec![5], vec![9], vec![]));
+        let mv = "a1h8".parse().expect("a move");
+        assert_eq!(actions([mv].into_iter())?.to_vec2::<f32>()?, [[0.0, 1.0]]);
+        Ok(())
+    }
+}

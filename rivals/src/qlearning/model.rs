@@ -1,0 +1,110 @@
+//! The network: three convolutions with batch norm, then dense layers over their planes, the board's numbers and the
+//! move's. The planes are the same for all moves of a board, so that they are made once. From a move's two numbers alone
+//! the network does not learn to tell moves apart; where it looks at their squares, the dense layer also gets what the
+//! convolutions say of the two.
+
+use candle_core::{D, Module, ModuleT, Result, Tensor};
+use candle_nn::{BatchNorm, BatchNormConfig, Linear, VarBuilder, batch_norm, linear};
+use cozy_chess::{Board, Move, Square};
+use serde::{Deserialize, Serialize};
+
+use super::encoding::{ACTION, PLANES, STATE, actions, states};
+use crate::network::{BoardConvolution, board_convolution};
+
+/// Sizes of the network.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QConfig {
+    /// Channels of the three convolutions.
+    pub channels: [usize; 3],
+    /// Neurons of the dense layer.
+    pub hidden: usize,
+    /// Whether it looks at the squares of a move.
+    pub squares: bool,
+}
+
+/// Positions and moves to values.
+pub struct QNetwork {
+    blocks: Vec<(BoardConvolution, BatchNorm)>,
+    /// What of the dense layer is the same for all moves of a board.
+    of_board: Linear,
+    of_action: Linear,
+    squares: bool,
+    value: Linear,
+}
+
+impl QNetwork {
+    /// A network with the parameters `block.N`, `of_board`, `of_action` (both of one dense layer) and `value`.
+    pub fn new(config: QConfig, vb: &VarBuilder<'_>) -> Result<Self> {
+        let QConfig { channels, hidden, squares } = config;
+        let inputs = std::iter::once(PLANES).chain(channels);
+        let block = |(number, (inputs, outputs)): (usize, (usize, usize))| {
+            let vb = vb.pp("block").pp(number);
+            let norm = batch_norm(outputs, BatchNormConfig::default(), vb.pp("norm"))?;
+            Ok((board_convolution(inputs, outputs, vb.pp("convolution"))?, norm))
+        };
+        let dense = Square::NUM * channels[2] + STATE;
+        let action = ACTION + if squares { 2 * channels[2] } else { 0 };
+        Ok(Self {
+            blocks: inputs.zip(channels).enumerate().map(block).collect::<Result<_>>()?,
+            of_board: linear(dense, hidden, vb.pp("of_board"))?,
+            of_action: candle_nn::linear_no_bias(action, hidden, vb.pp("of_action"))?,
+            squares,
+            value: linear(hidden, 1, vb.pp("value"))?,
+        })
+    }
+
+    /// Values of moves, each with the number of its board; `train` where batch norm is to measure the batch.
+    pub fn values<'a>(
+        &self,
+        boards: impl ExactSizeIterator<Item = &'a Board> + Clone,
+        moves: &[(usize, Move)],
+        train: bool,
+    ) -> Result<Tensor> {
+        let [mut planes, numbers] = states(boards)?;
+        for (convolution, norm) in &self.blocks {
+            planes = convolution.forward(&planes)?;
+            let (count, squares, channels) = planes.dims3()?;
+            let rows = norm.forward_t(&planes.reshape((count * squares, channels))?, train)?;
+            planes = rows.relu()?.reshape((count, squares, channels))?;
+        }
+        let board = Tensor::cat(&[planes.flatten_from(1)?, numbers], 1)?;
+        let board = self.of_board.forward(&board)?;
+        let numbers = |number: fn(&(usize, Move)) -> usize| {
+            let numbers = moves.iter().map(|mv| number(mv) as u32).collect();
+            Tensor::from_vec(numbers, moves.len(), board.device())
+        };
+        let mut action = actions(moves.iter().map(|&(_, mv)| mv))?;
+        if self.squares {
+            let rows = planes.flatten_to(1)?;
+            let from = numbers(|(place, mv)| place * Square::NUM + mv.from as usize)?;
+            let to = numbers(|(place, mv)| place * Square::NUM + mv.to as usize)?;
+            let [from, to] = [rows.index_select(&from, 0)?, rows.index_select(&to, 0)?];
+            action = Tensor::cat(&[action, from, to], 1)?;
+        }
+        let board = board.index_select(&numbers(|(place, _)| *place)?, 0)?;
+        let hidden = (board + self.of_action.forward(&action)?)?.relu()?;
+        self.value.forward(&hidden)?.squeeze(D::Minus1)
+    }
+
+    /// The values of all legal moves of each board that is not over.
+    pub fn legal_values(&self, boards: &[&Board]) -> Result<Vec<Vec<(Move, f32)>>> {
+        let legal: Vec<Vec<Move>> =
+            boards.iter().map(|board| azimuth::position::legal_moves(board)).collect();
+        let all = legal.iter().enumerate();
+        let all: Vec<_> =
+            all.flat_map(|(place, moves)| moves.iter().map(move |&mv| (place, mv))).collect();
+        if all.is_empty() {
+            return Ok(legal.iter().map(|_| Vec::new()).collect());
+        }
+        let mut values =
+            self.values(boards.iter().copied(), &all, false)?.to_vec1::<f32>()?.into_iter();
+        let of = |moves: Vec<Move>| moves.into_iter().zip(values.by_ref()).collect();
+        Ok(legal.into_iter().map(of).collect())
+    }
+}
+
+/// The largest of some values; `None` where there is none.
+pub fn largest(values: &[(Move, f32)]) -> Option<(Move, f32)> {
+    values.iter().copied().reduce(|best, next| if next.1 > best.1 { next } else { best })
+}

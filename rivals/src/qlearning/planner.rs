@@ -1,0 +1,33 @@
+//! How it plays: the legal move of most value, and none deeper.
+
+use anyhow::{Context, Result};
+use azimuth::position::Position;
+use azimuth::search::{Planner, Value};
+use cozy_chess::Move;
+
+use super::model::{QNetwork, largest};
+use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
+use crate::weights::Weights;
+
+/// The planner that plays with these weights.
+pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+    let network = QNetwork::new(weights.config()?, &weights.parameters()?)?;
+    Ok(Box::new(MoveRanking(network)))
+}
+
+impl RanksMoves for QNetwork {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+        let mut values = self.legal_values(&[root.board()])?.pop().unwrap_or_default();
+        let nodes = values.len() as u64;
+        values.retain(|(mv, _)| moves.contains(mv));
+        values.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let moves = values.into_iter().map(|(mv, value)| (mv, Value::estimate(value))).collect();
+        Ok(Ranking { moves, nodes })
+    }
+
+    fn value(&mut self, position: &Position) -> Result<Value> {
+        let values = self.legal_values(&[position.board()])?;
+        let best = values.first().and_then(|values| largest(values)).context("no legal move")?;
+        Ok(Value::estimate(best.1))
+    }
+}

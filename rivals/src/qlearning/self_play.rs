@@ -1,0 +1,173 @@
+//! Games against itself by epsilon-greedy moves, and what is remembered of them.
+
+use anyhow::Result;
+use azimuth::position::{Position, board_after, legal_moves};
+use azimuth::search::{Value, terminal_value};
+use cozy_chess::{Board, Color, File, Move, Square};
+use rand::seq::IndexedRandom;
+use rand::{Rng, RngExt};
+
+use super::model::{QNetwork, largest};
+use super::reward::{OUTCOME, reward};
+
+/// Games at a time.
+const GAMES: usize = 32;
+
+/// A game that is not over by then is drawn.
+const LONGEST: usize = 160;
+
+/// A move that was played, and what it was rewarded with.
+#[derive(Clone)]
+pub struct Transition {
+    /// Before the move.
+    pub board: Board,
+    /// The move.
+    pub mv: Move,
+    /// Its reward, the game's outcome in it.
+    pub reward: f32,
+    /// After the move; the opponent is to move there. `None` where the game is over.
+    pub after: Option<Board>,
+}
+
+/// The games that run.
+pub struct SelfPlay {
+    games: Vec<RunningGame>,
+    /// Games that have ended.
+    pub episodes: u64,
+}
+
+#[derive(Default)]
+struct RunningGame {
+    position: Position,
+    so_far: Vec<Transition>,
+}
+
+impl SelfPlay {
+    /// Games from the starting position.
+    pub fn new() -> Self {
+        Self { games: (0..GAMES).map(|_| RunningGame::default()).collect(), episodes: 0 }
+    }
+
+    /// Plays a move in every game: any with the chance `epsilon`, else the one of most value. What is remembered of
+    /// games that end goes to `remember`.
+    pub fn play(
+        &mut self,
+        network: &QNetwork,
+        epsilon: f64,
+        rng: &mut impl Rng,
+        mut remember: impl FnMut(Transition) -> Result<()>,
+    ) -> Result<()> {
+        let boards: Vec<&Board> = self.games.iter().map(|game| game.position.board()).collect();
+        let values = network.legal_values(&boards)?;
+        for (game, values) in self.games.iter_mut().zip(values) {
+            let any = legal_moves(game.position.board());
+            let greedy = if rng.random::<f64>() < epsilon { None } else { largest(&values) };
+            let mv = greedy.map(|(mv, _)| mv).or_else(|| any.choose(rng).copied());
+            let Some(mv) = mv else { continue };
+            if game.play(mv) {
+                self.episodes += 1;
+                for transition in std::mem::take(game).so_far {
+                    if rng.random::<bool>() {
+                        remember(mirrored(&transition).unwrap_or(transition))?;
+                    } else {
+                        remember(transition)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RunningGame {
+    /// Whether the game is over with this move; its outcome is then in the rewards of all moves.
+    fn play(&mut self, mv: Move) -> bool {
+        let board = self.position.board().clone();
+        let reward = reward(&self.position, mv);
+        self.position.play(mv);
+        let after = self.position.board();
+        let ply = self.so_far.len() as u32 + 1;
+        let end = terminal_value(after, ply, self.position.history())
+            .or_else(|| (self.so_far.len() + 1 >= LONGEST).then_some(Value::DRAW));
+        let next = end.is_none().then(|| after.clone());
+        self.so_far.push(Transition { board, mv, reward, after: next });
+        if let Some(end) = end.filter(|&end| end != Value::DRAW) {
+            debug_assert!(end.is_mated());
+            let winner = !after.side_to_move();
+            for transition in &mut self.so_far {
+                let won = transition.board.side_to_move() == winner;
+                transition.reward += if won { OUTCOME } else { -OUTCOME };
+            }
+        }
+        end.is_some()
+    }
+}
+
+/// The same on a board turned over from left to right, which is as good a game once nobody may castle. (The document
+/// rotates boards too; but pawns walk up and down, not sideways.)
+fn mirrored(transition: &Transition) -> Option<Transition> {
+    let board = mirrored_board(&transition.board)?;
+    let Move { from, to, promotion } = transition.mv;
+    let mv = Move { from: from.flip_file(), to: to.flip_file(), promotion };
+    let after = transition.after.as_ref().map(|_| board_after(&board, mv));
+    Some(Transition { board, mv, reward: transition.reward, after })
+}
+
+fn mirrored_board(board: &Board) -> Option<Board> {
+    let castles = |color| {
+        let rights = board.castle_rights(color);
+        rights.short.is_some() || rights.long.is_some()
+    };
+    if castles(Color::White) || castles(Color::Black) {
+        return None;
+    }
+    let text = board.to_string();
+    let (placement, rest) = text.split_once(' ')?;
+    let rows: Vec<String> = placement.split('/').map(|row| row.chars().rev().collect()).collect();
+    let mut fields: Vec<String> = rest.split(' ').map(str::to_owned).collect();
+    if let Ok(square) = fields[2].parse::<Square>() {
+        let file = File::index(File::NUM - 1 - square.file() as usize);
+        fields[2] = Square::new(file, square.rank()).to_string();
+    }
+    format!("{} {}", rows.join("/"), fields.join(" ")).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirrored_move_leads_to_the_mirrored_position() -> Result<()> {
+        let fen = "6k1/8/8/2pP4/8/8/r7/6K1 w - c6 0 40";
+        let position = Position::from_fen(fen)?;
+        let mv = position.parse_move("d5c6")?;
+        let after = Some(board_after(position.board(), mv));
+        let board = position.board().clone();
+        let found =
+            mirrored(&Transition { board, mv, reward: 0.5, after }).expect("nobody castles");
+        assert_eq!(found.board.to_string(), "1k6/8/8/4Pp2/8/8/7r/1K6 w - f6 0 40");
+        assert_eq!((found.mv.to_string().as_str(), found.reward), ("e5f6", 0.5));
+        let after = found.after.expect("the game goes on").to_string();
+        assert_eq!(after, "1k6/8/5P2/8/8/8/7r/1K6 b - - 0 40");
+        assert!(mirrored_board(&Board::startpos()).is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn the_outcome_goes_to_every_move_of_a_game() -> Result<()> {
+        let mut game = RunningGame::default();
+        for mv in ["f2f3", "e7e5", "g2g4"] {
+            assert!(!game.play(game.position.parse_move(mv)?));
+        }
+        let rewards: Vec<f32> = game.so_far.iter().map(|transition| transition.reward).collect();
+        assert!(game.play(game.position.parse_move("d8h4")?));
+        let with_outcome: Vec<f32> =
+            game.so_far.iter().map(|transition| transition.reward).collect();
+        for (place, (with, without)) in with_outcome.iter().zip(&rewards).enumerate() {
+            let expected = if place % 2 == 0 { -OUTCOME } else { OUTCOME };
+            assert!((with - without - expected).abs() < 1e-6);
+        }
+        assert!(game.so_far[2].after.is_some() && game.so_far[3].after.is_none());
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! The eight rivals by name: how each is trained, and what plays with its weights.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use azimuth::search::Planner;
+use clap::ValueEnum;
+
+use crate::training::TrainOptions;
+use crate::weights::Weights;
+use crate::{deepchess, diffusion, heuristic, nnue, policy, qlearning, twohead, value};
+
+/// The rivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Rival {
+    /// Autoencoder and Siamese comparator under alpha-beta.
+    #[value(name = "deepchess")]
+    DeepChess,
+    /// Hand-written evaluation under alpha-beta.
+    Heuristic,
+    /// Deep Q-learning.
+    #[value(name = "qlearning")]
+    QLearning,
+    /// DiffuSearch: discrete diffusion over states and actions.
+    Diffusion,
+    /// Residual policy network.
+    Policy,
+    /// Policy and value heads under Monte Carlo tree search.
+    #[value(name = "twohead")]
+    TwoHead,
+    /// Residual evaluation network under alpha-beta.
+    Value,
+    /// HalfKP network, updated from position to position, under alpha-beta.
+    Nnue,
+}
+
+impl Rival {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DeepChess => "deepchess",
+            Self::Heuristic => "heuristic",
+            Self::QLearning => "qlearning",
+            Self::Diffusion => "diffusion",
+            Self::Policy => "policy",
+            Self::TwoHead => "twohead",
+            Self::Value => "value",
+            Self::Nnue => "nnue",
+        }
+    }
+
+    /// Trains it and writes its weights.
+    pub fn train(self, options: &TrainOptions) -> Result<()> {
+        match self {
+            Self::DeepChess => deepchess::train(options),
+            Self::Heuristic => bail!("heuristic: it is written by hand, there is nothing to train"),
+            Self::QLearning => qlearning::train(options),
+            Self::Diffusion => diffusion::train(options),
+            Self::Policy => policy::train(options),
+            Self::TwoHead => twohead::train(options),
+            Self::Value => value::train(options),
+            Self::Nnue => nnue::train(options),
+        }
+    }
+
+    /// What plays with the weights in `path`, those that ship where `None`.
+    pub fn planner(self, path: Option<&Path>) -> Result<Box<dyn Planner>> {
+        let Some(weights) = self.weights(path)? else { return Ok(heuristic::planner()) };
+        match self {
+            Self::Heuristic => Ok(heuristic::planner()),
+            Self::DeepChess => deepchess::planner(&weights),
+            Self::QLearning => qlearning::planner(&weights),
+            Self::Diffusion => diffusion::planner(&weights),
+            Self::Policy => policy::planner(&weights),
+            Self::TwoHead => twohead::planner(&weights),
+            Self::Value => value::planner(&weights),
+            Self::Nnue => nnue::planner(&weights),
+        }
+    }
+
+    /// The weights in `path`, those that ship where `None`; no weights where it has none.
+    pub fn weights(self, path: Option<&Path>) -> Result<Option<Weights>> {
+        let Some(shipped) = self.shipped() else {
+            ensure!(path.is_none(), "{}: it is written by hand and has no weights", self.name());
+            return Ok(None);
+        };
+        let weights = match path {
+            Some(path) => Weights::read(path, self.name())?,
+            None => Weights::from_bytes(shipped, self.name())
+                .with_context(|| format!("weights of {} in this program", self.name()))?,
+        };
+        Ok(Some(weights))
+    }
+
+    /// The weights file that is part of the program.
+    fn shipped(self) -> Option<&'static [u8]> {
+        // Statics: what a function holds itself is copied to where it is inlined.
+        static DEEPCHESS: &[u8] = include_bytes!("../weights/deepchess.safetensors");
+        static QLEARNING: &[u8] = include_bytes!("../weights/qlearning.safetensors");
+        static DIFFUSION: &[u8] = include_bytes!("../weights/diffusion.safetensors");
+        static POLICY: &[u8] = include_bytes!("../weights/policy.safetensors");
+        static TWOHEAD: &[u8] = include_bytes!("../weights/twohead.safetensors");
+        static VALUE: &[u8] = include_bytes!("../weights/value.safetensors");
+        static NNUE: &[u8] = include_bytes!("../weights/nnue.safetensors");
+        Some(match self {
+            Self::Heuristic => return None,
+            Self::DeepChess => DEEPCHESS,
+            Self::QLearning => QLEARNING,
+            Self::Diffusion => DIFFUSION,
+            Self::Policy => POLICY,
+            Self::TwoHead => TWOHEAD,
+            Self::Value => VALUE,
+            Self::Nnue => NNUE,
+        })
+    }
+
+    /// Whether it says only which move, and not what a position is worth.
+    pub fn is_policy(self) -> bool {
+        matches!(self, Self::Policy | Self::Diffusion)
+    }
+}

@@ -1,0 +1,95 @@
+//! What rivals learn from: positions whose moves are labelled, as the trainer's reader finds them in games.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use azimuth::position::board_after;
+use azimuth_train::data::dataset::{self, DataFile};
+use azimuth_train::data::family::{Family, Labels};
+use azimuth_train::data::label::Label;
+use azimuth_train::data::split::Split;
+use cozy_chess::{Board, Color, Move};
+use rand::seq::IndexedRandom;
+use rand::{Rng, RngExt};
+
+/// Positions that metrics are measured on, about.
+const HELD_OUT: usize = 2_000;
+
+/// Positions that a network takes at once where it only measures.
+pub const MEASURED_AT_ONCE: usize = 500;
+
+/// A position with labelled moves, each with White's win probability after it.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The position.
+    pub board: Board,
+    /// Its labelled moves, at least one.
+    pub moves: Vec<(Move, f32)>,
+}
+
+impl Study {
+    fn of(family: Family) -> Option<Self> {
+        let Labels::Children(children) = family.labels else { return None };
+        let p = |(mv, label): (Move, Label)| (mv, label.win_probability());
+        let moves: Vec<_> = children.into_iter().map(p).collect();
+        (!moves.is_empty()).then_some(Self { board: family.board, moves })
+    }
+
+    /// The best of the labelled moves for the side to move, and White's win probability after it.
+    pub fn best(&self) -> (Move, f32) {
+        let gain = |p: f32| if self.board.side_to_move() == Color::White { p } else { -p };
+        let better = |a: (Move, f32), b: (Move, f32)| if gain(b.1) > gain(a.1) { b } else { a };
+        self.moves.iter().copied().fold(self.moves[0], better)
+    }
+
+    /// The position after a labelled move, with White's win probability.
+    pub fn child(&self, rng: &mut impl Rng) -> (Board, f32) {
+        let (mv, p) = self.moves[rng.random_range(0..self.moves.len())];
+        (board_after(&self.board, mv), p)
+    }
+}
+
+/// All studies, in the order of their games.
+pub struct Studies {
+    /// What parameters learn from.
+    pub training: Vec<Study>,
+    /// What metrics are measured on, from other games, spread over them.
+    pub held_out: Vec<Study>,
+    /// Of the same games the first ones, one after another.
+    pub held_out_in_order: Vec<Study>,
+    /// The files that they come from.
+    pub files: Vec<DataFile>,
+}
+
+impl Studies {
+    /// Reads the files; fails where they have no labelled moves to learn from, or none to measure on.
+    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+        let (data, files) = dataset::open(paths)?;
+        let read = |split, every| -> Result<Vec<Study>> {
+            let mut studies = Vec::new();
+            data.families(split, every, |family, _| {
+                studies.extend(Study::of(family.decode()?));
+                Ok(())
+            })?;
+            Ok(studies)
+        };
+        let training = read(Split::Training, 1)?;
+        let mut held_out_in_order = read(Split::HeldOut, 1)?;
+        let every = held_out_in_order.len().div_ceil(HELD_OUT).max(1);
+        let held_out: Vec<Study> = held_out_in_order.iter().step_by(every).cloned().collect();
+        held_out_in_order.truncate(HELD_OUT);
+        ensure!(
+            !training.is_empty() && !held_out.is_empty(),
+            "the data has too few games with labelled moves: {} positions to learn from and {} held out, of which \
+             there must be some",
+            training.len(),
+            held_out.len()
+        );
+        Ok(Self { training, held_out, held_out_in_order, files })
+    }
+
+    /// As many at random.
+    pub fn sample(&self, count: usize, rng: &mut impl Rng) -> Vec<&Study> {
+        (0..count).filter_map(|_| self.training.choose(rng)).collect()
+    }
+}

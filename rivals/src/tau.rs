@@ -1,0 +1,161 @@
+//! Kendall's tau against labels (seed document 004, section 4.1): of what a rival says a position is worth, or, of a rival
+//! that only says which move, of the label of the position after that move.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use azimuth::position::{Position, fen_of};
+use azimuth::search::{Control, Limits, Planner, TimeLimit};
+use azimuth_train::data::dataset;
+use azimuth_train::data::family::{Family, Labels};
+use azimuth_train::data::label::Label;
+use azimuth_train::data::split::Split;
+use azimuth_train::metrics::kendall_tau_b;
+use clap::Args;
+use cozy_chess::{Board, Color, Move};
+use serde::Serialize;
+
+use crate::rival::Rival;
+use crate::weights::Weights;
+
+/// Positions that the speed is measured on, and the time for each.
+const SPEED_POSITIONS: usize = 30;
+const SPEED_TIME: Duration = Duration::from_millis(100);
+
+/// Kendall's tau of a rival on labelled positions, and how fast it searches them.
+#[derive(Args)]
+pub struct TauOptions {
+    /// The rival.
+    #[arg(value_enum)]
+    rival: Rival,
+    /// Positions with their own labels; for a rival that only says which move, with the labels of all their moves too.
+    #[arg(long, required = true, num_args = 1..)]
+    data: Vec<PathBuf>,
+    /// The weights file; the one that ships where none is given.
+    #[arg(long)]
+    weights: Option<PathBuf>,
+    /// End with one line of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was measured, and on what.
+#[derive(Serialize)]
+struct Measured {
+    rival: &'static str,
+    positions: usize,
+    tau: f64,
+    /// Positions looked at in a second of searching.
+    per_second: f64,
+    /// Numbers in the weights.
+    parameters: usize,
+    /// Examples that it learned from, each as often as it was seen.
+    examples: u64,
+    /// Time that it learned for.
+    seconds: f64,
+}
+
+/// A position with its own label and those of its moves, White's win probabilities.
+struct Labelled {
+    position: Position,
+    label: f32,
+    moves: Vec<(Move, f32)>,
+}
+
+/// Measures and prints.
+pub fn run(options: &TauOptions) -> Result<()> {
+    let rival = options.rival;
+    let mut planner = rival.planner(options.weights.as_deref())?;
+    let positions = read(&options.data)?;
+    let (mut found, mut labels) = (Vec::new(), Vec::new());
+    for labelled in &positions {
+        found.push(said(&mut *planner, rival, labelled)?);
+        labels.push(labelled.label);
+    }
+    let weights = rival.weights(options.weights.as_deref())?;
+    let training = weights.as_ref().map(|weights| &weights.metadata.training);
+    let number = |key: &str| training.and_then(|training| training[key].as_f64()).unwrap_or(0.0);
+    let measured = Measured {
+        rival: rival.name(),
+        positions: positions.len(),
+        tau: kendall_tau_b(&found, &labels),
+        per_second: speed(&mut *planner, &positions)?,
+        parameters: weights.as_ref().map_or(0, Weights::parameter_count),
+        examples: (number("batch") * number("steps")) as u64,
+        seconds: number("seconds"),
+    };
+    println!("positions           {:>10}", measured.positions);
+    println!("Kendall tau-b       {:>10.4}", measured.tau);
+    println!("positions a second  {:>10.0}", measured.per_second);
+    if options.json {
+        println!("{}", serde_json::to_string(&measured)?);
+    }
+    Ok(())
+}
+
+/// Positions looked at in a second of searching.
+fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
+    let (mut nodes, mut seconds) = (0, 0.0);
+    for labelled in positions.iter().take(SPEED_POSITIONS) {
+        let time = Some(TimeLimit { soft: SPEED_TIME, hard: SPEED_TIME });
+        let mut control = Control::without_signals(Limits { time, ..Limits::default() });
+        let report = planner.search(&labelled.position, &mut control, &mut |_| ())?;
+        nodes += report.nodes;
+        seconds += control.elapsed().as_secs_f64();
+    }
+    Ok(nodes as f64 / seconds)
+}
+
+/// What the rival says that White's chances are.
+fn said(planner: &mut dyn Planner, rival: Rival, labelled: &Labelled) -> Result<f32> {
+    let position = &labelled.position;
+    if !rival.is_policy() {
+        let own = planner.evaluate(position)?.win_probability();
+        let white = position.board().side_to_move() == Color::White;
+        return Ok(if white { own } else { 1.0 - own });
+    }
+    let mut control = Control::without_signals(Limits::default());
+    let report = planner.search(position, &mut control, &mut |_| ())?;
+    let chosen = report.pv.first().context("no move")?;
+    let label = labelled.moves.iter().find(|(mv, _)| mv == chosen);
+    label.map(|&(_, label)| label).with_context(|| {
+        format!(
+            "{}: needs labels of all moves; '{}' has none of {chosen}",
+            rival.name(),
+            position.board()
+        )
+    })
+}
+
+/// The positions that have a label of their own, with the labels of their moves where there are any.
+fn read(paths: &[PathBuf]) -> Result<Vec<Labelled>> {
+    let (data, _) = dataset::open(paths)?;
+    let mut positions: Vec<Labelled> = Vec::new();
+    let mut families: Vec<(Board, Vec<(Move, f32)>)> = Vec::new();
+    for split in Split::ALL {
+        data.families(split, 1, |family, _| {
+            let Family { board, labels } = family.decode()?;
+            match labels {
+                Labels::Own(label) => positions.push(Labelled {
+                    position: Position::from_fen(&fen_of(&board))?,
+                    label: label.win_probability(),
+                    moves: Vec::new(),
+                }),
+                Labels::Children(children) => {
+                    let p = |(mv, label): (Move, Label)| (mv, label.win_probability());
+                    families.push((board, children.into_iter().map(p).collect()));
+                }
+            }
+            Ok(())
+        })?;
+    }
+    ensure!(!positions.is_empty(), "the data has no position with a label of its own");
+    for labelled in &mut positions {
+        let board = labelled.position.board();
+        let own = families.iter().find(|(other, _)| other.same_position(board));
+        labelled.moves = own.map(|(_, moves)| moves.clone()).unwrap_or_default();
+    }
+    positions.retain(|labelled| labelled.position.has_legal_move());
+    Ok(positions)
+}

@@ -1,0 +1,93 @@
+//! All that is learned in a run, and by whom.
+
+use anyhow::Result;
+use candle_core::{DType, Device};
+use candle_nn::{VarBuilder, VarMap};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::checkpoint;
+use super::learner::Plan;
+use super::options::TrainOptions;
+use crate::studies::Studies;
+use crate::weights::{Metadata, Weights};
+
+/// All that is learned, and by whom.
+pub struct Lesson<C> {
+    /// The rival's name.
+    rival: &'static str,
+    /// Its sizes.
+    pub config: C,
+    /// How long and how fast it learns.
+    pub plan: Plan,
+    /// What it learns from.
+    pub studies: Studies,
+    /// What it learns.
+    pub parameters: VarMap,
+    /// Brings the parameters into the form in which they play.
+    pub finish: fn(Weights) -> Result<Weights>,
+}
+
+impl<C: Serialize + DeserializeOwned> Lesson<C> {
+    /// What a rival was asked to learn, by the sizes and plans of its document and of the small preset.
+    pub fn read(
+        rival: &'static str,
+        options: &TrainOptions,
+        document: (C, Plan),
+        small: (C, Plan),
+    ) -> Result<Self> {
+        Ok(Self {
+            rival,
+            config: options.config(document.0, small.0)?,
+            plan: options.plan(document.1, small.1),
+            studies: Studies::read(&options.data)?,
+            parameters: VarMap::new(),
+            finish: Ok,
+        })
+    }
+
+    /// Where a network takes its parameters from.
+    pub fn vb(&self) -> VarBuilder<'static> {
+        VarBuilder::from_varmap(&self.parameters, DType::F32, &Device::Cpu)
+    }
+
+    /// With parameters that play in another form than they learn.
+    pub fn finished_by(self, finish: fn(Weights) -> Result<Weights>) -> Self {
+        Self { finish, ..self }
+    }
+
+    /// All that makes a run what it is.
+    pub fn describe(&self, seed: u64) -> Result<String> {
+        let Self { rival, config, plan, studies, .. } = self;
+        Ok(serde_json::to_string(&json!({
+            "rival": rival,
+            "config": config,
+            "batch": plan.batch,
+            "steps": plan.steps,
+            "learning_rate": plan.learning_rate,
+            "weight_decay": plan.weight_decay,
+            "seed": seed,
+            "data": studies.files,
+        }))?)
+    }
+
+    /// What was learned, after so many seconds, with the last metrics.
+    pub fn weights(
+        &self,
+        seed: u64,
+        seconds: f64,
+        metrics: &[(&'static str, f64)],
+    ) -> Result<Weights> {
+        let mut training: Value = serde_json::from_str(&self.describe(seed)?)?;
+        training["seconds"] = seconds.round().into();
+        training["trainer"] = concat!("azimuth-rivals ", env!("CARGO_PKG_VERSION")).into();
+        let metadata = Metadata {
+            rival: self.rival.to_owned(),
+            config: serde_json::to_value(&self.config)?,
+            training,
+            metrics: metrics.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect(),
+        };
+        Ok(Weights { metadata, tensors: checkpoint::named(&self.parameters)? })
+    }
+}

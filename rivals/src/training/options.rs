@@ -1,0 +1,86 @@
+//! The options of `azimuth-rivals train`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::learner::Plan;
+
+/// Sizes of a rival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// Trains on two cores in less than half an hour.
+    Small,
+    /// Its document's own sizes.
+    Document,
+}
+
+/// What a training run is asked for.
+#[derive(Args, Clone)]
+pub struct TrainOptions {
+    /// Labelled games in any format that `azimuth-train data` reads, or its datasets (.azd).
+    #[arg(long, required = true, num_args = 1..)]
+    pub data: Vec<PathBuf>,
+    /// The weights file to write; a log of held-out metrics (.jsonl) and a checkpoint come to stand beside it.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Sizes, steps and learning rate.
+    #[arg(long, value_enum, default_value_t = Preset::Document)]
+    preset: Preset,
+    /// A size other than the preset's, such as `blocks=4`; a wrong name lists the right ones.
+    #[arg(long = "size", value_name = "NAME=VALUE", value_parser = size)]
+    sizes: Vec<(String, serde_json::Value)>,
+    /// Steps instead of the preset's.
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Examples of a step instead of the preset's.
+    #[arg(long)]
+    batch: Option<usize>,
+    /// The highest learning rate instead of the preset's.
+    #[arg(long)]
+    learning_rate: Option<f64>,
+    /// Time between two checkpoints.
+    #[arg(long, default_value = "2m")]
+    pub checkpoint_every: humantime::Duration,
+    /// Which examples, and in which order.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl TrainOptions {
+    /// The sizes asked for: those of the preset but for what was named.
+    pub fn config<T: Serialize + DeserializeOwned>(&self, document: T, small: T) -> Result<T> {
+        let preset = match self.preset {
+            Preset::Document => document,
+            Preset::Small => small,
+        };
+        let mut config = serde_json::to_value(preset)?;
+        let named = config.as_object_mut().context("sizes have names")?;
+        named.extend(self.sizes.iter().cloned());
+        serde_json::from_value(config).context("--size")
+    }
+
+    /// How long and how fast to learn.
+    pub fn plan(&self, document: Plan, small: Plan) -> Plan {
+        let preset = match self.preset {
+            Preset::Document => document,
+            Preset::Small => small,
+        };
+        Plan {
+            batch: self.batch.unwrap_or(preset.batch).max(1),
+            steps: self.steps.unwrap_or(preset.steps).max(1),
+            learning_rate: self.learning_rate.unwrap_or(preset.learning_rate),
+            ..preset
+        }
+    }
+}
+
+fn size(text: &str) -> Result<(String, serde_json::Value)> {
+    let pair = text
+        .split_once('=')
+        .and_then(|(name, value)| Some((name.to_owned(), serde_json::from_str(value).ok()?)));
+    pair.ok_or_else(|| anyhow!("expected NAME=VALUE, found '{text}'"))
+}

@@ -1,0 +1,10 @@
+//! The two-headed network (seed document 004, sections 2.3.2 and 2.3.3): a residual tower with a policy and a value, under
+//! Monte Carlo tree search. It learns from labelled games and then from games that it plays against itself.
+
+mod model;
+mod planner;
+mod self_play;
+mod training;
+
+pub use planner::planner;
+pub use training::train;

@@ -1,0 +1,14 @@
+//! How it plays.
+
+use anyhow::Result;
+use azimuth::search::Planner;
+
+use super::model::TwoHeadNetwork;
+use crate::monte_carlo::MonteCarlo;
+use crate::weights::Weights;
+
+/// The planner that plays with these weights.
+pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+    let network = TwoHeadNetwork::new(weights.config()?, &weights.parameters()?)?;
+    Ok(Box::new(MonteCarlo(network)))
+}

@@ -1,0 +1,143 @@
+//! Games against itself: many at a time, so that the network assesses a batch; every move is drawn by the visits of a
+//! small search, and each position is kept with these visits and with a value halfway between what the search found and how
+//! its game ended: the end alone says little of games that are played this badly.
+
+use std::collections::VecDeque;
+
+use anyhow::Result;
+use azimuth::position::Position;
+use azimuth::search::{Value, terminal_value};
+use cozy_chess::{Board, Color, Move};
+use rand::distr::Distribution;
+use rand::distr::weighted::WeightedIndex;
+use rand::{Rng, RngExt};
+
+use super::model::TwoHeadNetwork;
+use crate::monte_carlo::{PolicyValue, Tree};
+use crate::studies::Study;
+
+/// Games at a time.
+const GAMES: usize = 32;
+
+/// Positions that are kept; the oldest go first.
+const KEPT: usize = 20_000;
+
+/// A game that is not over by then is drawn.
+const LONGEST: usize = 200;
+
+/// Simulations of a move; the document's are ten, of which the root itself is one here.
+const SIMULATIONS: u32 = 16;
+
+/// A position of its own games.
+#[derive(Clone)]
+pub struct Experience {
+    /// The position.
+    pub board: Board,
+    /// How the search's visits were spread over moves; they add up to 1.
+    pub policy: Vec<(Move, f32)>,
+    /// For White: the mean of what the search found and how the game ended, in [-1, 1].
+    pub value: f32,
+}
+
+/// The games that run, and what was learned in those that ended.
+pub struct SelfPlay {
+    games: Vec<RunningGame>,
+    kept: VecDeque<Experience>,
+}
+
+struct RunningGame {
+    position: Position,
+    so_far: Vec<Experience>,
+}
+
+impl SelfPlay {
+    /// Games from positions of the data, so that they differ.
+    pub fn new(starts: &[Study], rng: &mut impl Rng) -> Result<Self> {
+        let games = (0..GAMES).map(|_| RunningGame::new(starts, rng)).collect::<Result<_>>()?;
+        Ok(Self { games, kept: VecDeque::new() })
+    }
+
+    /// Plays a move in every game.
+    pub fn play(
+        &mut self,
+        mut network: &TwoHeadNetwork,
+        starts: &[Study],
+        rng: &mut impl Rng,
+    ) -> Result<()> {
+        let mut trees: Vec<Tree> =
+            self.games.iter().map(|game| Tree::new(&game.position)).collect();
+        for _ in 0..SIMULATIONS {
+            let leaves: Vec<_> = trees.iter_mut().map(Tree::select).collect();
+            let open: Vec<&Position> = leaves
+                .iter()
+                .filter(|leaf| leaf.end.is_none())
+                .map(|leaf| &leaf.position)
+                .collect();
+            let assessed = if open.is_empty() { Vec::new() } else { network.assess(&open)? };
+            let mut assessed = assessed.iter();
+            for (tree, leaf) in trees.iter_mut().zip(&leaves) {
+                match (leaf.end, leaf.end.is_none().then(|| assessed.next()).flatten()) {
+                    (Some(value), _) => tree.back_up(leaf, value),
+                    (None, Some(assessment)) => tree.expand(leaf, assessment),
+                    (None, None) => {}
+                }
+            }
+        }
+        for (game, tree) in self.games.iter_mut().zip(&trees) {
+            if game.play(tree, rng)? {
+                let ended = std::mem::replace(game, RunningGame::new(starts, rng)?);
+                self.kept.extend(ended.so_far);
+            }
+        }
+        let surplus = self.kept.len().saturating_sub(KEPT);
+        self.kept.drain(..surplus);
+        Ok(())
+    }
+
+    /// As many at random; none before the first game has ended.
+    pub fn sample(&self, count: usize, rng: &mut impl Rng) -> Vec<&Experience> {
+        if self.kept.is_empty() {
+            return Vec::new();
+        }
+        (0..count).map(|_| &self.kept[rng.random_range(0..self.kept.len())]).collect()
+    }
+}
+
+impl RunningGame {
+    fn new(starts: &[Study], rng: &mut impl Rng) -> Result<Self> {
+        loop {
+            let board = &starts[rng.random_range(0..starts.len())].board;
+            let position = Position::from_fen(&azimuth::position::fen_of(board))?;
+            if terminal_value(position.board(), 0, &[]).is_none() {
+                return Ok(Self { position, so_far: Vec::new() });
+            }
+        }
+    }
+
+    /// Plays the move that is drawn by visits; whether the game is over, each of its positions then having its outcome in its value.
+    fn play(&mut self, tree: &Tree, rng: &mut impl Rng) -> Result<bool> {
+        let visited = tree.root_moves().into_iter().filter(|&(_, visits, _)| visits > 0);
+        let visited: Vec<_> = visited.collect();
+        let all = visited.iter().map(|(_, visits, _)| visits).sum::<u32>() as f32;
+        let policy = visited.iter().map(|&(mv, visits, _)| (mv, visits as f32 / all)).collect();
+        let drawn = WeightedIndex::new(visited.iter().map(|(_, visits, _)| visits))?.sample(rng);
+        let board = self.position.board().clone();
+        let found =
+            visited.iter().map(|&(_, visits, value)| visits as f32 / all * value).sum::<f32>();
+        let found = if board.side_to_move() == Color::White { found } else { -found };
+        self.so_far.push(Experience { board, policy, value: found / 2.0 });
+        self.position.play(visited[drawn].0);
+        let (board, history) = (self.position.board(), self.position.history());
+        let end = terminal_value(board, self.so_far.len() as u32, history);
+        let Some(end) = end.or_else(|| (self.so_far.len() >= LONGEST).then_some(Value::DRAW))
+        else {
+            return Ok(false);
+        };
+        if end != Value::DRAW {
+            // Whoever is to move is mated.
+            let of_white = if board.side_to_move() == Color::White { -1.0 } else { 1.0 };
+            self.so_far.iter_mut().for_each(|experience| experience.value += of_white / 2.0);
+        }
+        Ok(true)
+    }
+}

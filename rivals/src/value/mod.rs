@@ -1,0 +1,9 @@
+//! The evaluation-only network (seed document 004, section 2.3.4): a residual tower that values positions, under an
+//! alpha-beta whose depth grows as pieces leave the board.
+
+mod model;
+mod planner;
+mod training;
+
+pub use planner::planner;
+pub use training::{train, value_metrics};

@@ -1,0 +1,47 @@
+//! The network. It has more filters at its end than at its beginning (the document's section 4.3).
+
+use candle_core::{Module, Result, Tensor};
+use candle_nn::VarBuilder;
+use cozy_chess::Board;
+use serde::{Deserialize, Serialize};
+
+use crate::board::{PLANES, planes};
+use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead, board_convolution};
+
+/// Sizes of the network.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueConfig {
+    /// Residual blocks.
+    pub blocks: usize,
+    /// Channels of each.
+    pub channels: usize,
+    /// Channels of the convolution after them.
+    pub last_channels: usize,
+}
+
+/// Positions to values.
+pub struct ValueNetwork {
+    tower: ResidualTower,
+    last: BoardConvolution,
+    value: ValueHead,
+}
+
+impl ValueNetwork {
+    /// A network with the parameters `tower`, `last` and `value`.
+    pub fn new(config: ValueConfig, vb: &VarBuilder<'_>) -> Result<Self> {
+        let ValueConfig { blocks, channels, last_channels } = config;
+        let tower = TowerConfig { blocks, channels };
+        Ok(Self {
+            tower: ResidualTower::new(PLANES, tower, &vb.pp("tower"))?,
+            last: board_convolution(channels, last_channels, vb.pp("last"))?,
+            value: ValueHead::new(last_channels, &vb.pp("value"))?,
+        })
+    }
+
+    /// What positions are worth to White, in [-1, 1].
+    pub fn values<'a>(&self, boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
+        let boards = self.tower.forward(&planes(boards)?)?;
+        self.value.forward(&self.last.forward(&boards)?.relu()?)
+    }
+}

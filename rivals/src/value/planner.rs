@@ -1,0 +1,37 @@
+//! How it plays.
+
+use anyhow::{Context, Result};
+use azimuth::search::Planner;
+use cozy_chess::{Board, Move};
+
+use super::model::ValueNetwork;
+use crate::alpha_beta::{AlphaBeta, Evaluates, Evaluation};
+use crate::weights::Weights;
+
+/// The planner that plays with these weights.
+pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+    let network = ValueNetwork::new(weights.config()?, &weights.parameters()?)?;
+    Ok(Box::new(AlphaBeta::new(Evaluation(network), depth)))
+}
+
+/// Plies where nothing else is asked for: more as pieces leave the board, in whose endings it would not see what wins.
+/// The document says that the depth follows the number of pieces, not how.
+fn depth(board: &Board) -> u32 {
+    match board.occupied().len() {
+        0..=5 => 5,
+        6..=12 => 4,
+        13..=22 => 3,
+        _ => 2,
+    }
+}
+
+impl Evaluates for ValueNetwork {
+    fn evaluate_children(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
+        Ok(self.values(children.iter().map(|(_, board)| board))?.to_vec1()?)
+    }
+
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        let values = self.values([board].into_iter())?.to_vec1()?;
+        values.first().copied().context("the network says nothing")
+    }
+}

@@ -1,0 +1,79 @@
+//! How it learns: mean squared error to the labels, Adam.
+
+use anyhow::Result;
+use azimuth_train::metrics::kendall_tau_b;
+use candle_core::{Device, Tensor};
+use candle_nn::loss::mse;
+use cozy_chess::Board;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::model::{ValueConfig, ValueNetwork};
+use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
+use crate::training::{Learner, Lesson, Plan, TrainOptions};
+
+/// The document shows the sizes in a picture that did not come with it; these are common ones. The rest of the plan is
+/// its own: 10 million positions, 15 times, batches of 512.
+const DOCUMENT: (ValueConfig, Plan) = (
+    ValueConfig { blocks: 10, channels: 128, last_channels: 256 },
+    Plan { batch: 512, steps: 293_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+);
+
+const SMALL: (ValueConfig, Plan) = (
+    ValueConfig { blocks: 3, channels: 32, last_channels: 64 },
+    Plan { batch: 128, steps: 7_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+);
+
+/// Trains the network and writes its weights.
+pub fn train(options: &TrainOptions) -> Result<()> {
+    let lesson = Lesson::read("value", options, DOCUMENT, SMALL)?;
+    let network = ValueNetwork::new(lesson.config, &lesson.vb())?;
+    let mut learner = ValueLearner { network, studies: &lesson.studies, plan: lesson.plan };
+    crate::training::train(options, &lesson, &mut learner)
+}
+
+struct ValueLearner<'a> {
+    network: ValueNetwork,
+    studies: &'a Studies,
+    plan: Plan,
+}
+
+impl Learner for ValueLearner<'_> {
+    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
+        let studies = self.studies.sample(self.plan.batch, rng);
+        let (boards, labels) = labelled(studies.into_iter(), rng);
+        let labels = Tensor::from_vec(labels, boards.len(), &Device::Cpu)?;
+        Ok(mse(&self.network.values(boards.iter())?, &labels)?)
+    }
+
+    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+        value_metrics(&self.studies.held_out, |boards| {
+            Ok(self.network.values(boards.iter())?.to_vec1()?)
+        })
+    }
+}
+
+/// A position after each study, and what it is worth to White, in [-1, 1].
+fn labelled<'a>(
+    studies: impl Iterator<Item = &'a Study>,
+    rng: &mut Xoshiro256PlusPlus,
+) -> (Vec<Board>, Vec<f32>) {
+    studies.map(|study| study.child(rng)).map(|(board, p)| (board, 2.0 * p - 1.0)).unzip()
+}
+
+/// Held-out mean squared error of values in [-1, 1], and Kendall's tau-b.
+pub fn value_metrics(
+    held_out: &[Study],
+    mut values: impl FnMut(&[Board]) -> Result<Vec<f32>>,
+) -> Result<Vec<(&'static str, f64)>> {
+    // The same positions every time.
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let (boards, labels) = labelled(held_out.iter(), &mut rng);
+    let mut found = Vec::with_capacity(boards.len());
+    for boards in boards.chunks(MEASURED_AT_ONCE) {
+        found.extend(values(boards)?);
+    }
+    let squares = found.iter().zip(&labels).map(|(a, b)| f64::from(a - b).powi(2));
+    let mse = squares.sum::<f64>() / found.len() as f64;
+    Ok(vec![("mse", mse), ("tau", kendall_tau_b(&found, &labels))])
+}

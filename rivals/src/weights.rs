@@ -1,0 +1,144 @@
+//! A rival's weights file: one safetensors file with its parameters and, in its metadata under `rival`, whose they are,
+//! its sizes, and where they come from.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use azimuth::weights::replace_file;
+use candle_core::safetensors::Load;
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use safetensors::SafeTensors;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+const METADATA_KEY: &str = "rival";
+
+/// No rival comes near it; a larger file is something else.
+const LARGEST_FILE: u64 = 1 << 30;
+
+/// What a weights file says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Metadata {
+    /// The rival's name.
+    pub rival: String,
+    /// Its sizes.
+    pub config: serde_json::Value,
+    /// Data files with their hashes, steps, time, seed.
+    pub training: serde_json::Value,
+    /// Held-out metrics.
+    pub metrics: serde_json::Value,
+}
+
+/// A rival's parameters and what is said of them.
+pub struct Weights {
+    /// What the file says of itself.
+    pub metadata: Metadata,
+    /// The parameters by name, on the CPU.
+    pub tensors: HashMap<String, Tensor>,
+}
+
+impl Weights {
+    /// Reads the weights of `rival`. Fails with one line that names the file and what was expected.
+    pub fn read(path: &Path, rival: &str) -> Result<Self> {
+        let name = || format!("weights file '{}'", path.display());
+        let file = fs::metadata(path).with_context(name)?;
+        ensure!(file.is_file(), "{}: not a regular file", name());
+        ensure!(file.len() <= LARGEST_FILE, "{}: larger than 1 GiB", name());
+        Self::from_bytes(&fs::read(path).with_context(name)?, rival).with_context(name)
+    }
+
+    /// The weights of `rival` in a file's bytes.
+    pub fn from_bytes(bytes: &[u8], rival: &str) -> Result<Self> {
+        let malformed = |error| anyhow!("not a complete safetensors file ({error})");
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
+        let text = header.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
+        let text = text.context("not the weights of a rival: its metadata has no key 'rival'")?;
+        let metadata: Metadata =
+            serde_json::from_str(text).context("metadata key 'rival' is not readable")?;
+        ensure!(
+            metadata.rival == rival,
+            "weights of the rival '{}', expected '{rival}'",
+            metadata.rival
+        );
+        let file = SafeTensors::deserialize(bytes).map_err(malformed)?;
+        let load = |(name, view): (String, safetensors::tensor::TensorView<'_>)| {
+            Ok((name, view.load(&Device::Cpu)?))
+        };
+        let tensors = file.tensors().into_iter().map(load).collect::<Result<_>>()?;
+        Ok(Self { metadata, tensors })
+    }
+
+    /// The rival's sizes.
+    pub fn config<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_value(self.metadata.config.clone()).context("metadata key 'rival.config'")
+    }
+
+    /// The parameters as f32, for a network to take by their names; one that is missing, or of another shape, is an
+    /// error there.
+    pub fn parameters(&self) -> Result<VarBuilder<'static>> {
+        let float =
+            |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.to_dtype(DType::F32)?));
+        let tensors = self.tensors.iter().map(float).collect::<Result<_>>()?;
+        Ok(VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu))
+    }
+
+    /// Numbers in the file.
+    pub fn parameter_count(&self) -> usize {
+        self.tensors.values().map(Tensor::elem_count).sum()
+    }
+
+    /// Writes the file in one step; floats as bf16.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let small = |(name, tensor): (&String, &Tensor)| {
+            let dtype = tensor.dtype();
+            let stored = if dtype.is_float() { DType::BF16 } else { dtype };
+            Ok((name.clone(), tensor.to_dtype(stored)?))
+        };
+        let tensors: HashMap<String, Tensor> =
+            self.tensors.iter().map(small).collect::<Result<_>>()?;
+        let header = [(METADATA_KEY.to_owned(), serde_json::to_string(&self.metadata)?)];
+        replace_file(path, &safetensors::serialize(&tensors, Some(header.into()))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_others_and_cut_files_are_refused_in_one_line() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("w.safetensors");
+        let metadata = Metadata {
+            rival: "value".to_owned(),
+            config: serde_json::json!({"blocks": 3}),
+            training: serde_json::Value::Null,
+            metrics: serde_json::Value::Null,
+        };
+        let tensors = [("bias".to_owned(), Tensor::new(&[0.5f32, -2.0], &Device::Cpu)?)].into();
+        Weights { metadata, tensors }.write(&path)?;
+        let read = Weights::read(&path, "value")?;
+        assert_eq!(read.parameters()?.get(2, "bias")?.to_vec1::<f32>()?, [0.5, -2.0]);
+        assert!(read.parameters()?.get(3, "bias").is_err());
+
+        let refused = |path: &Path, rival: &str, part: &str| {
+            let error = Weights::read(path, rival).err().map(|error| format!("{error:#}"));
+            let error = error.expect("refused");
+            assert!(error.contains(part) && !error.contains('\n'), "{error}");
+        };
+        refused(&path, "policy", "weights of the rival 'value', expected 'policy'");
+        refused(folder.path(), "value", "not a regular file");
+        refused(&folder.path().join("none"), "value", "No such file");
+        let bytes = fs::read(&path)?;
+        for length in [0, 7, 40, bytes.len() - 1] {
+            fs::write(&path, &bytes[..length])?;
+            refused(&path, "value", "not a complete safetensors file");
+        }
+        fs::write(&path, safetensors::serialize(&read.tensors, None)?)?;
+        refused(&path, "value", "not the weights of a rival");
+        Ok(())
+    }
+}
