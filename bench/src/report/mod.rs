@@ -3,6 +3,8 @@
 mod documents;
 mod plots;
 mod results;
+mod rival_results;
+mod rivals;
 mod strength;
 mod tables;
 
@@ -14,15 +16,17 @@ use clap::Args;
 
 use documents::with_tables;
 use results::Results;
+use rivals::rivals_table;
 use strength::{Strength, summary};
 
 /// Where the tables stand in this repository.
-const DOCUMENTS: [&str; 3] = ["README.md", "bench/RESULTS.md", "docs/limited-strength.md"];
+const DOCUMENTS: [&str; 4] =
+    ["README.md", "bench/RESULTS.md", "docs/limited-strength.md", "rivals/README.md"];
 
 /// Write the documents' tables and the plots from the results, or check that they are current.
 ///
 /// Games are *.pgn and *.pgn.zst; speed*.json, suite*.json, timed-suite*.json, accuracy*.json and metrics*.json come
-/// from `speed`, `suite`, `suite --movetime`, `accuracy` and `azimuth-train eval`.
+/// from `speed`, `suite`, `suite --movetime`, `accuracy` and `azimuth-train eval`, rival*.json from `azimuth-rivals tau`.
 #[derive(Args)]
 pub struct Report {
     /// Where the results are, and the plots go.
@@ -42,6 +46,7 @@ pub fn run(arguments: &Report) -> Result<()> {
     let limited = Strength::limited(&results.matches)?;
     let timed = Strength::timed(&results.matches)?;
     let gauntlet = Strength::gauntlet(&results.matches)?;
+    let rivals = Strength::rivals(&results.matches)?;
     let plots = [
         ("elo-by-depth.svg", plots::elo_by_depth(&strength.by_depth())?),
         ("speed-by-batch.svg", plots::speed_by_batch(&results.speeds)?),
@@ -53,6 +58,7 @@ pub fn run(arguments: &Report) -> Result<()> {
         ("summary", summary(&[&timed, &gauntlet], &strength)),
         ("timed", timed.timed_table()),
         ("gauntlet", gauntlet.gauntlet_table()),
+        ("rivals", rivals_table(&results.rivals, &rivals)),
         ("parts", Strength::parts(&results.matches)?.parts_table()),
         ("effects", Strength::effects_table(&results.matches)?),
         ("noise", limited.noise_table()),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 
+use super::rival_results::RivalResults;
 use crate::accuracy::results::AccuracyResults;
 use crate::elo::settings::file_name;
 use crate::games::record::{self, GameRecord};
@@ -24,6 +25,7 @@ pub struct Results {
     pub suites: Vec<SuiteResults>,
     pub timed_suites: Vec<TimedSuite>,
     pub accuracies: Vec<AccuracyResults>,
+    pub rivals: Vec<RivalResults>,
     /// By the file's name, as `azimuth-train eval --json` prints them.
     pub metrics: Vec<(String, serde_json::Value)>,
 }
@@ -42,6 +44,7 @@ impl Results {
             suites: Vec::new(),
             timed_suites: Vec::new(),
             accuracies: Vec::new(),
+            rivals: Vec::new(),
             metrics: Vec::new(),
         };
         for path in paths {
@@ -58,6 +61,8 @@ impl Results {
                 results.timed_suites.extend(read_json::<Vec<TimedSuite>>(&path)?);
             } else if is_json && file.starts_with("accuracy") {
                 results.accuracies.push(read_json(&path)?);
+            } else if is_json && file.starts_with("rival") {
+                results.rivals.push(read_json(&path)?);
             } else if is_json && file.starts_with("metrics") {
                 results.metrics.push((file, read_json(&path)?));
             }

@@ -43,6 +43,9 @@ const GAUNTLET: &str = "gauntlet";
 /// What the name of a player says that is the program as it is built.
 const AS_SHIPPED: &str = ", as shipped";
 
+/// Files that begin with this hold matches of the documents' other systems.
+const RIVALS: &str = "rivals";
+
 /// Files that begin with this hold designed matches: every player leaves out several techniques.
 const EFFECTS: &str = "effects";
 
@@ -86,7 +89,7 @@ pub struct Beam {
 impl<'a> Strength<'a> {
     /// The matches at full strength, but for those that only check something.
     pub fn full(matches: &'a [Match]) -> Result<Self> {
-        let others = [CHECK, LIMITED, TIMED, PARTS, GAUNTLET, EFFECTS];
+        let others = [CHECK, LIMITED, TIMED, PARTS, GAUNTLET, RIVALS, EFFECTS];
         Self::of(matches, |file| !others.iter().any(|prefix| file.starts_with(prefix)))
     }
 
@@ -103,6 +106,11 @@ impl<'a> Strength<'a> {
     /// The matches against engines that rating lists know.
     pub fn gauntlet(matches: &'a [Match]) -> Result<Self> {
         Self::of(matches, |file| file.starts_with(GAUNTLET))
+    }
+
+    /// The matches of the documents' other systems.
+    pub fn rivals(matches: &'a [Match]) -> Result<Self> {
+        Self::of(matches, |file| file.starts_with(RIVALS))
     }
 
     /// The matches of the selective search without a part of it.
@@ -347,7 +355,23 @@ impl<'a> Strength<'a> {
         rated
     }
 
-    fn rating(&self, player: usize) -> Rating {
+    /// The place of the player of that name.
+    pub fn player(&self, name: &str) -> Option<usize> {
+        self.standings.players.iter().position(|player| player.name == name)
+    }
+
+    /// How many games a player has played.
+    pub fn games(&self, player: usize) -> u64 {
+        self.standings.total(player).games()
+    }
+
+    /// The score of one player against another, in [0, 1].
+    pub fn score(&self, one: usize, other: usize) -> f64 {
+        self.standings.between(one, other).score()
+    }
+
+    /// A player's rating.
+    pub fn rating(&self, player: usize) -> Rating {
         match &self.ratings {
             Some(ratings) => ratings.players[player],
             None => unreachable!("who is in the standings has a rating"),

@@ -1,0 +1,74 @@
+//! The table of the documents' other systems.
+
+use std::fmt::Write;
+
+use super::rival_results::RivalResults;
+use super::strength::{Strength, header};
+use crate::grouped::grouped;
+
+/// What the games' players are called that rivals are set against.
+const AZIMUTH: [&str; 2] = ["Azimuth beam", "Azimuth selective"];
+
+/// Kendall's tau as the documents report it (004, section 4.2).
+const REPORTED: [(&str, f64); 4] =
+    [("policy", 0.508), ("twohead", 0.476), ("value", 0.7435), ("nnue", 0.0273)];
+
+/// Training, size, tau, speed and strength of each rival, the strongest first.
+pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>) -> String {
+    let mut text = header(&[
+        "rival",
+        "learned from",
+        "in",
+        "numbers",
+        "tau",
+        "document's",
+        "positions/s",
+        "Elo",
+        "95% interval",
+        "games",
+        "against the beam",
+        "against selective",
+    ]);
+    let elo = |rival: &RivalResults| {
+        strength.player(&rival.rival).map_or(f64::MIN, |player| strength.rating(player).elo)
+    };
+    let mut rivals: Vec<&RivalResults> = rivals.iter().collect();
+    rivals.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
+    for rival in rivals {
+        let RivalResults { rival: name, tau, per_second, parameters, examples, seconds } = rival;
+        let reported = REPORTED.iter().find(|(known, _)| known == name);
+        let reported = reported.map_or(String::new(), |(_, tau)| format!("{tau}"));
+        let learned = match examples {
+            0 => [String::new(), String::new(), String::new()],
+            _ => [
+                format!("{} examples", grouped(*examples)),
+                format!("{:.0} min", seconds / 60.0),
+                grouped(*parameters),
+            ],
+        };
+        let _ = write!(
+            text,
+            "| {name} | {} | {tau:.3} | {reported} | {} |",
+            learned.join(" | "),
+            grouped(per_second.round() as u64)
+        );
+        let Some(player) = strength.player(name) else {
+            text.push_str(" | | | | |\n");
+            continue;
+        };
+        let rating = strength.rating(player);
+        let games = strength.games(player);
+        let _ = write!(
+            text,
+            " {:.0} | {:.0} to {:.0} | {games} |",
+            rating.elo, rating.low, rating.high
+        );
+        for azimuth in AZIMUTH {
+            let score = strength.player(azimuth).map(|other| strength.score(player, other));
+            let score = score.map_or(String::new(), |score| format!("{:.1}%", score * 100.0));
+            let _ = write!(text, " {score} |");
+        }
+        text.push('\n');
+    }
+    text
+}
