@@ -1,7 +1,7 @@
 //! The built `azimuth-rivals`, as a user runs it: every rival learns, resumes, plays and is measured.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -14,7 +14,10 @@ const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 /// The rivals that learn, with sizes that learn in seconds.
 const LEARNERS: [(&str, &str); 7] = [
     ("deepchess", "--size encoder=[128,32] --size comparator=[32] --steps 150 --batch 256"),
-    ("qlearning", "--size channels=[8,8,8] --size hidden=32 --steps 120 --batch 64 --learning-rate 0.003"),
+    (
+        "qlearning",
+        "--size channels=[8,8,8] --size hidden=32 --steps 120 --batch 64 --learning-rate 0.003",
+    ),
     ("diffusion", "--size width=16 --size layers=1 --size heads=2 --steps 40 --batch 8"),
     ("policy", "--size blocks=1 --size channels=8 --steps 60 --batch 32"),
     ("twohead", "--size blocks=1 --size channels=8 --steps 60 --batch 32"),
@@ -152,7 +155,7 @@ fn what_is_wrong_is_one_clear_line_and_overwrites_nothing() -> Result<()> {
     let kept = file("kept.safetensors");
     fs::write(&kept, "kept")?;
     let [truncated, unlabelled, kept_text, of_value] =
-        [&truncated, &unlabelled, &kept, &PathBuf::from(shipped("value"))].map(|path| text(path));
+        [&truncated, &unlabelled, &kept, &shipped("value")].map(|path| text(path));
     let train = |rest: &[&'static str]| -> Vec<String> {
         let begin = ["train", "value", "--preset", "small", "--out", &kept_text, "--data"];
         begin
