@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use azimuth::position::Position;
-use azimuth::search::{Control, Explanation, Planner, Report, RootMoves, Value, terminal_value};
+use azimuth::search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 use cozy_chess::Move;
 
 /// Ranks the moves of positions.
@@ -55,10 +55,4 @@ impl<R: RanksMoves> Planner for MoveRanking<R> {
             None => self.0.value(position),
         }
     }
-
-    fn explain(&mut self, _plies: u32) -> Result<Option<Explanation>> {
-        Ok(None)
-    }
-
-    fn new_game(&mut self) {}
 }

@@ -311,7 +311,7 @@ fn a_choice_is_explained_by_either_planner() -> Result<()> {
     let mut session = session()?;
     session.send("position startpos")?;
     let refused = session.answer("explain", "info string")?;
-    assert!(refused.contains("nothing has been searched"), "{refused}");
+    assert!(refused.contains("no search to explain"), "{refused}");
     for (planner, looked_at) in [("beam", 3), ("selective", 20)] {
         session.send(&format!("setoption name Planner value {planner}"))?;
         let best = session.answer("go depth 4", "bestmove")?;

@@ -32,9 +32,11 @@ pub trait Planner: Send {
     fn evaluate(&mut self, position: &Position) -> Result<Value>;
 
     /// What became of every root move in the last search, and of the replies to those that were looked at, `plies` plies
-    /// in all; `None` before the first search.
-    fn explain(&mut self, plies: u32) -> Result<Option<Explanation>>;
+    /// in all; `None` before the first search, and of a planner that keeps nothing of its searches.
+    fn explain(&mut self, _plies: u32) -> Result<Option<Explanation>> {
+        Ok(None)
+    }
 
     /// Forgets what earlier searches learned.
-    fn new_game(&mut self);
+    fn new_game(&mut self) {}
 }

@@ -79,7 +79,7 @@ impl Engine {
             Command::Explain => {
                 self.await_idle("explain")?;
                 let explanation = self.program.explain()?;
-                let explanation = explanation.context("explain: nothing has been searched yet")?;
+                let explanation = explanation.context("explain: there is no search to explain")?;
                 self.output.say(&display::explanation(&explanation, self.options.chess960));
             }
             Command::Help => {

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use azimuth::position::Position;
 use azimuth::search::{
-    Control, Deepening, Explanation, Planner, Report, RootMoves, Value, deepen, terminal_value,
+    Control, Deepening, Planner, Report, RootMoves, Value, deepen, terminal_value,
 };
 use cozy_chess::{Board, Move};
 
@@ -59,12 +59,6 @@ impl<J: Judge> Planner for AlphaBeta<J> {
         let leaf = self.judge.leaf(board)?;
         Worth::Leaf(leaf).value(board.side_to_move(), &mut self.judge)
     }
-
-    fn explain(&mut self, _plies: u32) -> Result<Option<Explanation>> {
-        Ok(None)
-    }
-
-    fn new_game(&mut self) {}
 }
 
 struct Iterations<'a, J: Judge> {

@@ -45,17 +45,7 @@ impl<'a, J: Judge> Search<'a, J> {
         found
     }
 
-    /// A node that is not over; `window` has what Black and what White has already.
-    fn node(
-        &mut self,
-        board: &Board,
-        depth: u32,
-        ply: u32,
-        window: [Option<Worth<J::Leaf>>; 2],
-    ) -> Result<Option<Found<J::Leaf>>> {
-        self.best_of(board, legal_moves(board), depth, ply, window)
-    }
-
+    /// The best of `moves` at a node that is not over; `window` has what White and what Black has already.
     fn best_of(
         &mut self,
         board: &Board,
@@ -124,7 +114,8 @@ impl<'a, J: Judge> Search<'a, J> {
                 Some(value) => (Worth::certain(value, child.side_to_move()), Vec::new()),
                 None => {
                     self.judge.enter(Some(board), &child);
-                    let found = self.node(&child, depth - 1, ply + 1, window.clone());
+                    let moves = legal_moves(&child);
+                    let found = self.best_of(&child, moves, depth - 1, ply + 1, window.clone());
                     self.judge.leave();
                     let Some(found) = found? else { return Ok(None) };
                     found

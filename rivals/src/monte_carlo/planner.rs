@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use azimuth::position::Position;
-use azimuth::search::{Control, Explanation, Planner, Report, RootMoves, Value, terminal_value};
+use azimuth::search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 
 use super::PolicyValue;
 use super::tree::Tree;
@@ -64,12 +64,6 @@ impl<N: PolicyValue> Planner for MonteCarlo<N> {
         let assessed = self.0.assess(&[position])?;
         Ok(Value::estimate(assessed.first().context("the network says nothing")?.value))
     }
-
-    fn explain(&mut self, _plies: u32) -> Result<Option<Explanation>> {
-        Ok(None)
-    }
-
-    fn new_game(&mut self) {}
 }
 
 /// A line for each of as many root moves as were asked for.
