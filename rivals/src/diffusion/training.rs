@@ -19,8 +19,8 @@ const DOCUMENT: (DiffusionConfig, Plan) = (
 );
 
 const SMALL: (DiffusionConfig, Plan) = (
-    DiffusionConfig { horizon: 2, timesteps: 8, width: 64, layers: 2, heads: 4 },
-    Plan { batch: 32, steps: 3_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
+    DiffusionConfig { horizon: 2, timesteps: 8, width: 64, layers: 2, heads: 2 },
+    Plan { batch: 32, steps: 7_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
 /// Sequences that metrics are measured on.
