@@ -13,7 +13,7 @@ const EXPLORATION: f32 = 1.0;
 /// A tree of simulations.
 pub struct Tree {
     root: Position,
-    /// The root's moves that may be chosen.
+    /// The root first.
     nodes: Vec<Node>,
 }
 
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn visits_and_signs_on_a_tree_worked_out_by_hand() -> anyhow::Result<()> {
-        // White has three moves of its king; none ends the game.
+        // White has two moves of its king, one of which ends the game.
         let root = Position::from_fen("7k/8/8/8/8/8/p7/K7 w - - 0 1")?;
         let moves = azimuth::position::legal_moves(root.board());
         assert_eq!(moves.len(), 2, "Kxa2 and Kb2");

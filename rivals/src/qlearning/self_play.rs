@@ -1,7 +1,7 @@
 //! Games against itself by epsilon-greedy moves, and what is remembered of them.
 
 use anyhow::Result;
-use azimuth::position::{Position, board_after, legal_moves};
+use azimuth::position::{Position, board_after};
 use azimuth::search::{Value, terminal_value};
 use cozy_chess::{Board, Color, File, Move, Square};
 use rand::seq::IndexedRandom;
@@ -60,10 +60,9 @@ impl SelfPlay {
         let boards: Vec<&Board> = self.games.iter().map(|game| game.position.board()).collect();
         let values = network.legal_values(&boards)?;
         for (game, values) in self.games.iter_mut().zip(values) {
-            let any = legal_moves(game.position.board());
-            let greedy = if rng.random::<f64>() < epsilon { None } else { largest(&values) };
-            let mv = greedy.map(|(mv, _)| mv).or_else(|| any.choose(rng).copied());
-            let Some(mv) = mv else { continue };
+            let any = rng.random::<f64>() < epsilon;
+            let chosen = if any { values.choose(rng).copied() } else { largest(&values) };
+            let Some((mv, _)) = chosen else { continue };
             if game.play(mv) {
                 self.episodes += 1;
                 for transition in std::mem::take(game).so_far {
