@@ -9,6 +9,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::{binary, root, text};
 
+/// A run's first parameters come from its seed. From some, networks as small as these start no worse than they can get
+/// from so few games; from this one all seven have far to go.
+const SEED: &str = "8";
+
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 /// The rivals that learn, with sizes that learn in seconds.
@@ -34,7 +38,8 @@ fn rivals(arguments: &[&str]) -> Result<Output> {
 
 fn train(rival: &str, options: &str, out: &Path) -> Result<Vec<String>> {
     let out = text(out);
-    let mut arguments = vec!["train", rival, "--preset", "small", "--data", GAMES, "--out", &out];
+    let mut arguments =
+        vec!["train", rival, "--preset", "small", "--data", GAMES, "--out", &out, "--seed", SEED];
     arguments.extend(options.split(' '));
     Ok(arguments.into_iter().map(str::to_owned).collect())
 }

@@ -1,13 +1,13 @@
 //! All that is learned in a run, and by whom.
 
 use anyhow::Result;
-use candle_core::{DType, Device};
 use candle_nn::{VarBuilder, VarMap};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::checkpoint;
+use super::first_parameters::first_parameters;
 use super::learner::Plan;
 use super::options::TrainOptions;
 use crate::studies::Studies;
@@ -25,6 +25,8 @@ pub struct Lesson<C> {
     pub studies: Studies,
     /// What it learns.
     pub parameters: VarMap,
+    /// What its first parameters are drawn from.
+    seed: u64,
     /// Brings the parameters into the form in which they play.
     pub finish: fn(Weights) -> Result<Weights>,
 }
@@ -43,13 +45,14 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
             plan: options.plan(document.1, small.1),
             studies: Studies::read(&options.data)?,
             parameters: VarMap::new(),
+            seed: options.seed,
             finish: Ok,
         })
     }
 
     /// Where a network takes its parameters from.
     pub fn vb(&self) -> VarBuilder<'static> {
-        VarBuilder::from_varmap(&self.parameters, DType::F32, &Device::Cpu)
+        first_parameters(&self.parameters, self.seed)
     }
 
     /// With parameters that play in another form than they learn.
@@ -58,8 +61,8 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     }
 
     /// All that makes a run what it is.
-    pub fn describe(&self, seed: u64) -> Result<String> {
-        let Self { rival, config, plan, studies, .. } = self;
+    pub fn describe(&self) -> Result<String> {
+        let Self { rival, config, plan, studies, seed, .. } = self;
         Ok(serde_json::to_string(&json!({
             "rival": rival,
             "config": config,
@@ -73,13 +76,8 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     }
 
     /// What was learned, after so many seconds, with the last metrics.
-    pub fn weights(
-        &self,
-        seed: u64,
-        seconds: f64,
-        metrics: &[(&'static str, f64)],
-    ) -> Result<Weights> {
-        let mut training: Value = serde_json::from_str(&self.describe(seed)?)?;
+    pub fn weights(&self, seconds: f64, metrics: &[(&'static str, f64)]) -> Result<Weights> {
+        let mut training: Value = serde_json::from_str(&self.describe()?)?;
         training["seconds"] = seconds.round().into();
         training["trainer"] = concat!("azimuth-rivals ", env!("CARGO_PKG_VERSION")).into();
         let metadata = Metadata {

@@ -1,6 +1,7 @@
 //! How a rival is trained: what all of them share.
 
 mod checkpoint;
+mod first_parameters;
 mod learner;
 mod lesson;
 mod log;

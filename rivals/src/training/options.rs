@@ -45,7 +45,7 @@ pub struct TrainOptions {
     /// Time between two checkpoints.
     #[arg(long, default_value = "2m")]
     pub checkpoint_every: humantime::Duration,
-    /// Which examples, and in which order.
+    /// The first parameters, and which examples in which order.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }

@@ -35,7 +35,7 @@ pub fn train<C: Serialize + DeserializeOwned>(
 ) -> Result<()> {
     let plan = lesson.plan;
     let checkpoint = options.out.with_extension("checkpoint");
-    let run = lesson.describe(options.seed)?;
+    let run = lesson.describe()?;
     let before = checkpoint::take_up(&checkpoint, &run, &mut lesson.parameters.clone())?;
     let mut log = Log::open(&options.out.with_extension("jsonl"), before)?;
     let settings = ParamsAdamW { weight_decay: plan.weight_decay, ..ParamsAdamW::default() };
@@ -81,7 +81,7 @@ pub fn train<C: Serialize + DeserializeOwned>(
         // All steps were done before.
         metrics = learner.measure()?;
     }
-    let weights = lesson.weights(options.seed, so_far(), &metrics)?;
+    let weights = lesson.weights(so_far(), &metrics)?;
     (lesson.finish)(weights)?.write(&options.out)?;
     if checkpoint.exists() {
         std::fs::remove_file(&checkpoint).context("checkpoint")?;
