@@ -33,7 +33,7 @@ mod tests {
     use cozy_chess::{Square, get_pawn_attacks};
 
     use super::*;
-    use crate::uci::BENCH_POSITIONS;
+    use crate::bench_positions::BENCH_POSITIONS;
 
     #[test]
     fn every_square_is_attacked_that_some_piece_attacks() {

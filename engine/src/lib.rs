@@ -8,6 +8,7 @@
 
 mod attacked_squares;
 pub mod axis;
+pub mod bench_positions;
 mod check_squares;
 pub mod command_line;
 pub mod encoder;

@@ -53,14 +53,19 @@ fn sparse_weights() -> Result<(Weights, azimuth::encoder::sparse::SparseConfig)>
 #[test]
 fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
     let (weights, config) = sparse_weights()?;
-    let inputs = Inputs::Features(FeatureBatch::of(config.features, &positions()));
-    let encode = |kernels: Kernels| -> Result<Vec<f32>> {
-        let encoder = QuantisedEncoder::new(&config, &weights.parameters)?;
-        encoder.with_kernels(kernels).encode(&inputs)
-    };
-    let expected = encode(Kernels::Portable)?;
-    for kernels in Kernels::available() {
-        assert_eq!(encode(kernels)?, expected, "{kernels:?}");
+    // As wide as no weights are yet: more groups of activations than the kernels look at together.
+    let wide = SparseConfig { accumulator: 768, ..config.clone() };
+    let made_up = made_up(&wide)?;
+    for (config, parameters) in [(config, &weights.parameters), (wide, &made_up)] {
+        let inputs = Inputs::Features(FeatureBatch::of(config.features, &positions()));
+        let encode = |kernels: Kernels| -> Result<Vec<f32>> {
+            let encoder = QuantisedEncoder::new(&config, parameters)?;
+            encoder.with_kernels(kernels).encode(&inputs)
+        };
+        let expected = encode(Kernels::Portable)?;
+        for kernels in Kernels::available() {
+            assert_eq!(encode(kernels)?, expected, "{kernels:?}");
+        }
     }
     Ok(())
 }

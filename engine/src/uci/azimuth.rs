@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::bench::{BENCH_POSITIONS, BENCH_RESOURCES, bench};
+use super::bench::{BENCH_RESOURCES, bench};
 use super::display;
 use super::limited_strength::{LIMITED_DEPTH, noise_of_elo};
 use super::options::Options;
 use super::output::Output;
 use super::program::Program;
 use super::workers::Workers;
+use crate::bench_positions::BENCH_POSITIONS;
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 use crate::search::{

@@ -23,7 +23,6 @@ use std::io::{BufRead, Read, Write};
 use anyhow::Result;
 
 use azimuth::Azimuth;
-pub use bench::BENCH_POSITIONS;
 pub use command::Go;
 use command::{Command, parse};
 pub use display::board as display_board;

@@ -14,6 +14,7 @@ mod kernels;
 mod middle_layer;
 mod network;
 pub mod quantised;
+mod unit_order;
 
 pub use config::{HIDDEN, SparseConfig};
 pub use network::SparseNetwork;

@@ -12,6 +12,7 @@ use super::direction::{HeadAlong, SMALLEST_SQUARE};
 use super::features::{FeatureBatch, FeatureSet, Features};
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
 use super::middle_layer::{MiddleLayer, by_input};
+use super::unit_order::{by_activity, reorder};
 use crate::axis::Axis;
 use crate::encoder::parameters::Parameters;
 use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective, Scores};
@@ -62,7 +63,22 @@ impl QuantisedEncoder {
             quantised.extend(values.iter().map(|value| (value * one).round() as i16));
             Ok(quantised)
         };
-        let hidden = parameters.values("hidden.weight")?;
+        let mut sums = Sums {
+            table: quantise_sums("features.weight")?,
+            bias: quantise_sums("features.bias")?,
+        };
+        let most = largest_sum(config.features, &sums);
+        ensure!(
+            most <= i32::from(i16::MAX),
+            "feature sums may reach {most} of {}: the rows of features.weight are too large for 16 bits",
+            i16::MAX
+        );
+        let kernels = Kernels::available()[0];
+        let order = by_activity(kernels, config.features, &sums);
+        reorder(&mut sums.table, &order);
+        reorder(&mut sums.bias, &order);
+        let mut hidden = parameters.values("hidden.weight")?;
+        reorder(&mut hidden, &order);
         let hidden_bias = parameters.values("hidden.bias")?;
         let middle = match config.middle_layers {
             0 => [Vec::new(), Vec::new()],
@@ -83,18 +99,8 @@ impl QuantisedEncoder {
                 part(&projection_bias, head),
             )
         });
-        let sums = Sums {
-            table: quantise_sums("features.weight")?,
-            bias: quantise_sums("features.bias")?,
-        };
-        let most = largest_sum(config.features, &sums);
-        ensure!(
-            most <= i32::from(i16::MAX),
-            "feature sums may reach {most} of {}: the rows of features.weight are too large for 16 bits",
-            i16::MAX
-        );
         Ok(Self {
-            kernels: Kernels::available()[0],
+            kernels,
             config: config.clone(),
             heads: Arc::new(heads.collect()),
             accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),

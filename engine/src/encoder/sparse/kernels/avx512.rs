@@ -74,27 +74,66 @@ pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
     differing
 }
 
+/// Groups of four activations that are multiplied together.
+const GROUP: usize = 4;
+
+/// Writes the numbers of the groups in which an activation is not zero, and returns how many there are. Most are zero,
+/// as most sums are negative.
+///
 /// # Safety
-/// AVX-512 F and VNNI; there are HIDDEN weights for every activation.
+/// AVX-512 F; the activations are a whole number of registers, and `groups` has room for as many numbers as there are
+/// groups.
+#[target_feature(enable = "avx512f")]
+unsafe fn active_groups(activations: &[u8], groups: &mut [u32]) -> usize {
+    const GROUPS: usize = 64 / GROUP;
+    let first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let mut count = 0;
+    for (register, chunk) in activations.chunks_exact(64).enumerate() {
+        // SAFETY: the chunk is as wide as the register; no more than all groups of the registers so far have been
+        // written, and there is room for those of this one.
+        unsafe {
+            let values = _mm512_loadu_si512(chunk.as_ptr().cast());
+            let active = _mm512_test_epi32_mask(values, values);
+            let numbers = _mm512_add_epi32(first, _mm512_set1_epi32((register * GROUPS) as i32));
+            let packed = _mm512_maskz_compress_epi32(active, numbers);
+            _mm512_storeu_si512(groups.as_mut_ptr().add(count).cast(), packed);
+            count += active.count_ones() as usize;
+        }
+    }
+    count
+}
+
+/// # Safety
+/// AVX-512 F and VNNI; there are HIDDEN weights for every activation, and activations for a whole number of registers.
 #[target_feature(enable = "avx512f,avx512vnni")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 16;
+    /// Groups looked at together.
+    const BLOCK: usize = 256;
     let mut sums = [[_mm512_setzero_si512(); OUT]; CHAINS];
-    for (block, inputs) in activations.chunks_exact(4 * CHAINS).enumerate() {
-        for (chain, sums) in sums.iter_mut().enumerate() {
-            let inputs = &inputs[4 * chain..4 * chain + 4];
-            let inputs = i32::from_le_bytes([inputs[0], inputs[1], inputs[2], inputs[3]]);
-            let inputs = _mm512_set1_epi32(inputs);
-            let group = block * CHAINS + chain;
-            for (index, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: a group has 4 x HIDDEN weights.
-                let weights = unsafe {
-                    let weights = hidden.as_ptr().add(group * 4 * HIDDEN + index * 64);
-                    _mm512_loadu_si512(weights.cast())
-                };
-                *sum = _mm512_dpbusd_epi32(*sum, inputs, weights);
+    let mut groups = [0; BLOCK];
+    for (block, activations) in activations.chunks(BLOCK * GROUP).enumerate() {
+        let hidden = &hidden[block * BLOCK * GROUP * HIDDEN..];
+        let add = |sums: &mut [__m512i; OUT], group: u32| {
+            let group = group as usize;
+            // SAFETY: a group is inside the block, and has GROUP x HIDDEN weights.
+            unsafe {
+                let inputs = activations.as_ptr().add(group * GROUP).cast::<i32>();
+                let inputs = _mm512_set1_epi32(inputs.read_unaligned());
+                for (index, sum) in sums.iter_mut().enumerate() {
+                    let weights = hidden.as_ptr().add(group * GROUP * HIDDEN + index * 64);
+                    let weights = _mm512_loadu_si512(weights.cast());
+                    *sum = _mm512_dpbusd_epi32(*sum, inputs, weights);
+                }
             }
+        };
+        // SAFETY: a block has no more groups than there is room for.
+        let active = unsafe { active_groups(activations, &mut groups) };
+        let (together, rest) = groups[..active].as_chunks::<CHAINS>();
+        for groups in together {
+            sums.iter_mut().zip(groups).for_each(|(sums, &group)| add(sums, group));
         }
+        sums.iter_mut().zip(rest).for_each(|(sums, &group)| add(sums, group));
     }
     let mut products = [0; HIDDEN];
     for (index, products) in products.chunks_exact_mut(16).enumerate() {
