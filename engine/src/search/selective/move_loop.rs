@@ -5,13 +5,12 @@ use cozy_chess::{Board, Move};
 
 use super::candidate::CandidateMove;
 use super::history::{QuietContext, QuietMove};
-use super::move_picker::{self, OrderingHints, ScoredMove};
+use super::move_picker::{Kind, MovePicker, OrderingHints, ScoredMove};
 use super::node::{Node, NodeInfo};
 use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_decisive, is_loss, mated_in, to_value};
 use super::singular::Singularity;
 use super::thread::{RootLine, SearchThread};
-use super::transposition_table::Entry;
 use crate::check_squares::CheckSquares;
 use crate::placement::Placement;
 use crate::position::{board_after, has_non_pawn_material};
@@ -40,38 +39,20 @@ impl SearchThread<'_> {
         node: Node,
         info: &NodeInfo,
     ) -> Result<Score> {
-        let mut moves = std::mem::take(&mut self.stack[node.ply].moves);
-        let mut failed = std::mem::take(&mut self.stack[node.ply].failed);
+        let table_move = info.entry.and_then(|entry| entry.mv);
+        let here = &mut self.stack[node.ply];
+        let mut picker = MovePicker::new(Kind::Any, table_move, &mut here.moves);
+        let mut failed = std::mem::take(&mut here.failed);
         failed.clear();
-        let placement = Placement::of(board);
-        let exchange = StaticExchange::new(&placement);
-        self.score_moves(board, node, info, &exchange, &mut moves);
-        let score = self.search_in_order(board, node, info, &exchange, &mut moves, &mut failed);
-        self.stack[node.ply].moves = moves;
+        let score = self.search_in_order(board, node, info, &mut picker, &mut failed);
+        self.stack[node.ply].moves = picker.into_memory();
         self.stack[node.ply].failed = failed;
         score
     }
 
-    /// Generates the legal moves, and scores them for the move picker.
-    fn score_moves(
-        &self,
-        board: &Board,
-        node: Node,
-        info: &NodeInfo,
-        exchange: &StaticExchange<'_>,
-        moves: &mut Vec<ScoredMove>,
-    ) {
-        move_picker::generate(board, false, moves);
-        if node.ply == 0 {
-            moves.retain(|scored| self.root_moves.contains(&scored.mv));
-        }
-        move_picker::score(board, exchange, moves, &self.ordering_hints(node.ply, info.entry));
-    }
-
-    pub(super) fn ordering_hints(&self, ply: usize, entry: Option<Entry>) -> OrderingHints<'_> {
+    pub(super) fn ordering_hints(&self, ply: usize) -> OrderingHints<'_> {
         let history = self.has(Part::History);
         OrderingHints {
-            table_move: entry.and_then(|entry| entry.mv),
             killers: if history { self.stack[ply].killers } else { [None; 2] },
             history: history.then_some(&self.data.history),
             context: self.quiet_context(ply),
@@ -84,11 +65,12 @@ impl SearchThread<'_> {
         board: &Board,
         node: Node,
         info: &NodeInfo,
-        exchange: &StaticExchange<'_>,
-        moves: &mut [ScoredMove],
+        picker: &mut MovePicker,
         failed: &mut Vec<ScoredMove>,
     ) -> Result<Score> {
         let ply = node.ply;
+        let placement = Placement::of(board);
+        let exchange = StaticExchange::new(&placement);
         let excluded_move = self.stack[ply].excluded_move;
         let context = self.quiet_context(ply);
         let check_squares = CheckSquares::new(board);
@@ -102,17 +84,17 @@ impl SearchThread<'_> {
             move_count: 0,
             quiet_count: 0,
         };
-        for place in 0..moves.len() {
-            let Some(scored) = move_picker::pick(moves, place) else { break };
+        while let Some(scored) = picker.next(board, &exchange, || self.ordering_hints(ply)) {
             let mv = scored.mv;
-            if excluded_move == Some(mv) {
+            let is_root_move = ply > 0 || self.root_moves.contains(&mv);
+            if excluded_move == Some(mv) || !is_root_move {
                 continue;
             }
             let gives_check = check_squares.gives_check(board, mv);
             let candidate = self.candidate(board, scored, gives_check, context, &best);
             let here = Node { alpha: best.alpha, ..node };
             let prunable = may_prune && !is_loss(best.score);
-            if prunable && self.prunes_move(here, info, &candidate, exchange) {
+            if prunable && self.prunes_move(here, info, &candidate, &exchange) {
                 continue;
             }
             let extension = match self.singularity(board, node, info, mv)? {

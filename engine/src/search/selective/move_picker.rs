@@ -1,6 +1,7 @@
-//! The move picker: the legal moves of a position, the most promising first.
+//! The move picker: the legal moves of a position, the most promising first. Most nodes end by the table's move or by a
+//! capture, so that moves are generated, and quiet ones scored, only when their turn comes.
 
-use cozy_chess::{Board, Move, Piece};
+use cozy_chess::{BitBoard, Board, Move, Piece};
 
 use super::history::{History, QuietContext, QuietMove};
 use super::parameters::Parameters;
@@ -12,6 +13,9 @@ const TABLE_MOVE: i32 = 1 << 30;
 const GOOD_CAPTURE: i32 = 1 << 24;
 const KILLER: i32 = 1 << 20;
 const BAD_CAPTURE: i32 = -(1 << 24);
+
+/// A quiet move that has no score yet: its turn comes after the captures that lose nothing.
+const UNSCORED: i32 = KILLER * 4;
 
 /// What a pawn's worth of a victim counts beside a capture's history.
 const VICTIM_WEIGHT: i32 = 4096;
@@ -35,26 +39,161 @@ impl ScoredMove {
 
 /// What is known that orders moves.
 pub(super) struct OrderingHints<'a> {
-    pub(super) table_move: Option<Move>,
     pub(super) killers: [Option<Move>; 2],
     pub(super) history: Option<&'a History>,
     pub(super) context: QuietContext,
     pub(super) parameters: &'a Parameters,
 }
 
-/// Fills `moves` with the legal moves, or only with captures and queenings.
-pub(super) fn generate(board: &Board, captures_only: bool, moves: &mut Vec<ScoredMove>) {
-    moves.clear();
-    board.generate_moves(|piece_moves| {
-        for mv in piece_moves {
-            let is_quiet = is_quiet(board, mv);
-            let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
-            if !captures_only || !is_quiet && !underpromotes {
-                moves.push(ScoredMove { mv, is_quiet, score: 0 });
+/// Which moves of a position are picked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The legal ones.
+    Any,
+    /// Captures and queenings.
+    Captures,
+}
+
+/// What a picker has done so far.
+#[derive(PartialEq, Eq)]
+enum Stage {
+    Nothing,
+    /// The table's move had its turn.
+    TableMove,
+    /// The other moves are there, and the captures among them scored.
+    Captures,
+    /// All are scored.
+    Quiets,
+}
+
+/// The moves of one position.
+pub(super) struct MovePicker {
+    kind: Kind,
+    table_move: Option<Move>,
+    stage: Stage,
+    moves: Vec<ScoredMove>,
+    /// Moves of the list that were picked.
+    picked: usize,
+}
+
+impl MovePicker {
+    /// The moves of a kind, that of the transposition table first; `memory` is where they will stand.
+    pub(super) fn new(kind: Kind, table_move: Option<Move>, memory: &mut Vec<ScoredMove>) -> Self {
+        let mut moves = std::mem::take(memory);
+        moves.clear();
+        Self { kind, table_move, stage: Stage::Nothing, moves, picked: 0 }
+    }
+
+    /// The memory for the next picker.
+    pub(super) fn into_memory(self) -> Vec<ScoredMove> {
+        self.moves
+    }
+
+    /// The most promising of the moves that are left.
+    pub(super) fn next<'h>(
+        &mut self,
+        board: &Board,
+        exchange: &StaticExchange<'_>,
+        hints: impl Fn() -> OrderingHints<'h>,
+    ) -> Option<ScoredMove> {
+        if self.stage == Stage::Nothing {
+            self.stage = Stage::TableMove;
+            if let Some(mv) = self.table_move {
+                let is_quiet = is_quiet(board, mv);
+                if self.is_of_kind(mv, is_quiet) && board.is_legal(mv) {
+                    return Some(ScoredMove { mv, is_quiet, score: TABLE_MOVE });
+                }
             }
         }
-        false
-    });
+        if self.stage == Stage::TableMove {
+            self.stage = Stage::Captures;
+            self.generate(board);
+            self.score_captures(board, exchange, &hints());
+        }
+        let best = self.pick()?;
+        if !best.is_quiet || self.stage == Stage::Quiets {
+            return Some(best);
+        }
+        self.stage = Stage::Quiets;
+        self.picked -= 1;
+        self.score_quiets(board, &hints());
+        self.pick()
+    }
+
+    fn is_of_kind(&self, mv: Move, is_quiet: bool) -> bool {
+        let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
+        self.kind == Kind::Any || !is_quiet && !underpromotes
+    }
+
+    /// Lists the moves, but for the table's.
+    fn generate(&mut self, board: &Board) {
+        let targets = match self.kind {
+            Kind::Any => BitBoard::FULL,
+            Kind::Captures => board.colors(!board.side_to_move()),
+        };
+        board.generate_moves(|mut piece_moves| {
+            // Pawns capture en passant and are promoted on empty squares.
+            if piece_moves.piece != Piece::Pawn {
+                piece_moves.to &= targets;
+            }
+            for mv in piece_moves {
+                let is_quiet = is_quiet(board, mv);
+                if self.table_move != Some(mv) && self.is_of_kind(mv, is_quiet) {
+                    self.moves.push(ScoredMove { mv, is_quiet, score: UNSCORED });
+                }
+            }
+            false
+        });
+    }
+
+    fn score_captures(
+        &mut self,
+        board: &Board,
+        exchange: &StaticExchange<'_>,
+        hints: &OrderingHints<'_>,
+    ) {
+        for scored in self.moves.iter_mut().filter(|scored| !scored.is_quiet) {
+            let mv = scored.mv;
+            let victim = piece_value(board.piece_on(mv.to)).max(1);
+            let won = victim + piece_value(mv.promotion);
+            let history = hints.history.map_or(0, |history| history.of_capture(board, mv));
+            // Who captures something dearer loses nothing.
+            let safe = mv.promotion.is_none() && victim >= piece_value(board.piece_on(mv.from));
+            let loses = !safe && exchange.see_of_move(mv) < 0;
+            let class = if loses { BAD_CAPTURE } else { GOOD_CAPTURE };
+            scored.score = won * VICTIM_WEIGHT + history + class;
+        }
+    }
+
+    fn score_quiets(&mut self, board: &Board, hints: &OrderingHints<'_>) {
+        let left = &mut self.moves[self.picked..];
+        for scored in left.iter_mut().filter(|scored| scored.is_quiet) {
+            let mv = scored.mv;
+            let killer = hints.killers.iter().position(|killer| *killer == Some(mv));
+            scored.score = match (killer, hints.history) {
+                (Some(place), _) => KILLER * 2 - place as i32,
+                (None, Some(history)) => {
+                    history.of_quiet(QuietMove::new(board, mv, hints.context), hints.parameters)
+                }
+                (None, None) => 0,
+            };
+        }
+    }
+
+    /// Takes the move with the highest score from those that are left.
+    fn pick(&mut self) -> Option<ScoredMove> {
+        let left = &mut self.moves[self.picked..];
+        let mut best = 0;
+        let mut score = left.first()?.score;
+        for (place, scored) in left.iter().enumerate().skip(1) {
+            if scored.score > score {
+                (best, score) = (place, scored.score);
+            }
+        }
+        left.swap(0, best);
+        self.picked += 1;
+        Some(left[0])
+    }
 }
 
 /// Whether a legal move is neither a capture nor a promotion.
@@ -64,45 +203,81 @@ pub(super) fn is_quiet(board: &Board, mv: Move) -> bool {
     mv.promotion.is_none() && !captures
 }
 
-/// Scores every move, for [`pick`].
-pub(super) fn score(
-    board: &Board,
-    exchange: &StaticExchange<'_>,
-    moves: &mut [ScoredMove],
-    hints: &OrderingHints<'_>,
-) {
-    for scored in moves {
-        let mv = scored.mv;
-        scored.score = if hints.table_move == Some(mv) {
-            TABLE_MOVE
-        } else if !scored.is_quiet {
-            let victim = piece_value(board.piece_on(mv.to)).max(1);
-            let won = victim + piece_value(mv.promotion);
-            let history = hints.history.map_or(0, |history| history.of_capture(board, mv));
-            // Who captures something dearer loses nothing.
-            let safe = mv.promotion.is_none() && victim >= piece_value(board.piece_on(mv.from));
-            let loses = !safe && exchange.see_of_move(mv) < 0;
-            won * VICTIM_WEIGHT + history + if loses { BAD_CAPTURE } else { GOOD_CAPTURE }
-        } else if let Some(place) = hints.killers.iter().position(|killer| *killer == Some(mv)) {
-            KILLER * 2 - place as i32
-        } else {
-            let quiet = |history: &History| {
-                history.of_quiet(QuietMove::new(board, mv, hints.context), hints.parameters)
-            };
-            hints.history.map_or(0, quiet)
-        };
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench_positions::BENCH_POSITIONS;
+    use crate::placement::Placement;
+    use crate::position::board_after;
 
-/// Brings the most promising of the moves from place `first` on there, and returns it.
-pub(super) fn pick(moves: &mut [ScoredMove], first: usize) -> Option<ScoredMove> {
-    let mut best = first;
-    let mut score = moves.get(first)?.score;
-    for (place, scored) in moves.iter().enumerate().skip(first + 1) {
-        if scored.score > score {
-            (best, score) = (place, scored.score);
+    /// The bench positions and those after every move.
+    fn boards() -> Vec<Board> {
+        let roots = BENCH_POSITIONS.iter().map(|fen| fen.parse::<Board>().expect("a position"));
+        let with_children = |root: Board| {
+            let children: Vec<Board> =
+                legal(&root).into_iter().map(|mv| board_after(&root, mv)).collect();
+            std::iter::once(root).chain(children)
+        };
+        roots.flat_map(with_children).collect()
+    }
+
+    fn legal(board: &Board) -> Vec<Move> {
+        let mut moves = Vec::new();
+        board.generate_moves(|piece_moves| {
+            moves.extend(piece_moves);
+            false
+        });
+        moves
+    }
+
+    fn picked(board: &Board, kind: Kind, table_move: Option<Move>) -> Vec<ScoredMove> {
+        let (history, parameters) = (History::new(), Parameters::default());
+        let placement = Placement::of(board);
+        let exchange = StaticExchange::new(&placement);
+        let mut picker = MovePicker::new(kind, table_move, &mut Vec::new());
+        let hints = || OrderingHints {
+            killers: [legal(board).last().copied(), None],
+            history: Some(&history),
+            context: QuietContext::default(),
+            parameters: &parameters,
+        };
+        std::iter::from_fn(|| picker.next(board, &exchange, hints)).collect()
+    }
+
+    fn sorted(moves: impl IntoIterator<Item = Move>) -> Vec<String> {
+        let mut moves: Vec<String> = moves.into_iter().map(|mv| mv.to_string()).collect();
+        moves.sort();
+        moves
+    }
+
+    #[test]
+    fn every_move_is_picked_once_and_the_most_promising_first() {
+        for board in boards() {
+            let legal = legal(&board);
+            for table_move in [None, legal.first().copied(), "a1a1".parse().ok()] {
+                let picked = picked(&board, Kind::Any, table_move);
+                assert_eq!(sorted(picked.iter().map(|scored| scored.mv)), sorted(legal.clone()));
+                assert!(picked.is_sorted_by(|before, after| before.score >= after.score));
+                if let Some(mv) = table_move.filter(|mv| legal.contains(mv)) {
+                    assert_eq!(picked[0].mv, mv);
+                }
+            }
         }
     }
-    moves.swap(first, best);
-    Some(moves[first])
+
+    #[test]
+    fn captures_are_those_among_all_moves() {
+        for board in boards() {
+            let legal = legal(&board);
+            let captures = legal.iter().copied().filter(|&mv| {
+                let promotes = mv.promotion.is_none_or(|piece| piece == Piece::Queen);
+                promotes && !is_quiet(&board, mv)
+            });
+            let captures = sorted(captures);
+            for table_move in [None, legal.last().copied()] {
+                let picked = picked(&board, Kind::Captures, table_move);
+                assert_eq!(sorted(picked.into_iter().map(|scored| scored.mv)), captures);
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use cozy_chess::Board;
 
-use super::move_picker;
+use super::move_picker::{Kind, MovePicker};
 use super::node::{Node, NodeInfo};
 use super::parameters::{PAWN_VALUE, PROBCUT_MIN_DEPTH, PROBCUT_REDUCTION};
 use super::parts::Part;
@@ -34,14 +34,12 @@ impl SearchThread<'_> {
         let Some(static_eval) = info.static_eval.filter(|_| worth_trying) else {
             return Ok(None);
         };
-        let mut moves = std::mem::take(&mut self.stack[ply].moves);
-        move_picker::generate(board, true, &mut moves);
+        let table_move = info.entry.and_then(|entry| entry.mv);
+        let mut picker = MovePicker::new(Kind::Captures, table_move, &mut self.stack[ply].moves);
         let placement = Placement::of(board);
         let exchange = StaticExchange::new(&placement);
-        move_picker::score(board, &exchange, &mut moves, &self.ordering_hints(ply, info.entry));
         let mut found = None;
-        for place in 0..moves.len() {
-            let Some(scored) = move_picker::pick(&mut moves, place) else { break };
+        while let Some(scored) = picker.next(board, &exchange, || self.ordering_hints(ply)) {
             let enough = static_eval + exchange.see_of_move(scored.mv) * PAWN_VALUE >= beta;
             if !enough || self.stack[ply].excluded_move == Some(scored.mv) {
                 continue;
@@ -69,7 +67,7 @@ impl SearchThread<'_> {
                 break;
             }
         }
-        self.stack[ply].moves = moves;
+        self.stack[ply].moves = picker.into_memory();
         let Some((mv, score)) = found else { return Ok(None) };
         let entry = Entry {
             mv: Some(mv),

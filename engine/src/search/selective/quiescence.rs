@@ -4,7 +4,7 @@
 use anyhow::Result;
 use cozy_chess::Board;
 
-use super::move_picker::{self, ScoredMove};
+use super::move_picker::{Kind, MovePicker, ScoredMove};
 use super::node::Node;
 use super::parameters::{PAWN_VALUE, QUIESCENCE_MAX_MOVES};
 use super::parts::Part;
@@ -59,18 +59,14 @@ impl SearchThread<'_> {
             return Ok(best_score);
         }
         node.alpha = node.alpha.max(best_score);
-        let mut moves = std::mem::take(&mut self.stack[ply].moves);
-        move_picker::generate(board, !in_check, &mut moves);
+        let kind = if in_check { Kind::Any } else { Kind::Captures };
+        let table_move = entry.and_then(|entry| entry.mv);
+        let mut picker = MovePicker::new(kind, table_move, &mut self.stack[ply].moves);
         let placement = Placement::of(board);
         let exchange = StaticExchange::new(&placement);
-        move_picker::score(board, &exchange, &mut moves, &self.ordering_hints(ply, entry));
-        if moves.is_empty() && in_check {
-            best_score = mated_in(ply);
-        }
         let mut best_move = None;
         let mut move_count = 0;
-        for place in 0..moves.len() {
-            let Some(scored) = move_picker::pick(&mut moves, place) else { break };
+        while let Some(scored) = picker.next(board, &exchange, || self.ordering_hints(ply)) {
             let futile = static_eval
                 .is_some_and(|eval| self.prunes_capture(board, &exchange, &scored, eval, node));
             if futile || in_check && self.prunes_evasion(&scored, best_score) {
@@ -102,7 +98,10 @@ impl SearchThread<'_> {
                 }
             }
         }
-        self.stack[ply].moves = moves;
+        self.stack[ply].moves = picker.into_memory();
+        if in_check && move_count == 0 {
+            best_score = mated_in(ply);
+        }
         if !self.stopped {
             if best_move.is_none() && static_eval == Some(best_score) {
                 self.stand_pat_on(board);
