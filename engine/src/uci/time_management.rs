@@ -21,7 +21,8 @@ const RESERVED_OVERHEADS: u32 = 6;
 const SOFT_SHARE: f64 = 0.6;
 
 /// No more than this part of a `movetime` is kept back: it is there to be used, and the next move brings another.
-const MOVETIME_KEPT_BACK: u32 = 10;
+/// (Stockfish keeps back nothing of it.)
+const MOVETIME_KEPT_BACK: u32 = 25;
 
 /// Time for this move, `overhead` already kept back; `None` where no clock runs.
 pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
@@ -102,7 +103,7 @@ mod tests {
             budget(go, Color::Black, Duration::from_millis(overhead)).map(|limit| limit.hard)
         };
         assert_eq!(end(&of(1000), 30), Some(Duration::from_millis(970)));
-        assert_eq!(end(&of(50), 30), Some(Duration::from_millis(45)));
+        assert_eq!(end(&of(50), 30), Some(Duration::from_millis(48)));
         assert_eq!(end(&of(50), 0), Some(Duration::from_millis(50)));
         assert_eq!(end(&of(0), 30), Some(Duration::ZERO));
         assert_eq!(end(&Go::default(), 20), None);
