@@ -6,8 +6,6 @@ use super::move_picker::ScoredMove;
 pub(super) struct CandidateMove {
     pub(super) scored: ScoredMove,
     pub(super) gives_check: bool,
-    /// How good the move was elsewhere, where it is quiet, or its history as a capture.
-    pub(super) history: i32,
     /// Its number among the moves that are searched, from 1 on.
     pub(super) move_count: i32,
     /// Quiet moves searched before it.

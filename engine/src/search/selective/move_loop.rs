@@ -4,7 +4,6 @@ use anyhow::Result;
 use cozy_chess::{Board, Move};
 
 use super::candidate::CandidateMove;
-use super::history::{QuietContext, QuietMove};
 use super::move_picker::{Kind, MovePicker, OrderingHints, ScoredMove};
 use super::node::{Node, NodeInfo};
 use super::parts::Part;
@@ -72,7 +71,6 @@ impl SearchThread<'_> {
         let placement = Placement::of(board);
         let exchange = StaticExchange::new(&placement);
         let excluded_move = self.stack[ply].excluded_move;
-        let context = self.quiet_context(ply);
         let check_squares = CheckSquares::new(board);
         let may_prune = ply > 0 && has_non_pawn_material(board);
         self.stack[ply + 1].killers = [None; 2];
@@ -91,7 +89,12 @@ impl SearchThread<'_> {
                 continue;
             }
             let gives_check = check_squares.gives_check(board, mv);
-            let candidate = self.candidate(board, scored, gives_check, context, &best);
+            let candidate = CandidateMove {
+                scored,
+                gives_check,
+                move_count: best.move_count + 1,
+                quiet_count: best.quiet_count,
+            };
             let here = Node { alpha: best.alpha, ..node };
             let prunable = may_prune && !is_loss(best.score);
             if prunable && self.prunes_move(here, info, &candidate, &exchange) {
@@ -146,32 +149,6 @@ impl SearchThread<'_> {
             self.learn(board, node, info, &best, failed);
         }
         Ok(best.score)
-    }
-
-    fn candidate(
-        &self,
-        board: &Board,
-        scored: ScoredMove,
-        gives_check: bool,
-        context: QuietContext,
-        best: &BestSoFar,
-    ) -> CandidateMove {
-        let histories = &self.data.history;
-        let history = match scored.is_quiet {
-            _ if !self.has(Part::History) => 0,
-            true => {
-                let quiet = QuietMove::new(board, scored.mv, context);
-                histories.of_quiet(quiet, &self.shared.parameters)
-            }
-            false => histories.of_capture(board, scored.mv),
-        };
-        CandidateMove {
-            scored,
-            gives_check,
-            history,
-            move_count: best.move_count + 1,
-            quiet_count: best.quiet_count,
-        }
     }
 
     /// Remembers what became of a root move, and its line where it is the best so far.

@@ -26,8 +26,12 @@ pub(super) struct ScoredMove {
     pub(super) mv: Move,
     /// Neither a capture nor a promotion.
     pub(super) is_quiet: bool,
+    /// How good it was elsewhere: a quiet move's history, or that of a capture.
+    pub(super) history: i32,
     /// What it is picked by, the highest first.
     score: i32,
+    /// Whether nobody has looked yet if it loses material.
+    may_lose: bool,
 }
 
 impl ScoredMove {
@@ -43,6 +47,19 @@ pub(super) struct OrderingHints<'a> {
     pub(super) history: Option<&'a History>,
     pub(super) context: QuietContext,
     pub(super) parameters: &'a Parameters,
+}
+
+impl OrderingHints<'_> {
+    /// How good a move was elsewhere.
+    fn history_of(&self, board: &Board, mv: Move, is_quiet: bool) -> i32 {
+        match self.history {
+            None => 0,
+            Some(history) if is_quiet => {
+                history.of_quiet(QuietMove::new(board, mv, self.context), self.parameters)
+            }
+            Some(history) => history.of_capture(board, mv),
+        }
+    }
 }
 
 /// Which moves of a position are picked.
@@ -101,23 +118,40 @@ impl MovePicker {
             if let Some(mv) = self.table_move {
                 let is_quiet = is_quiet(board, mv);
                 if self.is_of_kind(mv, is_quiet) && board.is_legal(mv) {
-                    return Some(ScoredMove { mv, is_quiet, score: TABLE_MOVE });
+                    let history = hints().history_of(board, mv, is_quiet);
+                    return Some(ScoredMove {
+                        mv,
+                        is_quiet,
+                        history,
+                        score: TABLE_MOVE,
+                        may_lose: false,
+                    });
                 }
             }
         }
         if self.stage == Stage::TableMove {
             self.stage = Stage::Captures;
             self.generate(board);
-            self.score_captures(board, exchange, &hints());
+            self.score_captures(board, &hints());
         }
-        let best = self.pick()?;
-        if !best.is_quiet || self.stage == Stage::Quiets {
+        loop {
+            let best = self.best()?;
+            if best.may_lose {
+                best.may_lose = false;
+                if exchange.see_of_move(best.mv) < 0 {
+                    best.score += BAD_CAPTURE - GOOD_CAPTURE;
+                    continue;
+                }
+            }
+            let best = *best;
+            if best.is_quiet && self.stage == Stage::Captures {
+                self.stage = Stage::Quiets;
+                self.score_quiets(board, &hints());
+                continue;
+            }
+            self.picked += 1;
             return Some(best);
         }
-        self.stage = Stage::Quiets;
-        self.picked -= 1;
-        self.score_quiets(board, &hints());
-        self.pick()
     }
 
     fn is_of_kind(&self, mv: Move, is_quiet: bool) -> bool {
@@ -139,29 +173,24 @@ impl MovePicker {
             for mv in piece_moves {
                 let is_quiet = is_quiet(board, mv);
                 if self.table_move != Some(mv) && self.is_of_kind(mv, is_quiet) {
-                    self.moves.push(ScoredMove { mv, is_quiet, score: UNSCORED });
+                    let (history, score) = (0, UNSCORED);
+                    self.moves.push(ScoredMove { mv, is_quiet, history, score, may_lose: false });
                 }
             }
             false
         });
     }
 
-    fn score_captures(
-        &mut self,
-        board: &Board,
-        exchange: &StaticExchange<'_>,
-        hints: &OrderingHints<'_>,
-    ) {
+    fn score_captures(&mut self, board: &Board, hints: &OrderingHints<'_>) {
         for scored in self.moves.iter_mut().filter(|scored| !scored.is_quiet) {
             let mv = scored.mv;
             let victim = piece_value(board.piece_on(mv.to)).max(1);
             let won = victim + piece_value(mv.promotion);
-            let history = hints.history.map_or(0, |history| history.of_capture(board, mv));
+            scored.history = hints.history_of(board, mv, false);
             // Who captures something dearer loses nothing.
             let safe = mv.promotion.is_none() && victim >= piece_value(board.piece_on(mv.from));
-            let loses = !safe && exchange.see_of_move(mv) < 0;
-            let class = if loses { BAD_CAPTURE } else { GOOD_CAPTURE };
-            scored.score = won * VICTIM_WEIGHT + history + class;
+            scored.may_lose = !safe;
+            scored.score = won * VICTIM_WEIGHT + scored.history + GOOD_CAPTURE;
         }
     }
 
@@ -169,19 +198,14 @@ impl MovePicker {
         let left = &mut self.moves[self.picked..];
         for scored in left.iter_mut().filter(|scored| scored.is_quiet) {
             let mv = scored.mv;
+            scored.history = hints.history_of(board, mv, true);
             let killer = hints.killers.iter().position(|killer| *killer == Some(mv));
-            scored.score = match (killer, hints.history) {
-                (Some(place), _) => KILLER * 2 - place as i32,
-                (None, Some(history)) => {
-                    history.of_quiet(QuietMove::new(board, mv, hints.context), hints.parameters)
-                }
-                (None, None) => 0,
-            };
+            scored.score = killer.map_or(scored.history, |place| KILLER * 2 - place as i32);
         }
     }
 
-    /// Takes the move with the highest score from those that are left.
-    fn pick(&mut self) -> Option<ScoredMove> {
+    /// Of the moves that are left the one with the highest score, now the first of them.
+    fn best(&mut self) -> Option<&mut ScoredMove> {
         let left = &mut self.moves[self.picked..];
         let mut best = 0;
         let mut score = left.first()?.score;
@@ -191,8 +215,7 @@ impl MovePicker {
             }
         }
         left.swap(0, best);
-        self.picked += 1;
-        Some(left[0])
+        left.first_mut()
     }
 }
 

@@ -19,7 +19,8 @@ impl SearchThread<'_> {
         let reduction = self.shared.late_moves.reduction(node.depth, candidate.move_count);
         let by_history = match self.has(Part::PruningByHistory) && candidate.scored.is_quiet {
             true => {
-                candidate.history * LMR_ONE_PLY / self.shared.parameters.pruning_history_divisor
+                candidate.scored.history * LMR_ONE_PLY
+                    / self.shared.parameters.pruning_history_divisor
             }
             false => 0,
         };
@@ -59,7 +60,7 @@ impl SearchThread<'_> {
     /// It has hardly ever been any good.
     fn history_pruning(&self, node: Node, candidate: &CandidateMove) -> bool {
         let margin = self.shared.parameters.history_pruning_margin;
-        self.has(Part::HistoryPruning) && candidate.history < -margin * node.depth
+        self.has(Part::HistoryPruning) && candidate.scored.history < -margin * node.depth
     }
 
     /// The position stands too far below alpha for what the capture wins.

@@ -120,8 +120,7 @@ impl SearchThread<'_> {
         Ok(best_score)
     }
 
-    /// SEE pruning and delta pruning: whether a capture wins too little on its square, or too little to reach
-    /// alpha.
+    /// Delta pruning and SEE pruning: whether a capture wins too little to reach alpha, or too little on its square.
     fn prunes_capture(
         &self,
         board: &Board,
@@ -131,15 +130,12 @@ impl SearchThread<'_> {
         node: Node,
     ) -> bool {
         let mv = scored.mv;
+        let won = piece_value(board.piece_on(mv.to)).max(1) * PAWN_VALUE;
+        let out_of_reach = mv.promotion.is_none()
+            && static_eval + won + self.shared.parameters.delta_margin <= node.alpha;
         let least_gain = self.shared.parameters.quiescence_least_gain;
         let too_little = || scored.loses_material() || exchange.see_of_move(mv) < least_gain;
-        if self.has(Part::SeePruning) && too_little() {
-            return true;
-        }
-        let won = piece_value(board.piece_on(mv.to)).max(1) * PAWN_VALUE;
-        self.has(Part::DeltaPruning)
-            && mv.promotion.is_none()
-            && static_eval + won + self.shared.parameters.delta_margin <= node.alpha
+        self.has(Part::DeltaPruning) && out_of_reach || self.has(Part::SeePruning) && too_little()
     }
 
     /// Late move pruning in check: one way out will do, beside those that win something.

@@ -39,7 +39,7 @@ impl SearchThread<'_> {
         info: &NodeInfo,
         candidate: &CandidateMove,
     ) -> i32 {
-        let CandidateMove { scored, gives_check, history, move_count, .. } = candidate;
+        let CandidateMove { scored, gives_check, move_count, .. } = candidate;
         if !self.has(Part::LateMoveReductions) || node.depth < 3 {
             return 0;
         }
@@ -58,7 +58,7 @@ impl SearchThread<'_> {
             - i32::from(safe_capture) * parameters.lmr_capture
             - i32::from(*gives_check) * parameters.lmr_check
             - i32::from(is_killer) * parameters.lmr_killer
-            - history * LMR_ONE_PLY / parameters.lmr_history_divisor;
+            - scored.history * LMR_ONE_PLY / parameters.lmr_history_divisor;
         reduction / LMR_ONE_PLY
     }
 }
