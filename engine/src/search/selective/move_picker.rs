@@ -231,26 +231,17 @@ mod tests {
     use super::*;
     use crate::bench_positions::BENCH_POSITIONS;
     use crate::placement::Placement;
-    use crate::position::board_after;
+    use crate::position::{board_after, legal_moves};
 
     /// The bench positions and those after every move.
     fn boards() -> Vec<Board> {
         let roots = BENCH_POSITIONS.iter().map(|fen| fen.parse::<Board>().expect("a position"));
         let with_children = |root: Board| {
             let children: Vec<Board> =
-                legal(&root).into_iter().map(|mv| board_after(&root, mv)).collect();
+                legal_moves(&root).into_iter().map(|mv| board_after(&root, mv)).collect();
             std::iter::once(root).chain(children)
         };
         roots.flat_map(with_children).collect()
-    }
-
-    fn legal(board: &Board) -> Vec<Move> {
-        let mut moves = Vec::new();
-        board.generate_moves(|piece_moves| {
-            moves.extend(piece_moves);
-            false
-        });
-        moves
     }
 
     fn picked(board: &Board, kind: Kind, table_move: Option<Move>) -> Vec<ScoredMove> {
@@ -259,7 +250,7 @@ mod tests {
         let exchange = StaticExchange::new(&placement);
         let mut picker = MovePicker::new(kind, table_move, &mut Vec::new());
         let hints = || OrderingHints {
-            killers: [legal(board).last().copied(), None],
+            killers: [legal_moves(board).last().copied(), None],
             history: Some(&history),
             context: QuietContext::default(),
             parameters: &parameters,
@@ -276,7 +267,7 @@ mod tests {
     #[test]
     fn every_move_is_picked_once_and_the_most_promising_first() {
         for board in boards() {
-            let legal = legal(&board);
+            let legal = legal_moves(&board);
             for table_move in [None, legal.first().copied(), "a1a1".parse().ok()] {
                 let picked = picked(&board, Kind::Any, table_move);
                 assert_eq!(sorted(picked.iter().map(|scored| scored.mv)), sorted(legal.clone()));
@@ -291,7 +282,7 @@ mod tests {
     #[test]
     fn captures_are_those_among_all_moves() {
         for board in boards() {
-            let legal = legal(&board);
+            let legal = legal_moves(&board);
             let captures = legal.iter().copied().filter(|&mv| {
                 let promotes = mv.promotion.is_none_or(|piece| piece == Piece::Queen);
                 promotes && !is_quiet(&board, mv)
