@@ -45,14 +45,15 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
         let stopped = run("stopped.safetensors", &["--stop-after", stop])?;
         assert!(!stopped.exists(), "a stopped run writes no weights");
         let checkpoint = stopped.with_extension("checkpoint");
-        let sizes = ["f32", "bf16"].map(|stored| {
+        let sizes = ["f32", "f16", "bf16"].map(|stored| {
             let out = folder.path().join(stored);
             export(&checkpoint, &out, stored)?;
             Weights::read(&out)?;
             Ok(std::fs::metadata(out)?.len())
         });
-        let [whole, half]: [Result<u64>; 2] = sizes;
-        assert!((0.5..0.53).contains(&(half? as f64 / whole? as f64)));
+        let [whole, half, coarse]: [Result<u64>; 3] = sizes;
+        let whole = whole? as f64;
+        assert!([half?, coarse?].iter().all(|&size| (0.5..0.53).contains(&(size as f64 / whole))));
         run("stopped.safetensors", &[])?;
         assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?, "{encoder}");
         std::fs::remove_dir_all(folder.path())?;
@@ -79,6 +80,32 @@ fn a_run_goes_on_where_its_checkpoint_is_taken() -> Result<()> {
     std::fs::rename(here.path().join("run.checkpoint"), there.path().join("run.checkpoint"))?;
     let moved = run(there.path(), &[])?;
     assert!(std::fs::read(run(straight.path(), &[])?)? == std::fs::read(moved)?);
+    Ok(())
+}
+
+#[test]
+fn a_run_begins_where_another_ended() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for encoder in ["sparse", "mini"] {
+        let sizes = ["--encoder", encoder, "--anchors", "8", "--sample", "100"];
+        let run = |name: &str, more: &[&str]| train(folder.path(), name, &[&sizes, more].concat());
+        let first = run(&format!("{encoder}-first.safetensors"), &["--steps", "3"])?;
+        let from = first.to_string_lossy();
+        // Nothing moves at this rate.
+        let still = ["--from", &from, "--steps", "1", "--learning-rate", "1e-30", "--seed", "2"];
+        let second = run(&format!("{encoder}-second.safetensors"), &still)?;
+        let (first, second) = (Weights::read(&first)?, Weights::read(&second)?);
+        for (name, _) in first.parameters.iter() {
+            let values = [&first, &second].map(|weights| weights.parameters.values(name));
+            let [first, second] = values;
+            assert!(first? == second?, "{encoder}: {name}");
+        }
+        let origin = &second.metadata.training["config"]["from"];
+        assert_eq!(origin["name"], format!("{encoder}-first.safetensors"));
+        let other = ["--from", &from, "--encoder", "small", "--steps", "1"];
+        let error = run("other.safetensors", &other).err().context("another encoder")?;
+        assert!(format!("{error:#}").contains("its encoder is"), "{error:#}");
+    }
     Ok(())
 }
 

@@ -31,6 +31,12 @@ impl DenseTable {
         Ok(Self { set, own: Var::zeros((set.rows(), width), DType::F32, device)?, shared })
     }
 
+    /// Begins with `rows` (rows x H), which share nothing yet.
+    pub fn begin(&self, rows: &Tensor) -> Result<()> {
+        self.own.set(rows)?;
+        Ok(self.shared.set(&self.shared.zeros_like()?)?)
+    }
+
     /// The rows' own values (rows x H).
     pub fn own(&self) -> &Var {
         &self.own

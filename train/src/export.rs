@@ -35,7 +35,7 @@ pub struct ExportOptions {
     /// Where to compute.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     device: Backend,
-    /// How the parameters are stored, and measured; bf16 halves the file.
+    /// How the parameters are stored, and measured; 16 bits halve the file.
     #[arg(long, value_enum, default_value_t = Stored::F32)]
     stored: Stored,
 }

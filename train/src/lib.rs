@@ -1,6 +1,7 @@
 //! What training is made of: labelled positions of any format, encoders that learn from them, metrics that say how
 //! well. The binary `azimuth-train` is its command line; other programs that learn read the same data.
 
+mod beginning;
 mod catch_panic;
 mod checkpoint;
 pub mod data;

@@ -1,6 +1,6 @@
 //! An encoder in training: its variables, how they begin, and how a batch goes through.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -17,6 +17,7 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::beginning::{Beginning, READOUT_LENGTH};
 use crate::checkpoint::Checkpoint;
 use crate::data::sampler::{Batch, BatchPart};
 use crate::dense_table::DenseTable;
@@ -28,16 +29,12 @@ use crate::optimizer::rows::FactoredTable;
 use crate::side_by_side::side_by_side;
 
 /// The parameter that [`FactoredTable`] replaces.
-const TABLE: &str = "features.weight";
+pub const TABLE: &str = "features.weight";
 const FEATURE_BIAS: &str = "features.bias";
 /// The parts that the table's rows share.
 const SHARED: &str = "features.shared";
 const READOUT_DIRECTION: &str = "readout.direction";
 const READOUT_BIAS: &str = "readout.bias";
-
-/// Length of the auxiliary read-out's direction at first: a slope at which cosines of ± 1 are
-/// nearly certain wins and losses.
-const READOUT_LENGTH: f32 = 5.0;
 
 /// The optimiser's name for all parameters of a transformer.
 const PARAMETERS: &str = "parameters";
@@ -171,6 +168,34 @@ impl Model {
             table,
             dropout,
         })
+    }
+
+    /// Begins with parameters of the model's architecture and with a read-out, instead of what was drawn.
+    pub fn begin(&mut self, beginning: &Beginning) -> Result<()> {
+        let Beginning { parameters, readout, readout_bias } = beginning;
+        let tensors = self.architecture.parameters().into_iter().map(|spec| {
+            let tensor = parameters.get(&spec.name)?.to_dtype(DType::F32)?;
+            Ok((spec.name, tensor.to_device(&self.device)?))
+        });
+        let tensors = tensors.collect::<Result<HashMap<_, _>>>()?;
+        match &self.network {
+            Network::Transformer(_, flat) => {
+                flat.master().set(&flat.flatten(tensors)?)?;
+                flat.refresh()?;
+            }
+            Network::Sparse(_) => {
+                for (name, tensor) in &tensors {
+                    match (&mut self.table, name.as_str()) {
+                        (Some(Table::Rows(table)), TABLE) => table.begin(tensor)?,
+                        (Some(Table::Dense(table)), TABLE) => table.begin(tensor)?,
+                        _ => self.variables[name].set(tensor)?,
+                    }
+                }
+            }
+        }
+        let direction = Tensor::from_slice(readout, readout.len(), &self.device)?;
+        self.variables[READOUT_DIRECTION].set(&direction)?;
+        Ok(self.variables[READOUT_BIAS].set(&Tensor::new(&[*readout_bias], &self.device)?)?)
     }
 
     /// The gradients of a step and its losses, means over the parts, which are computed side by side; dropout

@@ -11,6 +11,7 @@ use azimuth::inference::{Backend, Precision};
 use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 
+use crate::beginning::Origin;
 use crate::data::dataset::{DataFile, Dataset};
 use crate::data::sampler::Sampling;
 use crate::loss::Losses;
@@ -75,6 +76,10 @@ pub struct RunOptions {
     /// The encoder to train.
     #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
     encoder: EncoderKind,
+    /// Begin with a weights file's parameters instead of random ones; its sizes have to be given too, and
+    /// king-buckets-4 may take the place of its king-mirror.
+    #[arg(long, value_name = "WEIGHTS")]
+    from: Option<PathBuf>,
     /// What the sparse encoder reads: piece-square, attack-states-8 or exchange-states-16, and with
     /// '+' after it king-mirror, king-buckets-4, captures, threats.
     #[arg(long, default_value_t = FeatureSet::default())]
@@ -180,7 +185,9 @@ enum EncoderKind {
 pub enum Stored {
     /// As they are trained.
     F32,
-    /// Half as large.
+    /// Half as large; finer than what a sparse encoder's rows are rounded to when it plays.
+    F16,
+    /// Half as large, with the range of f32 and 8 bits of it.
     Bf16,
 }
 
@@ -189,6 +196,7 @@ impl Stored {
     pub fn dtype(self) -> DType {
         match self {
             Self::F32 => DType::F32,
+            Self::F16 => DType::F16,
             Self::Bf16 => DType::BF16,
         }
     }
@@ -288,8 +296,12 @@ impl RunOptions {
             OptimizerKind::Sgd => 0.05,
             OptimizerKind::Adamw => 0.002,
         };
+        let architecture = self.architecture()?;
+        let origin = |path| Origin::new(path, &architecture);
+        let from = self.from.as_deref().map(origin).transpose()?;
         Ok(Config {
-            architecture: self.architecture()?,
+            architecture,
+            from,
             sampling: Sampling {
                 anchors: self.anchors,
                 positives: self.positives,

@@ -11,6 +11,7 @@ use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::beginning::Origin;
 use crate::checkpoint::Checkpoint;
 use crate::data::batches::{Batches, Cores};
 use crate::data::dataset::{DataFile, Dataset};
@@ -32,6 +33,9 @@ const INTERIM_SAMPLE: usize = 60_000;
 pub struct Config {
     /// The encoder.
     pub architecture: Architecture,
+    /// The weights file whose parameters it begins with; random ones where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Origin>,
     /// How batches are drawn.
     pub sampling: Sampling,
     /// What is made small.
@@ -159,6 +163,8 @@ pub fn train(
         state.restore(config, &checkpoint)?;
         first = checkpoint.step;
         eprintln!("continuing at step {first} of '{}'", output.checkpoint.display());
+    } else if let Some(origin) = &config.from {
+        state.model.begin(&origin.beginning(&config.architecture)?)?;
     }
     let steps = config.schedule.steps;
     let (positions, threshold) = (data.train.clone(), config.losses.threshold);

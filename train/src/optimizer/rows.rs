@@ -117,6 +117,13 @@ impl FactoredTable {
         })
     }
 
+    /// Begins with `rows` (rows x H), which share nothing yet.
+    pub fn begin(&mut self, rows: &Tensor) -> Result<()> {
+        self.own.values = rows.flatten_all()?.to_vec1()?;
+        self.shared.values.fill(0.0);
+        Ok(())
+    }
+
     /// The table that the network reads. Only the rows of the last [`Self::prepare`] are right.
     pub fn table(&self) -> &Tensor {
         self.table.as_tensor()

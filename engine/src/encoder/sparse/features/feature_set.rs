@@ -139,6 +139,15 @@ impl FeatureSet {
         (row < self.first_capture()).then_some(row % PIECE_SQUARES)
     }
 
+    /// The row that stands for the same in the set that is `king-mirror` where this one is `king-buckets-4`.
+    pub fn row_without_buckets(self, row: usize) -> usize {
+        let bucket = self.states() * PIECE_SQUARES;
+        match row.checked_sub(self.first_capture()) {
+            None => row % bucket,
+            Some(other) => bucket + other,
+        }
+    }
+
     /// Parts that rows share in training: one for each piece on its square, and where the king's place
     /// tells rows apart, one for each state of it wherever the king is.
     pub fn shared_rows(self) -> usize {

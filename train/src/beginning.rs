@@ -1,0 +1,242 @@
+//! A run that begins with the parameters of a weights file instead of random ones.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use azimuth::axis::Calibration;
+use azimuth::encoder::Architecture;
+use azimuth::encoder::parameters::Parameters;
+use azimuth::encoder::sparse::SparseConfig;
+use azimuth::encoder::sparse::features::KingView;
+use azimuth::weights::Weights;
+use candle_core::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::hex::hex;
+use crate::model::TABLE;
+
+/// Slope of the read-out where the calibration says nothing of one: cosines of ± 1 are nearly certain wins and losses.
+pub const READOUT_LENGTH: f32 = 5.0;
+
+/// The weights file that a run begins with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Its name without the folder.
+    name: String,
+    /// SHA-256 of its bytes.
+    sha256: String,
+    /// Where it lies, which is no part of the run.
+    #[serde(skip)]
+    path: PathBuf,
+}
+
+/// What a run begins with.
+pub struct Beginning {
+    /// Those of the run's architecture.
+    pub parameters: Parameters,
+    /// Direction (D) of the auxiliary regression.
+    pub readout: Vec<f32>,
+    /// Its bias.
+    pub readout_bias: f32,
+}
+
+impl Origin {
+    /// The weights file at `path`. Fails where an encoder of `architecture` cannot begin with it.
+    pub fn new(path: &Path, architecture: &Architecture) -> Result<Self> {
+        let origin = Self {
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            sha256: hex(&Sha256::digest(fs::read(path).with_context(|| name(path))?)),
+            path: path.to_owned(),
+        };
+        origin.beginning(architecture)?;
+        Ok(origin)
+    }
+
+    /// Reads what a run of `architecture` begins with: the file's parameters, and a read-out that says what the file
+    /// says.
+    pub fn beginning(&self, architecture: &Architecture) -> Result<Beginning> {
+        let weights = Weights::read(&self.path)?;
+        let parameters = grown(&weights, architecture).with_context(|| name(&self.path))?;
+        let (slope, readout_bias) = logistic(&weights.calibration);
+        let readout = weights.axis.unit().iter().map(|value| slope * value).collect();
+        Ok(Beginning { parameters, readout, readout_bias })
+    }
+}
+
+fn name(path: &Path) -> String {
+    format!("--from '{}'", path.display())
+}
+
+/// The parameters of `weights` as those of an encoder of `architecture`, which gives the same embeddings: the same
+/// sizes, or rows that begin as copies where the king's place is to tell them apart.
+fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
+    let own = &weights.metadata.architecture;
+    if own == architecture {
+        return Ok(weights.parameters.clone());
+    }
+    let (Architecture::Sparse(own), Architecture::Sparse(to)) = (own, architecture) else {
+        anyhow::bail!("its encoder is {own}, not {architecture}");
+    };
+    let mut bucketed = own.clone();
+    if own.features.king == KingView::Mirror {
+        bucketed.features.king = KingView::Buckets;
+    }
+    ensure!(
+        bucketed == *to,
+        "its encoder has other sizes: give {}{}",
+        options(own),
+        if bucketed == *own { "" } else { ", or king-buckets-4 in place of king-mirror" }
+    );
+    let rows = (0..to.features.rows()).map(|row| to.features.row_without_buckets(row) as u32);
+    let rows = Tensor::from_iter(rows, &Device::Cpu)?;
+    let tensors = weights.parameters.iter().map(|(name, tensor)| {
+        let tensor = if name == TABLE { tensor.index_select(&rows, 0)? } else { tensor.clone() };
+        Ok((name.clone(), tensor))
+    });
+    Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
+}
+
+/// The options that ask for an encoder.
+fn options(config: &SparseConfig) -> String {
+    let SparseConfig { features, accumulator, embedding_dim, heads, middle_layers } = config;
+    format!(
+        "--features {features} --accumulator {accumulator} --embedding-dim {embedding_dim} \
+         --heads {heads} --middle-layers {middle_layers}"
+    )
+}
+
+/// Slope and intercept of the logistic that is nearest to a calibration: a regression of the logits of its knots,
+/// which count by how far they are from certainty.
+fn logistic(calibration: &Calibration) -> (f32, f32) {
+    let knots = calibration.cosines().iter().zip(calibration.win_probabilities());
+    let (mut weight, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (&cosine, &p) in knots.filter(|&(_, &p)| p > 0.0 && p < 1.0) {
+        let (cosine, p) = (f64::from(cosine), f64::from(p));
+        let (logit, certainty) = ((p / (1.0 - p)).ln(), (p * (1.0 - p)).powi(2));
+        weight += certainty;
+        x += certainty * cosine;
+        y += certainty * logit;
+        xx += certainty * cosine * cosine;
+        xy += certainty * cosine * logit;
+    }
+    let spread = weight * xx - x * x;
+    if spread <= f64::EPSILON {
+        return (READOUT_LENGTH, 0.0);
+    }
+    let slope = (weight * xy - x * y) / spread;
+    (slope as f32, ((y - slope * x) / weight) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth::axis::{Axis, Direction};
+    use azimuth::encoder::Inputs;
+    use azimuth::encoder::sparse::features::FeatureSet;
+    use azimuth::encoder::transformer::TransformerConfig;
+    use azimuth::weights::Metadata;
+    use candle_core::DType;
+    use cozy_chess::Board;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::model::Model;
+
+    const POSITIONS: [&str; 5] = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "r1bq1rk1/pp2bppp/2n1pn2/3p4/3P4/2NBPN2/PP3PPP/R1BQ1RK1 b - - 0 9",
+        "8/2k5/8/3q4/8/8/4R3/4K3 w - - 0 1",
+        "8/5pk1/6p1/3P4/1K6/8/5PPP/8 b - - 0 40",
+        "2kr3r/ppp2ppp/2n5/4P3/3q4/8/PPPK1PPP/R2Q1B1R w - - 1 13",
+    ];
+
+    fn weights(config: &SparseConfig, parameters: Parameters) -> Result<Weights> {
+        let architecture = Architecture::Sparse(config.clone());
+        let (dim, direction) = (config.embedding_dim, Direction::Mates);
+        Ok(Weights {
+            metadata: Metadata::new(architecture, direction, Value::Null, Value::Null),
+            parameters,
+            axis: Axis::new(vec![1.0; dim], vec![0.0; dim], None, direction)?,
+            calibration: Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?,
+        })
+    }
+
+    fn embeddings(weights: &Weights) -> Result<Vec<f32>> {
+        let mut inputs = Inputs::new(weights.metadata.architecture.input_kind());
+        for fen in POSITIONS {
+            inputs.push(&fen.parse::<Board>().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
+        }
+        weights.encoder(&Device::Cpu, DType::F32)?.encode(&inputs)
+    }
+
+    fn sizes(features: &str) -> Result<SparseConfig> {
+        let features: FeatureSet = features.parse()?;
+        Ok(SparseConfig {
+            features,
+            accumulator: 128,
+            embedding_dim: 8,
+            heads: 4,
+            middle_layers: 1,
+        })
+    }
+
+    fn random(config: &SparseConfig) -> Result<Weights> {
+        let architecture = Architecture::Sparse(config.clone());
+        let model = Model::new(&architecture, &Device::Cpu, DType::F32, 0.0, 1, 7)?;
+        weights(config, model.parameters()?)
+    }
+
+    #[test]
+    fn rows_for_every_place_of_the_king_begin_as_copies() -> Result<()> {
+        for states in ["exchange-states-16", "attack-states-8+captures"] {
+            let small = random(&sizes(&format!("{states}+king-mirror+threats"))?)?;
+            let bucketed = sizes(&format!("{states}+king-buckets-4+threats"))?;
+            let large = grown(&small, &Architecture::Sparse(bucketed.clone()))?;
+            large.check(&bucketed.parameters())?;
+            assert_eq!(embeddings(&small)?, embeddings(&weights(&bucketed, large)?)?, "{states}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_model_begins_with_what_it_is_given() -> Result<()> {
+        let config = sizes("attack-states-8+king-mirror")?;
+        let given = random(&config)?;
+        let architecture = Architecture::Sparse(config);
+        let mut model = Model::new(&architecture, &Device::Cpu, DType::F32, 0.0, 2, 8)?;
+        let (readout, readout_bias) = (vec![0.25; 8], 0.5);
+        let parameters = given.parameters.clone();
+        model.begin(&Beginning { parameters, readout, readout_bias })?;
+        let begun = model.parameters()?;
+        for (name, tensor) in given.parameters.iter() {
+            assert_eq!(begun.values(name)?, tensor.flatten_all()?.to_vec1::<f32>()?, "{name}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn other_sizes_are_refused_with_those_that_would_do() -> Result<()> {
+        let config = sizes("attack-states-8+king-mirror")?;
+        let given = random(&config)?;
+        let wider = Architecture::Sparse(SparseConfig { accumulator: 256, ..config });
+        let error = grown(&given, &wider).err().context("wider")?.to_string();
+        assert!(error.contains("--accumulator 128"), "{error}");
+        assert!(error.contains("king-buckets-4"), "{error}");
+        let transformer = Architecture::Transformer(TransformerConfig::mini());
+        assert!(grown(&given, &transformer).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn the_read_out_says_what_the_calibration_says() -> Result<()> {
+        let p = |cosine: f32| 1.0 / (1.0 + (-6.0 * cosine - 0.3).exp());
+        let cosines: Vec<f32> = (-5..=5).map(|step| step as f32 / 5.0).collect();
+        let calibration = Calibration::new(cosines.clone(), cosines.into_iter().map(p).collect())?;
+        let (slope, bias) = logistic(&calibration);
+        assert!((slope - 6.0).abs() < 1e-2 && (bias - 0.3).abs() < 1e-2, "{slope} {bias}");
+        let certain = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
+        assert_eq!(logistic(&certain), (READOUT_LENGTH, 0.0));
+        Ok(())
+    }
+}
