@@ -9,7 +9,8 @@ use azimuth::weights::replace_file;
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 
-use crate::elo::settings::{TimeControl, Words};
+use crate::elo::settings::Words;
+use crate::elo::time_control::TimeControl;
 use crate::games::outcome::Outcome;
 use crate::games::record::{GameRecord, Name, read_file, termination};
 use crate::plot::{Axes, Series, draw};
@@ -96,17 +97,17 @@ impl Used {
         let times = game.moves.iter().skip(own).step_by(2).filter_map(|mv| mv.time);
         let mut left = control.base;
         self.given += control.base;
-        for (number, time) in times.enumerate() {
+        for (place, time) in times.enumerate() {
             self.used += time;
             self.longest = self.longest.max(time);
-            left = left.saturating_sub(time);
-            self.least_left = Some(self.least_left.map_or(left, |least| least.min(left)));
-            left += control.increment;
-            self.given += control.increment;
-            if self.left.len() <= number {
+            let before = left.saturating_sub(time);
+            self.least_left = Some(self.least_left.map_or(before, |least| least.min(before)));
+            left = control.after(left, time, place + 1);
+            self.given += control.added(place + 1);
+            if self.left.len() <= place {
                 self.left.push(Vec::new());
             }
-            self.left[number].push(left);
+            self.left[place].push(left);
         }
         let lost = if is_white { Outcome::BlackWins } else { Outcome::WhiteWins };
         let on_time = game.termination == termination::TIME_FORFEIT;

@@ -1,6 +1,7 @@
 //! `azimuth-bench`: how strong and how fast the engine is, measured.
 
 mod accuracy;
+mod adopt;
 mod clock;
 mod device;
 mod elo;
@@ -31,6 +32,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Accuracy(accuracy::Accuracy),
+    Adopt(adopt::Adopt),
     Clock(clock::Clock),
     Elo(elo::Elo),
     /// Rate the players of PGN files, of this program or another, all games pooled.
@@ -58,6 +60,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Accuracy(arguments) => accuracy::run(arguments),
+        Command::Adopt(arguments) => adopt::run(&arguments),
         Command::Clock(arguments) => clock::run(&arguments),
         Command::Elo(arguments) => elo::run(arguments),
         Command::Rate { files, known, effects } => rating::run(&files, &known, effects),

@@ -35,6 +35,7 @@ pub fn ask(player: &mut dyn Player, position: &Position) -> Result<Choice> {
         position,
         clocks: [None, None],
         increments: Default::default(),
+        moves_to_go: None,
     })
 }
 

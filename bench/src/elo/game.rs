@@ -52,9 +52,18 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
         }
         let side = position.board().side_to_move();
         let seat = &mut seats[side as usize];
-        let situation = Situation { start, moves: &moves, position: &position, clocks, increments };
+        let made = moves.len() / 2;
+        let moves_to_go = seat.limit.clock.and_then(|clock| clock.moves_to_go(made));
+        let situation = Situation {
+            start,
+            moves: &moves,
+            position: &position,
+            clocks,
+            increments,
+            moves_to_go,
+        };
         let choice = seat.player.choose(&situation)?;
-        if overstepped(&mut clocks[side as usize], seat.limit, choice.time) {
+        if overstepped(&mut clocks[side as usize], seat.limit, choice.time, made + 1) {
             break End {
                 outcome: Outcome::win_of(!side),
                 termination: termination::TIME_FORFEIT,
@@ -115,14 +124,14 @@ fn ended_by_rules(position: &Position) -> Option<End> {
     None
 }
 
-/// Takes the time of a move off the clock, and says whether there was too little of it.
-fn overstepped(clock: &mut Option<Duration>, limit: &Limit, time: Duration) -> bool {
+/// Takes the time of a side's move `number`, from 1, off its clock, and says whether there was too little of it.
+fn overstepped(clock: &mut Option<Duration>, limit: &Limit, time: Duration, number: usize) -> bool {
     if limit.move_time.is_some_and(|allowed| time > allowed + limit.margin) {
         return true;
     }
     let (Some(left), Some(control)) = (clock, limit.clock) else { return false };
     let late = time > *left + limit.margin;
-    *left = left.saturating_sub(time) + control.increment;
+    *left = control.after(*left, time, number);
     late
 }
 
@@ -137,7 +146,7 @@ mod tests {
 
     use super::*;
     use crate::elo::player::Choice;
-    use crate::elo::settings::TimeControl;
+    use crate::elo::time_control::TimeControl;
     use crate::games::evaluation::Evaluation;
 
     const NO_LIMIT: Limit = Limit {
@@ -247,13 +256,17 @@ mod tests {
         assert!(finished.reason.contains("e2e5"));
 
         let second = Duration::from_secs(1);
-        let clock = TimeControl { base: second, increment: Duration::from_millis(100) };
+        let clock = TimeControl::parse("1+0.1")?;
+        let renewed = TimeControl::parse("2/1")?;
         for (limit, time, moves) in [
             (Limit { move_time: Some(second), ..NO_LIMIT }, 1004, None),
             (Limit { move_time: Some(second), ..NO_LIMIT }, 1006, Some(1)),
             // 500 ms a move leave 200 ms after White's second one, 300 ms leave 400 ms.
             (Limit { clock: Some(clock), ..NO_LIMIT }, 300, None),
             (Limit { clock: Some(clock), ..NO_LIMIT }, 500, Some(5)),
+            // A second comes again with White's second move.
+            (Limit { clock: Some(renewed), ..NO_LIMIT }, 500, None),
+            (Limit { clock: Some(renewed), ..NO_LIMIT }, 510, Some(3)),
         ] {
             let mut white = Script::new("e2e4 d1h5 f1c4 h5f7");
             white.time = Duration::from_millis(time);

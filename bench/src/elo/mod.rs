@@ -9,6 +9,7 @@ mod process;
 mod results;
 pub mod roster;
 pub mod settings;
+pub mod time_control;
 mod tournament;
 
 use std::ops::ControlFlow;

@@ -25,6 +25,8 @@ pub struct Situation<'a> {
     pub clocks: [Option<Duration>; 2],
     /// White's and Black's increment.
     pub increments: [Duration; 2],
+    /// Moves until the side to move gets more time, where it does.
+    pub moves_to_go: Option<u32>,
 }
 
 /// A player's answer.
@@ -80,6 +82,7 @@ impl Player for InProcess {
         let go = Go {
             time: situation.clocks,
             increment: situation.increments,
+            moves_to_go: situation.moves_to_go,
             move_time: self.limit.move_time,
             ..Go::default()
         };

@@ -57,6 +57,7 @@ impl Process {
             add("btime", Some(black.or(white).unwrap_or_default().as_millis()));
             add("winc", Some(white_increment.as_millis()));
             add("binc", Some(black_increment.as_millis()));
+            add("movestogo", situation.moves_to_go.map(u128::from));
         }
         add("depth", self.limit.depth.map(u128::from));
         add("nodes", self.limit.nodes.map(u128::from));

@@ -151,11 +151,7 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
             match (settings.limit.move_time, settings.limit.clock) {
                 (None, None) => name.push_str(&format!(" d{}", beam.depth)),
                 (Some(time), _) => name.push_str(&format!(" {} ms", time.as_millis())),
-                (None, Some(clock)) => name.push_str(&format!(
-                    " {}+{}",
-                    clock.base.as_secs_f64(),
-                    clock.increment.as_secs_f64()
-                )),
+                (None, Some(clock)) => name.push_str(&format!(" {clock}")),
             }
             if beam.mode != BeamMode::Tree {
                 name.push_str(&format!(" {}", beam.mode.name()));

@@ -11,6 +11,8 @@ use azimuth::search::{
 };
 use clap::ValueEnum;
 
+use super::time_control::TimeControl;
+
 /// Score cache of a planner that plays in this process, in megabytes.
 const HASH: usize = 16;
 
@@ -68,18 +70,11 @@ pub struct Limit {
     pub margin: Duration,
 }
 
-/// Time for the whole game, and what every move adds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TimeControl {
-    pub base: Duration,
-    pub increment: Duration,
-}
-
 impl PlayerSettings {
     /// Reads `key=value` words, quoted as in a shell: `cmd=PATH`, `args` and `option.NAME=VALUE` for a UCI
     /// engine; `planner` (`beam`, `selective`), `width` and `mode` of the beam, `without` (parts of the
     /// selective search), `set` (its parameters: `lmr-base:80,delta-margin:150`), `weights` (or a Stockfish network, `.nnue`, in the encoder's place), `hash`,
-    /// `threads`, `noise` for Azimuth in this process; `depth`, `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`), `margin` (ms), `name` and `elo` for both.
+    /// `threads`, `noise` for Azimuth in this process; `depth`, `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`, `MOVES/SECONDS`), `margin` (ms), `name` and `elo` for both.
     pub fn parse(text: &str) -> Result<Self> {
         // In one piece: of an error, the command line prints no causes.
         Self::read(text).map_err(|error| anyhow!("{error:#}"))
@@ -189,33 +184,15 @@ impl Limit {
 
     fn words(&self) -> Vec<(String, String)> {
         let milliseconds = |time: Duration| time.as_millis().to_string();
-        let clock = |clock: TimeControl| {
-            format!("{}+{}", clock.base.as_secs_f64(), clock.increment.as_secs_f64())
-        };
         [
             ("depth", self.depth.map(|depth| depth.to_string())),
             ("nodes", self.nodes.map(|nodes| nodes.to_string())),
             ("movetime", self.move_time.map(milliseconds)),
-            ("tc", self.clock.map(clock)),
+            ("tc", self.clock.map(|clock| clock.to_string())),
         ]
         .into_iter()
         .filter_map(|(key, value)| Some((key.to_owned(), value?)))
         .collect()
-    }
-}
-
-impl TimeControl {
-    /// Reads `SECONDS+INCREMENT`.
-    pub fn parse(text: &str) -> Result<Self> {
-        let seconds = |part: &str| -> Result<Duration> {
-            let seconds: f64 = part.parse().ok().context("not a number of seconds")?;
-            Duration::try_from_secs_f64(seconds).context("not a time")
-        };
-        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
-        let parse = || Ok(Self { base: seconds(base)?, increment: seconds(increment)? });
-        parse().map_err(|error: anyhow::Error| {
-            anyhow!("tc '{text}': expected SECONDS+INCREMENT ({error})")
-        })
     }
 }
 
@@ -350,8 +327,7 @@ mod tests {
             ("cmd=stockfish args=\"'a\"", "args: a quote is not closed"),
             ("colour=red", "unknown setting 'colour'"),
             ("depth=1 depth=2", "'depth' comes twice"),
-            ("tc=ten", "expected SECONDS+INCREMENT"),
-            ("tc=-1", "expected SECONDS+INCREMENT"),
+            ("tc=ten", "tc 'ten': expected SECONDS+INCREMENT"),
             ("mode=wide", "expected tree or global"),
             (
                 "planner=selective set=width:3",

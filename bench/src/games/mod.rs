@@ -1,5 +1,6 @@
 //! Games that have been played: who won, what the players thought, and their PGN.
 
 pub mod evaluation;
+pub mod foreign;
 pub mod outcome;
 pub mod record;

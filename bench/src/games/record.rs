@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use azimuth::position::STARTPOS;
+use cozy_chess::Color;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 
 use super::evaluation::Evaluation;
+use super::foreign;
 use super::outcome::Outcome;
 
 /// Columns of the movetext.
@@ -273,6 +275,21 @@ struct Movetext {
     reason: String,
 }
 
+impl Movetext {
+    fn tag(&self, name: &str) -> Option<&str> {
+        self.tags.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Who made the last move.
+    fn mover(&self) -> Color {
+        let black_first = self.tag("FEN").is_some_and(|fen| fen.split(' ').nth(1) == Some("b"));
+        match self.moves.len() % 2 == usize::from(black_first) {
+            true => Color::Black,
+            false => Color::White,
+        }
+    }
+}
+
 impl Visitor for RecordReader {
     type Tags = Tags;
     type Movetext = Movetext;
@@ -310,10 +327,16 @@ impl Visitor for RecordReader {
     ) -> ControlFlow<Self::Output> {
         let text = String::from_utf8_lossy(comment.as_bytes()).replace('\n', " ");
         let (evaluation, time) = (command(&text, "eval"), command(&text, "emt"));
-        match game.moves.last_mut() {
-            Some(mv) if evaluation.or(time).is_some() => {
+        let mover = game.mover();
+        match (game.moves.last_mut(), foreign::comment(&text)) {
+            (Some(mv), _) if evaluation.or(time).is_some() => {
                 (mv.evaluation, mv.depth) = evaluation.map_or((None, None), read_evaluation);
                 mv.time = time.and_then(duration);
+            }
+            (Some(mv), Some(read)) => {
+                mv.evaluation = read.evaluation.map(|evaluation| evaluation.seen_by(mover));
+                (mv.depth, mv.time) = (read.depth, read.time);
+                game.reason = read.reason.to_owned();
             }
             _ => game.reason = text,
         }
@@ -321,12 +344,11 @@ impl Visitor for RecordReader {
     }
 
     fn end_game(&mut self, game: Movetext) -> Self::Output {
-        let tag = |name: &str| {
-            game.tags.iter().find(|(found, _)| found == name).map(|(_, value)| value.clone())
-        };
+        let tag = |name: &str| game.tag(name).map(str::to_owned);
+        let settings = || tag("TimeControl").and_then(|control| foreign::settings(&control));
         let player = |side: &str| Name {
             name: tag(side).unwrap_or_default(),
-            settings: tag(&format!("{side}Settings")).unwrap_or_default(),
+            settings: tag(&format!("{side}Settings")).or_else(settings).unwrap_or_default(),
             elo: tag(&format!("{side}Elo")).and_then(|elo| elo.parse().ok()),
         };
         Some(GameRecord {
@@ -336,7 +358,7 @@ impl Visitor for RecordReader {
             round: tag("Round").unwrap_or_default(),
             outcome: Outcome::from_pgn(&tag("Result")?)?,
             termination: tag("Termination").unwrap_or_default(),
-            reason: game.reason,
+            reason: game.reason.clone(),
             started: tag("UTCDate").zip(tag("UTCTime")),
             duration: tag("GameDuration").and_then(|text| duration(&text)),
             moves: game.moves,
@@ -460,13 +482,21 @@ mod tests {
 
     #[test]
     fn games_of_other_programs_are_read() -> Result<()> {
-        let text = "[White \"a\"]\n[Black \"b\"]\n[Result \"1/2-1/2\"]\n\n\
+        let text = "[White \"a\"]\n[Black \"b\"]\n[Result \"1/2-1/2\"]\n[TimeControl \"8+0.08\"]\n\n\
                     1. e4 {+0.30/6 0.052s} e5 {-0.1/5 0.01s, Draw by adjudication} 1/2-1/2\n\n\
                     [White \"a\"]\n[Black \"b\"]\n[Result \"*\"]\n\n1. e4 *\n\n";
         let games = read_games(text.as_bytes())?;
         assert_eq!(games.len(), 1);
         assert_eq!((games[0].outcome, games[0].moves.len()), (Outcome::Draw, 2));
-        assert_eq!(games[0].opening, STARTPOS);
+        assert_eq!(
+            (games[0].opening.as_str(), games[0].white.settings.as_str()),
+            (STARTPOS, "tc=8+0.08")
+        );
+        assert_eq!(games[0].reason, "Draw by adjudication");
+        let replied = &games[0].moves[1];
+        // From White's view.
+        assert_eq!(replied.evaluation, Some(Evaluation::Centipawns(10)));
+        assert_eq!((replied.depth, replied.time), (Some(5), Some(Duration::from_millis(10))));
         Ok(())
     }
 }

@@ -1,0 +1,101 @@
+//! `azimuth-bench adopt`: games that another program played, as results are kept.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use azimuth::weights::replace_file;
+use clap::Args;
+
+use crate::games::record::{GameRecord, Name, read_file};
+use crate::rating;
+
+/// As hard as zstd tries where a file is written once and read often.
+const COMPRESSION: i32 = 19;
+
+/// Keep games that fastchess or cutechess-cli played among the results: players' names and settings as their files
+/// have them, known ratings as given, times where a clock ran, no scores.
+#[derive(Args)]
+pub struct Adopt {
+    /// PGN files, plain or .zst; games without a result are left out.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// A player's known rating: NAME=ELO.
+    #[arg(long = "known", value_parser = rating::known)]
+    known: Vec<(String, f64)>,
+    /// The PGN file to write, compressed where its name ends in .zst.
+    #[arg(long)]
+    out: PathBuf,
+}
+
+pub fn run(arguments: &Adopt) -> Result<()> {
+    let mut games = Vec::new();
+    for file in &arguments.files {
+        games.extend(read_file(file)?.into_iter().map(|game| adopted(game, &arguments.known)));
+    }
+    for (name, _) in &arguments.known {
+        let plays = |game: &GameRecord| [&game.white, &game.black].iter().any(|p| &p.name == name);
+        ensure!(games.iter().any(plays), "--known {name}: no game of that player");
+    }
+    let text: String = games.iter().map(GameRecord::to_pgn).collect();
+    let bytes = match arguments.out.extension().is_some_and(|extension| extension == "zst") {
+        true => zstd::encode_all(text.as_bytes(), COMPRESSION).context("zstd")?,
+        false => text.into_bytes(),
+    };
+    replace_file(&arguments.out, &bytes)?;
+    println!("{} games in '{}'", games.len(), arguments.out.display());
+    Ok(())
+}
+
+fn adopted(game: GameRecord, known: &[(String, f64)]) -> GameRecord {
+    let player = |player: Name| {
+        let elo = known.iter().find(|(name, _)| *name == player.name).map(|&(_, elo)| elo);
+        Name { elo: elo.or(player.elo), ..player }
+    };
+    let timed = [&game.white, &game.black].iter().any(|player| player.settings.contains("tc="));
+    let moves = game.moves.into_iter().map(|mut mv| {
+        mv.evaluation = None;
+        mv.time = mv.time.filter(|_| timed);
+        mv
+    });
+    GameRecord {
+        white: player(game.white),
+        black: player(game.black),
+        moves: moves.collect(),
+        ..game
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn games_are_kept_with_what_is_asked_of_them() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let played = |control: &str| {
+            format!(
+                "[White \"Azimuth, as shipped\"]\n[Black \"Stockfish 16 at 3000\"]\n[Result \"1-0\"]\n\
+                 [TimeControl \"{control}\"]\n\n1. e4 {{+0.30/6 0.052s}} e5 {{-0.1/5 0.01s, Black resigns}} 1-0\n\n"
+            )
+        };
+        let (file, out) = (folder.path().join("played.pgn"), folder.path().join("kept.pgn.zst"));
+        std::fs::write(&file, played("0.05/move") + &played("8+0.08"))?;
+        let mut arguments = Adopt {
+            files: vec![file],
+            known: vec![("Stockfish 16 at 3000".to_owned(), 3000.0)],
+            out: out.clone(),
+        };
+        run(&arguments)?;
+        let kept = read_file(&out)?;
+        let settings = kept.iter().map(|game| game.white.settings.as_str());
+        assert_eq!(settings.collect::<Vec<_>>(), ["movetime=50", "tc=8+0.08"]);
+        let times = kept.iter().map(|game| game.moves[0].time.map(|time| time.as_millis()));
+        assert_eq!(times.collect::<Vec<_>>(), [None, Some(52)]);
+        assert!(kept.iter().all(|game| game.black.elo == Some(3000.0) && game.white.elo.is_none()));
+        assert!(kept.iter().all(|game| game.moves[0].evaluation.is_none()));
+
+        arguments.known[0].0 = "nobody".to_owned();
+        assert!(run(&arguments).is_err());
+        Ok(())
+    }
+}
