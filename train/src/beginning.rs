@@ -200,22 +200,6 @@ mod tests {
     }
 
     #[test]
-    fn a_model_begins_with_what_it_is_given() -> Result<()> {
-        let config = sizes("attack-states-8+king-mirror")?;
-        let given = random(&config)?;
-        let architecture = Architecture::Sparse(config);
-        let mut model = Model::new(&architecture, &Device::Cpu, DType::F32, 0.0, 2, 8)?;
-        let (readout, readout_bias) = (vec![0.25; 8], 0.5);
-        let parameters = given.parameters.clone();
-        model.begin(&Beginning { parameters, readout, readout_bias })?;
-        let begun = model.parameters()?;
-        for (name, tensor) in given.parameters.iter() {
-            assert_eq!(begun.values(name)?, tensor.flatten_all()?.to_vec1::<f32>()?, "{name}");
-        }
-        Ok(())
-    }
-
-    #[test]
     fn other_sizes_are_refused_with_those_that_would_do() -> Result<()> {
         let config = sizes("attack-states-8+king-mirror")?;
         let given = random(&config)?;

@@ -511,6 +511,33 @@ mod tests {
     }
 
     #[test]
+    fn a_model_begins_with_what_it_is_given() -> Result<()> {
+        let sparse = Architecture::Sparse(SparseConfig {
+            features: "attack-states-8+king-buckets-4".parse()?,
+            accumulator: 128,
+            embedding_dim: 8,
+            heads: 2,
+            middle_layers: 1,
+        });
+        let mini = Architecture::Transformer(TransformerConfig::mini());
+        for (architecture, parts) in [(&sparse, Some(2)), (&sparse, None), (&mini, None)] {
+            let model =
+                |seed| Model::with_table(architecture, &Device::Cpu, DType::F32, 0.0, parts, seed);
+            let (given, mut begun) = (model(1)?.parameters()?, model(2)?);
+            let readout = vec![0.25; architecture.embedding_dim()];
+            begun.begin(&Beginning { parameters: given.clone(), readout, readout_bias: 0.5 })?;
+            let parameters = begun.parameters()?;
+            for (name, _) in given.iter() {
+                assert_eq!(parameters.values(name)?, given.values(name)?, "{name}");
+            }
+            let (direction, bias) = begun.readout();
+            assert!(direction.to_vec1::<f32>()?.iter().all(|&value| value == 0.25));
+            assert_eq!(bias.to_vec1::<f32>()?, [0.5]);
+        }
+        Ok(())
+    }
+
+    #[test]
     fn a_network_in_16_bits_learns_as_in_32() -> Result<()> {
         let (exact, _) = taught(DType::F32)?;
         let (coarse, model) = taught(DType::BF16)?;
