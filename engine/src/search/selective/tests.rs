@@ -97,7 +97,7 @@ fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
         sets.push(all.to_vec());
         for parts in sets {
             let mut planner = planner(Parts::only(&parts), 1)?;
-            let report = search(&mut planner, &root, to_depth(10))?;
+            let report = search(&mut planner, &root, to_depth(12))?;
             assert_eq!(report.value.moves_to_mate(), Some(mate), "{fen} with {parts:?}");
         }
     }
