@@ -103,7 +103,8 @@ fn a_run_begins_where_another_ended() -> Result<()> {
         let origin = &second.metadata.training["config"]["from"];
         assert_eq!(origin["name"], format!("{encoder}-first.safetensors"));
         let other = ["--from", &from, "--encoder", "small", "--steps", "1"];
-        let error = run("other.safetensors", &other).err().context("another encoder")?;
+        let error = train(folder.path(), "other.safetensors", &other).err();
+        let error = error.context("another encoder")?;
         assert!(format!("{error:#}").contains("its encoder is"), "{error:#}");
     }
     Ok(())

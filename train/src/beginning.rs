@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::hex::hex;
-use crate::model::TABLE;
+
+/// The parameter that holds the feature table (rows x H).
+pub const TABLE: &str = "features.weight";
 
 /// Slope of the read-out where the calibration says nothing of one: cosines of ± 1 are nearly certain wins and losses.
 pub const READOUT_LENGTH: f32 = 5.0;
@@ -141,7 +143,6 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::model::Model;
 
     const POSITIONS: [&str; 5] = [
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -181,16 +182,20 @@ mod tests {
         })
     }
 
-    fn random(config: &SparseConfig) -> Result<Weights> {
-        let architecture = Architecture::Sparse(config.clone());
-        let model = Model::new(&architecture, &Device::Cpu, DType::F32, 0.0, 1, 7)?;
-        weights(config, model.parameters()?)
+    /// Parameters in which no two rows are alike.
+    fn waves(config: &SparseConfig) -> Result<Weights> {
+        let tensors = config.parameters().into_iter().map(|spec| {
+            let count: usize = spec.shape.iter().product();
+            let wave = (0..count).map(|place| (place as f32 * 0.7).sin() * 0.1);
+            Ok((spec.name, Tensor::from_iter(wave, &Device::Cpu)?.reshape(spec.shape)?))
+        });
+        weights(config, Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
     }
 
     #[test]
     fn rows_for_every_place_of_the_king_begin_as_copies() -> Result<()> {
         for states in ["exchange-states-16", "attack-states-8+captures"] {
-            let small = random(&sizes(&format!("{states}+king-mirror+threats"))?)?;
+            let small = waves(&sizes(&format!("{states}+king-mirror+threats"))?)?;
             let bucketed = sizes(&format!("{states}+king-buckets-4+threats"))?;
             let large = grown(&small, &Architecture::Sparse(bucketed.clone()))?;
             large.check(&bucketed.parameters())?;
@@ -202,7 +207,7 @@ mod tests {
     #[test]
     fn other_sizes_are_refused_with_those_that_would_do() -> Result<()> {
         let config = sizes("attack-states-8+king-mirror")?;
-        let given = random(&config)?;
+        let given = waves(&config)?;
         let wider = Architecture::Sparse(SparseConfig { accumulator: 256, ..config });
         let error = grown(&given, &wider).err().context("wider")?.to_string();
         assert!(error.contains("--accumulator 128"), "{error}");

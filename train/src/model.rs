@@ -17,7 +17,7 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::beginning::{Beginning, READOUT_LENGTH};
+use crate::beginning::{Beginning, READOUT_LENGTH, TABLE};
 use crate::checkpoint::Checkpoint;
 use crate::data::sampler::{Batch, BatchPart};
 use crate::dense_table::DenseTable;
@@ -28,8 +28,6 @@ use crate::optimizer::dense::DenseOptimizer;
 use crate::optimizer::rows::FactoredTable;
 use crate::side_by_side::side_by_side;
 
-/// The parameter that [`FactoredTable`] replaces.
-pub const TABLE: &str = "features.weight";
 const FEATURE_BIAS: &str = "features.bias";
 /// The parts that the table's rows share.
 const SHARED: &str = "features.shared";
