@@ -136,9 +136,9 @@ fn run(arguments: Arguments) -> Result<()> {
 fn train(options: &TrainOptions) -> Result<()> {
     let (compute, output) = (options.compute()?, options.output());
     // Before the data, which takes a while to read.
-    options.run.config(Vec::new())?;
-    let data = options.data.read(&options.run.architecture()?, &compute.device)?;
-    let config = options.run.config(data.files.clone())?;
+    let mut config = options.run.config(Vec::new())?;
+    let data = options.data.read(&config.architecture, &compute.device)?;
+    config.data = data.files.clone();
     if let Some(outcome) = training::train(&config, &data, &compute, &output)? {
         eprintln!("{} steps at {:.0} positions/s", outcome.steps, outcome.speed);
         println!("{}", serde_json::to_string(&outcome.measured)?);
