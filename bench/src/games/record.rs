@@ -280,6 +280,19 @@ impl Movetext {
         self.tags.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
+    /// What another program says of the last move, or why the game ended.
+    fn foreign_comment(&mut self, text: String) {
+        let mover = self.mover();
+        match (self.moves.last_mut(), foreign::comment(&text)) {
+            (Some(mv), Some(read)) => {
+                mv.evaluation = read.evaluation.map(|evaluation| evaluation.seen_by(mover));
+                (mv.depth, mv.time) = (read.depth, read.time);
+                self.reason = read.reason.to_owned();
+            }
+            _ => self.reason = text,
+        }
+    }
+
     /// Who made the last move.
     fn mover(&self) -> Color {
         let black_first = self.tag("FEN").is_some_and(|fen| fen.split(' ').nth(1) == Some("b"));
@@ -327,18 +340,12 @@ impl Visitor for RecordReader {
     ) -> ControlFlow<Self::Output> {
         let text = String::from_utf8_lossy(comment.as_bytes()).replace('\n', " ");
         let (evaluation, time) = (command(&text, "eval"), command(&text, "emt"));
-        let mover = game.mover();
-        match (game.moves.last_mut(), foreign::comment(&text)) {
-            (Some(mv), _) if evaluation.or(time).is_some() => {
+        match game.moves.last_mut() {
+            Some(mv) if evaluation.or(time).is_some() => {
                 (mv.evaluation, mv.depth) = evaluation.map_or((None, None), read_evaluation);
                 mv.time = time.and_then(duration);
             }
-            (Some(mv), Some(read)) => {
-                mv.evaluation = read.evaluation.map(|evaluation| evaluation.seen_by(mover));
-                (mv.depth, mv.time) = (read.depth, read.time);
-                game.reason = read.reason.to_owned();
-            }
-            _ => game.reason = text,
+            _ => game.foreign_comment(text),
         }
         ControlFlow::Continue(())
     }
