@@ -15,9 +15,10 @@ use sha2::{Digest, Sha256};
 use super::network::start_network;
 use super::player::{InProcess, Player};
 use super::process::Process;
-use super::settings::{InProcessPlayer, PlayerSettings, Program};
+use super::settings::{InProcessPlayer, Limit, PlayerSettings, Program};
 use crate::device::start_worker;
 use crate::games::record::Name;
+use crate::grouped::grouped;
 
 /// Bytes of a weights file's hash that a game's record carries.
 const FINGERPRINT: usize = 4;
@@ -148,11 +149,12 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
                 PlannerKind::Beam => format!("Azimuth w{}", beam.width),
                 PlannerKind::Selective => "Azimuth selective".to_owned(),
             };
-            match (settings.limit.move_time, settings.limit.clock) {
-                (None, None) => name.push_str(&format!(" d{}", beam.depth)),
-                (Some(time), _) => name.push_str(&format!(" {} ms", time.as_millis())),
-                (None, Some(clock)) => name.push_str(&format!(" {clock}")),
-            }
+            name.push_str(&match settings.limit {
+                Limit { move_time: Some(time), .. } => format!(" {} ms", time.as_millis()),
+                Limit { clock: Some(clock), .. } => format!(" {clock}"),
+                Limit { nodes: Some(nodes), .. } => format!(" {} nodes", grouped(nodes)),
+                _ => format!(" d{}", beam.depth),
+            });
             if beam.mode != BeamMode::Tree {
                 name.push_str(&format!(" {}", beam.mode.name()));
             }
@@ -176,5 +178,24 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
             Some(elo) => format!("{version} at {elo}"),
             None => version.to_owned(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn players_go_by_what_ends_their_thought() -> Result<()> {
+        for (settings, expected) in [
+            ("width=5", "Azimuth w5 d6"),
+            ("planner=selective nodes=10000", "Azimuth selective 10,000 nodes"),
+            ("planner=selective nodes=10000 movetime=50", "Azimuth selective 50 ms"),
+            ("depth=4 tc=10+0.1 mode=global", "Azimuth w3 10+0.1 global"),
+        ] {
+            let player = PlayerSettings::parse(settings)?;
+            assert_eq!(default_name(&player, "azimuth"), expected, "{settings}");
+        }
+        Ok(())
     }
 }
