@@ -38,8 +38,11 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
     let left = clock.saturating_sub(overhead);
     let moves = go.moves_to_go.unwrap_or(EXPECTED_MOVES).clamp(1, EXPECTED_MOVES);
     let (share, largest) = match moves {
-        // A new clock follows.
-        1 => (left, left),
+        // A new clock follows, so that all of this one is there to be used; but it is still lost if the machine stalls.
+        1 => {
+            let all = left - (overhead * RESERVED_OVERHEADS).min(left / 2);
+            (all, all)
+        }
         _ => {
             let spare = clock.saturating_sub(overhead * RESERVED_OVERHEADS);
             let increment = go.increment[own];
@@ -91,6 +94,18 @@ mod tests {
             left = (left - used) + increment;
             assert!(left > Duration::from_millis(150), "{left:?}");
         }
+    }
+
+    #[test]
+    fn the_last_move_before_a_new_clock_leaves_the_reserve() {
+        let hard = |milliseconds| {
+            let limit =
+                budget(&clock(milliseconds, 0, Some(1)), Color::White, Duration::from_millis(30));
+            limit.expect("a clock").hard.as_millis()
+        };
+        assert_eq!(hard(1030), 1000 - 180);
+        assert_eq!(hard(130), 50);
+        assert_eq!(hard(20), 0);
     }
 
     #[test]
