@@ -5,6 +5,7 @@ mod beginning;
 mod catch_panic;
 mod checkpoint;
 pub mod data;
+pub mod decided;
 mod dense_table;
 mod early_stopping;
 pub mod export;

@@ -125,6 +125,16 @@ fn run(arguments: Arguments) -> Result<()> {
             println!("calibration error      {:>10.4}", metrics.ece);
             println!("error, mean            {:>+10.4}", metrics.bias);
             println!("error, rms             {:>10.4}", metrics.rms);
+            let decided = metrics.decided;
+            for (kind, share) in [
+                ("won, above 95%", decided.won),
+                ("drawn, 35% to 65%", decided.drawn),
+                ("lost, below 5%", decided.lost),
+            ] {
+                if let Some(share) = share {
+                    println!("{kind:<22} {:>9.1}%", 100.0 * share);
+                }
+            }
             if json {
                 println!("{}", serde_json::to_string(&metrics)?);
             }

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::decided::Decided;
+
 /// Siblings are compared where their win probabilities differ by more than this.
 const SIBLING_MARGIN: f32 = 0.1;
 
@@ -31,6 +33,9 @@ pub struct Metrics {
     /// Root of the mean square of that error.
     #[serde(default)]
     pub rms: f64,
+    /// Whether what is decided reads so.
+    #[serde(default)]
+    pub decided: Decided,
     /// Positions measured.
     pub positions: usize,
 }
@@ -49,6 +54,7 @@ impl Metrics {
             ece: calibration_error(predictions, labels),
             bias: mean(errors().sum()),
             rms: mean(errors().map(|error| error * error).sum()).sqrt(),
+            decided: Decided::of(predictions, labels),
             positions: labels.len(),
         }
     }
