@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use azimuth::command_line::{Manual, exit};
+use azimuth::encoder::sparse::quantised::Kernels;
 use azimuth::explain::ExplainCommand;
 use azimuth::report::ReportCommand;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -46,6 +47,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<()> {
+    // Nothing begins on an instruction set that the processor lacks.
+    Kernels::chosen()?;
     match arguments.task {
         None => {
             if stdin().is_terminal() {

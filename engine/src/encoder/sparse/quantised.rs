@@ -54,7 +54,7 @@ struct Head {
 
 impl QuantisedEncoder {
     /// Quantises checked `parameters`: feature rows to 1/255, hidden weights to 8 bits with one
-    /// scale a neuron.
+    /// scale a neuron. Fails where feature sums may be too large for 16 bits, and where [`Kernels::chosen`] does.
     pub fn new(config: &SparseConfig, parameters: &Parameters) -> Result<Self> {
         let quantise_sums = |name: &str| -> Result<Vec<i16>> {
             let one = f32::from(SUM_ONE);
@@ -73,7 +73,7 @@ impl QuantisedEncoder {
             "feature sums may reach {most} of {}: the rows of features.weight are too large for 16 bits",
             i16::MAX
         );
-        let kernels = Kernels::available()[0];
+        let kernels = Kernels::chosen()?;
         let order = by_activity(kernels, config.features, &sums);
         reorder(&mut sums.table, &order);
         reorder(&mut sums.bias, &order);

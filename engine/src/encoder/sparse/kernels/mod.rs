@@ -5,6 +5,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod choice;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
