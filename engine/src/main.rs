@@ -31,9 +31,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Search a fixed set of positions; the last line has all nodes, and nodes per second.
+    /// Search a fixed set of positions, for some seconds; the last line has the nodes of the selective search, and its
+    /// nodes per second.
     Bench {
-        /// Plies.
+        /// Plies of the selective search; the beam goes no deeper than it does by default.
         depth: Option<u32>,
     },
     Explain(ExplainCommand),

@@ -342,16 +342,24 @@ fn threads_search_and_stop_together() -> Result<()> {
 }
 
 #[test]
-fn bench_ends_in_nodes_and_speed() -> Result<()> {
-    let nodes = || -> Result<u64> {
-        let output = Command::new(binary("azimuth")?).args(["bench", "3"]).output()?;
-        let text = String::from_utf8(output.stdout)?;
-        let words: Vec<&str> = text.lines().last().unwrap_or_default().split(' ').collect();
+fn bench_ends_in_nodes_and_speed_of_the_selective_search() -> Result<()> {
+    let output = Command::new(binary("azimuth")?).args(["bench", "6"]).output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let nodes = |line: &str| -> Result<u64> {
+        let words: Vec<&str> = line.split(' ').collect();
         let [nodes, "nodes", speed, "nps"] = words.as_slice() else { bail!("{text}") };
         ensure!(speed.parse::<u64>()? > 0, "{text}");
         Ok(nodes.parse()?)
     };
-    assert_eq!(nodes()?, nodes()?);
+    // A position's line is `PLANNER, position 1/16: NODES nodes, score cp CP`.
+    let sum = |planner: &str| -> Result<u64> {
+        let lines = text.lines().filter(|line| line.starts_with(&format!("{planner}, position")));
+        let words = lines.map(|line| line.split(' ').nth(3).context("too few words"));
+        words.map(|word| Ok(word?.parse::<u64>()?)).sum()
+    };
+    let beam = text.lines().find_map(|line| line.strip_prefix("beam: ")).context("no beam")?;
+    assert_eq!(nodes(beam)?, sum("beam")?);
+    assert_eq!(nodes(text.lines().last().context("no lines")?)?, sum("selective")?);
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! `bench`: the same searches every time, so that their nodes tell whether the search has changed,
 //! and their time how fast the machine is.
 
+use std::fmt::{Display, Formatter};
+
 use anyhow::Result;
 
 use crate::bench_positions::BENCH_POSITIONS;
@@ -10,11 +12,12 @@ use crate::search::{BeamSettings, Control, Limits, Planner, Resources};
 /// What each planner has to itself.
 pub const BENCH_RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
 
-/// Plies that the selective search goes deeper in about the same time.
-const SELECTIVE_PLIES: u32 = 3;
+/// Plies of the selective search by default: some seconds on one core, so that OpenBench can scale a machine's
+/// time by its speed.
+const DEFAULT_DEPTH: u32 = 15;
 
-/// Deepest `bench`: what follows takes hours.
-const DEEPEST: u32 = 16;
+/// Deepest `bench`: more may take hours.
+const DEEPEST: u32 = 32;
 
 /// What searches cost.
 #[derive(Clone, Copy, Default)]
@@ -23,32 +26,29 @@ pub struct Cost {
     seconds: f64,
 }
 
-impl Cost {
-    /// The last line: `NODES nodes NPS nps`.
-    pub fn tell(self, say: &mut dyn FnMut(&str)) {
-        let Self { nodes, seconds } = self;
-        say(&format!("{nodes} nodes {:.0} nps", nodes as f64 / f64::max(seconds, 1e-6)));
+/// `NODES nodes NPS nps`, as OpenBench reads it in the last line.
+impl Display for Cost {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { nodes, seconds } = *self;
+        write!(formatter, "{nodes} nodes {:.0} nps", nodes as f64 / seconds.max(1e-6))
     }
 }
 
-/// Searches every position to `depth` plies, the default where `None`, with the beam, then some plies deeper with the
-/// selective search, each with empty tables; `say` gets a line for each and, last, the sum.
+/// Searches every position with the beam, no deeper than it goes by default, then with the selective search to `depth`
+/// plies, [`DEFAULT_DEPTH`] where `None`, each with empty tables; `say` gets a line for each position, one for the
+/// beam's cost and, last, one for the selective search's.
 pub fn bench<'a>(
     beam: &'a mut dyn Planner,
     selective: &'a mut dyn Planner,
     depth: Option<u32>,
     say: &mut dyn FnMut(&str),
 ) -> Result<()> {
-    let depth = depth.unwrap_or(BeamSettings::default().depth).clamp(1, DEEPEST);
-    let mut sum = Cost::default();
-    for (planner, name, depth) in
-        [(beam, "beam", depth), (selective, "selective", depth + SELECTIVE_PLIES)]
-    {
-        let Cost { nodes, seconds } = bench_planner(planner, name, Some(depth), say)?;
-        sum.nodes += nodes;
-        sum.seconds += seconds;
-    }
-    sum.tell(say);
+    let depth = depth.unwrap_or(DEFAULT_DEPTH).clamp(1, DEEPEST);
+    let beam_depth = depth.min(BeamSettings::default().depth);
+    let cost = bench_planner(beam, "beam", Some(beam_depth), say)?;
+    say(&format!("beam: {cost}"));
+    let cost = bench_planner(selective, "selective", Some(depth), say)?;
+    say(&cost.to_string());
     Ok(())
 }
 

@@ -59,7 +59,7 @@ pub fn run_planner(
     Ok(())
 }
 
-/// Runs `bench` to `depth` plies, the default where `None`, and returns.
+/// Runs `bench`, its selective search to `depth` plies, the default where `None`, and returns.
 pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
     let azimuth = Box::new(Azimuth::new(output.clone()));

@@ -40,6 +40,6 @@ pub trait Program {
     /// What became of the last search's root moves; `None` before the first one.
     fn explain(&mut self) -> Result<Option<Explanation>>;
 
-    /// Searches a fixed set of positions to `depth`; `say` gets lines, and last the sum.
+    /// Searches a fixed set of positions to `depth`; `say` gets lines, the last with nodes and nodes per second.
     fn bench(&mut self, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()>;
 }

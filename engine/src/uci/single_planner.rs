@@ -85,7 +85,8 @@ impl Program for SinglePlanner {
 
     fn bench(&mut self, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()> {
         let name = self.name.clone();
-        bench_planner(&mut **self.planner()?, &name, depth, say)?.tell(say);
+        let cost = bench_planner(&mut **self.planner()?, &name, depth, say)?;
+        say(&cost.to_string());
         Ok(())
     }
 }
