@@ -1,10 +1,10 @@
 # `make` builds the engine as EXE, which is how OpenBench asks for it; `make test` passes the tests and
-# sets up what they need.
+# sets up what they need; `make signature` records the nodes of `bench` after a change of play.
 
 EXE := azimuth
 VENV := .venv
 
-.PHONY: engine test python compiler stockfish chromium torch
+.PHONY: engine test signature python compiler stockfish chromium torch
 
 engine:
 	cargo rustc --release --package azimuth --bin azimuth -- --emit link=$(EXE)
@@ -12,6 +12,10 @@ engine:
 test: python compiler stockfish chromium torch
 	cargo build --workspace --release
 	cargo test --workspace --release --no-fail-fast
+
+signature:
+	cargo build --release --package azimuth
+	AZIMUTH_UPDATE_SIGNATURE=1 cargo test --release --package azimuth-tests --test signature
 
 # Some tests compare with python-chess, or play through it.
 python: $(VENV)/ready

@@ -1,0 +1,84 @@
+//! The nodes of `bench` are those on record, on every instruction set of this machine, so that no commit changes play
+//! without saying so.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use azimuth::encoder::sparse::quantised::Kernels;
+use azimuth_tests::{binary, root};
+
+/// The record.
+const FILE: &str = "tests/bench-signature.txt";
+
+/// Set by `make signature`: what the best instruction set finds becomes the record.
+const UPDATE: &str = "AZIMUTH_UPDATE_SIGNATURE";
+
+const INSTRUCTION_SET: &str = "AZIMUTH_INSTRUCTION_SET";
+
+/// What the record begins with.
+const HEADER: &str = "\
+# The nodes of `azimuth bench`, the same on every instruction set. A commit that is to change play says so, and
+# brings them up to date: make signature
+";
+
+/// Starts `bench` on an instruction set.
+fn begin(kernels: Kernels) -> Result<Child> {
+    let mut command = Command::new(binary("azimuth")?);
+    command.arg("bench").env(INSTRUCTION_SET, kernels.to_string());
+    Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?)
+}
+
+/// The record that `bench` makes.
+fn signature(bench: Child) -> Result<String> {
+    let output = bench.wait_with_output()?;
+    ensure!(output.status.success(), "bench ended with {}", output.status);
+    let text = String::from_utf8(output.stdout)?;
+    let nodes = |line: &str| -> Result<u64> {
+        let number = line.split(' ').next().unwrap_or_default();
+        number.parse().with_context(|| format!("no nodes in '{line}'"))
+    };
+    let beam = text.lines().find_map(|line| line.strip_prefix("beam: "));
+    let beam = nodes(beam.context("no line of the beam")?)?;
+    let selective = nodes(text.lines().last().context("no lines")?)?;
+    let total = beam + selective;
+    Ok(format!("{HEADER}beam {beam}\nselective {selective}\ntotal {total}\n"))
+}
+
+#[test]
+fn bench_has_the_nodes_on_record() -> Result<()> {
+    // At the same time: plain Rust takes much the longest.
+    let begun = Kernels::available().into_iter().map(|kernels| Ok((kernels, begin(kernels)?)));
+    let begun: Vec<(Kernels, Child)> = begun.collect::<Result<_>>()?;
+    let path = root().join(FILE);
+    for (number, (kernels, bench)) in begun.into_iter().enumerate() {
+        let found = signature(bench).with_context(|| kernels.to_string())?;
+        if number == 0 && std::env::var_os(UPDATE).is_some() {
+            fs::write(&path, &found)?;
+        }
+        let recorded = fs::read_to_string(&path).context(FILE)?;
+        ensure!(
+            found == recorded,
+            "{FILE} has\n{recorded}and bench on {kernels}\n{found}\
+             If play was to change, say so in the commit and run make signature."
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn an_instruction_set_that_is_not_there_is_refused_at_the_start() -> Result<()> {
+    let foreign = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
+    for name in [foreign, "nonsense", ""] {
+        for arguments in [&[][..], &["bench"]] {
+            let mut command = Command::new(binary("azimuth")?);
+            let command = command.args(arguments).env(INSTRUCTION_SET, name);
+            let output = command.stdin(Stdio::null()).output()?;
+            let errors = String::from_utf8(output.stderr)?;
+            assert!(!output.status.success() && output.stdout.is_empty(), "{name}: {errors}");
+            assert!(errors.contains(&format!("has no '{name}', only ")), "{errors}");
+            assert_eq!(errors.trim().lines().count(), 1, "{errors}");
+        }
+    }
+    Ok(())
+}
