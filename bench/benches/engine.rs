@@ -13,7 +13,9 @@ use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet};
 use azimuth::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
 use azimuth::inference::{Evaluator, Worker};
 use azimuth::position::{Position, board_after};
-use azimuth::search::{Beam, BeamMode, BeamSettings, Control, Limits, Planner};
+use azimuth::search::{
+    Beam, BeamMode, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources,
+};
 use azimuth::tokens::tokenize;
 use azimuth::weights::{Embedded, Weights};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -117,8 +119,10 @@ fn search(c: &mut Criterion) {
         let worker = Worker::with_encoder(weights.clone(), Box::new(fake), true, Box::new(|_| ()))
             .expect("a thread");
         for (mode_name, mode) in [("tree", BeamMode::Tree), ("global", BeamMode::Global)] {
-            let settings = BeamSettings { mode, ..BeamSettings::default() };
-            let mut beam = Beam::new(Evaluator::new(&worker, 16).expect("memory"), settings);
+            let beam = BeamSettings { mode, ..BeamSettings::PAPER };
+            let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+            let resources = Resources { hash_mb: 16, threads: 1 };
+            let mut beam = Beam::new(&worker, &settings, resources).expect("memory");
             let looked_at: u64 = roots.iter().map(|root| think(&mut beam, root)).sum();
             group.throughput(Throughput::Elements(looked_at));
             group.bench_function(format!("{name}, {mode_name}"), |b| {

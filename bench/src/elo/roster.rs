@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
-use azimuth::search::{BeamMode, PlannerKind};
+use azimuth::search::{BeamMode, BeamVerify, PlannerKind};
 use azimuth::weights::{Embedded, Weights};
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
@@ -38,7 +38,7 @@ impl Source {
                 Self::Network(path.clone())
             }
             Some(path) => Self::File(path.clone()),
-            None => Self::Embedded(player.planner.embedded()),
+            None => Self::Embedded(player.planners.embedded(player.planner)),
         }
     }
 
@@ -155,6 +155,9 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
                 Limit { nodes: Some(nodes), .. } => format!(" {} nodes", grouped(nodes)),
                 _ => format!(" d{}", beam.depth),
             });
+            if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
+                name.push_str(&format!(" verify {}", beam.verify));
+            }
             if beam.mode != BeamMode::Tree {
                 name.push_str(&format!(" {}", beam.mode.name()));
             }

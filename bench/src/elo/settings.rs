@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth::search::{
-    BeamMode, BeamSettings, PlannerKind, PlannerSettings, Resources, SelectiveSettings,
+    BeamMode, BeamSettings, BeamVerify, PlannerKind, PlannerSettings, Resources, SelectiveSettings,
 };
 use clap::ValueEnum;
 
@@ -134,6 +134,9 @@ impl InProcessPlayer {
             }
             PlannerKind::Selective => vec![("planner", "selective".to_owned())],
         };
+        if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
+            words.push(("verify", beam.verify.to_string()));
+        }
         let left_out = selective.parts.to_string();
         if !left_out.is_empty() {
             words.push(("without", left_out));
@@ -263,8 +266,10 @@ impl Words {
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
+        let verify = self.take_text("verify").map_or(Ok(usual.verify), |text| text.parse())?;
+        let width = self.take_positive("width", usual.width)?;
         let planners = PlannerSettings {
-            beam: BeamSettings { width: self.take_positive("width", usual.width)?, depth, mode },
+            beam: BeamSettings { width, depth, mode, verify },
             selective: SelectiveSettings { depth, parts, parameters },
         };
         let resources = Resources {
@@ -307,9 +312,12 @@ mod tests {
             "engine='Stockfish 16' 'option.Syzygy Path'='/x y' option.UCI_Elo=1500 \
              option.UCI_LimitStrength=true movetime=50"
         );
-        let beam = PlayerSettings::parse("width=5 depth=4 mode=global")?;
-        assert_eq!(beam.describe("azimuth"), "engine=azimuth width=5 mode=global hash=16 depth=4");
-        let usual = PlayerSettings::parse("")?;
+        let beam = PlayerSettings::parse("width=5 depth=4 mode=global verify=quiescence")?;
+        assert_eq!(
+            beam.describe("azimuth"),
+            "engine=azimuth width=5 mode=global verify=quiescence hash=16 depth=4"
+        );
+        let usual = PlayerSettings::parse("verify=none")?;
         assert_eq!(usual.describe("azimuth"), "engine=azimuth width=3 mode=tree hash=16 depth=6");
         let timed = PlayerSettings::parse("tc=10+0.1")?;
         assert!(timed.describe("azimuth").ends_with("hash=16 tc=10+0.1"));
@@ -329,6 +337,7 @@ mod tests {
             ("depth=1 depth=2", "'depth' comes twice"),
             ("tc=ten", "tc 'ten': expected SECONDS+INCREMENT"),
             ("mode=wide", "expected tree or global"),
+            ("verify=9", "verify '9': expected none, quiescence or 1 to 4"),
             (
                 "planner=selective set=width:3",
                 "set: 'width' is no parameter of the selective search",

@@ -173,7 +173,7 @@ impl Bench<'_> {
     }
 
     fn setting(&self, depth: u32) -> Setting<'_> {
-        let beam = BeamSettings { width: self.arguments.width, depth, mode: BeamMode::Tree };
+        let beam = BeamSettings { width: self.arguments.width, depth, ..BeamSettings::PAPER };
         Setting { weights: &self.subject.weights, device: self.device, dtype: self.dtype, beam }
     }
 

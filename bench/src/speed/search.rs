@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use azimuth::inference::{Evaluator, Worker};
+use azimuth::inference::Worker;
 use azimuth::position::Position;
-use azimuth::search::{Beam, BeamSettings, Control, Limits, Planner, Report};
+use azimuth::search::{
+    Beam, BeamSettings, Control, Limits, Planner, PlannerSettings, Report, Resources,
+};
 use azimuth::weights::Weights;
 use candle_core::{DType, Device};
 
@@ -44,10 +46,15 @@ impl Setting<'_> {
         start_worker(self.weights.clone(), self.device, self.dtype)
     }
 
+    fn planner(&self, worker: &Worker) -> Result<Beam> {
+        let settings = PlannerSettings { beam: self.beam, ..PlannerSettings::default() };
+        Beam::new(worker, &settings, Resources { hash_mb: CACHE, threads: 1 })
+    }
+
     /// Searches every root with an empty cache.
     pub fn round(&self, roots: &[Position]) -> Result<Round> {
         let worker = self.worker()?;
-        let mut beam = Beam::new(Evaluator::new(&worker, CACHE)?, self.beam);
+        let mut beam = self.planner(&worker)?;
         let mut round = Round::default();
         for root in roots {
             beam.new_game();
@@ -64,7 +71,7 @@ impl Setting<'_> {
     /// Plays on from the start, with the cache of the moves before.
     pub fn game(&self) -> Result<GameSpeed> {
         let worker = self.worker()?;
-        let mut beam = Beam::new(Evaluator::new(&worker, CACHE)?, self.beam);
+        let mut beam = self.planner(&worker)?;
         let mut position = Position::default();
         let (mut total, mut moves) = (Round::default(), 0);
         while moves < GAME_PLIES && position.has_legal_move() {

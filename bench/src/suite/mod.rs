@@ -12,8 +12,8 @@ use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
 use azimuth::position::Position;
 use azimuth::search::{
-    BeamMode, BeamSettings, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources,
-    TimeLimit,
+    BeamMode, BeamSettings, BeamVerify, Control, Limits, Planner, PlannerKind, PlannerSettings,
+    Resources, TimeLimit,
 };
 use azimuth::weights::{Weights, replace_file};
 use clap::Args;
@@ -45,6 +45,9 @@ pub struct Suite {
     /// What searches.
     #[arg(long, value_enum, default_value_t = PlannerKind::Beam)]
     planner: PlannerKind,
+    /// How the beam scores a child: none, quiescence, or the plies of a search.
+    #[arg(long, default_value_t = BeamSettings::default().verify)]
+    verify: BeamVerify,
     /// Size of the caches and tables, in megabytes.
     #[arg(long, default_value_t = 16)]
     hash: usize,
@@ -64,7 +67,7 @@ pub fn run(arguments: &Suite) -> Result<()> {
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
     let weights = Arc::new(Weights::read_or_embedded(
         arguments.weights.as_deref(),
-        arguments.planner.embedded(),
+        settings(arguments).embedded(arguments.planner),
     )?);
     let worker = start_worker(weights, &device, dtype)?;
     let json = match arguments.movetime {
@@ -113,15 +116,24 @@ fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<Ti
 }
 
 fn solver(arguments: &Suite, worker: &Worker) -> Result<Box<dyn Planner>> {
-    let beam = BeamSettings { width: arguments.width, ..BeamSettings::default() };
-    let settings = PlannerSettings { beam, ..PlannerSettings::default() };
     let resources = Resources { hash_mb: arguments.hash, threads: 1 };
-    settings.build(arguments.planner, worker, resources, None)
+    settings(arguments).build(arguments.planner, worker, resources, None)
+}
+
+fn settings(arguments: &Suite) -> PlannerSettings {
+    let Suite { width, verify, .. } = *arguments;
+    let beam = BeamSettings { width, verify, ..BeamSettings::default() };
+    PlannerSettings { beam, ..PlannerSettings::default() }
 }
 
 fn described(arguments: &Suite) -> String {
     match arguments.planner {
-        PlannerKind::Beam => format!("beam, width {}", arguments.width),
+        PlannerKind::Beam if arguments.verify == BeamVerify::None => {
+            format!("beam, width {}", arguments.width)
+        }
+        PlannerKind::Beam => {
+            format!("beam, width {}, verify {}", arguments.width, arguments.verify)
+        }
         PlannerKind::Selective => "selective".to_owned(),
     }
 }

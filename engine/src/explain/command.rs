@@ -13,7 +13,10 @@ use super::subject::Subject;
 use super::{html, json, text};
 use crate::inference::{Backend, Precision, Worker};
 use crate::san::parse_move;
-use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, Tablebases, TimeLimit};
+use crate::search::{
+    BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, Tablebases,
+    TimeLimit,
+};
 use crate::weights::Weights;
 
 /// Thinking time where no limit is given.
@@ -41,6 +44,9 @@ pub struct ExplainCommand {
     /// Who plans; where not given, as in UCI: the beam to a --depth, else the selective search.
     #[arg(long, value_enum)]
     planner: Option<PlannerKind>,
+    /// How the beam scores a child: none (the paper: by its own embedding), quiescence, or the plies of a search.
+    #[arg(long, default_value_t = BeamSettings::default().verify)]
+    verify: BeamVerify,
     /// Plies of the tree that are shown.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=6))]
     tree: u32,
@@ -83,15 +89,16 @@ impl ExplainCommand {
             true => PlannerKind::Selective,
             false => PlannerKind::Beam,
         });
-        let weights =
-            Arc::new(Weights::read_or_embedded(self.weights.as_deref(), kind.embedded())?);
+        let beam = BeamSettings { verify: self.verify, ..BeamSettings::default() };
+        let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+        let embedded = settings.embedded(kind);
+        let weights = Arc::new(Weights::read_or_embedded(self.weights.as_deref(), embedded)?);
         let (device, dtype) =
             self.device.open(Precision::Auto, &weights.metadata.architecture, notice)?;
         let worker = Worker::start(weights.clone(), &device, dtype, Box::new(notice))?;
         let open = |folders: &String| Tablebases::open(folders, Box::new(notice)).map(Arc::new);
         let tablebases = self.syzygy.as_ref().map(open).transpose().context("--syzygy")?;
         let resources = Resources { hash_mb: self.hash as usize, threads: 1 };
-        let settings = PlannerSettings::default();
         let mut planner = settings.build(kind, &worker, resources, tablebases)?;
         let task = Task { root, limits, compared, plies: self.tree };
         let mut encoder = weights.encoder(&device, dtype)?;

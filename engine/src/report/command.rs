@@ -48,13 +48,14 @@ impl ReportCommand {
         let games = read_games(&self.pgn)?;
         let notice = |text: &str| eprintln!("azimuth: {text}");
         let kind = self.planner;
-        let weights =
-            Arc::new(Weights::read_or_embedded(self.weights.as_deref(), kind.embedded())?);
+        let settings = PlannerSettings::default();
+        let embedded = settings.embedded(kind);
+        let weights = Arc::new(Weights::read_or_embedded(self.weights.as_deref(), embedded)?);
         let (device, dtype) =
             Backend::Auto.open(Precision::Auto, &weights.metadata.architecture, notice)?;
         let worker = Worker::start(weights.clone(), &device, dtype, Box::new(notice))?;
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
-        let mut planner = PlannerSettings::default().build(kind, &worker, resources, None)?;
+        let mut planner = settings.build(kind, &worker, resources, None)?;
         let mut encoder = weights.encoder(&device, dtype)?;
         let time = TimeLimit { soft: self.engine_time, hard: self.engine_time };
         let mut analyst = Analyst {

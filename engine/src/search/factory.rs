@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 
-use super::beam::{Beam, BeamSettings};
+use super::beam::{Beam, BeamSettings, BeamVerify};
 use super::planner::{Planner, Resources};
 use super::selective::{Selective, SelectiveSettings};
 use super::tablebase::Tablebases;
-use crate::inference::{Evaluator, Worker};
+use crate::inference::Worker;
 use crate::weights::Embedded;
 
 /// The planners by name.
@@ -29,14 +29,6 @@ impl PlannerKind {
             Self::Selective => "selective",
         }
     }
-
-    /// The weights that it plays with where no others are named.
-    pub fn embedded(self) -> Embedded {
-        match self {
-            Self::Beam => Embedded::Beam,
-            Self::Selective => Embedded::Selective,
-        }
-    }
 }
 
 /// The settings of both planners.
@@ -49,6 +41,15 @@ pub struct PlannerSettings {
 }
 
 impl PlannerSettings {
+    /// The weights that a planner plays with where no others are named. A beam that scores children by their own
+    /// embeddings needs those that see captures coming; all else leaves captures to a search.
+    pub fn embedded(&self, kind: PlannerKind) -> Embedded {
+        match (kind, self.beam.verify) {
+            (PlannerKind::Beam, BeamVerify::None) => Embedded::Beam,
+            _ => Embedded::Selective,
+        }
+    }
+
     /// Builds a planner. Fails where memory for its tables is missing.
     pub fn build(
         &self,
@@ -59,12 +60,7 @@ impl PlannerSettings {
     ) -> Result<Box<dyn Planner>> {
         Ok(match kind {
             PlannerKind::Beam => {
-                let evaluator = Evaluator::new(worker, resources.hash_mb)?;
-                let mut evaluators = evaluator.for_threads(worker, resources.threads);
-                let helpers = evaluators.split_off(1);
-                let first = evaluators.pop().context("one evaluator is the planner's own")?;
-                let mut beam = Beam::new(first, self.beam);
-                beam.set_helpers(helpers);
+                let mut beam = Beam::new(worker, self, resources)?;
                 beam.set_tablebases(tablebases);
                 Box::new(beam)
             }

@@ -17,7 +17,7 @@ mod tablebase;
 mod terminal;
 mod value;
 
-pub use beam::{Beam, BeamMode, BeamSettings};
+pub use beam::{Beam, BeamMode, BeamSettings, BeamVerify};
 pub use bound::Bound;
 pub use control::{Control, Limits, Signal, TimeLimit};
 pub use explanation::{ExplainedMove, Explanation, SearchedMove};

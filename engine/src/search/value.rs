@@ -75,6 +75,12 @@ impl Value {
         (self.0.abs() > MATE_BOUND).then(|| ((MATE - self.0.abs()) / PLY).round() as u32)
     }
 
+    /// Plies to where a tablebase was asked, of what it knows to be won or lost; `None` for all other values.
+    pub fn plies_to_tablebase(self) -> Option<u32> {
+        let known = self.0.abs() > LARGEST_ESTIMATE && self.0.abs() <= MATE_BOUND;
+        known.then(|| ((TABLEBASE - self.0.abs()) / PLY).round() as u32)
+    }
+
     /// Moves until mate, negative where the side to move is mated; `None` for all other values.
     pub fn moves_to_mate(self) -> Option<i32> {
         let plies = self.plies_to_mate()? as i32;
@@ -89,11 +95,10 @@ impl Value {
     /// Centipawns as UCI has them, of a value that is no mate: by the win probability, or ±20,000 less the plies where
     /// a tablebase knows.
     pub fn centipawns(self) -> i32 {
-        if self.0.abs() <= LARGEST_ESTIMATE {
+        let Some(plies) = self.plies_to_tablebase() else {
             return centipawns_of_win_probability(self.win_probability().into());
-        }
-        let plies = ((TABLEBASE - self.0.abs()) / PLY).round() as i32;
-        let centipawns = TABLEBASE_CENTIPAWNS - plies;
+        };
+        let centipawns = TABLEBASE_CENTIPAWNS - plies as i32;
         if self.0 > 0.0 { centipawns } else { -centipawns }
     }
 
@@ -103,6 +108,11 @@ impl Value {
             return [0, 1000, 0];
         }
         wdl_of_win_probability(self.win_probability().into())
+    }
+
+    /// Whether it is certain: a mate, or what a tablebase knows of a win or a loss.
+    pub fn is_decisive(self) -> bool {
+        self.0.abs() > LARGEST_ESTIMATE
     }
 
     /// The total order of values.

@@ -13,12 +13,13 @@ use super::output::Output;
 use super::program::Program;
 use super::workers::Workers;
 use crate::bench_positions::BENCH_POSITIONS;
-use crate::inference::{Evaluator, Worker};
+use crate::inference::Worker;
 use crate::position::Position;
 use crate::search::{
-    Beam, BeamSettings, Control, Explanation, Handicap, Limits, Planner, PlannerKind,
-    PlannerSettings, Tablebases, TimeLimit,
+    Beam, BeamSettings, BeamVerify, Control, Explanation, Handicap, Limits, Planner, PlannerKind,
+    PlannerSettings, Resources, Tablebases, TimeLimit,
 };
+use crate::weights::Embedded;
 
 /// Time that the first `isready` spends on searches.
 const WARM_UP: Duration = Duration::from_millis(50);
@@ -29,18 +30,38 @@ const EVAL_HASH_MB: usize = 1;
 /// Plies of those searches.
 const WARM_UP_DEPTH: u32 = 6;
 
+/// A planner with its settings.
+#[derive(Clone, Copy, PartialEq)]
+struct Plan {
+    kind: PlannerKind,
+    settings: PlannerSettings,
+}
+
+impl Plan {
+    /// The beam that a limited strength was measured with, in the shape that is set.
+    fn limited(settings: PlannerSettings) -> Self {
+        let beam = BeamSettings { verify: BeamVerify::None, ..settings.beam };
+        Self { kind: PlannerKind::Beam, settings: PlannerSettings { beam, ..settings } }
+    }
+
+    /// The weights that it plays with where no file is named.
+    fn embedded(&self) -> Embedded {
+        self.settings.embedded(self.kind)
+    }
+}
+
 /// The program.
 pub struct Azimuth {
     output: Output,
     options: Options,
     workers: Workers,
     /// The planner whose encoder has run.
-    warm: Option<PlannerKind>,
+    warm: Option<Plan>,
     tablebases: Option<Arc<Tablebases>>,
     /// The planner between searches; `None` before the first and while one runs.
-    planner: Option<(PlannerKind, Box<dyn Planner>)>,
-    /// The kind of the planner that searches.
-    searching: Option<PlannerKind>,
+    planner: Option<(Plan, Box<dyn Planner>)>,
+    /// The planner that searches.
+    searching: Option<Plan>,
     /// What the errors of a limited strength are drawn from in this game.
     seed: u64,
 }
@@ -82,14 +103,14 @@ impl Program for Azimuth {
     /// Searches for a moment after an encoder was loaded, so that the first move costs no more than the
     /// others: its code, its tables and the cache's memory are then at hand.
     fn warm_up(&mut self, analyses: bool) -> Result<()> {
-        let kind = match self.limits_strength(analyses) {
-            true => PlannerKind::Beam,
-            false => self.preferred_planner()?,
+        let plan = match self.limits_strength(analyses) {
+            true => Plan::limited(self.options.planners),
+            false => self.preferred_plan()?,
         };
-        if self.warm == Some(kind) && self.planner.is_some() {
+        if self.warm == Some(plan) && self.planner.is_some() {
             return Ok(());
         }
-        let mut planner = self.planner_of(kind)?;
+        let mut planner = self.planner_of(plan)?;
         let began = Instant::now();
         for fen in BENCH_POSITIONS {
             let time = Some(TimeLimit { soft: WARM_UP, hard: WARM_UP });
@@ -101,15 +122,15 @@ impl Program for Azimuth {
             }
         }
         planner.new_game();
-        self.planner = Some((kind, planner));
-        self.warm = Some(kind);
+        self.planner = Some((plan, planner));
+        self.warm = Some(plan);
         Ok(())
     }
 
     fn take_planner(&mut self, limits: &Limits) -> Result<Box<dyn Planner>> {
-        let kind = self.planner_for(limits)?;
-        let planner = self.planner_of(kind)?;
-        self.searching = Some(kind);
+        let plan = self.plan_for(limits)?;
+        let planner = self.planner_of(plan)?;
+        self.searching = Some(plan);
         Ok(planner)
     }
 
@@ -126,9 +147,11 @@ impl Program for Azimuth {
     }
 
     fn evaluate(&mut self, position: &Position, chess960: bool) -> Result<String> {
-        let kind = self.preferred_planner()?;
-        let evaluator = Evaluator::new(self.worker(kind)?, EVAL_HASH_MB)?;
-        display::scores(&mut Beam::new(evaluator, BeamSettings::default()), position, chess960)
+        let embedded = self.preferred_plan()?.embedded();
+        let settings = PlannerSettings { beam: BeamSettings::PAPER, ..PlannerSettings::default() };
+        let resources = Resources { hash_mb: EVAL_HASH_MB, threads: 1 };
+        let mut beam = Beam::new(self.worker(embedded)?, &settings, resources)?;
+        display::scores(&mut beam, position, chess960)
     }
 
     fn explain(&mut self) -> Result<Option<Explanation>> {
@@ -138,8 +161,9 @@ impl Program for Azimuth {
 
     fn bench(&mut self, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()> {
         let mut fresh = |kind| {
-            let worker = self.worker(kind)?;
-            PlannerSettings::default().build(kind, worker, BENCH_RESOURCES, None)
+            let settings = PlannerSettings { beam: BeamSettings::PAPER, ..Default::default() };
+            let worker = self.worker(settings.embedded(kind))?;
+            settings.build(kind, worker, BENCH_RESOURCES, None)
         };
         let (mut beam, mut selective) = (fresh(PlannerKind::Beam)?, fresh(PlannerKind::Selective)?);
         bench(&mut *beam, &mut *selective, depth, say)
@@ -175,15 +199,16 @@ impl Azimuth {
         };
         if loaded.is_some() || opened.is_some() || changed.reshapes_planners(&self.options) {
             let kind = match &self.planner {
-                Some((kind, _)) => *kind,
+                Some((plan, _)) => plan.kind,
                 None => changed.planner.unwrap_or(PlannerKind::Selective),
             };
+            let plan = Plan { kind, settings: changed.planners };
             let tablebases = opened.unwrap_or_else(|| self.tablebases.clone());
             let worker = match &mut loaded {
-                Some(workers) => workers.get(&changed.model, kind, &self.output)?,
-                None => self.worker(kind)?,
+                Some(workers) => workers.get(&changed.model, plan.embedded(), &self.output)?,
+                None => self.worker(plan.embedded())?,
             };
-            self.planner = Some(build(worker, changed, kind, tablebases.clone())?);
+            self.planner = Some(build(worker, changed, plan, tablebases.clone())?);
             self.tablebases = tablebases;
         }
         if let Some(workers) = loaded {
@@ -202,38 +227,40 @@ impl Azimuth {
         Ok(Some(Arc::new(tablebases)))
     }
 
-    fn worker(&mut self, kind: PlannerKind) -> Result<&Worker> {
-        self.workers.get(&self.options.model, kind, &self.output)
+    fn worker(&mut self, embedded: Embedded) -> Result<&Worker> {
+        self.workers.get(&self.options.model, embedded, &self.output)
     }
 
     /// The planner that plays by the clock: the one that was chosen, else the stronger one in a given time. Where
     /// batches go to another thread that is the beam, which makes large ones: the selective search, which wants one
     /// position at a time, has time for few (`bench/results/check-batches.pgn.zst`).
-    fn preferred_planner(&mut self) -> Result<PlannerKind> {
-        if let Some(planner) = self.options.planner {
-            return Ok(planner);
+    fn preferred_plan(&mut self) -> Result<Plan> {
+        let settings = self.options.planners;
+        let selective = Plan { kind: PlannerKind::Selective, settings };
+        if let Some(kind) = self.options.planner {
+            return Ok(Plan { kind, settings });
         }
-        let in_searches = self.worker(PlannerKind::Selective)?.runs_in_searches();
-        Ok(if in_searches { PlannerKind::Selective } else { PlannerKind::Beam })
+        let in_searches = self.worker(selective.embedded())?.runs_in_searches();
+        Ok(if in_searches { selective } else { Plan { kind: PlannerKind::Beam, settings } })
     }
 
     /// The planner of a search: the paper's, unless time or a signal ends it. Then it is the stronger one.
-    /// Limited strength was measured with the beam.
-    fn planner_for(&mut self, limits: &Limits) -> Result<PlannerKind> {
-        Ok(match self.options.planner {
-            _ if limits.handicap.is_some() => PlannerKind::Beam,
-            None if !limits.are_open_ended() => PlannerKind::Beam,
-            _ => self.preferred_planner()?,
-        })
+    fn plan_for(&mut self, limits: &Limits) -> Result<Plan> {
+        let settings = self.options.planners;
+        match self.options.planner {
+            _ if limits.handicap.is_some() => Ok(Plan::limited(settings)),
+            None if !limits.are_open_ended() => Ok(Plan { kind: PlannerKind::Beam, settings }),
+            _ => self.preferred_plan(),
+        }
     }
 
-    /// The planner of that kind, taken out; another kind's gives up its memory for it.
-    fn planner_of(&mut self, kind: PlannerKind) -> Result<Box<dyn Planner>> {
+    /// That planner, taken out; another one gives up its memory for it.
+    fn planner_of(&mut self, plan: Plan) -> Result<Box<dyn Planner>> {
         match self.planner.take() {
-            Some((of, planner)) if of == kind => Ok(planner),
+            Some((of, planner)) if of == plan => Ok(planner),
             _ => {
                 let (options, tablebases) = (self.options.clone(), self.tablebases.clone());
-                Ok(build(self.worker(kind)?, &options, kind, tablebases)?.1)
+                Ok(build(self.worker(plan.embedded())?, &options, plan, tablebases)?.1)
             }
         }
     }
@@ -242,8 +269,8 @@ impl Azimuth {
 fn build(
     worker: &Worker,
     options: &Options,
-    kind: PlannerKind,
+    plan: Plan,
     tablebases: Option<Arc<Tablebases>>,
-) -> Result<(PlannerKind, Box<dyn Planner>)> {
-    Ok((kind, options.planners.build(kind, worker, options.resources, tablebases)?))
+) -> Result<(Plan, Box<dyn Planner>)> {
+    Ok((plan, plan.settings.build(plan.kind, worker, options.resources, tablebases)?))
 }

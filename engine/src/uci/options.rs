@@ -12,7 +12,7 @@ use super::option_values::{
     spin_line, text_line,
 };
 use crate::inference::{Backend, Precision};
-use crate::search::{BeamMode, PlannerKind, PlannerSettings, Resources};
+use crate::search::{BeamMode, BeamVerify, PlannerKind, PlannerSettings, Resources};
 
 /// What stands for the weights inside the program.
 const EMBEDDED: &str = "<embedded>";
@@ -87,6 +87,11 @@ impl Options {
             spin_line("BeamWidth", beam.width as u64, &WIDTH),
             spin_line("SearchDepth", beam.depth.into(), &DEPTH),
             combo_line("BeamMode", beam.mode.name(), &BeamMode::ALL.map(|mode| mode.name().into())),
+            combo_line(
+                "BeamVerify",
+                &beam.verify.to_string(),
+                &BeamVerify::all().map(|verify| verify.to_string()).collect::<Vec<_>>(),
+            ),
             check_line("UCI_LimitStrength", default.limit_strength),
             spin_line("UCI_Elo", default.elo.into(), &elo),
             text_line("SyzygyPath", EMPTY),
@@ -118,6 +123,12 @@ impl Options {
             "beammode" => {
                 self.planners.beam.mode = BeamMode::named(&value.to_ascii_lowercase())
                     .ok_or_else(|| expected(name, "tree, global", value))?;
+            }
+            "beamverify" => {
+                self.planners.beam.verify = value.parse().map_err(|_| {
+                    let all = BeamVerify::all().map(|verify| verify.to_string());
+                    expected(name, &all.collect::<Vec<_>>().join(", "), value)
+                })?;
             }
             "uci_limitstrength" => self.limit_strength = check(name, value)?,
             "uci_elo" => self.elo = spin(name, value, WEAKEST_TO_STRONGEST)?,

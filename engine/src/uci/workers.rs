@@ -9,17 +9,17 @@ use anyhow::Result;
 use super::options::Model;
 use super::output::Output;
 use crate::inference::Worker;
-use crate::search::PlannerKind;
 use crate::weights::{Embedded, Weights};
 
-/// One worker for each planner's own weights, or one for both where a weights file is named.
+/// One worker for each of the embedded weights, or one for all where a weights file is named.
 #[derive(Default)]
 pub struct Workers(BTreeMap<Embedded, Worker>);
 
 impl Workers {
-    /// The worker of a planner. What is to be said of its device goes to `output`.
-    pub fn get(&mut self, model: &Model, kind: PlannerKind, output: &Output) -> Result<&Worker> {
-        let which = if model.weights.is_some() { Embedded::Beam } else { kind.embedded() };
+    /// The worker of the embedded weights `which`, or of the file that takes their place. Messages about its device go
+    /// to `output`.
+    pub fn get(&mut self, model: &Model, which: Embedded, output: &Output) -> Result<&Worker> {
+        let which = if model.weights.is_some() { Embedded::Beam } else { which };
         Ok(match self.0.entry(which) {
             Entry::Occupied(worker) => worker.into_mut(),
             Entry::Vacant(place) => place.insert(load(model, which, output)?),

@@ -7,14 +7,17 @@ use anyhow::Result;
 
 use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
+use super::verifier::Verifier;
 use crate::inference::Evaluator;
 use crate::position::{Position, legal_moves};
 use crate::search::control::{Control, Limits};
 use crate::search::explanation::{SearchedMove, SearchedTree};
+use crate::search::selective::{SearchTables, ShallowSearch};
 use crate::search::tablebase::Tablebases;
 
 pub(super) struct GrownAgain<'a> {
     pub(super) evaluator: &'a mut Evaluator,
+    pub(super) verification: Option<&'a mut SearchTables>,
     pub(super) settings: BeamSettings,
     pub(super) tablebases: Option<&'a Tablebases>,
 }
@@ -34,7 +37,14 @@ impl SearchedTree for GrownAgain<'_> {
             thread: 0,
         };
         let mut control = Control::without_signals(Limits::default());
-        let mut search = BeamSearch::new(self.evaluator, task, &mut control);
+        let begun = self.verification.as_mut().map(|tables| tables.begin_search(position));
+        let (shared, verifying) = begun.unzip();
+        let searching = verifying.and_then(|threads| threads.first_mut()).zip(shared.as_ref());
+        let beyond = self.settings.verify.plies().unwrap_or(0);
+        let verifier = searching.map(|(data, shared)| {
+            Verifier::new(ShallowSearch::new(data, shared), beyond, Some(depth))
+        });
+        let mut search = BeamSearch::new(self.evaluator, task, verifier, &mut control);
         for depth in 1..=depth {
             search.iterate(depth, false)?;
         }

@@ -11,6 +11,10 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod verification;
+#[cfg(test)]
+mod verification_tests;
+mod verifier;
 
 pub use planner::Beam;
-pub use settings::{BeamMode, BeamSettings};
+pub use settings::{BeamMode, BeamSettings, BeamVerify};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use crossbeam_channel::unbounded;
 
 use super::grown_again::GrownAgain;
@@ -13,25 +13,29 @@ use super::proven_mates::ProvenMates;
 use super::schedule::Schedule;
 use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
-use crate::inference::Evaluator;
+use super::verifier::Verifier;
+use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 use crate::search::control::{Control, Limits};
 use crate::search::explanation::{Explanation, LastSearch};
+use crate::search::factory::PlannerSettings;
 use crate::search::iterative_deepening::deepen;
-use crate::search::planner::Planner;
+use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::root_moves::RootMoves;
+use crate::search::selective::{SearchTables, ShallowSearch};
 use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
 use crate::search::value::Value;
 
-/// The paper's planner. More threads change no choice at a fixed depth: they search the same tree from
-/// other ends, so that the first finds their scores in the cache.
+/// The paper's planner. Without verification more threads change no choice at a fixed depth: they search the same tree
+/// from other ends, so that the first finds their scores in the cache.
 pub struct Beam {
-    evaluator: Evaluator,
-    /// The other threads'.
-    helpers: Vec<Evaluator>,
+    /// One for each thread.
+    evaluators: Vec<Evaluator>,
     settings: BeamSettings,
+    /// Of the searches that verify scores.
+    verification: Option<SearchTables>,
     tablebases: Option<Arc<Tablebases>>,
     mates: ProvenMates,
     last: LastSearch,
@@ -40,19 +44,33 @@ pub struct Beam {
 }
 
 impl Beam {
-    /// A planner with its own score cache.
-    pub fn new(evaluator: Evaluator, settings: BeamSettings) -> Self {
-        let (helpers, mates, last) = (Vec::new(), ProvenMates::default(), LastSearch::default());
-        Self { evaluator, helpers, settings, tablebases: None, mates, last, last_width: 0 }
-    }
-
-    /// Searches with a thread for each of these, too, which share the planner's cache.
-    pub fn set_helpers(&mut self, helpers: Vec<Evaluator>) {
-        self.helpers = helpers;
+    /// A planner with a score cache, and tables where it verifies. Fails where memory for them is missing.
+    pub fn new(worker: &Worker, settings: &PlannerSettings, resources: Resources) -> Result<Self> {
+        let Resources { hash_mb, threads } = resources;
+        let threads = threads.max(1);
+        let PlannerSettings { beam, selective } = *settings;
+        let verifies = beam.verify.plies().is_some() && worker.runs_in_searches();
+        let cache_mb = if verifies { (hash_mb / 4).max(1) } else { hash_mb };
+        let all = if verifies { 2 * threads } else { threads };
+        let mut evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, all);
+        let verifying = evaluators.split_off(threads);
+        let tables = || SearchTables::new(verifying, selective, hash_mb.saturating_sub(cache_mb));
+        Ok(Self {
+            evaluators,
+            settings: beam,
+            verification: verifies.then(tables).transpose()?,
+            tablebases: None,
+            mates: ProvenMates::default(),
+            last: LastSearch::default(),
+            last_width: 0,
+        })
     }
 
     /// Probes these tables from now on.
     pub fn set_tablebases(&mut self, tablebases: Option<Arc<Tablebases>>) {
+        if let Some(tables) = &mut self.verification {
+            tables.tablebases.clone_from(&tablebases);
+        }
         self.tablebases = tablebases;
     }
 
@@ -62,7 +80,7 @@ impl Beam {
         let free = limits.search_moves.is_empty() && limits.multipv <= 1;
         let (value, pv) = free.then(|| self.mates.line(root))??;
         let depth = pv.len() as u32;
-        let hashfull = self.evaluator.permille_full();
+        let hashfull = self.evaluators.first().map_or(0, Evaluator::permille_full);
         Some(Report { depth, seldepth: depth, hashfull, ..Report::of(value, pv) })
     }
 }
@@ -85,6 +103,18 @@ impl Planner for Beam {
         let open_ended = asked.depth.is_none() && asked.are_open_ended();
         let schedule = Schedule::new(settings, open_ended);
         let nodes = AtomicU64::new(0);
+        let (main, helpers) = self.evaluators.split_first_mut().context("no thread to search")?;
+        // A limited strength errs in the scores of the embeddings.
+        let verifies = asked.handicap.is_none();
+        let begun = self.verification.as_mut().filter(|_| verifies).map(|t| t.begin_search(root));
+        let (shared, verifying) = begun.unzip();
+        let beyond = settings.verify.plies().unwrap_or(0);
+        let last_depth = (!asked.are_open_ended()).then(|| asked.depth.unwrap_or(settings.depth));
+        let mut searches = verifying.into_iter().flatten().zip(&shared);
+        let mut verifier = move || {
+            let (data, shared) = searches.next()?;
+            Some(Verifier::new(ShallowSearch::new(data, shared), beyond, last_depth))
+        };
         let (best, findings) = thread::scope(|scope| {
             let task = Task {
                 settings,
@@ -95,17 +125,20 @@ impl Planner for Beam {
                 thread: 0,
             };
             let mut stops = Vec::new();
-            for (thread, evaluator) in (1..).zip(&mut self.helpers) {
+            let main_verifier = verifier();
+            for (thread, evaluator) in (1..).zip(helpers) {
+                let verifier = verifier();
                 let (stop, signals) = unbounded();
                 let (limits, schedule) = (limits.clone(), schedule.clone());
                 stops.push(stop);
                 scope.spawn(move || {
                     let control = &mut Control::new(limits, signals);
-                    let search = BeamSearch::new(evaluator, Task { thread, ..task }, control);
+                    let search =
+                        BeamSearch::new(evaluator, Task { thread, ..task }, verifier, control);
                     help(search, schedule);
                 });
             }
-            let search = BeamSearch::new(&mut self.evaluator, task, control);
+            let search = BeamSearch::new(main, task, main_verifier, control);
             let mut search = MainSearch::new(search, schedule, settings.depth);
             let best = deepen(&mut search, &root_moves, report);
             // The helpers end as their signals' senders are dropped, whatever becomes of the search.
@@ -124,12 +157,14 @@ impl Planner for Beam {
     }
 
     fn evaluate(&mut self, position: &Position) -> Result<Value> {
-        static_value(&mut self.evaluator, position, 0)
+        let evaluator = self.evaluators.first_mut().context("no thread to search")?;
+        static_value(evaluator, position, 0)
     }
 
     fn explain(&mut self, plies: u32) -> Result<Option<Explanation>> {
         let mut tree = GrownAgain {
-            evaluator: &mut self.evaluator,
+            evaluator: self.evaluators.first_mut().context("no thread to search")?,
+            verification: self.verification.as_mut(),
             settings: BeamSettings { width: self.last_width, ..self.settings },
             tablebases: self.tablebases.as_deref(),
         };
@@ -137,7 +172,10 @@ impl Planner for Beam {
     }
 
     fn new_game(&mut self) {
-        self.evaluator.clear_cache();
+        self.evaluators.iter_mut().for_each(Evaluator::clear_cache);
+        if let Some(tables) = &mut self.verification {
+            tables.clear();
+        }
         self.last = LastSearch::default();
         self.mates = ProvenMates::default();
     }

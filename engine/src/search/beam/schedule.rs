@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn beyond_its_shape_it_grows_both_ways() {
         let iterations = |mode, open_ended, first: usize| -> Vec<(u32, usize)> {
-            let settings = BeamSettings { width: 3, depth: 2, mode };
+            let settings = BeamSettings { width: 3, depth: 2, mode, ..BeamSettings::PAPER };
             let steps = Schedule::new(settings, open_ended).take(first);
             steps.map(|iteration| (iteration.depth, iteration.width)).collect()
         };

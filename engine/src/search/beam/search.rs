@@ -1,5 +1,6 @@
 //! One thread of a beam search from one root: its tree, deepened ply by ply.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use cozy_chess::{Board, Move};
 use super::proven_mates::ProvenMates;
 use super::settings::{BeamMode, BeamSettings};
 use super::tree::{Candidate, ROOT, Tree};
+use super::verifier::{Child, Verifier};
 use crate::inference::{Evaluator, Lookup};
 use crate::position::{Position, TYPICAL_MOVES, board_after, legal_moves, repetition_key};
 use crate::search::bound::Bound;
@@ -42,10 +44,12 @@ pub(super) struct Task<'a> {
 
 /// A thread at work on one search.
 pub(super) struct BeamSearch<'a> {
-    evaluator: &'a mut Evaluator,
-    task: Task<'a>,
+    pub(super) evaluator: &'a mut Evaluator,
+    pub(super) task: Task<'a>,
+    /// Verifies scores; where there is none, children are scored by their own embeddings.
+    pub(super) verifier: Option<Verifier<'a>>,
     pub(super) control: &'a mut Control,
-    tree: Tree,
+    pub(super) tree: Tree,
     /// The nodes of the last ply that still have their places (global beam).
     frontier: Vec<usize>,
     /// Root moves whose lines this iteration has already.
@@ -54,7 +58,7 @@ pub(super) struct BeamSearch<'a> {
     to_expand: Vec<usize>,
     interruptible: bool,
     stopped: bool,
-    seldepth: u32,
+    pub(super) seldepth: u32,
     tbhits: u64,
     /// The root moves of this iteration.
     pub(super) searched: Vec<SearchedMove>,
@@ -75,6 +79,7 @@ impl<'a> BeamSearch<'a> {
     pub(super) fn new(
         evaluator: &'a mut Evaluator,
         task: Task<'a>,
+        verifier: Option<Verifier<'a>>,
         control: &'a mut Control,
     ) -> Self {
         Self {
@@ -82,6 +87,7 @@ impl<'a> BeamSearch<'a> {
             waited_before: evaluator.waited(),
             evaluator,
             task,
+            verifier,
             control,
             tree: Tree::new(task.root.board()),
             frontier: vec![ROOT],
@@ -103,6 +109,11 @@ impl<'a> BeamSearch<'a> {
         interruptible: bool,
     ) -> Result<Option<Vec<Report>>> {
         self.interruptible = interruptible;
+        let reaches_further = self.verifier.as_mut().is_some_and(|verifier| verifier.begin(depth));
+        if reaches_further && self.task.settings.mode == BeamMode::Tree {
+            // Deeper searches may keep other moves, so a move that was dropped is not lost for good.
+            self.tree.clear();
+        }
         if self.task.settings.mode == BeamMode::Global && !self.deepen_global()? {
             return Ok(None);
         }
@@ -193,10 +204,13 @@ impl<'a> BeamSearch<'a> {
         (mut alpha, beta): (Value, Value),
     ) -> Result<Value> {
         let static_value = self.tree.nodes[node].value;
-        if self.tree.nodes[node].exact
-            || depth == 0
-            || !self.ensure_children(node, Children::Kept)?
-        {
+        if self.tree.nodes[node].exact || depth == 0 {
+            return Ok(static_value);
+        }
+        if depth == 1 && self.may_end_at(node) {
+            return Ok(self.value_at_horizon(node, (alpha, beta))?.unwrap_or(static_value));
+        }
+        if !self.ensure_children(node, Children::Kept)? {
             return Ok(static_value);
         }
         let mut best = Value::MIN;
@@ -211,8 +225,7 @@ impl<'a> BeamSearch<'a> {
                 Children::Kept => self.tree.nodes[node].children.clone(),
                 Children::All => self.tree.nodes[node].rest.clone(),
             };
-            let first = children.start + self.task.thread % children.len().max(1);
-            for child in (first..children.end).chain(children.start..first) {
+            for child in self.order_of(node, children) {
                 if self.searched_lines.contains(&child) {
                     continue;
                 }
@@ -240,6 +253,26 @@ impl<'a> BeamSearch<'a> {
         Ok(if best == Value::MIN && node != ROOT { static_value } else { best })
     }
 
+    /// Whether the children of `node` are leaves that need no places in the tree.
+    fn may_end_at(&self, node: usize) -> bool {
+        self.verifier.is_some()
+            && self.task.settings.mode == BeamMode::Tree
+            && node != ROOT
+            && self.tree.nodes[node].board.is_none()
+    }
+
+    /// The order in which children are looked at: threads begin at different ones. Where scores are verified, the child
+    /// that was best in the last iteration comes first.
+    fn order_of(&self, node: usize, children: Range<usize>) -> Vec<usize> {
+        let first = children.start + self.task.thread % children.len().max(1);
+        let mut order: Vec<usize> = (first..children.end).chain(children.start..first).collect();
+        if self.verifier.is_some() {
+            let best = self.tree.nodes[node].best;
+            order.sort_by_key(|&child| child != best);
+        }
+        order
+    }
+
     /// Whether these children are there. Where they are not, the node is expanded at once, or with the
     /// next batch where the encoder is elsewhere, unless the beam has no place for them.
     fn ensure_children(&mut self, node: usize, wanted: Children) -> Result<bool> {
@@ -262,10 +295,10 @@ impl<'a> BeamSearch<'a> {
             return Ok(false);
         }
         self.expand(&[node])?;
-        Ok(true)
+        Ok(!self.stopped)
     }
 
-    fn must_stop(&mut self) -> bool {
+    pub(super) fn must_stop(&mut self) -> bool {
         let full = self.tree.nodes.len() > MAX_NODES;
         self.stopped |=
             self.interruptible && (full || self.control.should_stop(self.task.nodes.load(Relaxed)));
@@ -279,6 +312,9 @@ impl<'a> BeamSearch<'a> {
         }
         let open = std::mem::take(&mut self.frontier);
         self.expand(&open)?;
+        if self.stopped {
+            return Ok(false);
+        }
         let nodes = &mut self.tree.nodes;
         let mut pool: Vec<usize> =
             open.iter().flat_map(|&node| nodes[node].children.clone()).collect();
@@ -322,31 +358,41 @@ impl<'a> BeamSearch<'a> {
                         noise: handicap.map_or(0.0, |handicap| handicap.noise(&child)),
                     },
                 };
-                children.push((mv, score));
+                children.push((mv, child, score));
             }
             self.task.nodes.fetch_add(children.len() as u64, Relaxed);
             self.seldepth = self.seldepth.max(ply);
-            expanded.push((node, board, children));
+            expanded.push((node, board, keys, children));
         }
         let values = self.evaluator.finish()?;
-        for (node, board, children) in expanded {
-            let candidates = children.into_iter().map(|(mv, score)| {
+        for (node, board, keys, children) in expanded {
+            let children = children.into_iter().map(|(mv, child, score)| {
                 let (value, exact) = match score {
                     Score::Exact(value) => (value, true),
                     Score::Estimate { lookup, noise } => {
                         (Value::estimate(blurred(lookup.value(&values), noise)), false)
                     }
                 };
-                Candidate { mv, value, exact }
+                Child { board: child, candidate: Candidate { mv, value, exact, tail: Vec::new() } }
             });
             let lines = if node == ROOT { self.multipv() } else { 1 };
             let width = self.task.settings.width.max(lines);
-            self.tree.expand(node, board, candidates.collect(), width);
+            let candidates = if self.verifier.is_some() {
+                let asked_before = self.tree.nodes[node].board.is_some();
+                let width = if asked_before { usize::MAX } else { width };
+                match self.verify(node, &board, keys, children.collect(), width)? {
+                    Some(candidates) => candidates,
+                    None => return Ok(()),
+                }
+            } else {
+                children.map(|child| child.candidate).collect()
+            };
+            self.tree.expand(node, board, candidates, width);
         }
         Ok(())
     }
 
-    fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
+    pub(super) fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
         terminal::terminal_value(board, ply, keys).or_else(|| {
             let value = self.task.tablebases?.value(board, ply)?;
             self.tbhits += 1;
@@ -356,7 +402,7 @@ impl<'a> BeamSearch<'a> {
 
     /// Repetition keys of the game, of the line to `node` and of the node itself, oldest first, as
     /// far back as a child can repeat them.
-    fn keys_before_children(&self, node: usize, board: &Board) -> Vec<u64> {
+    pub(super) fn keys_before_children(&self, node: usize, board: &Board) -> Vec<u64> {
         let reach = usize::from(board.halfmove_clock()) + 1;
         let mut keys = vec![repetition_key(board)];
         let mut node = node;

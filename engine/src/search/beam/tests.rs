@@ -10,7 +10,8 @@ use crate::encoder::{Attributes, Encoder, Inputs, Scores};
 use crate::inference::{Evaluator, Worker};
 use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits};
-use crate::search::planner::Planner;
+use crate::search::factory::PlannerSettings;
+use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::terminal;
 use crate::search::value::Value;
@@ -24,10 +25,23 @@ const FENS: [&str; 5] = [
     "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
 ];
 
+fn worker(which: Embedded) -> Result<Worker> {
+    let weights = Arc::new(Weights::embedded(which)?);
+    Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
+}
+
 fn evaluator() -> Result<Evaluator> {
-    let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
-    let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
-    Evaluator::new(&worker, 16)
+    Evaluator::new(&worker(Embedded::Beam)?, 16)
+}
+
+/// A beam without verification.
+fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
+    let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+    Beam::new(worker, &settings, Resources { hash_mb: 16, threads })
+}
+
+fn paper(beam: BeamSettings) -> Result<Beam> {
+    beam_of(&worker(Embedded::Beam)?, beam, 1)
 }
 
 fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
@@ -78,8 +92,7 @@ fn pruning_changes_no_choice() -> Result<()> {
         let root = Position::from_fen(fen)?;
         for (width, depth) in [(3, 4), (2, 6), (5, 3)] {
             let expected = plain_minimax(&mut evaluator()?, root.board(), &[], 0, depth, width)?;
-            let settings = BeamSettings { width, depth, mode: BeamMode::Tree };
-            let mut beam = Beam::new(evaluator()?, settings);
+            let mut beam = paper(BeamSettings { width, depth, ..BeamSettings::PAPER })?;
             let report = search(&mut beam, &root, Limits::default())?;
             assert_eq!((report.value, report.pv.first().copied()), expected, "{fen}");
         }
@@ -108,39 +121,34 @@ impl Encoder for Remote {
 fn batches_for_a_device_change_no_choice() -> Result<()> {
     let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
     let remote = Remote(weights.encoder(&Device::Cpu, DType::F32)?);
-    let worker = Worker::with_encoder(weights, Box::new(remote), true, Box::new(|_| ()))?;
+    let remote = Worker::with_encoder(weights, Box::new(remote), true, Box::new(|_| ()))?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let limits = Limits { multipv: 2, ..Limits::default() };
-        let searched = |evaluator| -> Result<Vec<_>> {
+        let searched = |worker: &Worker| -> Result<Vec<_>> {
             let mut lines = Vec::new();
-            Beam::new(evaluator, BeamSettings::default()).search(
+            beam_of(worker, BeamSettings::PAPER, 1)?.search(
                 &root,
                 &mut Control::without_signals(limits.clone()),
                 &mut |line| lines.push((line.depth, line.value, line.pv.first().copied())),
             )?;
             Ok(lines)
         };
-        let here = searched(evaluator()?)?;
-        let there = Evaluator::new(&worker, 16)?;
-        assert!(!there.answers_at_once());
-        assert_eq!(searched(there)?, here, "{fen}");
+        let here = searched(&worker(Embedded::Beam)?)?;
+        assert!(!Evaluator::new(&remote, 16)?.answers_at_once());
+        assert_eq!(searched(&remote)?, here, "{fen}");
     }
     Ok(())
 }
 
 #[test]
 fn more_threads_change_no_choice() -> Result<()> {
-    let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
-    let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
+    let worker = worker(Embedded::Beam)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut choices = Vec::new();
         for threads in [1, 3] {
-            let mut evaluators = Evaluator::new(&worker, 16)?.for_threads(&worker, threads);
-            let helpers = evaluators.split_off(1);
-            let mut beam = Beam::new(evaluators.remove(0), BeamSettings::default());
-            beam.set_helpers(helpers);
+            let mut beam = beam_of(&worker, BeamSettings::PAPER, threads)?;
             let report = search(&mut beam, &root, Limits::default())?;
             choices.push((report.value, report.pv.first().copied()));
             let explanation = beam.explain(1)?.context("it has searched")?;
@@ -155,7 +163,7 @@ fn more_threads_change_no_choice() -> Result<()> {
 
 #[test]
 fn a_second_search_scores_nothing_again() -> Result<()> {
-    let mut beam = Beam::new(evaluator()?, BeamSettings::default());
+    let mut beam = paper(BeamSettings::PAPER)?;
     let root = Position::default();
     let first = search(&mut beam, &root, Limits::default())?;
     let second = search(&mut beam, &root, Limits::default())?;
@@ -169,8 +177,8 @@ fn a_second_search_scores_nothing_again() -> Result<()> {
 fn the_global_beam_keeps_its_width_each_ply() -> Result<()> {
     for fen in FENS {
         let root = Position::from_fen(fen)?;
-        let settings = BeamSettings { width: 3, depth: 6, mode: BeamMode::Global };
-        let report = search(&mut Beam::new(evaluator()?, settings), &root, Limits::default())?;
+        let settings = BeamSettings { mode: BeamMode::Global, ..BeamSettings::PAPER };
+        let report = search(&mut paper(settings)?, &root, Limits::default())?;
         assert!(report.depth == 6 || report.value.moves_to_mate().is_some(), "{fen}");
         // One expansion at the root and three a ply after it.
         assert!(report.nodes < 16 * 80, "{fen}: {}", report.nodes);
@@ -185,7 +193,7 @@ fn the_global_beam_keeps_its_width_each_ply() -> Result<()> {
 
 #[test]
 fn draws_are_exact() -> Result<()> {
-    let mut beam = Beam::new(evaluator()?, BeamSettings::default());
+    let mut beam = paper(BeamSettings::PAPER)?;
     let mut value_of = |fen: &str, played: &str, mv: &str| -> Result<Value> {
         let mut root = Position::from_fen(fen)?;
         for text in played.split_whitespace() {
@@ -211,7 +219,7 @@ fn draws_are_exact() -> Result<()> {
 
 #[test]
 fn mate_comes_before_the_fifty_move_rule_and_in_the_fewest_moves() -> Result<()> {
-    let mut beam = Beam::new(evaluator()?, BeamSettings::default());
+    let mut beam = paper(BeamSettings::PAPER)?;
     let root = Position::from_fen("6k1/5ppp/8/8/8/8/8/K2R4 w - - 99 80")?;
     let report = search(&mut beam, &root, Limits::default())?;
     assert_eq!(report.value.moves_to_mate(), Some(1));

@@ -34,14 +34,17 @@ pub(super) struct Node {
     pub(super) complete: bool,
     /// The child of the best line.
     pub(super) best: usize,
+    /// The line behind its own score, to a quiet position; empty where the score is its own embedding's.
+    pub(super) tail: Vec<Move>,
 }
 
 /// A child before the cut.
-#[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) mv: Move,
     pub(super) value: Value,
     pub(super) exact: bool,
+    /// The line behind the value.
+    pub(super) tail: Vec<Move>,
 }
 
 /// The kept positions; children of one node are neighbours.
@@ -52,13 +55,19 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(root: &Board) -> Self {
-        // No move led to the root, and nothing reads its move or its own value.
-        let king = root.king(root.side_to_move());
-        let mv = Move { from: king, to: king, promotion: None };
         let nodes = Vec::with_capacity(RESERVED / size_of::<Node>());
         let mut tree = Self { root: root.clone(), nodes };
-        tree.push(ROOT, 0, Candidate { mv, value: Value::DRAW, exact: false });
+        tree.clear();
         tree
+    }
+
+    /// Goes back to the root alone.
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        // No move led to the root, and nothing reads its move or its own value.
+        let king = self.root.king(self.root.side_to_move());
+        let mv = Move { from: king, to: king, promotion: None };
+        self.push(ROOT, 0, Candidate { mv, value: Value::DRAW, exact: false, tail: Vec::new() });
     }
 
     fn push(&mut self, parent: usize, ply: u32, candidate: Candidate) {
@@ -73,6 +82,7 @@ impl Tree {
             rest: 0..0,
             complete: false,
             best: 0,
+            tail: candidate.tail,
         });
     }
 
@@ -90,17 +100,16 @@ impl Tree {
         candidates.sort_by(|a, b| a.value.order(b.value));
         let first = self.nodes.len();
         let Node { ply, board: expanded, children, .. } = &self.nodes[node];
-        let ply = ply + 1;
-        let (skipped, taken) = match expanded {
-            None => (0, width),
-            Some(_) => (children.len(), usize::MAX),
-        };
-        for &candidate in candidates.iter().skip(skipped).take(taken) {
+        let (ply, moves) = (ply + 1, candidates.len());
+        let kept: Vec<Move> = children.clone().map(|child| self.nodes[child].mv).collect();
+        let taken = if expanded.is_none() { width } else { usize::MAX };
+        let others = candidates.into_iter().filter(|candidate| !kept.contains(&candidate.mv));
+        for candidate in others.take(taken) {
             self.push(node, ply, candidate);
         }
         let pushed = first..self.nodes.len();
         let node = &mut self.nodes[node];
-        node.complete = skipped + pushed.len() == candidates.len();
+        node.complete = kept.len() + pushed.len() == moves;
         if node.board.replace(board).is_none() {
             node.best = first;
             node.children = pushed;
@@ -118,7 +127,8 @@ impl Tree {
         node.board.clone().unwrap_or_else(|| board_after(&self.board(node.parent), node.mv))
     }
 
-    /// The best line from a node on, at most `length` plies of it.
+    /// The best line from a node on: at most `length` plies of kept moves, and the line behind the score that they
+    /// lead to.
     pub(super) fn principal_variation(&self, from: usize, length: u32) -> Vec<Move> {
         let mut line = Vec::new();
         let mut node = &self.nodes[from];
@@ -126,6 +136,7 @@ impl Tree {
             node = &self.nodes[node.best];
             line.push(node.mv);
         }
+        line.extend_from_slice(&node.tail);
         line
     }
 

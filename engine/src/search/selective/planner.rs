@@ -8,13 +8,12 @@ use anyhow::{Context, Result};
 use cozy_chess::Board;
 
 use super::iteration::{MainSearch, help};
-use super::late_move_table::LateMoveTable;
 use super::leaves::LeafSampler;
 use super::parameters::Parameters;
 use super::parts::Parts;
 use super::table_tree::TableTree;
-use super::thread::{SearchThread, Shared, ThreadData};
-use super::transposition_table::TranspositionTable;
+use super::tables::SearchTables;
+use super::thread::SearchThread;
 use crate::inference::{Evaluator, Worker};
 use crate::position::Position;
 use crate::search::control::Control;
@@ -46,12 +45,8 @@ impl Default for SelectiveSettings {
 
 /// The second planner.
 pub struct Selective {
-    settings: SelectiveSettings,
-    late_moves: LateMoveTable,
-    table: TranspositionTable,
-    tablebases: Option<Arc<Tablebases>>,
-    /// One for each thread.
-    threads: Vec<ThreadData>,
+    default_depth: u32,
+    tables: SearchTables,
     last: LastSearch,
 }
 
@@ -62,28 +57,29 @@ impl Selective {
         let threads = threads.max(1);
         // Scores are needed again soon or, with what a search made of them, from its table.
         let cache_mb = (hash_mb / 4).max(1);
-        let table = TranspositionTable::new(hash_mb.saturating_sub(cache_mb).max(1))?;
         let evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, threads);
-        let threads = evaluators.into_iter().map(ThreadData::new).collect();
-        let (late_moves, last) = (LateMoveTable::new(&settings.parameters), LastSearch::default());
-        Ok(Self { settings, late_moves, table, tablebases: None, threads, last })
+        let tables = SearchTables::new(evaluators, settings, hash_mb.saturating_sub(cache_mb))?;
+        Ok(Self { default_depth: settings.depth, tables, last: LastSearch::default() })
     }
 
     /// Takes one of `every` leaves of the searches from now on, see [`Self::take_leaves`].
     pub fn sample_leaves(&mut self, every: u64) {
-        self.threads.iter_mut().for_each(|thread| thread.leaves = Some(LeafSampler::new(every)));
+        self.tables
+            .threads
+            .iter_mut()
+            .for_each(|thread| thread.leaves = Some(LeafSampler::new(every)));
     }
 
     /// The leaves taken since the last call: positions on which quiescence search stood pat, one of as many as
     /// [`Self::sample_leaves`] said.
     pub fn take_leaves(&mut self) -> Vec<Board> {
-        let samplers = self.threads.iter_mut().filter_map(|thread| thread.leaves.as_mut());
+        let samplers = self.tables.threads.iter_mut().filter_map(|thread| thread.leaves.as_mut());
         samplers.flat_map(LeafSampler::take).collect()
     }
 
     /// Probes these tables from now on.
     pub fn set_tablebases(&mut self, tablebases: Option<Arc<Tablebases>>) {
-        self.tablebases = tablebases;
+        self.tables.tablebases = tablebases;
     }
 }
 
@@ -94,22 +90,11 @@ impl Planner for Selective {
         control: &mut Control,
         report: &mut dyn FnMut(&Report),
     ) -> Result<Report> {
-        let tablebases = self.tablebases.as_deref();
-        let root_moves = RootMoves::new(root, control.limits(), tablebases);
-        self.table.begin_search();
-        let shared = Shared {
-            root,
-            table: &self.table,
-            tablebases,
-            parts: self.settings.parts,
-            parameters: self.settings.parameters,
-            late_moves: &self.late_moves,
-            stop: false.into(),
-            nodes: 0.into(),
-            tbhits: 0.into(),
-        };
-        let (main, helpers) = self.threads.split_first_mut().context("no thread to search")?;
-        let default_depth = self.settings.depth;
+        let tablebases = self.tables.tablebases.clone();
+        let root_moves = RootMoves::new(root, control.limits(), tablebases.as_deref());
+        let default_depth = self.default_depth;
+        let (shared, threads) = self.tables.begin_search(root);
+        let (main, helpers) = threads.split_first_mut().context("no thread to search")?;
         let (best, searched) = thread::scope(|scope| {
             for (number, data) in (1..).zip(helpers) {
                 let (shared, moves) = (&shared, root_moves.moves.clone());
@@ -127,19 +112,18 @@ impl Planner for Selective {
     }
 
     fn evaluate(&mut self, position: &Position) -> Result<Value> {
-        let main = self.threads.first_mut().context("no thread to search")?;
-        static_value(&mut main.evaluator, position, 0)
+        let (_, evaluator) = self.tables.table_and_evaluator().context("no thread to search")?;
+        static_value(evaluator, position, 0)
     }
 
     fn explain(&mut self, plies: u32) -> Result<Option<Explanation>> {
-        let main = self.threads.first_mut().context("no thread to search")?;
-        let mut tree = TableTree { table: &self.table, evaluator: &mut main.evaluator };
-        self.last.explain(plies, &mut tree)
+        let (table, evaluator) =
+            self.tables.table_and_evaluator().context("no thread to search")?;
+        self.last.explain(plies, &mut TableTree { table, evaluator })
     }
 
     fn new_game(&mut self) {
         self.last = LastSearch::default();
-        self.table.clear();
-        self.threads.iter_mut().for_each(ThreadData::clear);
+        self.tables.clear();
     }
 }

@@ -5,13 +5,13 @@ use crate::axis::{centipawns_of_win_probability, win_probability_of_centipawns};
 use crate::search::value::Value;
 
 /// Centipawns, or beyond them an exact result.
-pub(super) type Score = i32;
+pub(in crate::search) type Score = i32;
 
 /// A certain draw.
-pub(super) const DRAW: Score = 0;
+pub(in crate::search) const DRAW: Score = 0;
 
 /// Beyond every score.
-pub(super) const INFINITE: Score = 32_500;
+pub(in crate::search) const INFINITE: Score = 32_500;
 
 const MATE: Score = 32_000;
 
@@ -24,7 +24,7 @@ const MATE_BOUND: Score = 31_000;
 const DECISIVE_BOUND: Score = 29_000;
 
 /// Checkmated, `ply` plies from the root.
-pub(super) fn mated_in(ply: usize) -> Score {
+pub(in crate::search) fn mated_in(ply: usize) -> Score {
     ply as Score - MATE
 }
 
@@ -39,7 +39,7 @@ pub(super) fn is_loss(score: Score) -> bool {
 }
 
 /// The score of the encoder's value in [-1, 1]. No estimate is as even as a certain draw.
-pub(super) fn of_estimate(value: f32) -> Score {
+pub(in crate::search) fn of_estimate(value: f32) -> Score {
     match centipawns_of_win_probability((f64::from(value) + 1.0) / 2.0) {
         DRAW => DRAW + 1,
         centipawns => centipawns,
@@ -66,7 +66,7 @@ pub(super) fn of_tablebase(value: Value, ply: usize) -> Score {
 }
 
 /// The value that is reported.
-pub(super) fn to_value(score: Score) -> Value {
+pub(in crate::search) fn to_value(score: Score) -> Value {
     let plies = |from: Score| (from - score.abs()) as u32;
     let lost = match score.abs() {
         0 => return Value::DRAW,
@@ -78,6 +78,19 @@ pub(super) fn to_value(score: Score) -> Value {
         }
     };
     if score > 0 { -lost } else { lost }
+}
+
+/// The score of a value, whose decisive results count `plies_before` plies less.
+pub(super) fn of_value(value: Value, plies_before: u32) -> Score {
+    let plies = |from: Score, plies: u32| from - plies.saturating_sub(plies_before) as Score;
+    let size = match (value.plies_to_mate(), value.plies_to_tablebase()) {
+        _ if value <= Value::MIN || value >= Value::MAX => INFINITE,
+        _ if value == Value::DRAW => return DRAW,
+        (Some(mate), _) => plies(MATE, mate),
+        (None, Some(tablebase)) => plies(TABLEBASE, tablebase),
+        (None, None) => return of_estimate(2.0 * value.win_probability() - 1.0),
+    };
+    if value > Value::DRAW { size } else { -size }
 }
 
 /// A score as the transposition table stores it: a decisive one counts its plies from the position itself.
@@ -104,6 +117,11 @@ mod tests {
         assert_eq!(to_value(DRAW), Value::DRAW);
         assert_ne!(of_estimate(0.0), DRAW);
         assert_eq!(to_value(mated_in(4)), Value::mated_in(4));
+        for score in [-700, DRAW, 1, 250, mated_in(9), -mated_in(4), 20 - TABLEBASE] {
+            assert_eq!(of_value(to_value(score), 0), score);
+        }
+        assert_eq!(of_value(Value::mated_in(70), 64), mated_in(6));
+        assert_eq!([Value::MIN, Value::MAX].map(|v| of_value(v, 0)), [-INFINITE, INFINITE]);
         assert_eq!(to_value(-mated_in(3)).moves_to_mate(), Some(2));
         let loss = of_tablebase(Value::tablebase_loss_in(7), 7);
         assert_eq!(to_value(loss), Value::tablebase_loss_in(7));

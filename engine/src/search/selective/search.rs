@@ -15,7 +15,7 @@ use super::thread::SearchThread;
 use crate::search::terminal;
 
 /// From this half-move clock on scores of the transposition table are not trusted: the 50-move rule is near.
-const LATE_HALFMOVE_CLOCK: u8 = 90;
+pub(super) const LATE_HALFMOVE_CLOCK: u8 = 90;
 
 impl SearchThread<'_> {
     /// The score of a position by its moves, exact inside the window of `node`, a bound outside.

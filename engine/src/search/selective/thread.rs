@@ -28,7 +28,7 @@ use crate::search::tablebase::Tablebases;
 const NODES_BETWEEN_CHECKS: u64 = 32;
 
 /// What a thread keeps from search to search.
-pub(super) struct ThreadData {
+pub(in crate::search) struct ThreadData {
     pub(super) evaluator: Evaluator,
     pub(super) history: History,
     pub(super) correction: CorrectionHistory,
@@ -51,7 +51,7 @@ impl ThreadData {
 }
 
 /// What all threads of a search share.
-pub(super) struct Shared<'a> {
+pub(in crate::search) struct Shared<'a> {
     pub(super) root: &'a Position,
     pub(super) table: &'a TranspositionTable,
     pub(super) tablebases: Option<&'a Tablebases>,

@@ -1,0 +1,95 @@
+//! How the beam has scores verified.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::Result;
+use cozy_chess::Board;
+
+use super::search::BeamSearch;
+use super::tree::{Candidate, ROOT};
+use super::verifier::{Child, Parent, Verifier};
+use crate::position::{board_after, legal_moves};
+use crate::search::selective::{ANCESTORS, Ancestor};
+use crate::search::value::Value;
+
+impl<'a> BeamSearch<'a> {
+    /// The children of `node` by verified scores: the best `width` have values, all others come after them, with no
+    /// more than a bound. `None` where a limit came first.
+    pub(super) fn verify(
+        &mut self,
+        node: usize,
+        board: &Board,
+        keys: Vec<u64>,
+        children: Vec<Child>,
+        width: usize,
+    ) -> Result<Option<Vec<Candidate>>> {
+        let parent = self.parent(node, board, keys);
+        self.with_verifier(|verifier, stop| verifier.best_children(parent, children, width, stop))
+    }
+
+    /// The value of a node that is not expanded, in a window: the best of its children's verified values.
+    pub(super) fn value_at_horizon(
+        &mut self,
+        node: usize,
+        window: (Value, Value),
+    ) -> Result<Option<Value>> {
+        let board = self.tree.board(node);
+        let keys = self.keys_before_children(node, &board);
+        let ply = self.tree.nodes[node].ply + 1;
+        let mut children = Vec::new();
+        for mv in legal_moves(&board) {
+            let child = board_after(&board, mv);
+            let exact = self.exact_value(&child, ply, &keys);
+            let value = match exact {
+                Some(value) => value,
+                None => Value::estimate(self.evaluator.value(&child)?),
+            };
+            let candidate = Candidate { mv, value, exact: exact.is_some(), tail: Vec::new() };
+            children.push(Child { board: child, candidate });
+        }
+        let parent = self.parent(node, &board, keys);
+        let width = self.task.settings.width;
+        let found = self.with_verifier(|verifier, stop| {
+            verifier.best_value(parent, children, width, window, stop)
+        })?;
+        Ok(found.map(|(value, line)| {
+            if !line.is_empty() {
+                self.tree.nodes[node].tail = line;
+            }
+            value
+        }))
+    }
+
+    /// Runs the verifier, where there is one, with what tells it to stop, and counts its nodes.
+    fn with_verifier<T>(
+        &mut self,
+        verify: impl FnOnce(
+            &mut Verifier<'a>,
+            &mut dyn FnMut(&Verifier<'a>) -> bool,
+        ) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let Some(mut verifier) = self.verifier.take() else { return Ok(None) };
+        let mut counted = verifier.nodes();
+        let mut stop = |verifier: &Verifier<'a>| {
+            self.task.nodes.fetch_add(verifier.nodes() - counted, Relaxed);
+            counted = verifier.nodes();
+            self.must_stop()
+        };
+        let found = verify(&mut verifier, &mut stop);
+        self.task.nodes.fetch_add(verifier.nodes() - counted, Relaxed);
+        self.seldepth = self.seldepth.max(verifier.seldepth());
+        self.verifier = Some(verifier);
+        found
+    }
+
+    fn parent<'p>(&self, node: usize, board: &'p Board, keys: Vec<u64>) -> Parent<'p> {
+        let mut line = Vec::new();
+        let mut place = node;
+        while place != ROOT && line.len() < ANCESTORS {
+            let mv = self.tree.nodes[place].mv;
+            place = self.tree.nodes[place].parent;
+            line.push(Ancestor { board: self.tree.board(place), mv });
+        }
+        Parent { board, ply: self.tree.nodes[node].ply, keys, line }
+    }
+}

@@ -1,0 +1,215 @@
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use candle_core::{DType, Device};
+use cozy_chess::{Board, Move, Piece};
+
+use super::{Beam, BeamSettings, BeamVerify};
+use crate::inference::{Evaluator, Worker};
+use crate::placement::Placement;
+use crate::position::{Position, board_after, legal_moves, repetition_key};
+use crate::search::control::{Control, Limits};
+use crate::search::factory::PlannerSettings;
+use crate::search::planner::{Planner, Resources};
+use crate::search::report::Report;
+use crate::search::selective::score::{DRAW, INFINITE, Score, mated_in, of_estimate, to_value};
+use crate::search::selective::{Part, Parts, SelectiveSettings};
+use crate::search::terminal;
+use crate::search::value::Value;
+use crate::see::{StaticExchange, piece_value};
+use crate::weights::{Embedded, Weights};
+
+const FENS: [&str; 5] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r1bqk2r/ppp2ppp/2n2n2/2bpp3/4P3/2PP1N2/PP1NBPPP/R1BQK2R w KQkq - 0 7",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
+    "4r1k1/pp3ppp/2p5/8/3n4/2N3P1/PP3P1P/4R1K1 b - - 98 60",
+];
+
+fn worker() -> Result<Worker> {
+    let weights = Arc::new(Weights::embedded(Embedded::Selective)?);
+    Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
+}
+
+/// A beam that verifies by searches with these parts of the selective search.
+fn beam(worker: &Worker, beam: BeamSettings, parts: Parts, threads: usize) -> Result<Beam> {
+    let selective = SelectiveSettings { parts, ..SelectiveSettings::default() };
+    Beam::new(worker, &PlannerSettings { beam, selective }, Resources { hash_mb: 16, threads })
+}
+
+fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
+    beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
+}
+
+/// Every move to `depth` plies, then captures and queenings, any of which may be declined; in check every move.
+fn plain(
+    evaluator: &mut Evaluator,
+    board: &Board,
+    keys: &[u64],
+    ply: usize,
+    depth: u32,
+) -> Result<Score> {
+    if terminal::is_drawn(board, ply as u32, keys) {
+        return Ok(DRAW);
+    }
+    let in_check = !board.checkers().is_empty();
+    let quiet = depth == 0 && !in_check;
+    let mut best = match quiet {
+        true => of_estimate(evaluator.value(board)?),
+        false => -INFINITE,
+    };
+    let keys = [keys, &[repetition_key(board)]].concat();
+    let moves = legal_moves(board);
+    if moves.is_empty() && !quiet {
+        return Ok(if in_check { mated_in(ply) } else { DRAW });
+    }
+    for mv in moves {
+        let captures = board.colors(!board.side_to_move()).has(mv.to)
+            || board.pieces(Piece::Pawn).has(mv.from) && mv.from.file() != mv.to.file();
+        if !quiet || mv.promotion.map_or(captures, |piece| piece == Piece::Queen) {
+            let child = board_after(board, mv);
+            let depth = depth.saturating_sub(1);
+            best = best.max(-plain(evaluator, &child, &keys, ply + 1, depth)?);
+        }
+    }
+    Ok(best)
+}
+
+/// The children of a position, the best for its side to move first, by plain searches to `horizon` plies from the root.
+/// Equal ones stand in the order in which they are tried.
+fn plain_children(
+    evaluator: &mut Evaluator,
+    board: &Board,
+    keys: &[u64],
+    ply: usize,
+    horizon: u32,
+) -> Result<Vec<(Score, Move, Board)>> {
+    let keys = [keys, &[repetition_key(board)]].concat();
+    let placement = Placement::of(board);
+    let exchange = StaticExchange::new(&placement);
+    let mut children = Vec::new();
+    for mv in legal_moves(board) {
+        let child = board_after(board, mv);
+        let exact = terminal::terminal_value(&child, ply as u32 + 1, &keys);
+        let score = match exact {
+            Some(value) if value == Value::DRAW => DRAW,
+            Some(_) => -mated_in(ply + 1),
+            None => -plain(evaluator, &child, &keys, ply + 1, horizon - ply as u32 - 1)?,
+        };
+        let at_first_sight = match exact {
+            Some(_) => score,
+            None => -of_estimate(evaluator.value(&child)?),
+        };
+        let won = piece_value(board.piece_on(mv.to));
+        let tried = at_first_sight + 100 * (exchange.see_of_move(mv) - won).min(0);
+        children.push((tried, score, mv, child));
+    }
+    children.sort_by_key(|&(tried, ..)| -tried);
+    children.sort_by_key(|&(_, score, ..)| -score);
+    Ok(children.into_iter().map(|(_, score, mv, child)| (score, mv, child)).collect())
+}
+
+/// The beam as it is defined: the best `width` children by plain searches, to `depth` plies, and minimax.
+fn plain_beam(
+    evaluator: &mut Evaluator,
+    board: &Board,
+    keys: &[u64],
+    ply: usize,
+    (width, depth, horizon): (usize, u32, u32),
+) -> Result<(Score, Option<Move>)> {
+    let (mut best, mut choice) = (-INFINITE, None);
+    let children = plain_children(evaluator, board, keys, ply, horizon)?;
+    let keys = [keys, &[repetition_key(board)]].concat();
+    for (score, mv, child) in children.into_iter().take(width) {
+        let over = terminal::terminal_value(&child, ply as u32 + 1, &keys).is_some();
+        let is_leaf = over || depth == 1 || score.abs() > 29_000;
+        let score = match is_leaf {
+            true => score,
+            false => {
+                let shape = (width, depth - 1, horizon);
+                -plain_beam(evaluator, &child, &keys, ply + 1, shape)?.0
+            }
+        };
+        if score > best {
+            (best, choice) = (score, Some(mv));
+        }
+    }
+    Ok((best, choice))
+}
+
+#[test]
+fn verified_values_are_those_of_plain_searches() -> Result<()> {
+    let worker = worker()?;
+    let mut evaluator = Evaluator::new(&worker, 16)?;
+    let parts = Parts::only(&[Part::Quiescence]);
+    for fen in &FENS[2..] {
+        let root = Position::from_fen(fen)?;
+        for (width, depth, verify) in [(2, 1, BeamVerify::Plies(1)), (3, 2, BeamVerify::Quiescence)]
+        {
+            let beyond = verify.plies().context("it verifies")?;
+            let shape = (width, depth, depth + beyond);
+            let (score, choice) = plain_beam(&mut evaluator, root.board(), &[], 0, shape)?;
+            let settings = BeamSettings { width, depth, verify, ..BeamSettings::PAPER };
+            let report = search(&mut beam(&worker, settings, parts, 1)?, &root, Limits::default())?;
+            let found = (report.value, report.pv.first().copied());
+            assert_eq!(found, (to_value(score), choice), "{fen}, {settings:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
+    let worker = worker()?;
+    let settings = BeamSettings { depth: 1, ..BeamSettings::default() };
+    let mut beam = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
+    // Both rooks: mate in two, the second move of which the beam does not reach.
+    let root = Position::from_fen("7k/8/8/8/8/8/R7/1R5K w - - 0 1")?;
+    let report = search(&mut beam, &root, Limits::default())?;
+    assert_eq!((report.value.moves_to_mate(), report.pv.len()), (Some(2), 3));
+    // The king takes the last pawn in the end.
+    let root = Position::from_fen("8/8/8/3k4/8/8/1p6/1K6 w - - 0 1")?;
+    assert_eq!(search(&mut beam, &root, Limits::default())?.value, Value::DRAW);
+    Ok(())
+}
+
+#[test]
+fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
+    let worker = worker()?;
+    for fen in FENS {
+        let root = Position::from_fen(fen)?;
+        let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 3)?;
+        for limits in [
+            Limits { depth: Some(3), multipv: 4, ..Limits::default() },
+            Limits { nodes: Some(2_000), ..Limits::default() },
+            Limits { nodes: Some(1), ..Limits::default() },
+        ] {
+            let report = search(&mut beam, &root, limits.clone())?;
+            let mut position = root.clone();
+            for mv in report.pv {
+                assert!(position.board().is_legal(mv), "{fen}, {limits:?}: {mv}");
+                position.play(mv);
+            }
+            if let Some(nodes) = limits.nodes.filter(|&nodes| nodes > 1) {
+                assert!(report.nodes < 10 * nodes, "{fen}: {} nodes", report.nodes);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_same_search_gives_the_same_nodes_after_a_new_game() -> Result<()> {
+    let worker = worker()?;
+    let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
+    let root = Position::from_fen(FENS[1])?;
+    let mut searched = || -> Result<_> {
+        beam.new_game();
+        let limits = Limits { depth: Some(4), ..Limits::default() };
+        let report = search(&mut beam, &root, limits)?;
+        Ok((report.nodes, report.value, report.pv))
+    };
+    assert_eq!(searched()?, searched()?);
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! Verification: a child is scored by a search of a few plies instead of by its own embedding, so that the beam keeps
+//! no move that the reply refutes.
+//!
+//! Every search reaches equally far from the root: to the last ply of the beam and a few plies beyond. So the first moves,
+//! on which all others depend, are verified by the deepest searches, and these are few.
+//!
+//! Only the best few children need a value; of the others it is enough to know that they are worse. Children are tried
+//! in the order of their static scores: the first few in a full window, each later one in a zero window at the value of
+//! the worst that is kept so far, and again in a full one only where it is better.
+
+use anyhow::Result;
+use cozy_chess::{Board, Move};
+
+use super::tree::Candidate;
+use crate::placement::Placement;
+use crate::search::selective::{Ancestor, INFINITE, Score, ShallowSearch};
+use crate::search::value::Value;
+use crate::see::{StaticExchange, piece_value};
+
+/// Centipawns of a pawn, by which an exchange behind a capture moves the capture back in the order.
+const PAWN: Score = 100;
+
+/// Plies by which the search of a late child is reduced at first.
+const LATE_REDUCTION: u32 = 2;
+
+/// A child with the position that it leads to.
+pub(super) struct Child {
+    pub(super) board: Board,
+    /// Its static score, for its own side to move, or its exact result.
+    pub(super) candidate: Candidate,
+}
+
+/// A position whose children are scored.
+pub(super) struct Parent<'p> {
+    pub(super) board: &'p Board,
+    /// Plies from the root.
+    pub(super) ply: u32,
+    /// Those that [`crate::search::terminal::terminal_value`] wants of the children.
+    pub(super) keys: Vec<u64>,
+    /// The way to it, the nearest position first; [`ANCESTORS`] of them are enough.
+    pub(super) line: Vec<Ancestor>,
+}
+
+/// Scores children by searches.
+pub(super) struct Verifier<'a> {
+    search: ShallowSearch<'a>,
+    /// Plies of a search beyond the last of the beam; quiescence search follows.
+    beyond: u32,
+    /// Plies of the beam's last iteration, where they are known.
+    last_depth: Option<u32>,
+    /// Plies from the root to the horizon of every search.
+    horizon: u32,
+    /// Plies of the searches at the present parent.
+    plies: u32,
+}
+
+impl<'a> Verifier<'a> {
+    /// Verifies to `beyond` plies beyond the last of the beam. Where the depth of the last iteration is known, the first
+    /// ones verify as far, so that nothing is searched twice.
+    pub(super) fn new(search: ShallowSearch<'a>, beyond: u32, last_depth: Option<u32>) -> Self {
+        Self { search, beyond, last_depth, horizon: 0, plies: 0 }
+    }
+
+    /// Begins an iteration of `depth` plies. Returns whether scores reach further than in the one before.
+    pub(super) fn begin(&mut self, depth: u32) -> bool {
+        let before = self.horizon;
+        self.horizon = self.last_depth.unwrap_or(depth) + self.beyond;
+        self.horizon > before
+    }
+
+    /// Nodes so far.
+    pub(super) fn nodes(&self) -> u64 {
+        self.search.nodes()
+    }
+
+    /// The deepest ply so far, from the root.
+    pub(super) fn seldepth(&self) -> u32 {
+        self.search.seldepth()
+    }
+
+    /// The children by verified values, best first: the first `width` have values and the lines behind them, all others
+    /// no more than a bound. `None` once `stop` says so.
+    pub(super) fn best_children(
+        &mut self,
+        parent: Parent<'_>,
+        mut children: Vec<Child>,
+        width: usize,
+        mut stop: impl FnMut(&Self) -> bool,
+    ) -> Result<Option<Vec<Candidate>>> {
+        let board = parent.board;
+        self.enter(parent)?;
+        self.order(board, &mut children);
+        let late_from = width.saturating_mul(2);
+        let (mut kept, mut others) = (Vec::<(Score, Candidate)>::new(), Vec::new());
+        for (place, child) in children.into_iter().enumerate() {
+            if stop(self) {
+                return Ok(None);
+            }
+            let worst = kept.last().map(|kept| kept.0).filter(|_| kept.len() >= width);
+            let score = match worst {
+                None => self.score(board, &child, (-INFINITE, INFINITE), 0)?,
+                Some(worst) if self.exceeds(board, &child, worst, place >= late_from)? => {
+                    self.score(board, &child, (worst, INFINITE), 0)?
+                }
+                Some(worst) => worst,
+            };
+            let mut candidate = child.candidate;
+            if !candidate.exact {
+                candidate.value = self.search.value_of(-score);
+            }
+            if worst.is_some_and(|worst| score <= worst) {
+                others.push(candidate);
+                continue;
+            }
+            if !candidate.exact {
+                candidate.exact = candidate.value.is_decisive();
+                candidate.tail = self.search.line().to_vec();
+            }
+            let place = kept.partition_point(|(known, _)| *known >= score);
+            kept.insert(place, (score, candidate));
+            if kept.len() > width {
+                others.extend(kept.pop().map(|(_, candidate)| candidate));
+            }
+        }
+        Ok(Some(kept.into_iter().map(|(_, candidate)| candidate).chain(others).collect()))
+    }
+
+    /// The value of `parent` by the best of its children's verified values, exact between `alpha` and `beta`, with the
+    /// line behind it where it is above `alpha`. `None` once `stop` says so.
+    pub(super) fn best_value(
+        &mut self,
+        parent: Parent<'_>,
+        mut children: Vec<Child>,
+        width: usize,
+        (alpha, beta): (Value, Value),
+        mut stop: impl FnMut(&Self) -> bool,
+    ) -> Result<Option<(Value, Vec<Move>)>> {
+        let board = parent.board;
+        self.enter(parent)?;
+        self.order(board, &mut children);
+        let (mut low, high) = (self.search.score_of(alpha), self.search.score_of(beta));
+        let (mut best, mut line) = (-INFINITE, Vec::new());
+        for (place, child) in children.iter().enumerate() {
+            if stop(self) {
+                return Ok(None);
+            }
+            let must_be_scored = place == 0 || self.exceeds(board, child, low, place >= width)?;
+            let score =
+                if must_be_scored { self.score(board, child, (low, high), 0)? } else { low };
+            best = best.max(score);
+            if score > low {
+                low = score;
+                line.clear();
+                line.push(child.candidate.mv);
+                if !child.candidate.exact {
+                    line.extend_from_slice(self.search.line());
+                }
+            }
+            if score >= high {
+                break;
+            }
+        }
+        Ok(Some((self.search.value_of(best), line)))
+    }
+
+    /// Takes the search to the children of `parent`.
+    fn enter(&mut self, parent: Parent<'_>) -> Result<()> {
+        let Parent { board, ply, keys, line } = parent;
+        self.plies = self.horizon.saturating_sub(ply + 1);
+        self.search.enter(board, ply, keys, &line)
+    }
+
+    /// Puts the children in the order in which they are tried: the move that the table knows, then by static score, less
+    /// the exchange that follows on a capture's square.
+    fn order(&self, board: &Board, children: &mut [Child]) {
+        let table_move = self.search.table_move(board);
+        let placement = Placement::of(board);
+        let exchange = StaticExchange::new(&placement);
+        children.sort_by_cached_key(|Child { candidate, .. }| {
+            let won = piece_value(board.piece_on(candidate.mv.to));
+            let lost_behind = (exchange.see_of_move(candidate.mv) - won).min(0);
+            let score = PAWN * lost_behind - self.search.score_of(candidate.value);
+            (Some(candidate.mv) != table_move, -score)
+        });
+    }
+
+    /// Whether a child is worth more than `threshold` to the side that moves.
+    fn exceeds(
+        &mut self,
+        board: &Board,
+        child: &Child,
+        threshold: Score,
+        is_late: bool,
+    ) -> Result<bool> {
+        let window = (threshold, threshold + 1);
+        let reduces = is_late && self.search.reduces_late_moves();
+        let reduction = if reduces { LATE_REDUCTION } else { 0 };
+        Ok(self.score(board, child, window, reduction)? > threshold
+            && (reduction == 0 || self.score(board, child, window, 0)? > threshold))
+    }
+
+    /// The score of a child for the side that moves: exact between `alpha` and `beta`, a bound outside.
+    fn score(
+        &mut self,
+        board: &Board,
+        Child { board: after, candidate }: &Child,
+        (alpha, beta): (Score, Score),
+        reduction: u32,
+    ) -> Result<Score> {
+        if candidate.exact {
+            return Ok(-self.search.score_of(candidate.value));
+        }
+        let plies = self.plies.saturating_sub(reduction);
+        Ok(-self.search.score(board, candidate.mv, after, (-beta, -alpha), plies)?)
+    }
+}

@@ -1,0 +1,74 @@
+//! The memory that a search keeps from move to move: its transposition table, and for each thread an evaluator with
+//! histories.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use super::late_move_table::LateMoveTable;
+use super::planner::SelectiveSettings;
+use super::thread::{Shared, ThreadData};
+use super::transposition_table::TranspositionTable;
+use crate::inference::Evaluator;
+use crate::position::Position;
+use crate::search::tablebase::Tablebases;
+
+/// Tables of an alpha-beta search, for any number of threads.
+pub(in crate::search) struct SearchTables {
+    settings: SelectiveSettings,
+    late_moves: LateMoveTable,
+    table: TranspositionTable,
+    /// One for each thread.
+    pub(super) threads: Vec<ThreadData>,
+    /// Probed by every search, where there are any.
+    pub(in crate::search) tablebases: Option<Arc<Tablebases>>,
+}
+
+impl SearchTables {
+    /// Tables with a transposition table of `table_mb` megabytes and a thread for each evaluator. Fails where memory
+    /// for the table is missing.
+    pub(in crate::search) fn new(
+        evaluators: Vec<Evaluator>,
+        settings: SelectiveSettings,
+        table_mb: usize,
+    ) -> Result<Self> {
+        Ok(Self {
+            settings,
+            late_moves: LateMoveTable::new(&settings.parameters),
+            table: TranspositionTable::new(table_mb.max(1))?,
+            threads: evaluators.into_iter().map(ThreadData::new).collect(),
+            tablebases: None,
+        })
+    }
+
+    /// Begins a search from `root`: the state that its threads share, and the memory of each of them.
+    pub(in crate::search) fn begin_search<'a>(
+        &'a mut self,
+        root: &'a Position,
+    ) -> (Shared<'a>, &'a mut [ThreadData]) {
+        self.table.begin_search();
+        let shared = Shared {
+            root,
+            table: &self.table,
+            tablebases: self.tablebases.as_deref(),
+            parts: self.settings.parts,
+            parameters: self.settings.parameters,
+            late_moves: &self.late_moves,
+            stop: false.into(),
+            nodes: 0.into(),
+            tbhits: 0.into(),
+        };
+        (shared, &mut self.threads)
+    }
+
+    /// The transposition table, and the evaluator of the first thread.
+    pub(super) fn table_and_evaluator(&mut self) -> Option<(&TranspositionTable, &mut Evaluator)> {
+        Some((&self.table, &mut self.threads.first_mut()?.evaluator))
+    }
+
+    /// Forgets everything that earlier searches learned.
+    pub(in crate::search) fn clear(&mut self) {
+        self.table.clear();
+        self.threads.iter_mut().for_each(ThreadData::clear);
+    }
+}
