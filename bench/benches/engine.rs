@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet};
 use azimuth::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
-use azimuth::inference::{Evaluator, Worker};
+use azimuth::inference::Worker;
 use azimuth::position::{Position, board_after};
 use azimuth::search::{
     Beam, BeamMode, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources,

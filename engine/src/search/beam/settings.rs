@@ -104,6 +104,6 @@ impl BeamSettings {
 
 impl Default for BeamSettings {
     fn default() -> Self {
-        Self { verify: BeamVerify::Plies(2), ..Self::PAPER }
+        Self { verify: BeamVerify::Plies(1), ..Self::PAPER }
     }
 }
