@@ -58,6 +58,11 @@ impl Checkpoint {
         replace_file(path, &safetensors::serialize(&self.tensors, Some(header))?)
     }
 
+    /// Puts a tensor beside the run's state.
+    pub fn insert(&mut self, name: &str, tensor: Tensor) {
+        self.tensors.insert(name.to_owned(), tensor);
+    }
+
     /// Whether the state has a tensor of that name.
     fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)

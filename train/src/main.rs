@@ -146,7 +146,7 @@ fn run(arguments: Arguments) -> Result<()> {
 fn train(options: &TrainOptions) -> Result<()> {
     let (compute, output) = (options.compute()?, options.output());
     // Before the data, which takes a while to read.
-    let mut config = options.run.config(Vec::new())?;
+    let mut config = options.config()?;
     let data = options.data.read(&config.architecture, &compute.device)?;
     config.data = data.files.clone();
     if let Some(outcome) = training::train(&config, &data, &compute, &output)? {

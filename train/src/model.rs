@@ -414,7 +414,7 @@ mod tests {
     use cozy_chess::Board;
 
     use super::*;
-    use crate::optimizer::{OptimizerKind, Schedule};
+    use crate::optimizer::{OptimizerKind, Schedule, Shape};
     use crate::positive_threshold::PositiveThreshold;
 
     /// The mean squared distance of all embeddings from the first axis after some steps towards it.
@@ -431,6 +431,7 @@ mod tests {
             warmup: 1,
             steps: 40,
             weight_decay: 0.0,
+            shape: Shape::Cosine,
         };
         let target = Tensor::new(&[1f32, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::Cpu)?;
         let mut distance = f32::NAN;
@@ -479,6 +480,7 @@ mod tests {
             warmup: 1,
             steps: 5,
             weight_decay: 0.0,
+            shape: Shape::Cosine,
         };
         let mut loss = f32::NAN;
         for step in 0..schedule.steps {

@@ -12,10 +12,10 @@ use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 
 use crate::beginning::Origin;
-use crate::data::dataset::{DataFile, Dataset};
+use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampling;
 use crate::loss::Losses;
-use crate::optimizer::{OptimizerKind, Schedule};
+use crate::optimizer::{OptimizerKind, Schedule, Shape};
 use crate::positive_threshold::PositiveThreshold;
 use crate::run::{Compute, Config, Output};
 use crate::steps_or_time::StepsOrTime;
@@ -51,6 +51,16 @@ pub struct TrainOptions {
     /// What to train, and how.
     #[command(flatten)]
     pub run: RunOptions,
+    /// Steps of the run.
+    #[arg(long)]
+    steps: u64,
+    /// Stop after so many validations without better sibling accuracy on the games of the calibration, and
+    /// play the best.
+    #[arg(long)]
+    patience: Option<u64>,
+    /// Steps between validations, which measure the held-out games.
+    #[arg(long, default_value_t = 10_000)]
+    validate_every: u64,
     /// Where to compute.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub device: Backend,
@@ -70,7 +80,7 @@ pub struct TrainOptions {
     stop_after: Option<StepsOrTime>,
 }
 
-/// All that decides which weights come out, but for the data.
+/// All that decides which weights come out, but for the data and the length of the run.
 #[derive(Args)]
 pub struct RunOptions {
     /// The encoder to train.
@@ -96,9 +106,6 @@ pub struct RunOptions {
     /// Layers of 32 neurons between the hidden layer and the embedding (sparse encoder).
     #[arg(long, default_value_t = 0)]
     middle_layers: usize,
-    /// Steps of the run.
-    #[arg(long)]
-    steps: u64,
     /// Positions of a step that an epoch sees once (the paper: 128).
     #[arg(long, default_value_t = 1024)]
     anchors: usize,
@@ -154,19 +161,12 @@ pub struct RunOptions {
     /// Play the moving average of the parameters, with this decay a step (0.999, say).
     #[arg(long)]
     average: Option<f64>,
-    /// Stop after so many validations without better sibling accuracy on the games of the calibration, and
-    /// play the best.
-    #[arg(long)]
-    patience: Option<u64>,
     /// Dropout (transformer).
     #[arg(long, default_value_t = 0.1)]
     dropout: f32,
     /// Do not mirror files at random (sparse encoder).
     #[arg(long)]
     no_mirror: bool,
-    /// Steps between validations, which measure the held-out games.
-    #[arg(long, default_value_t = 10_000)]
-    validate_every: u64,
     /// Seed of everything that is drawn.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -222,7 +222,16 @@ impl DataOptions {
 impl TrainOptions {
     /// Whether a sparse encoder is trained on the CPU.
     pub fn is_sparse_on_cpu(&self) -> bool {
-        self.run.encoder == EncoderKind::Sparse && self.device == Backend::Cpu
+        self.run.is_sparse() && self.device == Backend::Cpu
+    }
+
+    /// The run, whose data are yet to be named.
+    pub fn config(&self) -> Result<Config> {
+        ensure!(self.steps > 0, "--steps must be at least 1");
+        ensure!(self.patience != Some(0), "--patience must be at least 1");
+        ensure!(self.validate_every > 0, "--validate-every must be at least 1");
+        let run = self.run.config(Shape::Cosine, self.steps)?;
+        Ok(Config { patience: self.patience, validate_every: self.validate_every, ..run })
     }
 
     /// Where to compute, and how.
@@ -246,6 +255,11 @@ impl TrainOptions {
 }
 
 impl RunOptions {
+    /// Whether it is the sparse encoder that is trained.
+    pub fn is_sparse(&self) -> bool {
+        self.encoder == EncoderKind::Sparse
+    }
+
     /// The encoder's kind and sizes.
     pub fn architecture(&self) -> Result<Architecture> {
         Ok(match self.encoder {
@@ -266,13 +280,13 @@ impl RunOptions {
         })
     }
 
-    /// The run on data from `files`.
-    pub fn config(&self, files: Vec<DataFile>) -> Result<Config> {
+    /// A run of `steps` steps, 0 for one without an end, that validates nothing on the way and whose data are yet to be
+    /// named.
+    pub fn config(&self, shape: Shape, steps: u64) -> Result<Config> {
         let delta_equal = self.delta_equal.unwrap_or(self.delta);
-        ensure!(self.steps > 0, "--steps must be at least 1");
         ensure!(self.anchors > 1, "--anchors must be at least 2");
         ensure!(self.siblings > 0, "--siblings must be at least 1");
-        let sparse = self.encoder == EncoderKind::Sparse;
+        let sparse = self.is_sparse();
         ensure!(self.parts == 1 || sparse, "--parts is for the sparse encoder");
         ensure!(self.parts == 1 || self.positives == 0, "--parts goes without --positives");
         ensure!(self.parts > 0 && self.anchors / self.parts > 1, "--parts: 1 to half of --anchors");
@@ -290,8 +304,6 @@ impl RunOptions {
         ensure!(self.clip.is_none_or(|clip| clip > 0.0), "--clip must be above 0");
         let decays = self.average.is_none_or(|decay| (0.0..1.0).contains(&decay));
         ensure!(decays, "--average must be in [0, 1)");
-        ensure!(self.patience != Some(0), "--patience must be at least 1");
-        ensure!(self.validate_every > 0, "--validate-every must be at least 1");
         let default_rate = match self.optimizer {
             OptimizerKind::Sgd => 0.05,
             OptimizerKind::Adamw => 0.002,
@@ -323,15 +335,16 @@ impl RunOptions {
                 rule: self.optimizer,
                 learning_rate: self.learning_rate.unwrap_or(default_rate),
                 warmup: self.warmup,
-                steps: self.steps,
+                steps,
                 weight_decay: self.weight_decay,
+                shape,
             },
             clip: self.clip,
             average: self.average,
-            patience: self.patience,
-            validate_every: self.validate_every,
+            patience: None,
+            validate_every: 0,
             seed: self.seed,
-            data: files,
+            data: Vec::new(),
         })
     }
 }

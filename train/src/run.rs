@@ -15,9 +15,9 @@ use crate::beginning::Origin;
 use crate::checkpoint::Checkpoint;
 use crate::data::batches::{Batches, Cores};
 use crate::data::dataset::{DataFile, Dataset};
-use crate::data::sampler::{Sampler, Sampling};
+use crate::data::sampler::{Batch, Sampler, Sampling};
 use crate::early_stopping::EarlyStopping;
-use crate::loss::Losses;
+use crate::loss::{LossValues, Losses};
 use crate::model::Model;
 use crate::moving_average::MovingAverage;
 use crate::optimizer::Schedule;
@@ -50,7 +50,7 @@ pub struct Config {
     pub average: Option<f64>,
     /// Validations without a better one after which to stop; the best then plays.
     pub patience: Option<u64>,
-    /// Steps between validations.
+    /// Steps between validations; 0 for none on the way.
     pub validate_every: u64,
     /// Seed of parameters, order, draws and dropout.
     pub seed: u64,
@@ -79,14 +79,15 @@ pub struct Compute {
 }
 
 /// The parameters of a run in all their forms.
-struct State {
+pub(crate) struct State {
     model: Model,
     average: Option<MovingAverage>,
     early_stopping: Option<EarlyStopping>,
 }
 
 impl State {
-    fn new(config: &Config, compute: &Compute) -> Result<Self> {
+    /// Begins with random parameters, drawn from the run's seed.
+    pub fn new(config: &Config, compute: &Compute) -> Result<Self> {
         let Config { architecture, dropout, seed, .. } = config;
         let (device, parts) = (&compute.device, config.sampling.parts);
         Ok(Self {
@@ -96,7 +97,16 @@ impl State {
         })
     }
 
-    fn restore(&mut self, config: &Config, checkpoint: &Checkpoint) -> Result<()> {
+    /// Begins with the parameters of the weights file that the run names, where it names one.
+    pub fn begin(&mut self, config: &Config) -> Result<()> {
+        match &config.from {
+            Some(origin) => self.model.begin(&origin.beginning(&config.architecture)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on from a checkpoint.
+    pub fn restore(&mut self, config: &Config, checkpoint: &Checkpoint) -> Result<()> {
         self.model.restore(checkpoint)?;
         let specs = config.architecture.parameters();
         if let Some(average) = &mut self.average {
@@ -108,7 +118,8 @@ impl State {
         Ok(())
     }
 
-    fn checkpoint(&self, step: u64, config: &str) -> Result<Checkpoint> {
+    /// Everything that is needed to go on after `step` steps.
+    pub fn checkpoint(&self, step: u64, config: &str) -> Result<Checkpoint> {
         let mut state = self.model.state()?;
         if let Some(average) = &self.average {
             state.extend(average.state());
@@ -117,6 +128,19 @@ impl State {
             state.extend(early_stopping.state()?);
         }
         Ok(Checkpoint::new(step, config.to_owned(), state))
+    }
+
+    /// Learns from the batch of step `index`, counted from 0. The losses are those from before it was learnt from.
+    pub fn step(&mut self, config: &Config, batch: Batch, index: u64) -> Result<LossValues> {
+        let dropout_seed = config.seed ^ index.rotate_left(32);
+        let (gradients, found) = self.model.gradients(batch, &config.losses, dropout_seed)?;
+        self.model.step(&gradients, config.schedule.step(index), config.clip)?;
+        if let Some(average) = &mut self.average
+            && MovingAverage::is_due(index + 1)
+        {
+            average.add(self.model.parameters()?)?;
+        }
+        Ok(found)
     }
 
     /// The parameters as of now: averaged where an average is kept.
@@ -128,7 +152,7 @@ impl State {
     }
 
     /// The parameters that play: the best, the current ones where no best is kept.
-    fn playing(&self) -> Result<Parameters> {
+    pub fn playing(&self) -> Result<Parameters> {
         match self.early_stopping.as_ref().and_then(EarlyStopping::parameters) {
             Some(best) => Ok(best.clone()),
             None => self.current(),
@@ -163,8 +187,8 @@ pub fn train(
         state.restore(config, &checkpoint)?;
         first = checkpoint.step;
         eprintln!("continuing at step {first} of '{}'", output.checkpoint.display());
-    } else if let Some(origin) = &config.from {
-        state.model.begin(&origin.beginning(&config.architecture)?)?;
+    } else {
+        state.begin(config)?;
     }
     let steps = config.schedule.steps;
     let (positions, threshold) = (data.train.clone(), config.losses.threshold);
@@ -187,16 +211,9 @@ pub fn train(
         }
         let batch = progress.wait(|| batches.next())?;
         let positions = batch.iter().map(|part| part.labels.len()).sum();
-        let dropout_seed = seed ^ done.rotate_left(32);
-        let (gradients, found) = state.model.gradients(batch, &config.losses, dropout_seed)?;
-        state.model.step(&gradients, config.schedule.step(done), config.clip)?;
+        let found = state.step(config, batch, done)?;
         done += 1;
         progress.step(positions, &found)?;
-        if let Some(average) = &mut state.average
-            && MovingAverage::is_due(done)
-        {
-            average.add(state.model.parameters()?)?;
-        }
         if done.is_multiple_of(config.validate_every) && done < steps {
             let device = &compute.device;
             progress
@@ -265,7 +282,8 @@ pub fn export(
     Ok(())
 }
 
-fn write_weights(
+/// Makes a playable space of `parameters` after `step` steps and writes it to `path`.
+pub(crate) fn write_weights(
     config: &Config,
     parameters: Parameters,
     data: &Dataset,

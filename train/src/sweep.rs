@@ -64,7 +64,7 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
     // All of them, before hours are spent on the first.
     for (name, own) in &lines {
         let parsed = parse_run(name, own, options)?;
-        parsed.run.config(Vec::new()).with_context(|| format!("run '{name}'"))?;
+        parsed.config().with_context(|| format!("run '{name}'"))?;
     }
     options.games.check()?;
     std::fs::create_dir_all(&options.folder)?;
@@ -138,7 +138,8 @@ fn run_one(
         Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &compute.device)?))
     };
     let (_, dataset) = data.insert(kept.map_or_else(read, Ok)?);
-    let (config, output) = (parsed.run.config(dataset.files.clone())?, parsed.output());
+    let config = run::Config { data: dataset.files.clone(), ..parsed.config()? };
+    let output = parsed.output();
     let outcome = run::train(&config, dataset, &compute, &output)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
     std::fs::remove_file(&output.checkpoint)

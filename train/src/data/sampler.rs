@@ -79,6 +79,23 @@ impl Sampler {
         Ok(Self { data, architecture, sampling, seed, together, by_label })
     }
 
+    /// Steps of an epoch: until all positions were seen once, but for the few that make no whole step.
+    pub fn steps_per_epoch(&self) -> u64 {
+        let (groups, together) = self.groups();
+        (groups * together / self.anchors_of_a_step()) as u64
+    }
+
+    /// How many groups come together, and how many positions a group has.
+    fn groups(&self) -> (usize, usize) {
+        let together = self.sampling.siblings.min(self.data.len());
+        (self.data.len() / together, together)
+    }
+
+    fn anchors_of_a_step(&self) -> usize {
+        let (groups, together) = self.groups();
+        self.sampling.anchors.min(groups * together)
+    }
+
     /// The batch of a step.
     pub fn batch(&self, step: u64) -> Result<Batch> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mix(step));
@@ -128,10 +145,9 @@ impl Sampler {
     /// family by family, into groups of as many as come together, each time at other places, and takes the groups in
     /// another order.
     fn anchors(&self, step: u64) -> Result<Vec<(PackedPosition, u32)>> {
-        let (all, together) = (self.data.len(), self.sampling.siblings.min(self.data.len()));
-        let groups = all / together;
-        let anchors = self.sampling.anchors.min(groups * together);
-        let batches_per_epoch = (groups * together / anchors) as u64;
+        let (all, (groups, together)) = (self.data.len(), self.groups());
+        let anchors = self.anchors_of_a_step();
+        let batches_per_epoch = self.steps_per_epoch();
         let epoch = step / batches_per_epoch;
         let seed = mix(self.seed.wrapping_add(mix(epoch.wrapping_add(1))));
         let order = Permutation::new(groups as u64, seed);

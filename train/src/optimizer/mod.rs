@@ -1,4 +1,4 @@
-//! Optimisers: the paper's SGD with momentum, and AdamW with warm-up and cosine decay.
+//! Optimisers: the paper's SGD with momentum, and AdamW with warm-up; and how their rates change over a run.
 
 pub mod dense;
 mod moving;
@@ -11,15 +11,39 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptimizerKind {
-    /// SGD with momentum 0.9 at a constant rate (the paper).
+    /// SGD with momentum 0.9 (the paper).
     Sgd,
-    /// AdamW with linear warm-up and cosine decay to 0.
+    /// AdamW with linear warm-up.
     Adamw,
 }
 
 const MOMENTUM: f64 = 0.9;
 const BETAS: (f64, f64) = (0.9, 0.999);
 const EPSILON: f64 = 1e-8;
+
+/// How the learning rate changes after the warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// AdamW's falls along a cosine to 0 at the run's last step; SGD's stays (the paper).
+    #[default]
+    Cosine,
+    /// It stays.
+    Constant,
+    /// It stays until step `first`, then falls to 0 at the run's last step: by 1 - sqrt(x), x being the share of the
+    /// fall that is done (Hägele et al. 2024, Scaling Laws and Compute-Optimal Training Beyond Fixed Training Durations).
+    Decay {
+        /// Steps done before the fall.
+        first: u64,
+    },
+}
+
+impl Shape {
+    /// Whether it is the one that a schedule without a shape has.
+    fn is_cosine(&self) -> bool {
+        *self == Self::Cosine
+    }
+}
 
 /// How fast the parameters move over a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,10 +54,13 @@ pub struct Schedule {
     pub learning_rate: f64,
     /// Steps of linear warm-up (AdamW).
     pub warmup: u64,
-    /// Steps of the run, after which AdamW's rate is 0.
+    /// Steps of the run, after which the rate is 0; 0 where the rate is constant, and the run has no end.
     pub steps: u64,
     /// Decoupled weight decay (AdamW).
     pub weight_decay: f64,
+    /// How the rate changes.
+    #[serde(default, skip_serializing_if = "Shape::is_cosine")]
+    pub shape: Shape,
 }
 
 /// The factors of one step.
@@ -58,11 +85,20 @@ impl Step {
 impl Schedule {
     /// The factors of step `index`, counted from 0.
     pub fn step(&self, index: u64) -> Step {
-        let done = (index as f64 / self.steps.max(1) as f64).min(1.0);
-        let warm = ((index + 1) as f64 / self.warmup.max(1) as f64).min(1.0);
-        let factor = match self.rule {
+        let done = |first: u64| {
+            let (done, all) = (index.saturating_sub(first), self.steps.saturating_sub(first));
+            (done as f64 / all.max(1) as f64).min(1.0)
+        };
+        let warm = match self.rule {
             OptimizerKind::Sgd => 1.0,
-            OptimizerKind::Adamw => warm * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),
+            OptimizerKind::Adamw => ((index + 1) as f64 / self.warmup.max(1) as f64).min(1.0),
+        };
+        let factor = match (self.shape, self.rule) {
+            (Shape::Cosine, OptimizerKind::Adamw) => {
+                warm * 0.5 * (1.0 + (std::f64::consts::PI * done(0)).cos())
+            }
+            (Shape::Cosine, OptimizerKind::Sgd) | (Shape::Constant, _) => warm,
+            (Shape::Decay { first }, _) => warm * (1.0 - done(first).sqrt()),
         };
         let corrected = |beta: f64| 1.0 - beta.powf((index + 1) as f64);
         Step {
@@ -72,5 +108,43 @@ impl Schedule {
             corrections: (corrected(BETAS.0), corrected(BETAS.1)),
             scale: 1.0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Result;
+
+    use super::*;
+
+    fn schedule(shape: Shape, steps: u64) -> Schedule {
+        let rule = OptimizerKind::Adamw;
+        Schedule { rule, learning_rate: 2.0, warmup: 4, steps, weight_decay: 0.0, shape }
+    }
+
+    #[test]
+    fn a_constant_rate_stays_and_a_branch_falls_from_it_to_nothing() {
+        let (constant, branch) =
+            (schedule(Shape::Constant, 0), schedule(Shape::Decay { first: 100 }, 200));
+        let rate = |schedule: &Schedule, index| schedule.step(index).learning_rate;
+        assert_eq!(
+            [0, 1, 3, 4, 1_000_000].map(|index| rate(&constant, index)),
+            [0.5, 1.0, 2.0, 2.0, 2.0]
+        );
+        assert_eq!(
+            [1, 50, 100, 125, 200, 300].map(|index| rate(&branch, index)),
+            [1.0, 2.0, 2.0, 1.0, 0.0, 0.0]
+        );
+    }
+
+    #[test]
+    fn a_schedule_without_a_shape_is_the_cosine_as_ever() -> Result<()> {
+        let cosine = schedule(Shape::Cosine, 10);
+        let text = serde_json::to_string(&cosine)?;
+        assert!(!text.contains("shape"), "{text}");
+        assert_eq!(serde_json::from_str::<Schedule>(&text)?, cosine);
+        let branch = schedule(Shape::Decay { first: 7 }, 10);
+        assert_eq!(serde_json::from_str::<Schedule>(&serde_json::to_string(&branch)?)?, branch);
+        Ok(())
     }
 }

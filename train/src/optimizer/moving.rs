@@ -89,7 +89,7 @@ mod tests {
     use candle_core::{Device, Tensor, Var};
 
     use super::*;
-    use crate::optimizer::{Schedule, dense::DenseOptimizer};
+    use crate::optimizer::{Schedule, Shape, dense::DenseOptimizer};
 
     fn gradients(variable: &Var, gradient: &[f32]) -> Result<GradStore> {
         let slope = Tensor::from_slice(gradient, gradient.len(), &Device::Cpu)?;
@@ -99,8 +99,14 @@ mod tests {
     #[test]
     fn rows_and_tensors_move_alike() -> Result<()> {
         for rule in [OptimizerKind::Sgd, OptimizerKind::Adamw] {
-            let schedule =
-                Schedule { rule, learning_rate: 0.1, warmup: 3, steps: 9, weight_decay: 0.01 };
+            let schedule = Schedule {
+                rule,
+                learning_rate: 0.1,
+                warmup: 3,
+                steps: 9,
+                weight_decay: 0.01,
+                shape: Shape::Cosine,
+            };
             let start = vec![0.5, -1.0, 2.0, 0.0];
             let variable = Var::from_slice(&start, 4, &Device::Cpu)?;
             let mut dense = DenseOptimizer::new([("x".to_owned(), variable.clone())])?;
