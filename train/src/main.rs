@@ -12,6 +12,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use azimuth_train::data::command::DataCommand;
 use azimuth_train::data::dataset::read_all;
 use azimuth_train::export::ExportOptions;
+use azimuth_train::label::Talk;
 use azimuth_train::options::{DataOptions, TrainOptions};
 use azimuth_train::{inspect, label, run as training, solis, space, sweep};
 
@@ -101,7 +102,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Train(options) => train(&options),
         Command::Sweep(options) => sweep::sweep(&options),
         Command::Data(command) => command.run(),
-        Command::Label(options) => label::label(&options),
+        Command::Label(options) => label::label(&options, Talk::Aloud),
         Command::Export(options) => options.run(),
         Command::Import(options) => solis::import(&options),
         Command::Embed(options) => options.run(),

@@ -9,8 +9,11 @@ mod parts;
 mod scored_move;
 mod shard;
 mod sources;
+mod talk;
 mod uci_engine;
 mod walk;
 
-pub use options::LabelOptions;
+pub use options::{LabelOptions, WalkKind};
 pub use parts::label;
+pub use shard::Shard;
+pub use talk::Talk;

@@ -22,6 +22,7 @@ use super::leaves::LeafWalker;
 use super::options::{LabelOptions, WalkKind};
 use super::scored_move::Scores;
 use super::sources::{self, Starts};
+use super::talk::Talk;
 use super::walk::{MoveWalker, Walk};
 use crate::data::family::Game;
 use crate::data::file::description::Source;
@@ -40,8 +41,8 @@ const PARTS_AHEAD: usize = 4;
 type Part = Vec<Game>;
 
 /// Walks and labels until all parts of the shard are written. A part depends on the options and its number alone, so a
-/// run that was stopped continues, with any number of engines.
-pub fn label(options: &LabelOptions) -> Result<()> {
+/// run that was stopped continues, with any number of engines. How far it is goes to `talk`.
+pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
     ensure!(options.engines > 0, "--engines must be at least 1");
     ensure!(options.plies > 0, "--plies must be at least 1");
     ensure!(options.width > 0, "--width must be at least 1");
@@ -53,7 +54,7 @@ pub fn label(options: &LabelOptions) -> Result<()> {
     ensure!(walks_from_starts || options.fens.is_empty(), "--fens: endings start nowhere");
     let starts = sources::read(&options.fens)?;
     if walks_from_starts {
-        eprintln!("{} positions to start from", starts.fens.len());
+        talk.say(&format!("{} positions to start from", starts.fens.len()));
     }
     let scores = match options.walk {
         WalkKind::Leaves | WalkKind::Endings => Scores::Best,
@@ -69,7 +70,7 @@ pub fn label(options: &LabelOptions) -> Result<()> {
         json!({"label": made_by, "starts": starts.sha256, "shard": options.shard.to_string()});
     let Some(mut packer) = Packer::open(&options.out, &job, Vec::new(), options.commit_every)?
     else {
-        eprintln!("'{}' is complete", options.out.display());
+        talk.say(&format!("'{}' is complete", options.out.display()));
         return Ok(());
     };
     packer.begin(Source {
@@ -85,14 +86,15 @@ pub fn label(options: &LabelOptions) -> Result<()> {
     if inputs_done == 0 {
         if first > shard.start {
             let walks = (first - shard.start) * WALKS_A_PART;
-            eprintln!("continuing after {walks} walks of '{}'", options.out.display());
+            talk.say(&format!("continuing after {walks} walks of '{}'", options.out.display()));
         }
         let notice = Box::new(|text: &str| eprintln!("{text}"));
         let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
-        label_parts(options, &starts, &worker, engines, first..shard.end, &mut packer)?;
+        let bar = talk.bar(shard.end - first);
+        label_parts(options, &starts, &worker, engines, first..shard.end, &mut packer, &bar)?;
         packer.end(None)?;
     }
-    eprintln!("{} positions in '{}'", packer.positions(), options.out.display());
+    talk.say(&format!("{} positions in '{}'", packer.positions(), options.out.display()));
     packer.finish()
 }
 
@@ -104,6 +106,7 @@ fn label_parts(
     engines: Vec<Labeller>,
     parts: Range<u64>,
     packer: &mut Packer,
+    bar: &ProgressBar,
 ) -> Result<()> {
     let notice = || Box::new(|text: &str| eprintln!("{text}"));
     let tablebases = options.syzygy.as_deref().map(|folders| Tablebases::open(folders, notice()));
@@ -121,7 +124,7 @@ fn label_parts(
             };
             scope.spawn(move || make_parts(options, starts, walker, engine, mine, &sender));
         }
-        write_parts(&results, parts, packer)
+        write_parts(&results, parts, packer, bar)
     })
 }
 
@@ -199,8 +202,8 @@ fn write_parts(
     results: &[Receiver<Result<Part>>],
     parts: Range<u64>,
     packer: &mut Packer,
+    bar: &ProgressBar,
 ) -> Result<()> {
-    let bar = ProgressBar::new(parts.end - parts.start);
     let style = "{bar:30} {pos}/{len} parts, {msg}, {eta} left";
     bar.set_style(ProgressStyle::with_template(style)?);
     let before = packer.positions();

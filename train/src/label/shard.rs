@@ -14,6 +14,9 @@ pub struct Shard {
 }
 
 impl Shard {
+    /// All of the work.
+    pub const WHOLE: Self = Self { number: 1, count: 1 };
+
     /// The parts of `0..parts` that are this share's: neighbours, so that shares put one after another are all of them
     /// in order.
     pub fn of(self, parts: u64) -> Range<u64> {
