@@ -28,4 +28,5 @@ mod side_by_side;
 pub mod solis;
 pub mod space;
 mod steps_or_time;
+pub mod stream;
 pub mod sweep;

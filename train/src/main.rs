@@ -14,7 +14,7 @@ use azimuth_train::data::dataset::read_all;
 use azimuth_train::export::ExportOptions;
 use azimuth_train::label::Talk;
 use azimuth_train::options::{DataOptions, TrainOptions};
-use azimuth_train::{inspect, label, run as training, solis, space, sweep};
+use azimuth_train::{inspect, label, run as training, solis, space, stream, sweep};
 
 /// Trains and measures encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -28,6 +28,10 @@ struct Arguments {
 enum Command {
     /// Train an encoder and write a weights file; continues where its checkpoint exists.
     Train(TrainOptions),
+    /// Train without end on positions labelled as it goes; continues where its checkpoint exists.
+    Stream(stream::StreamOptions),
+    /// Write a weights file from a stream: its learning rate falls to 0 aside from the stream, which goes on.
+    Branch(stream::BranchOptions),
     /// Train a list of encoders one after another and write one table; continues what was begun.
     Sweep(sweep::SweepOptions),
     /// Pack labelled positions of any format into one dataset; look into, filter, merge, convert datasets.
@@ -69,6 +73,7 @@ impl Command {
         match self {
             Self::Train(options) => options.is_sparse_on_cpu(),
             Self::Sweep(options) => options.is_sparse_on_cpu(),
+            Self::Stream(_) | Self::Branch(_) => true,
             _ => false,
         }
     }
@@ -100,6 +105,8 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Train(options) => train(&options),
+        Command::Stream(options) => stream::stream(&options),
+        Command::Branch(options) => stream::branch(&options),
         Command::Sweep(options) => sweep::sweep(&options),
         Command::Data(command) => command.run(),
         Command::Label(options) => label::label(&options, Talk::Aloud),

@@ -1,0 +1,66 @@
+//! The command `branch`.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use azimuth::inference::Backend;
+
+use super::folder::Folder;
+use super::options::BranchOptions;
+use super::place::Place;
+use super::rounds::seed_of;
+use super::training::Training;
+use crate::checkpoint::Checkpoint;
+use crate::optimizer::{Schedule, Shape};
+use crate::run::{Config, config_of, write_weights};
+
+/// Takes a stream's checkpoint, or goes on with a branch that was begun, to a learning rate of 0 and to weights.
+pub fn branch(options: &BranchOptions) -> Result<()> {
+    let BranchOptions { folder: stream, steps, out, stored, labels, pace } = options;
+    ensure!(*steps > 0, "--steps must be at least 1");
+    let path = out.with_extension("branch");
+    let folder = Arc::new(Folder::open(&path)?);
+    let mut training = match folder.checkpoint()? {
+        Some(checkpoint) => {
+            let mut training = Training::new(config_of(&checkpoint)?, folder)?;
+            training.restore(&checkpoint)?;
+            eprintln!("continuing at step {} of '{}'", training.step, path.display());
+            training
+        }
+        None => {
+            let missing = || {
+                format!("folder '{}': its stream has written no checkpoint yet", stream.display())
+            };
+            let checkpoint =
+                Checkpoint::read(&Folder::checkpoint_in(stream))?.with_context(missing)?;
+            let first = checkpoint.step;
+            let config = config_of(&checkpoint)?;
+            let schedule =
+                Schedule { shape: Shape::Decay { first }, steps: first + steps, ..config.schedule };
+            let mut training = Training::new(Config { schedule, ..config }, folder)?;
+            training.restore(&checkpoint)?;
+            training.place = Place { positions: training.place.positions, ..Place::START };
+            // The stream goes on: a branch that is killed has to begin at the same step again.
+            training.save()?;
+            training
+        }
+    };
+    let Schedule { shape, steps: end, .. } = training.config.schedule;
+    let Shape::Decay { first } = shape else {
+        anyhow::bail!("'{}' is no folder of a branch; give another --out", path.display())
+    };
+    ensure!(
+        end - first == *steps,
+        "'{}' has a branch of {} steps; give those again, or remove it",
+        path.display(),
+        end - first
+    );
+    let seed = seed_of(training.config.seed, u64::MAX - first);
+    training.run(labels, seed, pace, end, None)?;
+    let device = Backend::Cpu.device()?;
+    let parameters = training.state.playing()?.to(&device, stored.dtype())?;
+    let data = Folder::measured_in(stream)?;
+    let measured = write_weights(&training.config, parameters, &data, &device, end, out)?;
+    println!("{}", serde_json::to_string(&measured)?);
+    training.remove()
+}

@@ -1,0 +1,43 @@
+//! The command `stream`.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+
+use super::folder::Folder;
+use super::options::StreamOptions;
+use super::rounds::{label_round, seed_of};
+use super::training::Training;
+use crate::optimizer::Shape;
+use crate::space::check_mates;
+
+/// The number of the round that is measured on and never learnt from.
+const HELD_OUT: u64 = 0;
+
+/// Trains without end, or from the checkpoint on, until it is stopped.
+pub fn stream(options: &StreamOptions) -> Result<()> {
+    let StreamOptions { folder: path, run, labels, mates, pace, stop_after } = options;
+    ensure!(run.is_sparse(), "--encoder: a stream trains the sparse one, on the CPU");
+    let config = run.config(Shape::Constant, 0)?;
+    let seed = config.seed;
+    let folder = Arc::new(Folder::open(path)?);
+    let described = serde_json::to_string(&config)?;
+    let mut training = Training::new(config, folder.clone())?;
+    match folder.checkpoint()? {
+        Some(checkpoint) => {
+            checkpoint.check_config(&described)?;
+            training.restore(&checkpoint)?;
+            eprintln!("continuing at step {} of '{}'", training.step, path.display());
+        }
+        None => training.state.begin(&training.config)?,
+    }
+    folder.keep_mates(mates)?;
+    label_round(&folder.held_out(), labels, seed_of(seed, HELD_OUT))?;
+    // Before days are spent on what no weights could be made of.
+    let data = Folder::measured_in(path)?;
+    check_mates(&data, &training.config.architecture).context("--mates")?;
+    drop(data);
+    training.run(labels, seed, pace, u64::MAX, *stop_after)?;
+    eprintln!("stopped at step {}; the same command continues", training.step);
+    Ok(())
+}

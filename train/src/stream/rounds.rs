@@ -1,0 +1,106 @@
+//! Rounds: shards of all recipes, labelled on a thread beside the training, one round ahead of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+use crossbeam_channel::{Receiver, bounded};
+
+use super::folder::{Folder, shards};
+use super::options::RoundOptions;
+use super::place::Place;
+use super::recipes::RECIPES;
+use crate::data::datasets::Datasets;
+use crate::data::file::dataset_file::DatasetFile;
+use crate::data::mix::mix;
+use crate::data::sampler::Sampler;
+use crate::data::training_positions::TrainingPositions;
+use crate::label::{Talk, label};
+use crate::run::Config;
+
+/// A round to be learnt from once.
+pub struct Round {
+    /// Draws its batches, all shards together.
+    pub sampler: Sampler,
+    /// Steps that see every position once.
+    pub steps: u64,
+}
+
+/// Makes the rounds of a stream or a branch. A round depends on the options, the seed and its number alone.
+pub struct Rounds {
+    /// Where they are made.
+    pub folder: Arc<Folder>,
+    /// Who labels.
+    pub labels: RoundOptions,
+    /// The run.
+    pub config: Config,
+    /// Seed of all rounds: a branch has another than its stream, so that it sees other positions.
+    pub seed: u64,
+}
+
+impl Rounds {
+    /// Makes rounds from `place` on, until they have `steps` more steps.
+    pub fn start(self, place: Place, steps: u64) -> Receiver<Result<Round>> {
+        // Waits with a finished round until the training takes it.
+        let (sender, receiver) = bounded(0);
+        thread::spawn(move || {
+            let mut missing = place.step.saturating_add(steps);
+            let mut number = place.round;
+            while missing > 0 {
+                let round = self.make(number);
+                let made = round.as_ref().map_or(0, |round| round.steps);
+                if sender.send(round).is_err() || made == 0 {
+                    return;
+                }
+                missing = missing.saturating_sub(made);
+                number += 1;
+            }
+        });
+        receiver
+    }
+
+    fn make(&self, number: u64) -> Result<Round> {
+        let (path, seed) = (self.folder.round(number), seed_of(self.seed, number));
+        label_round(&path, &self.labels, seed)?;
+        let name = || format!("round '{}'", path.display());
+        let files = shards(&path)?;
+        let files = files.iter().map(|path| Ok(Arc::new(DatasetFile::open(path)?)));
+        let data = Datasets::new(files.collect::<Result<_>>()?).with_context(name)?;
+        let data = TrainingPositions::new(data);
+        let Config { architecture, sampling, losses, .. } = &self.config;
+        ensure!(
+            data.len() >= sampling.anchors,
+            "{}: its {} positions are fewer than a step's --anchors; remove it and give a larger --round",
+            name(),
+            data.len()
+        );
+        let threshold = losses.threshold;
+        let sampler = Sampler::new(data, architecture.clone(), *sampling, threshold, seed, false)?;
+        Ok(Round { steps: sampler.steps_per_epoch(), sampler })
+    }
+}
+
+/// The seed of a round: of no other round, and of no branch's.
+pub fn seed_of(all: u64, round: u64) -> u64 {
+    mix(all ^ mix(round))
+}
+
+/// Labels the shards of a round into a folder, which is there when all of them are. What a killed process left is gone
+/// on with; a folder that is there is taken as it is.
+pub fn label_round(path: &Path, labels: &RoundOptions, seed: u64) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let unfinished = PathBuf::from(format!("{}.unfinished", path.display()));
+    let name = || format!("folder '{}'", unfinished.display());
+    fs::create_dir_all(&unfinished).with_context(name)?;
+    for (number, recipe) in (1u64..).zip(&RECIPES) {
+        let out = unfinished.join(format!("{number}.azd"));
+        if !out.exists() {
+            label(&recipe.work(labels, mix(seed ^ number), &out), Talk::Silent)?;
+        }
+    }
+    fs::rename(&unfinished, path).with_context(name)
+}
