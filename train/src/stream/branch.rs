@@ -8,7 +8,7 @@ use azimuth::inference::Backend;
 use super::folder::Folder;
 use super::options::BranchOptions;
 use super::place::Place;
-use super::rounds::seed_of;
+use super::rounds::seed_of_branch;
 use super::training::Training;
 use crate::checkpoint::Checkpoint;
 use crate::optimizer::{Schedule, Shape};
@@ -18,6 +18,14 @@ use crate::run::{Config, config_of, write_weights};
 pub fn branch(options: &BranchOptions) -> Result<()> {
     let BranchOptions { folder: stream, steps, out, stored, labels, pace } = options;
     ensure!(*steps > 0, "--steps must be at least 1");
+    let trunk = Folder::checkpoint_in(stream);
+    ensure!(
+        trunk.exists(),
+        "--folder '{}': no stream has written a checkpoint there yet",
+        stream.display()
+    );
+    // Before hours are spent on weights that could not be measured.
+    let data = Folder::measured_in(stream)?;
     let path = out.with_extension("branch");
     let folder = Arc::new(Folder::open(&path)?);
     let mut training = match folder.checkpoint()? {
@@ -28,11 +36,8 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
             training
         }
         None => {
-            let missing = || {
-                format!("folder '{}': its stream has written no checkpoint yet", stream.display())
-            };
             let checkpoint =
-                Checkpoint::read(&Folder::checkpoint_in(stream))?.with_context(missing)?;
+                Checkpoint::read(&trunk)?.context("the stream's checkpoint is gone")?;
             let first = checkpoint.step;
             let config = config_of(&checkpoint)?;
             let schedule =
@@ -55,11 +60,10 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
         path.display(),
         end - first
     );
-    let seed = seed_of(training.config.seed, u64::MAX - first);
+    let seed = seed_of_branch(training.config.seed, first);
     training.run(labels, seed, pace, end, None)?;
     let device = Backend::Cpu.device()?;
     let parameters = training.state.playing()?.to(&device, stored.dtype())?;
-    let data = Folder::measured_in(stream)?;
     let measured = write_weights(&training.config, parameters, &data, &device, end, out)?;
     println!("{}", serde_json::to_string(&measured)?);
     training.remove()

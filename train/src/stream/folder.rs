@@ -35,9 +35,7 @@ impl Folder {
     /// Opens a folder, made where there is none. Fails where another process works in it.
     pub fn open(path: &Path) -> Result<Self> {
         let name = || format!("folder '{}'", path.display());
-        for part in [SHARDS, MATES] {
-            fs::create_dir_all(path.join(part)).with_context(name)?;
-        }
+        fs::create_dir_all(path.join(SHARDS)).with_context(name)?;
         let lock = File::create(path.join("lock")).with_context(name)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
@@ -69,9 +67,11 @@ impl Folder {
 
     /// Copies datasets of mates, but for those that it has.
     pub fn keep_mates(&self, datasets: &[PathBuf]) -> Result<()> {
+        let mates = self.path.join(MATES);
+        fs::create_dir_all(&mates).with_context(|| format!("folder '{}'", mates.display()))?;
         for path in datasets {
             let name = || format!("--mates '{}'", path.display());
-            let copy = self.path.join(MATES).join(path.file_name().with_context(name)?);
+            let copy = mates.join(path.file_name().with_context(name)?);
             if !copy.exists() {
                 DatasetFile::open(path).with_context(name)?;
                 replace_file(&copy, &fs::read(path).with_context(name)?)?;

@@ -87,6 +87,15 @@ pub fn seed_of(all: u64, round: u64) -> u64 {
     mix(all ^ mix(round))
 }
 
+/// The seed of all rounds of the branch that leaves a stream after `first` steps: they are none of the stream's.
+pub fn seed_of_branch(stream: u64, first: u64) -> u64 {
+    seed_of(stream, u64::MAX - first)
+}
+
+fn seed_of_shard(round: u64, number: u64) -> u64 {
+    mix(round ^ number)
+}
+
 /// Labels the shards of a round into a folder, which is there when all of them are. What a killed process left is gone
 /// on with; a folder that is there is taken as it is.
 pub fn label_round(path: &Path, labels: &RoundOptions, seed: u64) -> Result<()> {
@@ -99,8 +108,28 @@ pub fn label_round(path: &Path, labels: &RoundOptions, seed: u64) -> Result<()> 
     for (number, recipe) in (1u64..).zip(&RECIPES) {
         let out = unfinished.join(format!("{number}.azd"));
         if !out.exists() {
-            label(&recipe.work(labels, mix(seed ^ number), &out), Talk::Silent)?;
+            label(&recipe.work(labels, seed_of_shard(seed, number), &out), Talk::Silent)?;
         }
     }
     fs::rename(&unfinished, path).with_context(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_shard_is_made_twice_by_a_stream_and_its_branches() {
+        let mut seeds = HashSet::new();
+        let branches = [250, 2_500, 1_000_000].map(|first| seed_of_branch(1, first));
+        for all in [&[1][..], &branches].concat() {
+            for round in 0..1_000 {
+                for shard in 1..=RECIPES.len() as u64 {
+                    assert!(seeds.insert(seed_of_shard(seed_of(all, round), shard)));
+                }
+            }
+        }
+    }
 }
