@@ -38,11 +38,16 @@ fn signature(bench: Child) -> Result<String> {
         let number = line.split(' ').next().unwrap_or_default();
         number.parse().with_context(|| format!("no nodes in '{line}'"))
     };
-    let beam = text.lines().find_map(|line| line.strip_prefix("beam: "));
-    let beam = nodes(beam.context("no line of the beam")?)?;
+    let of = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        nodes(line.with_context(|| format!("no line of the {name}"))?)
+    };
+    let (beam, verified) = (of("beam")?, of("verified beam")?);
     let selective = nodes(text.lines().last().context("no lines")?)?;
-    let total = beam + selective;
-    Ok(format!("{HEADER}beam {beam}\nselective {selective}\ntotal {total}\n"))
+    let total = beam + verified + selective;
+    Ok(format!(
+        "{HEADER}beam {beam}\nverified-beam {verified}\nselective {selective}\ntotal {total}\n"
+    ))
 }
 
 #[test]

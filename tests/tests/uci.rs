@@ -353,12 +353,15 @@ fn bench_ends_in_nodes_and_speed_of_the_selective_search() -> Result<()> {
     };
     // A position's line is `PLANNER, position 1/16: NODES nodes, score cp CP`.
     let sum = |planner: &str| -> Result<u64> {
-        let lines = text.lines().filter(|line| line.starts_with(&format!("{planner}, position")));
-        let words = lines.map(|line| line.split(' ').nth(3).context("too few words"));
+        let lines = text.lines().filter_map(|line| line.strip_prefix(planner)?.split_once(": "));
+        let of_positions = lines.filter(|(head, _)| head.starts_with(", position"));
+        let words = of_positions.map(|(_, cost)| cost.split(' ').next().context("too few words"));
         words.map(|word| Ok(word?.parse::<u64>()?)).sum()
     };
-    let beam = text.lines().find_map(|line| line.strip_prefix("beam: ")).context("no beam")?;
-    assert_eq!(nodes(beam)?, sum("beam")?);
+    for name in ["beam", "verified beam"] {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        assert_eq!(nodes(line.context("a beam is missing")?)?, sum(name)?);
+    }
     assert_eq!(nodes(text.lines().last().context("no lines")?)?, sum("selective")?);
     Ok(())
 }

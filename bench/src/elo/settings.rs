@@ -266,7 +266,10 @@ impl Words {
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
-        let verify = self.take_text("verify").map_or(Ok(usual.verify), |text| text.parse())?;
+        // A limited strength errs in the scores of the embeddings.
+        let usual_verify = if noise > 0.0 { BeamVerify::None } else { usual.verify };
+        let verify = self.take_text("verify").map_or(Ok(usual_verify), |text| text.parse())?;
+        ensure!(noise == 0.0 || verify == BeamVerify::None, "noise goes with verify=none alone");
         let width = self.take_positive("width", usual.width)?;
         let planners = PlannerSettings {
             beam: BeamSettings { width, depth, mode, verify },
@@ -337,6 +340,7 @@ mod tests {
             ("depth=1 depth=2", "'depth' comes twice"),
             ("tc=ten", "tc 'ten': expected SECONDS+INCREMENT"),
             ("mode=wide", "expected tree or global"),
+            ("noise=0.5 verify=1", "noise goes with verify=none alone"),
             ("verify=9", "verify '9': expected none, quiescence or 1 to 4"),
             (
                 "planner=selective set=width:3",

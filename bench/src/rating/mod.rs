@@ -16,7 +16,7 @@ use crate::games::record;
 pub use effects::effects;
 pub use model::{Rating, Ratings};
 pub use sprt::{Sprt, Verdict};
-pub use standings::Standings;
+pub use standings::{Player, Standings};
 pub use table::table;
 
 /// Prints the ratings of all games of `files`, with players of `known` rating; or what each technique adds that some of the

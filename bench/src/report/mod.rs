@@ -48,11 +48,16 @@ pub fn run(arguments: &Report) -> Result<()> {
     let gauntlet = Strength::gauntlet(&results.matches)?;
     let rivals = Strength::rivals(&results.matches)?;
     let plots = [
-        ("elo-by-depth.svg", plots::elo_by_depth(&strength.by_depth())?),
+        (
+            "elo-by-depth.svg",
+            plots::elo_by_depth(&[false, true].map(|verified| strength.by_depth(verified)))?,
+        ),
         ("speed-by-batch.svg", plots::speed_by_batch(&results.speeds)?),
     ];
     let tables = [
-        ("depth", strength.depth_table()),
+        ("depth", strength.depth_table(false)),
+        ("depth-verified", strength.depth_table(true)),
+        ("alone", strength.alone_table()),
         ("width", strength.width_table()),
         ("mode", strength.mode_table()),
         ("summary", summary(&[&timed, &gauntlet], &strength)),

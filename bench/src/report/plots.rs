@@ -8,16 +8,20 @@ use crate::plot::{Axes, Series, draw};
 use crate::rating::Rating;
 use crate::speed::results::SpeedResults;
 
-/// Elo by depth with 95% intervals, beside the paper's.
-pub fn elo_by_depth(ratings: &[(u32, Rating)]) -> Result<String> {
-    let mut series = vec![Series {
-        name: "Azimuth, sparse encoder".to_owned(),
+/// Elo by depth with 95% intervals, without verification and with it, beside the paper's.
+pub fn elo_by_depth([own_embedding, verified]: &[Vec<(u32, Rating)>; 2]) -> Result<String> {
+    let curve = |name: &str, ratings: &[(u32, Rating)]| Series {
+        name: name.to_owned(),
         points: ratings.iter().map(|(depth, rating)| ((*depth).into(), rating.elo)).collect(),
         intervals: ratings
             .iter()
             .map(|(depth, rating)| ((*depth).into(), [rating.low, rating.high]))
             .collect(),
-    }];
+    };
+    let mut series = vec![
+        curve("Azimuth, verified", verified),
+        curve("Azimuth, scored by the child's own embedding", own_embedding),
+    ];
     for (size, name) in ["paper, small", "paper, base"].into_iter().enumerate() {
         let points = PAPER.iter().map(|(depth, elos)| ((*depth).into(), elos[size])).collect();
         series.push(Series { name: name.to_owned(), points, intervals: Vec::new() });

@@ -11,7 +11,7 @@ use crate::games::evaluation::Evaluation;
 use crate::games::outcome::Outcome;
 use crate::games::record::{GameRecord, Name, termination};
 use crate::grouped::grouped;
-use crate::rating::{Rating, Ratings, Standings, effects};
+use crate::rating::{Player, Rating, Ratings, Standings, effects};
 
 /// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms a move, width 3,
 /// at least 600 games a cell).
@@ -49,6 +49,9 @@ const RIVALS: &str = "rivals";
 /// Files that begin with this hold designed matches: every player leaves out several techniques.
 const EFFECTS: &str = "effects";
 
+/// A beam that scores children by their own embeddings.
+const NO_VERIFICATION: &str = "none";
+
 /// What a player's name says before the parts that it lacks.
 const WITHOUT: &str = " without ";
 
@@ -82,6 +85,8 @@ pub struct Beam {
     pub width: usize,
     pub depth: u32,
     pub mode: String,
+    /// How it scores a child; `none` is the paper.
+    pub verify: String,
     /// Deviation of the error added to scores, in logits.
     pub noise: f32,
 }
@@ -134,22 +139,40 @@ impl<'a> Strength<'a> {
         Ok(Self { matches, own, standings, ratings, beams })
     }
 
-    /// Ratings of the tree beam of width 3, shallowest first.
-    pub fn by_depth(&self) -> Vec<(u32, Rating)> {
-        self.tree_beams()
+    /// Ratings of the tree beam of width 3, without or with verification, shallowest first.
+    pub fn by_depth(&self, verified: bool) -> Vec<(u32, Rating)> {
+        self.tree_beams(verified)
             .into_iter()
             .map(|(beam, player)| (beam.depth, self.rating(player)))
             .collect()
     }
 
-    pub fn depth_table(&self) -> String {
-        let label = |beam: &Beam| beam.depth.to_string();
-        let rows: Vec<Row> = self.tree_beams().into_iter().map(|row| Row::of(row, label)).collect();
+    /// Ratings by depth, without or with verification, beside the paper's.
+    pub fn depth_table(&self, verified: bool) -> String {
+        let label = |beam: &Beam| match beam.verify.as_str() {
+            NO_VERIFICATION => beam.depth.to_string(),
+            verify => format!("{}, verify {verify}", beam.depth),
+        };
+        let beams = self.tree_beams(verified).into_iter();
+        let rows: Vec<Row> = beams.map(|row| Row::of(row, label)).collect();
         self.ratings_table("depth", &rows, true)
     }
 
+    /// Ratings of the selective search by itself, beside the beam that it verifies.
+    pub fn alone_table(&self) -> String {
+        let players = self.standings.players.iter().enumerate();
+        let alone = players.filter(|(_, player)| player.name.starts_with("Azimuth selective"));
+        let row = |(player, known): (usize, &Player)| Row {
+            label: known.name.clone(),
+            depth: None,
+            player,
+        };
+        self.ratings_table("player", &alone.map(row).collect::<Vec<_>>(), false)
+    }
+
     pub fn width_table(&self) -> String {
-        let rows = self.rated(|beam| beam.depth == 4 && beam.mode == "tree");
+        let rows = self
+            .rated(|beam| beam.depth == 4 && beam.mode == "tree" && beam.verify == NO_VERIFICATION);
         let label = |beam: &Beam| beam.width.to_string();
         let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
         self.ratings_table("width", &rows, false)
@@ -185,10 +208,19 @@ impl<'a> Strength<'a> {
         shipped.collect()
     }
 
-    /// The beam of the paper's width at its greatest depth.
-    fn deepest_beam(&self) -> Vec<Row> {
-        let label = |beam: &Beam| format!("the beam, width {}, depth {}", beam.width, beam.depth);
-        self.tree_beams().into_iter().rev().take(1).map(|row| Row::of(row, label)).collect()
+    /// The beam of the paper's width at its greatest depth, with verification and without.
+    fn deepest_beams(&self) -> Vec<Row> {
+        let label = |beam: &Beam| {
+            let Beam { width, depth, verify, .. } = beam;
+            match verify.as_str() {
+                NO_VERIFICATION => {
+                    format!("the beam as the paper has it, width {width}, depth {depth}")
+                }
+                _ => format!("the beam, width {width}, depth {depth}, verified"),
+            }
+        };
+        let deepest = [true, false].into_iter().filter_map(|kind| self.tree_beams(kind).pop());
+        deepest.map(|row| Row::of(row, label)).collect()
     }
 
     /// Every opponent's score against ours, and what its rating comes to.
@@ -340,8 +372,11 @@ impl<'a> Strength<'a> {
     }
 
     /// The paper's width, shallowest first.
-    fn tree_beams(&self) -> Vec<(Beam, usize)> {
-        self.rated(|beam| beam.width == 3 && beam.mode == "tree")
+    fn tree_beams(&self, verified: bool) -> Vec<(Beam, usize)> {
+        self.rated(|beam| {
+            let is_verified = beam.verify != NO_VERIFICATION;
+            beam.width == 3 && beam.mode == "tree" && is_verified == verified
+        })
     }
 
     fn rated(&self, wanted: impl Fn(&Beam) -> bool) -> Vec<(Beam, usize)> {
@@ -421,7 +456,7 @@ impl<'a> Strength<'a> {
 pub fn summary(timed: &[&Strength<'_>], beams: &Strength<'_>) -> String {
     let mut text = header(&["Azimuth", "Elo", "95% interval", "games"]);
     let shipped = timed.iter().map(|&matches| (matches, matches.shipped()));
-    for (matches, rows) in shipped.chain([(beams, beams.deepest_beam())]) {
+    for (matches, rows) in shipped.chain([(beams, beams.deepest_beams())]) {
         for Row { label, player, .. } in rows {
             let Rating { elo, low, high, .. } = matches.rating(player);
             let games = matches.standings.total(player).games();
@@ -497,7 +532,8 @@ fn beam(player: &Name) -> Result<Option<Beam>> {
     let Some(mode) = words.take_text("mode") else { return Ok(None) };
     let (width, depth) = (words.take("width")?, words.take("depth")?);
     let noise = words.take("noise")?.unwrap_or(0.0);
-    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode, noise }))
+    let verify = words.take_text("verify").unwrap_or_else(|| NO_VERIFICATION.to_owned());
+    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode, verify, noise }))
 }
 
 /// A Markdown table's first two lines.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::bench::{BENCH_RESOURCES, bench};
+use super::bench::{BENCH_RESOURCES, BenchPlanners, bench};
 use super::display;
 use super::limited_strength::{LIMITED_DEPTH, noise_of_elo};
 use super::options::Options;
@@ -160,13 +160,17 @@ impl Program for Azimuth {
     }
 
     fn bench(&mut self, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()> {
-        let mut fresh = |kind| {
-            let settings = PlannerSettings { beam: BeamSettings::PAPER, ..Default::default() };
+        let mut fresh = |kind, beam| {
+            let settings = PlannerSettings { beam, ..PlannerSettings::default() };
             let worker = self.worker(settings.embedded(kind))?;
             settings.build(kind, worker, BENCH_RESOURCES, None)
         };
-        let (mut beam, mut selective) = (fresh(PlannerKind::Beam)?, fresh(PlannerKind::Selective)?);
-        bench(&mut *beam, &mut *selective, depth, say)
+        let mut planners = BenchPlanners {
+            beam: fresh(PlannerKind::Beam, BeamSettings::PAPER)?,
+            verified_beam: fresh(PlannerKind::Beam, BeamSettings::default())?,
+            selective: fresh(PlannerKind::Selective, BeamSettings::default())?,
+        };
+        bench(&mut planners, depth, say)
     }
 }
 

@@ -34,20 +34,32 @@ impl Display for Cost {
     }
 }
 
-/// Searches every position with the beam, no deeper than it goes by default, then with the selective search to `depth`
-/// plies, [`DEFAULT_DEPTH`] where `None`, each with empty tables; `say` gets a line for each position, one for the
-/// beam's cost and, last, one for the selective search's.
-pub fn bench<'a>(
-    beam: &'a mut dyn Planner,
-    selective: &'a mut dyn Planner,
+/// The planners of `bench`, each with empty tables.
+pub struct BenchPlanners {
+    /// The paper's beam, as it is written.
+    pub beam: Box<dyn Planner>,
+    /// The beam with verification, by default.
+    pub verified_beam: Box<dyn Planner>,
+    /// The selective search.
+    pub selective: Box<dyn Planner>,
+}
+
+/// Searches every position with both beams, no deeper than they go by default, then with the selective search to `depth`
+/// plies, [`DEFAULT_DEPTH`] where `None`. `say` gets a line for each position, one for the cost of each beam and, last,
+/// one for that of the selective search.
+pub fn bench(
+    planners: &mut BenchPlanners,
     depth: Option<u32>,
     say: &mut dyn FnMut(&str),
 ) -> Result<()> {
+    let BenchPlanners { beam, verified_beam, selective } = planners;
     let depth = depth.unwrap_or(DEFAULT_DEPTH).clamp(1, DEEPEST);
     let beam_depth = depth.min(BeamSettings::default().depth);
-    let cost = bench_planner(beam, "beam", Some(beam_depth), say)?;
-    say(&format!("beam: {cost}"));
-    let cost = bench_planner(selective, "selective", Some(depth), say)?;
+    for (name, planner) in [("beam", beam), ("verified beam", verified_beam)] {
+        let cost = bench_planner(&mut **planner, name, Some(beam_depth), say)?;
+        say(&format!("{name}: {cost}"));
+    }
+    let cost = bench_planner(&mut **selective, "selective", Some(depth), say)?;
     say(&cost.to_string());
     Ok(())
 }
