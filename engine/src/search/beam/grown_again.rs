@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use anyhow::Result;
 
+use super::batched_quiescence::Rules;
 use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
 use super::verifier::Verifier;
@@ -18,6 +19,7 @@ use crate::search::tablebase::Tablebases;
 pub(super) struct GrownAgain<'a> {
     pub(super) evaluator: &'a mut Evaluator,
     pub(super) verification: Option<&'a mut SearchTables>,
+    pub(super) quiescence: Option<Rules>,
     pub(super) settings: BeamSettings,
     pub(super) tablebases: Option<&'a Tablebases>,
 }
@@ -30,6 +32,7 @@ impl SearchedTree for GrownAgain<'_> {
     fn searched(&mut self, position: &Position, ply: u32, depth: u32) -> Result<Vec<SearchedMove>> {
         let task = Task {
             settings: self.settings,
+            quiescence: self.quiescence,
             tablebases: self.tablebases,
             root: position,
             root_moves: &legal_moves(position.board()),

@@ -1,6 +1,9 @@
 //! Embedding-guided beam search (paper, section 3.4): every legal child is scored, the best few for
 //! the side to move are kept and expanded, and values come back by minimax over what was kept.
 
+mod batched_quiescence;
+#[cfg(test)]
+mod batched_quiescence_tests;
 mod grown_again;
 mod iteration;
 mod planner;

@@ -7,6 +7,7 @@ use std::thread;
 use anyhow::{Context, Result};
 use crossbeam_channel::unbounded;
 
+use super::batched_quiescence::Rules;
 use super::grown_again::GrownAgain;
 use super::iteration::{MainSearch, help};
 use super::proven_mates::ProvenMates;
@@ -28,14 +29,16 @@ use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
 use crate::search::value::Value;
 
-/// The paper's planner. Without verification more threads change no choice at a fixed depth: they search the same tree
-/// from other ends, so that the first finds their scores in the cache.
+/// The paper's planner. Without verification by searches more threads change no choice at a fixed depth: they search the
+/// same tree from other ends, so that the first finds their scores in the cache.
 pub struct Beam {
     /// One for each thread.
     evaluators: Vec<Evaluator>,
     settings: BeamSettings,
-    /// Of the searches that verify scores.
+    /// Of the searches that verify scores, where the encoder runs in them.
     verification: Option<SearchTables>,
+    /// Of the quiescence search that verifies them in batches, where the encoder runs elsewhere.
+    quiescence: Option<Rules>,
     tablebases: Option<Arc<Tablebases>>,
     mates: ProvenMates,
     last: LastSearch,
@@ -50,6 +53,7 @@ impl Beam {
         let threads = threads.max(1);
         let PlannerSettings { beam, selective } = *settings;
         let verifies = beam.verify.plies().is_some() && worker.runs_in_searches();
+        let in_batches = beam.verify.plies().is_some() && !worker.runs_in_searches();
         let cache_mb = if verifies { (hash_mb / 4).max(1) } else { hash_mb };
         let all = if verifies { 2 * threads } else { threads };
         let mut evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, all);
@@ -59,6 +63,7 @@ impl Beam {
             evaluators,
             settings: beam,
             verification: verifies.then(tables).transpose()?,
+            quiescence: Rules::of(&selective).filter(|_| in_batches),
             tablebases: None,
             mates: ProvenMates::default(),
             last: LastSearch::default(),
@@ -106,6 +111,7 @@ impl Planner for Beam {
         let (main, helpers) = self.evaluators.split_first_mut().context("no thread to search")?;
         // A limited strength errs in the scores of the embeddings.
         let verifies = asked.handicap.is_none();
+        let quiescence = self.quiescence.filter(|_| verifies);
         let begun = self.verification.as_mut().filter(|_| verifies).map(|t| t.begin_search(root));
         let (shared, verifying) = begun.unzip();
         let beyond = settings.verify.plies().unwrap_or(0);
@@ -118,6 +124,7 @@ impl Planner for Beam {
         let (best, findings) = thread::scope(|scope| {
             let task = Task {
                 settings,
+                quiescence,
                 tablebases,
                 root,
                 root_moves: &root_moves.moves,
@@ -165,6 +172,7 @@ impl Planner for Beam {
         let mut tree = GrownAgain {
             evaluator: self.evaluators.first_mut().context("no thread to search")?,
             verification: self.verification.as_mut(),
+            quiescence: self.quiescence,
             settings: BeamSettings { width: self.last_width, ..self.settings },
             tablebases: self.tablebases.as_deref(),
         };

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 use cozy_chess::{Board, Move};
 
+use super::batched_quiescence::Rules;
 use super::proven_mates::ProvenMates;
 use super::settings::{BeamMode, BeamSettings};
 use super::tree::{Candidate, ROOT, Tree};
@@ -33,6 +34,8 @@ const LARGE_TREE: usize = 100_000;
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) settings: BeamSettings,
+    /// Of the quiescence search that verifies children in batches, where the encoder runs elsewhere.
+    pub(super) quiescence: Option<Rules>,
     pub(super) tablebases: Option<&'a Tablebases>,
     pub(super) root: &'a Position,
     pub(super) root_moves: &'a [Move],
@@ -46,7 +49,7 @@ pub(super) struct Task<'a> {
 pub(super) struct BeamSearch<'a> {
     pub(super) evaluator: &'a mut Evaluator,
     pub(super) task: Task<'a>,
-    /// Verifies scores; where there is none, children are scored by their own embeddings.
+    /// Verifies scores by searches, where the encoder runs in them.
     pub(super) verifier: Option<Verifier<'a>>,
     pub(super) control: &'a mut Control,
     pub(super) tree: Tree,
@@ -64,6 +67,17 @@ pub(super) struct BeamSearch<'a> {
     pub(super) searched: Vec<SearchedMove>,
     scored_before: u64,
     waited_before: Duration,
+}
+
+/// A node with all its children, before the cut.
+pub(super) struct Expansion {
+    node: usize,
+    board: Board,
+    /// Those that [`terminal::terminal_value`] wants of the children.
+    pub(super) keys: Vec<u64>,
+    /// Their plies from the root.
+    pub(super) ply: u32,
+    pub(super) children: Vec<Child>,
 }
 
 /// How many of a node's children are asked for.
@@ -362,30 +376,42 @@ impl<'a> BeamSearch<'a> {
             }
             self.task.nodes.fetch_add(children.len() as u64, Relaxed);
             self.seldepth = self.seldepth.max(ply);
-            expanded.push((node, board, keys, children));
+            expanded.push((node, board, keys, ply, children));
         }
         let values = self.evaluator.finish()?;
-        for (node, board, keys, children) in expanded {
-            let children = children.into_iter().map(|(mv, child, score)| {
-                let (value, exact) = match score {
-                    Score::Exact(value) => (value, true),
-                    Score::Estimate { lookup, noise } => {
-                        (Value::estimate(blurred(lookup.value(&values), noise)), false)
-                    }
-                };
-                Child { board: child, candidate: Candidate { mv, value, exact, tail: Vec::new() } }
-            });
+        let child = |(mv, board, score)| {
+            let (value, exact) = match score {
+                Score::Exact(value) => (value, true),
+                Score::Estimate { lookup, noise } => {
+                    (Value::estimate(blurred(lookup.value(&values), noise)), false)
+                }
+            };
+            Child { board, candidate: Candidate { mv, value, exact, tail: Vec::new() } }
+        };
+        let mut expanded: Vec<Expansion> = expanded
+            .into_iter()
+            .map(|(node, board, keys, ply, children)| {
+                let children = children.into_iter().map(child).collect();
+                Expansion { node, board, keys, ply, children }
+            })
+            .collect();
+        if let Some(rules) = self.task.quiescence
+            && !self.verify_in_batches(&mut expanded, rules)?
+        {
+            return Ok(());
+        }
+        for Expansion { node, board, keys, children, .. } in expanded {
             let lines = if node == ROOT { self.multipv() } else { 1 };
             let width = self.task.settings.width.max(lines);
             let candidates = if self.verifier.is_some() {
                 let asked_before = self.tree.nodes[node].board.is_some();
                 let width = if asked_before { usize::MAX } else { width };
-                match self.verify(node, &board, keys, children.collect(), width)? {
+                match self.verify(node, &board, keys, children, width)? {
                     Some(candidates) => candidates,
                     None => return Ok(()),
                 }
             } else {
-                children.map(|child| child.candidate).collect()
+                children.into_iter().map(|child| child.candidate).collect()
             };
             self.tree.expand(node, board, candidates, width);
         }

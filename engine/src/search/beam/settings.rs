@@ -33,6 +33,10 @@ impl BeamMode {
 }
 
 /// How a child is scored before the beam keeps or drops it, and where the beam ends.
+///
+/// Searches verify where the encoder runs on their own thread. Where it runs elsewhere, on a device or on a thread of its
+/// own, quiescence search in batches does, for [`Self::Quiescence`] and for any number of plies alike: it resolves the
+/// captures right behind every child, however far that is from the beam's last ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeamVerify {
     /// By its own embedding (the paper).

@@ -100,7 +100,7 @@ fn pruning_changes_no_choice() -> Result<()> {
     Ok(())
 }
 
-/// The default encoder as if it were a device: on a thread of its own.
+/// A sparse encoder as if it were a device: on a thread of its own.
 struct Remote(Box<dyn Encoder>);
 
 impl Encoder for Remote {
@@ -117,11 +117,16 @@ impl Encoder for Remote {
     }
 }
 
+/// A worker with that encoder.
+pub(super) fn remote(which: Embedded) -> Result<Worker> {
+    let weights = Arc::new(Weights::embedded(which)?);
+    let encoder = Remote(weights.encoder(&Device::Cpu, DType::F32)?);
+    Worker::with_encoder(weights, Box::new(encoder), true, Box::new(|_| ()))
+}
+
 #[test]
 fn batches_for_a_device_change_no_choice() -> Result<()> {
-    let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
-    let remote = Remote(weights.encoder(&Device::Cpu, DType::F32)?);
-    let remote = Worker::with_encoder(weights, Box::new(remote), true, Box::new(|_| ()))?;
+    let remote = remote(Embedded::Beam)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let limits = Limits { multipv: 2, ..Limits::default() };

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::Result;
 use cozy_chess::Board;
 
-use super::search::BeamSearch;
+use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
+use super::search::{BeamSearch, Expansion};
 use super::tree::{Candidate, ROOT};
 use super::verifier::{Child, Parent, Verifier};
 use crate::position::{board_after, legal_moves};
@@ -58,6 +59,46 @@ impl<'a> BeamSearch<'a> {
             }
             value
         }))
+    }
+
+    /// Gives every child without a certain value that of a quiescence search, for all of them in the same batches. `false`
+    /// where a limit came first.
+    pub(super) fn verify_in_batches(
+        &mut self,
+        expanded: &mut [Expansion],
+        rules: Rules,
+    ) -> Result<bool> {
+        let starts = expanded.iter().flat_map(|Expansion { keys, ply, children, .. }| {
+            let open = children.iter().filter(|child| !child.candidate.exact);
+            open.map(|Child { board, candidate }| Start {
+                board: board.clone(),
+                ply: *ply,
+                value: candidate.value,
+                keys,
+            })
+        });
+        let mut quiescence = BatchedQuiescence::new(rules, starts);
+        loop {
+            let positions =
+                quiescence.deepen(|board, ply, keys| self.exact_value(board, ply, keys));
+            if positions == 0 {
+                break;
+            }
+            self.task.nodes.fetch_add(positions as u64, Relaxed);
+            quiescence.score(self.evaluator)?;
+            if self.must_stop() {
+                return Ok(false);
+            }
+        }
+        self.seldepth = self.seldepth.max(quiescence.seldepth());
+        let resolved = quiescence.resolved();
+        let children = expanded.iter_mut().flat_map(|expansion| &mut expansion.children);
+        let open = children.map(|child| &mut child.candidate).filter(|child| !child.exact);
+        for (candidate, Resolved { value, line }) in open.zip(resolved) {
+            (candidate.value, candidate.tail) = (value, line);
+            candidate.exact = value.is_decisive();
+        }
+        Ok(true)
     }
 
     /// Runs the verifier, where there is one, with what tells it to stop, and counts its nodes.

@@ -37,6 +37,7 @@ mod tests;
 mod thread;
 mod transposition_table;
 
+pub(super) use move_picker::is_quiet;
 pub use parameters::{Parameter, Parameters};
 pub use parts::{Part, Parts};
 pub use planner::{Selective, SelectiveSettings};

@@ -220,7 +220,7 @@ impl MovePicker {
 }
 
 /// Whether a legal move is neither a capture nor a promotion.
-pub(super) fn is_quiet(board: &Board, mv: Move) -> bool {
+pub(in crate::search) fn is_quiet(board: &Board, mv: Move) -> bool {
     let is_en_passant = mv.from.file() != mv.to.file() && board.pieces(Piece::Pawn).has(mv.from);
     let captures = board.colors(!board.side_to_move()).has(mv.to) || is_en_passant;
     mv.promotion.is_none() && !captures

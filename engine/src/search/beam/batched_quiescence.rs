@@ -1,0 +1,282 @@
+//! Quiescence search in batches, for an encoder that runs elsewhere: the captures of all positions go ply by ply into one
+//! batch each. Every side may stand pat on its static value; in check it has to move, and may make every move.
+//!
+//! A search that scores one position after the other learns from the first captures how much the others have to bring.
+//! This one knows only the static values on the way to a position: where a side stands so well that the other would rather
+//! have stood pat before, its captures are left out. That changes no value, so all are those of the full minimax.
+
+use std::ops::Range;
+
+use anyhow::Result;
+use cozy_chess::{Board, Move, Piece};
+
+use crate::inference::{Evaluator, Lookup};
+use crate::placement::Placement;
+use crate::position::{board_after, legal_moves, repetition_key};
+use crate::search::selective::{Part, SelectiveSettings, is_quiet};
+use crate::search::value::Value;
+use crate::see::StaticExchange;
+
+/// Plies of the longest line of captures and ways out of check. Who is to move after them stands pat, even in check.
+const MAX_PLIES: u32 = 8;
+
+/// Positions behind one start after which its lines end. Behind most there are fewer than five; this bounds the work where
+/// pieces attack one another all over the board.
+const MAX_POSITIONS: usize = 64;
+
+/// Which captures are looked at, and how far.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    /// Pawns that a capture gains at least, on its square.
+    pub(super) least_gain: i32,
+    pub(super) max_plies: u32,
+    /// Behind one start: the ply that reaches this is the last of its lines.
+    pub(super) max_positions: usize,
+}
+
+impl Rules {
+    /// Those that go with a selective search; `None` where it has no quiescence search.
+    pub(super) fn of(
+        SelectiveSettings { parts, parameters, .. }: &SelectiveSettings,
+    ) -> Option<Self> {
+        let least_gain = match parts.has(Part::SeePruning) {
+            true => parameters.quiescence_least_gain,
+            false => i32::MIN,
+        };
+        let (max_plies, max_positions) = (MAX_PLIES, MAX_POSITIONS);
+        parts.has(Part::Quiescence).then_some(Self { least_gain, max_plies, max_positions })
+    }
+}
+
+/// A position whose value is asked for. The game is not over there.
+pub(super) struct Start<'k> {
+    pub(super) board: Board,
+    /// Plies from the root.
+    pub(super) ply: u32,
+    /// Its static value, for its side to move.
+    pub(super) value: Value,
+    /// Those that [`crate::search::terminal::terminal_value`] wants of it.
+    pub(super) keys: &'k [u64],
+}
+
+/// The value of a start for its side to move, and the line of captures behind it.
+pub(super) struct Resolved {
+    pub(super) value: Value,
+    pub(super) line: Vec<Move>,
+}
+
+/// All lines of captures from some positions on.
+pub(super) struct BatchedQuiescence<'k> {
+    rules: Rules,
+    starts: Vec<Lines<'k>>,
+    /// The starts, then the positions of each ply; the children of one are neighbours.
+    nodes: Vec<Node>,
+    /// The last ply.
+    frontier: Range<usize>,
+    /// Plies behind the starts.
+    plies: u32,
+}
+
+/// The lines from one start on.
+struct Lines<'k> {
+    /// Those of the start.
+    keys: &'k [u64],
+    positions: usize,
+    /// Whether they go no further.
+    end: bool,
+}
+
+struct Node {
+    board: Board,
+    /// The position before, and the move made there; `None` at a start.
+    before: Option<(usize, Move)>,
+    start: usize,
+    /// Plies from the root.
+    ply: u32,
+    /// The best that is known for its side to move: below everything in check, until a move is known.
+    value: Value,
+    /// Whether the value is certain.
+    exact: bool,
+    /// Beyond these another position on the way decides.
+    window: (Value, Value),
+    children: Range<usize>,
+    /// The child that is better than standing pat.
+    best: Option<usize>,
+}
+
+impl<'k> BatchedQuiescence<'k> {
+    pub(super) fn new(rules: Rules, starts: impl IntoIterator<Item = Start<'k>>) -> Self {
+        let (mut all, mut nodes) = (Vec::new(), Vec::new());
+        for Start { board, ply, value, keys } in starts {
+            let mut node = Node::new(board, None, all.len(), ply);
+            if !node.in_check() {
+                node.stand_pat(value);
+            }
+            all.push(Lines { keys, positions: 0, end: false });
+            nodes.push(node);
+        }
+        let frontier = 0..nodes.len();
+        Self { rules, starts: all, nodes, frontier, plies: 0 }
+    }
+
+    /// Adds the next ply: every capture of the last one that may change a value, and every move out of check. `exact` is
+    /// asked for certain values, given a position, its plies from the root, and the keys before it. Returns the number of
+    /// positions, which [`Self::score`] has to score next; 0 at the end.
+    pub(super) fn deepen(
+        &mut self,
+        mut exact: impl FnMut(&Board, u32, &[u64]) -> Option<Value>,
+    ) -> usize {
+        let first = self.nodes.len();
+        for place in self.frontier.clone() {
+            let node = &self.nodes[place];
+            let (alpha, beta) = node.window;
+            if node.exact || alpha >= beta || self.starts[node.start].end {
+                continue;
+            }
+            let (start, ply) = (node.start, node.ply + 1);
+            let moves = self.moves(node);
+            let keys = self.keys_before_children(place);
+            let first = self.nodes.len();
+            for mv in moves {
+                let child = board_after(&self.nodes[place].board, mv);
+                let value = exact(&child, ply, &keys);
+                let mut child = Node::new(child, Some((place, mv)), start, ply);
+                child.window = (-beta, -alpha);
+                if let Some(value) = value {
+                    (child.value, child.exact) = (value, true);
+                }
+                self.nodes.push(child);
+            }
+            let children = first..self.nodes.len();
+            self.starts[start].positions += children.len();
+            self.nodes[place].children = children;
+        }
+        self.frontier = first..self.nodes.len();
+        self.plies += 1;
+        let Rules { max_plies, max_positions, .. } = self.rules;
+        for lines in &mut self.starts {
+            lines.end = self.plies >= max_plies || lines.positions >= max_positions;
+        }
+        self.frontier.len()
+    }
+
+    /// Scores the ply that [`Self::deepen`] has added, all in one batch.
+    pub(super) fn score(&mut self, evaluator: &mut Evaluator) -> Result<()> {
+        let mut asked = Vec::<(usize, Lookup)>::new();
+        for place in self.frontier.clone() {
+            let node = &self.nodes[place];
+            if !node.exact && (!node.in_check() || self.starts[node.start].end) {
+                asked.push((place, evaluator.look_up(&node.board)?));
+            }
+        }
+        let values = evaluator.finish()?;
+        for (place, lookup) in asked {
+            self.nodes[place].stand_pat(Value::estimate(lookup.value(&values)));
+        }
+        Ok(())
+    }
+
+    /// The deepest ply, from the root.
+    pub(super) fn seldepth(&self) -> u32 {
+        self.nodes.iter().map(|node| node.ply).max().unwrap_or(0)
+    }
+
+    /// What became of the starts, in their order.
+    pub(super) fn resolved(mut self) -> Vec<Resolved> {
+        // Children stand behind their parents.
+        for place in (0..self.nodes.len()).rev() {
+            let (mut value, mut best) = (self.nodes[place].value, None);
+            for child in self.nodes[place].children.clone() {
+                let reached = -self.nodes[child].value;
+                if reached > value {
+                    (value, best) = (reached, Some(child));
+                }
+            }
+            let node = &mut self.nodes[place];
+            (node.value, node.best) = (value, best);
+        }
+        let resolved = |start: &Node| Resolved { value: start.value, line: self.line(start) };
+        self.nodes.iter().take(self.starts.len()).map(resolved).collect()
+    }
+
+    fn line(&self, start: &Node) -> Vec<Move> {
+        let next = |node: &&Node| node.best.map(|child| &self.nodes[child]);
+        let nodes = std::iter::successors(next(&start), next);
+        nodes.filter_map(|node| node.before).map(|(_, mv)| mv).collect()
+    }
+
+    /// Every move in check, otherwise the captures and queenings that gain enough.
+    fn moves(&self, node: &Node) -> Vec<Move> {
+        let board = &node.board;
+        if node.in_check() {
+            return legal_moves(board);
+        }
+        let mut moves = captures(board);
+        if !moves.is_empty() {
+            let placement = Placement::of(board);
+            let exchange = StaticExchange::new(&placement);
+            moves.retain(|&mv| exchange.see_of_move(mv) >= self.rules.least_gain);
+        }
+        moves
+    }
+
+    /// Repetition keys of the positions before the children of one, oldest first, as far back as a child can repeat them.
+    fn keys_before_children(&self, place: usize) -> Vec<u64> {
+        let mut node = &self.nodes[place];
+        let reach = usize::from(node.board.halfmove_clock()) + 1;
+        let mut keys = vec![repetition_key(&node.board)];
+        while let Some((before, _)) = node.before
+            && keys.len() < reach
+        {
+            node = &self.nodes[before];
+            keys.push(repetition_key(&node.board));
+        }
+        let missing = reach - keys.len();
+        keys.extend(self.starts[node.start].keys.iter().rev().take(missing));
+        keys.reverse();
+        keys
+    }
+}
+
+impl Node {
+    fn new(board: Board, before: Option<(usize, Move)>, start: usize, ply: u32) -> Self {
+        Self {
+            board,
+            before,
+            start,
+            ply,
+            value: Value::MIN,
+            exact: false,
+            window: (Value::MIN, Value::MAX),
+            children: 0..0,
+            best: None,
+        }
+    }
+
+    fn in_check(&self) -> bool {
+        !self.board.checkers().is_empty()
+    }
+
+    fn stand_pat(&mut self, value: Value) {
+        self.value = value;
+        if value > self.window.0 {
+            self.window.0 = value;
+        }
+    }
+}
+
+/// The captures and queenings of a position.
+fn captures(board: &Board) -> Vec<Move> {
+    let theirs = board.colors(!board.side_to_move());
+    let mut moves = Vec::new();
+    board.generate_moves(|mut of_piece| {
+        // Pawns capture en passant and are promoted on empty squares.
+        if of_piece.piece != Piece::Pawn {
+            of_piece.to &= theirs;
+        }
+        let underpromotes = |mv: &Move| mv.promotion.is_some_and(|piece| piece != Piece::Queen);
+        moves.extend(of_piece.into_iter().filter(|mv| !underpromotes(mv) && !is_quiet(board, *mv)));
+        false
+    });
+    moves
+}
