@@ -12,13 +12,13 @@ use crate::bench_positions::BENCH_POSITIONS;
 use crate::inference::{Evaluator, Worker};
 use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits};
-use crate::search::factory::PlannerSettings;
 use crate::search::handicap::Handicap;
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::selective::{
     INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch,
 };
+use crate::search::settings::PlannerSettings;
 use crate::search::terminal::terminal_value;
 use crate::search::value::Value;
 use crate::weights::{Embedded, Weights};

@@ -9,8 +9,7 @@ use cozy_chess::Board;
 
 use super::iteration::{MainSearch, help};
 use super::leaves::LeafSampler;
-use super::parameters::Parameters;
-use super::parts::Parts;
+use super::settings::SelectiveSettings;
 use super::table_tree::TableTree;
 use super::tables::SearchTables;
 use super::thread::SearchThread;
@@ -25,23 +24,6 @@ use crate::search::root_moves::RootMoves;
 use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
 use crate::search::value::Value;
-
-/// Shape of the selective search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SelectiveSettings {
-    /// Plies, where the limits name none.
-    pub depth: u32,
-    /// Which techniques it uses.
-    pub parts: Parts,
-    /// Margins, reductions, bonuses.
-    pub parameters: Parameters,
-}
-
-impl Default for SelectiveSettings {
-    fn default() -> Self {
-        Self { depth: 6, parts: Parts::default(), parameters: Parameters::default() }
-    }
-}
 
 /// The second planner.
 pub struct Selective {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::late_move_table::LateMoveTable;
-use super::planner::SelectiveSettings;
+use super::settings::SelectiveSettings;
 use super::thread::{Shared, ThreadData};
 use super::transposition_table::TranspositionTable;
 use crate::inference::Evaluator;

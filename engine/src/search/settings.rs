@@ -1,0 +1,46 @@
+//! The planners by name, and their settings.
+
+use clap::ValueEnum;
+
+use super::beam::{BeamSettings, BeamVerify};
+use super::selective::SelectiveSettings;
+use crate::weights::Embedded;
+
+/// The planners by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlannerKind {
+    /// The paper's.
+    Beam,
+    /// Alpha-beta that is selective.
+    Selective,
+}
+
+impl PlannerKind {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Beam => "beam",
+            Self::Selective => "selective",
+        }
+    }
+}
+
+/// The settings of both planners.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlannerSettings {
+    /// The beam's.
+    pub beam: BeamSettings,
+    /// The selective search's.
+    pub selective: SelectiveSettings,
+}
+
+impl PlannerSettings {
+    /// The weights that a planner plays with where no others are named. A beam that scores children by their own
+    /// embeddings needs those that see captures coming; all else leaves captures to a search.
+    pub fn embedded(&self, kind: PlannerKind) -> Embedded {
+        match (kind, self.beam.verify) {
+            (PlannerKind::Beam, BeamVerify::None) => Embedded::Beam,
+            _ => Embedded::Selective,
+        }
+    }
+}
