@@ -14,6 +14,7 @@ mod tree;
 mod verification;
 #[cfg(test)]
 mod verification_tests;
+mod verified_moves;
 mod verifier;
 
 pub use planner::Beam;
