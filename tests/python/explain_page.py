@@ -1,4 +1,7 @@
-"""An explanation's page in a headless Chromium. Arguments: the page, and a folder for screenshots."""
+"""An explanation's page in a headless Chromium. Arguments: the page, a folder for screenshots, and the number of verified
+moves on the page."""
+
+import sys
 
 from chromium import everywhere
 
@@ -9,6 +12,9 @@ def check(page):
     assert page.inner_text("tr.chosen th") in page.inner_text("h1")
     assert page.inner_text("#reason").startswith(page.inner_text("tr.chosen th"))
     assert page.locator(".tree li").count() > 10
+    verified = int(sys.argv[3])
+    assert page.locator("td.verified").count() == 2 * verified
+    assert (page.locator(".quiet li").count() >= 3) == (verified > 0)
     start = page.get_attribute("#board", "class")
     page.keyboard.press("f")
     assert page.get_attribute("#board", "class") != start

@@ -3,8 +3,12 @@
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
+use azimuth::position::{Position, fen_of};
 use azimuth_tests::{Session, binary};
 use serde_json::Value;
+
+/// Nothing is to be won by a capture.
+const QUIET: &str = "r1bqk2r/ppp2ppp/2n2n2/2bpp3/4P3/2PP1N2/PP1NBPPP/R1BQK2R w KQkq - 0 7";
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
@@ -59,7 +63,7 @@ fn it_says_what_the_search_says() -> Result<()> {
             search["pv"].as_array().context("pv")?.iter().filter_map(Value::as_str).collect();
         assert!(info.ends_with(&pv.join(" ")), "{info} {pv:?}");
 
-        // Move by move, what the console's table says: dropped moves, plies and values.
+        // Move by move, what the console's table says: verified values, dropped moves, plies and values.
         let moves = said["moves"].as_array().context("moves")?;
         assert_eq!(moves.len(), 48);
         for explained in moves {
@@ -72,8 +76,14 @@ fn it_says_what_the_search_says() -> Result<()> {
                 format!("{:+}", explained["static"]["cp"].as_i64().context("cp")?),
                 words[1]
             );
+            let verified = &explained["verified"];
+            assert_eq!(verified.is_null(), planner == "selective", "{uci}");
+            if let Some(cp) = verified["cp"].as_i64() {
+                assert_eq!(format!("{cp:+}"), words[4], "{uci}");
+            }
             if !searched.is_null() {
-                assert_eq!(searched["depth"].to_string(), words[4], "{uci}");
+                let plies = if verified.is_null() { words[4] } else { words[7] };
+                assert_eq!(searched["depth"].to_string(), plies, "{uci}");
                 assert_eq!(searched["bound"] == "upper", words.contains(&"most"), "{uci}");
                 let cp = format!("{:+}", searched["cp"].as_i64().context("cp")?);
                 assert!(words[5..].contains(&cp.as_str()), "{uci}: {words:?} {cp}");
@@ -102,6 +112,84 @@ fn the_tree_backs_its_values_up() -> Result<()> {
         let kept = replies.len() - dropped;
         assert!(kept > 0 && (planner == "selective" || kept == 3), "{planner}: {kept}");
     }
+    Ok(())
+}
+
+/// Plays the lines behind moves and replies, to the quiet positions that they name.
+fn follow_verified_lines(position: &Position, moves: &[Value]) -> Result<()> {
+    for explained in moves {
+        let verified = &explained["verified"];
+        let mut after = position.clone();
+        after.play(after.parse_move(explained["uci"].as_str().context("uci")?)?);
+        let mut quiet = after.clone();
+        for mv in verified["line"].as_array().context("line")? {
+            quiet.play(quiet.parse_move(mv.as_str().context("a move")?)?);
+        }
+        assert_eq!(verified["fen"], fen_of(quiet.board()));
+        let replies = explained["replies"].as_array().map_or(&[][..], Vec::as_slice);
+        follow_verified_lines(&after, replies)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn verified_moves_lead_to_quiet_positions_of_the_same_worth() -> Result<()> {
+    let root = Position::from_fen(QUIET)?;
+    for (verify, plies) in [("quiescence", 3), ("2", 5)] {
+        let said = json(&["--depth", "4", "--verify", verify, "--tree", "2", QUIET])?;
+        let moves = said["moves"].as_array().context("moves")?;
+        follow_verified_lines(&root, moves)?;
+        assert!(moves.iter().all(|explained| explained["verified"]["plies"] == plies), "{said}");
+        for explained in moves.iter().filter(|explained| explained["searched"].is_object()) {
+            let verified = &explained["verified"];
+            let fen = verified["fen"].as_str().context("fen")?;
+            let quiet = &json(&["--planner", "selective", "--depth", "1", fen])?["position"];
+            let (p, cosine) = (quiet["win_probability"].as_f64(), quiet["cosine"].as_f64());
+            let (p, cosine) = p.zip(cosine).context("a score")?;
+            let same_side = fen.contains(" w ");
+            let (p, cosine) = if same_side { (p, cosine) } else { (1.0 - p, -cosine) };
+            let known = verified["win_probability"].as_f64().zip(verified["cosine"].as_f64());
+            let (known_p, known_cosine) = known.context("an estimate")?;
+            assert!((p - known_p).abs() < 0.1, "{explained} {quiet}");
+            assert!((cosine - known_cosine).abs() < 1e-4, "{explained} {quiet}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn verified_values_are_those_that_the_beam_keeps_moves_by() -> Result<()> {
+    for fen in [QUIET, KIWIPETE] {
+        let said = json(&["--depth", "1", "--verify", "2", fen])?;
+        let moves = said["moves"].as_array().context("moves")?;
+        let kept = moves.iter().filter(|explained| explained["searched"].is_object());
+        assert_eq!(kept.clone().count(), 3);
+        for explained in kept {
+            assert_eq!(explained["searched"]["cp"], explained["verified"]["cp"], "{explained}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn where_nothing_is_verified_nothing_is_said_of_it() -> Result<()> {
+    for options in [["--planner=selective", "--depth=3"], ["--verify=none", "--depth=3"]] {
+        let said = json(&[&options[..], &["--tree", "2", QUIET]].concat())?;
+        for explained in said["moves"].as_array().context("moves")? {
+            assert!(explained["verified"].is_null(), "{explained}");
+        }
+        let text = String::from_utf8(explain(&[&options[..], &[QUIET]].concat())?.stdout)?;
+        assert!(text.contains("after the search") && !text.contains("verified"), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_mate_is_verified_without_a_search() -> Result<()> {
+    let said = json(&["--depth", "2", "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1"])?;
+    let verified = &said["moves"][0]["verified"];
+    assert_eq!((&verified["mate"], &verified["plies"]), (&1.into(), &0.into()), "{verified}");
+    assert_eq!((&verified["line"], &verified["cosine"]), (&Value::Array(vec![]), &Value::Null));
     Ok(())
 }
 

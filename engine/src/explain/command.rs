@@ -22,8 +22,8 @@ use crate::weights::Weights;
 /// Thinking time where no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
-/// Why a move was chosen: every legal move's cosine, win probability and rank before the search and after it, the best
-/// line, the tree, and one sentence.
+/// Why a move was chosen: every legal move's cosine, win probability and rank before the search and after it, the quiet
+/// position that verifies it, the best line, the tree, and one sentence.
 #[derive(Args)]
 pub struct ExplainCommand {
     #[command(flatten)]
@@ -44,7 +44,9 @@ pub struct ExplainCommand {
     /// Who plans; where not given, as in UCI: the beam to a --depth, else the selective search.
     #[arg(long, value_enum)]
     planner: Option<PlannerKind>,
-    /// How the beam scores a child: none (the paper: by its own embedding), quiescence, or the plies of a search.
+    /// How the beam verifies a child before it keeps or drops it: none (the paper as written: the child's own embedding
+    /// scores it), quiescence, or 1 to 4 (plies that an alpha-beta search goes beyond the beam's last, with quiescence
+    /// search behind them).
     #[arg(long, default_value_t = BeamSettings::default().verify)]
     verify: BeamVerify,
     /// Plies of the tree that are shown.

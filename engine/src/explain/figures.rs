@@ -3,7 +3,7 @@
 use cozy_chess::{Board, Color, Move};
 
 use crate::san::san_of_line;
-use crate::search::{Bound, Value};
+use crate::search::{Bound, ExplainedMove, Value};
 
 /// Win probability of the side that moves, in percent.
 pub fn percent(value: Value) -> f32 {
@@ -18,6 +18,15 @@ pub fn bounded(value: Value, bound: Bound) -> String {
         Bound::Lower => "≥",
     };
     format!("{sign}{:.1}%  {value}", percent(value))
+}
+
+/// How deep a move of the tree was looked at, and its values before: `4 plies, at first sight 52.9%, verified 32.1%`.
+pub fn before_the_search(explained: &ExplainedMove, plies: u32) -> String {
+    let first = format!("{plies} plies, at first sight {:.1}%", percent(explained.static_value));
+    match &explained.verified {
+        Some(verified) => format!("{first}, verified {:.1}%", percent(verified.value)),
+        None => first,
+    }
 }
 
 /// `White` or `Black`.

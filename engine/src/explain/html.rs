@@ -7,11 +7,11 @@ use askama::Template;
 use cozy_chess::{Board, Color};
 use serde::Serialize;
 
-use super::figures::{bounded, numbered, percent, side_to_move};
+use super::figures::{before_the_search, bounded, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
-use crate::position::board_after;
+use crate::position::{board_after, fen_of};
 use crate::san::san_of_move;
 use crate::search::{Bound, ExplainedMove, PlannerKind};
 use crate::weights::replace_file;
@@ -32,7 +32,9 @@ struct Page {
     summary: String,
     reason: String,
     line: String,
+    verifies: bool,
     rows: Vec<Row>,
+    quiet: Vec<Quiet>,
     tree: Vec<Branch>,
     data: Data,
 }
@@ -52,10 +54,18 @@ struct Row {
     rank_before: usize,
     cosine: String,
     before: String,
+    quiet_cosine: String,
+    verified: String,
     rank_after: String,
     plies: String,
     after: String,
     own_search: bool,
+}
+
+/// A verified line, and the position that it leads to.
+struct Quiet {
+    line: String,
+    fen: String,
 }
 
 /// A line of the tree.
@@ -96,7 +106,9 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
         ),
         reason: reason(study),
         line: numbered(board, &report.pv),
+        verifies: study.verifies(),
         rows: study.moves.iter().map(|studied| row(study, studied)).collect(),
+        quiet: quiet(study),
         tree,
         data: Data {
             fen: root.fen(false),
@@ -110,17 +122,30 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
 
 fn row(study: &Study, studied: &StudiedMove) -> Row {
     let found = studied.found();
+    let quiet = study.quiet.behind(study.root.board(), &studied.explained);
+    let cosine = quiet.and_then(|quiet| quiet.cosine);
+    let verified = studied.explained.verified.as_ref();
     Row {
         san: san_of_move(study.root.board(), studied.explained.mv),
         chosen: std::ptr::eq(studied, study.chosen()),
         rank_before: studied.rank_before,
         cosine: format!("{:+.4}", studied.cosine),
         before: format!("{:.1}%", percent(studied.explained.static_value)),
+        quiet_cosine: cosine.map_or("–".to_owned(), |cosine| format!("{cosine:+.4}")),
+        verified: verified.map_or(String::new(), |v| format!("{:.1}%", percent(v.value))),
         rank_after: studied.rank_after.map_or("–".to_owned(), |rank| rank.to_string()),
         plies: found.map_or(String::new(), |found| found.depth.to_string()),
         after: found.map_or("dropped".to_owned(), |found| bounded(found.value, found.bound)),
         own_search: studied.own_search.is_some(),
     }
+}
+
+fn quiet(study: &Study) -> Vec<Quiet> {
+    let lines = study.quiet_lines().into_iter().map(|(line, quiet)| Quiet {
+        line: numbered(study.root.board(), &line),
+        fen: fen_of(&quiet.board),
+    });
+    lines.collect()
 }
 
 fn grow(board: &Board, moves: &[&ExplainedMove], level: usize, tree: &mut Vec<Branch>) {
@@ -130,11 +155,7 @@ fn grow(board: &Board, moves: &[&ExplainedMove], level: usize, tree: &mut Vec<Br
             level,
             text: san_of_move(board, explained.mv),
             score: bounded(found.value, found.bound),
-            note: format!(
-                "{} plies, at first sight {:.1}%",
-                found.depth,
-                percent(explained.static_value)
-            ),
+            note: before_the_search(explained, found.depth),
         });
         let replies: Vec<&ExplainedMove> = explained.replies.iter().collect();
         grow(&board_after(board, explained.mv), &replies, level + 1, tree);

@@ -3,12 +3,13 @@
 use std::io::Write;
 
 use anyhow::Result;
-use cozy_chess::{Board, Color};
+use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
+use super::quiet::QuietPositions;
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::position::{Position, board_after, uci_move};
+use crate::position::{board_after, fen_of, uci_move};
 use crate::san::{san_of_line, san_of_move};
 use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value};
 
@@ -73,9 +74,22 @@ struct Node {
     san: String,
     #[serde(rename = "static")]
     static_score: Score,
+    verified: Option<Verified>,
     searched: Option<Found>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     replies: Vec<Node>,
+}
+
+/// The line that a search of `plies` plies after the move verified it by, and the quiet position at its end.
+#[derive(Serialize)]
+struct Verified {
+    plies: u32,
+    #[serde(flatten)]
+    score: Score,
+    line: Vec<String>,
+    line_san: Vec<String>,
+    fen: String,
+    cosine: Option<f32>,
 }
 
 #[derive(Serialize)]
@@ -110,36 +124,45 @@ pub fn write(
             nodes: report.nodes,
             time_ms: report.time.as_millis() as u64,
             score: score(report.value),
-            pv: line(root, chess960, &report.pv),
+            pv: line(root.board(), chess960, &report.pv),
             pv_san: san_of_line(root.board(), &report.pv),
         },
         reason: reason(study),
-        moves: study.moves.iter().map(|studied| root_move(root, chess960, studied)).collect(),
+        moves: study.moves.iter().map(|studied| root_move(study, chess960, studied)).collect(),
     };
     serde_json::to_writer_pretty(&mut *output, &document)?;
     writeln!(output)?;
     Ok(())
 }
 
-fn root_move(root: &Position, chess960: bool, studied: &StudiedMove) -> RootMove {
+fn root_move(study: &Study, chess960: bool, studied: &StudiedMove) -> RootMove {
     RootMove {
         cosine: studied.cosine,
         rank_before: studied.rank_before,
         rank_after: studied.rank_after,
         own_search: studied.own_search.map(found),
-        node: node(root.board(), chess960, &studied.explained),
+        node: node(study.root.board(), chess960, &studied.explained, &study.quiet),
     }
 }
 
-fn node(board: &Board, chess960: bool, explained: &ExplainedMove) -> Node {
-    let ExplainedMove { mv, static_value, searched, replies } = explained;
+fn node(board: &Board, chess960: bool, explained: &ExplainedMove, quiet: &QuietPositions) -> Node {
+    let ExplainedMove { mv, static_value, verified, searched, replies } = explained;
     let after = board_after(board, *mv);
+    let verified = verified.as_ref().zip(quiet.behind(board, explained));
     Node {
         uci: uci_move(board, *mv, chess960),
         san: san_of_move(board, *mv),
         static_score: score(*static_value),
+        verified: verified.map(|(verified, end)| Verified {
+            plies: verified.plies,
+            score: score(verified.value),
+            line: line(&after, chess960, &verified.line),
+            line_san: san_of_line(&after, &verified.line),
+            fen: fen_of(&end.board),
+            cosine: end.cosine,
+        }),
         searched: searched.map(found),
-        replies: replies.iter().map(|reply| node(&after, chess960, reply)).collect(),
+        replies: replies.iter().map(|reply| node(&after, chess960, reply, quiet)).collect(),
     }
 }
 
@@ -159,8 +182,8 @@ fn score(value: Value) -> Score {
     Score { cp, mate, win_probability }
 }
 
-fn line(root: &Position, chess960: bool, moves: &[cozy_chess::Move]) -> Vec<String> {
-    let mut board = root.board().clone();
+fn line(board: &Board, chess960: bool, moves: &[Move]) -> Vec<String> {
+    let mut board = board.clone();
     let mut words = Vec::with_capacity(moves.len());
     for &mv in moves {
         words.push(uci_move(&board, mv, chess960));

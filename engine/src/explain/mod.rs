@@ -1,9 +1,11 @@
 //! `azimuth explain`: why a move was chosen, for a person at a terminal or a program.
 
 mod command;
+mod cosines;
 mod figures;
 mod html;
 mod json;
+mod quiet;
 mod reason;
 mod study;
 mod subject;

@@ -2,10 +2,12 @@
 //! a person would compare.
 
 use anyhow::{Context, Result};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 
+use super::cosines::cosines;
+use super::quiet::{QuietPosition, QuietPositions};
 use crate::axis::Axis;
-use crate::encoder::{Encoder, Inputs, Perspective};
+use crate::encoder::Encoder;
 use crate::position::{Position, board_after, legal_moves};
 use crate::search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, Value,
@@ -38,6 +40,8 @@ pub struct Study {
     pub report: Report,
     /// Every legal move: the chosen one, then those whose values are known, then the others.
     pub moves: Vec<StudiedMove>,
+    /// The positions that verified moves and replies lead to.
+    pub quiet: QuietPositions,
 }
 
 /// A legal move of it.
@@ -77,17 +81,34 @@ impl Study {
         let control = &mut Control::without_signals(limits);
         let report = planner.search(&root, control, &mut |_| ())?;
         let explanation = planner.explain(plies)?.context("the search left nothing to explain")?;
+        let quiet = QuietPositions::of(root.board(), &explanation.moves, encoder, axis)?;
         let mut moves = first_sight(explanation, encoder, axis)?;
         let chosen = report.pv.first().copied().context("the search chose no move")?;
         search_compared(planner, &root, &report, &compared, &mut moves)?;
         rank(chosen, &mut moves);
         let cosine = cosines(encoder, axis, &[root.board().clone()])?[0];
-        Ok(Self { static_value: planner.evaluate(&root)?, cosine, root, report, moves })
+        Ok(Self { static_value: planner.evaluate(&root)?, cosine, root, report, moves, quiet })
     }
 
     /// The chosen move.
     pub fn chosen(&self) -> &StudiedMove {
         &self.moves[0]
+    }
+
+    /// Whether the planner verified the moves.
+    pub fn verifies(&self) -> bool {
+        self.moves.iter().any(|studied| studied.explained.verified.is_some())
+    }
+
+    /// The verified lines of the moves whose values are known, the moves themselves included, each with the quiet
+    /// position that it leads to.
+    pub fn quiet_lines(&self) -> Vec<(Vec<Move>, QuietPosition)> {
+        let ranked = self.moves.iter().filter(|studied| studied.rank_after.is_some());
+        let line = |StudiedMove { explained, .. }: &StudiedMove| {
+            let line = [&[explained.mv][..], &explained.verified.as_ref()?.line].concat();
+            Some((line, self.quiet.behind(self.root.board(), explained)?))
+        };
+        ranked.filter_map(line).collect()
     }
 
     /// The best of the others whose values are known.
@@ -115,21 +136,6 @@ fn first_sight(
         own_search: None,
     };
     Ok(moves.into_iter().enumerate().zip(cosines).map(studied).collect())
-}
-
-/// Cosines with the axis, each for the side to move.
-fn cosines(encoder: &mut dyn Encoder, axis: &Axis, boards: &[Board]) -> Result<Vec<f32>> {
-    let attributes = encoder.attributes();
-    let mut cosines = Vec::with_capacity(boards.len());
-    for boards in boards.chunks(attributes.maximum_batch) {
-        cosines.extend(encoder.begin(&Inputs::of(attributes.input, boards), axis)?.wait()?);
-    }
-    for (cosine, board) in cosines.iter_mut().zip(boards) {
-        if attributes.perspective == Perspective::White && board.side_to_move() == Color::Black {
-            *cosine = -*cosine;
-        }
-    }
-    Ok(cosines)
 }
 
 /// A search of a move's own ends at so many times the nodes of the whole search.

@@ -6,10 +6,10 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use cozy_chess::Board;
 
-use super::figures::{bounded, numbered, percent, side_to_move};
+use super::figures::{before_the_search, bounded, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::position::board_after;
+use crate::position::{board_after, fen_of};
 use crate::san::san_of_move;
 use crate::search::{Bound, ExplainedMove, PlannerKind};
 use crate::uci::display_board;
@@ -45,6 +45,7 @@ pub fn write(
         bounded(report.value, Bound::Exact),
     )?;
     write_moves(study, output)?;
+    write_quiet_positions(study, output)?;
     if study.moves.iter().any(|studied| !studied.explained.replies.is_empty()) {
         writeln!(output, "\n{BOLD}The tree{BOLD:#}, values for the side that moves:")?;
         let moves: Vec<&ExplainedMove> = study.moves.iter().map(|m| &m.explained).collect();
@@ -56,25 +57,52 @@ pub fn write(
 }
 
 fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
+    let (verified, columns) = match study.verifies() {
+        true => ("verified               ", " cosine  win prob.    "),
+        false => ("", ""),
+    };
     writeln!(
         output,
-        "{DIM}          at first sight              after the search\n\
-         move      rank   cosine  win prob.    rank  plies  win prob.{DIM:#}"
+        "{DIM}          at first sight              {verified}after the search\n\
+         move      rank   cosine  win prob.    {columns}rank  plies  win prob.{DIM:#}"
     )?;
     for studied in &study.moves {
         let san = san_of_move(study.root.board(), studied.explained.mv);
         let style = if std::ptr::eq(studied, study.chosen()) { BOLD } else { Style::new() };
         writeln!(
             output,
-            "{style}{san:8}  {:>4}  {:>+7.4}  {:>8.1}%    {}{style:#}",
+            "{style}{san:8}  {:>4}  {:>+7.4}  {:>8.1}%    {}{}{style:#}",
             studied.rank_before,
             studied.cosine,
             percent(studied.explained.static_value),
+            verification(study, studied),
             outcome(studied),
         )?;
     }
     if study.moves.iter().any(|studied| studied.own_search.is_some()) {
         writeln!(output, "{DIM}* looked at by a search of its own{DIM:#}")?;
+    }
+    Ok(())
+}
+
+/// The cosine of the quiet position behind a move, and the verified win probability.
+fn verification(study: &Study, studied: &StudiedMove) -> String {
+    let Some(verified) = &studied.explained.verified else { return String::new() };
+    let quiet = study.quiet.behind(study.root.board(), &studied.explained);
+    let cosine = quiet.and_then(|quiet| quiet.cosine);
+    let cosine = cosine.map_or("-".to_owned(), |cosine| format!("{cosine:+.4}"));
+    format!("{cosine:>7}  {:>8.1}%    ", percent(verified.value))
+}
+
+/// The quiet positions behind the moves that have a rank after the search.
+fn write_quiet_positions(study: &Study, output: &mut impl Write) -> Result<()> {
+    let board = study.root.board();
+    let lines = study.quiet_lines();
+    if !lines.is_empty() {
+        writeln!(output, "\n{BOLD}The quiet positions{BOLD:#} of the verified moves:")?;
+    }
+    for (line, quiet) in lines {
+        writeln!(output, "  {}\n    {DIM}{}{DIM:#}", numbered(board, &line), fen_of(&quiet.board))?;
     }
     Ok(())
 }
@@ -108,11 +136,10 @@ fn write_tree(
         let indent = "  ".repeat(level);
         writeln!(
             output,
-            "{indent}{:8} {}  {DIM}{} plies, at first sight {:.1}%{DIM:#}",
+            "{indent}{:8} {}  {DIM}{}{DIM:#}",
             san_of_move(board, explained.mv),
             bounded(found.value, found.bound),
-            found.depth,
-            percent(explained.static_value),
+            before_the_search(explained, found.depth),
         )?;
         let replies: Vec<&ExplainedMove> = explained.replies.iter().collect();
         write_tree(&board_after(board, explained.mv), &replies, level + 1, output)?;

@@ -26,10 +26,23 @@ pub struct ExplainedMove {
     pub mv: Move,
     /// The static evaluation of the position that it leads to, for the side that moves.
     pub static_value: Value,
+    /// Its verified value; `None` of a planner that verifies nothing.
+    pub verified: Option<VerifiedMove>,
     /// What the search backed up; `None` where the move was dropped.
     pub searched: Option<SearchedMove>,
     /// Every legal reply, the best for its own side first; none where nobody asked for them, or the search did not.
     pub replies: Vec<ExplainedMove>,
+}
+
+/// The value that a planner verified a move with: that of the quiet position which a search of a few plies leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerifiedMove {
+    /// For the side that moves.
+    pub value: Value,
+    /// Plies of the search after the move, before quiescence search; 0 also where the value needs no search.
+    pub plies: u32,
+    /// The moves after it, to the quiet position.
+    pub line: Vec<Move>,
 }
 
 /// What a search found out about a move.
@@ -53,6 +66,17 @@ pub(super) trait SearchedTree {
     /// The moves that the search looked at in `position`, which stands `ply` plies from the root and was itself
     /// looked at to `depth` plies, with values as seen from the root.
     fn searched(&mut self, position: &Position, ply: u32, depth: u32) -> Result<Vec<SearchedMove>>;
+
+    /// The verified values of `moves`, which are legal in `position`, in their order and as seen from the root; none
+    /// where the search verified nothing.
+    fn verified(
+        &mut self,
+        _position: &Position,
+        _ply: u32,
+        _moves: &[Move],
+    ) -> Result<Vec<VerifiedMove>> {
+        Ok(Vec::new())
+    }
 }
 
 /// The last search's root, and the moves that it looked at in its last finished iteration.
@@ -74,7 +98,11 @@ impl LastSearch {
         tree: &mut dyn SearchedTree,
     ) -> Result<Option<Explanation>> {
         let Some(root) = &self.root else { return Ok(None) };
-        let moves = explain_moves(root, 0, plies, &self.searched, tree)?;
+        let mut moves = explain_moves(root, 0, plies, &self.searched, tree)?;
+        // The tables answer for the moves that the search followed, until searches of dropped ones overwrite them.
+        for followed in [true, false] {
+            verify(root, 0, followed, &mut moves, tree)?;
+        }
         Ok(Some(Explanation { root: root.clone(), moves }))
     }
 }
@@ -100,7 +128,7 @@ fn explain_moves(
             }
             _ => Vec::new(),
         };
-        moves.push(ExplainedMove { mv, static_value, searched, replies });
+        moves.push(ExplainedMove { mv, static_value, verified: None, searched, replies });
     }
     moves.sort_by(|a, b| {
         let rank = |of: &ExplainedMove| of.searched.map_or(Value::MIN, |found| found.value);
@@ -112,6 +140,30 @@ fn explain_moves(
             .then(b.static_value.order(a.static_value))
     });
     Ok(moves)
+}
+
+/// Adds the verified values of the moves that the search followed, or of those that it dropped, and of replies likewise.
+fn verify(
+    position: &Position,
+    ply: u32,
+    followed: bool,
+    moves: &mut [ExplainedMove],
+    tree: &mut dyn SearchedTree,
+) -> Result<()> {
+    let is_meant = |explained: &ExplainedMove| explained.searched.is_some() == followed;
+    let meant: Vec<Move> =
+        moves.iter().filter(|explained| is_meant(explained)).map(|known| known.mv).collect();
+    let verified = tree.verified(position, ply, &meant)?;
+    let explained = moves.iter_mut().filter(|explained| is_meant(explained));
+    for (explained, verified) in explained.zip(verified) {
+        explained.verified = Some(verified);
+    }
+    for explained in moves.iter_mut().filter(|explained| !explained.replies.is_empty()) {
+        let mut after = position.clone();
+        after.play(explained.mv);
+        verify(&after, ply + 1, followed, &mut explained.replies, tree)?;
+    }
+    Ok(())
 }
 
 /// Keeps the latest word on a move.

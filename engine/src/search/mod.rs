@@ -21,7 +21,7 @@ mod value;
 pub use beam::{Beam, BeamMode, BeamSettings, BeamVerify};
 pub use bound::Bound;
 pub use control::{Control, Limits, Signal, TimeLimit};
-pub use explanation::{ExplainedMove, Explanation, SearchedMove};
+pub use explanation::{ExplainedMove, Explanation, SearchedMove, VerifiedMove};
 pub use handicap::Handicap;
 pub use iterative_deepening::{Deepening, deepen};
 pub use planner::{Planner, Resources};

@@ -54,13 +54,15 @@ pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) ->
     Ok(lines.join("\n"))
 }
 
-/// What became of every root move in a search: its static evaluation, the plies that it was looked at, and the
-/// score that came back, the best first.
+/// What became of every root move in a search: its static evaluation, its verified value where there is one, the plies
+/// that it was looked at, and the score that came back, the best first.
 pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
     let Explanation { root, moves } = explanation;
+    let verifies = moves.iter().any(|explained| explained.verified.is_some());
+    let column = if verifies { format!("{:>20}", "verified") } else { String::new() };
     let mut lines =
-        vec![format!("{:8}{:>20}  {:>6}  {:>22}", "move", "static", "plies", "backed up")];
-    for ExplainedMove { mv, static_value, searched, .. } in moves {
+        vec![format!("{:8}{:>20}{column}  {:>6}  {:>22}", "move", "static", "plies", "backed up")];
+    for ExplainedMove { mv, static_value, verified, searched, .. } in moves {
         let mv = uci_move(root.board(), *mv, chess960);
         let (plies, value) = match searched {
             None => ("-".to_owned(), "dropped".to_owned()),
@@ -69,7 +71,8 @@ pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
                 (found.depth.to_string(), format!("{bound:>8}{}", score(found.value)))
             }
         };
-        lines.push(format!("{mv:8}{}  {plies:>6}  {value}", score(*static_value)));
+        let verified = verified.as_ref().map_or(String::new(), |verified| score(verified.value));
+        lines.push(format!("{mv:8}{}{verified}  {plies:>6}  {value}", score(*static_value)));
     }
     lines.join("\n")
 }

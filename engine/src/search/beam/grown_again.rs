@@ -1,24 +1,27 @@
 //! The tree of the last search, grown again where somebody asks for it: the beam below a position depends on nothing but
-//! that position, its depth and its width, and all its scores are in the cache.
+//! that position, its depth, its width and the horizon of what verifies it, and all its scores are in the cache.
 
 use std::sync::atomic::AtomicU64;
 
 use anyhow::Result;
+use cozy_chess::Move;
 
 use super::batched_quiescence::Rules;
 use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
+use super::verified_moves::verified_moves;
 use super::verifier::Verifier;
 use crate::inference::Evaluator;
 use crate::position::{Position, legal_moves};
 use crate::search::control::{Control, Limits};
-use crate::search::explanation::{SearchedMove, SearchedTree};
+use crate::search::explanation::{SearchedMove, SearchedTree, VerifiedMove};
 use crate::search::selective::{SearchTables, ShallowSearch};
 use crate::search::tablebase::Tablebases;
 
 pub(super) struct GrownAgain<'a> {
     pub(super) evaluator: &'a mut Evaluator,
-    pub(super) verification: Option<&'a mut SearchTables>,
+    /// Tables of the searches that verified its values, and the plies from the root to where they ended.
+    pub(super) verification: Option<(&'a mut SearchTables, u32)>,
     pub(super) quiescence: Option<Rules>,
     pub(super) settings: BeamSettings,
     pub(super) tablebases: Option<&'a Tablebases>,
@@ -40,12 +43,13 @@ impl SearchedTree for GrownAgain<'_> {
             thread: 0,
         };
         let mut control = Control::without_signals(Limits::default());
-        let begun = self.verification.as_mut().map(|tables| tables.begin_search(position));
-        let (shared, verifying) = begun.unzip();
+        let (tables, horizon) = self.verification.as_mut().map(|(t, h)| (t, *h)).unzip();
+        let (shared, verifying) = tables.map(|tables| tables.begin_search(position)).unzip();
         let searching = verifying.and_then(|threads| threads.first_mut()).zip(shared.as_ref());
         let beyond = self.settings.verify.plies().unwrap_or(0);
+        let last_depth = horizon.map(|horizon| horizon.saturating_sub(ply + beyond));
         let verifier = searching.map(|(data, shared)| {
-            Verifier::new(ShallowSearch::new(data, shared), beyond, Some(depth))
+            Verifier::new(ShallowSearch::new(data, shared), beyond, last_depth)
         });
         let mut search = BeamSearch::new(self.evaluator, task, verifier, &mut control);
         for depth in 1..=depth {
@@ -56,5 +60,18 @@ impl SearchedTree for GrownAgain<'_> {
             found.value = found.value.seen_from_before(ply);
         }
         Ok(searched)
+    }
+
+    fn verified(
+        &mut self,
+        position: &Position,
+        ply: u32,
+        moves: &[Move],
+    ) -> Result<Vec<VerifiedMove>> {
+        let Some((tables, horizon)) = &mut self.verification else { return Ok(Vec::new()) };
+        let (shared, threads) = tables.begin_search(position);
+        let Some(data) = threads.first_mut() else { return Ok(Vec::new()) };
+        let search = ShallowSearch::new(data, &shared);
+        verified_moves(search, self.tablebases, position, (ply, *horizon), moves)
     }
 }

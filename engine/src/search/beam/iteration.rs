@@ -14,8 +14,8 @@ use crate::search::value::Value;
 pub(super) struct Findings {
     /// What became of the root moves,
     pub(super) searched: Vec<SearchedMove>,
-    /// in an iteration that kept so many moves at a node.
-    pub(super) width: Option<usize>,
+    /// in the last finished iteration.
+    pub(super) finished: Option<Iteration>,
     /// The mates that were proved, where the best line is one.
     pub(super) mates: Option<ProvenMates>,
 }
@@ -45,7 +45,7 @@ impl<'a> MainSearch<'a> {
         let plies = best.value.plies_to_mate().filter(|_| mating);
         let mates = plies.map(|plies| self.search.proven_mates(plies));
         self.search.discard();
-        Findings { searched: self.searched, width: self.finished.map(|last| last.width), mates }
+        Findings { searched: self.searched, finished: self.finished, mates }
     }
 }
 

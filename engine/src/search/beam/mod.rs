@@ -17,6 +17,7 @@ mod tree;
 mod verification;
 #[cfg(test)]
 mod verification_tests;
+mod verified_moves;
 mod verifier;
 
 pub use planner::Beam;

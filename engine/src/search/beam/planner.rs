@@ -44,6 +44,8 @@ pub struct Beam {
     last: LastSearch,
     /// Moves that its last iteration kept at a node.
     last_width: usize,
+    /// Plies from the root to where the searches that verified its values ended; `None` where it verified none.
+    last_horizon: Option<u32>,
 }
 
 impl Beam {
@@ -68,6 +70,7 @@ impl Beam {
             mates: ProvenMates::default(),
             last: LastSearch::default(),
             last_width: 0,
+            last_horizon: None,
         })
     }
 
@@ -114,6 +117,7 @@ impl Planner for Beam {
         let quiescence = self.quiescence.filter(|_| verifies);
         let begun = self.verification.as_mut().filter(|_| verifies).map(|t| t.begin_search(root));
         let (shared, verifying) = begun.unzip();
+        let verifies = shared.is_some();
         let beyond = settings.verify.plies().unwrap_or(0);
         let last_depth = (!asked.are_open_ended()).then(|| asked.depth.unwrap_or(settings.depth));
         let mut searches = verifying.into_iter().flatten().zip(&shared);
@@ -158,7 +162,9 @@ impl Planner for Beam {
         if let Some(mates) = findings.mates {
             self.mates = mates;
         }
-        self.last_width = findings.width.unwrap_or(settings.width);
+        self.last_width = findings.finished.map_or(settings.width, |last| last.width);
+        let verified = findings.finished.filter(|_| verifies);
+        self.last_horizon = verified.map(|last| last_depth.unwrap_or(last.depth) + beyond);
         self.last = LastSearch::new(root, findings.searched);
         Ok(best)
     }
@@ -171,7 +177,7 @@ impl Planner for Beam {
     fn explain(&mut self, plies: u32) -> Result<Option<Explanation>> {
         let mut tree = GrownAgain {
             evaluator: self.evaluators.first_mut().context("no thread to search")?,
-            verification: self.verification.as_mut(),
+            verification: self.verification.as_mut().zip(self.last_horizon),
             quiescence: self.quiescence,
             settings: BeamSettings { width: self.last_width, ..self.settings },
             tablebases: self.tablebases.as_deref(),

@@ -114,6 +114,25 @@ impl<'a> ShallowSearch<'a> {
         }
     }
 
+    /// Lengthens the line behind `score`, which led from the child to `end`: a search that takes its score from a bound in
+    /// the table knows no moves behind it, but the table does, as long as its entries have the same score.
+    pub(in crate::search) fn lengthen_line(&mut self, mut end: Board, score: Score) {
+        let mut sign = if self.line.len().is_multiple_of(2) { 1 } else { -1 };
+        let mut seen = Vec::new();
+        while self.first_ply + self.line.len() < MAX_PLY && !seen.contains(&end.hash()) {
+            seen.push(end.hash());
+            let entry = self.thread.probe_table(&end, self.first_ply + self.line.len());
+            let same = entry.filter(|entry| entry.score == sign * score);
+            let Some(mv) = same.and_then(|entry| entry.mv) else { break };
+            if !end.is_legal(mv) {
+                break;
+            }
+            self.line.push(mv);
+            end.play_unchecked(mv);
+            sign = -sign;
+        }
+    }
+
     /// The line behind the last score that was exact, from the child on, to a quiet position.
     pub(in crate::search) fn line(&self) -> &[Move] {
         &self.line
