@@ -70,7 +70,7 @@ const GO: [&str; 16] = [
     "infinite depth 1 nodes",
 ];
 
-const OPTIONS: [&str; 28] = [
+const OPTIONS: [&str; 31] = [
     "Hash value 1",
     "Hash value 64",
     "Hash value 65536",
@@ -92,6 +92,9 @@ const OPTIONS: [&str; 28] = [
     "BeamWidth value 64",
     "BeamWidth value 3",
     "SearchDepth value 64",
+    "BeamVerify value none",
+    "BeamVerify value quiescence",
+    "BeamVerify value 4",
     "BeamMode value global",
     "BeamMode value tree",
     "MultiPV value 256",

@@ -276,7 +276,7 @@ fn a_log_holds_both_sides_of_the_conversation() -> Result<()> {
     session.end()
 }
 
-/// Only the selective search resolves captures beyond the last ply.
+/// Only the selective search resolves captures beyond the last ply, where the beam does not verify.
 fn is_selective(session: &mut Session, planner: &str, go: &str) -> Result<bool> {
     session.send(&format!("setoption name Planner value {planner}"))?;
     session.send(&format!("position fen {KIWIPETE}"))?;
@@ -289,6 +289,7 @@ fn is_selective(session: &mut Session, planner: &str, go: &str) -> Result<bool> 
 #[test]
 fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     let mut session = session()?;
+    session.send("setoption name BeamVerify value none")?;
     assert!(!is_selective(&mut session, "auto", "go depth 4")?);
     assert!(is_selective(&mut session, "auto", "go movetime 60")?);
     assert!(is_selective(&mut session, "auto", "go nodes 3000")?);

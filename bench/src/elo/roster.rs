@@ -191,10 +191,11 @@ mod tests {
     #[test]
     fn players_go_by_what_ends_their_thought() -> Result<()> {
         for (settings, expected) in [
-            ("width=5", "Azimuth w5 d6"),
+            ("width=5 verify=none", "Azimuth w5 d6"),
+            ("width=5 verify=quiescence", "Azimuth w5 d6 verify quiescence"),
             ("planner=selective nodes=10000", "Azimuth selective 10,000 nodes"),
             ("planner=selective nodes=10000 movetime=50", "Azimuth selective 50 ms"),
-            ("depth=4 tc=10+0.1 mode=global", "Azimuth w3 10+0.1 global"),
+            ("depth=4 tc=10+0.1 mode=global verify=none", "Azimuth w3 10+0.1 global"),
         ] {
             let player = PlayerSettings::parse(settings)?;
             assert_eq!(default_name(&player, "azimuth"), expected, "{settings}");

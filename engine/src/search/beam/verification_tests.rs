@@ -162,7 +162,7 @@ fn verified_values_are_those_of_plain_searches() -> Result<()> {
 #[test]
 fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
     let worker = worker()?;
-    let settings = BeamSettings { depth: 1, ..BeamSettings::default() };
+    let settings = BeamSettings { depth: 1, verify: BeamVerify::Plies(2), ..BeamSettings::PAPER };
     let mut beam = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
     // Both rooks: mate in two, the second move of which the beam does not reach.
     let root = Position::from_fen("7k/8/8/8/8/8/R7/1R5K w - - 0 1")?;

@@ -4,6 +4,7 @@
 use anyhow::Result;
 use cozy_chess::Move;
 
+use super::verifier::MOST_PLIES;
 use crate::position::{Position, board_after, repetition_key};
 use crate::search::explanation::VerifiedMove;
 use crate::search::selective::{INFINITE, ShallowSearch};
@@ -30,7 +31,7 @@ pub(super) fn verified_moves(
         verified.push(match exact {
             Some(value) => VerifiedMove { value: -value, plies: 0, line: Vec::new() },
             None => {
-                let plies = horizon.saturating_sub(ply + 1);
+                let plies = horizon.saturating_sub(ply + 1).min(MOST_PLIES);
                 let score = search.score(board, mv, &child, (-INFINITE, INFINITE), plies)?;
                 let mut end = child;
                 search.line().iter().for_each(|&mv| end.play_unchecked(mv));

@@ -20,6 +20,10 @@ use crate::see::{StaticExchange, piece_value};
 /// Centipawns of a pawn, by which an exchange behind a capture moves the capture back in the order.
 const PAWN: Score = 100;
 
+/// Plies of the deepest search, which is not interrupted: those of the root's children in a beam of depth 6 with four plies
+/// beyond.
+pub(super) const MOST_PLIES: u32 = 9;
+
 /// Plies by which the search of a late child is reduced at first.
 const LATE_REDUCTION: u32 = 2;
 
@@ -61,10 +65,12 @@ impl<'a> Verifier<'a> {
         Self { search, beyond, last_depth, horizon: 0, plies: 0 }
     }
 
-    /// Begins an iteration of `depth` plies. Returns whether scores reach further than in the one before.
+    /// Begins an iteration of `depth` plies. Returns whether scores reach further than in the one before. The first iteration
+    /// is never interrupted, so it reaches no further than it has to.
     pub(super) fn begin(&mut self, depth: u32) -> bool {
         let before = self.horizon;
-        self.horizon = self.last_depth.unwrap_or(depth) + self.beyond;
+        let depth = if depth == 1 { 1 } else { self.last_depth.unwrap_or(depth) };
+        self.horizon = depth + self.beyond;
         self.horizon > before
     }
 
@@ -166,7 +172,7 @@ impl<'a> Verifier<'a> {
     /// Takes the search to the children of `parent`.
     fn enter(&mut self, parent: Parent<'_>) -> Result<()> {
         let Parent { board, ply, keys, line } = parent;
-        self.plies = self.horizon.saturating_sub(ply + 1);
+        self.plies = self.horizon.saturating_sub(ply + 1).min(MOST_PLIES);
         self.search.enter(board, ply, keys, &line)
     }
 
