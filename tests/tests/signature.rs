@@ -16,7 +16,7 @@ const UPDATE: &str = "AZIMUTH_UPDATE_SIGNATURE";
 
 const INSTRUCTION_SET: &str = "AZIMUTH_INSTRUCTION_SET";
 
-/// What the record begins with.
+/// The first lines of the record.
 const HEADER: &str = "\
 # The nodes of `azimuth bench`, the same on every instruction set. A commit that is to change play says so, and
 # brings them up to date: make signature

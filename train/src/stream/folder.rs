@@ -51,13 +51,13 @@ impl Folder {
         path.join("stream.checkpoint")
     }
 
-    /// Where the positions lie that nothing is learnt from.
+    /// The folder of held-out positions.
     pub fn held_out(&self) -> PathBuf {
         self.path.join(HELD_OUT)
     }
 
-    /// What weights of the stream at `path` are made with: nothing was learnt from any of it. Mates only give directions, for
-    /// a search found them, and the calibration and the metrics are of scores without one.
+    /// The positions from which the directions, the calibration and the metrics of the stream at `path` are computed. It was
+    /// trained on none of them. Mates serve the directions alone, because a search found them.
     pub fn measured_in(path: &Path) -> Result<Dataset> {
         let held_out = shards(&path.join(HELD_OUT))?;
         let (directions, _) = open(&[held_out.clone(), shards(&path.join(MATES))?].concat())?;

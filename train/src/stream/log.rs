@@ -1,4 +1,4 @@
-//! What a stream says of itself: a line of JSON every so many steps.
+//! The log of a stream: a line of JSON at an interval of steps.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

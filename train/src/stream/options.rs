@@ -1,4 +1,4 @@
-//! What can be asked of a stream and its branches on the command line.
+//! The command line of streams and branches.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub struct StreamOptions {
     /// What to train, and how. The learning rate stays after the warm-up.
     #[command(flatten)]
     pub run: RunOptions,
-    /// What it learns from.
+    /// The positions to label and train on.
     #[command(flatten)]
     pub labels: RoundOptions,
     /// Datasets (.azd) of forced mates for the paper's axis, which lies between those of the two sides: a network's labels
@@ -47,7 +47,7 @@ pub struct BranchOptions {
     /// How the parameters are stored, and measured; 16 bits halve the file.
     #[arg(long, value_enum, default_value_t = Stored::F32)]
     pub stored: Stored,
-    /// What it learns from.
+    /// The positions to label and train on.
     #[command(flatten)]
     pub labels: RoundOptions,
     /// How often it leaves something on the disk.

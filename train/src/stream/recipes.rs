@@ -1,4 +1,4 @@
-//! What a round is made of.
+//! The shards of a round.
 
 use std::path::Path;
 use std::time::Duration;

@@ -18,13 +18,13 @@ use crate::steps_or_time::{StepsOrTime, Stopwatch};
 
 /// A run that goes from round to round.
 pub struct Training {
-    /// What it does.
+    /// Its configuration.
     pub config: Config,
     /// Its parameters.
     pub state: State,
     /// Steps done, those before a branch included.
     pub step: u64,
-    /// How far it is.
+    /// Its place in the rounds.
     pub place: Place,
     folder: Arc<Folder>,
 }

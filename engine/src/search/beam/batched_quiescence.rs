@@ -181,7 +181,7 @@ impl<'k> BatchedQuiescence<'k> {
         self.nodes.iter().map(|node| node.ply).max().unwrap_or(0)
     }
 
-    /// What became of the starts, in their order.
+    /// The values of the starts, in their order.
     pub(super) fn resolved(mut self) -> Vec<Resolved> {
         // Children stand behind their parents.
         for place in (0..self.nodes.len()).rev() {

@@ -36,7 +36,7 @@ const SHARP: [&str; 6] = [
 /// Twelve queens a side that attack one another.
 const QUEENS: &str = "kr6/rr6/2qQqQqQ/2QqQqQq/2qQqQqQ/2QqQqQq/6RR/6RK w - - 0 1";
 
-/// So far that all lines end by themselves.
+/// Bounds that no line reaches.
 const UNBOUNDED: Rules = Rules { least_gain: 1, max_plies: 40, max_positions: 100_000 };
 
 /// A position with its children where the game goes on.

@@ -100,7 +100,7 @@ fn pruning_changes_no_choice() -> Result<()> {
     Ok(())
 }
 
-/// A sparse encoder as if it were a device: on a thread of its own.
+/// A sparse encoder that runs on its own thread, as a device does.
 struct Remote(Box<dyn Encoder>);
 
 impl Encoder for Remote {
