@@ -88,7 +88,8 @@ impl Log {
             "waiting": since.waited.as_secs_f64() / seconds,
         });
         eprintln!("{line}");
-        let written = writeln!(self.file, "{line}");
+        // In one piece, so that nobody who reads along sees half a line.
+        let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.with_context(|| format!("cannot write '{}'", self.path.display()))
     }
 }
