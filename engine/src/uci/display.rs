@@ -54,8 +54,8 @@ pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) ->
     Ok(lines.join("\n"))
 }
 
-/// What became of every root move in a search: its static evaluation, its verified value where there is one, the plies
-/// that it was looked at, and the score that came back, the best first.
+/// A table of the root moves of a search, the best first: static evaluation, verified value where there is one, depth in
+/// plies, and score.
 pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
     let Explanation { root, moves } = explanation;
     let verifies = moves.iter().any(|explained| explained.verified.is_some());

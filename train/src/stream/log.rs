@@ -88,7 +88,7 @@ impl Log {
             "waiting": since.waited.as_secs_f64() / seconds,
         });
         eprintln!("{line}");
-        // In one piece, so that nobody who reads along sees half a line.
+        // One write, so that another process never reads half a line.
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.with_context(|| format!("cannot write '{}'", self.path.display()))
     }

@@ -186,7 +186,10 @@ impl Planner for Beam {
     }
 
     fn new_game(&mut self) {
-        self.evaluators.iter_mut().for_each(Evaluator::clear_cache);
+        // All of them share one cache.
+        if let Some(evaluator) = self.evaluators.first_mut() {
+            evaluator.clear_cache();
+        }
         if let Some(tables) = &mut self.verification {
             tables.clear();
         }
