@@ -9,15 +9,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet};
-use azimuth::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
+use azimuth::embedded_weights::Embedded;
+use azimuth::encoder::{Attributes, Encoder};
 use azimuth::inference::Worker;
-use azimuth::position::{Position, board_after};
 use azimuth::search::{
     Beam, BeamMode, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources,
 };
-use azimuth::tokens::tokenize;
-use azimuth::weights::{Embedded, Weights};
+use azimuth_chess::position::{Position, board_after};
+use azimuth_chess::tokens::tokenize;
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
+use azimuth_network::{InputKind, Inputs, Perspective};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Gives every position a vector of its own, in the same time.
@@ -107,7 +108,7 @@ fn batches(c: &mut Criterion) {
 
 /// The planner's own cost: width 3, depth 6, an empty cache.
 fn search(c: &mut Criterion) {
-    let weights = Arc::new(Weights::embedded(Embedded::Beam).expect("embedded weights"));
+    let weights = Arc::new(Embedded::Beam.weights().expect("embedded weights"));
     let roots = positions::roots().expect("legal positions");
     let mut group = c.benchmark_group("search, width 3, depth 6");
     group.sample_size(20);

@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use azimuth::encoder::fused::{self, AddNorm, DropoutMask, reference};
+use azimuth_network::fused;
+use azimuth_network::fused::{AddNorm, DropoutMask, reference};
 use candle_core::{Device, Result, Tensor};
 use criterion::{Criterion, criterion_group, criterion_main};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 
 use crate::games::record::{GameRecord, Name, read_file};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use azimuth::inference::{Backend, Precision, Worker};
-use azimuth::weights::Weights;
+use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use clap::Args;
 

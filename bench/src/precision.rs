@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use azimuth::axis::Axis;
-use azimuth::encoder::{Encoder, Inputs};
+use azimuth::encoder::Encoder;
 use azimuth::inference::device_name;
-use azimuth::weights::replace_file;
+use azimuth_network::Inputs;
+use azimuth_network::axis::Axis;
+use azimuth_network::replace_file::replace_file;
 use candle_core::{DType, Device};
 use clap::Args;
 use cozy_chess::Board;
@@ -59,8 +60,12 @@ pub fn run(arguments: &Precision) -> Result<()> {
     let mut all = Vec::new();
     for name in &arguments.encoders {
         let subject = Subject::named(name)?;
-        let exact = embed(&mut *subject.weights.encoder(&Device::Cpu, DType::F32)?, &boards)?;
-        let found = embed(&mut *subject.weights.encoder(&device, dtype)?, &boards)?;
+        let exact = embed(
+            &mut *azimuth::encoder::build(&subject.weights, &Device::Cpu, DType::F32)?,
+            &boards,
+        )?;
+        let found =
+            embed(&mut *azimuth::encoder::build(&subject.weights, &device, dtype)?, &boards)?;
         let [embedding, cosine, pairs, best] =
             compare(&exact, &found, &sizes, &subject.weights.axis);
         println!(
@@ -146,7 +151,7 @@ fn compare(exact: &[f32], found: &[f32], families: &[usize], axis: &Axis) -> [f6
 
 #[cfg(test)]
 mod tests {
-    use azimuth::axis::Direction;
+    use azimuth_network::axis::Direction;
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use azimuth::placement::Placement;
+use azimuth_chess::placement::Placement;
 use cozy_chess::{Color, Piece};
 use nnue_rs::{Accumulator, Network};
 use sha2::{Digest, Sha256};

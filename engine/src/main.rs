@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use azimuth::command_line::{Manual, exit};
-use azimuth::encoder::sparse::quantised::Kernels;
+use azimuth::encoder::sparse::Kernels;
 use azimuth::explain::ExplainCommand;
 use azimuth::report::ReportCommand;
 use clap::{CommandFactory, Parser, Subcommand};

@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use azimuth::encoder::parameters::{Init, Parameters};
-use azimuth::encoder::sparse::features::{CAPTURES, FeatureBatch, FeatureSet, PIECE_SQUARES};
-use azimuth::encoder::sparse::quantised::{Kernels, QuantisedEncoder};
-use azimuth::encoder::sparse::{SparseConfig, SparseNetwork};
-use azimuth::encoder::{Architecture, Encoder, Inputs};
-use azimuth::placement::Placement;
-use azimuth::weights::{Embedded, Weights};
+use azimuth::embedded_weights::Embedded;
+use azimuth::encoder::Encoder;
+use azimuth::encoder::sparse::{Kernels, QuantisedEncoder};
+use azimuth_chess::placement::Placement;
+use azimuth_network::parameters::{Init, Parameters};
+use azimuth_network::sparse::features::{CAPTURES, FeatureBatch, FeatureSet, PIECE_SQUARES};
+use azimuth_network::sparse::{SparseConfig, SparseNetwork};
+use azimuth_network::weights::Weights;
+use azimuth_network::{Architecture, Inputs};
 use candle_core::{Device, Tensor};
 use cozy_chess::{Board, Move};
 
@@ -42,8 +44,8 @@ fn positions() -> Vec<Board> {
     boards
 }
 
-fn sparse_weights() -> Result<(Weights, azimuth::encoder::sparse::SparseConfig)> {
-    let weights = Weights::embedded(Embedded::Beam)?;
+fn sparse_weights() -> Result<(Weights, azimuth_network::sparse::SparseConfig)> {
+    let weights = Embedded::Beam.weights()?;
     let Architecture::Sparse(config) = weights.metadata.architecture.clone() else {
         anyhow::bail!("the default encoder is sparse");
     };

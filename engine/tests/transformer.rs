@@ -1,9 +1,9 @@
 //! The transformer against PyTorch: the fixture comes from `tests/python/make_transformer_fixture.py`.
 
-use azimuth::encoder::fused::Operations;
-use azimuth::encoder::parameters::Parameters;
-use azimuth::encoder::transformer::{Transformer, TransformerConfig, token_ids};
-use azimuth::tokens::Tokens;
+use azimuth_chess::tokens::Tokens;
+use azimuth_network::fused::Operations;
+use azimuth_network::parameters::Parameters;
+use azimuth_network::transformer::{Transformer, TransformerConfig, token_ids};
 use candle_core::{DType, Device, safetensors};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/transformer.safetensors");

@@ -1,8 +1,8 @@
 //! Rivals that look at a position and no further: they rank its moves.
 
 use anyhow::{Context, Result};
-use azimuth::position::Position;
 use azimuth::search::{Control, Planner, Report, RootMoves, Value, terminal_value};
+use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
 /// Ranks the moves of positions.

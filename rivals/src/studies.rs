@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use azimuth::position::board_after;
+use azimuth_chess::position::board_after;
 use azimuth_train::data::dataset::{self, DataFile};
 use azimuth_train::data::family::{Family, Labels};
 use azimuth_train::data::label::Label;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::{Position, fen_of};
 use azimuth::search::{Control, Limits, Planner, TimeLimit};
+use azimuth_chess::position::{Position, fen_of};
 use azimuth_train::data::dataset;
 use azimuth_train::data::family::{Family, Labels};
 use azimuth_train::data::label::Label;

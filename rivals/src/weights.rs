@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use candle_core::safetensors::Load;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;

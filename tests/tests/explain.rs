@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::{Position, fen_of};
+use azimuth_chess::position::{Position, fen_of};
 use azimuth_tests::{Session, binary};
 use serde_json::Value;
 

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

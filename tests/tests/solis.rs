@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use azimuth::encoder::Inputs;
-use azimuth::position::Position;
-use azimuth::weights::Weights;
+use azimuth_chess::position::Position;
+use azimuth_network::Inputs;
+use azimuth_network::weights::Weights;
 use azimuth_tests::{pytorch, text, trainer};
 use candle_core::{DType, Device};
 
@@ -30,7 +30,7 @@ fn tokens() -> Result<String> {
 }
 
 fn embeddings(weights: &Path) -> Result<Vec<f32>> {
-    let mut encoder = Weights::read(weights)?.encoder(&Device::Cpu, DType::F32)?;
+    let mut encoder = azimuth::encoder::build(&Weights::read(weights)?, &Device::Cpu, DType::F32)?;
     let positions = boards()?;
     let boards = positions.iter().map(Position::board);
     encoder.encode(&Inputs::of(encoder.attributes().input, boards))

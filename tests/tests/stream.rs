@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::weights::Weights;
+use azimuth_network::weights::Weights;
 use azimuth_tests::{binary, stockfish, text, trainer};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Tokens against python-chess's FENs.
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use azimuth_tests::python;
 
 const POSITIONS: usize = 10_000;

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use azimuth::weights::Weights;
 use azimuth_client::{Engine, PATIENCE};
+use azimuth_network::weights::Weights;
 use azimuth_tests::{stockfish, trainer};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth::position::{Position, STARTPOS, legal_moves, uci_move};
+use azimuth_chess::position::{Position, STARTPOS, legal_moves, uci_move};
 use azimuth_tests::{Session, binary};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use azimuth::encoder::parameters::Parameters;
-use azimuth::weights::{Embedded, Weights};
+use azimuth::embedded_weights::Embedded;
+use azimuth_network::parameters::Parameters;
+use azimuth_network::weights::Weights;
 use candle_core::{DType, Device, Tensor};
 
 fn refusal(path: &Path) -> String {
@@ -18,7 +19,7 @@ fn refusal(path: &Path) -> String {
 fn what_is_written_reads_back() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("copy.safetensors");
-    let weights = Weights::embedded(Embedded::Beam)?;
+    let weights = Embedded::Beam.weights()?;
     weights.write(&path)?;
     let copy = Weights::read(&path)?;
     assert_eq!(copy.metadata.architecture, weights.metadata.architecture);
@@ -35,7 +36,7 @@ fn what_is_written_reads_back() -> Result<()> {
 fn broken_files_are_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("weights.safetensors");
-    let good = Weights::embedded(Embedded::Beam)?;
+    let good = Embedded::Beam.weights()?;
     good.write(&path)?;
     let bytes = std::fs::read(&path)?;
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::axis::Calibration;
-use azimuth::encoder::Architecture;
-use azimuth::encoder::parameters::Parameters;
-use azimuth::encoder::sparse::SparseConfig;
-use azimuth::encoder::sparse::features::KingView;
-use azimuth::weights::Weights;
+use azimuth_network::Architecture;
+use azimuth_network::calibration::Calibration;
+use azimuth_network::parameters::Parameters;
+use azimuth_network::sparse::SparseConfig;
+use azimuth_network::sparse::features::KingView;
+use azimuth_network::weights::Weights;
 use candle_core::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -133,11 +133,11 @@ fn logistic(calibration: &Calibration) -> (f32, f32) {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::axis::{Axis, Direction};
-    use azimuth::encoder::Inputs;
-    use azimuth::encoder::sparse::features::FeatureSet;
-    use azimuth::encoder::transformer::TransformerConfig;
-    use azimuth::weights::Metadata;
+    use azimuth_network::Inputs;
+    use azimuth_network::axis::{Axis, Direction};
+    use azimuth_network::sparse::features::FeatureSet;
+    use azimuth_network::transformer::TransformerConfig;
+    use azimuth_network::weights::Metadata;
     use candle_core::DType;
     use cozy_chess::Board;
     use serde_json::Value;
@@ -168,7 +168,7 @@ mod tests {
         for fen in POSITIONS {
             inputs.push(&fen.parse::<Board>().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
         }
-        weights.encoder(&Device::Cpu, DType::F32)?.encode(&inputs)
+        azimuth::encoder::build(weights, &Device::Cpu, DType::F32)?.encode(&inputs)
     }
 
     fn sizes(features: &str) -> Result<SparseConfig> {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use azimuth::encoder::parameters::{ParameterSpec, Parameters};
-use azimuth::weights::replace_file;
+use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::replace_file::replace_file;
 use candle_core::safetensors::Load;
 use candle_core::{Device, Tensor};
 use safetensors::SafeTensors;

@@ -4,8 +4,8 @@
 //! rows of the same piece on the same square.
 
 use anyhow::Result;
-use azimuth::encoder::sparse::features::{FeatureSet, PIECE_SQUARES};
-use azimuth::encoder::sparse::quantised::largest_playable_value;
+use azimuth::encoder::sparse::largest_playable_value;
+use azimuth_network::sparse::features::{FeatureSet, PIECE_SQUARES};
 use candle_core::{DType, Device, Tensor, Var};
 
 /// A table's own rows and those that they share.

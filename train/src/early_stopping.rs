@@ -1,7 +1,7 @@
 //! Early stopping: the best parameters seen, and whether to go on looking for better ones.
 
 use anyhow::Result;
-use azimuth::encoder::parameters::{ParameterSpec, Parameters};
+use azimuth_network::parameters::{ParameterSpec, Parameters};
 use candle_core::{Device, Tensor};
 
 use crate::checkpoint::{Checkpoint, prefixed};

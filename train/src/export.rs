@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use azimuth::inference::Backend;
-use azimuth::weights::Weights;
+use azimuth_network::weights::Weights;
 use clap::{Args, ValueEnum};
 
 use crate::checkpoint::Checkpoint;

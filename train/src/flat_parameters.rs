@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use azimuth::encoder::parameters::{ParameterSpec, Parameters};
+use azimuth_network::parameters::{ParameterSpec, Parameters};
 use candle_core::{DType, Device, Tensor, Var};
 
 /// Parameters in f32 (the master weights), and as the network computes with them.
@@ -81,7 +81,7 @@ impl FlatParameters {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::encoder::parameters::Init;
+    use azimuth_network::parameters::Init;
 
     use super::*;
 

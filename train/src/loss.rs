@@ -1,7 +1,7 @@
 //! The losses: supervised contrastive (paper, section 3.3; Khosla et al. 2020, equation 2) and
 //! auxiliary ones, which read the win probability off the embedding.
 
-use azimuth::encoder::fused::numerics::exp_of_negative;
+use azimuth_network::fused::numerics::exp_of_negative;
 use candle_core::{Result, Tensor};
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};

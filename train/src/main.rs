@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use azimuth::command_line::{Manual, exit};
+use azimuth::embedded_weights::Embedded;
 use azimuth::inference::Backend;
-use azimuth::weights::{Embedded, Weights};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use azimuth_train::data::command::DataCommand;
@@ -118,7 +118,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Plot(options) => options.run(),
         Command::Manual(manual) => manual.run(Arguments::command()),
         Command::Eval { weights, data, all, json, device } => {
-            let weights = Weights::read_or_embedded(weights.as_deref(), Embedded::Beam)?;
+            let weights = Embedded::Beam.or_read(weights.as_deref())?;
             let device = device.device().context("--device")?;
             let positions = match all {
                 true => read_all(&data.data, data.sample.unwrap_or(usize::MAX))?,

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
-use azimuth::encoder::sparse::SparseNetwork;
-use azimuth::encoder::sparse::device_sums::DeviceSums;
-use azimuth::encoder::sparse::features::FeatureSet;
-use azimuth::encoder::sparse::quantised::largest_playable_value;
-use azimuth::encoder::transformer::{self, Dropout, Transformer, token_ids};
-use azimuth::encoder::{Architecture, Inputs};
+use azimuth::encoder::sparse::largest_playable_value;
+use azimuth_network::parameters::{Init, ParameterSpec, Parameters};
+use azimuth_network::sparse::SparseNetwork;
+use azimuth_network::sparse::device_sums::DeviceSums;
+use azimuth_network::sparse::features::FeatureSet;
+use azimuth_network::transformer;
+use azimuth_network::transformer::{Dropout, Transformer, token_ids};
+use azimuth_network::{Architecture, Inputs};
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
@@ -408,9 +409,9 @@ fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f3
 
 #[cfg(test)]
 mod tests {
-    use azimuth::encoder::InputKind;
-    use azimuth::encoder::sparse::SparseConfig;
-    use azimuth::encoder::transformer::TransformerConfig;
+    use azimuth_network::InputKind;
+    use azimuth_network::sparse::SparseConfig;
+    use azimuth_network::transformer::TransformerConfig;
     use cozy_chess::Board;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! The moving average of the parameters.
 
 use anyhow::Result;
-use azimuth::encoder::parameters::{ParameterSpec, Parameters};
+use azimuth_network::parameters::{ParameterSpec, Parameters};
 use candle_core::Tensor;
 
 use crate::checkpoint::{Checkpoint, prefixed};

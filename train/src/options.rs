@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::encoder::Architecture;
-use azimuth::encoder::sparse::SparseConfig;
-use azimuth::encoder::sparse::features::FeatureSet;
-use azimuth::encoder::transformer::TransformerConfig;
 use azimuth::inference::{Backend, Precision};
+use azimuth_network::Architecture;
+use azimuth_network::sparse::SparseConfig;
+use azimuth_network::sparse::features::FeatureSet;
+use azimuth_network::transformer::TransformerConfig;
 use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 

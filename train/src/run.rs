@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use azimuth::encoder::Architecture;
-use azimuth::encoder::parameters::Parameters;
+use azimuth_network::Architecture;
+use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

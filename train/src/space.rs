@@ -1,10 +1,12 @@
 //! From trained parameters to a space that plays: the directions, the calibration, the metrics.
 
 use anyhow::{Result, ensure};
-use azimuth::axis::{Axis, Calibration, Direction};
-use azimuth::encoder::parameters::Parameters;
-use azimuth::encoder::{Architecture, Encoder, Perspective};
-use azimuth::weights::{Metadata, Weights};
+use azimuth::encoder::Encoder;
+use azimuth_network::axis::{Axis, Direction};
+use azimuth_network::calibration::Calibration;
+use azimuth_network::parameters::Parameters;
+use azimuth_network::weights::{Metadata, Weights};
+use azimuth_network::{Architecture, Perspective};
 use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,7 +68,7 @@ pub fn build_space(
     let identity = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
     let metadata = Metadata::new(architecture.clone(), Direction::Mates, training, Value::Null);
     let mut weights = Weights { metadata, parameters, axis: placeholder, calibration: identity };
-    let mut encoder = weights.encoder(device, DType::F32)?;
+    let mut encoder = azimuth::encoder::build(&weights, device, DType::F32)?;
     let perspective = architecture.perspective();
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);
 
@@ -110,7 +112,7 @@ pub fn evaluate(
     positions: &LabelledPositions,
     device: &Device,
 ) -> Result<Metrics> {
-    let mut encoder = weights.encoder(device, DType::F32)?;
+    let mut encoder = azimuth::encoder::build(weights, device, DType::F32)?;
     let embeddings = embed(&mut *encoder, &positions.positions)?;
     let labels = labels(&positions.positions, weights.metadata.architecture.perspective());
     let cosines = weights.axis.cosines(&embeddings);
@@ -123,7 +125,7 @@ pub fn calibrate(
     positions: &LabelledPositions,
     device: &Device,
 ) -> Result<Calibration> {
-    let mut encoder = weights.encoder(device, DType::F32)?;
+    let mut encoder = azimuth::encoder::build(weights, device, DType::F32)?;
     let cosines = weights.axis.cosines(&embed(&mut *encoder, &positions.positions)?);
     let perspective = weights.metadata.architecture.perspective();
     fit_calibration(&cosines, &labels(&positions.positions, perspective))

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::weights::{Weights, replace_file};
+use azimuth_network::replace_file::replace_file;
+use azimuth_network::weights::Weights;
 use clap::{Args, FromArgMatches};
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use anyhow::{Context, Result};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use cozy_chess::{Color, Move, util};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use azimuth::axis::win_probability_of_centipawns;
-use azimuth::position::{Position, insufficient_material};
+use azimuth_chess::position::{Position, insufficient_material};
+use azimuth_chess::win_probability::win_probability_of_centipawns;
 use cozy_chess::{Color, Move};
 
 use super::decisions::{Decision, ask, in_shares};

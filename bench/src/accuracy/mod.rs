@@ -9,7 +9,7 @@ mod verdicts;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 
 use crate::device::DeviceArguments;

@@ -64,7 +64,7 @@ fn standard_error(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::position::Position;
+    use azimuth_chess::position::Position;
 
     use super::*;
     use crate::games::evaluation::Evaluation;

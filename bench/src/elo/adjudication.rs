@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use cozy_chess::Color;
 
 use crate::games::evaluation::Evaluation;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::position::{Position, insufficient_material, repetition_key};
+use azimuth_chess::position::{Position, insufficient_material, repetition_key};
 use cozy_chess::{Move, util};
 
 use super::adjudication::{Adjudication, Adjudicator};
@@ -142,7 +142,7 @@ fn legal_move(position: &Position, text: &str) -> Option<Move> {
 #[cfg(test)]
 mod tests {
     use anyhow::{Result, anyhow};
-    use azimuth::position::STARTPOS;
+    use azimuth_chess::position::STARTPOS;
 
     use super::*;
     use crate::elo::player::Choice;

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 
 use crate::device::DeviceArguments;

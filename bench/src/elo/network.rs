@@ -5,12 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use azimuth::axis::{Axis, Calibration, win_probability_of_centipawns};
-use azimuth::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective, Scores};
+use azimuth::embedded_weights::Embedded;
+use azimuth::encoder::{Attributes, Encoder, Scores};
 use azimuth::inference::Worker;
-use azimuth::tokens;
-use azimuth::weights::{Embedded, Weights};
+use azimuth_chess::tokens;
+use azimuth_chess::win_probability::win_probability_of_centipawns;
 use azimuth_client::StockfishNetwork;
+use azimuth_network::axis::Axis;
+use azimuth_network::calibration::Calibration;
+use azimuth_network::{InputKind, Inputs, Perspective};
 
 use crate::device::notice;
 
@@ -26,7 +29,7 @@ struct NetworkEncoder {
 
 /// A worker that scores by the network at `path`.
 pub fn start_network(path: &Path) -> Result<Worker> {
-    let mut weights = Weights::embedded(Embedded::Selective)?;
+    let mut weights = Embedded::Selective.weights()?;
     // What stands for a cosine is twice the win probability, less one.
     weights.calibration = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
     let encoder = NetworkEncoder {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use azimuth::axis::centipawns_of_win_probability;
 use azimuth::inference::Worker;
-use azimuth::position::Position;
 use azimuth::search::{Control, Handicap, Limits, Planner, Value};
 use azimuth::uci::{Go, budget};
+use azimuth_chess::position::Position;
+use azimuth_chess::win_probability::centipawns_of_win_probability;
 use cozy_chess::Move;
 
 use super::settings::{InProcessPlayer, Limit};

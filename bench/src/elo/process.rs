@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use azimuth::position::uci_move;
+use azimuth_chess::position::uci_move;
 use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
 
 use super::player::{Choice, Player, Situation};
@@ -72,7 +72,8 @@ impl Player for Process {
     }
 
     fn choose(&mut self, situation: &Situation<'_>) -> Result<Choice> {
-        let mut board = azimuth::position::Position::from_fen(situation.start)?.board().clone();
+        let mut board =
+            azimuth_chess::position::Position::from_fen(situation.start)?.board().clone();
         let mut position = format!("position fen {}", situation.start);
         for (number, &mv) in situation.moves.iter().enumerate() {
             position.push_str(if number == 0 { " moves " } else { " " });

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::embedded_weights::Embedded;
 use azimuth::inference::Worker;
 use azimuth::search::{BeamMode, BeamVerify, PlannerKind};
-use azimuth::weights::{Embedded, Weights};
+use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
 
@@ -53,7 +54,7 @@ impl Source {
         let weights = match self {
             Self::Network(path) => return start_network(path),
             Self::File(path) => Weights::read(path)?,
-            Self::Embedded(which) => Weights::embedded(*which)?,
+            Self::Embedded(which) => which.weights()?,
         };
         start_worker(Arc::new(weights), device, dtype)
     }

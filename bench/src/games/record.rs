@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use azimuth::position::STARTPOS;
+use azimuth_chess::position::STARTPOS;
 use cozy_chess::Color;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 

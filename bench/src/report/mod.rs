@@ -11,7 +11,7 @@ mod tables;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 
 use documents::with_tables;

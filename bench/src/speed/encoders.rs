@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::encoder::{Encoder, Inputs, Scores};
-use azimuth::weights::Weights;
+use azimuth::encoder::{Encoder, Scores};
+use azimuth_network::Inputs;
+use azimuth_network::weights::Weights;
 use cozy_chess::Board;
 
 /// Least time of one measurement.

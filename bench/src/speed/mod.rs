@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::Result;
 use azimuth::encoder::Encoder;
 use azimuth::search::{BeamMode, BeamSettings};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use candle_core::{DType, Device};
 use clap::Args;
 
@@ -99,7 +99,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn built(&self) -> Result<Box<dyn Encoder>> {
-        self.subject.weights.encoder(self.device, self.dtype)
+        azimuth::encoder::build(&self.subject.weights, self.device, self.dtype)
     }
 
     fn encoder(&self) -> Result<Vec<EncoderSpeed>> {

@@ -1,8 +1,8 @@
 //! The positions that speed is measured on.
 
 use anyhow::Result;
-use azimuth::bench_positions::BENCH_POSITIONS;
-use azimuth::position::{Position, board_after, legal_moves};
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
+use azimuth_chess::position::{Position, board_after, legal_moves};
 use cozy_chess::Board;
 
 /// The positions as roots of searches.

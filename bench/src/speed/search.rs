@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use azimuth::inference::Worker;
-use azimuth::position::Position;
 use azimuth::search::{
     Beam, BeamSettings, Control, Limits, Planner, PlannerSettings, Report, Resources,
 };
-use azimuth::weights::Weights;
+use azimuth_chess::position::Position;
+use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 
 use super::results::GameSpeed;

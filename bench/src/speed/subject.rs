@@ -5,14 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use azimuth::axis::{Axis, Calibration, Direction};
-use azimuth::encoder::Architecture;
-use azimuth::encoder::parameters::{Init, ParameterSpec, Parameters};
-use azimuth::encoder::sparse::features::FeatureBatch;
-use azimuth::encoder::sparse::{HIDDEN, SparseConfig};
-use azimuth::encoder::transformer::TransformerConfig;
-use azimuth::tokens;
-use azimuth::weights::{Embedded, Metadata, Weights};
+use azimuth::embedded_weights::Embedded;
+use azimuth_chess::tokens;
+use azimuth_network::Architecture;
+use azimuth_network::axis::{Axis, Direction};
+use azimuth_network::calibration::Calibration;
+use azimuth_network::parameters::{Init, ParameterSpec, Parameters};
+use azimuth_network::sparse::features::FeatureBatch;
+use azimuth_network::sparse::{HIDDEN, SparseConfig};
+use azimuth_network::transformer::TransformerConfig;
+use azimuth_network::weights::{Metadata, Weights};
 use candle_core::{Device, Tensor};
 use cozy_chess::Board;
 
@@ -27,7 +29,7 @@ impl Subject {
     pub fn named(name: &str) -> Result<Self> {
         let transformer = |config| random(Architecture::Transformer(config));
         let weights = match name {
-            "default" => Weights::embedded(Embedded::Beam),
+            "default" => Embedded::Beam.weights(),
             "mini" => transformer(TransformerConfig::mini()),
             "small" => transformer(TransformerConfig::small()),
             "base" => transformer(TransformerConfig::base()),
@@ -93,7 +95,7 @@ fn random(architecture: Architecture) -> Result<Weights> {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::encoder::sparse::features::FeatureSet;
+    use azimuth_network::sparse::features::FeatureSet;
 
     use super::*;
 

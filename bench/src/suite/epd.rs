@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use cozy_chess::{Board, Move, util};
 
 /// A position with the moves that solve it.

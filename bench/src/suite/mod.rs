@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
-use azimuth::position::Position;
 use azimuth::search::{
     BeamMode, BeamSettings, BeamVerify, Control, Limits, Planner, PlannerKind, PlannerSettings,
     Resources, TimeLimit,
 };
-use azimuth::weights::{Weights, replace_file};
+use azimuth_chess::position::Position;
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 use cozy_chess::Move;
 
@@ -65,10 +65,9 @@ pub struct Suite {
 pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
-    let weights = Arc::new(Weights::read_or_embedded(
-        arguments.weights.as_deref(),
-        settings(arguments).embedded(arguments.planner),
-    )?);
+    let weights = Arc::new(
+        settings(arguments).embedded(arguments.planner).or_read(arguments.weights.as_deref())?,
+    );
     let worker = start_worker(weights, &device, dtype)?;
     let json = match arguments.movetime {
         Some(milliseconds) => {

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
 /// Positions with the one move that goes on, in order.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
 use azimuth::search::{Parameters, PlannerKind};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 use rand::SeedableRng;

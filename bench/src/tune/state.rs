@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use serde::{Deserialize, Serialize};
 
 use super::spsa::{Schedule, Tuned};

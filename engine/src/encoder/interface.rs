@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result};
 
-use super::architecture::Perspective;
-use super::inputs::{InputKind, Inputs};
-use crate::axis::Axis;
+use azimuth_network::Perspective;
+use azimuth_network::axis::Axis;
+use azimuth_network::{InputKind, Inputs};
 
 /// What search and worker need to know of an encoder.
 #[derive(Clone, Copy, Debug)]

@@ -1,19 +1,13 @@
-//! Positions to unit vectors: the encoders behind one interface, one folder per architecture.
+//! Encoders that play: positions to unit vectors behind one interface, built from weights by [`build`].
 
-mod architecture;
+mod build;
 mod device_error;
-pub mod fused;
-mod inputs;
 mod interface;
-mod normalize;
-pub mod parameters;
 pub mod sparse;
-mod tensor_slices;
 pub mod transformer;
 
-pub use architecture::{Architecture, Perspective};
+pub use build::build;
 pub use device_error::OutOfMemory;
 #[cfg(feature = "cuda")]
 pub(crate) use device_error::without_backtrace;
-pub use inputs::{InputKind, Inputs};
 pub use interface::{Attributes, Encoder, PendingScores, Scores};

@@ -6,18 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::san::parse_move;
 use clap::Args;
 
 use super::study::{Study, Task};
 use super::subject::Subject;
 use super::{html, json, text};
 use crate::inference::{Backend, Precision, Worker};
-use crate::san::parse_move;
 use crate::search::{
     BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, Tablebases,
     TimeLimit,
 };
-use crate::weights::Weights;
 
 /// Thinking time where no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -94,7 +93,7 @@ impl ExplainCommand {
         let beam = BeamSettings { verify: self.verify, ..BeamSettings::default() };
         let settings = PlannerSettings { beam, ..PlannerSettings::default() };
         let embedded = settings.embedded(kind);
-        let weights = Arc::new(Weights::read_or_embedded(self.weights.as_deref(), embedded)?);
+        let weights = Arc::new(embedded.or_read(self.weights.as_deref())?);
         let (device, dtype) =
             self.device.open(Precision::Auto, &weights.metadata.architecture, notice)?;
         let worker = Worker::start(weights.clone(), &device, dtype, Box::new(notice))?;
@@ -103,7 +102,7 @@ impl ExplainCommand {
         let resources = Resources { hash_mb: self.hash as usize, threads: 1 };
         let mut planner = settings.build(kind, &worker, resources, tablebases)?;
         let task = Task { root, limits, compared, plies: self.tree };
-        let mut encoder = weights.encoder(&device, dtype)?;
+        let mut encoder = crate::encoder::build(&weights, &device, dtype)?;
         let study = Study::make(task, &mut *planner, &mut *encoder, &weights.axis)?;
         match &self.html {
             Some(path) => html::write(&study, kind, chess960, path),

@@ -1,10 +1,11 @@
 //! Cosines of positions with the axis.
 
 use anyhow::Result;
+use azimuth_network::axis::Axis;
+use azimuth_network::{Inputs, Perspective};
 use cozy_chess::{Board, Color};
 
-use crate::axis::Axis;
-use crate::encoder::{Encoder, Inputs, Perspective};
+use crate::encoder::Encoder;
 
 /// Cosines with the axis, each for the side to move.
 pub fn cosines(encoder: &mut dyn Encoder, axis: &Axis, boards: &[Board]) -> Result<Vec<f32>> {

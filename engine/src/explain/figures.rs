@@ -1,8 +1,8 @@
 //! Figures of an explanation as people read them, for a terminal and a page.
 
+use azimuth_chess::san::san_of_line;
 use cozy_chess::{Board, Color, Move};
 
-use crate::san::san_of_line;
 use crate::search::{Bound, ExplainedMove, Value};
 
 /// Win probability of the side that moves, in percent.

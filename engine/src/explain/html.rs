@@ -4,6 +4,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use askama::Template;
+use azimuth_chess::position::{board_after, fen_of};
+use azimuth_chess::san::san_of_move;
+use azimuth_network::replace_file::replace_file;
 use cozy_chess::{Board, Color};
 use serde::Serialize;
 
@@ -11,10 +14,7 @@ use super::figures::{before_the_search, bounded, numbered, percent, side_to_move
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
-use crate::position::{board_after, fen_of};
-use crate::san::san_of_move;
 use crate::search::{Bound, ExplainedMove, PlannerKind};
-use crate::weights::replace_file;
 
 /// Replies of a position that the tree shows; the others are counted.
 const SHOWN_REPLIES: usize = 5;

@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use anyhow::Result;
+use azimuth_chess::position::{board_after, fen_of, uci_move};
+use azimuth_chess::san::{san_of_line, san_of_move};
 use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
 use super::quiet::QuietPositions;
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::position::{board_after, fen_of, uci_move};
-use crate::san::{san_of_line, san_of_move};
 use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value};
 
 /// Version of the layout; it grows when a field changes its meaning or goes.

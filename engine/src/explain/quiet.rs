@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
+use azimuth_chess::position::board_after;
+use azimuth_network::axis::Axis;
 use cozy_chess::Board;
 
 use super::cosines::cosines;
-use crate::axis::Axis;
 use crate::encoder::Encoder;
-use crate::position::board_after;
 use crate::search::{ExplainedMove, Value, VerifiedMove};
 
 /// The quiet positions behind the moves of a tree.

@@ -1,7 +1,8 @@
 //! One sentence on why the chosen move won out, made from the figures alone.
 
+use azimuth_chess::san::san_of_move;
+
 use super::study::{StudiedMove, Study};
-use crate::san::san_of_move;
 
 /// Why the chosen move won out over the runner-up.
 pub fn reason(study: &Study) -> String {

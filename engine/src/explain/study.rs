@@ -2,13 +2,13 @@
 //! a person would compare.
 
 use anyhow::{Context, Result};
+use azimuth_chess::position::{Position, board_after, legal_moves};
+use azimuth_network::axis::Axis;
 use cozy_chess::{Board, Move};
 
 use super::cosines::cosines;
 use super::quiet::{QuietPosition, QuietPositions};
-use crate::axis::Axis;
 use crate::encoder::Encoder;
-use crate::position::{Position, board_after, legal_moves};
 use crate::search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, Value,
 };

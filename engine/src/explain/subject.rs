@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
 
-use crate::position::{Position, castles_as_in_chess960};
-use crate::san::parse_move;
+use azimuth_chess::position::{Position, castles_as_in_chess960};
+use azimuth_chess::san::parse_move;
 
 /// The position that is asked about.
 #[derive(Args)]

@@ -4,13 +4,13 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
+use azimuth_chess::position::{board_after, fen_of};
+use azimuth_chess::san::san_of_move;
 use cozy_chess::Board;
 
 use super::figures::{before_the_search, bounded, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::position::{board_after, fen_of};
-use crate::san::san_of_move;
 use crate::search::{Bound, ExplainedMove, PlannerKind};
 use crate::uci::display_board;
 

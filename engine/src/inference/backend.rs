@@ -5,10 +5,10 @@ use anyhow::Context;
 #[cfg(not(feature = "cuda"))]
 use anyhow::bail;
 use anyhow::{Result, ensure};
+use azimuth_network::Architecture;
 use candle_core::{DType, Device};
 use clap::ValueEnum;
 
-use crate::encoder::Architecture;
 #[cfg(feature = "cuda")]
 use crate::encoder::without_backtrace;
 

@@ -7,13 +7,14 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
+use azimuth_network::Inputs;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::notice::Notice;
 use super::request::Request;
 use super::scorer::Scorer;
-use crate::encoder::{Inputs, OutOfMemory, PendingScores, Scores};
+use crate::encoder::{OutOfMemory, PendingScores, Scores};
 
 /// How long a batch waits for the requests of other searches.
 const MAX_WAIT: Duration = Duration::from_micros(200);
@@ -231,7 +232,8 @@ impl Batcher {
             return Ok(());
         }
         (self.notice)(&format!("device error, going on with the CPU: {error:#}"));
-        self.scorer.encoder = self.scorer.weights.encoder(&Device::Cpu, DType::F32)?;
+        self.scorer.encoder =
+            crate::encoder::build(&self.scorer.weights, &Device::Cpu, DType::F32)?;
         let largest = self.scorer.encoder.attributes().maximum_batch;
         self.capacity = Capacity { on_cpu: true, largest };
         Ok(())

@@ -2,12 +2,13 @@
 //! nothing, so a few positions are scored both ways before anything is built on it.
 
 use anyhow::{Result, anyhow};
+use azimuth_network::Inputs;
+use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 
 use super::notice::Notice;
-use crate::encoder::{Encoder, Inputs, OutOfMemory};
-use crate::weights::Weights;
+use crate::encoder::{Encoder, OutOfMemory};
 
 /// What is scored: openings, middlegames and endings, either side to move.
 const POSITIONS: [&str; 12] = [
@@ -40,7 +41,7 @@ pub fn checked(
     dtype: DType,
     notice: &Notice,
 ) -> Result<Checked> {
-    let mut exact = weights.encoder(&Device::Cpu, DType::F32)?;
+    let mut exact = crate::encoder::build(weights, &Device::Cpu, DType::F32)?;
     let boards = POSITIONS.map(|fen| fen.parse().expect("a position of the table is legal"));
     let expected = cosines(&mut *exact, weights, &boards)?;
     let verdict = |mut encoder: Box<dyn Encoder>| -> Result<Box<dyn Encoder>> {

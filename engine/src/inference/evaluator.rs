@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use azimuth_network::{InputKind, Inputs, Perspective};
 use cozy_chess::{Board, Color};
 
 use super::cache::ScoreCache;
 use super::request::PendingResponse;
 use super::worker::{Client, Worker};
-use crate::encoder::{InputKind, Inputs, Perspective};
 
 /// Values, in [-1, 1] for the side to move, of positions: `2p - 1` of the calibrated win
 /// probability.

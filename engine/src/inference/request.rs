@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, Sender};
 
-use crate::encoder::Inputs;
+use azimuth_network::Inputs;
 
 /// Win probabilities of one request's positions, and the request's buffer for reuse.
 pub(super) struct Response {

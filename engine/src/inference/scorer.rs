@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use azimuth_network::Inputs;
+use azimuth_network::weights::Weights;
 
-use crate::encoder::{Encoder, Inputs, Scores};
-use crate::weights::Weights;
+use crate::encoder::{Encoder, Scores};
 
 /// An encoder, read by the axis and calibration of its weights.
 pub struct Scorer {

@@ -8,6 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use azimuth_network::Inputs;
+use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Sender, bounded};
 
@@ -16,8 +18,7 @@ use super::device_check::{Checked, checked};
 use super::notice::Notice;
 use super::request::{PendingResponse, Request, Response, thread_ended};
 use super::scorer::Scorer;
-use crate::encoder::{Attributes, Encoder, Inputs};
-use crate::weights::Weights;
+use crate::encoder::{Attributes, Encoder};
 
 /// Requests that wait in the queue before a sender has to wait.
 const QUEUE_LENGTH: usize = 64;
@@ -51,7 +52,7 @@ impl Worker {
         dtype: DType,
         notice: Notice,
     ) -> Result<Self> {
-        let encoder = weights.encoder(device, dtype)?;
+        let encoder = crate::encoder::build(&weights, device, dtype)?;
         let Checked { encoder, on_cpu } = match device.is_cpu() {
             true => Checked { encoder, on_cpu: true },
             false => checked(&weights, encoder, dtype, &notice)?,

@@ -1,12 +1,13 @@
 //! A game looked at position by position.
 
 use anyhow::Result;
+use azimuth_chess::position::{Position, board_after, legal_moves};
+use azimuth_network::axis::Axis;
+use azimuth_network::{Inputs, Perspective};
 use cozy_chess::{Board, Color, Move};
 
 use super::game::Game;
-use crate::axis::Axis;
-use crate::encoder::{Encoder, Inputs, Perspective};
-use crate::position::{Position, board_after, legal_moves};
+use crate::encoder::Encoder;
 use crate::search::{Control, Limits, Planner, Value};
 
 /// Win probability that a move may give away until it is called an inaccuracy, a mistake, a blunder: lichess's bands

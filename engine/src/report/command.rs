@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -13,7 +14,6 @@ use super::game::read_games;
 use super::page::{GameData, page};
 use crate::inference::{Backend, Precision, Worker};
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
-use crate::weights::{Weights, replace_file};
 
 /// Looks at games move by move and writes one page that needs nothing else: a board to click through, the win probability,
 /// the moves that gave it away, the game's path through the space.
@@ -50,13 +50,13 @@ impl ReportCommand {
         let kind = self.planner;
         let settings = PlannerSettings::default();
         let embedded = settings.embedded(kind);
-        let weights = Arc::new(Weights::read_or_embedded(self.weights.as_deref(), embedded)?);
+        let weights = Arc::new(embedded.or_read(self.weights.as_deref())?);
         let (device, dtype) =
             Backend::Auto.open(Precision::Auto, &weights.metadata.architecture, notice)?;
         let worker = Worker::start(weights.clone(), &device, dtype, Box::new(notice))?;
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
         let mut planner = settings.build(kind, &worker, resources, None)?;
-        let mut encoder = weights.encoder(&device, dtype)?;
+        let mut encoder = crate::encoder::build(&weights, &device, dtype)?;
         let time = TimeLimit { soft: self.engine_time, hard: self.engine_time };
         let mut analyst = Analyst {
             planner: &mut *planner,

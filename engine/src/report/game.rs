@@ -9,9 +9,9 @@ use anyhow::{Context, Result, anyhow, ensure};
 use cozy_chess::Move;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 
-use crate::position::{Position, castles_as_in_chess960};
-use crate::san::parse_move;
-use crate::text::shortened;
+use azimuth_chess::position::{Position, castles_as_in_chess960};
+use azimuth_chess::san::parse_move;
+use azimuth_chess::text::shortened;
 
 /// Half-moves of the longest game that is read.
 const LONGEST_GAME: usize = 2_000;

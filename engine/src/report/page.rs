@@ -2,15 +2,15 @@
 
 use anyhow::Result;
 use askama::Template;
+use azimuth_chess::san::{san_of_line, san_of_move};
+use azimuth_network::axis::Axis;
 use cozy_chess::Color;
 use serde::Serialize;
 
 use super::analysis::{Arrival, Judgement, Stop};
 use super::game::{Game, GameMove};
 use super::path::path;
-use crate::axis::Axis;
 use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
-use crate::san::{san_of_line, san_of_move};
 use crate::search::Value;
 
 /// Moves of a line that are shown.

@@ -1,8 +1,9 @@
 //! A game's path through the space, in two dimensions (paper, Figure 3): along the axis, and along the direction off it
 //! in which the game's positions differ most.
 
+use azimuth_network::axis::Axis;
+
 use super::analysis::Stop;
-use crate::axis::Axis;
 
 /// Steps of the power iteration, which needs no more for a picture.
 const STEPS: usize = 100;

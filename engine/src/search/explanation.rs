@@ -2,13 +2,13 @@
 //! came back, for the root and the replies.
 
 use anyhow::Result;
+use azimuth_chess::position::{Position, legal_moves};
 use cozy_chess::Move;
 
 use super::bound::Bound;
 use super::static_value::static_value;
 use super::value::Value;
 use crate::inference::Evaluator;
-use crate::position::{Position, legal_moves};
 
 /// The root of a search and what became of its moves, the best first.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use crate::position::repetition_key;
+use azimuth_chess::position::repetition_key;
 
 /// How much worse.
 #[derive(Clone, Copy, Debug, PartialEq)]

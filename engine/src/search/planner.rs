@@ -1,12 +1,12 @@
 //! What every planner does: a position and limits in, a move out, with reports on the way.
 
 use anyhow::Result;
+use azimuth_chess::position::Position;
 
 use super::control::Control;
 use super::explanation::Explanation;
 use super::report::Report;
 use super::value::Value;
-use crate::position::Position;
 
 /// What every planner may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

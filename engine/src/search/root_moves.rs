@@ -1,11 +1,11 @@
 //! The root moves that a search chooses from, and its lines as they are reported: the same for every planner.
 
+use azimuth_chess::position::{Position, legal_moves};
 use cozy_chess::Move;
 
 use super::control::Limits;
 use super::report::Report;
 use super::tablebase::{RankedMoves, Tablebases};
-use crate::position::{Position, legal_moves};
 
 /// The root's moves: those that `go` asked for, and of these the best ones where the tables know them.
 pub struct RootMoves {

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::beam::{BeamSettings, BeamVerify};
 use super::selective::SelectiveSettings;
-use crate::weights::Embedded;
+use crate::embedded_weights::Embedded;
 
 /// The planners by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

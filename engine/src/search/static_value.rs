@@ -1,11 +1,11 @@
 //! The static evaluation: what a position is worth without a search.
 
 use anyhow::Result;
+use azimuth_chess::position::Position;
 
 use super::terminal;
 use super::value::Value;
 use crate::inference::Evaluator;
-use crate::position::Position;
 
 /// The static evaluation of a position `ply` plies from the root, exact where the game is over.
 pub(super) fn static_value(

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::sync::Once;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::position::Position;
+use azimuth_chess::text::shortened;
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
 use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
@@ -11,8 +13,6 @@ use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
 use super::terminal;
 use super::value::Value;
 use crate::inference::Notice;
-use crate::position::Position;
-use crate::text::shortened;
 
 /// Ranks of moves: wins that the 50-move rule does not undo, and those it does, lie this far from
 /// the draws. No distance to zeroing is longer.
@@ -220,8 +220,9 @@ mod tests {
     use std::path::Path;
     use std::sync::{Arc, Mutex};
 
+    use azimuth_chess::position::legal_moves;
+
     use super::*;
-    use crate::position::legal_moves;
 
     const TABLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/syzygy");
 

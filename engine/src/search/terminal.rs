@@ -1,9 +1,9 @@
 //! Terminal positions, where the game is over or drawn: exact, never the encoder's guess.
 
+use azimuth_chess::position::{insufficient_material, repetition_key};
 use cozy_chess::Board;
 
 use super::value::Value;
-use crate::position::{insufficient_material, repetition_key};
 
 /// The value of a finished game: mate, stalemate, the 50-move rule, insufficient material, or a
 /// repetition. A position seen since the root counts as drawn when it comes again, an earlier one

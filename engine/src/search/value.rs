@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Neg;
 
-use crate::axis::{centipawns_of_win_probability, wdl_of_win_probability};
+use azimuth_chess::win_probability::{centipawns_of_win_probability, wdl_of_win_probability};
 
 /// Distance of mates from all other values.
 const MATE: f32 = 4.0;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
+use azimuth_chess::position::Position;
 
 use super::bench::{BENCH_RESOURCES, BenchPlanners, bench};
 use super::display;
@@ -12,14 +14,12 @@ use super::options::Options;
 use super::output::Output;
 use super::program::Program;
 use super::workers::Workers;
-use crate::bench_positions::BENCH_POSITIONS;
+use crate::embedded_weights::Embedded;
 use crate::inference::Worker;
-use crate::position::Position;
 use crate::search::{
     Beam, BeamSettings, BeamVerify, Control, Explanation, Handicap, Limits, Planner, PlannerKind,
     PlannerSettings, Resources, Tablebases, TimeLimit,
 };
-use crate::weights::Embedded;
 
 /// Time that the first `isready` spends on searches.
 const WARM_UP: Duration = Duration::from_millis(50);

@@ -4,9 +4,9 @@
 use std::fmt::{Display, Formatter};
 
 use anyhow::Result;
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
+use azimuth_chess::position::Position;
 
-use crate::bench_positions::BENCH_POSITIONS;
-use crate::position::Position;
 use crate::search::{BeamSettings, Control, Limits, Planner, Resources};
 
 /// What each planner has to itself.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 
-use crate::text::shortened;
+use azimuth_chess::text::shortened;
 
 /// A line from the GUI.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! What is printed for people: the board, and scores without a search.
 
 use anyhow::Result;
+use azimuth_chess::position::{Position, repetition_key, uci_move};
+use azimuth_chess::win_probability::centipawns_of_win_probability;
 use cozy_chess::{Board, Color, File, Move, Rank, Square};
 
-use crate::axis::centipawns_of_win_probability;
-use crate::position::{Position, repetition_key, uci_move};
 use crate::search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
 
 /// The board, its FEN and its key, as Stockfish's `d` lays them out.

@@ -1,6 +1,7 @@
 //! A session's state, and what each command does to it. A command that fails changes nothing.
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::position::Position;
 
 use super::command::{Command, Go};
 use super::output::Output;
@@ -8,7 +9,6 @@ use super::program::Program;
 use super::running_search::{Answer, RunningSearch, any_move};
 use super::session_options::SessionOptions;
 use super::{display, time_management};
-use crate::position::Position;
 use crate::search::{Limits, Signal, Value};
 
 /// What the commands act on.

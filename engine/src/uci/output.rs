@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::text::shortened;
+use azimuth_chess::text::shortened;
 
 /// Characters of an `info string` line: enough for a long path and a FEN.
 const TEXT_LIMIT: usize = 600;

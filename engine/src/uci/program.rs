@@ -1,8 +1,8 @@
 //! What stands behind the protocol: a program with options of its own that has planners.
 
 use anyhow::Result;
+use azimuth_chess::position::Position;
 
-use crate::position::Position;
 use crate::search::{Explanation, Limits, Planner};
 
 /// A program that speaks UCI by [`super::engine::Engine`]. What fails changes nothing.

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
+use azimuth_chess::position::{Position, legal_moves, uci_move};
 use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
-use crate::position::{Position, legal_moves, uci_move};
 use crate::search::{Control, Limits, Planner, Report, Signal};
 
 /// A search that has begun.

@@ -1,12 +1,12 @@
 //! A program that is one planner, and has no options of its own.
 
 use anyhow::{Result, bail};
+use azimuth_chess::position::Position;
 
 use super::bench::bench_planner;
 use super::command::quoted;
 use super::display;
 use super::program::Program;
-use crate::position::Position;
 use crate::search::{Explanation, Limits, Planner};
 
 /// Builds the planner, at first and where a failed search has lost it.

@@ -8,8 +8,8 @@ use anyhow::Result;
 
 use super::options::Model;
 use super::output::Output;
+use crate::embedded_weights::Embedded;
 use crate::inference::Worker;
-use crate::weights::{Embedded, Weights};
 
 /// One worker for each of the embedded weights, or one for all where a weights file is named.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Workers {
 }
 
 fn load(model: &Model, which: Embedded, output: &Output) -> Result<Worker> {
-    let weights = Weights::read_or_embedded(model.weights.as_deref(), which)?;
+    let weights = which.or_read(model.weights.as_deref())?;
     let architecture = &weights.metadata.architecture;
     let (device, dtype) =
         model.backend.open(model.precision, architecture, |text| output.inform(text))?;

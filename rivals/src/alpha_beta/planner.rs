@@ -1,10 +1,10 @@
 //! Alpha-beta as a planner: one iteration after another, each a ply deeper, until a limit comes.
 
 use anyhow::{Context, Result};
-use azimuth::position::Position;
 use azimuth::search::{
     Control, Deepening, Planner, Report, RootMoves, Value, deepen, terminal_value,
 };
+use azimuth_chess::position::Position;
 use cozy_chess::{Board, Move};
 
 use super::judge::Judge;

@@ -1,8 +1,8 @@
 //! The recursion.
 
 use anyhow::Result;
-use azimuth::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth::search::{Control, terminal_value};
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use cozy_chess::{Board, Color, Move};
 
 use super::judge::Judge;

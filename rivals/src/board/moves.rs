@@ -56,7 +56,7 @@ fn way(board: &Board, mv: Move) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::position::{legal_moves, uci_move};
+    use azimuth_chess::position::{legal_moves, uci_move};
     use cozy_chess::{Color, File, Rank};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;

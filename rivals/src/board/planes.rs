@@ -13,7 +13,7 @@
 //!
 //! The document names plane 14 after Black's long castling, as it does plane 16; White's is what is missing.
 
-use azimuth::tokens::legal_en_passant;
+use azimuth_chess::tokens::legal_en_passant;
 use candle_core::{Device, Result, Tensor};
 use cozy_chess::{Board, Color, Piece, Square};
 
@@ -61,7 +61,7 @@ fn write(board: &Board, values: &mut [f32]) {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::position::Position;
+    use azimuth_chess::position::Position;
 
     use super::*;
 

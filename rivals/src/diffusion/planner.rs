@@ -3,8 +3,8 @@
 //! that begins with the position, so that a position is always answered in the same way.
 
 use anyhow::Result;
-use azimuth::position::Position;
 use azimuth::search::{Planner, Value};
+use azimuth_chess::position::Position;
 use candle_core::{D, Device, Tensor};
 use cozy_chess::Move;
 use rand::{Rng, RngExt, SeedableRng};

@@ -1,7 +1,7 @@
 //! State, best action, next state, its best action and so on, as they follow one another in the data, and as tokens.
 
-use azimuth::position::board_after;
-use azimuth::tokens::{LEN, tokenize};
+use azimuth_chess::position::board_after;
+use azimuth_chess::tokens::{LEN, tokenize};
 use cozy_chess::Board;
 
 use crate::board::{MOVES, move_index};

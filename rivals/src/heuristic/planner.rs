@@ -1,8 +1,8 @@
 //! How it plays.
 
 use anyhow::Result;
-use azimuth::axis::win_probability_of_centipawns;
 use azimuth::search::Planner;
+use azimuth_chess::win_probability::win_probability_of_centipawns;
 use cozy_chess::{Board, Move};
 
 use super::evaluation::evaluate;

@@ -8,7 +8,7 @@ pub use planner::MonteCarlo;
 pub use tree::Tree;
 
 use anyhow::Result;
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 
 /// What a network says of positions that are not over.
 pub trait PolicyValue: Send {

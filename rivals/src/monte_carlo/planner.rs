@@ -1,8 +1,8 @@
 //! The search as a planner: simulations until a limit comes, then the move with most visits.
 
 use anyhow::{Context, Result};
-use azimuth::position::Position;
 use azimuth::search::{Control, Planner, Report, RootMoves, Value, terminal_value};
+use azimuth_chess::position::Position;
 
 use super::PolicyValue;
 use super::tree::Tree;

@@ -1,8 +1,8 @@
 //! The tree, and the four phases of a simulation: selection, expansion, evaluation (by the caller's network), and the way
 //! back.
 
-use azimuth::position::Position;
 use azimuth::search::{Value, terminal_value};
+use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
 use super::Assessment;
@@ -158,7 +158,7 @@ mod tests {
 
     /// The same value for every position, even chances for the moves.
     fn assess(position: &Position, value: f32) -> Assessment {
-        let moves = azimuth::position::legal_moves(position.board());
+        let moves = azimuth_chess::position::legal_moves(position.board());
         let even = 1.0 / moves.len() as f32;
         Assessment { policy: moves.into_iter().map(|mv| (mv, even)).collect(), value }
     }
@@ -167,7 +167,7 @@ mod tests {
     fn visits_and_signs_on_a_tree_worked_out_by_hand() -> anyhow::Result<()> {
         // White has two moves of its king, one of which ends the game.
         let root = Position::from_fen("7k/8/8/8/8/8/p7/K7 w - - 0 1")?;
-        let moves = azimuth::position::legal_moves(root.board());
+        let moves = azimuth_chess::position::legal_moves(root.board());
         assert_eq!(moves.len(), 2, "Kxa2 and Kb2");
         let taken = moves.iter().position(|mv| mv.to == cozy_chess::Square::A2).expect("Kxa2");
         let other = 1 - taken;

@@ -1,6 +1,7 @@
 //! Attention by the engine's own operation, which is made for CPUs, with its gradient.
 
-use azimuth::encoder::fused::{self, DropoutMask};
+use azimuth_network::fused;
+use azimuth_network::fused::DropoutMask;
 use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
 
 use super::values::values;

@@ -57,7 +57,7 @@ fn fresh(board: &Board, side: Color, network: &QuantisedNnue) -> Vec<i16> {
 #[cfg(test)]
 mod tests {
     use anyhow::Result;
-    use azimuth::position::{board_after, legal_moves};
+    use azimuth_chess::position::{board_after, legal_moves};
     use candle_core::{DType, Device};
     use candle_nn::{VarBuilder, VarMap, ops::sigmoid};
     use rand::{RngExt, SeedableRng};

@@ -1,8 +1,8 @@
 //! How it plays: the most probable legal move, and none deeper.
 
 use anyhow::Result;
-use azimuth::position::Position;
 use azimuth::search::{Planner, Value};
+use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
 use super::model::PolicyNetwork;

@@ -90,7 +90,7 @@ impl QNetwork {
     /// The values of all legal moves of each board that is not over.
     pub fn legal_values(&self, boards: &[&Board]) -> Result<Vec<Vec<(Move, f32)>>> {
         let legal: Vec<Vec<Move>> =
-            boards.iter().map(|board| azimuth::position::legal_moves(board)).collect();
+            boards.iter().map(|board| azimuth_chess::position::legal_moves(board)).collect();
         let all = legal.iter().enumerate();
         let all: Vec<_> =
             all.flat_map(|(place, moves)| moves.iter().map(move |&mv| (place, mv))).collect();

@@ -1,8 +1,8 @@
 //! How it plays: the legal move of most value, and none deeper.
 
 use anyhow::{Context, Result};
-use azimuth::position::Position;
 use azimuth::search::{Planner, Value};
+use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
 use super::model::{QNetwork, largest};

@@ -1,7 +1,7 @@
 //! What a move is rewarded with (the document's section 3d): material, the centre, the king's safety, mobility and
 //! repetition, in parts of a won game. The document names the terms and not their weights.
 
-use azimuth::position::{Position, board_after, repetition_key};
+use azimuth_chess::position::{Position, board_after, repetition_key};
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square, get_king_moves};
 
 /// A pawn, knight, bishop, rook, queen, king.

@@ -1,8 +1,8 @@
 //! Games against itself by epsilon-greedy moves, and what is remembered of them.
 
 use anyhow::Result;
-use azimuth::position::{Position, board_after};
 use azimuth::search::{Value, terminal_value};
+use azimuth_chess::position::{Position, board_after};
 use cozy_chess::{Board, Color, File, Move, Square};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use serde_json::{Value, json};
 
 use super::checkpoint::Reached;

@@ -1,7 +1,7 @@
 //! The network.
 
 use anyhow::Result;
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use candle_core::{Module, Tensor};
 use candle_nn::{VarBuilder, ops::softmax};
 use cozy_chess::{Board, Color};
@@ -44,7 +44,7 @@ impl PolicyValue for &TwoHeadNetwork {
         let mut found = Vec::with_capacity(positions.len());
         for (place, (position, of_white)) in positions.iter().zip(values).enumerate() {
             let board = position.board();
-            let moves = azimuth::position::legal_moves(board);
+            let moves = azimuth_chess::position::legal_moves(board);
             let numbers = moves.iter().map(|&mv| move_index(board, mv) as u32).collect();
             let numbers = Tensor::from_vec(numbers, moves.len(), logits.device())?;
             let of_legal = logits.get(place)?.index_select(&numbers, 0)?;

@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use anyhow::Result;
-use azimuth::position::Position;
 use azimuth::search::{Value, terminal_value};
+use azimuth_chess::position::Position;
 use cozy_chess::{Board, Color, Move};
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;
@@ -107,7 +107,7 @@ impl RunningGame {
     fn new(starts: &[Study], rng: &mut impl Rng) -> Result<Self> {
         loop {
             let board = &starts[rng.random_range(0..starts.len())].board;
-            let position = Position::from_fen(&azimuth::position::fen_of(board))?;
+            let position = Position::from_fen(&azimuth_chess::position::fen_of(board))?;
             if terminal_value(position.board(), 0, &[]).is_none() {
                 return Ok(Self { position, so_far: Vec::new() });
             }

@@ -70,9 +70,9 @@ impl Batches {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::encoder::transformer::TransformerConfig;
-    use azimuth::encoder::{Architecture, Inputs};
-    use azimuth::position::legal_moves;
+    use azimuth_chess::position::legal_moves;
+    use azimuth_network::transformer::TransformerConfig;
+    use azimuth_network::{Architecture, Inputs};
     use cozy_chess::Board;
 
     use super::super::datasets::Datasets;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use anyhow::{Context, Result};
-use azimuth::encoder::Perspective;
+use azimuth_network::Perspective;
 use cozy_chess::Color;
 use memmap2::MmapMut;
 

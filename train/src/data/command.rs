@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::fen_of;
+use azimuth_chess::position::fen_of;
 use clap::Args;
 
 use super::export::{export, is_export};

@@ -102,7 +102,7 @@ impl Datasets {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::position::legal_moves;
+    use azimuth_chess::position::legal_moves;
     use cozy_chess::Board;
 
     use super::super::family::{Family, Labels};

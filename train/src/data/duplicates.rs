@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use azimuth::position::repetition_key;
+use azimuth_chess::position::repetition_key;
 use cozy_chess::Board;
 
 /// Zobrist hashes are evenly spread already.

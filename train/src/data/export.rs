@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth::position::{board_after, fen_of};
+use azimuth_chess::position::{board_after, fen_of};
 use cozy_chess::{Board, Color, Move, util::display_san_move};
 use indicatif::ProgressBar;
 

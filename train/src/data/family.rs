@@ -1,7 +1,7 @@
 //! What every format of labelled positions comes down to: families within games.
 
 use anyhow::{Result, ensure};
-use azimuth::position::board_after;
+use azimuth_chess::position::board_after;
 use cozy_chess::{Board, Move};
 use sha2::{Digest, Sha256};
 

@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
-use azimuth::placement::Placement;
-use azimuth::position::legal_moves;
-use azimuth::see::StaticExchange;
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::legal_moves;
+use azimuth_chess::see::StaticExchange;
 use cozy_chess::{Board, Color};
 
 use super::label::Label;

@@ -1,7 +1,7 @@
 //! Packed positions as an encoder reads them.
 
 use anyhow::Result;
-use azimuth::encoder::{InputKind, Inputs};
+use azimuth_network::{InputKind, Inputs};
 
 use super::packed::PackedPosition;
 

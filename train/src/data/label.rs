@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use azimuth::axis::{centipawns_of_win_probability, win_probability_of_centipawns};
+use azimuth_chess::win_probability::{
+    centipawns_of_win_probability, win_probability_of_centipawns,
+};
 use cozy_chess::Color;
 
 /// Stored labels from here on, either sign, are forced mates.

@@ -1,8 +1,8 @@
 //! A labelled position in 32 bytes.
 
 use anyhow::{Result, anyhow, ensure};
-use azimuth::encoder::Perspective;
-use azimuth::placement::Placement;
+use azimuth_chess::placement::Placement;
+use azimuth_network::Perspective;
 use cozy_chess::{BitBoard, Board, BoardBuilder, Color, File, Piece, Rank, Square};
 
 use super::label::Label;

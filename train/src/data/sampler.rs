@@ -1,7 +1,7 @@
 //! Which positions a step sees. A batch depends on the seed and the step alone.
 
 use anyhow::Result;
-use azimuth::encoder::{Architecture, Inputs};
+use azimuth_network::{Architecture, Inputs};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::fen_of;
+use azimuth_chess::position::fen_of;
 use clap::Args;
 use npyz::WriterBuilder;
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
-use azimuth::encoder::{Inputs, Perspective};
-use azimuth::position::{Position, fen_of};
+use azimuth_chess::position::{Position, fen_of};
+use azimuth_network::{Inputs, Perspective};
 use clap::Args;
 use cozy_chess::Color;
 

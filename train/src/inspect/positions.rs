@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use azimuth::embedded_weights::Embedded;
 use azimuth::encoder::Encoder;
 use azimuth::inference::Backend;
-use azimuth::position::TYPICAL_MOVES;
-use azimuth::weights::{Embedded, Weights};
+use azimuth_chess::position::TYPICAL_MOVES;
+use azimuth_network::weights::Weights;
 use candle_core::DType;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -66,9 +67,9 @@ impl PositionsOptions {
     }
 
     fn space_of(&self, positions: Vec<PackedPosition>) -> Result<EmbeddedPositions> {
-        let weights = Weights::read_or_embedded(self.weights.as_deref(), Embedded::Beam)?;
+        let weights = Embedded::Beam.or_read(self.weights.as_deref())?;
         let device = self.device.device().context("--device")?;
-        let encoder = weights.encoder(&device, DType::F32)?;
+        let encoder = azimuth::encoder::build(&weights, &device, DType::F32)?;
         Ok(EmbeddedPositions { weights, encoder, positions })
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use azimuth::position::Position;
 use azimuth::search::Tablebases;
+use azimuth_chess::position::Position;
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 use rand::RngExt;
 use rand::seq::IndexedRandom;

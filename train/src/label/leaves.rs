@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use anyhow::{Context, Result};
 use azimuth::inference::Worker;
-use azimuth::position::{Position, board_after};
 use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
+use azimuth_chess::position::{Position, board_after};
 use cozy_chess::Board;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;

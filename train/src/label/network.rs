@@ -1,8 +1,8 @@
 //! Labels from a Stockfish network without a search: for positions in which nothing is to be won at once as near to a
 //! search's verdict as a shallow search is, and far cheaper.
 
-use azimuth::placement::Placement;
-use azimuth::position::{board_after, legal_moves};
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::{board_after, legal_moves};
 use azimuth_client::StockfishNetwork;
 use cozy_chess::{Board, Color};
 

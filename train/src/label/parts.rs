@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::embedded_weights::Embedded;
 use azimuth::inference::Worker;
 use azimuth::search::Tablebases;
-use azimuth::weights::{Embedded, Weights};
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -61,8 +61,7 @@ pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
         WalkKind::Beam | WalkKind::Engine => Scores::AllMoves,
     };
     let engines = Labeller::start_all(options, scores)?;
-    let weights =
-        Arc::new(Weights::read_or_embedded(options.weights.as_deref(), embedded(options.walk))?);
+    let weights = Arc::new(embedded(options.walk).or_read(options.weights.as_deref())?);
 
     let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
     let made_by = made_by(options, engines[0].name())?;

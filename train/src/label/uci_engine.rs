@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::{legal_moves, uci_move};
+use azimuth_chess::position::{legal_moves, uci_move};
 use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
 use cozy_chess::{Board, Color, Move};
 

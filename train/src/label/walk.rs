@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use azimuth::inference::{Evaluator, Worker};
-use azimuth::position::{Position, TYPICAL_MOVES, board_after, legal_moves};
+use azimuth_chess::position::{Position, TYPICAL_MOVES, board_after, legal_moves};
 use cozy_chess::{Board, Move};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};

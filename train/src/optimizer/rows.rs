@@ -7,9 +7,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
-use azimuth::encoder::sparse::embedding_bag::{GradientSink, RowGradients};
-use azimuth::encoder::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
-use azimuth::encoder::sparse::quantised::largest_playable_value;
+use azimuth::encoder::sparse::largest_playable_value;
+use azimuth_network::sparse::embedding_bag::{GradientSink, RowGradients};
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
 

@@ -4,9 +4,10 @@ use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::encoder::Architecture;
-use azimuth::encoder::parameters::ParameterSpec;
-use azimuth::weights::{Weights, replace_file};
+use azimuth_network::Architecture;
+use azimuth_network::parameters::ParameterSpec;
+use azimuth_network::replace_file::replace_file;
+use azimuth_network::weights::Weights;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -118,7 +119,7 @@ mod tests {
     #[test]
     fn what_is_written_is_let_in() -> Result<()> {
         let spec =
-            ParameterSpec::new("a", &[2, 3, 4], azimuth::encoder::parameters::Init::Constant(0.0));
+            ParameterSpec::new("a", &[2, 3, 4], azimuth_network::parameters::Init::Constant(0.0));
         check(&state_dict(&[spec])?)?;
         assert_eq!(strides(&[2, 3, 4]), [12, 4, 1]);
         Ok(())

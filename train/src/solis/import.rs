@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::axis::{Axis, Calibration, Direction};
-use azimuth::encoder::Architecture;
-use azimuth::encoder::parameters::Parameters;
-use azimuth::encoder::transformer::TransformerConfig;
 use azimuth::inference::Backend;
-use azimuth::weights::{Metadata, Weights};
+use azimuth_network::Architecture;
+use azimuth_network::axis::{Axis, Direction};
+use azimuth_network::calibration::Calibration;
+use azimuth_network::parameters::Parameters;
+use azimuth_network::transformer::TransformerConfig;
+use azimuth_network::weights::{Metadata, Weights};
 use candle_core::Tensor;
 use clap::Args;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 
 use super::place::Place;
 use crate::checkpoint::Checkpoint;

@@ -1,7 +1,8 @@
 //! A view's feature sum, kept from position to position: where few rows differ from those of the one
 //! before, as between siblings, only these are taken out and added.
 
-use super::features::FeatureSet;
+use azimuth_network::sparse::features::FeatureSet;
+
 use super::kernels::{Kernels, SLOTS, Slots, Sums};
 
 /// Marks a slot without a row.

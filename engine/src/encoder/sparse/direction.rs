@@ -4,13 +4,11 @@
 
 use multiversion::multiversion;
 
-use super::config::HIDDEN;
+use azimuth_network::normalize::SMALLEST_SQUARE;
+use azimuth_network::sparse::HIDDEN;
 
 /// Numbers that are summed side by side.
 const LANES: usize = 8;
-
-/// Keeps the length of an embedding from being zero.
-pub(super) const SMALLEST_SQUARE: f32 = 1e-12;
 
 /// One head's last layer along a direction.
 #[derive(Clone)]

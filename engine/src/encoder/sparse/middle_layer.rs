@@ -2,7 +2,7 @@
 
 use multiversion::multiversion;
 
-use super::config::HIDDEN;
+use azimuth_network::sparse::HIDDEN;
 
 /// A layer of as many inputs as outputs, in f32.
 #[derive(Clone)]

@@ -3,19 +3,21 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, ensure};
+use azimuth_network::axis::Axis;
+use azimuth_network::normalize::SMALLEST_SQUARE;
+use azimuth_network::parameters::Parameters;
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, Features};
+use azimuth_network::sparse::{HIDDEN, MAX_PIECES, SparseConfig};
+use azimuth_network::{InputKind, Inputs, Perspective};
 use cozy_chess::Color;
 use multiversion::multiversion;
 
 use super::accumulator::Accumulator;
-use super::config::{HIDDEN, MAX_PIECES, SparseConfig};
-use super::direction::{HeadAlong, SMALLEST_SQUARE};
-use super::features::{FeatureBatch, FeatureSet, Features};
+use super::direction::HeadAlong;
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
 use super::middle_layer::{MiddleLayer, by_input};
 use super::unit_order::{by_activity, reorder};
-use crate::axis::Axis;
-use crate::encoder::parameters::Parameters;
-use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective, Scores};
+use crate::encoder::{Attributes, Encoder, Scores};
 use crate::large_memory;
 
 pub use super::kernels::Kernels;

@@ -1,12 +1,12 @@
 //! The order of the units of the feature sums. Kernels skip groups of units that are all zero, so that those that are
 //! seldom active stand together: the sums then have a third fewer groups to multiply, and the products are the same.
 
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
 use cozy_chess::Board;
 
 use super::accumulator::Accumulator;
-use super::features::{FeatureBatch, FeatureSet};
 use super::kernels::{Kernels, Sums};
-use crate::bench_positions::BENCH_POSITIONS;
 
 /// The units, those first that are active in the fewest views of a sample of positions.
 pub(super) fn by_activity(kernels: Kernels, set: FeatureSet, sums: &Sums) -> Vec<usize> {

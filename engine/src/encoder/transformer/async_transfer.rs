@@ -11,9 +11,9 @@ use candle_core::cuda_backend::cudarc::driver::{CudaEvent, CudaStream, PinnedHos
 use candle_core::op::BackpropOp;
 use candle_core::{CudaDevice, CudaStorage, Result, Storage, Tensor, bail};
 
-use super::config::LENGTH;
-use super::network::sequences_of;
-use crate::tokens::Tokens;
+use azimuth_chess::tokens::Tokens;
+use azimuth_network::transformer::LENGTH;
+use azimuth_network::transformer::sequences_of;
 
 /// The way of batches to one device.
 pub struct AsyncTransfer {

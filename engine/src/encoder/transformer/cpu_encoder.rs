@@ -1,13 +1,14 @@
 //! A transformer that encodes batches on the CPU.
 
 use anyhow::Result;
+use azimuth_chess::tokens::Tokens;
+use azimuth_network::fused::Operations;
+use azimuth_network::parameters::Parameters;
+use azimuth_network::transformer::{Transformer, TransformerConfig, token_ids};
+use azimuth_network::{InputKind, Inputs, Perspective};
 use candle_core::{DType, Device};
 
-use super::{Transformer, TransformerConfig, token_ids};
-use crate::encoder::fused::Operations;
-use crate::encoder::parameters::Parameters;
-use crate::encoder::{Attributes, Encoder, InputKind, Inputs, Perspective};
-use crate::tokens::Tokens;
+use crate::encoder::{Attributes, Encoder};
 
 /// A transformer on the CPU, ready to encode.
 pub struct CpuTransformer {

@@ -3,6 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use azimuth_network::axis::Axis;
+use azimuth_network::fused::Operations;
+use azimuth_network::parameters::Parameters;
+use azimuth_network::transformer::{Transformer, TransformerConfig, token_ids};
+use azimuth_network::{InputKind, Inputs, Perspective};
 use candle_core::cuda_backend::CudaError;
 use candle_core::cuda_backend::cudarc::cublas::sys::cublasStatus_t;
 use candle_core::cuda_backend::cudarc::driver::sys::CUresult;
@@ -10,14 +15,7 @@ use candle_core::{DType, Device, Error, Tensor};
 
 use super::async_transfer::{AsyncTransfer, InFlight};
 use super::cpu_encoder::tokens_of;
-use super::{Transformer, TransformerConfig, token_ids};
-use crate::axis::Axis;
-use crate::encoder::fused::Operations;
-use crate::encoder::parameters::Parameters;
-use crate::encoder::{
-    Attributes, Encoder, InputKind, Inputs, OutOfMemory, PendingScores, Perspective, Scores,
-    without_backtrace,
-};
+use crate::encoder::{Attributes, Encoder, OutOfMemory, PendingScores, Scores, without_backtrace};
 
 /// A transformer on a GPU, ready to encode.
 pub struct GpuTransformer {

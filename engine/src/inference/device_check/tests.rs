@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use anyhow::bail;
+use azimuth_network::axis::Axis;
 
 use super::*;
-use crate::axis::Axis;
 use crate::encoder::{Attributes, Scores};
 
 /// What a device makes of a cosine, of which it knows the place in the batch.
@@ -56,7 +56,7 @@ fn outcome(
 ) -> Result<(Vec<String>, bool, f32)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors");
     let weights = Weights::read(&path)?;
-    let own = || weights.encoder(&candle_core::Device::Cpu, DType::F32);
+    let own = || crate::encoder::build(&weights, &candle_core::Device::Cpu, DType::F32);
     let said = Arc::new(Mutex::new(Vec::new()));
     let told = said.clone();
     let notice: Notice = Box::new(move |text| {

@@ -9,8 +9,8 @@ use cozy_chess::Board;
 use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
+use crate::embedded_weights::Embedded;
 use crate::encoder::{OutOfMemory, PendingScores, Scores};
-use crate::weights::Embedded;
 
 const MAXIMUM: usize = 40;
 
@@ -64,7 +64,7 @@ impl Encoder for Remote {
         self.encoder.encode(inputs)
     }
 
-    fn begin(&mut self, inputs: &Inputs, axis: &crate::axis::Axis) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs, axis: &azimuth_network::axis::Axis) -> Result<Scores> {
         if let Some(gate) = &self.gate {
             gate.recv()?;
         }
@@ -119,10 +119,10 @@ impl Setting {
     }
 
     fn with(failure: Failure, gate: Option<Receiver<()>>, on_cpu: bool) -> Result<Self> {
-        let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
+        let weights = Arc::new(Embedded::Beam.weights()?);
         let events = Arc::<Mutex<Vec<Event>>>::default();
         let notices = Arc::new(Mutex::new(Vec::new()));
-        let encoder = weights.encoder(&Device::Cpu, DType::F32)?;
+        let encoder = crate::encoder::build(&weights, &Device::Cpu, DType::F32)?;
         let remote = Remote { encoder, failure, events: events.clone(), batches: 0, gate };
         let said = notices.clone();
         let notice: Notice = Box::new(move |text| {
@@ -160,7 +160,7 @@ fn inputs(client: &Client, first: u32, count: u32) -> Inputs {
 }
 
 fn expected(weights: &Arc<Weights>, inputs: &Inputs) -> Result<Vec<f32>> {
-    let encoder = weights.encoder(&Device::Cpu, DType::F32)?;
+    let encoder = crate::encoder::build(weights, &Device::Cpu, DType::F32)?;
     Scorer { weights: weights.clone(), encoder }.score(inputs)
 }
 
@@ -243,9 +243,9 @@ fn what_waits_is_answered_in_one_batch() -> Result<()> {
 
 #[test]
 fn requests_of_other_searches_are_waited_for() -> Result<()> {
-    let weights = Arc::new(Weights::embedded(Embedded::Beam)?);
+    let weights = Arc::new(Embedded::Beam.weights()?);
     let events = Arc::<Mutex<Vec<Event>>>::default();
-    let encoder = weights.encoder(&Device::Cpu, DType::F32)?;
+    let encoder = crate::encoder::build(&weights, &Device::Cpu, DType::F32)?;
     let remote = Remote {
         encoder,
         failure: Failure::Nothing,
@@ -261,7 +261,7 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     // Longer than the test may take: it ends because both searches have asked.
     let batcher = batcher.with_max_wait(Duration::from_secs(3600));
     let attributes =
-        Weights::embedded(Embedded::Beam)?.encoder(&Device::Cpu, DType::F32)?.attributes();
+        crate::encoder::build(&Embedded::Beam.weights()?, &Device::Cpu, DType::F32)?.attributes();
     let mut clients = [(); 2].map(|()| Client {
         route: Route::Thread { requests: requests.clone(), _clients: clients.clone() },
         attributes,

@@ -8,14 +8,14 @@
 use std::ops::Range;
 
 use anyhow::Result;
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::{board_after, legal_moves, repetition_key};
+use azimuth_chess::see::StaticExchange;
 use cozy_chess::{Board, Move, Piece};
 
 use crate::inference::{Evaluator, Lookup};
-use crate::placement::Placement;
-use crate::position::{board_after, legal_moves, repetition_key};
 use crate::search::selective::{Part, SelectiveSettings, is_quiet};
 use crate::search::value::Value;
-use crate::see::StaticExchange;
 
 /// Plies of the longest line of captures and ways out of check. Who is to move after them stands pat, even in check.
 const MAX_PLIES: u32 = 8;

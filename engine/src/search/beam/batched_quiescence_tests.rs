@@ -2,15 +2,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
 use super::tests::remote;
 use super::{Beam, BeamMode, BeamSettings, BeamVerify};
-use crate::bench_positions::BENCH_POSITIONS;
+use crate::embedded_weights::Embedded;
 use crate::inference::{Evaluator, Worker};
-use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits};
 use crate::search::handicap::Handicap;
 use crate::search::planner::{Planner, Resources};
@@ -21,7 +23,6 @@ use crate::search::selective::{
 use crate::search::settings::PlannerSettings;
 use crate::search::terminal::terminal_value;
 use crate::search::value::Value;
-use crate::weights::{Embedded, Weights};
 
 /// Checks and mates by captures, promotions, captures en passant.
 const SHARP: [&str; 6] = [

@@ -4,6 +4,7 @@
 use std::sync::atomic::AtomicU64;
 
 use anyhow::Result;
+use azimuth_chess::position::{Position, legal_moves};
 use cozy_chess::Move;
 
 use super::batched_quiescence::Rules;
@@ -12,7 +13,6 @@ use super::settings::BeamSettings;
 use super::verified_moves::verified_moves;
 use super::verifier::Verifier;
 use crate::inference::Evaluator;
-use crate::position::{Position, legal_moves};
 use crate::search::control::{Control, Limits};
 use crate::search::explanation::{SearchedMove, SearchedTree, VerifiedMove};
 use crate::search::selective::{SearchTables, ShallowSearch};

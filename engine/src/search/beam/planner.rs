@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use anyhow::{Context, Result};
+use azimuth_chess::position::Position;
 use crossbeam_channel::unbounded;
 
 use super::batched_quiescence::Rules;
@@ -16,7 +17,6 @@ use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
 use super::verifier::Verifier;
 use crate::inference::{Evaluator, Worker};
-use crate::position::Position;
 use crate::search::control::{Control, Limits};
 use crate::search::explanation::{Explanation, LastSearch};
 use crate::search::iterative_deepening::deepen;

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
+use azimuth_chess::position::{Position, legal_moves, repetition_key};
 use cozy_chess::Move;
 
-use crate::position::{Position, legal_moves, repetition_key};
 use crate::search::value::Value;
 
 /// Positions in which the side to move mates by force: its move, and the plies until mate at most.

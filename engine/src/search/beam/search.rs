@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
+use azimuth_chess::position::{Position, TYPICAL_MOVES, board_after, legal_moves, repetition_key};
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::Rules;
@@ -14,7 +15,6 @@ use super::settings::{BeamMode, BeamSettings};
 use super::tree::{Candidate, ROOT, Tree};
 use super::verifier::{Child, Verifier};
 use crate::inference::{Evaluator, Lookup};
-use crate::position::{Position, TYPICAL_MOVES, board_after, legal_moves, repetition_key};
 use crate::search::bound::Bound;
 use crate::search::control::Control;
 use crate::search::explanation::{SearchedMove, record_searched};

@@ -1,21 +1,22 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_network::Inputs;
+use azimuth_network::axis::Axis;
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 
 use super::{Beam, BeamMode, BeamSettings};
-use crate::axis::Axis;
-use crate::encoder::{Attributes, Encoder, Inputs, Scores};
+use crate::embedded_weights::Embedded;
+use crate::encoder::{Attributes, Encoder, Scores};
 use crate::inference::{Evaluator, Worker};
-use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::settings::PlannerSettings;
 use crate::search::terminal;
 use crate::search::value::Value;
-use crate::weights::{Embedded, Weights};
 
 const FENS: [&str; 5] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -26,7 +27,7 @@ const FENS: [&str; 5] = [
 ];
 
 fn worker(which: Embedded) -> Result<Worker> {
-    let weights = Arc::new(Weights::embedded(which)?);
+    let weights = Arc::new(which.weights()?);
     Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
 }
 
@@ -119,8 +120,8 @@ impl Encoder for Remote {
 
 /// A worker with that encoder.
 pub(super) fn remote(which: Embedded) -> Result<Worker> {
-    let weights = Arc::new(Weights::embedded(which)?);
-    let encoder = Remote(weights.encoder(&Device::Cpu, DType::F32)?);
+    let weights = Arc::new(which.weights()?);
+    let encoder = Remote(crate::encoder::build(&weights, &Device::Cpu, DType::F32)?);
     Worker::with_encoder(weights, Box::new(encoder), true, Box::new(|_| ()))
 }
 

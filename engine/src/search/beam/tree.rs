@@ -1,9 +1,9 @@
 //! The tree of kept moves: which lines the beam follows and what each is worth.
 
+use azimuth_chess::position::{board_after, repetition_key};
 use cozy_chess::{Board, Move};
 
 use super::proven_mates::ProvenMates;
-use crate::position::{board_after, repetition_key};
 use crate::search::value::Value;
 
 /// Bytes that a tree reserves; they cost nothing until they are used. From this size on allocators map

@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::Result;
+use azimuth_chess::position::{board_after, legal_moves};
 use cozy_chess::Board;
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
 use super::search::{BeamSearch, Expansion};
 use super::tree::{Candidate, ROOT};
 use super::verifier::{Child, Parent, Verifier};
-use crate::position::{board_after, legal_moves};
 use crate::search::selective::{ANCESTORS, Ancestor};
 use crate::search::value::Value;
 

@@ -1,13 +1,15 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_chess::see::{StaticExchange, piece_value};
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Move, Piece};
 
 use super::{Beam, BeamSettings, BeamVerify};
+use crate::embedded_weights::Embedded;
 use crate::inference::{Evaluator, Worker};
-use crate::placement::Placement;
-use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
@@ -16,8 +18,6 @@ use crate::search::selective::{Part, Parts, SelectiveSettings};
 use crate::search::settings::PlannerSettings;
 use crate::search::terminal;
 use crate::search::value::Value;
-use crate::see::{StaticExchange, piece_value};
-use crate::weights::{Embedded, Weights};
 
 const FENS: [&str; 5] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -28,7 +28,7 @@ const FENS: [&str; 5] = [
 ];
 
 fn worker() -> Result<Worker> {
-    let weights = Arc::new(Weights::embedded(Embedded::Selective)?);
+    let weights = Arc::new(Embedded::Selective.weights()?);
     Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
 }
 

@@ -2,10 +2,10 @@
 //! a search to where the last search verified, with its tables.
 
 use anyhow::Result;
+use azimuth_chess::position::{Position, board_after, repetition_key};
 use cozy_chess::Move;
 
 use super::verifier::MOST_PLIES;
-use crate::position::{Position, board_after, repetition_key};
 use crate::search::explanation::VerifiedMove;
 use crate::search::selective::{INFINITE, ShallowSearch};
 use crate::search::tablebase::Tablebases;

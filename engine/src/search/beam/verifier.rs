@@ -9,13 +9,13 @@
 //! the worst that is kept so far, and again in a full one only where it is better.
 
 use anyhow::Result;
+use azimuth_chess::placement::Placement;
+use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Move};
 
 use super::tree::Candidate;
-use crate::placement::Placement;
 use crate::search::selective::{Ancestor, INFINITE, Score, ShallowSearch};
 use crate::search::value::Value;
-use crate::see::{StaticExchange, piece_value};
 
 /// Centipawns of a pawn, by which an exchange behind a capture moves the capture back in the order.
 const PAWN: Score = 100;

@@ -1,6 +1,10 @@
 //! The move loop, the moves of a node one after the other: principal variation search with late move reductions.
 
 use anyhow::Result;
+use azimuth_chess::check_squares::CheckSquares;
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::{board_after, has_non_pawn_material};
+use azimuth_chess::see::StaticExchange;
 use cozy_chess::{Board, Move};
 
 use super::candidate::CandidateMove;
@@ -10,12 +14,8 @@ use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_decisive, is_loss, mated_in, to_value};
 use super::singular::Singularity;
 use super::thread::{RootLine, SearchThread};
-use crate::check_squares::CheckSquares;
-use crate::placement::Placement;
-use crate::position::{board_after, has_non_pawn_material};
 use crate::search::bound::Bound;
 use crate::search::explanation::{SearchedMove, record_searched};
-use crate::see::StaticExchange;
 
 /// Moves that are remembered as failed.
 const MAX_FAILED_MOVES: usize = 32;

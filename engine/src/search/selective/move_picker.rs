@@ -1,11 +1,11 @@
 //! The move picker: the legal moves of a position, the most promising first. Most nodes end by the table's move or by a
 //! capture, so that moves are generated, and quiet ones scored, only when their turn comes.
 
+use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{BitBoard, Board, Move, Piece};
 
 use super::history::{History, QuietContext, QuietMove};
 use super::parameters::Parameters;
-use crate::see::{StaticExchange, piece_value};
 
 /// What a move is picked by, from the first to the last: the move of the transposition table, captures and
 /// promotions that lose nothing on their square, the killers, quiet moves, captures that lose.
@@ -228,10 +228,11 @@ pub(in crate::search) fn is_quiet(board: &Board, mv: Move) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use azimuth_chess::bench_positions::BENCH_POSITIONS;
+    use azimuth_chess::placement::Placement;
+    use azimuth_chess::position::{board_after, legal_moves};
+
     use super::*;
-    use crate::bench_positions::BENCH_POSITIONS;
-    use crate::placement::Placement;
-    use crate::position::{board_after, legal_moves};
 
     /// The bench positions and those after every move.
     fn boards() -> Vec<Board> {

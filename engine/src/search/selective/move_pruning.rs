@@ -1,11 +1,12 @@
 //! Pruning of single moves near the leaves: late move pruning, futility pruning, history pruning, SEE pruning.
 
+use azimuth_chess::see::StaticExchange;
+
 use super::candidate::CandidateMove;
 use super::node::{Node, NodeInfo};
 use super::parameters::{FUTILITY_MAX_DEPTH, LMR_ONE_PLY, PAWN_VALUE, SEE_PRUNING_MAX_DEPTH};
 use super::parts::Part;
 use super::thread::SearchThread;
-use crate::see::StaticExchange;
 
 impl SearchThread<'_> {
     /// Whether a move near the leaves is not worth a search.

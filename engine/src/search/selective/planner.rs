@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use anyhow::{Context, Result};
+use azimuth_chess::position::Position;
 use cozy_chess::Board;
 
 use super::iteration::{MainSearch, help};
@@ -14,7 +15,6 @@ use super::table_tree::TableTree;
 use super::tables::SearchTables;
 use super::thread::SearchThread;
 use crate::inference::{Evaluator, Worker};
-use crate::position::Position;
 use crate::search::control::Control;
 use crate::search::explanation::{Explanation, LastSearch};
 use crate::search::iterative_deepening::deepen;

@@ -2,6 +2,9 @@
 //! beyond beta in a search that is less deep, the whole search would almost surely reach beta.
 
 use anyhow::Result;
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::board_after;
+use azimuth_chess::see::StaticExchange;
 use cozy_chess::Board;
 
 use super::move_picker::{Kind, MovePicker};
@@ -11,10 +14,7 @@ use super::parts::Part;
 use super::score::{Score, is_decisive};
 use super::thread::SearchThread;
 use super::transposition_table::Entry;
-use crate::placement::Placement;
-use crate::position::board_after;
 use crate::search::bound::Bound;
-use crate::see::StaticExchange;
 
 impl SearchThread<'_> {
     /// The score of a node with a capture that reaches beta and a margin.

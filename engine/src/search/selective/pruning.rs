@@ -1,6 +1,7 @@
 //! Pruning of whole nodes, before their moves: reverse futility pruning, razoring, null move pruning, ProbCut.
 
 use anyhow::Result;
+use azimuth_chess::position::has_non_pawn_material;
 use cozy_chess::Board;
 
 use super::node::{Node, NodeInfo};
@@ -9,7 +10,6 @@ use super::parts::Part;
 use super::score::{Score, is_decisive};
 use super::thread::SearchThread;
 use super::transposition_table::Entry;
-use crate::position::has_non_pawn_material;
 use crate::search::bound::Bound;
 
 impl SearchThread<'_> {

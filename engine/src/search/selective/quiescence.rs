@@ -2,6 +2,9 @@
 //! score can be trusted.
 
 use anyhow::Result;
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::board_after;
+use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::Board;
 
 use super::move_picker::{Kind, MovePicker, ScoredMove};
@@ -12,10 +15,7 @@ use super::score::{DRAW, INFINITE, Score, is_loss, mated_in};
 use super::stack::MAX_PLY;
 use super::thread::SearchThread;
 use super::transposition_table::Entry;
-use crate::placement::Placement;
-use crate::position::board_after;
 use crate::search::bound::Bound;
-use crate::see::{StaticExchange, piece_value};
 
 impl SearchThread<'_> {
     /// The score of a position when only captures and promotions follow, any of which may be declined

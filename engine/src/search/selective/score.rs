@@ -1,7 +1,10 @@
 //! The scale of the selective search: whole centipawns of the calibrated win probability, for the side
 //! to move, with exact results beyond all estimates. A monotone map to [`Value`] and back.
 
-use crate::axis::{centipawns_of_win_probability, win_probability_of_centipawns};
+use azimuth_chess::win_probability::{
+    centipawns_of_win_probability, win_probability_of_centipawns,
+};
+
 use crate::search::value::Value;
 
 /// Centipawns, or beyond them an exact result.

@@ -1,11 +1,11 @@
 //! The tree of the last search, as far as the transposition table remembers it.
 
 use anyhow::Result;
+use azimuth_chess::position::{Position, board_after, legal_moves};
 
 use super::score::to_value;
 use super::transposition_table::TranspositionTable;
 use crate::inference::Evaluator;
-use crate::position::{Position, board_after, legal_moves};
 use crate::search::explanation::{SearchedMove, SearchedTree};
 
 pub(super) struct TableTree<'a> {

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use azimuth_chess::position::Position;
 
 use super::late_move_table::LateMoveTable;
 use super::settings::SelectiveSettings;
 use super::thread::{Shared, ThreadData};
 use super::transposition_table::TranspositionTable;
 use crate::inference::Evaluator;
-use crate::position::Position;
 use crate::search::tablebase::Tablebases;
 
 /// Tables of an alpha-beta search, for any number of threads.

@@ -2,20 +2,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
 use super::score::{self, Score, to_value};
 use super::{Part, Parts, Selective, SelectiveSettings};
+use crate::embedded_weights::Embedded;
 use crate::inference::{Evaluator, Worker};
-use crate::position::{Position, board_after, legal_moves, repetition_key};
 use crate::search::control::{Control, Limits, Signal, TimeLimit};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::terminal;
 use crate::search::value::Value;
-use crate::weights::{Embedded, Weights};
 
 const FENS: [&str; 6] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -27,7 +27,7 @@ const FENS: [&str; 6] = [
 ];
 
 fn worker() -> Result<Worker> {
-    let weights = Arc::new(Weights::embedded(Embedded::Selective)?);
+    let weights = Arc::new(Embedded::Selective.weights()?);
     Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
 }
 

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use anyhow::Result;
+use azimuth_chess::attacked_squares::attacked_squares;
+use azimuth_chess::position::{Position, repetition_key};
 use cozy_chess::{Board, Move};
 
 use super::correction::{CorrectionHistory, CorrectionPlaces, pawn_key};
@@ -17,9 +19,7 @@ use super::parts::{Part, Parts};
 use super::score::{Score, corrected, of_estimate};
 use super::stack::{MAX_PLY, StackEntry};
 use super::transposition_table::{Entry, TranspositionTable};
-use crate::attacked_squares::attacked_squares;
 use crate::inference::Evaluator;
-use crate::position::{Position, repetition_key};
 use crate::search::control::Control;
 use crate::search::explanation::SearchedMove;
 use crate::search::tablebase::Tablebases;

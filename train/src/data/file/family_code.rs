@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use anyhow::{Context, Result};
-use azimuth::position::board_after;
+use azimuth_chess::position::board_after;
 use cozy_chess::{Board, Color, Move};
 
 use crate::data::family::{Family, Labels};
@@ -20,7 +20,7 @@ const CHILD: usize = 3;
 
 /// The legal moves in the order in which they are numbered.
 fn numbered_moves(board: &Board) -> Vec<Move> {
-    let mut moves = azimuth::position::legal_moves(board);
+    let mut moves = azimuth_chess::position::legal_moves(board);
     let key = |mv: &Move| (mv.from as u8, mv.to as u8, mv.promotion.map_or(0, |p| p as u8 + 1));
     moves.sort_unstable_by_key(key);
     moves
@@ -161,7 +161,7 @@ mod tests {
 
     fn family(fen: &str) -> Family {
         let board: Board = fen.parse().expect("valid");
-        let moves = azimuth::position::legal_moves(&board).into_iter().rev().enumerate();
+        let moves = azimuth_chess::position::legal_moves(&board).into_iter().rev().enumerate();
         let label = |index: usize| Label::Centipawns(index as i32 * 10 - 50);
         let children = moves.map(|(index, mv)| (mv, label(index))).collect();
         Family { board, labels: Labels::Children(children) }

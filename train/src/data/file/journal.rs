@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use azimuth::weights::replace_file;
+use azimuth_network::replace_file::replace_file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

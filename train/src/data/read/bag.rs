@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use memmap2::Mmap;
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use sfbinpack::{ChunkReader, TrainingDataEntry, read_chunk_into};
 

@@ -2,7 +2,7 @@
 //! or `win_probability` (in [0, 1]); from White's view, or that of the side to move where it is said.
 
 use anyhow::{Context, Result, ensure};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use clap::ValueEnum;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 //! to a forced mate, both from the side to move's view (Portable Game Notation Specification, section 16.2).
 
 use anyhow::{Context, Result, bail};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 
 use super::position_lines::{Line, LineFormat};
 use crate::data::family::Family;

@@ -4,7 +4,7 @@
 //! The deepest evaluation labels the position; where it has several variations, their first moves label siblings.
 
 use anyhow::{Context, Result};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use cozy_chess::Move;
 use serde::Deserialize;
 

@@ -8,7 +8,7 @@ use std::io::BufRead;
 use std::ops::ControlFlow;
 
 use anyhow::{Context, Result, anyhow};
-use azimuth::position::Position;
+use azimuth_chess::position::Position;
 use cozy_chess::{BitBoard, Board, File, Move, Piece, Rank, Square};
 use pgn_reader::shakmaty::{CastlingSide, Role, san::San};
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};

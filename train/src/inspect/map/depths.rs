@@ -1,8 +1,8 @@
 //! How the score of a position moves with the depth of the search.
 
 use anyhow::Result;
-use azimuth::position::{Position, fen_of};
 use azimuth::search::{Control, Limits, Planner};
+use azimuth_chess::position::{Position, fen_of};
 use indicatif::ProgressBar;
 use plotters::prelude::RGBColor;
 

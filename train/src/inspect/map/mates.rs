@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use azimuth::encoder::{Inputs, Perspective};
+use azimuth::embedded_weights::Embedded;
 use azimuth::inference::Worker;
-use azimuth::position::{Position, fen_of};
 use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
-use azimuth::weights::{Embedded, Weights};
+use azimuth_chess::position::{Position, fen_of};
+use azimuth_network::{Inputs, Perspective};
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Color};
 use indicatif::ProgressBar;
@@ -114,7 +114,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
 
 /// The selective search as it ships, which proves mates.
 pub fn planner() -> Result<Selective> {
-    let weights = Arc::new(Weights::embedded(Embedded::Selective)?);
+    let weights = Arc::new(Embedded::Selective.weights()?);
     let worker =
         Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|text| eprintln!("{text}")))?;
     let resources = Resources { hash_mb: 64, threads: 1 };

@@ -101,7 +101,7 @@ impl MapOptions {
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.out.join(name);
-        azimuth::weights::replace_file(&path, text.as_bytes())?;
+        azimuth_network::replace_file::replace_file(&path, text.as_bytes())?;
         println!("{}", path.display());
         Ok(())
     }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use askama::Template;
 use azimuth::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
-use azimuth::position::fen_of;
+use azimuth_chess::position::fen_of;
 use serde::Serialize;
 
 use super::nearest::Nearest;

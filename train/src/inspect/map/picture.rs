@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use azimuth::encoder::Perspective;
+use azimuth_network::Perspective;
 
 use super::projection::Plane;
 use super::trajectories::Trajectory;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use azimuth::encoder::{Inputs, Perspective};
 use azimuth::report::{Game, read_games};
+use azimuth_network::{Inputs, Perspective};
 use cozy_chess::{Board, Color};
 
 use crate::inspect::positions::EmbeddedPositions;

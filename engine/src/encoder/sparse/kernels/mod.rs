@@ -12,7 +12,7 @@ mod portable;
 mod slots;
 mod sums;
 
-use super::config::HIDDEN;
+use azimuth_network::sparse::HIDDEN;
 pub(super) use slots::{SLOTS, Slots};
 use sums::Change;
 pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};

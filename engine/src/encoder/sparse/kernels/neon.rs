@@ -2,7 +2,8 @@
 
 use std::arch::aarch64::*;
 
-use super::super::config::HIDDEN;
+use azimuth_network::sparse::HIDDEN;
+
 use super::slots::{SLOTS, Slots};
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 

@@ -1,6 +1,7 @@
 //! The kernels in plain Rust: the reference that the others match bit for bit.
 
-use super::super::config::HIDDEN;
+use azimuth_network::sparse::HIDDEN;
+
 use super::slots::Slots;
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 

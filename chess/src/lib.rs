@@ -1,0 +1,14 @@
+//! Chess, as the engine, its networks and its trainer share it: positions and their moves, SAN,
+//! attacks, static exchange evaluation, the board in the form that networks read, and the win
+//! probability of a centipawn score. The rules are cozy-chess's.
+
+pub mod attacked_squares;
+pub mod bench_positions;
+pub mod check_squares;
+pub mod placement;
+pub mod position;
+pub mod san;
+pub mod see;
+pub mod text;
+pub mod tokens;
+pub mod win_probability;

@@ -1,0 +1,26 @@
+//! From weights to an encoder that plays.
+
+use anyhow::Result;
+use azimuth_network::Architecture;
+use azimuth_network::weights::Weights;
+use candle_core::{DType, Device};
+
+use super::interface::Encoder;
+use super::sparse::QuantisedEncoder;
+use super::transformer::CpuTransformer;
+#[cfg(feature = "cuda")]
+use super::transformer::GpuTransformer;
+
+/// The encoder of `weights` on `device`: the integer path for a sparse encoder on the CPU, candle
+/// otherwise. Fails where the parameters do not fit the integer path, or the device fails.
+pub fn build(weights: &Weights, device: &Device, dtype: DType) -> Result<Box<dyn Encoder>> {
+    let parameters = &weights.parameters;
+    Ok(match &weights.metadata.architecture {
+        Architecture::Sparse(config) => Box::new(QuantisedEncoder::new(config, parameters)?),
+        Architecture::Transformer(config) => match device {
+            #[cfg(feature = "cuda")]
+            Device::Cuda(_) => Box::new(GpuTransformer::new(config, parameters, device, dtype)?),
+            _ => Box::new(CpuTransformer::new(config, parameters, dtype)?),
+        },
+    })
+}

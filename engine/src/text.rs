@@ -1,9 +1,0 @@
-//! Text cut short, so that messages stay one readable line.
-
-/// At most `limit` characters of a text, so that a message stays one readable line.
-pub(crate) fn shortened(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}

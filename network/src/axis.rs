@@ -1,0 +1,81 @@
+//! The advantage axis: embeddings to cosines (paper, section 3.4).
+
+use anyhow::{Result, ensure};
+use serde::{Deserialize, Serialize};
+
+/// Which direction of the space a weights file plays by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// The paper's: mean of the positions where the encoder's side mates minus mean of those where
+    /// it is mated.
+    Mates,
+    /// A direction fitted to the win probability on the frozen embeddings.
+    Fitted,
+}
+
+/// The stored directions of a space, and the one that scores are read along.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Mean embedding of forced mates for White (or, in a space seen by the side to move, for it).
+    pub white_mean: Vec<f32>,
+    /// Mean embedding of forced mates for the other side.
+    pub black_mean: Vec<f32>,
+    /// The fitted direction, where there is one.
+    pub fitted: Option<Vec<f32>>,
+    direction: Direction,
+    unit: Vec<f32>,
+}
+
+impl Axis {
+    /// Reads along `direction`. Fails where the dimensions differ, a value is not finite or the
+    /// direction has no length.
+    pub fn new(
+        white_mean: Vec<f32>,
+        black_mean: Vec<f32>,
+        fitted: Option<Vec<f32>>,
+        direction: Direction,
+    ) -> Result<Self> {
+        ensure!(
+            white_mean.len() == black_mean.len(),
+            "axis.white_mean and axis.black_mean differ in length"
+        );
+        let along = match (direction, &fitted) {
+            (Direction::Mates, _) => {
+                white_mean.iter().zip(&black_mean).map(|(w, b)| w - b).collect()
+            }
+            (Direction::Fitted, Some(fitted)) => fitted.clone(),
+            (Direction::Fitted, None) => anyhow::bail!("axis.fitted is missing"),
+        };
+        ensure!(along.len() == white_mean.len(), "axis.fitted has the wrong length");
+        let length = along.iter().map(|value| value * value).sum::<f32>().sqrt();
+        ensure!(length.is_finite() && length > 0.0, "the axis has no length or is not finite");
+        let unit = along.iter().map(|value| value / length).collect();
+        Ok(Self { white_mean, black_mean, fitted, direction, unit })
+    }
+
+    /// Which direction scores are read along.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Dimension of the space.
+    pub fn dim(&self) -> usize {
+        self.unit.len()
+    }
+
+    /// The direction, of length 1.
+    pub fn unit(&self) -> &[f32] {
+        &self.unit
+    }
+
+    /// Cosine in [-1, 1] between a unit embedding and the direction.
+    pub fn cosine(&self, embedding: &[f32]) -> f32 {
+        self.unit.iter().zip(embedding).map(|(a, z)| a * z).sum()
+    }
+
+    /// Cosines of embeddings stored row by row.
+    pub fn cosines(&self, embeddings: &[f32]) -> Vec<f32> {
+        embeddings.chunks_exact(self.dim()).map(|embedding| self.cosine(embedding)).collect()
+    }
+}

@@ -1,0 +1,120 @@
+//! Positions as encoders read them, batch by batch.
+
+use azimuth_chess::placement::Placement;
+use azimuth_chess::tokens;
+use azimuth_chess::tokens::Tokens;
+use cozy_chess::Board;
+
+use super::sparse::features::{FeatureBatch, FeatureSet};
+
+/// What an encoder reads of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// The 77 ChessBench tokens.
+    Tokens,
+    /// The active features of a set.
+    Features(FeatureSet),
+}
+
+/// A batch of positions in the form that the encoder reads.
+#[derive(Clone, Debug)]
+pub enum Inputs {
+    /// For [`InputKind::Tokens`].
+    Tokens(Vec<Tokens>),
+    /// For [`InputKind::Features`].
+    Features(FeatureBatch),
+}
+
+impl Inputs {
+    /// An empty batch.
+    pub fn new(kind: InputKind) -> Self {
+        match kind {
+            InputKind::Tokens => Self::Tokens(Vec::new()),
+            InputKind::Features(set) => Self::Features(FeatureBatch::new(set)),
+        }
+    }
+
+    /// A batch of `boards`.
+    pub fn of<'a>(kind: InputKind, boards: impl IntoIterator<Item = &'a Board>) -> Self {
+        let mut inputs = Self::new(kind);
+        boards.into_iter().for_each(|board| inputs.push(board));
+        inputs
+    }
+
+    /// The features, where it is these.
+    pub fn features(&self) -> Option<&FeatureBatch> {
+        match self {
+            Self::Tokens(_) => None,
+            Self::Features(features) => Some(features),
+        }
+    }
+
+    /// Adds a position.
+    pub fn push(&mut self, board: &Board) {
+        match self {
+            Self::Tokens(tokens) => {
+                tokens.push(tokens::tokenize(board, board.halfmove_clock().into()));
+            }
+            Self::Features(features) => features.push(&Placement::of(board)),
+        }
+    }
+
+    /// Adds the positions of `other`, which is of the same kind.
+    pub fn append(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Tokens(all), Self::Tokens(more)) => all.extend_from_slice(more),
+            (Self::Features(all), Self::Features(more)) => all.extend(more, 0..more.len()),
+            _ => unreachable!("one encoder reads one kind of input"),
+        }
+    }
+
+    /// The batch in parts of at most `size` positions.
+    pub fn parts(&self, size: usize) -> Vec<Self> {
+        match self {
+            Self::Tokens(tokens) => {
+                tokens.chunks(size).map(|part| Self::Tokens(part.to_vec())).collect()
+            }
+            Self::Features(features) => (0..features.len())
+                .step_by(size)
+                .map(|first| {
+                    Self::Features(features.part(first..(first + size).min(features.len())))
+                })
+                .collect(),
+        }
+    }
+
+    /// Repeats the last position until there are `size`; an empty batch stays empty.
+    pub fn pad(&mut self, size: usize) {
+        let Some(missing) = size.checked_sub(self.len()).filter(|_| !self.is_empty()) else {
+            return;
+        };
+        match self {
+            Self::Tokens(tokens) => tokens.resize(size, tokens[tokens.len() - 1]),
+            Self::Features(features) => {
+                let last = features.part(features.len() - 1..features.len());
+                (0..missing).for_each(|_| features.extend(&last, 0..1));
+            }
+        }
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Tokens(tokens) => tokens.len(),
+            Self::Features(features) => features.len(),
+        }
+    }
+
+    /// Whether the batch holds no position.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        match self {
+            Self::Tokens(tokens) => tokens.clear(),
+            Self::Features(features) => features.clear(),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Networks that map chess positions to unit vectors, with their gradients, and the weights files
+//! that store them.
+//!
+//! [`Inputs`] are batches of positions. [`transformer`] and [`sparse`] are the two architectures,
+//! over candle tensors; [`fused`] has the operations that candle lacks, for the CPU and for CUDA.
+//! [`axis`] and [`calibration`] read an embedding as a win probability. [`weights`] reads and writes
+//! all of them as one file. The engine plays with its own integer version of the sparse network.
+
+mod architecture;
+pub mod axis;
+pub mod calibration;
+pub mod fused;
+mod inputs;
+pub mod normalize;
+pub mod parameters;
+pub mod replace_file;
+pub mod sparse;
+mod tensor_slices;
+pub mod transformer;
+pub mod weights;
+
+pub use architecture::{Architecture, Perspective};
+pub use inputs::{InputKind, Inputs};

@@ -1,0 +1,166 @@
+//! The active features of positions, many of them in one piece of memory.
+
+use azimuth_chess::placement::Placement;
+use azimuth_chess::see::StaticExchange;
+use cozy_chess::{BitBoard, Board, Color, Piece};
+
+use super::attacks::Attacks;
+use super::feature_set::{FeatureSet, States};
+use super::states::{ExchangeStates, attack_state};
+use super::threats::Threats;
+use super::view::View;
+
+/// The active rows of one position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features<'a> {
+    /// Rows seen by the side to move.
+    pub own: &'a [u16],
+    /// Rows seen by the other side, as many.
+    pub other: &'a [u16],
+    /// Pieces on the board.
+    pub pieces: usize,
+    /// Whose view comes first.
+    pub side_to_move: Color,
+}
+
+/// The active rows of many positions.
+#[derive(Clone, Debug)]
+pub struct FeatureBatch {
+    set: FeatureSet,
+    rows: Vec<u16>,
+    /// Where the rows of each position end, its pieces and its side to move.
+    ends: Vec<(u32, u8, Color)>,
+    /// The other side's rows while a position is added.
+    other: Vec<u16>,
+}
+
+impl FeatureBatch {
+    /// An empty batch of a set's features.
+    pub fn new(set: FeatureSet) -> Self {
+        Self { set, rows: Vec::new(), ends: Vec::new(), other: Vec::new() }
+    }
+
+    /// The features of `boards`, which are legal.
+    pub fn of<'a>(set: FeatureSet, boards: impl IntoIterator<Item = &'a Board>) -> Self {
+        let mut batch = Self::new(set);
+        boards.into_iter().for_each(|board| batch.push(&Placement::of(board)));
+        batch
+    }
+
+    /// The set that the features are of.
+    pub fn set(&self) -> FeatureSet {
+        self.set
+    }
+
+    /// Positions in the batch.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.ends.clear();
+    }
+
+    /// The features of every position in turn.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Features<'_>> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, pieces, side_to_move)| {
+            let rows = &self.rows[start..end as usize];
+            start = end as usize;
+            let (own, other) = rows.split_at(rows.len() / 2);
+            Features { own, other, pieces: pieces.into(), side_to_move }
+        })
+    }
+
+    /// Every active row of every position, in any order, repeated where it occurs again.
+    pub fn rows(&self) -> &[u16] {
+        &self.rows
+    }
+
+    /// Adds the positions `range` of `other`, which is of the same set.
+    pub fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
+        let end_of = |index: usize| index.checked_sub(1).map_or(0, |last| other.ends[last].0);
+        let (first, last) = (end_of(range.start), end_of(range.end));
+        let shift = self.rows.len() as u32;
+        self.rows.extend_from_slice(&other.rows[first as usize..last as usize]);
+        let ends = other.ends[range].iter();
+        let ends = ends.map(|&(end, pieces, side)| (end - first + shift, pieces, side));
+        self.ends.extend(ends);
+    }
+
+    /// Some of the positions.
+    pub fn part(&self, range: std::ops::Range<usize>) -> Self {
+        let mut part = Self::new(self.set);
+        part.extend(self, range);
+        part
+    }
+
+    /// Adds a legal position.
+    pub fn push(&mut self, placement: &Placement) {
+        let set = self.set;
+        let attacks = Attacks::of(placement);
+        let exchanges =
+            (set.states == States::Exchange || set.threats).then(|| StaticExchange::new(placement));
+        let pinned = exchanges.as_ref().map_or(BitBoard::EMPTY, |exchanges| exchanges.pinned);
+        let us = placement.side_to_move;
+        let views = [us, !us].map(|color| View::new(set, placement, color));
+        let mut threats = Threats::default();
+        self.other.clear();
+        for color in Color::ALL {
+            let states = ExchangeStates::new(placement, &attacks, pinned, color);
+            for piece in Piece::ALL {
+                for square in placement.pieces[piece as usize] & placement.colors[color as usize] {
+                    let attacked = attacks.by(!color).any.has(square);
+                    let gain = exchanges.as_ref().filter(|_| attacked);
+                    let gain = gain.and_then(|exchanges| exchanges.see_on(square, piece, color));
+                    let state = match set.states {
+                        States::PieceSquare => 0,
+                        States::Attack => attack_state(&attacks, piece, square, color),
+                        States::Exchange => states.of(piece, square, gain),
+                    };
+                    self.rows.push(views[0].piece(state, color, piece, square));
+                    self.other.push(views[1].piece(state, color, piece, square));
+                    if set.captures {
+                        let attacked = attacks.from[square as usize];
+                        self.push_captures(placement, &views, color, piece, attacked);
+                    }
+                    threats.add(!color, gain.unwrap_or(0));
+                }
+            }
+        }
+        if set.threats {
+            for (index, pair) in threats.pairs(placement, &attacks).into_iter().enumerate() {
+                self.rows.push(set.threat_row(index, 0, pair) as u16);
+                self.other.push(set.threat_row(index, 1, pair) as u16);
+            }
+        }
+        self.rows.extend_from_slice(&self.other);
+        let pieces = (placement.colors[0] | placement.colors[1]).len();
+        self.ends.push((self.rows.len() as u32, pieces as u8, us));
+    }
+
+    /// What a `piece` of `color` that attacks the squares `attacked` can capture.
+    fn push_captures(
+        &mut self,
+        placement: &Placement,
+        views: &[View; 2],
+        color: Color,
+        piece: Piece,
+        attacked: BitBoard,
+    ) {
+        let theirs = attacked & placement.colors[!color as usize];
+        for victim in Piece::ALL {
+            for square in theirs & placement.pieces[victim as usize] {
+                self.rows.push(views[0].capture(color, piece, victim, square));
+                self.other.push(views[1].capture(color, piece, victim, square));
+            }
+        }
+    }
+}

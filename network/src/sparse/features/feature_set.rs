@@ -1,0 +1,264 @@
+//! Which features an encoder was trained with, and where each stands in the table.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow, ensure};
+use cozy_chess::Piece;
+use serde::{Deserialize, Serialize};
+
+use super::threats::{PAIRS, STEPS};
+
+/// Own and their pieces times squares.
+pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;
+
+/// Own and their attackers times victims of the other side times the victims' squares.
+pub const CAPTURES: usize = 2 * Piece::NUM * Piece::NUM * 64;
+
+/// Rows are numbered in 16 bits, of which the last number stands for none.
+const MAX_ROWS: usize = u16::MAX as usize;
+
+/// A set of features. Its name lists its parts, as in `attack-states-8+captures`: what every piece on
+/// its square is told apart by, and what is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FeatureSet {
+    /// What attacks and defences say of a piece.
+    pub states: States,
+    /// How a side's king changes what that side sees.
+    pub king: KingView,
+    /// Whether every (attacker, victim, victim's square) is a feature of its own.
+    pub captures: bool,
+    /// Whether what threatens on the whole board are features: the best exchanges of both sides, the
+    /// two best of the side that is not to move, the safe checks of both.
+    pub threats: bool,
+}
+
+/// Every pair of threats as both sides see it.
+const THREATS: usize = PAIRS * 2 * STEPS * STEPS;
+
+/// What is told apart of a piece on its square.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum States {
+    /// Nothing.
+    PieceSquare,
+    /// Eight states of attackers and defenders.
+    Attack,
+    /// Sixteen, above all what captures on its square would win.
+    Exchange,
+}
+
+/// What a side's king does to the squares that this side sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KingView {
+    /// Nothing.
+    None,
+    /// Files are exchanged so that the own king is on the files a to d.
+    Mirror,
+    /// Mirrored, and every piece has rows of its own for four places of the king: first rank outside,
+    /// first rank inside, second rank, elsewhere.
+    Buckets,
+}
+
+const STATES: [(States, &str); 3] = [
+    (States::PieceSquare, "piece-square"),
+    (States::Attack, "attack-states-8"),
+    (States::Exchange, "exchange-states-16"),
+];
+
+const KINGS: [(KingView, &str); 3] = [
+    (KingView::None, ""),
+    (KingView::Mirror, "king-mirror"),
+    (KingView::Buckets, "king-buckets-4"),
+];
+
+const CAPTURES_NAME: &str = "captures";
+const THREATS_NAME: &str = "threats";
+
+impl FeatureSet {
+    /// Attack states alone.
+    pub const ATTACK_STATES: Self =
+        Self { states: States::Attack, king: KingView::None, captures: false, threats: false };
+
+    /// Threats that one side sees.
+    pub const THREATS_SEEN: i32 = PAIRS as i32;
+
+    /// Rows that one piece on one square has.
+    pub fn variants(self) -> usize {
+        self.buckets() * self.states()
+    }
+
+    fn states(self) -> usize {
+        match self.states {
+            States::PieceSquare => 1,
+            States::Attack => 8,
+            States::Exchange => 16,
+        }
+    }
+
+    fn buckets(self) -> usize {
+        match self.king {
+            KingView::None | KingView::Mirror => 1,
+            KingView::Buckets => 4,
+        }
+    }
+
+    /// The first row of a bucket's pieces: `state * 768 + piece-square` follow.
+    pub(super) fn first_piece(self, bucket: usize) -> usize {
+        bucket * self.states() * PIECE_SQUARES
+    }
+
+    /// The first row of the captures, after those of all pieces.
+    pub(super) fn first_capture(self) -> usize {
+        self.variants() * PIECE_SQUARES
+    }
+
+    /// The row of a pair of threats for the side to move (view 0) or the other, after those of all
+    /// captures.
+    pub(super) fn threat_row(self, index: usize, view: usize, pair: usize) -> usize {
+        self.first_threat() + (2 * index + view) * STEPS * STEPS + pair
+    }
+
+    /// Index of the first threat row; those before are pieces on squares.
+    pub fn first_threat(self) -> usize {
+        self.first_capture() + if self.captures { CAPTURES } else { 0 }
+    }
+
+    /// Rows of the embedding table.
+    pub fn rows(self) -> usize {
+        self.first_threat() + if self.threats { THREATS } else { 0 }
+    }
+
+    /// Where a threat stands among the places of a view that has at most one row in each: after the 64
+    /// squares.
+    pub fn slot_of_threat(threat: usize) -> usize {
+        64 + threat / (STEPS * STEPS)
+    }
+
+    /// The piece on its square that a row stands for; none for captures and threats.
+    pub fn piece_square(self, row: usize) -> Option<usize> {
+        (row < self.first_capture()).then_some(row % PIECE_SQUARES)
+    }
+
+    /// The row that stands for the same in the set that is `king-mirror` where this one is `king-buckets-4`.
+    pub fn row_without_buckets(self, row: usize) -> usize {
+        let bucket = self.states() * PIECE_SQUARES;
+        match row.checked_sub(self.first_capture()) {
+            None => row % bucket,
+            Some(other) => bucket + other,
+        }
+    }
+
+    /// Parts that rows share in training: one for each piece on its square, and where the king's place
+    /// tells rows apart, one for each state of it wherever the king is.
+    pub fn shared_rows(self) -> usize {
+        PIECE_SQUARES * (1 + self.shared_states())
+    }
+
+    /// Most parts that one row shares.
+    pub fn most_shared(self) -> usize {
+        1 + usize::from(self.shared_states() > 0)
+    }
+
+    /// The parts that a row shares; none for captures and threats.
+    pub fn shared(self, row: usize) -> impl Iterator<Item = usize> {
+        let parts = self.piece_square(row).map(|piece_square| {
+            let state = row / PIECE_SQUARES % self.states();
+            let state = (self.shared_states() > 0).then_some(1 + state);
+            [Some(0), state].map(|part| part.map(|part| part * PIECE_SQUARES + piece_square))
+        });
+        parts.into_iter().flatten().flatten()
+    }
+
+    fn shared_states(self) -> usize {
+        if self.buckets() > 1 { self.states() } else { 0 }
+    }
+}
+
+impl Default for FeatureSet {
+    fn default() -> Self {
+        Self::ATTACK_STATES
+    }
+}
+
+impl fmt::Display for FeatureSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let states = STATES.iter().find(|known| known.0 == self.states).map_or("", |known| known.1);
+        let king = KINGS.iter().find(|known| known.0 == self.king).map_or("", |known| known.1);
+        let captures = if self.captures { CAPTURES_NAME } else { "" };
+        let threats = if self.threats { THREATS_NAME } else { "" };
+        write!(f, "{states}")?;
+        [king, captures, threats]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .try_for_each(|part| write!(f, "+{part}"))
+    }
+}
+
+impl FromStr for FeatureSet {
+    type Err = anyhow::Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let mut parts = name.split('+');
+        let states = parts.next().unwrap_or_default();
+        let unknown = |part: &str| {
+            anyhow!(
+                "features '{name}': '{part}' is none of piece-square, attack-states-8, \
+                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, captures, threats"
+            )
+        };
+        let known = STATES.iter().find(|known| known.1 == states).ok_or_else(|| unknown(states))?;
+        let mut set =
+            Self { states: known.0, king: KingView::None, captures: false, threats: false };
+        for part in parts {
+            match KINGS.iter().find(|known| known.1 == part && !part.is_empty()) {
+                Some(king) => set.king = king.0,
+                None if part == CAPTURES_NAME => set.captures = true,
+                None if part == THREATS_NAME => set.threats = true,
+                None => return Err(unknown(part)),
+            }
+        }
+        ensure!(
+            set.rows() <= MAX_ROWS,
+            "features '{name}': {} rows, at most {MAX_ROWS}",
+            set.rows()
+        );
+        Ok(set)
+    }
+}
+
+impl TryFrom<String> for FeatureSet {
+    type Error = anyhow::Error;
+
+    fn try_from(name: String) -> Result<Self> {
+        name.parse()
+    }
+}
+
+impl From<FeatureSet> for String {
+    fn from(set: FeatureSet) -> Self {
+        set.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() -> Result<()> {
+        for name in [
+            "piece-square",
+            "attack-states-8",
+            "exchange-states-16+king-mirror+captures+threats",
+            "attack-states-8+king-buckets-4",
+        ] {
+            assert_eq!(name.parse::<FeatureSet>()?.to_string(), name);
+        }
+        assert_eq!(FeatureSet::default().rows(), 6144);
+        for name in ["", "attack-states-8+", "mirror", "attack-states-8+roles"] {
+            assert!(name.parse::<FeatureSet>().is_err(), "{name}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! The board as one side sees it, with its own first rank at the bottom.
+
+use azimuth_chess::placement::Placement;
+use cozy_chess::{Color, File, Piece, Rank, Square};
+
+use super::feature_set::{FeatureSet, KingView, PIECE_SQUARES};
+
+/// What one side sees.
+pub struct View {
+    color: Color,
+    /// Exchanges ranks, and files where the king's side asks for it.
+    flip: usize,
+    first_piece: usize,
+    first_capture: usize,
+}
+
+impl View {
+    /// The view of `color`.
+    pub fn new(set: FeatureSet, placement: &Placement, color: Color) -> Self {
+        let ranks = if color == Color::White { 0 } else { 56 };
+        let king = placement.king(color);
+        let files = if set.king != KingView::None && king.file() > File::D { 7 } else { 0 };
+        let bucket = match (set.king, king.rank().relative_to(color)) {
+            (KingView::None | KingView::Mirror, _) => 0,
+            (KingView::Buckets, Rank::First) => {
+                usize::from((File::C..=File::F).contains(&king.file()))
+            }
+            (KingView::Buckets, Rank::Second) => 2,
+            (KingView::Buckets, _) => 3,
+        };
+        Self {
+            color,
+            flip: ranks ^ files,
+            first_piece: set.first_piece(bucket),
+            first_capture: set.first_capture(),
+        }
+    }
+
+    /// The row of a piece in a state.
+    pub fn piece(&self, state: usize, color: Color, piece: Piece, square: Square) -> u16 {
+        let piece_square = self.kind(color, piece) * 64 + self.place(square);
+        (self.first_piece + state * PIECE_SQUARES + piece_square) as u16
+    }
+
+    /// The row of an attack by the `attacker` of `color` on the `victim` on `square`.
+    pub fn capture(&self, color: Color, attacker: Piece, victim: Piece, square: Square) -> u16 {
+        let pair = self.kind(color, attacker) * Piece::NUM + victim as usize;
+        (self.first_capture + pair * 64 + self.place(square)) as u16
+    }
+
+    /// Own kinds of pieces, then theirs.
+    fn kind(&self, color: Color, piece: Piece) -> usize {
+        usize::from(color != self.color) * Piece::NUM + piece as usize
+    }
+
+    fn place(&self, square: Square) -> usize {
+        square as usize ^ self.flip
+    }
+}

@@ -1,0 +1,186 @@
+//! The sparse encoder as a network: from features to the space, as training runs it.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use candle_core::{Module, Result as CandleResult, Tensor};
+use candle_nn::Linear;
+
+use super::config::{HIDDEN, SparseConfig, head};
+use super::device_sums::DeviceSums;
+use super::embedding_bag::{GradientSink, activated_bag};
+use super::features::FeatureBatch;
+use super::head_layers::{AllLayers, unit_embeddings};
+use crate::normalize::normalize;
+use crate::parameters::Parameters;
+
+/// The sparse encoder as a function of its parameters.
+pub struct SparseNetwork {
+    table: Tensor,
+    bias: Tensor,
+    hidden: Linear,
+    middle: Option<Linear>,
+    projection: Linear,
+    heads: usize,
+}
+
+impl SparseNetwork {
+    /// Builds the network over `parameters`; a change of a variable among them is seen at once.
+    pub fn new(config: &SparseConfig, parameters: &Parameters) -> Result<Self> {
+        Ok(Self {
+            table: parameters.get("features.weight")?,
+            bias: parameters.get("features.bias")?,
+            hidden: parameters.linear("hidden")?,
+            middle: match config.middle_layers {
+                0 => None,
+                _ => Some(parameters.linear("middle")?),
+            },
+            projection: parameters.linear("projection")?,
+            heads: config.heads,
+        })
+    }
+
+    /// Unit embeddings (batch x D) on the CPU; `sink` takes the table's gradient.
+    pub fn forward(
+        &self,
+        features: &Arc<FeatureBatch>,
+        sink: Option<&GradientSink>,
+    ) -> CandleResult<Tensor> {
+        let active = activated_bag(&self.table, &self.bias, features, sink)?;
+        unit_embeddings(&active, &self.layers(), self.heads_of(features))
+    }
+
+    /// Feature sums on a device, of the rows of `table` in place of the stored one.
+    pub fn device_sums(&self, features: &FeatureBatch, table: &Tensor) -> CandleResult<DeviceSums> {
+        DeviceSums::new(features, table, &self.bias.detach())
+    }
+
+    /// Unit embeddings (batch x D) on any device, given the activations of the feature sums (batch x 2H).
+    pub fn after_sums(
+        &self,
+        activations: &Tensor,
+        features: &FeatureBatch,
+    ) -> CandleResult<Tensor> {
+        self.composed(activations, &self.heads_of(features))
+    }
+
+    fn heads_of(&self, features: &FeatureBatch) -> Vec<usize> {
+        features.iter().map(|features| head(features.pieces, self.heads)).collect()
+    }
+
+    fn layers(&self) -> AllLayers<'_> {
+        AllLayers {
+            hidden: &self.hidden,
+            middle: self.middle.as_ref(),
+            projection: &self.projection,
+            heads: self.heads,
+        }
+    }
+
+    /// The layers after the sums, of candle's operations: every head is computed for every position, which on a
+    /// device costs less than to tell them apart, and all but one are then left out.
+    fn composed(&self, active: &Tensor, heads: &[usize]) -> CandleResult<Tensor> {
+        let mut chosen = vec![0f32; heads.len() * self.heads];
+        for (chosen, &head) in chosen.chunks_exact_mut(self.heads).zip(heads) {
+            chosen[head] = 1.0;
+        }
+        let chosen = Tensor::from_vec(chosen, (heads.len(), self.heads, 1), active.device())?;
+        let mut hidden = chosen_outputs(&self.hidden, active, &chosen)?.relu()?;
+        if let Some(middle) = &self.middle {
+            for number in 0..middle.weight().dim(0)? / (self.heads * HIDDEN) {
+                let layer = self.middle_layer(middle, number)?;
+                hidden = chosen_outputs(&layer, &hidden, &chosen)?.relu()?;
+            }
+        }
+        Ok(normalize(&chosen_outputs(&self.projection, &hidden, &chosen)?)?.1)
+    }
+
+    /// One of the middle layers, of all heads.
+    fn middle_layer(&self, all: &Linear, number: usize) -> CandleResult<Linear> {
+        let part = |tensor: &Tensor, width: usize| {
+            let count = tensor.dim(0)? / (self.heads * HIDDEN);
+            let by_head = tensor.reshape((self.heads, count, HIDDEN * width))?;
+            by_head.narrow(1, number, 1)?.reshape((self.heads * HIDDEN, width))
+        };
+        let bias = all.bias().map(|bias| part(bias, 1)?.flatten_all()).transpose()?;
+        Ok(Linear::new(part(all.weight(), HIDDEN)?, bias))
+    }
+}
+
+/// What a layer of all heads makes of each input with its own head, the one that is 1 in `chosen` (batch x heads x 1).
+fn chosen_outputs(layer: &Linear, input: &Tensor, chosen: &Tensor) -> CandleResult<Tensor> {
+    let (batch, heads, _) = chosen.dims3()?;
+    let all = layer.forward(input)?;
+    let outputs = all.dim(1)? / heads;
+    all.reshape((batch, heads, outputs))?.broadcast_mul(chosen)?.sum(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{DType, Device, Var};
+
+    use super::*;
+
+    #[test]
+    fn the_fused_layers_are_those_composed_and_so_are_their_gradients() -> Result<()> {
+        for middle in [0, 2] {
+            compare(middle)?;
+        }
+        Ok(())
+    }
+
+    fn compare(middle: usize) -> Result<()> {
+        let (inputs, dim, count) = (256, 16, 3);
+        let device = Device::Cpu;
+        let variable = |shape: &[usize]| Var::randn(0f32, 0.3, shape, &device);
+        let active = variable(&[7, inputs])?;
+        let layers = [
+            variable(&[count * HIDDEN, inputs])?,
+            variable(&[count * HIDDEN])?,
+            variable(&[count * dim, HIDDEN])?,
+            variable(&[count * dim])?,
+            variable(&[count * middle * HIDDEN, HIDDEN])?,
+            variable(&[count * middle * HIDDEN])?,
+        ];
+        let linear = |first: usize| {
+            Linear::new(
+                layers[first].as_tensor().clone(),
+                Some(layers[first + 1].as_tensor().clone()),
+            )
+        };
+        let table = Tensor::zeros((1, inputs / 2), DType::F32, &device)?;
+        let network = SparseNetwork {
+            bias: table.flatten_all()?,
+            table,
+            hidden: linear(0),
+            middle: (middle > 0).then(|| linear(4)),
+            projection: linear(2),
+            heads: count,
+        };
+        let heads = vec![0, 2, 1, 1, 0, 2, 1];
+        let composed = network.composed(active.as_tensor(), &heads)?;
+        let fused = unit_embeddings(active.as_tensor(), &network.layers(), heads)?;
+        let direction = Tensor::randn(0f32, 1.0, composed.shape(), &device)?;
+        let gradients = [&composed, &fused].map(|z| (z * &direction)?.sum_all()?.backward());
+        let [expected, found] = gradients;
+        let (expected, found) = (expected?, found?);
+        let close = |a: &Tensor, b: &Tensor| -> Result<()> {
+            let most = (a - b)?.abs()?.flatten_all()?.max(0)?.to_scalar::<f32>()?;
+            let scale = a.abs()?.flatten_all()?.max(0)?.to_scalar::<f32>()?;
+            anyhow::ensure!(most < 1e-4 * scale.max(1.0), "{most} of {scale} apart");
+            Ok(())
+        };
+        close(&composed, &fused)?;
+        let used = if middle > 0 { 6 } else { 4 };
+        for variable in layers[..used].iter().chain([&active]) {
+            let of = |store: &candle_core::backprop::GradStore| {
+                store
+                    .get(variable.as_tensor())
+                    .cloned()
+                    .ok_or_else(|| anyhow::anyhow!("no gradient"))
+            };
+            close(&of(&expected)?, &of(&found)?)?;
+        }
+        Ok(())
+    }
+}

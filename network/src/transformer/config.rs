@@ -1,0 +1,105 @@
+//! Sizes of transformers, and the parameters that they have.
+
+use anyhow::{Result, ensure};
+use azimuth_chess::tokens;
+use serde::{Deserialize, Serialize};
+
+use super::super::parameters::{Init, ParameterSpec, linear};
+
+/// Tokens and CLS.
+pub const LENGTH: usize = tokens::LEN + 1;
+
+/// Name of a layer's parameter.
+pub(super) fn layer_name(layer: usize, part: &str) -> String {
+    format!("transformer.layers.{layer}.{part}")
+}
+
+/// Sizes of a transformer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransformerConfig {
+    /// Encoder layers (the paper's L).
+    pub layers: usize,
+    /// Width of a token (H).
+    pub hidden: usize,
+    /// Attention heads (N).
+    pub heads: usize,
+    /// Width of the feed-forward layer.
+    pub mlp: usize,
+    /// Dimension of the embedding (D).
+    pub embedding_dim: usize,
+}
+
+impl TransformerConfig {
+    /// The mini of the authors' follow-up (arXiv 2511.09477), 0.8M parameters.
+    pub fn mini() -> Self {
+        Self { layers: 6, hidden: 128, heads: 8, mlp: 256, embedding_dim: 128 }
+    }
+
+    /// The paper's small.
+    pub fn small() -> Self {
+        Self { layers: 6, hidden: 512, heads: 16, mlp: 512, embedding_dim: 512 }
+    }
+
+    /// The paper's base.
+    pub fn base() -> Self {
+        Self { layers: 6, hidden: 1024, heads: 16, mlp: 1024, embedding_dim: 1024 }
+    }
+
+    /// Checks that the sizes make a network.
+    pub fn check(&self) -> Result<()> {
+        let sizes = [self.layers, self.hidden, self.heads, self.mlp, self.embedding_dim];
+        ensure!(sizes.iter().all(|size| (1..=1 << 16).contains(size)), "a size is out of range");
+        ensure!(
+            self.hidden.is_multiple_of(self.heads),
+            "hidden width {} is not a multiple of the {} heads",
+            self.hidden,
+            self.heads
+        );
+        Ok(())
+    }
+
+    /// Every parameter, with PyTorch's initial distributions.
+    pub fn parameters(&self) -> Vec<ParameterSpec> {
+        let hidden = self.hidden;
+        let mut specs = vec![
+            ParameterSpec::new(
+                "embedding.weight",
+                &[tokens::VOCABULARY, hidden],
+                Init::Normal(1.0),
+            ),
+            ParameterSpec::new("cls_token", &[1, 1, hidden], Init::Normal(1.0)),
+            ParameterSpec::new("positional_encoding", &[1, LENGTH, hidden], Init::Normal(1.0)),
+        ];
+        for layer in 0..self.layers {
+            let name = |part: &str| layer_name(layer, part);
+            // Xavier uniform over the packed (3H, H) matrix, as in nn.MultiheadAttention.
+            let xavier = (6.0 / (4 * hidden) as f32).sqrt();
+            let [out_weight, mut out_bias] = linear(&name("self_attn.out_proj"), hidden, hidden);
+            out_bias.init = Init::Constant(0.0);
+            specs.extend([
+                ParameterSpec::new(
+                    name("self_attn.in_proj_weight"),
+                    &[3 * hidden, hidden],
+                    Init::Uniform(xavier),
+                ),
+                ParameterSpec::new(
+                    name("self_attn.in_proj_bias"),
+                    &[3 * hidden],
+                    Init::Constant(0.0),
+                ),
+                out_weight,
+                out_bias,
+            ]);
+            specs.extend(linear(&name("linear1"), hidden, self.mlp));
+            specs.extend(linear(&name("linear2"), self.mlp, hidden));
+            for norm in ["norm1", "norm2"] {
+                let weight = name(&format!("{norm}.weight"));
+                specs.push(ParameterSpec::new(weight, &[hidden], Init::Constant(1.0)));
+                let bias = name(&format!("{norm}.bias"));
+                specs.push(ParameterSpec::new(bias, &[hidden], Init::Constant(0.0)));
+            }
+        }
+        specs.extend(linear("projection", hidden, self.embedding_dim));
+        specs
+    }
+}

@@ -1,0 +1,415 @@
+//! The transformer itself: from tokens to the space, and the gradient back.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use azimuth_chess::tokens;
+use azimuth_chess::tokens::Tokens;
+use candle_core::{D, DType, Device, Module, Tensor};
+use candle_nn::Linear;
+
+use super::config::{LENGTH, TransformerConfig, layer_name};
+use crate::fused;
+use crate::fused::{AddNorm, DropoutMask, Operations};
+use crate::normalize::normalize;
+use crate::parameters::Parameters;
+
+/// Id of CLS, which every sequence begins with: the row after the vocabulary's.
+const CLS: u8 = tokens::VOCABULARY as u8;
+
+/// What a training step drops: the same values wherever it is computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropout {
+    rate: f32,
+    seed: u64,
+}
+
+/// Where a layer drops values, as PyTorch's does.
+#[derive(Clone, Copy)]
+enum Site {
+    Weights,
+    Attended,
+    Widened,
+    Narrowed,
+}
+
+impl Dropout {
+    /// Drops nothing.
+    pub const NONE: Self = Self { rate: 0.0, seed: 0 };
+
+    /// Drops values with the chance `rate`, in [0, 1).
+    pub fn new(rate: f32, seed: u64) -> Self {
+        Self { rate, seed }
+    }
+
+    fn mask(self, layer: usize, site: Site) -> DropoutMask {
+        let place = 4 * layer as u64 + site as u64 + 1;
+        DropoutMask::new(self.rate, self.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+}
+
+#[derive(Clone)]
+struct Layer {
+    in_weight: Tensor,
+    in_bias: Tensor,
+    out_weight: Tensor,
+    norm1: AddNorm,
+    weight1: Tensor,
+    bias1: Tensor,
+    weight2: Tensor,
+    norm2: AddNorm,
+}
+
+/// The transformer as a function of its parameters; training and inference share it. Its gradient is
+/// written out here, layer by layer, because candle's differentiation fills and adds a tensor of zeros
+/// for every tensor on the way.
+#[derive(Clone)]
+pub struct Transformer {
+    operations: Operations,
+    heads: usize,
+    embedding: Tensor,
+    cls_token: Tensor,
+    positional_encoding: Tensor,
+    layers: Vec<Layer>,
+    projection: Linear,
+}
+
+/// What a backward pass needs of the forward pass.
+pub struct Trace {
+    ids: Tensor,
+    dropout: Dropout,
+    layers: Vec<LayerTrace>,
+    cls: Tensor,
+    /// Lengths of the embeddings before they were scaled to 1, (batch, 1).
+    lengths: Tensor,
+    z: Tensor,
+}
+
+/// A layer's input and the result of each of its matrix products and operations, (rows, width). After
+/// attention the last layer has rows of CLS alone.
+struct LayerTrace {
+    x: Tensor,
+    packed: Tensor,
+    /// The input's rows that go on after attention.
+    kept: Tensor,
+    mixed: Tensor,
+    attended: Tensor,
+    normed: Tensor,
+    wide: Tensor,
+    activated: Tensor,
+    narrowed: Tensor,
+}
+
+impl Transformer {
+    /// Builds the network over `parameters`; a change of a variable among them is seen at once.
+    pub fn new(config: &TransformerConfig, parameters: &Parameters) -> Result<Self> {
+        let layer = |index: usize| -> Result<Layer> {
+            let get = |part: &str| parameters.get(&layer_name(index, part));
+            let norm = |norm: &str, product: &str| -> Result<AddNorm> {
+                Ok(AddNorm {
+                    bias: get(&format!("{product}.bias"))?,
+                    weight: get(&format!("{norm}.weight"))?,
+                    shift: get(&format!("{norm}.bias"))?,
+                })
+            };
+            Ok(Layer {
+                in_weight: get("self_attn.in_proj_weight")?,
+                in_bias: get("self_attn.in_proj_bias")?,
+                out_weight: get("self_attn.out_proj.weight")?,
+                norm1: norm("norm1", "self_attn.out_proj")?,
+                weight1: get("linear1.weight")?,
+                bias1: get("linear1.bias")?,
+                weight2: get("linear2.weight")?,
+                norm2: norm("norm2", "linear2")?,
+            })
+        };
+        Ok(Self {
+            operations: Operations::default(),
+            heads: config.heads,
+            embedding: parameters.get("embedding.weight")?,
+            cls_token: parameters.get("cls_token")?,
+            positional_encoding: parameters.get("positional_encoding")?,
+            layers: (0..config.layers).map(layer).collect::<Result<_>>()?,
+            projection: parameters.linear("projection")?,
+        })
+    }
+
+    /// The same network, its embeddings computed by other operations.
+    pub fn with(&self, operations: Operations) -> Self {
+        Self { operations, ..self.clone() }
+    }
+
+    /// Unit embeddings (batch x D, f32) of the sequences `ids` (batch x 78, u8), see [`token_ids`].
+    pub fn forward(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
+        let cls = self.layers(ids, Dropout::NONE, drop)?;
+        Ok(normalize(&self.project(&cls)?)?.1)
+    }
+
+    /// The same with dropout, and what [`Self::backward`] needs to know.
+    pub fn forward_traced(&self, ids: &Tensor, dropout: Dropout) -> candle_core::Result<Trace> {
+        let mut layers = Vec::with_capacity(self.layers.len());
+        let cls = self.layers(ids, dropout, |trace| layers.push(trace))?;
+        let (lengths, z) = normalize(&self.project(&cls)?)?;
+        Ok(Trace { ids: ids.clone(), dropout, layers, cls, lengths, z })
+    }
+
+    /// CLS of every sequence after all layers, (batch x H); `keep` takes what led there.
+    fn layers(
+        &self,
+        ids: &Tensor,
+        dropout: Dropout,
+        mut keep: impl FnMut(LayerTrace),
+    ) -> candle_core::Result<Tensor> {
+        let mut x = self.embed(ids)?;
+        for index in 0..self.layers.len() {
+            let (trace, out) = self.layer(index, x, dropout)?;
+            keep(trace);
+            x = out;
+        }
+        Ok(x)
+    }
+
+    /// Token embedding plus positional encoding, (batch x 78, H).
+    fn embed(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
+        let hidden = self.embedding.dim(1)?;
+        let table = Tensor::cat(&[&self.embedding, &self.cls_token.reshape((1, hidden))?], 0)?;
+        self.operations.embed(ids, &table, &self.positional_encoding.squeeze(0)?)
+    }
+
+    /// A layer's result and what led to it. Nothing looks at the last one's but at CLS.
+    fn layer(
+        &self,
+        index: usize,
+        x: Tensor,
+        dropout: Dropout,
+    ) -> candle_core::Result<(LayerTrace, Tensor)> {
+        let layer = &self.layers[index];
+        let mask = |site| dropout.mask(index, site);
+        let packed = x.matmul(&layer.in_weight.t()?)?;
+        let by_sample = sequences(&packed)?;
+        let operations = self.operations;
+        let weights = mask(Site::Weights);
+        let mixed = operations.attention(&by_sample, &layer.in_bias, self.heads, weights)?;
+        let mixed = mixed.flatten(0, 1)?;
+        let (kept, mixed) = match self.is_last(index) {
+            true => (cls_rows(&x)?, cls_rows(&mixed)?),
+            false => (x.clone(), mixed),
+        };
+        let attended = mixed.matmul(&layer.out_weight.t()?)?;
+        let normed = operations.add_norm(&kept, &attended, &layer.norm1, mask(Site::Attended))?;
+        let wide = normed.matmul(&layer.weight1.t()?)?;
+        let activated = operations.gelu(&wide, &layer.bias1, mask(Site::Widened))?;
+        let narrowed = activated.matmul(&layer.weight2.t()?)?;
+        let out = operations.add_norm(&normed, &narrowed, &layer.norm2, mask(Site::Narrowed))?;
+        let trace =
+            LayerTrace { x, packed, kept, mixed, attended, normed, wide, activated, narrowed };
+        Ok((trace, out))
+    }
+
+    fn is_last(&self, layer: usize) -> bool {
+        layer + 1 == self.layers.len()
+    }
+
+    /// Where CLS is in the space, (batch x D), before it is scaled to unit length, f32.
+    fn project(&self, cls: &Tensor) -> candle_core::Result<Tensor> {
+        self.projection.forward(cls)?.to_dtype(DType::F32)
+    }
+
+    /// Gradients of every parameter by name, given that of the embeddings (batch x D, f32).
+    pub fn backward(
+        &self,
+        trace: Trace,
+        gradient: &Tensor,
+    ) -> candle_core::Result<HashMap<String, Tensor>> {
+        let mut found = HashMap::new();
+        // Of z = y / |y|: dy = (dz - z (z · dz)) / |y|.
+        let along = (&trace.z * gradient)?.sum_keepdim(D::Minus1)?;
+        let slopes = (gradient - trace.z.broadcast_mul(&along)?)?.broadcast_div(&trace.lengths)?;
+        let slopes = slopes.to_dtype(trace.cls.dtype())?;
+        product_back("projection", &slopes, &trace.cls, &mut found)?;
+        let mut slopes = slopes.matmul(self.projection.weight())?;
+        let dropout = trace.dropout;
+        for (index, trace) in trace.layers.into_iter().enumerate().rev() {
+            slopes = self.layer_back(index, &trace, dropout, &slopes, &mut found)?;
+        }
+        self.embed_back(&trace.ids, &slopes, &mut found)?;
+        Ok(found)
+    }
+
+    /// The gradient of a layer's input, given that of its result.
+    fn layer_back(
+        &self,
+        index: usize,
+        trace: &LayerTrace,
+        dropout: Dropout,
+        slopes: &Tensor,
+        found: &mut HashMap<String, Tensor>,
+    ) -> candle_core::Result<Tensor> {
+        let LayerTrace { x, packed, kept, mixed, attended, normed, wide, activated, narrowed } =
+            trace;
+        let layer = &self.layers[index];
+        let name = |part: &str| layer_name(index, part);
+        let mask = |site| dropout.mask(index, site);
+
+        let norm2 =
+            fused::add_norm_back(normed, narrowed, &layer.norm2, mask(Site::Narrowed), slopes)?;
+        product_back(&name("linear2"), &norm2.branch, activated, found)?;
+        let slopes = norm2.branch.matmul(&layer.weight2)?;
+        let slopes = fused::gelu_back(wide, &layer.bias1, mask(Site::Widened), &slopes)?;
+        product_back(&name("linear1"), &slopes, normed, found)?;
+        let slopes = (norm2.x + slopes.matmul(&layer.weight1)?)?;
+
+        let norm1 =
+            fused::add_norm_back(kept, attended, &layer.norm1, mask(Site::Attended), &slopes)?;
+        product_back(&name("self_attn.out_proj"), &norm1.branch, mixed, found)?;
+        let slopes = norm1.branch.matmul(&layer.out_weight)?;
+        let (direct, slopes) = match self.is_last(index) {
+            true => (among_zeros(&norm1.x)?, among_zeros(&slopes)?),
+            false => (norm1.x, slopes),
+        };
+        let slopes = fused::attention_back(
+            &sequences(packed)?,
+            &layer.in_bias,
+            self.heads,
+            mask(Site::Weights),
+            &sequences(&slopes)?,
+        )?;
+        let slopes = slopes.flatten(0, 1)?;
+        found.insert(name("self_attn.in_proj_weight"), slopes.t()?.matmul(x)?);
+        found.insert(name("self_attn.in_proj_bias"), fused::column_sums(&slopes)?);
+        for (norm, slopes) in
+            [("norm1", (norm1.weight, norm1.shift)), ("norm2", (norm2.weight, norm2.shift))]
+        {
+            found.insert(name(&format!("{norm}.weight")), slopes.0);
+            found.insert(name(&format!("{norm}.bias")), slopes.1);
+        }
+        direct + slopes.matmul(&layer.in_weight)?
+    }
+
+    /// A token's row gets the sum of the gradients where it stands: a product with a matrix of zeros and
+    /// ones, because candle adds rows up by few threads on a device.
+    fn embed_back(
+        &self,
+        ids: &Tensor,
+        slopes: &Tensor,
+        found: &mut HashMap<String, Tensor>,
+    ) -> candle_core::Result<()> {
+        let (rows, hidden) = slopes.dims2()?;
+        let all = Tensor::arange(0u8, CLS + 1, ids.device())?.unsqueeze(0)?;
+        let present = ids.reshape((rows, 1))?.broadcast_eq(&all)?.to_dtype(slopes.dtype())?;
+        let table = present.t()?.matmul(slopes)?;
+        let positional = fused::column_sums(&slopes.reshape((rows / LENGTH, LENGTH * hidden))?)?;
+        found.insert("embedding.weight".to_owned(), table.narrow(0, 0, tokens::VOCABULARY)?);
+        let cls = table.narrow(0, tokens::VOCABULARY, 1)?;
+        found.insert("cls_token".to_owned(), cls.reshape((1, 1, hidden))?);
+        found.insert("positional_encoding".to_owned(), positional.reshape((1, LENGTH, hidden))?);
+        Ok(())
+    }
+}
+
+impl Trace {
+    /// Unit embeddings, (batch x D), f32.
+    pub fn embeddings(&self) -> &Tensor {
+        &self.z
+    }
+}
+
+/// (batch x 78, width) as (batch, 78, width).
+fn sequences(rows: &Tensor) -> candle_core::Result<Tensor> {
+    let (count, width) = rows.dims2()?;
+    rows.reshape((count / LENGTH, LENGTH, width))
+}
+
+/// The rows of CLS, (batch, width), of (batch x 78, width).
+fn cls_rows(rows: &Tensor) -> candle_core::Result<Tensor> {
+    sequences(rows)?.narrow(1, 0, 1)?.squeeze(1)?.contiguous()
+}
+
+/// Rows of CLS among rows of zeros, the gradient of [`cls_rows`].
+fn among_zeros(cls: &Tensor) -> candle_core::Result<Tensor> {
+    let (batch, width) = cls.dims2()?;
+    let others = Tensor::zeros((batch, LENGTH - 1, width), cls.dtype(), cls.device())?;
+    Tensor::cat(&[&cls.unsqueeze(1)?, &others], 1)?.flatten(0, 1)
+}
+
+/// Notes the gradients of the weight and bias of `x W' + b`, given that of the result.
+fn product_back(
+    name: &str,
+    slopes: &Tensor,
+    x: &Tensor,
+    found: &mut HashMap<String, Tensor>,
+) -> candle_core::Result<()> {
+    found.insert(format!("{name}.weight"), slopes.t()?.matmul(x)?);
+    found.insert(format!("{name}.bias"), fused::column_sums(slopes)?);
+    Ok(())
+}
+
+/// A batch of tokens as a (batch x 78) u8 tensor, CLS first.
+pub fn token_ids(batch: &[Tokens], device: &Device) -> candle_core::Result<Tensor> {
+    Tensor::from_iter(sequences_of(batch), device)?.reshape((batch.len(), LENGTH))
+}
+
+/// The sequences of a batch one after another, CLS first in each.
+pub fn sequences_of(batch: &[Tokens]) -> impl Iterator<Item = u8> {
+    batch.iter().flat_map(|tokens| std::iter::once(CLS).chain(*tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: TransformerConfig =
+        TransformerConfig { layers: 2, hidden: 8, heads: 2, mlp: 12, embedding_dim: 5 };
+
+    fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
+        let values = (0..shape.iter().product()).map(|i: usize| (i as f32 * step).sin() * 0.6);
+        Ok(Tensor::from_iter(values, &Device::Cpu)?.reshape(shape)?)
+    }
+
+    fn parameters() -> Result<HashMap<String, Tensor>> {
+        let named =
+            CONFIG.parameters().into_iter().enumerate().map(|(index, spec)| {
+                Ok((spec.name, wave(&spec.shape, 0.31 + index as f32 * 0.07)?))
+            });
+        named.collect()
+    }
+
+    /// A weighted sum of the embeddings; central differences of it are the measure.
+    fn loss(parameters: &HashMap<String, Tensor>, ids: &Tensor, dropout: Dropout) -> Result<f32> {
+        let network = Transformer::new(&CONFIG, &Parameters::new(parameters.clone()))?;
+        let z = network.forward_traced(ids, dropout)?.z;
+        Ok((&z * wave(z.dims(), 0.77)?)?.sum_all()?.to_scalar()?)
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_values() -> Result<()> {
+        let board = cozy_chess::Board::default();
+        let start = tokens::tokenize(&board, 0);
+        let ids = token_ids(&[start, tokens::tokenize(&board, 30)], &Device::Cpu)?;
+        let mut parameters = parameters()?;
+        for dropout in [Dropout::NONE, Dropout::new(0.2, 11)] {
+            let network = Transformer::new(&CONFIG, &Parameters::new(parameters.clone()))?;
+            let trace = network.forward_traced(&ids, dropout)?;
+            let slopes = wave(trace.embeddings().dims(), 0.77)?;
+            let found = network.backward(trace, &slopes)?;
+            assert_eq!(found.len(), parameters.len());
+            for spec in CONFIG.parameters() {
+                let whole = parameters[&spec.name].clone();
+                let gradient = found[&spec.name].clone();
+                assert_eq!(gradient.dims(), whole.dims(), "{}", spec.name);
+                // Along the gradient itself the loss rises with its length.
+                let length = gradient.sqr()?.sum_all()?.sqrt()?.to_scalar::<f32>()?;
+                let direction = (&gradient / f64::from(length.max(1e-6)))?;
+                let mut moved = |by: f64| -> Result<f32> {
+                    parameters.insert(spec.name.clone(), (&whole + (&direction * by)?)?);
+                    loss(&parameters, &ids, dropout)
+                };
+                let slope = (moved(1e-2)? - moved(-1e-2)?) / 2e-2;
+                let error = (slope - length).abs();
+                assert!(error < 0.02 * length + 2e-3, "{}: {slope}, {length}", spec.name);
+                parameters.insert(spec.name, whole);
+            }
+        }
+        Ok(())
+    }
+}

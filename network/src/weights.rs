@@ -1,0 +1,189 @@
+//! The weights file: one safetensors file with the encoder's parameters, the axis, the calibration
+//! and, in its metadata under `azimuth`, what they are and where they come from.
+//!
+//! Keys: the parameters of [`Architecture::parameters`], `axis.white_mean`, `axis.black_mean`,
+//! `axis.fitted` (optional), `calibration.cosine`, `calibration.win_probability`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use candle_core::safetensors::Load;
+use candle_core::{DType, Device, Tensor};
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+
+use crate::Architecture;
+use crate::axis::{Axis, Direction};
+use crate::calibration::Calibration;
+use crate::parameters::Parameters;
+use crate::replace_file::replace_file;
+
+/// Version of the file's layout; a newer one is refused.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// No encoder comes near this; a larger file is something else, and is not read into memory.
+const LARGEST_FILE: u64 = 4 << 30;
+
+const METADATA_KEY: &str = "azimuth";
+
+/// What a weights file says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Metadata {
+    /// Layout of the file, see [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// Kind and sizes of the encoder.
+    pub architecture: Architecture,
+    /// Tokeniser or feature set.
+    pub input: String,
+    /// The direction that plays.
+    pub direction: Direction,
+    /// Data files with their hashes, steps, seed, optimiser, the trainer's version.
+    pub training: serde_json::Value,
+    /// Held-out metrics.
+    pub metrics: serde_json::Value,
+}
+
+impl Metadata {
+    /// Metadata of weights written by this version.
+    pub fn new(
+        architecture: Architecture,
+        direction: Direction,
+        training: serde_json::Value,
+        metrics: serde_json::Value,
+    ) -> Self {
+        let input = input_name(&architecture);
+        Self { format_version: FORMAT_VERSION, architecture, input, direction, training, metrics }
+    }
+}
+
+/// The tokeniser or feature set that an architecture's parameters are trained with.
+fn input_name(architecture: &Architecture) -> String {
+    match architecture {
+        Architecture::Transformer(_) => "chessbench-77".to_owned(),
+        Architecture::Sparse(config) => config.features.to_string(),
+    }
+}
+
+/// Everything that playing needs of a trained space.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// What the file says of itself.
+    pub metadata: Metadata,
+    /// The encoder's parameters, f32 on the CPU.
+    pub parameters: Parameters,
+    /// The stored directions.
+    pub axis: Axis,
+    /// Cosine to win probability.
+    pub calibration: Calibration,
+}
+
+impl Weights {
+    /// Reads and checks a weights file. Fails with one line that names the file, the key and what
+    /// was expected.
+    pub fn read(path: &Path) -> Result<Self> {
+        let name = || format!("weights file '{}'", path.display());
+        let metadata = fs::metadata(path).with_context(name)?;
+        // Reading a pipe or a device could take for ever.
+        ensure!(metadata.is_file(), "{}: not a regular file", name());
+        ensure!(metadata.len() <= LARGEST_FILE, "{}: larger than 4 GiB", name());
+        let bytes = fs::read(path).with_context(name)?;
+        Self::from_bytes(&bytes).with_context(name)
+    }
+
+    /// Reads a weights file from memory. Fails as [`Self::read`] does.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let malformed = |error| anyhow!("not a complete safetensors file ({error})");
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
+        let text = header
+            .metadata()
+            .as_ref()
+            .and_then(|entries| entries.get(METADATA_KEY))
+            .with_context(|| format!("metadata key '{METADATA_KEY}' is missing"))?;
+        let metadata = read_metadata(text)?;
+        let file = SafeTensors::deserialize(bytes).map_err(malformed)?;
+
+        let tensor = |name: &str| -> Result<Tensor> {
+            let view = file.tensor(name).map_err(|_| anyhow!("tensor '{name}' is missing"))?;
+            let floats = [Dtype::F32, Dtype::F16, Dtype::BF16].contains(&view.dtype());
+            ensure!(
+                floats,
+                "tensor '{name}' has dtype {:?}, expected F32, F16 or BF16",
+                view.dtype()
+            );
+            Ok(view.load(&Device::Cpu)?.to_dtype(DType::F32)?)
+        };
+        let vector = |name: &str| -> Result<Vec<f32>> {
+            tensor(name)?.to_vec1().map_err(|_| anyhow!("tensor '{name}' is not one-dimensional"))
+        };
+        let dim = metadata.architecture.embedding_dim();
+        let direction = |name: &str| -> Result<Vec<f32>> {
+            let values = vector(name)?;
+            ensure!(values.len() == dim, "'{name}' has length {}, expected {dim}", values.len());
+            Ok(values)
+        };
+
+        let specs = metadata.architecture.parameters();
+        let named = specs.iter().map(|spec| Ok((spec.name.clone(), tensor(&spec.name)?)));
+        let parameters = Parameters::new(named.collect::<Result<Vec<_>>>()?);
+        parameters.check(&specs)?;
+        let fitted = match file.names().contains(&"axis.fitted") {
+            true => Some(direction("axis.fitted")?),
+            false => None,
+        };
+        let axis = Axis::new(
+            direction("axis.white_mean")?,
+            direction("axis.black_mean")?,
+            fitted,
+            metadata.direction,
+        )?;
+        let calibration = Calibration::new(
+            vector("calibration.cosine")?,
+            vector("calibration.win_probability")?,
+        )?;
+        Ok(Self { metadata, parameters, axis, calibration })
+    }
+
+    /// Writes the file in one step: readers see the old one or the new one.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let vector = |values: &[f32]| Tensor::from_slice(values, values.len(), &Device::Cpu);
+        let mut tensors: HashMap<String, Tensor> =
+            self.parameters.iter().map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
+        for (name, values) in [
+            ("axis.white_mean", Some(self.axis.white_mean.as_slice())),
+            ("axis.black_mean", Some(self.axis.black_mean.as_slice())),
+            ("axis.fitted", self.axis.fitted.as_deref()),
+            ("calibration.cosine", Some(self.calibration.cosines())),
+            ("calibration.win_probability", Some(self.calibration.win_probabilities())),
+        ] {
+            if let Some(values) = values {
+                tensors.insert(name.to_owned(), vector(values)?);
+            }
+        }
+        let metadata = serde_json::to_string(&self.metadata)?;
+        let header = HashMap::from([(METADATA_KEY.to_owned(), metadata)]);
+        let bytes = safetensors::serialize(&tensors, Some(header))?;
+        replace_file(path, &bytes)
+    }
+}
+
+fn read_metadata(text: &str) -> Result<Metadata> {
+    let unreadable = || format!("metadata key '{METADATA_KEY}' is not readable");
+    let entries: serde_json::Value = serde_json::from_str(text).with_context(unreadable)?;
+    let version = entries["format_version"].as_u64().with_context(|| {
+        format!("metadata key '{METADATA_KEY}.format_version' is missing or not a number")
+    })?;
+    ensure!(
+        version == u64::from(FORMAT_VERSION),
+        "format version {version}, expected {FORMAT_VERSION}: this file needs a newer Azimuth"
+    );
+    let metadata: Metadata = serde_json::from_value(entries).with_context(unreadable)?;
+    match &metadata.architecture {
+        Architecture::Sparse(config) => config.check()?,
+        Architecture::Transformer(config) => config.check()?,
+    }
+    let expected = input_name(&metadata.architecture);
+    ensure!(metadata.input == expected, "input '{}', expected '{expected}'", metadata.input);
+    Ok(metadata)
+}
