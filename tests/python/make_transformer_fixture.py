@@ -1,4 +1,4 @@
-"""Writes engine/tests/data/transformer.safetensors: a small transformer with random weights, tokens,
+"""Writes network/tests/data/transformer.safetensors: a small transformer with random weights, tokens,
 and PyTorch's embeddings of them. Needs PyTorch and NumPy; run once, the result is kept in the
 repository."""
 
