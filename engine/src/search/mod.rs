@@ -16,6 +16,8 @@ mod settings;
 mod static_value;
 mod tablebase;
 mod terminal;
+#[cfg(test)]
+mod test_workers;
 mod value;
 
 pub use beam::{Beam, BeamMode, BeamSettings, BeamVerify};

@@ -1,20 +1,21 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
-use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
 use super::score::{self, Score, to_value};
 use super::{Part, Parts, Selective, SelectiveSettings};
 use crate::embedded_weights::Embedded;
-use crate::inference::{Evaluator, Worker};
+use crate::inference::Evaluator;
 use crate::search::control::{Control, Limits, Signal, TimeLimit};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::terminal;
+use crate::search::test_workers::{embedded, failing};
 use crate::search::value::Value;
 
 const FENS: [&str; 6] = [
@@ -26,14 +27,9 @@ const FENS: [&str; 6] = [
     "8/P7/8/8/8/6k1/5p2/7K b - - 0 1",
 ];
 
-fn worker() -> Result<Worker> {
-    let weights = Arc::new(Embedded::Selective.weights()?);
-    Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
-}
-
 fn planner(parts: Parts, threads: usize) -> Result<Selective> {
     let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
-    Selective::new(&worker()?, settings, Resources { hash_mb: 4, threads })
+    Selective::new(&embedded(Embedded::Selective)?, settings, Resources { hash_mb: 4, threads })
 }
 
 fn search(planner: &mut Selective, root: &Position, limits: Limits) -> Result<Report> {
@@ -71,7 +67,7 @@ fn minimax(
 
 #[test]
 fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
-    let mut evaluator = Evaluator::new(&worker()?, 4)?;
+    let mut evaluator = Evaluator::new(&embedded(Embedded::Selective)?, 4)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;
@@ -234,5 +230,26 @@ fn leaves_are_taken_where_quiescence_stands_pat() -> Result<()> {
     assert!(all.len() > 100 && some.len() == all.len() / 8, "{} and {}", all.len(), some.len());
     let eighth: Vec<&Board> = all.iter().skip(7).step_by(8).collect();
     assert!(eighth.into_iter().eq(some));
+    Ok(())
+}
+
+#[test]
+fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()> {
+    let left = Arc::<AtomicU64>::default();
+    let root = Position::from_fen(FENS[1])?;
+    for threads in [1, 2] {
+        for evaluations in [0, 1, 7, 100, 2000] {
+            let resources = Resources { hash_mb: 4, threads };
+            let settings = SelectiveSettings::default();
+            let mut planner = Selective::new(&failing(&left), settings, resources)?;
+            left.store(evaluations, SeqCst);
+            let error = search(&mut planner, &root, to_depth(8)).map(|_| ());
+            let error = error.expect_err("there were too few evaluations").to_string();
+            assert_eq!(error, "the evaluator failed", "{evaluations} evaluations");
+            left.store(u64::MAX, SeqCst);
+            let report = search(&mut planner, &root, to_depth(2))?;
+            assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+        }
+    }
     Ok(())
 }
