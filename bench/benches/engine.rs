@@ -124,8 +124,8 @@ fn search(c: &mut Criterion) {
         ("100 us a batch, on a thread", Some(Duration::from_micros(100))),
     ] {
         let fake = Fake { axis: weights.axis.clone(), latency };
-        let worker = Worker::with_encoder(weights.clone(), Box::new(fake), true, Box::new(|_| ()))
-            .expect("a thread");
+        let worker =
+            Worker::with_encoder(weights.clone(), Box::new(fake), true, |_| ()).expect("a thread");
         for (mode_name, mode) in [("tree", BeamMode::Tree), ("global", BeamMode::Global)] {
             let beam = BeamSettings { mode, ..BeamSettings::PAPER };
             let settings = PlannerSettings { beam, ..PlannerSettings::default() };

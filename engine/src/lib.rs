@@ -14,6 +14,8 @@ pub mod inference;
 mod large_memory;
 pub mod model;
 pub mod pages;
+#[cfg(test)]
+mod refusals;
 pub mod report;
 pub mod search;
 pub mod space;

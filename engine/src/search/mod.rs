@@ -11,6 +11,7 @@ mod iterative_deepening;
 mod planner;
 mod report;
 mod root_moves;
+mod scoped_thread;
 mod selective;
 mod settings;
 mod static_value;

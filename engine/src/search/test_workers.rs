@@ -15,14 +15,14 @@ use crate::inference::{Evaluate, EvaluateAttributes, Worker};
 /// A worker with embedded weights.
 pub(super) fn embedded(which: Embedded) -> Result<Worker> {
     let weights = Arc::new(which.weights()?);
-    Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
+    Worker::start(weights, &Device::Cpu, DType::F32, |_| ())
 }
 
 /// A worker with the same encoder on its own thread, as on a device.
 pub(super) fn remote(which: Embedded) -> Result<Worker> {
     let weights = Arc::new(which.weights()?);
     let encoder = Remote(encoder::build(&weights, &Device::Cpu, DType::F32)?);
-    Worker::with_encoder(weights, Box::new(encoder), true, Box::new(|_| ()))
+    Worker::with_encoder(weights, Box::new(encoder), true, |_| ())
 }
 
 struct Remote(Box<dyn Encoder>);
@@ -45,7 +45,8 @@ impl Encoder for Remote {
 /// nothing but the position.
 pub(super) fn failing(left: &Arc<AtomicU64>) -> Worker {
     let left = left.clone();
-    Worker::with_evaluate(move || Box::new(Failing { left: left.clone(), values: Vec::new() }))
+    let another = move || Box::new(Failing { left: left.clone(), values: Vec::new() }) as Box<_>;
+    Worker::with_evaluate(another, |_| ())
 }
 
 struct Failing {

@@ -87,7 +87,7 @@ impl<'p> Parent<'p> {
             let reached = terminal_value(&end, ply, &[]).unwrap_or(estimate);
             assert_eq!(*value, if ply % 2 == 1 { reached } else { -reached }, "{child}");
         }
-        let mut tables = SearchTables::new(vec![evaluator], settings, 1)?;
+        let mut tables = SearchTables::new(vec![evaluator], settings, 1, worker.notice())?;
         let (shared, threads) = tables.begin_search(self.position);
         let mut search = ShallowSearch::new(threads.first_mut().context("a thread")?, &shared);
         let board = self.position.board();
@@ -130,7 +130,7 @@ fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
 fn a_transformer_finds_the_values_of_the_recursive_search() -> Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors");
     let weights = Arc::new(Weights::read(&path)?);
-    let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
+    let worker = Worker::start(weights, &Device::Cpu, DType::F32, |_| ())?;
     assert!(!worker.runs_in_searches());
     for fen in ["8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", SHARP[4]] {
         Parent::new(&Position::from_fen(fen)?).compare(&worker)?;

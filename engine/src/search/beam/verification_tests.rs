@@ -10,6 +10,7 @@ use cozy_chess::{Board, Move, Piece};
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::embedded_weights::Embedded;
 use crate::inference::{Evaluator, Worker};
+use crate::refusals::refusing_from;
 use crate::search::control::{Control, Limits};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
@@ -226,5 +227,33 @@ fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()>
         let report = search(&mut planner, &root, Limits { depth: Some(2), ..Limits::default() })?;
         assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
     }
+    Ok(())
+}
+
+#[test]
+fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
+    let root = Position::from_fen(FENS[0])?;
+    let worker = embedded(Embedded::Selective)?;
+    let (mut failures, mut fewer) = (0, 0);
+    for n in 1.. {
+        let (outcome, refused) = refusing_from(n, || -> Result<Report> {
+            let mut planner = beam(&worker, BeamSettings::default(), Parts::default(), 3)?;
+            search(&mut planner, &root, Limits { depth: Some(2), ..Limits::default() })
+        });
+        match outcome {
+            Err(error) => {
+                assert!(error.to_string().contains("memory"), "{error}");
+                failures += 1;
+            }
+            Ok(report) => {
+                assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+                fewer += usize::from(refused);
+            }
+        }
+        if !refused {
+            break;
+        }
+    }
+    assert_eq!((failures, fewer), (9, 16));
     Ok(())
 }

@@ -1,16 +1,18 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
 use super::score::{self, Score, to_value};
 use super::{Part, Parts, Selective, SelectiveSettings};
 use crate::embedded_weights::Embedded;
-use crate::inference::Evaluator;
+use crate::inference::{Evaluator, Worker};
+use crate::refusals::refusing_from;
 use crate::search::control::{Control, Limits, Signal, TimeLimit};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
@@ -251,5 +253,41 @@ fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()>
             assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
         }
     }
+    Ok(())
+}
+
+#[test]
+fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
+    let root = Position::from_fen(FENS[1])?;
+    let said = Arc::new(Mutex::new(Vec::<String>::new()));
+    let heard = said.clone();
+    let notice = move |text: &str| heard.lock().expect("no panics").push(text.to_owned());
+    let weights = Arc::new(Embedded::Selective.weights()?);
+    let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
+    let (mut failures, mut fewer) = (0, 0);
+    for n in 1.. {
+        let (outcome, refused) = refusing_from(n, || -> Result<Report> {
+            let resources = Resources { hash_mb: 4, threads: 3 };
+            let mut planner = Selective::new(&worker, SelectiveSettings::default(), resources)?;
+            search(&mut planner, &root, to_depth(3))
+        });
+        let notices = std::mem::take(&mut *said.lock().expect("no panics"));
+        match outcome {
+            Err(error) => {
+                assert!(error.to_string().contains("memory"), "{error}");
+                failures += 1;
+            }
+            Ok(report) => {
+                assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+                assert_eq!(notices.is_empty(), !refused, "{notices:?}");
+                fewer += usize::from(refused);
+            }
+        }
+        if !refused {
+            break;
+        }
+    }
+    // Two tables and the seven of the first thread must be there; fourteen of others and two threads need not.
+    assert_eq!((failures, fewer), (9, 16));
     Ok(())
 }

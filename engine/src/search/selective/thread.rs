@@ -37,9 +37,10 @@ pub(in crate::search) struct ThreadData {
 }
 
 impl ThreadData {
-    pub(super) fn new(evaluator: Evaluator) -> Self {
-        let (history, correction) = (History::new(), CorrectionHistory::new());
-        Self { evaluator, history, correction, leaves: None }
+    /// Empty tables beside an evaluator; `None` where the system refuses the memory.
+    pub(super) fn new(evaluator: Evaluator) -> Option<Self> {
+        let (history, correction) = (History::new()?, CorrectionHistory::new()?);
+        Some(Self { evaluator, history, correction, leaves: None })
     }
 
     /// Forgets what earlier searches learned.
