@@ -4,6 +4,26 @@
 //! batches and caches the scores, to [`search`], which plans; [`uci`] talks, [`explain`] gives
 //! reasons, [`report`] makes games into [`pages`]. Positions are those of `azimuth-chess`; weights
 //! and their networks are those of `azimuth-network`. The programs begin in [`command_line`].
+//!
+//! ```
+//! use azimuth::embedded_weights::Embedded;
+//! use azimuth::inference::Worker;
+//! use azimuth::search::{Control, Limits, PlannerKind, PlannerSettings, Resources};
+//! use azimuth_chess::position::Position;
+//!
+//! # fn main() -> anyhow::Result<()> {
+//! let root = Position::from_fen("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")?;
+//! let worker = Worker::on_cpu(Embedded::Selective.weights()?, |notice| eprintln!("{notice}"))?;
+//! let resources = Resources { hash_mb: 16, threads: 1 };
+//! let settings = PlannerSettings::default();
+//! let mut planner = settings.build(PlannerKind::Selective, &worker, resources, None)?;
+//! let limits = Limits { depth: Some(4), ..Limits::default() };
+//! let best = planner.search(&root, &mut Control::without_signals(limits), &mut |_| ())?;
+//! assert_eq!(best.value.moves_to_mate(), Some(1));
+//! assert_eq!(best.pv, [root.parse_move("a1a8")?]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod command_line;
 pub mod embedded_weights;

@@ -71,6 +71,11 @@ impl Worker {
         Self::with_encoder(weights, encoder, on_cpu, move |text: &str| notice(text))
     }
 
+    /// A worker for `weights` on the CPU, in f32. Fails where the integer encoder cannot hold them.
+    pub fn on_cpu(weights: Weights, notice: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
+        Self::start(Arc::new(weights), &Device::Cpu, DType::F32, notice)
+    }
+
     /// A worker for any encoder, in the space of `weights`. It falls back to the encoder of `weights`
     /// on the CPU, unless it is `on_cpu` already.
     pub fn with_encoder(

@@ -14,8 +14,7 @@ use crate::inference::{Evaluate, EvaluateAttributes, Worker};
 
 /// A worker with embedded weights.
 pub(super) fn embedded(which: Embedded) -> Result<Worker> {
-    let weights = Arc::new(which.weights()?);
-    Worker::start(weights, &Device::Cpu, DType::F32, |_| ())
+    Worker::on_cpu(which.weights()?, |_| ())
 }
 
 /// A worker with the same encoder on its own thread, as on a device.

@@ -1,11 +1,9 @@
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_network::weights::Weights;
-use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
@@ -129,8 +127,7 @@ fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
 #[test]
 fn a_transformer_finds_the_values_of_the_recursive_search() -> Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors");
-    let weights = Arc::new(Weights::read(&path)?);
-    let worker = Worker::start(weights, &Device::Cpu, DType::F32, |_| ())?;
+    let worker = Worker::on_cpu(Weights::read(&path)?, |_| ())?;
     assert!(!worker.runs_in_searches());
     for fen in ["8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", SHARP[4]] {
         Parent::new(&Position::from_fen(fen)?).compare(&worker)?;

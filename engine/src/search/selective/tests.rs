@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
-use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
@@ -262,8 +261,7 @@ fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
     let said = Arc::new(Mutex::new(Vec::<String>::new()));
     let heard = said.clone();
     let notice = move |text: &str| heard.lock().expect("no panics").push(text.to_owned());
-    let weights = Arc::new(Embedded::Selective.weights()?);
-    let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
+    let worker = Worker::on_cpu(Embedded::Selective.weights()?, notice)?;
     let (mut failures, mut fewer) = (0, 0);
     for n in 1.. {
         let (outcome, refused) = refusing_from(n, || -> Result<Report> {

@@ -114,9 +114,8 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
 
 /// The selective search as it ships, which proves mates.
 pub fn planner() -> Result<Selective> {
-    let weights = Arc::new(Embedded::Selective.weights()?);
-    let worker =
-        Worker::start(weights, &Device::Cpu, DType::F32, |text: &str| eprintln!("{text}"))?;
+    let weights = Embedded::Selective.weights()?;
+    let worker = Worker::on_cpu(weights, |text| eprintln!("{text}"))?;
     let resources = Resources { hash_mb: 64, threads: 1 };
     Selective::new(&worker, SelectiveSettings::default(), resources)
 }
