@@ -1,7 +1,6 @@
 //! How far along the axis positions lie, by the plies that are left to mate.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use azimuth::embedded_weights::Embedded;
@@ -9,7 +8,6 @@ use azimuth::inference::Worker;
 use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_network::{Inputs, Perspective};
-use candle_core::{DType, Device};
 use cozy_chess::{Board, Color};
 use indicatif::ProgressBar;
 use plotters::prelude::RGBColor;
