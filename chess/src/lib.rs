@@ -4,7 +4,9 @@
 
 pub mod attacked_squares;
 pub mod bench_positions;
+pub mod board_diagram;
 pub mod check_squares;
+pub mod en_passant;
 pub mod placement;
 pub mod position;
 pub mod san;

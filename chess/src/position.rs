@@ -6,8 +6,8 @@ use cozy_chess::{
     BitBoard, Board, Color, FenParseError, File, Move, Piece, Rank, Square, get_king_moves, util,
 };
 
+use crate::en_passant::legal_en_passant;
 use crate::text::shortened;
-use crate::tokens::{self, Tokens};
 
 /// The standard starting position.
 pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -97,11 +97,6 @@ impl Position {
         self.halfmove_clock
     }
 
-    /// The ChessBench tokens of this position.
-    pub fn tokens(&self) -> Tokens {
-        tokens::tokenize(&self.board, self.halfmove_clock)
-    }
-
     /// Repetition keys of the earlier positions since the last irreversible move, oldest first.
     pub fn history(&self) -> &[u64] {
         &self.history
@@ -173,7 +168,7 @@ fn write_fen(board: &Board, halfmove_clock: u16, chess960: bool) -> String {
     // The board keeps no more than 100 half-moves.
     let clock = halfmove_clock.to_string();
     fields[4] = &clock;
-    if tokens::legal_en_passant(board).is_none() {
+    if legal_en_passant(board).is_none() {
         fields[3] = "-";
     }
     fields.join(" ")
@@ -186,7 +181,7 @@ pub fn uci_move(board: &Board, mv: Move, chess960: bool) -> String {
 
 /// Equal for positions that count as repeated: the en-passant square only where a capture is legal.
 pub fn repetition_key(board: &Board) -> u64 {
-    match tokens::legal_en_passant(board) {
+    match legal_en_passant(board) {
         Some(_) => board.hash(),
         None => board.hash_without_ep(),
     }

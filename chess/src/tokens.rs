@@ -4,8 +4,9 @@
 //! Layout: side to move (1), squares a8..h8 down to a1..h1 (64), castling padded with `.` (4),
 //! en-passant square or `..` (2), half-move clock (3 digits), full-move number (3 digits).
 
-use cozy_chess::{BitBoard, Board, Color, Move, Piece, Rank, Square, get_pawn_attacks};
+use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
+use crate::en_passant::legal_en_passant;
 use crate::placement::Placement;
 
 /// Number of tokens of a position.
@@ -68,14 +69,6 @@ pub fn placement(tokens: &Tokens) -> Placement {
         }
     }
     Placement { colors, pieces, side_to_move }
-}
-
-/// The en-passant square, where a capture on it is legal (the rule of python-chess and lichess).
-pub fn legal_en_passant(board: &Board) -> Option<Square> {
-    let us = board.side_to_move();
-    let to = Square::new(board.en_passant()?, Rank::Sixth.relative_to(us));
-    let pawns = get_pawn_attacks(to, !us) & board.colored_pieces(us, Piece::Pawn);
-    pawns.into_iter().any(|from| board.is_legal(Move { from, to, promotion: None })).then_some(to)
 }
 
 fn write_castling(board: &Board, tokens: &mut [u8]) {
