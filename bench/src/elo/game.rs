@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::{Position, insufficient_material, repetition_key};
 use cozy_chess::{Move, util};
 
 use super::adjudication::{Adjudication, Adjudicator};
 use super::player::{Player, Situation};
 use super::settings::Limit;
-use crate::games::outcome::Outcome;
 use crate::games::record::{PlayedMove, termination};
 
 /// A game that has ended.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
+use azimuth_chess::pgn::Outcome;
 
 use super::results::Match;
 use crate::elo::settings::Words;
 use crate::games::evaluation::Evaluation;
-use crate::games::outcome::Outcome;
 use crate::games::record::{GameRecord, Name, termination};
 use crate::grouped::grouped;
 use crate::rating::{Player, Rating, Ratings, Standings, effects};

@@ -75,7 +75,7 @@ impl ReportCommand {
                     let stops = stops.with_context(|| format!("game {number}"))?;
                     pages.push(GameData::new(game, &stops, &weights.axis));
                 }
-                Err(error) => bar.suspend(|| eprintln!("azimuth: game {number}: {error:#}")),
+                Err(error) => bar.suspend(|| eprintln!("azimuth: {error}")),
             }
         }
         bar.finish_and_clear();
