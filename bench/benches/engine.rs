@@ -10,21 +10,22 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use azimuth::embedded_weights::Embedded;
-use azimuth::encoder::{Attributes, Encoder};
+use azimuth::encoder::{Attributes, Encoder, Scores};
 use azimuth::inference::Worker;
 use azimuth::search::{
     Beam, BeamMode, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources,
 };
 use azimuth_chess::position::{Position, board_after};
 use azimuth_chess::tokens::tokenize;
+use azimuth_network::axis::Axis;
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
 use azimuth_network::{InputKind, Inputs, Perspective};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// Gives every position a vector of its own, in the same time.
+/// Gives every position a different embedding, in the same time.
 #[derive(Clone)]
 struct Fake {
-    dim: usize,
+    axis: Axis,
     /// Time of a batch, whatever its size, as a device has it; none where the search runs it itself.
     latency: Option<Duration>,
 }
@@ -34,7 +35,7 @@ impl Encoder for Fake {
         Attributes {
             input: InputKind::Features(FeatureSet::ATTACK_STATES),
             perspective: Perspective::SideToMove,
-            embedding_dim: self.dim,
+            embedding_dim: self.axis.dim(),
             recommended_batch: 256,
             maximum_batch: 4096,
             fixed_sizes: false,
@@ -43,9 +44,10 @@ impl Encoder for Fake {
 
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
         let began = Instant::now();
-        let mut embeddings = vec![0.0; inputs.len() * self.dim];
+        let mut embeddings = vec![0.0; inputs.len() * self.axis.dim()];
         if let Inputs::Features(batch) = inputs {
-            for (features, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(self.dim)) {
+            let embeddings = embeddings.chunks_exact_mut(self.axis.dim());
+            for (features, embedding) in batch.iter().zip(embeddings) {
                 let sum: u32 = features.own.iter().map(|&row| u32::from(row)).sum();
                 let x = (sum.wrapping_mul(0x9e37_79b9) >> 8) as f32 / (1 << 24) as f32;
                 (embedding[0], embedding[1]) = (x, (1.0 - x * x).sqrt());
@@ -55,6 +57,11 @@ impl Encoder for Fake {
             std::hint::spin_loop();
         }
         Ok(embeddings)
+    }
+
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+        let embeddings = self.encode(inputs)?;
+        Ok(Scores::Ready(self.axis.cosines(&embeddings)))
     }
 
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {
@@ -116,7 +123,7 @@ fn search(c: &mut Criterion) {
         ("encoder for nothing", None),
         ("100 us a batch, on a thread", Some(Duration::from_micros(100))),
     ] {
-        let fake = Fake { dim: weights.axis.dim(), latency };
+        let fake = Fake { axis: weights.axis.clone(), latency };
         let worker = Worker::with_encoder(weights.clone(), Box::new(fake), true, Box::new(|_| ()))
             .expect("a thread");
         for (mode_name, mode) in [("tree", BeamMode::Tree), ("global", BeamMode::Global)] {

@@ -8,6 +8,7 @@ use azimuth::embedded_weights::Embedded;
 use azimuth::encoder::Encoder;
 use azimuth::encoder::sparse::{Kernels, QuantisedEncoder};
 use azimuth_chess::placement::Placement;
+use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::parameters::{Init, Parameters};
 use azimuth_network::sparse::features::{CAPTURES, FeatureBatch, FeatureSet, PIECE_SQUARES};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
@@ -61,7 +62,7 @@ fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
     for (config, parameters) in [(config, &weights.parameters), (wide, &made_up)] {
         let inputs = Inputs::Features(FeatureBatch::of(config.features, &positions()));
         let encode = |kernels: Kernels| -> Result<Vec<f32>> {
-            let encoder = QuantisedEncoder::new(&config, parameters)?;
+            let encoder = QuantisedEncoder::new(&config, parameters, &weights.axis)?;
             encoder.with_kernels(kernels).encode(&inputs)
         };
         let expected = encode(Kernels::Portable)?;
@@ -75,13 +76,13 @@ fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
 #[test]
 fn a_cosine_is_that_of_the_embedding() -> Result<()> {
     let (weights, config) = sparse_weights()?;
-    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters)?;
+    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters, &weights.axis)?;
     for boards in positions().chunks(7) {
         let inputs = Inputs::Features(FeatureBatch::of(config.features, boards));
         let expected = weights.axis.cosines(&encoder.encode(&inputs)?);
-        let batch = encoder.begin(&inputs, &weights.axis)?.wait()?;
+        let batch = encoder.begin(&inputs)?.wait()?;
         let one = Inputs::Features(FeatureBatch::of(config.features, &boards[..1]));
-        assert_eq!(encoder.cosine(&one, &weights.axis)?, batch[0]);
+        assert_eq!(encoder.cosine(&one)?, batch[0]);
         for (cosine, expected) in batch.iter().zip(&expected) {
             assert!((cosine - expected).abs() < 1e-5, "{cosine}, the embedding's {expected}");
         }
@@ -96,12 +97,18 @@ fn integers_stay_close_to_the_definition() -> Result<()> {
     let network = SparseNetwork::new(&config, &weights.parameters)?;
     let exact = network.forward(&Arc::new(features.clone()), None)?;
     let exact = weights.axis.cosines(&exact.flatten_all()?.to_vec1()?);
-    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters)?;
+    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters, &weights.axis)?;
     let rounded = weights.axis.cosines(&encoder.encode(&Inputs::Features(features))?);
     let errors: Vec<f32> = exact.iter().zip(&rounded).map(|(a, b)| (a - b).abs()).collect();
     let mean = errors.iter().sum::<f32>() / errors.len() as f32;
     assert!(mean < 0.01, "cosines differ by {mean} on average");
     Ok(())
+}
+
+/// An axis of any direction.
+fn axis(dim: usize) -> Result<Axis> {
+    let mean = (0..dim).map(|index| index as f32 - 3.0).collect();
+    Axis::new(mean, vec![0.0; dim], None, Direction::Mates)
 }
 
 /// Parameters that differ from one another as trained ones do.
@@ -138,8 +145,9 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
         let network = SparseNetwork::new(&config, &parameters)?;
         let exact = network.forward(&Arc::new(features.clone()), None)?;
         let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
-        let played =
-            QuantisedEncoder::new(&config, &parameters)?.encode(&Inputs::Features(features))?;
+        let mut encoder =
+            QuantisedEncoder::new(&config, &parameters, &axis(config.embedding_dim)?)?;
+        let played = encoder.encode(&Inputs::Features(features))?;
         let error = exact.iter().zip(&played).map(|(a, b)| (a - b).abs()).sum::<f32>();
         let mean = error / exact.len() as f32;
         assert!(mean < 0.01, "{set}, {heads} heads: coordinates differ by {mean} on average");
@@ -159,9 +167,10 @@ fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
             middle_layers: 1,
         };
         let parameters = made_up(&config)?;
+        let axis = axis(config.embedding_dim)?;
         let encode = |boards: &[Board]| {
             let inputs = Inputs::Features(FeatureBatch::of(features, boards));
-            QuantisedEncoder::new(&config, &parameters)?.encode(&inputs)
+            QuantisedEncoder::new(&config, &parameters, &axis)?.encode(&inputs)
         };
         let boards = positions();
         let in_order = encode(&boards)?;
@@ -179,6 +188,20 @@ fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
 }
 
 #[test]
+fn widths_that_the_kernels_do_not_take_are_refused() -> Result<()> {
+    let (weights, config) = sparse_weights()?;
+    for config in [
+        SparseConfig { accumulator: 100, ..config.clone() },
+        SparseConfig { accumulator: 2 * config.accumulator, ..config.clone() },
+        SparseConfig { heads: 2 * config.heads, ..config },
+    ] {
+        let encoder = QuantisedEncoder::new(&config, &weights.parameters, &weights.axis);
+        assert!(encoder.is_err(), "{config:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
     let (weights, config) = sparse_weights()?;
     let tensors = weights.parameters.iter().map(|(name, tensor)| {
@@ -186,7 +209,8 @@ fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
         Ok((name.clone(), (tensor * factor)?))
     });
     let parameters = Parameters::new(tensors.collect::<Result<Vec<_>>>()?);
-    let error = QuantisedEncoder::new(&config, &parameters).err().expect("too large").to_string();
+    let encoder = QuantisedEncoder::new(&config, &parameters, &weights.axis);
+    let error = encoder.err().expect("too large").to_string();
     assert!(error.contains("features.weight are too large"), "{error}");
     Ok(())
 }

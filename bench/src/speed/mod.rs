@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use azimuth::encoder::Encoder;
+use azimuth::model::Model;
 use azimuth::search::{BeamMode, BeamSettings};
 use azimuth_network::replace_file::replace_file;
 use candle_core::{DType, Device};
@@ -98,21 +98,20 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn built(&self) -> Result<Box<dyn Encoder>> {
-        azimuth::encoder::build(&self.subject.weights, self.device, self.dtype)
+    fn built(&self) -> Result<Model> {
+        Model::new(&self.subject.weights, self.device, self.dtype)
     }
 
     fn encoder(&self) -> Result<Vec<EncoderSpeed>> {
         let boards = positions::leaves(&positions::roots()?);
         let operations = self.subject.operations(&boards);
-        let mut encoder = self.built()?;
-        let largest = encoder.attributes().maximum_batch;
+        let mut model = self.built()?;
+        let largest = model.attributes().maximum_batch;
         let mut speeds = Vec::new();
         for &batch in self.arguments.batch.iter().filter(|&&batch| 0 < batch && batch <= largest) {
             let mut rounds = Vec::new();
             for _ in 0..self.arguments.rounds.max(1) {
-                let weights = &self.subject.weights;
-                rounds.extend(encoders::throughput(encoder.as_mut(), weights, &boards, batch)?);
+                rounds.extend(encoders::throughput(&mut model, &boards, batch)?);
             }
             if rounds.is_empty() {
                 println!("{}, batch {batch}: takes too long", self.subject.name);
@@ -181,14 +180,13 @@ impl Bench<'_> {
     fn depth(&self, depth: u32) -> Result<(DepthSpeed, bool)> {
         let roots = positions::roots()?;
         let boards = positions::leaves(&roots);
-        let mut encoder = self.built()?;
-        let batch = encoder.attributes().recommended_batch;
+        let mut model = self.built()?;
+        let batch = model.attributes().recommended_batch;
         let setting = self.setting(depth);
         let (mut rounds, mut alone) = (Vec::<Round>::new(), Vec::new());
         let mut last = false;
         for _ in 0..self.arguments.rounds.max(1) {
-            let weights = &self.subject.weights;
-            alone.push(encoders::measured(encoder.as_mut(), weights, &boards, batch)?);
+            alone.push(encoders::measured(&mut model, &boards, batch)?);
             let round = setting.round(&roots)?;
             last |= round.time > LONGEST_ROUND;
             rounds.push(round);

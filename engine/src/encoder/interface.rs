@@ -1,15 +1,14 @@
-//! What search, worker and trainer see of an encoder, whatever stands behind it.
+//! The interface of encoders that play.
 
 use anyhow::{Context, Result};
 
 use azimuth_network::Perspective;
-use azimuth_network::axis::Axis;
 use azimuth_network::{InputKind, Inputs};
 
-/// What search and worker need to know of an encoder.
+/// Properties of an encoder.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes {
-    /// What it reads.
+    /// The form of its inputs.
     pub input: InputKind,
     /// Whose win its axis points to.
     pub perspective: Perspective,
@@ -19,11 +18,11 @@ pub struct Attributes {
     pub recommended_batch: usize,
     /// Largest batch that it takes.
     pub maximum_batch: usize,
-    /// Whether it gains from batches of few different sizes, for which a device then has what it needs.
+    /// Whether a fixed set of batch sizes is faster, because the device can reuse its buffers.
     pub fixed_sizes: bool,
 }
 
-/// One score for every position of a batch.
+/// One cosine for every position of a batch.
 pub enum Scores {
     /// Computed by the calling thread.
     Ready(Vec<f32>),
@@ -31,9 +30,9 @@ pub enum Scores {
     Pending(Box<dyn PendingScores>),
 }
 
-/// Scores that a device computes.
+/// Cosines that a device computes.
 pub trait PendingScores {
-    /// Whether there is nothing to wait for any more.
+    /// Whether the device is done.
     fn is_ready(&self) -> bool;
 
     /// Waits for the scores. Fails on a device error.
@@ -50,23 +49,22 @@ impl Scores {
     }
 }
 
-/// Maps positions to unit vectors on one device.
+/// Maps positions to unit vectors, and to their cosines with the axis that it was built with, on one
+/// device.
 pub trait Encoder: Send {
-    /// Batch sizes, dimensions and what the encoder reads.
+    /// Batch sizes, dimensions and the form of the inputs.
     fn attributes(&self) -> Attributes;
 
     /// Unit embeddings, row by row: `inputs.len()` x `embedding_dim`. Fails on a device error.
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>>;
 
-    /// Begins to compute the positions' cosines with `axis`, always the same one. A device error, which may
-    /// be [`super::OutOfMemory`], comes now or with the scores.
-    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
-        Ok(Scores::Ready(axis.cosines(&self.encode(inputs)?)))
-    }
+    /// Begins to compute the positions' cosines with the axis. A device error, which may be
+    /// [`super::OutOfMemory`], comes now or with the scores.
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores>;
 
-    /// The cosine of the only position of `inputs`, as [`Self::begin`] computes it, waited for.
-    fn cosine(&mut self, inputs: &Inputs, axis: &Axis) -> Result<f32> {
-        let cosines = self.begin(inputs, axis)?.wait()?;
+    /// The cosine of the only position of `inputs`, as [`Self::begin`] computes it.
+    fn cosine(&mut self, inputs: &Inputs) -> Result<f32> {
+        let cosines = self.begin(inputs)?.wait()?;
         cosines.first().copied().context("the encoder scored nothing")
     }
 

@@ -96,14 +96,13 @@ impl ExplainCommand {
         let weights = Arc::new(embedded.or_read(self.weights.as_deref())?);
         let (device, dtype) =
             self.device.open(Precision::Auto, &weights.metadata.architecture, notice)?;
-        let worker = Worker::start(weights.clone(), &device, dtype, Box::new(notice))?;
+        let worker = Worker::start(weights, &device, dtype, Box::new(notice))?;
         let open = |folders: &String| Tablebases::open(folders, Box::new(notice)).map(Arc::new);
         let tablebases = self.syzygy.as_ref().map(open).transpose().context("--syzygy")?;
         let resources = Resources { hash_mb: self.hash as usize, threads: 1 };
         let mut planner = settings.build(kind, &worker, resources, tablebases)?;
         let task = Task { root, limits, compared, plies: self.tree };
-        let mut encoder = crate::encoder::build(&weights, &device, dtype)?;
-        let study = Study::make(task, &mut *planner, &mut *encoder, &weights.axis)?;
+        let study = Study::make(task, &mut *planner, &mut worker.model()?)?;
         match &self.html {
             Some(path) => html::write(&study, kind, chess960, path),
             None if self.json => json::write(&study, kind, chess960, &mut output),

@@ -1,7 +1,6 @@
 //! `azimuth explain`: why a move was chosen, for a person at a terminal or a program.
 
 mod command;
-mod cosines;
 mod figures;
 mod html;
 mod json;

@@ -4,11 +4,9 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use azimuth_chess::position::board_after;
-use azimuth_network::axis::Axis;
 use cozy_chess::Board;
 
-use super::cosines::cosines;
-use crate::encoder::Encoder;
+use crate::inference::ModelClient;
 use crate::search::{ExplainedMove, Value, VerifiedMove};
 
 /// The quiet positions behind the moves of a tree.
@@ -25,16 +23,11 @@ pub struct QuietPosition {
 }
 
 impl QuietPositions {
-    /// Those behind `moves` of `board` and behind all replies. Fails where the encoder does.
-    pub fn of(
-        board: &Board,
-        moves: &[ExplainedMove],
-        encoder: &mut dyn Encoder,
-        axis: &Axis,
-    ) -> Result<Self> {
+    /// Those behind `moves` of `board` and behind all replies. Fails where the model does.
+    pub fn of(board: &Board, moves: &[ExplainedMove], model: &mut ModelClient) -> Result<Self> {
         let mut boards = Vec::new();
         collect(board, moves, &mut boards);
-        let cosines = cosines(encoder, axis, &boards)?;
+        let cosines = model.cosines(&boards)?;
         Ok(Self { cosines: boards.into_iter().zip(cosines).collect() })
     }
 

@@ -3,12 +3,10 @@
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves};
-use azimuth_network::axis::Axis;
 use cozy_chess::{Board, Move};
 
-use super::cosines::cosines;
 use super::quiet::{QuietPosition, QuietPositions};
-use crate::encoder::Encoder;
+use crate::inference::ModelClient;
 use crate::search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, Value,
 };
@@ -70,23 +68,18 @@ impl StudiedMove {
 }
 
 impl Study {
-    /// Searches. Fails where the encoder does.
-    pub fn make(
-        task: Task,
-        planner: &mut dyn Planner,
-        encoder: &mut dyn Encoder,
-        axis: &Axis,
-    ) -> Result<Self> {
+    /// Searches. Fails where the model does.
+    pub fn make(task: Task, planner: &mut dyn Planner, model: &mut ModelClient) -> Result<Self> {
         let Task { root, limits, compared, plies } = task;
         let control = &mut Control::without_signals(limits);
         let report = planner.search(&root, control, &mut |_| ())?;
         let explanation = planner.explain(plies)?.context("the search left nothing to explain")?;
-        let quiet = QuietPositions::of(root.board(), &explanation.moves, encoder, axis)?;
-        let mut moves = first_sight(explanation, encoder, axis)?;
+        let quiet = QuietPositions::of(root.board(), &explanation.moves, model)?;
+        let mut moves = first_sight(explanation, model)?;
         let chosen = report.pv.first().copied().context("the search chose no move")?;
         search_compared(planner, &root, &report, &compared, &mut moves)?;
         rank(chosen, &mut moves);
-        let cosine = cosines(encoder, axis, &[root.board().clone()])?[0];
+        let cosine = model.cosines(&[root.board().clone()])?[0];
         Ok(Self { static_value: planner.evaluate(&root)?, cosine, root, report, moves, quiet })
     }
 
@@ -118,15 +111,11 @@ impl Study {
 }
 
 /// The moves with their cosines, the best at first sight first.
-fn first_sight(
-    explanation: Explanation,
-    encoder: &mut dyn Encoder,
-    axis: &Axis,
-) -> Result<Vec<StudiedMove>> {
+fn first_sight(explanation: Explanation, model: &mut ModelClient) -> Result<Vec<StudiedMove>> {
     let Explanation { root, mut moves } = explanation;
     moves.sort_by(|a, b| b.static_value.order(a.static_value));
     let after: Vec<Board> = moves.iter().map(|known| board_after(root.board(), known.mv)).collect();
-    let cosines = cosines(encoder, axis, &after)?;
+    let cosines = model.cosines(&after)?;
     let studied = |((place, explained), cosine): ((usize, ExplainedMove), f32)| StudiedMove {
         explained,
         // The other side is to move there.

@@ -1,6 +1,7 @@
-//! Dynamic batching, on the thread that owns a device. It gathers what waits into one batch, pads it to one of
-//! a few sizes, and begins it while the device still works on the last one; then it answers the last one. It
-//! makes do with smaller batches where memory is short, and with the CPU where the device is lost.
+//! Dynamic batching, on the thread that owns a model. It gathers waiting requests into one batch,
+//! pads it to one of a few sizes, and begins it while the device still works on the last one; then
+//! it answers the last one. It uses smaller batches where memory is short, and the CPU where the
+//! device is lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -8,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
 use azimuth_network::Inputs;
+use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::notice::Notice;
-use super::request::Request;
-use super::scorer::Scorer;
+use super::request::{Request, Wanted};
 use crate::encoder::{OutOfMemory, PendingScores, Scores};
+use crate::model::Model;
 
 /// How long a batch waits for the requests of other searches.
 const MAX_WAIT: Duration = Duration::from_micros(200);
@@ -25,9 +27,11 @@ const POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// The smallest size that batches are padded to.
 const SMALLEST_BATCH: usize = 16;
 
-/// What the thread works with.
+/// The state of the thread.
 pub struct Batcher {
-    scorer: Scorer,
+    model: Model,
+    /// The weights of the model that takes over on the CPU; none where the model is there already.
+    fallback: Option<Arc<Weights>>,
     notice: Notice,
     /// Alive in every client, and in the worker.
     clients: Weak<()>,
@@ -38,17 +42,18 @@ pub struct Batcher {
     clock: BusyClock,
 }
 
-/// What the encoder can be asked for, as far as is known.
+/// What the model can be asked for, as far as is known.
 #[derive(Clone, Copy, PartialEq)]
 struct Capacity {
     on_cpu: bool,
-    /// Positions in a batch at most: what the encoder takes, less where the device's memory is short.
+    /// Positions in a batch at most: the encoder's maximum, less where the device's memory is short.
     largest: usize,
 }
 
-/// Requests that are scored together.
+/// Requests for the same kind of numbers that are computed together.
 struct Batch {
     requests: Vec<Request>,
+    wanted: Wanted,
     /// Positions of all requests.
     size: usize,
     /// The positions of all requests, padded; `None` where they are the only request's as they are.
@@ -66,15 +71,25 @@ impl Batch {
 impl Batcher {
     /// A batcher that counts nanoseconds of work into `busy`.
     pub fn new(
-        scorer: Scorer,
-        on_cpu: bool,
+        model: Model,
+        fallback: Option<Arc<Weights>>,
         notice: Notice,
         busy: Arc<AtomicU64>,
         clients: Weak<()>,
     ) -> Self {
-        let capacity = Capacity { on_cpu, largest: scorer.encoder.attributes().maximum_batch };
+        let largest = model.attributes().maximum_batch;
+        let capacity = Capacity { on_cpu: fallback.is_none(), largest };
         let clock = BusyClock { busy, begun: 0, since: Instant::now() };
-        Self { scorer, notice, clients, max_wait: MAX_WAIT, capacity, told_of_memory: false, clock }
+        Self {
+            model,
+            fallback,
+            notice,
+            clients,
+            max_wait: MAX_WAIT,
+            capacity,
+            told_of_memory: false,
+            clock,
+        }
     }
 
     /// Waits longer for the requests of other searches.
@@ -112,15 +127,15 @@ impl Batcher {
             }
             match next {
                 Some((batch, Ok(Scores::Pending(pending)))) => last = Some((batch, pending)),
-                Some((batch, Ok(Scores::Ready(cosines)))) => self.finish(batch, Ok(cosines)),
+                Some((batch, Ok(Scores::Ready(numbers)))) => self.finish(batch, Ok(numbers)),
                 Some((batch, Err(error))) => self.finish(batch, Err(error)),
                 None => {}
             }
         }
     }
 
-    /// The first request with those that wait behind it, and those that other searches send in a moment.
-    /// What does not fit any more is `held`.
+    /// The first request with those that wait behind it for the same kind of numbers, and those that
+    /// other searches send in a moment. The first one that does not fit is `held`.
     fn gather(
         &self,
         first: Request,
@@ -128,7 +143,8 @@ impl Batcher {
         held: &mut Option<Request>,
     ) -> Vec<Request> {
         let deadline = Instant::now() + self.max_wait;
-        let enough = self.scorer.encoder.attributes().recommended_batch;
+        let enough = self.model.attributes().recommended_batch;
+        let wanted = first.wanted;
         let searches = self.clients.strong_count().saturating_sub(1);
         let mut size = first.inputs.len();
         let mut gathered = vec![first];
@@ -142,7 +158,7 @@ impl Batcher {
                 },
             };
             size += next.inputs.len();
-            if size > self.capacity.largest {
+            if size > self.capacity.largest || next.wanted != wanted {
                 *held = Some(next);
                 break;
             }
@@ -152,45 +168,58 @@ impl Batcher {
     }
 
     fn join(&self, requests: Vec<Request>) -> Batch {
+        let wanted = requests.first().map_or(Wanted::Cosines, |first| first.wanted);
         let size = requests.iter().map(|request| request.inputs.len()).sum();
-        let fixed = self.scorer.encoder.attributes().fixed_sizes && size <= self.capacity.largest;
+        let attributes = self.model.attributes();
+        let fixed = attributes.fixed_sizes && size <= self.capacity.largest;
         let padded = if fixed { padded_size(size).min(self.capacity.largest) } else { size };
         if requests.len() == 1 && padded == size {
-            return Batch { requests, size, joined: None, capacity: self.capacity };
+            return Batch { requests, wanted, size, joined: None, capacity: self.capacity };
         }
-        let mut all = Inputs::new(self.scorer.encoder.attributes().input);
+        let mut all = Inputs::new(attributes.input);
         requests.iter().for_each(|request| all.append(&request.inputs));
         all.pad(padded);
-        Batch { requests, size, joined: Some(all), capacity: self.capacity }
+        Batch { requests, wanted, size, joined: Some(all), capacity: self.capacity }
     }
 
     fn begin(&mut self, batch: &Batch) -> Result<Scores> {
         self.clock.begin();
-        if batch.size > self.capacity.largest {
-            return self.scorer.cosines(batch.inputs(), self.capacity.largest).map(Scores::Ready);
+        if batch.wanted == Wanted::Embeddings || batch.size > self.capacity.largest {
+            return self.compute(batch).map(Scores::Ready);
         }
-        self.scorer.begin(batch.inputs())
+        self.model.begin(batch.inputs())
     }
 
-    fn finish(&mut self, batch: Batch, cosines: Result<Vec<f32>>) {
-        match cosines {
-            Ok(cosines) => self.answer(batch, &cosines),
+    /// The numbers of a batch, waited for.
+    fn compute(&mut self, batch: &Batch) -> Result<Vec<f32>> {
+        match batch.wanted {
+            Wanted::Cosines => self.model.cosines(batch.inputs(), self.capacity.largest),
+            Wanted::Embeddings => self.model.embeddings(batch.inputs(), self.capacity.largest),
+        }
+    }
+
+    fn finish(&mut self, batch: Batch, numbers: Result<Vec<f32>>) {
+        match numbers {
+            Ok(numbers) => self.answer(batch, &numbers),
             Err(error) => self.recover(batch, error),
         }
     }
 
-    fn answer(&mut self, batch: Batch, cosines: &[f32]) {
+    fn answer(&mut self, batch: Batch, numbers: &[f32]) {
         self.clock.end();
-        let win_probabilities = self.scorer.win_probabilities(&cosines[..batch.size]);
-        let mut rest = win_probabilities.as_slice();
+        let width = match batch.wanted {
+            Wanted::Cosines => 1,
+            Wanted::Embeddings => self.model.attributes().embedding_dim,
+        };
+        let mut rest = numbers;
         for request in batch.requests {
-            let (own, others) = rest.split_at(request.inputs.len());
+            let (own, others) = rest.split_at(request.inputs.len() * width);
             rest = others;
             request.respond(Ok(own.to_vec()));
         }
     }
 
-    /// Scores a batch after `error`: in smaller parts where memory is short, then on the CPU.
+    /// Computes a batch again after `error`: in smaller parts where memory is short, then on the CPU.
     fn recover(&mut self, batch: Batch, mut error: Error) {
         // The batch before may have met the same error.
         let mut degraded = batch.capacity != self.capacity;
@@ -199,13 +228,13 @@ impl Batcher {
                 break Err(error);
             }
             degraded = false;
-            match self.scorer.cosines(batch.inputs(), self.capacity.largest) {
-                Ok(cosines) => break Ok(cosines),
+            match self.compute(&batch) {
+                Ok(numbers) => break Ok(numbers),
                 Err(another) => error = another,
             }
         };
         match outcome {
-            Ok(cosines) => self.answer(batch, &cosines),
+            Ok(numbers) => self.answer(batch, &numbers),
             Err(error) => {
                 self.clock.end();
                 let text = format!("{error:#}");
@@ -215,9 +244,10 @@ impl Batcher {
         }
     }
 
-    /// Asks for less, or of the CPU, after `error` in a batch of `size`. Fails where nothing is left to try.
+    /// Goes on with smaller batches, or on the CPU, after `error` in a batch of `size`. Fails where
+    /// nothing is left to try.
     fn degrade(&mut self, error: Error, size: usize) -> Result<()> {
-        if self.capacity.on_cpu {
+        if self.fallback.is_none() {
             return Err(error);
         }
         if error.is::<OutOfMemory>() && self.capacity.largest > 1 {
@@ -231,10 +261,10 @@ impl Batcher {
             }
             return Ok(());
         }
+        let Some(weights) = self.fallback.take() else { return Err(error) };
         (self.notice)(&format!("device error, going on with the CPU: {error:#}"));
-        self.scorer.encoder =
-            crate::encoder::build(&self.scorer.weights, &Device::Cpu, DType::F32)?;
-        let largest = self.scorer.encoder.attributes().maximum_batch;
+        self.model = Model::new(&weights, &Device::Cpu, DType::F32)?;
+        let largest = self.model.attributes().maximum_batch;
         self.capacity = Capacity { on_cpu: true, largest };
         Ok(())
     }

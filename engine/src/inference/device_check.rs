@@ -43,9 +43,9 @@ pub fn checked(
 ) -> Result<Checked> {
     let mut exact = crate::encoder::build(weights, &Device::Cpu, DType::F32)?;
     let boards = POSITIONS.map(|fen| fen.parse().expect("a position of the table is legal"));
-    let expected = cosines(&mut *exact, weights, &boards)?;
+    let expected = cosines(&mut *exact, &boards)?;
     let verdict = |mut encoder: Box<dyn Encoder>| -> Result<Box<dyn Encoder>> {
-        let found = match cosines(&mut *encoder, weights, &boards) {
+        let found = match cosines(&mut *encoder, &boards) {
             Err(error) if error.is::<OutOfMemory>() => return Ok(encoder),
             found => found?,
         };
@@ -70,9 +70,9 @@ pub fn checked(
     Ok(Checked { encoder: exact, on_cpu: true })
 }
 
-fn cosines(encoder: &mut dyn Encoder, weights: &Weights, boards: &[Board]) -> Result<Vec<f32>> {
+fn cosines(encoder: &mut dyn Encoder, boards: &[Board]) -> Result<Vec<f32>> {
     let inputs = Inputs::of(encoder.attributes().input, boards);
-    encoder.begin(&inputs, &weights.axis)?.wait()
+    encoder.begin(&inputs)?.wait()
 }
 
 /// Infinite where a score is missing or no number.

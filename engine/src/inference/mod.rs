@@ -1,17 +1,21 @@
-//! Positions to scores: a worker thread owns the encoder and its device, searches send it batches,
-//! and a cache answers what was scored before.
+//! Positions to values. [`Evaluate`] is the boundary between a search and whatever evaluates its
+//! positions; an [`Evaluator`] adds a cache. A [`Worker`] makes them for a model: it copies a fast
+//! encoder to each thread that searches, and gives a device a thread that collects batches.
 
 mod backend;
 mod batcher;
 mod cache;
 mod device_check;
+mod evaluate;
 mod evaluator;
+mod model_client;
 mod notice;
 mod request;
-mod scorer;
 mod worker;
 
 pub use backend::{Backend, Precision, name as device_name};
+pub use evaluate::{Evaluate, EvaluateAttributes};
 pub use evaluator::{Evaluator, Lookup};
+pub use model_client::ModelClient;
 pub use notice::Notice;
-pub use worker::{Client, Worker};
+pub use worker::Worker;

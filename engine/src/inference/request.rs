@@ -1,37 +1,46 @@
-//! What a search asks of the inference thread, and what comes back.
+//! Requests of searches to the inference thread, and its responses.
 
 use anyhow::{Result, anyhow};
+use azimuth_network::Inputs;
 use crossbeam_channel::{Receiver, Sender};
 
-use azimuth_network::Inputs;
-
-/// Win probabilities of one request's positions, and the request's buffer for reuse.
-pub(super) struct Response {
-    pub(super) inputs: Inputs,
-    pub(super) win_probabilities: Result<Vec<f32>>,
+/// The numbers that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// A cosine with the axis for each position.
+    Cosines,
+    /// An embedding for each position, row by row.
+    Embeddings,
 }
 
-/// A batch that a search wants scored.
+/// The numbers of one request, and its buffer for reuse.
+pub(super) struct Response {
+    pub(super) inputs: Inputs,
+    pub(super) numbers: Result<Vec<f32>>,
+}
+
+/// A batch of positions.
 pub(super) struct Request {
     pub(super) inputs: Inputs,
+    pub(super) wanted: Wanted,
     pub(super) response: Sender<Response>,
 }
 
 impl Request {
-    pub(super) fn respond(self, win_probabilities: Result<Vec<f32>>) {
+    pub(super) fn respond(self, numbers: Result<Vec<f32>>) {
         // A search that has gone away needs no response.
-        let _ = self.response.send(Response { inputs: self.inputs, win_probabilities });
+        let _ = self.response.send(Response { inputs: self.inputs, numbers });
     }
 }
 
-/// The response to a batch on its way.
+/// The response to a batch that was sent.
 pub(super) enum PendingResponse {
     OnThread(Receiver<Response>),
     Ready(Response),
 }
 
 impl PendingResponse {
-    /// Waits for the batch's scores.
+    /// Waits for the response.
     pub(super) fn wait(self) -> Result<Response> {
         match self {
             Self::OnThread(response) => response.recv().map_err(|_| thread_ended()),
@@ -40,7 +49,7 @@ impl PendingResponse {
     }
 }
 
-/// Says that nobody is left to respond.
+/// The error where the inference thread is gone.
 pub(super) fn thread_ended() -> anyhow::Error {
     anyhow!("the inference thread has ended")
 }

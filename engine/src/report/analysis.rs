@@ -2,12 +2,10 @@
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, board_after, legal_moves};
-use azimuth_network::axis::Axis;
-use azimuth_network::{Inputs, Perspective};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 
 use super::game::Game;
-use crate::encoder::Encoder;
+use crate::inference::ModelClient;
 use crate::search::{Control, Limits, Planner, Value};
 
 /// Win probability that a move may give away until it is called an inaccuracy, a mistake, a blunder: lichess's bands
@@ -57,8 +55,7 @@ pub struct Arrival {
 /// What looks at games.
 pub struct Analyst<'a> {
     pub planner: &'a mut dyn Planner,
-    pub encoder: &'a mut dyn Encoder,
-    pub axis: &'a Axis,
+    pub model: &'a mut ModelClient,
     /// Of each position.
     pub limits: Limits,
 }
@@ -98,12 +95,10 @@ impl Analyst<'_> {
             }
             false => (self.planner.evaluate(&position)?, Vec::new()),
         };
-        let attributes = self.encoder.attributes();
-        let embedding = self.encoder.encode(&Inputs::of(attributes.input, [position.board()]))?;
-        let cosine = self.axis.cosine(&embedding);
-        let mirrored = attributes.perspective == Perspective::SideToMove
-            && position.board().side_to_move() == Color::Black;
-        let cosine = if mirrored { -cosine } else { cosine };
+        let board = position.board();
+        let embedding = self.model.embeddings(std::slice::from_ref(board))?;
+        let space = self.model.space();
+        let cosine = space.cosine_for_white(space.axis.cosine(&embedding), board.side_to_move());
         Ok(Stop { position, value, line, embedding, cosine, arrival: None })
     }
 
@@ -111,17 +106,10 @@ impl Analyst<'_> {
     fn rank(&mut self, board: &Board, mv: Move) -> Result<(usize, usize)> {
         let moves = legal_moves(board);
         let after: Vec<Board> = moves.iter().map(|&mv| board_after(board, mv)).collect();
-        let attributes = self.encoder.attributes();
-        let inputs = Inputs::of(attributes.input, &after);
-        let cosines = self.encoder.begin(&inputs, self.axis)?.wait()?;
-        let white_moves = board.side_to_move() == Color::White;
-        // The higher the better for the side that moves.
-        let sign = match attributes.perspective {
-            Perspective::White if white_moves => 1.0,
-            Perspective::White | Perspective::SideToMove => -1.0,
-        };
-        let own = moves.iter().position(|&known| known == mv).map_or(0.0, |at| sign * cosines[at]);
-        let better = cosines.iter().filter(|&&cosine| sign * cosine > own).count();
+        // For the opponent: the lower, the better the move.
+        let cosines = self.model.cosines(&after)?;
+        let own = moves.iter().position(|&known| known == mv).map_or(0.0, |index| cosines[index]);
+        let better = cosines.iter().filter(|&&cosine| cosine < own).count();
         Ok((better + 1, moves.len()))
     }
 }

@@ -53,15 +53,15 @@ impl ReportCommand {
         let weights = Arc::new(embedded.or_read(self.weights.as_deref())?);
         let (device, dtype) =
             Backend::Auto.open(Precision::Auto, &weights.metadata.architecture, notice)?;
-        let worker = Worker::start(weights.clone(), &device, dtype, Box::new(notice))?;
+        let worker = Worker::start(weights, &device, dtype, Box::new(notice))?;
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
         let mut planner = settings.build(kind, &worker, resources, None)?;
-        let mut encoder = crate::encoder::build(&weights, &device, dtype)?;
+        let mut model = worker.model()?;
+        let space = model.space().clone();
         let time = TimeLimit { soft: self.engine_time, hard: self.engine_time };
         let mut analyst = Analyst {
             planner: &mut *planner,
-            encoder: &mut *encoder,
-            axis: &weights.axis,
+            model: &mut model,
             limits: Limits { time: Some(time), ..Limits::default() },
         };
         let positions = games.iter().flatten().map(|game| game.moves.len() as u64 + 1).sum();
@@ -73,7 +73,7 @@ impl ReportCommand {
                 Ok(game) => {
                     let stops = analyst.look_at(game, || bar.inc(1));
                     let stops = stops.with_context(|| format!("game {number}"))?;
-                    pages.push(GameData::new(game, &stops, &weights.axis));
+                    pages.push(GameData::new(game, &stops, &space.axis));
                 }
                 Err(error) => bar.suspend(|| eprintln!("azimuth: {error}")),
             }

@@ -1,7 +1,7 @@
 //! Who labels: a UCI engine that searches, or a Stockfish network without a search.
 
 use anyhow::{Context, Result, bail};
-use azimuth_client::StockfishNetwork;
+use azimuth_nnue::StockfishNetwork;
 use cozy_chess::Board;
 
 use super::network;

@@ -3,7 +3,7 @@
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{board_after, legal_moves};
-use azimuth_client::StockfishNetwork;
+use azimuth_nnue::StockfishNetwork;
 use cozy_chess::{Board, Color};
 
 use super::scored_move::ScoredMove;

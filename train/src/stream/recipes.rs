@@ -22,7 +22,7 @@ pub struct Recipe {
 }
 
 /// The shards of a round. Moves of many starts tell apart good and bad moves, leaves are the positions that decide a
-/// search, endings hardly ever come up in either (`train/README.md`, "What decides under the selective search").
+/// search, endings hardly ever come up in either (`train/README.md`, "Training data for the selective search").
 pub const RECIPES: [Recipe; 5] = [
     Recipe { share: 0.25, yields: 27.0, walk: WalkKind::Beam, plies: 4, nodes: 0 },
     Recipe { share: 0.25, yields: 160.0, walk: WalkKind::Beam, plies: 24, nodes: 0 },

@@ -1,6 +1,6 @@
 //! The sparse encoder quantised, as it plays: 16-bit feature sums, 8-bit products, the last layer in f32.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_network::axis::Axis;
@@ -36,8 +36,8 @@ pub struct QuantisedEncoder {
     accumulators: [Accumulator; Color::NUM],
     /// Memory for the activations of both views.
     activations: Vec<u8>,
-    /// The heads along the axis of the first score asked for: it is always the same one.
-    along: OnceLock<Vec<HeadAlong>>,
+    /// The heads along the axis.
+    along: Arc<Vec<HeadAlong>>,
 }
 
 /// The layers after the sums for positions with about so many pieces.
@@ -56,8 +56,13 @@ struct Head {
 
 impl QuantisedEncoder {
     /// Quantises checked `parameters`: feature rows to 1/255, hidden weights to 8 bits with one
-    /// scale a neuron. Fails where feature sums may be too large for 16 bits, and where [`Kernels::chosen`] does.
-    pub fn new(config: &SparseConfig, parameters: &Parameters) -> Result<Self> {
+    /// scale a neuron. Cosines are those with `axis`. Fails where a size is out of range, where
+    /// feature sums may be too large for 16 bits, and where [`Kernels::chosen`] does.
+    pub fn new(config: &SparseConfig, parameters: &Parameters, axis: &Axis) -> Result<Self> {
+        // The kernels rely on these sizes.
+        config.check()?;
+        parameters.check_shapes(&config.parameters())?;
+        ensure!(axis.dim() == config.embedding_dim, "the axis has the wrong dimension");
         let quantise_sums = |name: &str| -> Result<Vec<i16>> {
             let one = f32::from(SUM_ONE);
             let values = parameters.values(name)?;
@@ -101,13 +106,16 @@ impl QuantisedEncoder {
                 part(&projection_bias, head),
             )
         });
+        let heads: Vec<Head> = heads.collect();
+        let fold =
+            |head: &Head| HeadAlong::new(&head.projection, &head.projection_bias, axis.unit());
         Ok(Self {
             kernels,
             config: config.clone(),
-            heads: Arc::new(heads.collect()),
+            along: Arc::new(heads.iter().map(fold).collect()),
+            heads: Arc::new(heads),
             accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),
             activations: vec![0; 2 * config.accumulator],
-            along: OnceLock::new(),
             sums: Arc::new(sums),
         })
     }
@@ -140,13 +148,10 @@ impl QuantisedEncoder {
         (number, hidden)
     }
 
-    /// The cosine of one position's embedding with `axis`.
-    fn cosine_of(&mut self, features: &Features<'_>, axis: &Axis) -> f32 {
+    /// The cosine of one position's embedding with the axis.
+    fn cosine_of(&mut self, features: &Features<'_>) -> f32 {
         let (head, hidden) = self.hidden(features);
-        let heads = self.heads.iter();
-        let fold =
-            |head: &Head| HeadAlong::new(&head.projection, &head.projection_bias, axis.unit());
-        self.along.get_or_init(|| heads.map(fold).collect())[head].cosine(&hidden)
+        self.along[head].cosine(&hidden)
     }
 }
 
@@ -265,15 +270,15 @@ impl Encoder for QuantisedEncoder {
         Ok(embeddings)
     }
 
-    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
         let batch = features(inputs)?;
-        Ok(Scores::Ready(batch.iter().map(|position| self.cosine_of(&position, axis)).collect()))
+        Ok(Scores::Ready(batch.iter().map(|position| self.cosine_of(&position)).collect()))
     }
 
-    /// Without memory of its own: between two nodes of a search every allocation counts.
-    fn cosine(&mut self, inputs: &Inputs, axis: &Axis) -> Result<f32> {
+    /// Allocates nothing: a search calls this at every leaf.
+    fn cosine(&mut self, inputs: &Inputs) -> Result<f32> {
         let position = features(inputs)?.iter().next().context("no position to score")?;
-        Ok(self.cosine_of(&position, axis))
+        Ok(self.cosine_of(&position))
     }
 
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {

@@ -2,25 +2,32 @@
 
 use anyhow::Result;
 use azimuth_chess::tokens::Tokens;
+use azimuth_network::axis::Axis;
 use azimuth_network::fused::Operations;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::transformer::{Transformer, TransformerConfig, token_ids};
 use azimuth_network::{InputKind, Inputs, Perspective};
 use candle_core::{DType, Device};
 
-use crate::encoder::{Attributes, Encoder};
+use crate::encoder::{Attributes, Encoder, Scores};
 
 /// A transformer on the CPU, ready to encode.
 pub struct CpuTransformer {
     network: Transformer,
-    embedding_dim: usize,
+    axis: Axis,
 }
 
 impl CpuTransformer {
-    /// Builds the network over `parameters` in precision `dtype`; f32 is the fast one.
-    pub fn new(config: &TransformerConfig, parameters: &Parameters, dtype: DType) -> Result<Self> {
+    /// Builds the network over `parameters` in precision `dtype`; f32 is the fast one. Cosines are
+    /// those with `axis`.
+    pub fn new(
+        config: &TransformerConfig,
+        parameters: &Parameters,
+        axis: &Axis,
+        dtype: DType,
+    ) -> Result<Self> {
         let network = Transformer::new(config, &parameters.to(&Device::Cpu, dtype)?)?;
-        Ok(Self { network, embedding_dim: config.embedding_dim })
+        Ok(Self { network, axis: axis.clone() })
     }
 }
 
@@ -29,7 +36,7 @@ impl Encoder for CpuTransformer {
         Attributes {
             input: InputKind::Tokens,
             perspective: Perspective::White,
-            embedding_dim: self.embedding_dim,
+            embedding_dim: self.axis.dim(),
             recommended_batch: 32,
             maximum_batch: 256,
             fixed_sizes: false,
@@ -41,9 +48,14 @@ impl Encoder for CpuTransformer {
         Ok(self.network.forward(&ids)?.flatten_all()?.to_vec1()?)
     }
 
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+        let embeddings = self.encode(inputs)?;
+        Ok(Scores::Ready(self.axis.cosines(&embeddings)))
+    }
+
     fn composed(&self) -> Option<Box<dyn Encoder>> {
         let network = self.network.with(Operations::Composed);
-        Some(Box::new(Self { network, embedding_dim: self.embedding_dim }))
+        Some(Box::new(Self { network, axis: self.axis.clone() }))
     }
 }
 

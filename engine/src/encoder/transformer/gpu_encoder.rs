@@ -23,30 +23,24 @@ pub struct GpuTransformer {
     embedding_dim: usize,
     device: Device,
     transfer: Arc<AsyncTransfer>,
-    /// The axis, (D, 1); there is none before the first batch.
-    axis: Option<Tensor>,
+    /// The axis, (D, 1).
+    axis: Tensor,
 }
 
 impl GpuTransformer {
-    /// Moves `parameters` to `device` in precision `dtype`.
+    /// Moves `parameters` to `device` in precision `dtype`. Cosines are those with `axis`.
     pub fn new(
         config: &TransformerConfig,
         parameters: &Parameters,
+        axis: &Axis,
         device: &Device,
         dtype: DType,
     ) -> Result<Self> {
         let network = Transformer::new(config, &parameters.to(device, dtype)?)?;
         let transfer = Arc::new(AsyncTransfer::new(device.as_cuda_device()?)?);
         let embedding_dim = config.embedding_dim;
-        Ok(Self { network, embedding_dim, device: device.clone(), transfer, axis: None })
-    }
-
-    fn direction(&mut self, axis: &Axis) -> candle_core::Result<Tensor> {
-        let direction = match self.axis.take() {
-            Some(direction) => direction,
-            None => Tensor::from_slice(axis.unit(), (axis.dim(), 1), &self.device)?,
-        };
-        Ok(self.axis.insert(direction).clone())
+        let axis = Tensor::from_slice(axis.unit(), (axis.dim(), 1), device)?;
+        Ok(Self { network, embedding_dim, device: device.clone(), transfer, axis })
     }
 }
 
@@ -67,16 +61,13 @@ impl Encoder for GpuTransformer {
             let ids = token_ids(tokens_of(inputs), &self.device)?;
             self.network.forward(&ids)?.flatten_all()?.to_vec1()
         };
-        encode().map_err(told_apart)
+        encode().map_err(device_error)
     }
 
-    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
-        let mut begin = || {
-            let direction = self.direction(axis)?;
-            let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&direction);
-            self.transfer.begin(tokens_of(inputs), network)
-        };
-        Ok(Scores::Pending(Box::new(begin().map_err(told_apart)?)))
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+        let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&self.axis);
+        let in_flight = self.transfer.begin(tokens_of(inputs), network);
+        Ok(Scores::Pending(Box::new(in_flight.map_err(device_error)?)))
     }
 
     fn composed(&self) -> Option<Box<dyn Encoder>> {
@@ -96,12 +87,12 @@ impl PendingScores for InFlight {
     }
 
     fn wait(self: Box<Self>) -> Result<Vec<f32>> {
-        self.scores().map_err(told_apart)
+        self.scores().map_err(device_error)
     }
 }
 
-/// A device error, a lack of memory as what it is.
-fn told_apart(error: Error) -> anyhow::Error {
+/// Candle's error as ours; a lack of memory becomes [`OutOfMemory`].
+fn device_error(error: Error) -> anyhow::Error {
     let error = without_backtrace(error);
     let short = is_out_of_memory(&error);
     let error = anyhow::Error::new(error);

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use anyhow::bail;
-use azimuth_network::axis::Axis;
 
 use super::*;
 use crate::encoder::{Attributes, Scores};
@@ -28,9 +27,9 @@ impl Encoder for Device {
         self.encoder.encode(inputs)
     }
 
-    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
         let Some(lie) = self.fused else { bail!("no kernel image for this card") };
-        let cosines = self.encoder.begin(inputs, axis)?.wait()?;
+        let cosines = self.encoder.begin(inputs)?.wait()?;
         let told = cosines.iter().enumerate().map(|(place, &cosine)| lie(place, cosine));
         Ok(Scores::Ready(told.collect()))
     }
@@ -65,8 +64,8 @@ fn outcome(
     let device = Device { encoder: own()?, fused, composed };
     let mut found = checked(&weights, Box::new(device), dtype, &notice)?;
     let boards = [Board::default(), Board::chess960_startpos(17)];
-    let expected = cosines(&mut *own()?, &weights, &boards)?;
-    let scores = cosines(&mut *found.encoder, &weights, &boards)?;
+    let expected = cosines(&mut *own()?, &boards)?;
+    let scores = cosines(&mut *found.encoder, &boards)?;
     let said = said.lock().expect("no panics").clone();
     Ok((said, found.on_cpu, largest_difference(&scores, &expected)))
 }

@@ -5,12 +5,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use anyhow::bail;
+use azimuth_network::Inputs;
 use cozy_chess::Board;
 use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
 use crate::embedded_weights::Embedded;
 use crate::encoder::{OutOfMemory, PendingScores, Scores};
+use crate::inference::evaluate::EvaluateAttributes;
+use crate::inference::evaluator::Evaluator;
+use crate::inference::request::{PendingResponse, Wanted};
 
 const MAXIMUM: usize = 40;
 
@@ -64,7 +68,7 @@ impl Encoder for Remote {
         self.encoder.encode(inputs)
     }
 
-    fn begin(&mut self, inputs: &Inputs, axis: &azimuth_network::axis::Axis) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
         if let Some(gate) = &self.gate {
             gate.recv()?;
         }
@@ -76,7 +80,7 @@ impl Encoder for Remote {
             Failure::MemoryFor(most) if size > most => bail!(OutOfMemory),
             _ => {}
         }
-        let cosines = self.encoder.begin(inputs, axis)?.wait()?;
+        let cosines = self.encoder.begin(inputs)?.wait()?;
         let (events, failure) = (self.events.clone(), self.failure);
         Ok(Scores::Pending(Box::new(OnDevice { cosines, number, failure, events })))
     }
@@ -128,7 +132,7 @@ impl Setting {
         let notice: Notice = Box::new(move |text| {
             said.lock().expect("no panics").push(text.to_owned());
         });
-        let worker = Worker::on_thread(weights.clone(), Box::new(remote), on_cpu, notice)?;
+        let worker = Worker::with_encoder(weights.clone(), Box::new(remote), on_cpu, notice)?;
         Ok(Self { weights, events, notices, worker })
     }
 
@@ -147,21 +151,24 @@ impl Setting {
 }
 
 /// Asks for so many positions and compares the answer with the encoder's own.
-fn ask(weights: &Arc<Weights>, client: &mut Client, first: u32, count: u32) -> Result<()> {
-    let batch = inputs(client, first, count);
+fn ask(weights: &Weights, client: &mut ModelClient, first: u32, count: u32) -> Result<()> {
+    let batch = inputs(weights, first, count);
     let expected = expected(weights, &batch)?;
-    assert_eq!(client.submit(batch)?.wait()?.win_probabilities?, expected);
+    assert_eq!(send(client, batch)?.wait()?.numbers?, expected);
     Ok(())
 }
 
-fn inputs(client: &Client, first: u32, count: u32) -> Inputs {
-    let boards: Vec<Board> = (first..first + count).map(Board::chess960_startpos).collect();
-    Inputs::of(client.attributes().input, &boards)
+fn send(client: &mut ModelClient, inputs: Inputs) -> Result<PendingResponse> {
+    client.submit(inputs, Wanted::Cosines)
 }
 
-fn expected(weights: &Arc<Weights>, inputs: &Inputs) -> Result<Vec<f32>> {
-    let encoder = crate::encoder::build(weights, &Device::Cpu, DType::F32)?;
-    Scorer { weights: weights.clone(), encoder }.score(inputs)
+fn inputs(weights: &Weights, first: u32, count: u32) -> Inputs {
+    let boards: Vec<Board> = (first..first + count).map(Board::chess960_startpos).collect();
+    Inputs::of(weights.metadata.architecture.input_kind(), &boards)
+}
+
+fn expected(weights: &Weights, inputs: &Inputs) -> Result<Vec<f32>> {
+    Model::new(weights, &Device::Cpu, DType::F32)?.cosines(inputs, inputs.len())
 }
 
 #[test]
@@ -170,8 +177,9 @@ fn many_searches_get_their_own_answers_in_batches_of_few_sizes() -> Result<()> {
     thread::scope(|scope| {
         let searches: Vec<_> = (0..8)
             .map(|search| {
-                let (mut client, weights) = (setting.worker.client(), &setting.weights);
+                let (client, weights) = (setting.worker.model(), &setting.weights);
                 scope.spawn(move || -> Result<()> {
+                    let mut client = client?;
                     for round in 0..20 {
                         ask(weights, &mut client, search * 100 + round, 1 + round % 10)?;
                     }
@@ -190,14 +198,14 @@ fn many_searches_get_their_own_answers_in_batches_of_few_sizes() -> Result<()> {
 fn a_batch_begins_while_the_last_one_runs() -> Result<()> {
     let (permit, gate) = unbounded();
     let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
-    let mut client = setting.worker.client();
+    let mut client = setting.worker.model()?;
     // The second request comes too late for the first batch, which stands at the gate.
-    let first = client.submit(inputs(&client, 0, MAXIMUM as u32))?;
-    let second = client.submit(inputs(&client, 100, MAXIMUM as u32))?;
+    let first = send(&mut client, inputs(&setting.weights, 0, MAXIMUM as u32))?;
+    let second = send(&mut client, inputs(&setting.weights, 100, MAXIMUM as u32))?;
     permit.send(())?;
     permit.send(())?;
     for pending in [first, second] {
-        assert_eq!(pending.wait()?.win_probabilities?.len(), MAXIMUM);
+        assert_eq!(pending.wait()?.numbers?.len(), MAXIMUM);
     }
     let events = setting.events.lock().expect("no panics");
     let begin = Event::Begin(MAXIMUM);
@@ -208,14 +216,14 @@ fn a_batch_begins_while_the_last_one_runs() -> Result<()> {
 #[test]
 fn what_comes_while_a_batch_runs_begins_before_it_ends() -> Result<()> {
     let setting = Setting::new(Failure::SlowUntil(2))?;
-    let mut client = setting.worker.client();
-    let first = client.submit(inputs(&client, 0, 16))?;
+    let mut client = setting.worker.model()?;
+    let first = send(&mut client, inputs(&setting.weights, 0, 16))?;
     while setting.sizes().is_empty() {
         thread::yield_now();
     }
-    let second = client.submit(inputs(&client, 100, 16))?;
+    let second = send(&mut client, inputs(&setting.weights, 100, 16))?;
     for pending in [first, second] {
-        assert_eq!(pending.wait()?.win_probabilities?.len(), 16);
+        assert_eq!(pending.wait()?.numbers?.len(), 16);
     }
     let events = setting.events.lock().expect("no panics");
     let begin = Event::Begin(16);
@@ -227,14 +235,14 @@ fn what_comes_while_a_batch_runs_begins_before_it_ends() -> Result<()> {
 fn what_waits_is_answered_in_one_batch() -> Result<()> {
     let (permit, gate) = unbounded();
     let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
-    let mut client = setting.worker.client();
+    let mut client = setting.worker.model()?;
     let mut all_pending = Vec::new();
     for number in 0..36 {
-        all_pending.push(client.submit(inputs(&client, number, 1))?);
+        all_pending.push(send(&mut client, inputs(&setting.weights, number, 1))?);
     }
     (0..36).try_for_each(|_| permit.send(()))?;
     for pending in all_pending {
-        assert_eq!(pending.wait()?.win_probabilities?.len(), 1);
+        assert_eq!(pending.wait()?.numbers?.len(), 1);
     }
     // What came before the first batch stood at the gate, and the rest.
     assert!(setting.sizes().len() <= 2, "{:?}", setting.sizes());
@@ -255,25 +263,22 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     };
     let (requests, waiting) = bounded(QUEUE_LENGTH);
     let clients = Arc::new(());
-    let scorer = Scorer { weights, encoder: Box::new(remote) };
+    let model = Model::with_encoder(Box::new(remote), Arc::new(Space::of(&weights)))?;
+    let (space, attributes) = (model.space().clone(), model.attributes());
     let notice: Notice = Box::new(|_| ());
-    let batcher = Batcher::new(scorer, true, notice, Arc::default(), Arc::downgrade(&clients));
+    let batcher = Batcher::new(model, None, notice, Arc::default(), Arc::downgrade(&clients));
     // Longer than the test may take: it ends because both searches have asked.
     let batcher = batcher.with_max_wait(Duration::from_secs(3600));
-    let attributes =
-        crate::encoder::build(&Embedded::Beam.weights()?, &Device::Cpu, DType::F32)?.attributes();
-    let mut clients = [(); 2].map(|()| Client {
-        route: Route::Thread { requests: requests.clone(), _clients: clients.clone() },
-        attributes,
+    let mut clients = [(); 2].map(|()| {
+        let route = Route::Thread { requests: requests.clone(), _clients: clients.clone() };
+        ModelClient::new(route, space.clone(), attributes)
     });
     let thread = thread::spawn(move || batcher.run(&waiting));
-    let first = inputs(&clients[0], 0, 3);
-    let first = clients[0].submit(first)?;
+    let first = send(&mut clients[0], inputs(&weights, 0, 3))?;
     thread::sleep(Duration::from_millis(20));
-    let second = inputs(&clients[1], 9, 4);
-    let second = clients[1].submit(second)?;
-    assert_eq!(first.wait()?.win_probabilities?.len(), 3);
-    assert_eq!(second.wait()?.win_probabilities?.len(), 4);
+    let second = send(&mut clients[1], inputs(&weights, 9, 4))?;
+    assert_eq!(first.wait()?.numbers?.len(), 3);
+    assert_eq!(second.wait()?.numbers?.len(), 4);
     assert_eq!(events.lock().expect("no panics")[0], Event::Begin(16));
     drop((clients, requests));
     thread.join().expect("no panics");
@@ -287,11 +292,11 @@ fn senders_wait_where_too_much_is_queued() -> Result<()> {
     let count = 3 * QUEUE_LENGTH;
     let sent = AtomicUsize::new(0);
     thread::scope(|scope| -> Result<()> {
-        let (sent, mut client) = (&sent, setting.worker.client());
+        let (sent, mut client) = (&sent, setting.worker.model()?);
         let sender = scope.spawn(move || -> Result<Vec<PendingResponse>> {
             (0..count)
                 .map(|number| {
-                    let pending = client.submit(inputs(&client, number as u32, 1))?;
+                    let pending = send(&mut client, inputs(&setting.weights, number as u32, 1))?;
                     sent.fetch_add(1, SeqCst);
                     Ok(pending)
                 })
@@ -306,7 +311,7 @@ fn senders_wait_where_too_much_is_queued() -> Result<()> {
         assert!((QUEUE_LENGTH..=QUEUE_LENGTH + MAXIMUM + 1).contains(&seen), "{seen} were sent");
         (0..count).try_for_each(|_| permit.send(()))?;
         for pending in sender.join().expect("no panics")? {
-            assert_eq!(pending.wait()?.win_probabilities?.len(), 1);
+            assert_eq!(pending.wait()?.numbers?.len(), 1);
         }
         Ok(())
     })
@@ -316,7 +321,7 @@ fn senders_wait_where_too_much_is_queued() -> Result<()> {
 fn a_lost_device_is_said_once_and_the_cpu_goes_on() -> Result<()> {
     for failure in [Failure::LostAt(1), Failure::SilentAt(1), Failure::LostAt(0)] {
         let setting = Setting::new(failure)?;
-        let mut client = setting.worker.client();
+        let mut client = setting.worker.model()?;
         for first in 0..4 {
             ask(&setting.weights, &mut client, first, 5)?;
         }
@@ -329,16 +334,16 @@ fn a_lost_device_is_said_once_and_the_cpu_goes_on() -> Result<()> {
 fn a_device_lost_with_two_batches_on_it_loses_none() -> Result<()> {
     let (permit, gate) = unbounded();
     let setting = Setting::with(Failure::SilentAt(0), Some(gate), false)?;
-    let mut client = setting.worker.client();
-    let batches = [0, 100].map(|first| inputs(&client, first, MAXIMUM as u32));
+    let mut client = setting.worker.model()?;
+    let batches = [0, 100].map(|first| inputs(&setting.weights, first, MAXIMUM as u32));
     let mut all_pending = Vec::new();
     for batch in batches {
         let expected = expected(&setting.weights, &batch)?;
-        all_pending.push((client.submit(batch)?, expected));
+        all_pending.push((send(&mut client, batch)?, expected));
     }
     (0..2).try_for_each(|_| permit.send(()))?;
     for (pending, expected) in all_pending {
-        assert_eq!(pending.wait()?.win_probabilities?, expected);
+        assert_eq!(pending.wait()?.numbers?, expected);
     }
     assert_eq!(setting.notices().len(), 1);
     Ok(())
@@ -348,7 +353,7 @@ fn a_device_lost_with_two_batches_on_it_loses_none() -> Result<()> {
 fn short_memory_halves_the_batch_and_is_said_once() -> Result<()> {
     for failure in [Failure::MemoryFor(10), Failure::MemoryLater(10)] {
         let setting = Setting::new(failure)?;
-        let mut client = setting.worker.client();
+        let mut client = setting.worker.model()?;
         for first in 0..6 {
             ask(&setting.weights, &mut client, first, 40)?;
         }
@@ -364,7 +369,7 @@ fn short_memory_halves_the_batch_and_is_said_once() -> Result<()> {
 #[test]
 fn no_memory_at_all_is_a_lost_device() -> Result<()> {
     let setting = Setting::new(Failure::MemoryFor(0))?;
-    let mut client = setting.worker.client();
+    let mut client = setting.worker.model()?;
     for first in 0..2 {
         ask(&setting.weights, &mut client, first, 20)?;
     }
@@ -377,9 +382,71 @@ fn no_memory_at_all_is_a_lost_device() -> Result<()> {
 #[test]
 fn an_error_on_the_cpu_reaches_the_search() -> Result<()> {
     let setting = Setting::with(Failure::LostAt(0), None, true)?;
-    let mut client = setting.worker.client();
-    let batch = inputs(&client, 0, 3);
-    let answer = client.submit(batch)?.wait()?;
-    assert!(answer.win_probabilities.is_err());
+    let mut client = setting.worker.model()?;
+    let batch = inputs(&setting.weights, 0, 3);
+    let answer = send(&mut client, batch)?.wait()?;
+    assert!(answer.numbers.is_err());
+    Ok(())
+}
+
+#[test]
+fn embeddings_come_between_cosines_and_survive_a_lost_device() -> Result<()> {
+    let boards: Vec<Board> = (0..2 * MAXIMUM as u32).map(Board::chess960_startpos).collect();
+    for failure in [Failure::Nothing, Failure::LostAt(1)] {
+        let setting = Setting::new(failure)?;
+        let mut own = Model::new(&setting.weights, &Device::Cpu, DType::F32)?;
+        let inputs = Inputs::of(own.attributes().input, &boards);
+        let mut client = setting.worker.model()?;
+        for _ in 0..2 {
+            ask(&setting.weights, &mut client, 0, 5)?;
+            assert_eq!(client.embeddings(&boards)?, own.embeddings(&inputs, boards.len())?);
+        }
+        assert_eq!(client.cosines(&boards)?, own.cosines(&inputs, boards.len())?);
+    }
+    Ok(())
+}
+
+#[test]
+fn any_evaluator_takes_the_place_of_a_model() -> Result<()> {
+    /// The number of pieces as a value, and the number of evaluations.
+    #[derive(Default)]
+    struct Pieces(Vec<f32>, Arc<AtomicUsize>);
+
+    impl Evaluate for Pieces {
+        fn attributes(&self) -> EvaluateAttributes {
+            EvaluateAttributes { immediate: true, recommended_batch: 1 }
+        }
+
+        fn key(&self, board: &Board) -> u64 {
+            board.hash()
+        }
+
+        fn evaluate(&mut self, board: &Board) -> Result<f32> {
+            self.1.fetch_add(1, SeqCst);
+            Ok(board.occupied().len() as f32 / 64.0)
+        }
+
+        fn enqueue(&mut self, board: &Board) -> Result<()> {
+            let value = self.evaluate(board)?;
+            self.0.push(value);
+            Ok(())
+        }
+
+        fn collect(&mut self) -> Result<Vec<f32>> {
+            Ok(std::mem::take(&mut self.0))
+        }
+    }
+
+    let evaluations = Arc::<AtomicUsize>::default();
+    let counted = evaluations.clone();
+    let worker =
+        Worker::with_evaluate(move || Box::new(Pieces(Vec::new(), counted.clone())) as Box<_>);
+    assert!(worker.runs_in_searches() && worker.model().is_err());
+    let mut evaluator = Evaluator::new(&worker, 1)?;
+    let board = Board::default();
+    let queued = evaluator.look_up(&board)?;
+    assert_eq!(queued.value(&evaluator.finish()?), 0.5);
+    assert_eq!((evaluator.value(&board)?, evaluator.scored()), (0.5, 1));
+    assert_eq!(evaluations.load(SeqCst), 1);
     Ok(())
 }

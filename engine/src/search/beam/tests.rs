@@ -3,7 +3,6 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_network::Inputs;
-use azimuth_network::axis::Axis;
 use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 
@@ -113,8 +112,8 @@ impl Encoder for Remote {
         self.0.encode(inputs)
     }
 
-    fn begin(&mut self, inputs: &Inputs, axis: &Axis) -> Result<Scores> {
-        self.0.begin(inputs, axis)
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+        self.0.begin(inputs)
     }
 }
 

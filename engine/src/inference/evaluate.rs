@@ -1,0 +1,45 @@
+//! The boundary between a search and whatever evaluates its positions.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use cozy_chess::Board;
+
+/// How a search should ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvaluateAttributes {
+    /// Whether positions are evaluated by the thread that asks, so that a search gains nothing from
+    /// asking for several at once.
+    pub immediate: bool,
+    /// Number of positions from which on larger batches gain little.
+    pub recommended_batch: usize,
+}
+
+/// Evaluates positions for one thread of a search. A value is `2p - 1`, in [-1, 1], of the win
+/// probability p of the side to move.
+///
+/// A search asks for one position at a time, [`Self::evaluate`], or for several: it calls
+/// [`Self::enqueue`] for each and [`Self::collect`] for the values.
+pub trait Evaluate: Send {
+    /// How a search should ask.
+    fn attributes(&self) -> EvaluateAttributes;
+
+    /// A hash that is equal for positions with the same value: the evaluator does not see where they
+    /// differ.
+    fn key(&self, board: &Board) -> u64;
+
+    /// The value of `board`. No position may be enqueued. Fails where a device does.
+    fn evaluate(&mut self, board: &Board) -> Result<f32>;
+
+    /// Asks for the value of `board`.
+    fn enqueue(&mut self, board: &Board) -> Result<()>;
+
+    /// Waits for the values of all positions enqueued since the last call, in their order. After an
+    /// error none are enqueued.
+    fn collect(&mut self) -> Result<Vec<f32>>;
+
+    /// Time spent waiting for another thread or a device.
+    fn waited(&self) -> Duration {
+        Duration::ZERO
+    }
+}

@@ -1,0 +1,179 @@
+//! One thread's access to a model: a copy that it runs itself, or a connection to the thread that
+//! runs it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use azimuth_network::{InputKind, Inputs};
+use cozy_chess::{Board, Color};
+use crossbeam_channel::{Sender, bounded};
+
+use super::evaluate::{Evaluate, EvaluateAttributes};
+use super::request::{PendingResponse, Request, Response, Wanted, thread_ended};
+use crate::encoder::Attributes;
+use crate::model::Model;
+use crate::space::Space;
+
+/// Where the model runs.
+pub(super) enum Route {
+    /// On the thread that asks.
+    Here(Model),
+    /// On the inference thread, which counts its clients.
+    Thread { requests: Sender<Request>, _clients: Arc<()> },
+}
+
+/// Evaluates positions by a model, and gives their embeddings and cosines.
+pub struct ModelClient {
+    route: Route,
+    space: Arc<Space>,
+    attributes: Attributes,
+    queue: Inputs,
+    /// Sides to move of all enqueued positions.
+    sides: Vec<Color>,
+    in_flight: VecDeque<PendingResponse>,
+    /// Buffers for reuse.
+    spare: Vec<Inputs>,
+    waited: Duration,
+}
+
+impl ModelClient {
+    pub(super) fn new(route: Route, space: Arc<Space>, attributes: Attributes) -> Self {
+        Self {
+            route,
+            space,
+            attributes,
+            queue: Inputs::new(attributes.input),
+            sides: Vec::new(),
+            in_flight: VecDeque::new(),
+            spare: Vec::new(),
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// The space that embeddings lie in.
+    pub fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    /// Unit embeddings of `boards`, one of the space's dimension after another.
+    pub fn embeddings(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
+        self.numbers(boards, Wanted::Embeddings)
+    }
+
+    /// Cosines of `boards` with the axis, each as its side to move sees it.
+    pub fn cosines(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
+        let mut cosines = self.numbers(boards, Wanted::Cosines)?;
+        for (cosine, board) in cosines.iter_mut().zip(boards) {
+            *cosine = self.space.cosine_for_side_to_move(*cosine, board.side_to_move());
+        }
+        Ok(cosines)
+    }
+
+    fn numbers(&mut self, boards: &[Board], wanted: Wanted) -> Result<Vec<f32>> {
+        let inputs = Inputs::of(self.attributes.input, boards);
+        self.submit(inputs, wanted)?.wait()?.numbers
+    }
+
+    /// Sends a batch, and waits while too many wait already; or computes it here and now.
+    pub(super) fn submit(&mut self, inputs: Inputs, wanted: Wanted) -> Result<PendingResponse> {
+        match &mut self.route {
+            Route::Thread { requests, .. } => {
+                let (response, pending) = bounded(1);
+                requests.send(Request { inputs, wanted, response }).map_err(|_| thread_ended())?;
+                Ok(PendingResponse::OnThread(pending))
+            }
+            Route::Here(model) => {
+                let largest = self.attributes.maximum_batch;
+                let numbers = match wanted {
+                    Wanted::Cosines => model.cosines(&inputs, largest),
+                    Wanted::Embeddings => model.embeddings(&inputs, largest),
+                };
+                Ok(PendingResponse::Ready(Response { inputs, numbers }))
+            }
+        }
+    }
+
+    fn send(&mut self) -> Result<()> {
+        let mut next = self.spare.pop().unwrap_or_else(|| Inputs::new(self.attributes.input));
+        next.clear();
+        let inputs = std::mem::replace(&mut self.queue, next);
+        let pending = self.submit(inputs, Wanted::Cosines)?;
+        self.in_flight.push_back(pending);
+        Ok(())
+    }
+
+    fn wait_for_all(&mut self) -> Result<Vec<f32>> {
+        if !self.queue.is_empty() {
+            self.send()?;
+        }
+        let mut values = Vec::with_capacity(self.sides.len());
+        while let Some(pending) = self.in_flight.pop_front() {
+            let asked = Instant::now();
+            let response = pending.wait()?;
+            self.waited += asked.elapsed();
+            self.spare.push(response.inputs);
+            for cosine in response.numbers? {
+                values.push(self.space.value(cosine, self.sides[values.len()]));
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl Evaluate for ModelClient {
+    fn attributes(&self) -> EvaluateAttributes {
+        EvaluateAttributes {
+            immediate: matches!(self.route, Route::Here(_)),
+            recommended_batch: self.attributes.recommended_batch,
+        }
+    }
+
+    fn key(&self, board: &Board) -> u64 {
+        match self.attributes.input {
+            InputKind::Features(_) => board.hash_without_ep(),
+            InputKind::Tokens => {
+                let clocks =
+                    u64::from(board.halfmove_clock()) << 16 | u64::from(board.fullmove_number());
+                board.hash() ^ clocks.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            }
+        }
+    }
+
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        let side_to_move = board.side_to_move();
+        if let Route::Here(model) = &mut self.route {
+            self.queue.push(board);
+            let cosine = model.cosine(&self.queue);
+            self.queue.clear();
+            return Ok(self.space.value(cosine?, side_to_move));
+        }
+        let cosine = self.numbers(std::slice::from_ref(board), Wanted::Cosines)?;
+        let cosine = cosine.first().copied().unwrap_or_default();
+        Ok(self.space.value(cosine, side_to_move))
+    }
+
+    fn enqueue(&mut self, board: &Board) -> Result<()> {
+        self.queue.push(board);
+        self.sides.push(board.side_to_move());
+        if self.queue.len() >= self.attributes.recommended_batch {
+            self.send()?;
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<Vec<f32>> {
+        let outcome = self.wait_for_all();
+        self.sides.clear();
+        if outcome.is_err() {
+            self.in_flight.clear();
+            self.queue.clear();
+        }
+        outcome
+    }
+
+    fn waited(&self) -> Duration {
+        self.waited
+    }
+}

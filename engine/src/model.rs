@@ -1,0 +1,83 @@
+//! A trained model, ready to play: an encoder, and the space that it maps positions to.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use azimuth_network::Inputs;
+use azimuth_network::weights::Weights;
+use candle_core::{DType, Device};
+
+use crate::encoder::{self, Attributes, Encoder, Scores};
+use crate::space::Space;
+
+/// An encoder with its space.
+pub struct Model {
+    encoder: Box<dyn Encoder>,
+    space: Arc<Space>,
+}
+
+impl Model {
+    /// The model of `weights` on `device`. Fails where the device does, or where the integer encoder
+    /// cannot hold the weights.
+    pub fn new(weights: &Weights, device: &Device, dtype: DType) -> Result<Self> {
+        let encoder = encoder::build(weights, device, dtype)?;
+        Self::with_encoder(encoder, Arc::new(Space::of(weights)))
+    }
+
+    /// A model of any encoder. Fails where its embeddings have another dimension than the space.
+    pub fn with_encoder(encoder: Box<dyn Encoder>, space: Arc<Space>) -> Result<Self> {
+        let (found, expected) = (encoder.attributes().embedding_dim, space.axis.dim());
+        ensure!(found == expected, "the encoder has {found} dimensions, its axis {expected}");
+        Ok(Self { encoder, space })
+    }
+
+    /// The encoder's attributes.
+    pub fn attributes(&self) -> Attributes {
+        self.encoder.attributes()
+    }
+
+    /// The space that embeddings lie in.
+    pub fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    /// Begins to compute the cosines of a batch of no more than the encoder takes.
+    pub fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+        self.encoder.begin(inputs)
+    }
+
+    /// The cosine with the axis, in the space's perspective, of the only position of `inputs`.
+    pub fn cosine(&mut self, inputs: &Inputs) -> Result<f32> {
+        self.encoder.cosine(inputs)
+    }
+
+    /// Cosines with the axis, in the space's perspective, in batches of at most `largest`.
+    pub fn cosines(&mut self, inputs: &Inputs, largest: usize) -> Result<Vec<f32>> {
+        in_parts(inputs, largest, |part| self.encoder.begin(part)?.wait())
+    }
+
+    /// Unit embeddings, row by row, in batches of at most `largest`.
+    pub fn embeddings(&mut self, inputs: &Inputs, largest: usize) -> Result<Vec<f32>> {
+        in_parts(inputs, largest, |part| self.encoder.encode(part))
+    }
+
+    /// A copy for another thread, where the encoder is fast enough to run on the threads that search.
+    pub fn for_caller(&self) -> Option<Self> {
+        Some(Self { encoder: self.encoder.for_caller()?, space: self.space.clone() })
+    }
+}
+
+fn in_parts(
+    inputs: &Inputs,
+    largest: usize,
+    mut compute: impl FnMut(&Inputs) -> Result<Vec<f32>>,
+) -> Result<Vec<f32>> {
+    if inputs.len() <= largest {
+        return compute(inputs);
+    }
+    let mut all = Vec::new();
+    for part in inputs.parts(largest) {
+        all.extend(compute(&part)?);
+    }
+    Ok(all)
+}
