@@ -13,6 +13,7 @@ mod hash_slot;
 pub mod inference;
 mod large_memory;
 pub mod model;
+pub mod names;
 pub mod pages;
 pub mod report;
 pub mod search;

@@ -12,6 +12,7 @@ use cozy_chess::Board;
 use super::figures::{before_the_search, bounded, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
+use crate::names::name_of;
 use crate::search::{Bound, ExplainedMove, PlannerKind};
 
 /// Replies of a position that the tree shows; the others are counted.
@@ -36,7 +37,7 @@ pub fn write(
         "{} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight {:.1}%, cosine {:+.4}; after \
          the search {}.\n",
         side_to_move(root.board()),
-        planner.name(),
+        name_of(&planner),
         report.depth,
         report.nodes,
         report.time.as_secs_f64(),
