@@ -6,6 +6,16 @@ use cozy_chess::{Board, Move, util};
 use crate::position::{Position, board_after};
 
 /// A legal move as people write it: `Nbd7`, `exd6`, `O-O`, `e8=Q#`.
+///
+/// ```
+/// use azimuth_chess::position::Position;
+/// use azimuth_chess::san::{san_of_line, san_of_move};
+///
+/// let start = Position::default();
+/// let line = ["e2e4", "e7e5", "g1f3"].map(|mv| mv.parse().expect("a move"));
+/// assert_eq!(san_of_move(start.board(), line[0]), "e4");
+/// assert_eq!(san_of_line(start.board(), &line), ["e4", "e5", "Nf3"]);
+/// ```
 pub fn san_of_move(board: &Board, mv: Move) -> String {
     util::display_san_move(board, mv).to_string()
 }
@@ -21,7 +31,7 @@ pub fn san_of_line(board: &Board, line: &[Move]) -> Vec<String> {
     sans
 }
 
-/// Reads a legal move in SAN, or as UCI writes it.
+/// Reads a legal move in SAN, or as UCI writes it. A check or mate sign may be left out.
 ///
 /// ```
 /// use azimuth_chess::position::Position;

@@ -30,7 +30,21 @@ const BLACK_PIECES: [u8; Piece::NUM] = [18, 19, 30, 20, 22, 21];
 const WHITE_PIECES: [u8; Piece::NUM] = [23, 25, 24, 26, 27, 28];
 const FILES: [u8; 8] = [10, 30, 12, 13, 14, 15, 16, 17];
 
-/// Tokens of `board`. The half-move clock is passed beside it because a `Board` stops counting at 100.
+/// Tokens of `board`, each from 0 to 32. The half-move clock is passed beside it because a `Board` stops
+/// counting at 100; both counters stay at 999 beyond that.
+///
+/// ```
+/// use azimuth_chess::placement::Placement;
+/// use azimuth_chess::position::Position;
+/// use azimuth_chess::tokens::{LEN, placement, tokenize};
+///
+/// let position = Position::from_fen("4k3/8/8/8/8/8/8/4K2R w K - 120 75")?;
+/// let tokens = tokenize(position.board(), position.halfmove_clock());
+/// assert_eq!(tokens.len(), LEN);
+/// assert_eq!(tokens[71..77], [1, 2, 0, 0, 7, 5]);
+/// assert_eq!(placement(&tokens), Placement::of(position.board()));
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 pub fn tokenize(board: &Board, halfmove_clock: u16) -> Tokens {
     let mut tokens = [EMPTY; LEN];
     tokens[0] = match board.side_to_move() {
