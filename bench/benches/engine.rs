@@ -12,6 +12,7 @@ use anyhow::Result;
 use azimuth::embedded_weights::Embedded;
 use azimuth::encoder::{Attributes, Encoder, Scores};
 use azimuth::inference::Worker;
+use azimuth::names::name_of;
 use azimuth::search::{
     Beam, BeamMode, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources,
 };
@@ -20,6 +21,7 @@ use azimuth_chess::tokens::tokenize;
 use azimuth_network::axis::Axis;
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
 use azimuth_network::{InputKind, Inputs, Perspective};
+use clap::ValueEnum;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Gives every position a different embedding, in the same time.
@@ -126,14 +128,14 @@ fn search(c: &mut Criterion) {
         let fake = Fake { axis: weights.axis.clone(), latency };
         let worker =
             Worker::with_encoder(weights.clone(), Box::new(fake), true, |_| ()).expect("a thread");
-        for (mode_name, mode) in [("tree", BeamMode::Tree), ("global", BeamMode::Global)] {
+        for &mode in BeamMode::value_variants() {
             let beam = BeamSettings { mode, ..BeamSettings::PAPER };
             let settings = PlannerSettings { beam, ..PlannerSettings::default() };
             let resources = Resources { hash_mb: 16, threads: 1 };
             let mut beam = Beam::new(&worker, &settings, resources).expect("memory");
             let looked_at: u64 = roots.iter().map(|root| think(&mut beam, root)).sum();
             group.throughput(Throughput::Elements(looked_at));
-            group.bench_function(format!("{name}, {mode_name}"), |b| {
+            group.bench_function(format!("{name}, {}", name_of(&mode)), |b| {
                 b.iter(|| roots.iter().map(|root| think(&mut beam, root)).sum::<u64>());
             });
         }

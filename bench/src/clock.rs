@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::pgn::Outcome;
 use azimuth_network::replace_file::replace_file;
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 
 use crate::elo::settings::Words;
 use crate::elo::time_control::TimeControl;
-use crate::games::outcome::Outcome;
 use crate::games::record::{GameRecord, Name, read_file, termination};
 use crate::plot::{Axes, Series, draw};
 

@@ -5,7 +5,16 @@ use cozy_chess::{
     get_rook_moves,
 };
 
-/// The squares that the pieces of `color` attack, their own among them.
+/// The squares that the pieces of `color` attack, those of their own pieces among them.
+///
+/// ```
+/// use azimuth_chess::attacked_squares::attacked_squares;
+/// use cozy_chess::{Board, Color, Square};
+///
+/// let attacked = attacked_squares(&Board::default(), Color::White);
+/// assert!(attacked.has(Square::F3) && attacked.has(Square::E1) && !attacked.has(Square::E4));
+/// assert_eq!(attacked.len(), 22);
+/// ```
 pub fn attacked_squares(board: &Board, color: Color) -> BitBoard {
     let (occupied, own) = (board.occupied(), board.colors(color));
     let of = |piece| own & board.pieces(piece);

@@ -8,6 +8,19 @@ use cozy_chess::{
 use crate::position::board_after;
 
 /// The squares from which a position's side to move gives check.
+///
+/// ```
+/// use azimuth_chess::check_squares::CheckSquares;
+/// use azimuth_chess::position::Position;
+///
+/// // The knight on e4 checks from d6; wherever it goes, it uncovers the rook behind it.
+/// let position = Position::from_fen("4k3/8/8/8/4N3/8/8/K3R3 w - - 0 1")?;
+/// let squares = CheckSquares::new(position.board());
+/// for (mv, check) in [("e4d6", true), ("e4g3", true), ("e1d1", false)] {
+///     assert_eq!(squares.gives_check(position.board(), position.parse_move(mv)?), check);
+/// }
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 pub struct CheckSquares {
     king: Square,
     /// By kind of piece; those of a king are none.

@@ -1,10 +1,13 @@
-//! Chess, as the engine, its networks and its trainer share it: positions and their moves, SAN,
+//! Chess, as the engine, its networks and its trainer share it: positions and their moves, SAN, PGN,
 //! attacks, static exchange evaluation, the board in the form that networks read, and the win
 //! probability of a centipawn score. The rules are cozy-chess's.
 
 pub mod attacked_squares;
 pub mod bench_positions;
+pub mod board_diagram;
 pub mod check_squares;
+pub mod en_passant;
+pub mod pgn;
 pub mod placement;
 pub mod position;
 pub mod san;

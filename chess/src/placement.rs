@@ -2,7 +2,19 @@
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
-/// The pieces of a position and whose move it is: all that the features depend on.
+/// The pieces of a position and whose move it is: all that the features depend on. Bitboards have a1 as
+/// their lowest bit and h8 as their highest, as those of cozy-chess.
+///
+/// ```
+/// use azimuth_chess::placement::Placement;
+/// use cozy_chess::{Board, Color, Piece, Square};
+///
+/// let placement = Placement::of(&Board::default());
+/// assert_eq!(placement.king(Color::Black), Square::E8);
+/// assert_eq!(placement.mirrored().king(Color::Black), Square::D8);
+/// let pawns = placement.pieces[Piece::Pawn as usize];
+/// assert_eq!((pawns & placement.colors[Color::White as usize]).0, 0xff00);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// Pieces by colour.
@@ -23,13 +35,13 @@ impl Placement {
         }
     }
 
-    /// Where the king of `color` stands.
+    /// Where the king of `color` stands; a1 where there is none.
     pub fn king(&self, color: Color) -> Square {
         let kings = self.pieces[Piece::King as usize] & self.colors[color as usize];
         kings.next_square().unwrap_or(Square::A1)
     }
 
-    /// The same position with the a-file and the h-file exchanged, and so on.
+    /// The same position with the a-file and the h-file exchanged, the b-file and the g-file, and so on.
     pub fn mirrored(self) -> Self {
         Self {
             colors: self.colors.map(BitBoard::flip_files),

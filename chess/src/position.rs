@@ -6,8 +6,8 @@ use cozy_chess::{
     BitBoard, Board, Color, FenParseError, File, Move, Piece, Rank, Square, get_king_moves, util,
 };
 
+use crate::en_passant::legal_en_passant;
 use crate::text::shortened;
-use crate::tokens::{self, Tokens};
 
 /// The standard starting position.
 pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -18,7 +18,23 @@ pub const TYPICAL_MOVES: usize = 32;
 /// Characters that no FEN needs more of; errors quote no more than these.
 const LONGEST_FEN: usize = 120;
 
-/// A position of a game, with what came before it since the last irreversible move.
+/// A position of a game, with the positions before it since the last irreversible move.
+///
+/// ```
+/// use azimuth_chess::position::Position;
+///
+/// let mut position = Position::from_fen("r3k3/8/8/8/8/8/4P3/4K2R w Kq -")?;
+/// assert_eq!(position.fen(false), "r3k3/8/8/8/8/8/4P3/4K2R w Kq - 0 1");
+/// for (mv, clock, earlier) in [("e1g1", 1, 1), ("a8b8", 2, 2), ("e2e4", 0, 0)] {
+///     position.play(position.parse_move(mv)?);
+///     assert_eq!(position.halfmove_clock(), clock);
+///     assert_eq!(position.history().len(), earlier);
+/// }
+/// // Black may not castle any more, and no pawn can capture on e3.
+/// assert_eq!(position.fen(false), "1r2k3/8/8/8/4P3/8/8/5RK1 b - - 0 2");
+/// assert!(position.parse_move("e8c8").is_err());
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Position {
     board: Board,
@@ -92,14 +108,10 @@ impl Position {
         write_fen(&self.board, self.halfmove_clock, chess960)
     }
 
-    /// Half-moves since the last capture or pawn move.
+    /// Half-moves since the last capture or pawn move, from 0 to 65,535, where it stays. From 100 on
+    /// the 50-move rule makes the position a draw.
     pub fn halfmove_clock(&self) -> u16 {
         self.halfmove_clock
-    }
-
-    /// The ChessBench tokens of this position.
-    pub fn tokens(&self) -> Tokens {
-        tokens::tokenize(&self.board, self.halfmove_clock)
     }
 
     /// Repetition keys of the earlier positions since the last irreversible move, oldest first.
@@ -173,20 +185,44 @@ fn write_fen(board: &Board, halfmove_clock: u16, chess960: bool) -> String {
     // The board keeps no more than 100 half-moves.
     let clock = halfmove_clock.to_string();
     fields[4] = &clock;
-    if tokens::legal_en_passant(board).is_none() {
+    if legal_en_passant(board).is_none() {
         fields[3] = "-";
     }
     fields.join(" ")
 }
 
 /// A move in UCI notation: castling as the king's two steps, or as king takes rook in Chess960.
+///
+/// ```
+/// use azimuth_chess::position::{Position, uci_move};
+///
+/// let position = Position::from_fen("4k3/8/8/8/8/8/8/4K2R w K - 0 1")?;
+/// let castling = position.parse_move("e1g1")?;
+/// assert_eq!(uci_move(position.board(), castling, false), "e1g1");
+/// assert_eq!(uci_move(position.board(), castling, true), "e1h1");
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 pub fn uci_move(board: &Board, mv: Move, chess960: bool) -> String {
     if chess960 { mv.to_string() } else { util::display_uci_move(board, mv).to_string() }
 }
 
-/// Equal for positions that count as repeated: the en-passant square only where a capture is legal.
+/// Equal for positions that count as repeated: the en-passant square counts only where a capture is
+/// legal.
+///
+/// ```
+/// use azimuth_chess::position::{Position, repetition_key};
+///
+/// let mut position = Position::default();
+/// let start = repetition_key(position.board());
+/// for mv in ["g1f3", "g8f6", "f3g1", "f6g8"] {
+///     position.play(position.parse_move(mv)?);
+/// }
+/// assert_eq!(repetition_key(position.board()), start);
+/// assert_eq!(position.history()[0], start);
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 pub fn repetition_key(board: &Board) -> u64 {
-    match tokens::legal_en_passant(board) {
+    match legal_en_passant(board) {
         Some(_) => board.hash(),
         None => board.hash_without_ep(),
     }

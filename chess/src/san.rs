@@ -6,6 +6,16 @@ use cozy_chess::{Board, Move, util};
 use crate::position::{Position, board_after};
 
 /// A legal move as people write it: `Nbd7`, `exd6`, `O-O`, `e8=Q#`.
+///
+/// ```
+/// use azimuth_chess::position::Position;
+/// use azimuth_chess::san::{san_of_line, san_of_move};
+///
+/// let start = Position::default();
+/// let line = ["e2e4", "e7e5", "g1f3"].map(|mv| mv.parse().expect("a move"));
+/// assert_eq!(san_of_move(start.board(), line[0]), "e4");
+/// assert_eq!(san_of_line(start.board(), &line), ["e4", "e5", "Nf3"]);
+/// ```
 pub fn san_of_move(board: &Board, mv: Move) -> String {
     util::display_san_move(board, mv).to_string()
 }
@@ -21,13 +31,30 @@ pub fn san_of_line(board: &Board, line: &[Move]) -> Vec<String> {
     sans
 }
 
-/// Reads a legal move in SAN, or as UCI writes it.
+/// Reads a legal move in SAN, or as UCI writes it. A check or mate sign may be left out.
+///
+/// ```
+/// use azimuth_chess::position::Position;
+/// use azimuth_chess::san::parse_move;
+///
+/// let start = Position::default();
+/// assert_eq!(parse_move(&start, "Nf3")?, parse_move(&start, "g1f3")?);
+/// assert!(parse_move(&start, "Nf4").is_err());
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 pub fn parse_move(position: &Position, text: &str) -> Result<Move> {
-    // The reader of SAN takes a king's move onto its own rook, which nobody writes, for castling: so does UCI.
-    let by_san = util::parse_san_move(position.board(), text).ok();
+    let by_san = find_move(position.board(), text);
     by_san.map_or_else(|| position.parse_move(text), Ok).map_err(|_| {
         anyhow!("move '{text}' is not legal in '{}' (expected Nf3 or g1f3)", position.fen(false))
     })
+}
+
+/// The one legal move that a SAN stands for.
+pub(crate) fn find_move(board: &Board, san: &str) -> Option<Move> {
+    let mv = util::parse_san_move(board, san).ok()?;
+    // cozy-chess takes a king's move onto its own rook, `Kh1`, for castling.
+    let castles = board.colors(board.side_to_move()).has(mv.to);
+    (castles == san.starts_with('O')).then_some(mv)
 }
 
 #[cfg(test)]
@@ -58,11 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_written_move_by_move() {
+    fn a_line_is_written_move_by_move() -> Result<()> {
         let start = Position::default();
         let line = ["f2f3", "e7e5", "g2g4", "d8h4"].map(|mv| mv.parse().expect("a move"));
         assert_eq!(san_of_line(start.board(), &line), ["f3", "e5", "g4", "Qh4#"]);
         let error = parse_move(&start, "Nf4").expect_err("no such move").to_string();
         assert!(error.contains("move 'Nf4' is not legal in"), "{error}");
+        let castles = Position::from_fen("4k3/8/8/8/8/8/8/4K2R w K - 0 1")?;
+        assert!(parse_move(&castles, "O-O").is_ok() && parse_move(&castles, "Kh1").is_err());
+        Ok(())
     }
 }

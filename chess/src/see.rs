@@ -16,7 +16,26 @@ pub fn piece_value(piece: Option<Piece>) -> i32 {
     piece.map_or(0, |piece| PIECE_VALUES[piece as usize])
 }
 
-/// The exchanges of one position.
+/// The exchanges of one position, in pawns: a pawn is 1, a knight or bishop 3, a rook 5, a queen 9, and
+/// a king 100.
+///
+/// ```
+/// use azimuth_chess::placement::Placement;
+/// use azimuth_chess::position::Position;
+/// use azimuth_chess::see::StaticExchange;
+/// use cozy_chess::{Color, Piece, Square};
+///
+/// // The pawn on d5 is defended by a pawn: the knight that captures it is lost.
+/// let position = Position::from_fen("4k3/8/2p5/3p4/8/2N5/8/4K3 w - - 0 1")?;
+/// let placement = Placement::of(position.board());
+/// let exchange = StaticExchange::new(&placement);
+/// assert_eq!(exchange.see_of_move(position.parse_move("c3d5")?), 1 - 3);
+/// assert_eq!(exchange.see_of_move(position.parse_move("c3e4")?), -3);
+/// assert_eq!(exchange.see_on(Square::D5, Piece::Pawn, Color::Black), Some(1 - 3));
+/// // No black piece attacks c3.
+/// assert_eq!(exchange.see_on(Square::C3, Piece::Knight, Color::White), None);
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 pub struct StaticExchange<'a> {
     placement: &'a Placement,
     kings: [Square; Color::NUM],

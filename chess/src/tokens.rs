@@ -4,8 +4,9 @@
 //! Layout: side to move (1), squares a8..h8 down to a1..h1 (64), castling padded with `.` (4),
 //! en-passant square or `..` (2), half-move clock (3 digits), full-move number (3 digits).
 
-use cozy_chess::{BitBoard, Board, Color, Move, Piece, Rank, Square, get_pawn_attacks};
+use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
+use crate::en_passant::legal_en_passant;
 use crate::placement::Placement;
 
 /// Number of tokens of a position.
@@ -29,7 +30,21 @@ const BLACK_PIECES: [u8; Piece::NUM] = [18, 19, 30, 20, 22, 21];
 const WHITE_PIECES: [u8; Piece::NUM] = [23, 25, 24, 26, 27, 28];
 const FILES: [u8; 8] = [10, 30, 12, 13, 14, 15, 16, 17];
 
-/// Tokens of `board`. The half-move clock is passed beside it because a `Board` stops counting at 100.
+/// Tokens of `board`, each from 0 to 32. The half-move clock is passed beside it because a `Board` stops
+/// counting at 100; both counters stay at 999 beyond that.
+///
+/// ```
+/// use azimuth_chess::placement::Placement;
+/// use azimuth_chess::position::Position;
+/// use azimuth_chess::tokens::{LEN, placement, tokenize};
+///
+/// let position = Position::from_fen("4k3/8/8/8/8/8/8/4K2R w K - 120 75")?;
+/// let tokens = tokenize(position.board(), position.halfmove_clock());
+/// assert_eq!(tokens.len(), LEN);
+/// assert_eq!(tokens[71..77], [1, 2, 0, 0, 7, 5]);
+/// assert_eq!(placement(&tokens), Placement::of(position.board()));
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 pub fn tokenize(board: &Board, halfmove_clock: u16) -> Tokens {
     let mut tokens = [EMPTY; LEN];
     tokens[0] = match board.side_to_move() {
@@ -68,14 +83,6 @@ pub fn placement(tokens: &Tokens) -> Placement {
         }
     }
     Placement { colors, pieces, side_to_move }
-}
-
-/// The en-passant square, where a capture on it is legal (the rule of python-chess and lichess).
-pub fn legal_en_passant(board: &Board) -> Option<Square> {
-    let us = board.side_to_move();
-    let to = Square::new(board.en_passant()?, Rank::Sixth.relative_to(us));
-    let pawns = get_pawn_attacks(to, !us) & board.colored_pieces(us, Piece::Pawn);
-    pawns.into_iter().any(|from| board.is_legal(Move { from, to, promotion: None })).then_some(to)
 }
 
 fn write_castling(board: &Board, tokens: &mut [u8]) {

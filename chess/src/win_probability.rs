@@ -16,7 +16,18 @@ pub fn win_probability_of_centipawns(centipawns: f64) -> f64 {
     1.0 / (1.0 + (-WIN_PROBABILITY_SLOPE * centipawns).exp())
 }
 
-/// Centipawns of a win probability, the inverse of [`win_probability_of_centipawns`].
+/// Centipawns of a win probability in [0, 1], the inverse of [`win_probability_of_centipawns`], from
+/// -15,000 to 15,000.
+///
+/// ```
+/// use azimuth_chess::win_probability::{
+///     centipawns_of_win_probability, win_probability_of_centipawns,
+/// };
+///
+/// assert_eq!(win_probability_of_centipawns(0.0), 0.5);
+/// assert_eq!(centipawns_of_win_probability(win_probability_of_centipawns(-120.0)), -120);
+/// assert_eq!(centipawns_of_win_probability(1.0), 15_000);
+/// ```
 pub fn centipawns_of_win_probability(p: f64) -> i32 {
     let centipawns = (p / (1.0 - p)).ln() / WIN_PROBABILITY_SLOPE;
     let limit = f64::from(CENTIPAWN_LIMIT);

@@ -33,6 +33,7 @@ mod hash_slot;
 pub mod inference;
 mod large_memory;
 pub mod model;
+pub mod names;
 pub mod pages;
 #[cfg(test)]
 mod refusals;

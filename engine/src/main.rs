@@ -33,6 +33,8 @@ struct Arguments {
 enum Task {
     /// Search a fixed set of positions, for some seconds; the last line has the nodes of the selective search, and its
     /// nodes per second.
+    // `azimuth-bench` is a program: its manual page has that name.
+    #[command(display_name = "azimuth-uci-bench")]
     Bench {
         /// Plies of the selective search; the beam goes no deeper than it does by default.
         depth: Option<u32>,

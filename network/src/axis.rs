@@ -15,6 +15,17 @@ pub enum Direction {
 }
 
 /// The stored directions of a space, and the one that scores are read along.
+///
+/// ```
+/// use azimuth_network::axis::{Axis, Direction};
+///
+/// let (white, black) = (vec![0.6, 0.8], vec![0.6, -0.8]);
+/// let axis = Axis::new(white, black, None, Direction::Mates)?;
+/// assert_eq!(axis.unit(), [0.0, 1.0]);
+/// // Cosines of unit vectors lie in [-1, 1]: the higher, the better for the encoder's side.
+/// assert_eq!(axis.cosines(&[0.0, 1.0, 1.0, 0.0, 0.0, -1.0]), [1.0, 0.0, -1.0]);
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// Mean embedding of forced mates for White (or, in a space seen by the side to move, for it).

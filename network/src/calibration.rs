@@ -2,7 +2,18 @@
 
 use anyhow::{Result, ensure};
 
-/// A strictly rising, piecewise linear map from cosine to win probability.
+/// A strictly rising, piecewise linear map from cosine, in [-1, 1], to win probability, in [0, 1].
+///
+/// ```
+/// use azimuth_network::calibration::Calibration;
+///
+/// let calibration = Calibration::new(vec![-0.5, 0.0, 0.5], vec![0.25, 0.5, 1.0])?;
+/// assert_eq!(calibration.win_probability(0.25), 0.75);
+/// // It is constant beyond the outer knots.
+/// assert_eq!(calibration.win_probability(-1.0), 0.25);
+/// assert!(Calibration::new(vec![0.0, 0.0], vec![0.25, 0.5]).is_err());
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Calibration {
     cosines: Vec<f32>,

@@ -67,6 +67,22 @@ fn input_name(architecture: &Architecture) -> String {
 }
 
 /// Everything that playing needs of a trained space.
+///
+/// ```
+/// use azimuth_network::Architecture;
+/// use azimuth_network::weights::Weights;
+///
+/// let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights");
+/// let weights = Weights::read(format!("{folder}/mini.safetensors").as_ref())?;
+/// assert!(matches!(weights.metadata.architecture, Architecture::Transformer(_)));
+/// assert_eq!(weights.axis.dim(), weights.metadata.architecture.embedding_dim());
+/// // A cosine of 1 is nearly a win.
+/// assert!(weights.calibration.win_probability(1.0) > 0.9);
+///
+/// let error = Weights::read("missing.safetensors".as_ref()).unwrap_err().to_string();
+/// assert_eq!(error, "weights file 'missing.safetensors'");
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Weights {
     /// What the file says of itself.

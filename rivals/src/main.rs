@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use azimuth::command_line::{Manual, exit};
+use azimuth::names::name_of;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use rival::Rival;
@@ -93,7 +94,7 @@ fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Train { rival, options } => rival.train(&options),
         Command::Play { rival, weights } => {
-            let name = format!("Azimuth rival {} {}", rival.name(), env!("CARGO_PKG_VERSION"));
+            let name = format!("Azimuth rival {} {}", name_of(&rival), env!("CARGO_PKG_VERSION"));
             let build = Box::new(move || rival.planner(weights.as_deref()));
             azimuth::uci::run_planner(name, "azimuth-rivals", build, stdin().lock(), stdout())
         }

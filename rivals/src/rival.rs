@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use azimuth::names::name_of;
 use azimuth::search::Planner;
 use clap::ValueEnum;
 
@@ -35,20 +36,6 @@ pub enum Rival {
 }
 
 impl Rival {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::DeepChess => "deepchess",
-            Self::Heuristic => "heuristic",
-            Self::QLearning => "qlearning",
-            Self::Diffusion => "diffusion",
-            Self::Policy => "policy",
-            Self::TwoHead => "twohead",
-            Self::Value => "value",
-            Self::Nnue => "nnue",
-        }
-    }
-
     /// Trains it and writes its weights.
     pub fn train(self, options: &TrainOptions) -> Result<()> {
         match self {
@@ -81,13 +68,13 @@ impl Rival {
     /// The weights in `path`, those that ship where `None`; no weights where it has none.
     pub fn weights(self, path: Option<&Path>) -> Result<Option<Weights>> {
         let Some(shipped) = self.shipped() else {
-            ensure!(path.is_none(), "{}: it is written by hand and has no weights", self.name());
+            ensure!(path.is_none(), "{}: it is written by hand and has no weights", name_of(&self));
             return Ok(None);
         };
         let weights = match path {
-            Some(path) => Weights::read(path, self.name())?,
-            None => Weights::from_bytes(shipped, self.name())
-                .with_context(|| format!("weights of {} in this program", self.name()))?,
+            Some(path) => Weights::read(path, &name_of(&self))?,
+            None => Weights::from_bytes(shipped, &name_of(&self))
+                .with_context(|| format!("weights of {} in this program", name_of(&self)))?,
         };
         Ok(Some(weights))
     }

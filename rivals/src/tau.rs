@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::names::name_of;
 use azimuth::search::{Control, Limits, Planner, TimeLimit};
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_train::data::dataset;
@@ -43,7 +44,7 @@ pub struct TauOptions {
 /// What was measured, and on what.
 #[derive(Serialize)]
 struct Measured {
-    rival: &'static str,
+    rival: String,
     positions: usize,
     tau: f64,
     /// Positions looked at in a second of searching.
@@ -77,7 +78,7 @@ pub fn run(options: &TauOptions) -> Result<()> {
     let training = weights.as_ref().map(|weights| &weights.metadata.training);
     let number = |key: &str| training.and_then(|training| training[key].as_f64()).unwrap_or(0.0);
     let measured = Measured {
-        rival: rival.name(),
+        rival: name_of(&rival),
         positions: positions.len(),
         tau: kendall_tau_b(&found, &labels),
         per_second: speed(&mut *planner, &positions)?,
@@ -122,7 +123,7 @@ fn said(planner: &mut dyn Planner, rival: Rival, labelled: &Labelled) -> Result<
     label.map(|&(_, label)| label).with_context(|| {
         format!(
             "{}: needs labels of all moves; '{}' has none of {chosen}",
-            rival.name(),
+            name_of(&rival),
             position.board()
         )
     })

@@ -1,6 +1,8 @@
 //! The programs' command lines, and the engine in a terminal.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -66,18 +68,30 @@ fn completions_are_scripts_of_every_command() -> Result<()> {
 }
 
 #[test]
-fn every_command_has_a_manual_page() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = text(folder.path());
+fn every_command_has_a_manual_page_of_another_name() -> Result<()> {
+    let mut pages = BTreeMap::new();
     for program in PROGRAMS {
-        output(program, &["man", &path])?;
+        let folder = tempfile::tempdir()?;
+        output(program, &["man", &text(folder.path())])?;
+        for entry in fs::read_dir(folder.path())? {
+            let path = entry?.path();
+            let name = text(Path::new(path.file_name().context("no name")?));
+            let other = pages.insert(name.clone(), fs::read_to_string(&path)?);
+            assert!(other.is_none(), "{program}: another program writes '{name}', too");
+        }
     }
-    for page in
-        ["azimuth.1", "azimuth-explain.1", "azimuth-rivals-train.1", "azimuth-train-train.1"]
-    {
-        let page = fs::read_to_string(folder.path().join(page)).context(page)?;
-        assert!(page.contains(".TH"), "{page}");
-        assert!(page.contains(".SH OPTIONS"), "{page}");
+    for (name, usage) in [
+        ("azimuth.1", "azimuth"),
+        ("azimuth-uci-bench.1", "azimuth bench"),
+        ("azimuth-bench.1", "azimuth-bench"),
+        ("azimuth-explain.1", "azimuth explain"),
+        ("azimuth-rivals-train.1", "azimuth-rivals train"),
+        ("azimuth-train-train.1", "azimuth-train train"),
+    ] {
+        let page = pages.get(name).with_context(|| format!("{name} is missing"))?;
+        assert!(page.contains(".TH") && page.contains(".SH OPTIONS"), "{page}");
+        let usage = format!("\\fB{}\\fR", usage.replace('-', "\\-"));
+        assert!(page.contains(&usage), "{name}: {usage}: {page}");
     }
     Ok(())
 }

@@ -265,7 +265,11 @@ fn hostile_files_are_refused() -> Result<()> {
             b"[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]\n\n1. e4 *".to_vec(),
             "game 1: FEN '8/8",
         ),
-        ("move.pgn", b"1. e4 { [%eval 1] } e4 *".to_vec(), "game 1: move 'e4' is not legal"),
+        (
+            "move.pgn",
+            b"1. e4 { [%eval 1] } e4 *".to_vec(),
+            "game 1: half-move 2: move 'e4' is not legal",
+        ),
         ("short.pgn.zst", half(std::fs::read(GAMES)?), "incomplete frame"),
         ("bomb.pgn.zst", bomb("1. e4 { ", b'x', 8_000)?, "game 1: unterminated comment"),
         ("bomb.csv.zst", bomb("fen,cp\n", b'x', 8_000)?, "line 2: longer than"),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
+use azimuth_chess::tokens::tokenize;
 use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
 use azimuth_tests::{pytorch, text, trainer};
@@ -24,8 +25,10 @@ fn boards() -> Result<Vec<Position>> {
 }
 
 fn tokens() -> Result<String> {
-    let tokens: Vec<Vec<u8>> =
-        boards()?.iter().map(|position| position.tokens().to_vec()).collect();
+    let tokens: Vec<Vec<u8>> = boards()?
+        .iter()
+        .map(|position| tokenize(position.board(), position.halfmove_clock()).to_vec())
+        .collect();
     Ok(serde_json::to_string(&tokens)?)
 }
 

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::Position;
+use azimuth_chess::tokens::tokenize;
 use azimuth_tests::python;
 
 const POSITIONS: usize = 10_000;
@@ -14,7 +15,8 @@ fn tokens_equal_those_made_from_python_chess_fens() -> Result<()> {
         let (fen, tokens) = line.split_once('\t').context("no tab")?;
         let expected: Vec<u8> =
             tokens.split(',').map(str::parse).collect::<Result<_, _>>().context("not a number")?;
-        let found = Position::from_fen(fen)?.tokens();
+        let position = Position::from_fen(fen)?;
+        let found = tokenize(position.board(), position.halfmove_clock());
         ensure!(found.as_slice() == expected, "{fen}: {found:?}, expected {expected:?}");
         checked += 1;
         en_passant += usize::from(expected[69] != 32);

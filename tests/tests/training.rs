@@ -445,7 +445,7 @@ fn bad_data_is_named() -> Result<()> {
     let empty = folder.path().join("empty.pgn.zst");
     std::fs::write(&empty, "not zstd")?;
     for (path, part) in [
-        (illegal, "game 1: move 'Ke7' is not legal"),
+        (illegal, "game 1: half-move 2: move 'Ke7' is not legal"),
         (empty, "empty.pgn.zst"),
         (folder.path().join("none.pgn"), "none.pgn"),
     ] {

@@ -47,13 +47,14 @@ fn mates_are_found_announced_and_played() -> Result<()> {
     let mut session = session()?;
     for (fen, best, score) in [
         ("6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1", "bestmove d1d8", "score mate 1"),
-        ("k7/8/8/8/8/8/5PPP/2r3K1 w - - 0 1", "bestmove (none)", ""),
-        ("7k/5Q2/5K2/8/8/8/8/8 b - - 0 1", "bestmove (none)", ""),
+        ("k7/8/8/8/8/8/5PPP/2r3K1 w - - 0 1", "bestmove (none)", "score mate 0"),
+        ("7k/5Q2/5K2/8/8/8/8/8 b - - 0 1", "bestmove (none)", "score cp 0"),
     ] {
         session.send(&format!("position fen {fen}"))?;
         let lines = session.ask("go depth 3", "bestmove")?;
         assert!(lines.last().is_some_and(|line| line.starts_with(best)), "{lines:?}");
-        assert!(lines.iter().any(|line| line.contains(score)), "{lines:?}");
+        let scored = |line: &&String| line.starts_with("info depth") && line.contains(score);
+        assert!(lines.iter().any(|line| scored(&line)), "{lines:?}");
     }
     session.end()
 }
@@ -117,16 +118,26 @@ fn what_follows_a_stop_waits_for_the_answer() -> Result<()> {
 #[test]
 fn a_clock_is_kept_and_used() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name BeamWidth value 8")?;
-    for go in ["go movetime 300", "go wtime 9000 btime 9000", "go wtime 40 btime 40"] {
-        let began = Instant::now();
-        session.ask(go, "bestmove")?;
-        // Generous, for machines that are busy: without the limit it would be hours.
-        assert!(began.elapsed() < Duration::from_secs(5), "{go}: {:?}", began.elapsed());
+    for planner in ["selective", "beam"] {
+        session.send(&format!("setoption name Planner value {planner}"))?;
+        for (go, least, most) in [
+            ("go movetime 300", 270, 320),
+            ("go wtime 9000 btime 9000", 50, 1_200),
+            ("go wtime 40 btime 40", 0, 39),
+        ] {
+            session.ask("ucinewgame\nisready", "readyok")?;
+            // A busy machine delays some answers, but not all of them.
+            let mut times = Vec::new();
+            for _ in 0..5 {
+                let began = Instant::now();
+                session.ask(go, "bestmove")?;
+                times.push(began.elapsed());
+            }
+            let shortest = times.iter().min().context("no time")?;
+            let allowed = Duration::from_millis(least)..=Duration::from_millis(most);
+            assert!(allowed.contains(shortest), "{planner}, {go}: {times:?}");
+        }
     }
-    session.send("setoption name BeamWidth value 3")?;
-    let lines = session.ask("go movetime 1000", "bestmove")?;
-    assert!(lines.iter().any(|line| line.starts_with("info depth 7 ")), "{lines:?}");
     session.end()
 }
 

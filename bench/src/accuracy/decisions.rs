@@ -5,7 +5,8 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
-use cozy_chess::{Color, Move, util};
+use azimuth_chess::san::parse_move;
+use cozy_chess::{Color, Move};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -105,9 +106,8 @@ pub fn played(games: &[GameRecord], count: usize, seed: u64) -> Result<Vec<Decis
                 Color::White => &game.white.name,
                 Color::Black => &game.black.name,
             };
-            let mv = util::parse_san_move(board, &played.san).ok().with_context(|| {
-                format!("round {}: '{}' is no move in '{board}'", game.round, played.san)
-            })?;
+            let mv = parse_move(&position, &played.san)
+                .with_context(|| format!("round {}", game.round))?;
             if played.evaluation.is_some() {
                 by_player.entry(name).or_default().push(Decision {
                     player: name.clone(),

@@ -4,11 +4,11 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
 use cozy_chess::Color;
 
 use crate::games::evaluation::Evaluation;
-use crate::games::outcome::Outcome;
 
 /// When to end a game early; never where `None`.
 #[derive(Clone, Debug, Default, PartialEq)]

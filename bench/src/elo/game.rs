@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::{Position, insufficient_material, repetition_key};
-use cozy_chess::{Move, util};
+use azimuth_chess::san::san_of_move;
+use cozy_chess::Move;
 
 use super::adjudication::{Adjudication, Adjudicator};
 use super::player::{Player, Situation};
 use super::settings::Limit;
-use crate::games::outcome::Outcome;
 use crate::games::record::{PlayedMove, termination};
 
 /// A game that has ended.
@@ -79,7 +80,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
             };
         };
         played.push(PlayedMove {
-            san: util::display_san_move(position.board(), mv).to_string(),
+            san: san_of_move(position.board(), mv),
             evaluation: choice.evaluation,
             depth: choice.depth,
             time: Some(choice.time),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use azimuth::embedded_weights::Embedded;
 use azimuth::inference::Worker;
+use azimuth::names::name_of;
 use azimuth::search::{BeamMode, BeamVerify, PlannerKind};
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
@@ -157,10 +158,10 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
                 _ => format!(" d{}", beam.depth),
             });
             if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
-                name.push_str(&format!(" verify {}", beam.verify));
+                name.push_str(&format!(" verify {}", name_of(&beam.verify)));
             }
             if beam.mode != BeamMode::Tree {
-                name.push_str(&format!(" {}", beam.mode.name()));
+                name.push_str(&format!(" {}", name_of(&beam.mode)));
             }
             if resources.threads > 1 {
                 name.push_str(&format!(" {} threads", resources.threads));

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use azimuth::names::{name_of, named};
 use azimuth::search::{
-    BeamMode, BeamSettings, BeamVerify, PlannerKind, PlannerSettings, Resources, SelectiveSettings,
+    BeamSettings, BeamVerify, PlannerKind, PlannerSettings, Resources, SelectiveSettings,
 };
-use clap::ValueEnum;
 
 use super::time_control::TimeControl;
 
@@ -130,12 +130,12 @@ impl InProcessPlayer {
         let PlannerSettings { beam, selective } = planners;
         let mut words = match planner {
             PlannerKind::Beam => {
-                vec![("width", beam.width.to_string()), ("mode", beam.mode.name().to_owned())]
+                vec![("width", beam.width.to_string()), ("mode", name_of(&beam.mode))]
             }
-            PlannerKind::Selective => vec![("planner", "selective".to_owned())],
+            PlannerKind::Selective => vec![("planner", name_of(planner))],
         };
         if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
-            words.push(("verify", beam.verify.to_string()));
+            words.push(("verify", name_of(&beam.verify)));
         }
         let left_out = selective.parts.to_string();
         if !left_out.is_empty() {
@@ -252,13 +252,11 @@ impl Words {
         let usual = BeamSettings::default();
         let planner = match self.take_text("planner") {
             None => PlannerKind::Beam,
-            Some(name) => PlannerKind::from_str(&name, false)
-                .map_err(|_| anyhow!("planner '{name}': expected beam or selective"))?,
+            Some(name) => named("planner", &name)?,
         };
         let mode = match self.take_text("mode").as_deref() {
             None => usual.mode,
-            Some(name) => BeamMode::named(name)
-                .with_context(|| format!("mode '{name}': expected tree or global"))?,
+            Some(name) => named("mode", name)?,
         };
         let parts = self.take_text("without").unwrap_or_default().parse().context("without")?;
         let parameters = self.take_text("set").unwrap_or_default().parse().context("set")?;
@@ -268,7 +266,8 @@ impl Words {
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
         // A limited strength errs in the scores of the embeddings.
         let usual_verify = if noise > 0.0 { BeamVerify::None } else { usual.verify };
-        let verify = self.take_text("verify").map_or(Ok(usual_verify), |text| text.parse())?;
+        let verify =
+            self.take_text("verify").map_or(Ok(usual_verify), |name| named("verify", &name))?;
         ensure!(noise == 0.0 || verify == BeamVerify::None, "noise goes with verify=none alone");
         let width = self.take_positive("width", usual.width)?;
         let planners = PlannerSettings {
@@ -339,9 +338,9 @@ mod tests {
             ("colour=red", "unknown setting 'colour'"),
             ("depth=1 depth=2", "'depth' comes twice"),
             ("tc=ten", "tc 'ten': expected SECONDS+INCREMENT"),
-            ("mode=wide", "expected tree or global"),
+            ("mode=wide", "mode 'wide': expected tree, global"),
             ("noise=0.5 verify=1", "noise goes with verify=none alone"),
-            ("verify=9", "verify '9': expected none, quiescence or 1 to 4"),
+            ("verify=9", "verify '9': expected none, quiescence, 1, 2, 3, 4"),
             (
                 "planner=selective set=width:3",
                 "set: 'width' is no parameter of the selective search",

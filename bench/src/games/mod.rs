@@ -2,5 +2,4 @@
 
 pub mod evaluation;
 pub mod foreign;
-pub mod outcome;
 pub mod record;

@@ -2,19 +2,18 @@
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::ops::ControlFlow;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use azimuth_chess::position::STARTPOS;
+use azimuth_chess::pgn::{BadGame, Game, Outcome, Reader};
+use azimuth_chess::position::{STARTPOS, board_after};
+use azimuth_chess::san::san_of_move;
 use cozy_chess::Color;
-use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 
 use super::evaluation::Evaluation;
 use super::foreign;
-use super::outcome::Outcome;
 
 /// Columns of the movetext.
 const WIDTH: usize = 100;
@@ -218,7 +217,8 @@ impl GameFile {
         );
         file.set_len(whole as u64).with_context(context)?;
         file.seek(SeekFrom::End(0)).with_context(context)?;
-        let games = read_games(games.as_bytes()).with_context(context)?;
+        let games = read_games(games.as_bytes()).with_context(context)?.into_iter();
+        let games = games.collect::<Result<Vec<_>, _>>().with_context(context)?;
         Ok((Self { file, name }, games))
     }
 
@@ -232,9 +232,6 @@ impl GameFile {
     }
 }
 
-/// Bytes of a tag's line that are read: settings may name every number of the search, and files.
-const LONGEST_TAG: usize = 1 << 16;
-
 /// Where the last game that is there to its empty line ends, in bytes.
 fn end_of_last_game(text: &str) -> usize {
     const RESULTS: [&str; 4] = ["1-0\n\n", "0-1\n\n", "1/2-1/2\n\n", "*\n\n"];
@@ -242,134 +239,80 @@ fn end_of_last_game(text: &str) -> usize {
     ends.max().unwrap_or(0)
 }
 
-/// The finished games of a PGN file, plain or `.zst`; others in it are left out.
+/// The finished games of a PGN file, plain or `.zst`. Those that are not finished are left out; those
+/// that cannot be read are left out and named on standard error.
 pub fn read_file(path: &Path) -> Result<Vec<GameRecord>> {
     let name = || format!("game file '{}'", path.display());
     let file = File::open(path).with_context(name)?;
     let games = if path.extension().is_some_and(|extension| extension == "zst") {
-        read_games(BufReader::new(zstd::Decoder::new(file).with_context(name)?))
+        read_games(zstd::Decoder::new(file).with_context(name)?)
     } else {
-        read_games(BufReader::new(file))
+        read_games(file)
     };
-    games.with_context(name)
+    let say = |bad: BadGame| eprintln!("azimuth-bench: {}: {bad}; it is left out", name());
+    let read = games.with_context(name)?.into_iter();
+    Ok(read.filter_map(|game| game.map_err(say).ok()).collect())
 }
 
-/// The finished games of a PGN text.
-fn read_games(source: impl BufRead) -> Result<Vec<GameRecord>> {
-    let mut reader = Reader::build(source).set_supported_tag_line_length(LONGEST_TAG).finish();
+/// The games of a PGN text, each or why it cannot be read; those that are not finished are left out.
+fn read_games(source: impl Read) -> Result<Vec<Result<GameRecord, BadGame>>> {
+    let mut reader = Reader::new(source);
     let mut games = Vec::new();
-    while let Some(game) = reader.read_game(&mut RecordReader)? {
-        games.extend(game);
+    while let Some(game) = reader.read_game::<Game>()? {
+        games.extend(game.map(|game| GameRecord::of(&game)).transpose());
     }
     Ok(games)
 }
 
-struct RecordReader;
-
-/// A game's tags by name.
-type Tags = Vec<(String, String)>;
-
-struct Movetext {
-    tags: Tags,
-    moves: Vec<PlayedMove>,
-    reason: String,
-}
-
-impl Movetext {
-    fn tag(&self, name: &str) -> Option<&str> {
-        self.tags.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
-    }
-
-    /// What another program says of the last move, or why the game ended.
-    fn foreign_comment(&mut self, text: String) {
-        let mover = self.mover();
-        match (self.moves.last_mut(), foreign::comment(&text)) {
-            (Some(mv), Some(read)) => {
-                mv.evaluation = read.evaluation.map(|evaluation| evaluation.seen_by(mover));
-                (mv.depth, mv.time) = (read.depth, read.time);
-                self.reason = read.reason.to_owned();
-            }
-            _ => self.reason = text,
-        }
-    }
-
-    /// Who made the last move.
-    fn mover(&self) -> Color {
-        let black_first = self.tag("FEN").is_some_and(|fen| fen.split(' ').nth(1) == Some("b"));
-        match self.moves.len() % 2 == usize::from(black_first) {
-            true => Color::Black,
-            false => Color::White,
-        }
-    }
-}
-
-impl Visitor for RecordReader {
-    type Tags = Tags;
-    type Movetext = Movetext;
-    type Output = Option<GameRecord>;
-
-    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
-        ControlFlow::Continue(Vec::new())
-    }
-
-    fn tag(
-        &mut self,
-        tags: &mut Tags,
-        name: &[u8],
-        value: RawTag<'_>,
-    ) -> ControlFlow<Self::Output> {
-        let name = String::from_utf8_lossy(name).into_owned();
-        tags.push((name, value.decode_utf8_lossy().into_owned()));
-        ControlFlow::Continue(())
-    }
-
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Movetext> {
-        ControlFlow::Continue(Movetext { tags, moves: Vec::new(), reason: String::new() })
-    }
-
-    fn san(&mut self, game: &mut Movetext, san: SanPlus) -> ControlFlow<Self::Output> {
-        let san = san.to_string();
-        game.moves.push(PlayedMove { san, evaluation: None, depth: None, time: None });
-        ControlFlow::Continue(())
-    }
-
-    fn comment(
-        &mut self,
-        game: &mut Movetext,
-        comment: RawComment<'_>,
-    ) -> ControlFlow<Self::Output> {
-        let text = String::from_utf8_lossy(comment.as_bytes()).replace('\n', " ");
-        let (evaluation, time) = (command(&text, "eval"), command(&text, "emt"));
-        match game.moves.last_mut() {
-            Some(mv) if evaluation.or(time).is_some() => {
-                (mv.evaluation, mv.depth) = evaluation.map_or((None, None), read_evaluation);
-                mv.time = time.and_then(duration);
-            }
-            _ => game.foreign_comment(text),
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn end_game(&mut self, game: Movetext) -> Self::Output {
-        let tag = |name: &str| game.tag(name).map(str::to_owned);
+impl GameRecord {
+    /// A finished game as this program or another one wrote it.
+    fn of(game: &Game) -> Option<Self> {
+        let tag = |name: &str| game.tags.get(name).map(str::to_owned);
         let settings = || tag("TimeControl").and_then(|control| foreign::settings(&control));
         let player = |side: &str| Name {
             name: tag(side).unwrap_or_default(),
             settings: tag(&format!("{side}Settings")).or_else(settings).unwrap_or_default(),
             elo: tag(&format!("{side}Elo")).and_then(|elo| elo.parse().ok()),
         };
-        Some(GameRecord {
+        let mut record = Self {
             white: player("White"),
             black: player("Black"),
             opening: tag("FEN").unwrap_or_else(|| STARTPOS.to_owned()),
             round: tag("Round").unwrap_or_default(),
-            outcome: Outcome::from_pgn(&tag("Result")?)?,
+            moves: Vec::with_capacity(game.moves.len()),
+            outcome: game.result()?,
             termination: tag("Termination").unwrap_or_default(),
-            reason: game.reason.clone(),
+            reason: String::new(),
             started: tag("UTCDate").zip(tag("UTCTime")),
             duration: tag("GameDuration").and_then(|text| duration(&text)),
-            moves: game.moves,
-        })
+        };
+        record.reason.extend(game.comments.last().cloned());
+        let mut board = game.start.board().clone();
+        for played in &game.moves {
+            let san = san_of_move(&board, played.mv);
+            record.moves.push(PlayedMove { san, evaluation: None, depth: None, time: None });
+            for text in &played.comments {
+                record.add_comment(board.side_to_move(), text);
+            }
+            board = board_after(&board, played.mv);
+        }
+        Some(record)
+    }
+
+    /// A comment on the last move, which the `mover` made, or on the end of the game.
+    fn add_comment(&mut self, mover: Color, text: &str) {
+        let Some(mv) = self.moves.last_mut() else { return };
+        let (evaluation, time) = (command(text, "eval"), command(text, "emt"));
+        if evaluation.or(time).is_some() {
+            (mv.evaluation, mv.depth) = evaluation.map_or((None, None), read_evaluation);
+            mv.time = time.and_then(duration);
+        } else if let Some(read) = foreign::comment(text) {
+            mv.evaluation = read.evaluation.map(|evaluation| evaluation.seen_by(mover));
+            (mv.depth, mv.time) = (read.depth, read.time);
+            self.reason = read.reason.to_owned();
+        } else {
+            self.reason = text.to_owned();
+        }
     }
 }
 
@@ -421,6 +364,10 @@ mod tests {
         }
     }
 
+    fn read(text: &str) -> Result<Vec<GameRecord>> {
+        Ok(read_games(text.as_bytes())?.into_iter().collect::<Result<_, _>>()?)
+    }
+
     #[test]
     fn a_game_is_read_as_it_was_written() -> Result<()> {
         let mut long = record();
@@ -442,7 +389,7 @@ mod tests {
         assert!(text.lines().all(|line| line.len() <= 200), "{text}");
         assert!(text.contains("2... Qh4# {[%eval #-1,6] [%emt 0:00:00.0523]}"), "{text}");
         assert!(text.contains("[GameDuration \"1:02:03.4000\"]"));
-        assert_eq!(read_games(text.as_bytes())?, games);
+        assert_eq!(read(&text)?, games);
         Ok(())
     }
 
@@ -450,7 +397,7 @@ mod tests {
     fn settings_of_any_length_are_read_back() -> Result<()> {
         let mut game = record();
         game.white.settings = format!("engine=x set={}", "lmr-base:161,".repeat(100));
-        assert_eq!(read_games(game.to_pgn().as_bytes())?, [game]);
+        assert_eq!(read(&game.to_pgn())?, [game]);
         Ok(())
     }
 
@@ -492,7 +439,7 @@ mod tests {
         let text = "[White \"a\"]\n[Black \"b\"]\n[Result \"1/2-1/2\"]\n[TimeControl \"8+0.08\"]\n\n\
                     1. e4 {+0.30/6 0.052s} e5 {-0.1/5 0.01s, Draw by adjudication} 1/2-1/2\n\n\
                     [White \"a\"]\n[Black \"b\"]\n[Result \"*\"]\n\n1. e4 *\n\n";
-        let games = read_games(text.as_bytes())?;
+        let games = read(text)?;
         assert_eq!(games.len(), 1);
         assert_eq!((games[0].outcome, games[0].moves.len()), (Outcome::Draw, 2));
         assert_eq!(
@@ -504,6 +451,19 @@ mod tests {
         // From White's view.
         assert_eq!(replied.evaluation, Some(Evaluation::Centipawns(10)));
         assert_eq!((replied.depth, replied.time), (Some(5), Some(Duration::from_millis(10))));
+        Ok(())
+    }
+
+    #[test]
+    fn a_bad_game_is_left_out_of_a_file_and_refuses_a_match() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("games.pgn");
+        let good = record();
+        let bad = good.to_pgn().replace("Qh4#", "Qh5#");
+        std::fs::write(&path, format!("{bad}{}", good.to_pgn()))?;
+        assert_eq!(read_file(&path)?, [good]);
+        let error = GameFile::open(&path).err().context("a bad game")?;
+        assert!(format!("{error:#}").contains("game 1: half-move 1: move 'Qh5#'"), "{error:#}");
         Ok(())
     }
 }

@@ -111,11 +111,11 @@ fn logistic_regression(
 
 #[cfg(test)]
 mod tests {
+    use azimuth_chess::pgn::Outcome;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::games::outcome::Outcome;
 
     fn player(without: &[&str]) -> Name {
         let words = match without {

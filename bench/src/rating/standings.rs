@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use azimuth_chess::pgn::Outcome;
+
 use super::pentanomial::Pentanomial;
-use crate::games::outcome::Outcome;
 use crate::games::record::GameRecord;
 
 /// Games from one player's view.

@@ -5,6 +5,7 @@ mod plots;
 mod results;
 mod rival_results;
 mod rivals;
+mod sources;
 mod strength;
 mod tables;
 
@@ -17,7 +18,8 @@ use clap::Args;
 use documents::with_tables;
 use results::Results;
 use rivals::rivals_table;
-use strength::{Strength, summary};
+use sources::Kind;
+use strength::{Strength, effects_table, pairing_table, summary};
 
 /// Where the tables stand in this repository.
 const DOCUMENTS: [&str; 4] =
@@ -25,8 +27,7 @@ const DOCUMENTS: [&str; 4] =
 
 /// Write the documents' tables and the plots from the results, or check that they are current.
 ///
-/// Games are *.pgn and *.pgn.zst; speed*.json, suite*.json, timed-suite*.json, accuracy*.json and metrics*.json come
-/// from `speed`, `suite`, `suite --movetime`, `accuracy` and `azimuth-train eval`, rival*.json from `azimuth-rivals tau`.
+/// The results folder's sources.toml says which file of games or figures feeds which table.
 #[derive(Args)]
 pub struct Report {
     /// Where the results are, and the plots go.
@@ -42,11 +43,11 @@ pub struct Report {
 
 pub fn run(arguments: &Report) -> Result<()> {
     let results = Results::read(&arguments.results)?;
-    let strength = Strength::full(&results.matches)?;
-    let limited = Strength::limited(&results.matches)?;
-    let timed = Strength::timed(&results.matches)?;
-    let gauntlet = Strength::gauntlet(&results.matches)?;
-    let rivals = Strength::rivals(&results.matches)?;
+    let players = &results.players;
+    let of_kind = |kind| Strength::of(&results.matches, kind);
+    let (strength, limited) = (of_kind(Kind::Beam)?, of_kind(Kind::Limited)?);
+    let (timed, gauntlet) = (of_kind(Kind::Timed)?, of_kind(Kind::Gauntlet)?);
+    let (rivals, parts) = (of_kind(Kind::Rivals)?, of_kind(Kind::Parts)?);
     let plots = [
         (
             "elo-by-depth.svg",
@@ -57,17 +58,17 @@ pub fn run(arguments: &Report) -> Result<()> {
     let tables = [
         ("depth", strength.depth_table(false)),
         ("depth-verified", strength.depth_table(true)),
-        ("alone", strength.alone_table()),
+        ("alone", strength.alone_table(&players.alone)),
         ("width", strength.width_table()),
         ("mode", strength.mode_table()),
-        ("summary", summary(&[&timed, &gauntlet], &strength)),
+        ("summary", summary(&[&timed, &gauntlet], &strength, &players.shipped)),
         ("timed", timed.timed_table()),
-        ("gauntlet", gauntlet.gauntlet_table()),
-        ("rivals", rivals_table(&results.rivals, &rivals)),
-        ("parts", Strength::parts(&results.matches)?.parts_table()),
-        ("effects", Strength::effects_table(&results.matches)?),
+        ("gauntlet", gauntlet.gauntlet_table(&players.shipped)),
+        ("rivals", rivals_table(&results.rivals, &rivals, players)),
+        ("parts", parts.parts_table(&players.complete)),
+        ("effects", effects_table(&results.matches)?),
         ("noise", limited.noise_table()),
-        ("pairings", strength.pairing_table()),
+        ("pairings", pairing_table(&results.matches)),
         ("opponents", strength.opponent_table()),
         ("speed-summary", tables::speed_summary(&results.speeds)),
         ("encoders", tables::encoders(&results.speeds)),

@@ -3,18 +3,16 @@
 use std::fmt::Write;
 
 use super::rival_results::RivalResults;
+use super::sources::Players;
 use super::strength::{Strength, header};
 use crate::grouped::grouped;
-
-/// What the games' players are called that rivals are set against.
-const AZIMUTH: [&str; 2] = ["Azimuth beam", "Azimuth selective"];
 
 /// Kendall's tau as the documents report it (004, section 4.2).
 const REPORTED: [(&str, f64); 4] =
     [("policy", 0.508), ("twohead", 0.476), ("value", 0.7435), ("nnue", 0.0273)];
 
 /// Training, size, tau, speed and strength of each rival, the strongest first.
-pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>) -> String {
+pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &Players) -> String {
     let mut text = header(&[
         "rival",
         "learned from",
@@ -63,7 +61,7 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>) -> String 
             " {:.0} | {:.0} to {:.0} | {games} |",
             rating.elo, rating.low, rating.high
         );
-        for azimuth in AZIMUTH {
+        for azimuth in [&players.rivals_beam, &players.rivals_selective] {
             let score = strength.player(azimuth).map(|other| strength.score(player, other));
             let score = score.map_or(String::new(), |score| format!("{:.1}%", score * 100.0));
             let _ = write!(text, " {score} |");

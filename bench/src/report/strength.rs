@@ -1,14 +1,15 @@
 //! Tables of matches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
+use azimuth_chess::pgn::Outcome;
 
 use super::results::Match;
+use super::sources::Kind;
 use crate::elo::settings::Words;
 use crate::games::evaluation::Evaluation;
-use crate::games::outcome::Outcome;
 use crate::games::record::{GameRecord, Name, termination};
 use crate::grouped::grouped;
 use crate::rating::{Player, Rating, Ratings, Standings, effects};
@@ -23,41 +24,11 @@ pub const PAPER: [(u32, [f64; 2]); 5] = [
     (6, [2548.0, 2593.0]),
 ];
 
-/// Files that begin with this hold matches under other conditions or by other programs: they are listed
-/// and not rated.
-const CHECK: &str = "check-";
-
-/// Files that begin with this hold the matches that `UCI_Elo` was measured by. They are rated by
-/// themselves: matches of a player against its own worse copies are no measure of the player.
-const LIMITED: &str = "limited";
-
-/// Files that begin with this hold matches in a fixed time a move or by a clock, which both sides have.
-const TIMED: &str = "timed";
-
-/// Files that begin with this hold matches of the selective search against itself without a part of it.
-const PARTS: &str = "parts";
-
-/// Files that begin with this hold matches against engines that rating lists know.
-const GAUNTLET: &str = "gauntlet";
-
-/// What the name of a player says that is the program as it is built.
-const AS_SHIPPED: &str = ", as shipped";
-
-/// Files that begin with this hold matches of the documents' other systems.
-const RIVALS: &str = "rivals";
-
-/// Files that begin with this hold designed matches: every player leaves out several techniques.
-const EFFECTS: &str = "effects";
-
 /// A beam that scores children by their own embeddings.
 const NO_VERIFICATION: &str = "none";
 
-/// What a player's name says before the parts that it lacks.
-const WITHOUT: &str = " without ";
-
 /// Matches that are rated together.
 pub struct Strength<'a> {
-    matches: &'a [Match],
     own: Vec<&'a GameRecord>,
     standings: Standings,
     ratings: Option<Ratings>,
@@ -92,39 +63,9 @@ pub struct Beam {
 }
 
 impl<'a> Strength<'a> {
-    /// The matches at full strength, but for those that only check something.
-    pub fn full(matches: &'a [Match]) -> Result<Self> {
-        let others = [CHECK, LIMITED, TIMED, PARTS, GAUNTLET, RIVALS, EFFECTS];
-        Self::of(matches, |file| !others.iter().any(|prefix| file.starts_with(prefix)))
-    }
-
-    /// The matches at limited strength.
-    pub fn limited(matches: &'a [Match]) -> Result<Self> {
-        Self::of(matches, |file| file.starts_with(LIMITED))
-    }
-
-    /// The matches in a fixed time.
-    pub fn timed(matches: &'a [Match]) -> Result<Self> {
-        Self::of(matches, |file| file.starts_with(TIMED))
-    }
-
-    /// The matches against engines that rating lists know.
-    pub fn gauntlet(matches: &'a [Match]) -> Result<Self> {
-        Self::of(matches, |file| file.starts_with(GAUNTLET))
-    }
-
-    /// The matches of the documents' other systems.
-    pub fn rivals(matches: &'a [Match]) -> Result<Self> {
-        Self::of(matches, |file| file.starts_with(RIVALS))
-    }
-
-    /// The matches of the selective search without a part of it.
-    pub fn parts(matches: &'a [Match]) -> Result<Self> {
-        Self::of(matches, |file| file.starts_with(PARTS))
-    }
-
-    fn of(matches: &'a [Match], wanted: impl Fn(&str) -> bool) -> Result<Self> {
-        let rated = matches.iter().filter(|played| wanted(&played.file));
+    /// The matches of a kind.
+    pub fn of(matches: &'a [Match], kind: Kind) -> Result<Self> {
+        let rated = matches.iter().filter(|played| played.kind == kind);
         let own: Vec<&GameRecord> = rated.flat_map(|played| &played.games).collect();
         let standings = Standings::of(own.iter().copied());
         let ratings = (!own.is_empty()).then(|| Ratings::of(&standings)).transpose()?;
@@ -136,7 +77,7 @@ impl<'a> Strength<'a> {
                 beams.insert(place, beam);
             }
         }
-        Ok(Self { matches, own, standings, ratings, beams })
+        Ok(Self { own, standings, ratings, beams })
     }
 
     /// Ratings of the tree beam of width 3, without or with verification, shallowest first.
@@ -159,9 +100,9 @@ impl<'a> Strength<'a> {
     }
 
     /// Ratings of the selective search by itself, beside the beam that it verifies.
-    pub fn alone_table(&self) -> String {
+    pub fn alone_table(&self, alone: &BTreeSet<String>) -> String {
         let players = self.standings.players.iter().enumerate();
-        let alone = players.filter(|(_, player)| player.name.starts_with("Azimuth selective"));
+        let alone = players.filter(|(_, player)| alone.contains(&player.name));
         let row = |(player, known): (usize, &Player)| Row {
             label: known.name.clone(),
             depth: None,
@@ -198,12 +139,12 @@ impl<'a> Strength<'a> {
         self.ratings_table("player", &rows, false)
     }
 
-    /// Rows of the program as shipped.
-    fn shipped(&self) -> Vec<Row> {
+    /// Rows of the program as shipped, with the labels of its players.
+    fn shipped(&self, labels: &BTreeMap<String, String>) -> Vec<Row> {
         let players = self.standings.players.iter().enumerate();
         let shipped = players.filter_map(|(player, known)| {
-            let label = known.name.strip_suffix(AS_SHIPPED)?.trim_start_matches("Azimuth ");
-            Some(Row { label: label.to_owned(), depth: None, player })
+            let label = labels.get(&known.name)?.clone();
+            Some(Row { label, depth: None, player })
         });
         shipped.collect()
     }
@@ -224,11 +165,11 @@ impl<'a> Strength<'a> {
     }
 
     /// Every opponent's score against ours, and what its rating comes to.
-    pub fn gauntlet_table(&self) -> String {
+    pub fn gauntlet_table(&self, shipped: &BTreeMap<String, String>) -> String {
         let columns = ["player", "Elo", "95% interval", "games", "Azimuth's score against it"];
         let mut text = header(&columns);
         let players = self.standings.players.iter();
-        let own = players.clone().position(|player| player.name.ends_with(AS_SHIPPED));
+        let own = players.clone().position(|player| shipped.contains_key(&player.name));
         let mut rows: Vec<(Rating, usize)> =
             (0..players.len()).map(|player| (self.rating(player), player)).collect();
         rows.sort_by(|a, b| b.0.elo.total_cmp(&a.0.elo));
@@ -248,13 +189,13 @@ impl<'a> Strength<'a> {
     }
 
     /// What a player is worth more than its copies that lack something, the most first.
-    pub fn parts_table(&self) -> String {
+    pub fn parts_table(&self, complete: &BTreeSet<String>) -> String {
         let columns = ["player", "against", "won, lost, drawn", "score", "Elo difference"];
         let mut rows: Vec<[usize; 2]> = self
             .standings
             .pairings()
             .into_iter()
-            .map(|(one, other)| match self.name(one).contains(WITHOUT) {
+            .map(|(one, other)| match complete.contains(self.name(other)) {
                 true => [other, one],
                 false => [one, other],
             })
@@ -267,25 +208,6 @@ impl<'a> Strength<'a> {
             pairing(&mut text, &self.standings, [one, other], &cells);
         }
         text
-    }
-
-    /// What each technique adds, by the designed matches.
-    pub fn effects_table(matches: &[Match]) -> Result<String> {
-        let mut text = header(&["file", "games", "technique", "Elo"]);
-        for played in matches.iter().filter(|played| played.file.starts_with(EFFECTS)) {
-            for effect in effects(&played.games.iter().collect::<Vec<_>>())? {
-                let _ = writeln!(
-                    text,
-                    "| {} | {} | {} | {:+.0} ± {:.0} |",
-                    played.file,
-                    grouped(played.games.len() as u64),
-                    effect.name,
-                    effect.elo,
-                    effect.error
-                );
-            }
-        }
-        Ok(text)
     }
 
     fn name(&self, player: usize) -> &str {
@@ -319,22 +241,6 @@ impl<'a> Strength<'a> {
                         rating.high
                     );
                 }
-            }
-        }
-        text
-    }
-
-    /// Every pairing of every file.
-    pub fn pairing_table(&self) -> String {
-        let columns = ["file", "player", "against", "won, lost, drawn", "score", "Elo difference"];
-        let mut text = header(&columns);
-        // Of a designed match no pairing says anything by itself.
-        for played in self.matches.iter().filter(|played| !played.file.starts_with(EFFECTS)) {
-            let standings = Standings::of(&played.games);
-            for (one, other) in standings.pairings() {
-                let names = [one, other].map(|player| standings.players[player].name.as_str());
-                let cells = [played.file.as_str(), names[0], names[1]];
-                pairing(&mut text, &standings, [one, other], &cells);
             }
         }
         text
@@ -452,10 +358,49 @@ impl<'a> Strength<'a> {
     }
 }
 
+/// What each technique adds, by the designed matches.
+pub fn effects_table(matches: &[Match]) -> Result<String> {
+    let mut text = header(&["file", "games", "technique", "Elo"]);
+    for played in matches.iter().filter(|played| played.kind == Kind::Effects) {
+        for effect in effects(&played.games.iter().collect::<Vec<_>>())? {
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {:+.0} ± {:.0} |",
+                played.file,
+                grouped(played.games.len() as u64),
+                effect.name,
+                effect.elo,
+                effect.error
+            );
+        }
+    }
+    Ok(text)
+}
+
+/// Every pairing of every file.
+pub fn pairing_table(matches: &[Match]) -> String {
+    let columns = ["file", "player", "against", "won, lost, drawn", "score", "Elo difference"];
+    let mut text = header(&columns);
+    // Of a designed match no pairing says anything by itself.
+    for played in matches.iter().filter(|played| played.kind != Kind::Effects) {
+        let standings = Standings::of(&played.games);
+        for (one, other) in standings.pairings() {
+            let names = [one, other].map(|player| standings.players[player].name.as_str());
+            let cells = [played.file.as_str(), names[0], names[1]];
+            pairing(&mut text, &standings, [one, other], &cells);
+        }
+    }
+    text
+}
+
 /// What the README says of strength: the program as shipped in each of the `timed` matches, and the beam of others.
-pub fn summary(timed: &[&Strength<'_>], beams: &Strength<'_>) -> String {
+pub fn summary(
+    timed: &[&Strength<'_>],
+    beams: &Strength<'_>,
+    shipped: &BTreeMap<String, String>,
+) -> String {
     let mut text = header(&["Azimuth", "Elo", "95% interval", "games"]);
-    let shipped = timed.iter().map(|&matches| (matches, matches.shipped()));
+    let shipped = timed.iter().map(|&matches| (matches, matches.shipped(shipped)));
     for (matches, rows) in shipped.chain([(beams, beams.deepest_beams())]) {
         for Row { label, player, .. } in rows {
             let Rating { elo, low, high, .. } = matches.rating(player);
@@ -556,8 +501,8 @@ mod tests {
         let file = "limited.pgn.zst";
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").join(file);
         let games = record::read_file(&path)?;
-        let matches = [Match { file: file.to_owned(), games }];
-        let strength = Strength::limited(&matches)?;
+        let matches = [Match { file: file.to_owned(), kind: Kind::Limited, games }];
+        let strength = Strength::of(&matches, Kind::Limited)?;
         let rows = strength.rated(|beam| beam.noise > 0.0);
         assert!(rows.len() > 5);
         for (beam, player) in rows {

@@ -170,8 +170,8 @@ fn solved(rate: &Rate) -> String {
     format!("{:.1}%{points}", share(rate.solved, rate.problems))
 }
 
-/// Held-out metrics, by file.
-pub fn metrics(files: &[(String, serde_json::Value)]) -> Result<String> {
+/// Held-out metrics, by weights.
+pub fn metrics(all: &[(String, serde_json::Value)]) -> Result<String> {
     const COLUMNS: [(&str, &str); 5] = [
         ("tau", "Kendall tau-b"),
         ("spearman", "Spearman"),
@@ -182,13 +182,12 @@ pub fn metrics(files: &[(String, serde_json::Value)]) -> Result<String> {
     let mut columns = vec!["weights", "positions"];
     columns.extend(COLUMNS.map(|(_, title)| title));
     let mut text = header(&columns);
-    for (file, value) in files {
+    for (weights, value) in all {
         let number = |key: &str| {
             let number = value[key].as_f64();
-            number.with_context(|| format!("results file '{file}': '{key}' is missing"))
+            number.with_context(|| format!("metrics of '{weights}': '{key}' is missing"))
         };
-        let name = file.trim_start_matches("metrics-").trim_end_matches(".json");
-        let _ = write!(text, "| {name} | {} |", grouped(number("positions")? as u64));
+        let _ = write!(text, "| {weights} | {} |", grouped(number("positions")? as u64));
         for (key, _) in COLUMNS {
             let _ = write!(text, " {:.4} |", number(key)?);
         }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use azimuth::model::Model;
+use azimuth::names::name_of;
 use azimuth::search::{BeamMode, BeamSettings};
 use azimuth_network::replace_file::replace_file;
 use candle_core::{DType, Device};
@@ -164,7 +165,7 @@ impl Bench<'_> {
         Ok(SearchSpeed {
             encoder: self.subject.name.clone(),
             width: self.arguments.width,
-            mode: BeamMode::Tree.name().to_owned(),
+            mode: name_of(&BeamMode::Tree),
             positions: roots.len(),
             depths,
             game,

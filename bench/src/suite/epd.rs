@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::Position;
-use cozy_chess::{Board, Move, util};
+use azimuth_chess::san::parse_move;
+use cozy_chess::Move;
 
 /// A position with the moves that solve it.
 #[derive(Debug)]
@@ -60,14 +61,13 @@ fn problem(line: &str) -> Result<Problem> {
         rest = others.trim_start();
     }
     let position = Position::from_fen(&fields.join(" "))?;
-    let board = position.board();
     let (mut best, mut avoid, mut graded) = (Vec::new(), Vec::new(), Vec::new());
     for operation in operations(rest) {
         let (name, operand) = operation.split_once(char::is_whitespace).unwrap_or((operation, ""));
         match name {
-            "bm" => best = moves(board, operand)?,
-            "am" => avoid = moves(board, operand)?,
-            "c0" if operand.contains('=') => graded = grades(board, operand)?,
+            "bm" => best = moves(&position, operand)?,
+            "am" => avoid = moves(&position, operand)?,
+            "c0" if operand.contains('=') => graded = grades(&position, operand)?,
             _ => {}
         }
     }
@@ -87,27 +87,24 @@ fn operations(text: &str) -> Vec<&str> {
     .collect()
 }
 
-fn moves(board: &Board, operand: &str) -> Result<Vec<Move>> {
-    operand.split_whitespace().map(|san| read_move(board, san)).collect()
+fn moves(position: &Position, operand: &str) -> Result<Vec<Move>> {
+    operand.split_whitespace().map(|san| read_move(position, san)).collect()
 }
 
 /// `"f5=10, Be5+=2"`: the last `=` separates, as promotions have one too.
-fn grades(board: &Board, operand: &str) -> Result<Vec<(Move, u32)>> {
+fn grades(position: &Position, operand: &str) -> Result<Vec<(Move, u32)>> {
     let graded = operand.trim_matches('"').split(',').map(|part| {
         let (san, points) =
             part.trim().rsplit_once('=').with_context(|| format!("'{part}': not a grade"))?;
         let points = points.parse().ok().with_context(|| format!("'{part}': not a grade"))?;
-        Ok((read_move(board, san)?, points))
+        Ok((read_move(position, san)?, points))
     });
     graded.collect()
 }
 
-/// A move in SAN, with or without its check or mate sign.
-fn read_move(board: &Board, san: &str) -> Result<Move> {
-    let bare = san.trim_end_matches(['+', '#', '!', '?']);
-    util::parse_san_move(board, bare)
-        .ok()
-        .with_context(|| format!("move '{san}' is not legal in '{board}'"))
+/// A move in SAN, with or without its check or mate sign and its annotation.
+fn read_move(position: &Position, san: &str) -> Result<Move> {
+    parse_move(position, san.trim_end_matches(['+', '#', '!', '?']))
 }
 
 #[cfg(test)]

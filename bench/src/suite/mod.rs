@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
+use azimuth::names::name_of;
 use azimuth::search::{
     BeamMode, BeamSettings, BeamVerify, Control, Limits, Planner, PlannerKind, PlannerSettings,
     Resources, TimeLimit,
@@ -46,7 +47,7 @@ pub struct Suite {
     #[arg(long, value_enum, default_value_t = PlannerKind::Beam)]
     planner: PlannerKind,
     /// How the beam scores a child: none, quiescence, or the plies of a search.
-    #[arg(long, default_value_t = BeamSettings::default().verify)]
+    #[arg(long, value_enum, default_value_t = BeamSettings::default().verify)]
     verify: BeamVerify,
     /// Size of the caches and tables, in megabytes.
     #[arg(long, default_value_t = 16)]
@@ -93,7 +94,7 @@ fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
             println!("{suite}, {}, depth {depth}: {rate}", described(arguments));
             depths.push(DepthRate { depth, rate });
         }
-        let (width, mode) = (arguments.width, BeamMode::Tree.name().to_owned());
+        let (width, mode) = (arguments.width, name_of(&BeamMode::Tree));
         all.push(SuiteResults { suite, width, mode, depths });
     }
     Ok(all)
@@ -131,7 +132,7 @@ fn described(arguments: &Suite) -> String {
             format!("beam, width {}", arguments.width)
         }
         PlannerKind::Beam => {
-            format!("beam, width {}, verify {}", arguments.width, arguments.verify)
+            format!("beam, width {}, verify {}", arguments.width, name_of(&arguments.verify))
         }
         PlannerKind::Selective => "selective".to_owned(),
     }

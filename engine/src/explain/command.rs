@@ -46,7 +46,7 @@ pub struct ExplainCommand {
     /// How the beam verifies a child before it keeps or drops it: none (the paper as written: the child's own embedding
     /// scores it), quiescence, or 1 to 4 (plies that an alpha-beta search goes beyond the beam's last, with quiescence
     /// search behind them).
-    #[arg(long, default_value_t = BeamSettings::default().verify)]
+    #[arg(long, value_enum, default_value_t = BeamSettings::default().verify)]
     verify: BeamVerify,
     /// Plies of the tree that are shown.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=6))]

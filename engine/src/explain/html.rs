@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::figures::{before_the_search, bounded, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
+use crate::names::name_of;
 use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use crate::search::{Bound, ExplainedMove, PlannerKind};
 
@@ -98,7 +99,7 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
         summary: format!(
             "{} to move, by Azimuth’s {} planner: depth {}, {} nodes. At first sight {:.1}%, after the search {}.",
             side_to_move(board),
-            planner.name(),
+            name_of(&planner),
             report.depth,
             report.nodes,
             percent(study.static_value),

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::quiet::QuietPositions;
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
+use crate::names::name_of;
 use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value};
 
 /// Version of the layout; it grows when a field changes its meaning or goes.
@@ -20,7 +21,7 @@ const FORMAT_VERSION: u32 = 1;
 struct Document {
     format_version: u32,
     engine: &'static str,
-    planner: &'static str,
+    planner: String,
     fen: String,
     side_to_move: &'static str,
     position: Static,
@@ -111,7 +112,7 @@ pub fn write(
     let document = Document {
         format_version: FORMAT_VERSION,
         engine: concat!("Azimuth ", env!("CARGO_PKG_VERSION")),
-        planner: planner.name(),
+        planner: name_of(&planner),
         fen: root.fen(chess960),
         side_to_move: match root.board().side_to_move() {
             Color::White => "white",

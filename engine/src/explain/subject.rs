@@ -1,16 +1,12 @@
 //! Which position is asked about: a FEN, or a place in a game.
 
 use std::fs::File;
-use std::io::BufReader;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
-use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
-
+use azimuth_chess::pgn::{Game, Reader};
 use azimuth_chess::position::{Position, castles_as_in_chess960};
-use azimuth_chess::san::parse_move;
+use clap::Args;
 
 /// The position that is asked about.
 #[derive(Args)]
@@ -44,77 +40,17 @@ impl Subject {
     }
 
     fn position_of_game(&self, file: File) -> Result<Position> {
-        let mut reader = Reader::new(BufReader::new(file));
+        let most_plies = self.ply.map_or(u32::MAX, |ply| ply.try_into().unwrap_or(u32::MAX));
+        let mut reader = Reader::new(file).with_most_plies(most_plies);
         for skipped in 1..self.game {
             ensure!(reader.skip_game()?, "the file has {} games", skipped - 1);
         }
-        let mut visitor = UpToPly { ply: self.ply };
-        let read = reader.read_game(&mut visitor)?;
-        let (position, plies) = read.context("the file has no such game")??;
+        let read = reader.read_game::<Game>()?.context("the file has no such game")?;
+        // Which game it is stands before this error, with the file's name.
+        let game = read.map_err(|bad| bad.fault)?;
+        let plies = game.moves.len();
         let ply = self.ply.unwrap_or(plies);
         ensure!(ply == plies, "--ply {ply}: the game has {plies} half-moves");
-        Ok(position)
-    }
-}
-
-/// Plays a game's main line up to a ply.
-struct UpToPly {
-    ply: Option<usize>,
-}
-
-type Played = Result<(Position, usize)>;
-
-#[derive(Default)]
-struct Tags {
-    fen: Option<String>,
-}
-
-impl Visitor for UpToPly {
-    type Tags = Tags;
-    type Movetext = (Position, usize);
-    type Output = Played;
-
-    fn begin_tags(&mut self) -> ControlFlow<Played, Tags> {
-        ControlFlow::Continue(Tags::default())
-    }
-
-    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Played> {
-        if name == b"FEN" {
-            tags.fen = Some(value.decode_utf8_lossy().into_owned());
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Played, (Position, usize)> {
-        match tags.fen.as_deref().map_or_else(|| Ok(Position::default()), Position::from_fen) {
-            Ok(start) => ControlFlow::Continue((start, 0)),
-            Err(error) => ControlFlow::Break(Err(error)),
-        }
-    }
-
-    fn san(
-        &mut self,
-        (position, plies): &mut (Position, usize),
-        san: SanPlus,
-    ) -> ControlFlow<Played> {
-        if self.ply == Some(*plies) {
-            return ControlFlow::Break(Ok((position.clone(), *plies)));
-        }
-        *plies += 1;
-        match parse_move(position, &san.to_string()) {
-            Ok(mv) => {
-                position.play(mv);
-                ControlFlow::Continue(())
-            }
-            Err(error) => ControlFlow::Break(Err(error.context(format!("half-move {plies}")))),
-        }
-    }
-
-    fn begin_variation(&mut self, _: &mut (Position, usize)) -> ControlFlow<Played, Skip> {
-        ControlFlow::Continue(Skip(true))
-    }
-
-    fn end_game(&mut self, played: (Position, usize)) -> Played {
-        Ok(played)
+        Ok(game.last_position())
     }
 }

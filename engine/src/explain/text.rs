@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
+use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::san_of_move;
 use cozy_chess::Board;
@@ -11,8 +12,8 @@ use cozy_chess::Board;
 use super::figures::{before_the_search, bounded, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
+use crate::names::name_of;
 use crate::search::{Bound, ExplainedMove, PlannerKind};
-use crate::uci::display_board;
 
 /// Replies of a position that the tree shows; the others are counted.
 const SHOWN_REPLIES: usize = 3;
@@ -30,13 +31,13 @@ pub fn write(
     output: &mut impl Write,
 ) -> Result<()> {
     let (root, report) = (&study.root, &study.report);
-    writeln!(output, "{}\n", display_board(root, chess960))?;
+    writeln!(output, "{}\n", board_diagram(root, chess960))?;
     writeln!(
         output,
         "{} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight {:.1}%, cosine {:+.4}; after \
          the search {}.\n",
         side_to_move(root.board()),
-        planner.name(),
+        name_of(&planner),
         report.depth,
         report.nodes,
         report.time.as_secs_f64(),

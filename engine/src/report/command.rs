@@ -13,6 +13,7 @@ use super::analysis::Analyst;
 use super::game::read_games;
 use super::page::{GameData, page};
 use crate::inference::{Backend, Precision, Worker};
+use crate::names::name_of;
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
 
 /// Looks at games move by move and writes one page that needs nothing else: a board to click through, the win probability,
@@ -75,7 +76,7 @@ impl ReportCommand {
                     let stops = stops.with_context(|| format!("game {number}"))?;
                     pages.push(GameData::new(game, &stops, &space.axis));
                 }
-                Err(error) => bar.suspend(|| eprintln!("azimuth: game {number}: {error:#}")),
+                Err(error) => bar.suspend(|| eprintln!("azimuth: {error}")),
             }
         }
         bar.finish_and_clear();
@@ -83,7 +84,7 @@ impl ReportCommand {
         let credit = format!(
             "Looked at by Azimuth {}, {} planner, {} a position.",
             env!("CARGO_PKG_VERSION"),
-            kind.name(),
+            name_of(&kind),
             humantime::format_duration(self.engine_time),
         );
         let out = self.out.clone().unwrap_or_else(|| self.pgn.with_extension("html"));

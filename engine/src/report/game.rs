@@ -1,36 +1,25 @@
 //! Games of a PGN file, with what their comments say of clocks and evaluations.
 
 use std::fs::File;
-use std::io::BufReader;
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use cozy_chess::Move;
-use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
-
-use azimuth_chess::position::{Position, castles_as_in_chess960};
-use azimuth_chess::san::parse_move;
+use anyhow::{Context, Result, ensure};
+use azimuth_chess::pgn::{self, BadGame, Fault, Reader};
+use azimuth_chess::position::Position;
 use azimuth_chess::text::shortened;
+use cozy_chess::Move;
 
-/// Half-moves of the longest game that is read.
+/// Half-moves of the longest game that a page shows.
 const LONGEST_GAME: usize = 2_000;
 
 /// Characters of a tag or a comment that a page shows.
 const LONGEST_TEXT: usize = 400;
 
-/// Variants whose rules are chess's.
-const CHESS: [&str; 6] =
-    ["standard", "chess", "from position", "chess960", "fischerandom", "fischer random"];
-
 /// A game's main line.
 pub struct Game {
-    /// Its tags, in the order of the file.
-    pub tags: Vec<(String, String)>,
+    tags: pgn::Tags,
     /// Where it begins.
     pub start: Position,
-    /// Whether castling is written as in Chess960.
-    pub chess960: bool,
     /// Its moves.
     pub moves: Vec<GameMove>,
 }
@@ -39,108 +28,43 @@ pub struct Game {
 pub struct GameMove {
     /// The move.
     pub mv: Move,
-    /// `[%clk …]`: what was left on the clock.
+    /// `[%clk …]`: the time left on the clock.
     pub clock: Option<String>,
     /// `[%eval …]`: somebody's evaluation after it.
     pub eval: Option<String>,
-    /// The comment's words.
+    /// The first comment that has words.
     pub comment: Option<String>,
 }
 
 impl Game {
     /// A tag's value, where it says something.
-    pub fn tag(&self, name: &str) -> Option<&str> {
-        let found = self.tags.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty() && *value != "?")
+    pub fn tag(&self, name: &str) -> Option<String> {
+        self.tags.known(name).map(|value| shortened(value, LONGEST_TEXT))
+    }
+
+    fn of(game: pgn::Game) -> Result<Self, Fault> {
+        if game.moves.is_empty() {
+            return Err(Fault::Refused(anyhow::anyhow!("there is no move in it")));
+        }
+        if game.moves.len() > LONGEST_GAME {
+            return Err(Fault::TooLong(format!("{LONGEST_GAME} half-moves")));
+        }
+        let moves = game.moves.iter().map(GameMove::of).collect();
+        Ok(Self { tags: game.tags, start: game.start, moves })
     }
 }
 
-/// The games of a file, each or why it cannot be read. Fails where the file cannot, or has no game.
-pub fn read_games(path: &Path) -> Result<Vec<Result<Game>>> {
-    let name = || format!("'{}'", path.display());
-    let mut reader = Reader::new(BufReader::new(File::open(path).with_context(name)?));
-    let mut games = Vec::new();
-    while let Some(game) = reader.read_game(&mut GameReader).with_context(name)? {
-        games.push(game);
-    }
-    ensure!(!games.is_empty(), "{}: there is no game in it", name());
-    Ok(games)
-}
-
-struct GameReader;
-
-impl Visitor for GameReader {
-    type Tags = Vec<(String, String)>;
-    type Movetext = (Game, Position);
-    type Output = Result<Game>;
-
-    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Self::Tags> {
-        ControlFlow::Continue(Vec::new())
-    }
-
-    fn tag(
-        &mut self,
-        tags: &mut Self::Tags,
-        name: &[u8],
-        value: RawTag<'_>,
-    ) -> ControlFlow<Self::Output> {
-        let value = value.decode_utf8_lossy();
-        tags.push((
-            String::from_utf8_lossy(name).into_owned(),
-            shortened(value.trim(), LONGEST_TEXT),
-        ));
-        ControlFlow::Continue(())
-    }
-
-    fn begin_movetext(&mut self, tags: Self::Tags) -> ControlFlow<Self::Output, Self::Movetext> {
-        let mut game =
-            Game { tags, start: Position::default(), chess960: false, moves: Vec::new() };
-        let variant = game.tag("Variant").map(str::to_lowercase);
-        if let Some(variant) = variant.filter(|variant| !CHESS.contains(&variant.as_str())) {
-            return ControlFlow::Break(Err(anyhow!("the variant '{variant}' is not chess")));
-        }
-        match game.tag("FEN").map(Position::from_fen).transpose() {
-            Ok(start) => game.start = start.unwrap_or_default(),
-            Err(error) => return ControlFlow::Break(Err(error)),
-        }
-        game.chess960 = castles_as_in_chess960(game.start.board());
-        let start = game.start.clone();
-        ControlFlow::Continue((game, start))
-    }
-
-    fn san(
-        &mut self,
-        (game, position): &mut Self::Movetext,
-        san: SanPlus,
-    ) -> ControlFlow<Self::Output> {
-        let ply = game.moves.len() + 1;
-        if ply > LONGEST_GAME {
-            return ControlFlow::Break(Err(anyhow!("more than {LONGEST_GAME} half-moves")));
-        }
-        match parse_move(position, &san.to_string()) {
-            Ok(mv) => {
-                position.play(mv);
-                game.moves.push(GameMove { mv, clock: None, eval: None, comment: None });
-                ControlFlow::Continue(())
-            }
-            Err(error) => ControlFlow::Break(Err(error.context(format!("half-move {ply}")))),
-        }
-    }
-
-    fn comment(
-        &mut self,
-        (game, _): &mut Self::Movetext,
-        comment: RawComment<'_>,
-    ) -> ControlFlow<Self::Output> {
-        if let Some(last) = game.moves.last_mut() {
-            let text = String::from_utf8_lossy(comment.as_bytes()).replace(['\n', '\r'], " ");
+impl GameMove {
+    fn of(played: &pgn::GameMove) -> Self {
+        let mut read = Self { mv: played.mv, clock: None, eval: None, comment: None };
+        for text in &played.comments {
             let (mut words, mut rest) = (String::new(), text.as_str());
             while let Some((before, (command, after))) = next_command(rest) {
                 words.push_str(before);
                 match command.split_once(' ') {
-                    Some(("clk", clock)) => last.clock = Some(clock.trim().to_owned()),
+                    Some(("clk", clock)) => read.clock = Some(clock.trim().to_owned()),
                     Some(("eval", eval)) => {
-                        last.eval = eval.split(',').next().map(|eval| eval.trim().to_owned());
+                        read.eval = eval.split(',').next().map(|eval| eval.trim().to_owned());
                     }
                     _ => {}
                 }
@@ -148,19 +72,24 @@ impl Visitor for GameReader {
             }
             words.push_str(rest);
             let words = shortened(words.trim(), LONGEST_TEXT);
-            last.comment = last.comment.take().or(Some(words).filter(|words| !words.is_empty()));
+            read.comment = read.comment.or(Some(words).filter(|words| !words.is_empty()));
         }
-        ControlFlow::Continue(())
+        read
     }
+}
 
-    fn begin_variation(&mut self, _: &mut Self::Movetext) -> ControlFlow<Self::Output, Skip> {
-        ControlFlow::Continue(Skip(true))
+/// The games of a file, each or why it cannot be read. Fails where the file cannot, or has no game.
+pub fn read_games(path: &Path) -> Result<Vec<Result<Game, BadGame>>> {
+    let name = || format!("'{}'", path.display());
+    let mut reader = Reader::new(File::open(path).with_context(name)?);
+    let mut games = Vec::new();
+    while let Some(game) = reader.read_game::<pgn::Game>().with_context(name)? {
+        let number = reader.taken();
+        let shown = |game| Game::of(game).map_err(|fault| BadGame { number, fault });
+        games.push(game.and_then(shown));
     }
-
-    fn end_game(&mut self, (game, _): Self::Movetext) -> Self::Output {
-        ensure!(!game.moves.is_empty(), "there is no move in it");
-        Ok(game)
-    }
+    ensure!(!games.is_empty(), "{}: there is no game in it", name());
+    Ok(games)
 }
 
 /// Text before the next `[%command value]` of a comment, that command, and the text after it.

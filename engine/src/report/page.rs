@@ -165,20 +165,20 @@ impl MoveData {
 /// `White – Black, 1-0`.
 fn title(game: &Game) -> String {
     let player = |side: &str| {
-        let name = game.tag(side).unwrap_or(side);
+        let name = game.tag(side).unwrap_or_else(|| side.to_owned());
         match game.tag(&format!("{side}Elo")) {
             Some(elo) => format!("{name} ({elo})"),
-            None => name.to_owned(),
+            None => name,
         }
     };
-    let result = game.tag("Result").filter(|result| *result != "*");
+    let result = game.tag("Result").filter(|result| result != "*");
     let result = result.map_or(String::new(), |result| format!(", {result}"));
     format!("{} – {}{result}", player("White"), player("Black"))
 }
 
 fn tags(game: &Game) -> String {
     let shown = SHOWN_TAGS.iter().filter_map(|name| game.tag(name));
-    let shown: Vec<&str> = shown.filter(|value| !value.starts_with("????")).collect();
+    let shown: Vec<String> = shown.filter(|value| !value.starts_with("????")).collect();
     shown.join(" · ")
 }
 

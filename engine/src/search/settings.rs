@@ -15,16 +15,6 @@ pub enum PlannerKind {
     Selective,
 }
 
-impl PlannerKind {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Beam => "beam",
-            Self::Selective => "selective",
-        }
-    }
-}
-
 /// The settings of both planners.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannerSettings {

@@ -1,38 +1,10 @@
-//! What is printed for people: the board, and scores without a search.
+//! Tables that are printed for people: scores without a search, and the moves of a search.
 
 use anyhow::Result;
-use azimuth_chess::position::{Position, repetition_key, uci_move};
-use cozy_chess::{Board, Color, File, Move, Rank, Square};
+use azimuth_chess::position::{Position, uci_move};
+use cozy_chess::{Color, Move};
 
 use crate::search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
-
-/// The board, its FEN and its key, as Stockfish's `d` lays them out.
-pub fn board(position: &Position, chess960: bool) -> String {
-    let board = position.board();
-    let mut lines = vec![" +---+---+---+---+---+---+---+---+".to_owned()];
-    for rank in Rank::ALL.into_iter().rev() {
-        let row: String =
-            File::ALL.iter().map(|&file| format!(" {} |", piece(board, file, rank))).collect();
-        lines.push(format!(" |{row} {rank}"));
-        lines.push(lines[0].clone());
-    }
-    lines.push("   a   b   c   d   e   f   g   h".to_owned());
-    let checkers: Vec<String> = board.checkers().into_iter().map(|sq| sq.to_string()).collect();
-    lines.push(String::new());
-    lines.push(format!("Fen: {}", position.fen(chess960)));
-    lines.push(format!("Key: {:016X}", repetition_key(board)));
-    lines.push(format!("Checkers: {}", checkers.join(" ")).trim_end().to_owned());
-    lines.join("\n")
-}
-
-fn piece(board: &Board, file: File, rank: Rank) -> char {
-    let square = Square::new(file, rank);
-    let Some((piece, color)) = board.piece_on(square).zip(board.color_on(square)) else {
-        return ' ';
-    };
-    let letter: char = piece.into();
-    if color == Color::White { letter.to_ascii_uppercase() } else { letter }
-}
 
 /// The score of the position and of each legal move, best first.
 pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) -> Result<String> {

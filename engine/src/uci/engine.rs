@@ -1,6 +1,7 @@
 //! A session's state, and what each command does to it. A command that fails changes nothing.
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::Position;
 
 use super::command::{Command, Go};
@@ -69,7 +70,7 @@ impl Engine {
             Command::Stop => self.signal("stop", Signal::Stop)?,
             Command::PonderHit => self.signal("ponderhit", Signal::PonderHit)?,
             Command::Display => {
-                self.output.say(&display::board(&self.position, self.options.chess960));
+                self.output.say(&board_diagram(&self.position, self.options.chess960));
             }
             Command::Eval => {
                 self.await_idle("eval")?;

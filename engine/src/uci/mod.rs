@@ -25,7 +25,6 @@ use anyhow::Result;
 use azimuth::Azimuth;
 pub use command::Go;
 use command::{Command, parse};
-pub use display::board as display_board;
 use engine::Engine;
 pub use greeting::greeting;
 pub use limited_strength::noise_of_elo;

@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow, ensure};
 use clap::ValueEnum;
 
 use super::command::quoted;
+use crate::names::{name_of, names_of};
 
 /// What stands for no path at all.
 pub const EMPTY: &str = "<empty>";
@@ -23,7 +24,12 @@ pub fn check_line(name: &str, value: bool) -> String {
 }
 
 /// The `option` line of a choice.
-pub fn combo_line(name: &str, value: &str, choices: &[String]) -> String {
+pub fn combo_line<T: ValueEnum>(name: &str, value: &T) -> String {
+    choice_line(name, &name_of(value), &names_of::<T>())
+}
+
+/// The `option` line of a choice among these.
+pub fn choice_line(name: &str, value: &str, choices: &[String]) -> String {
     let choices: String = choices.iter().map(|choice| format!(" var {choice}")).collect();
     format!("option name {name} type combo default {value}{choices}")
 }
@@ -65,13 +71,7 @@ pub fn check(name: &str, value: &str) -> Result<bool> {
 
 /// Reads a choice.
 pub fn combo<T: ValueEnum>(name: &str, value: &str) -> Result<T> {
-    T::from_str(value, true).map_err(|_| expected(name, &choices::<T>().join(", "), value))
-}
-
-/// All choices.
-pub fn choices<T: ValueEnum>() -> Vec<String> {
-    let name = |choice: &T| choice.to_possible_value().map(|value| value.get_name().to_owned());
-    T::value_variants().iter().filter_map(name).collect()
+    T::from_str(value, true).map_err(|_| expected(name, &names_of::<T>().join(", "), value))
 }
 
 /// What is said of a value that is none of those.

@@ -8,11 +8,12 @@ use anyhow::{Result, bail};
 use super::command::quoted;
 use super::limited_strength::WEAKEST_TO_STRONGEST;
 use super::option_values::{
-    EMPTY, button_line, check, check_line, choices, combo, combo_line, expected, path, spin,
-    spin_line, text_line,
+    EMPTY, button_line, check, check_line, choice_line, combo, combo_line, path, spin, spin_line,
+    text_line,
 };
 use crate::inference::{Backend, Precision};
-use crate::search::{BeamMode, BeamVerify, PlannerKind, PlannerSettings, Resources};
+use crate::names::names_of;
+use crate::search::{PlannerKind, PlannerSettings, Resources};
 
 /// What stands for the weights inside the program.
 const EMBEDDED: &str = "<embedded>";
@@ -75,23 +76,19 @@ impl Options {
         let default = Self::default();
         let beam = default.planners.beam;
         let elo = u64::from(*WEAKEST_TO_STRONGEST.start())..=u64::from(*WEAKEST_TO_STRONGEST.end());
-        let planners = [&[AUTO.to_owned()][..], &choices::<PlannerKind>()].concat();
+        let planners = [&[AUTO.to_owned()][..], &names_of::<PlannerKind>()].concat();
         vec![
             spin_line("Hash", default.resources.hash_mb as u64, &HASH_MB),
             button_line("Clear Hash"),
             spin_line("Threads", default.resources.threads as u64, &THREADS),
-            combo_line("Planner", AUTO, &planners),
+            choice_line("Planner", AUTO, &planners),
             text_line("WeightsFile", EMBEDDED),
-            combo_line("Backend", AUTO, &choices::<Backend>()),
-            combo_line("Precision", AUTO, &choices::<Precision>()),
+            combo_line("Backend", &default.model.backend),
+            combo_line("Precision", &default.model.precision),
             spin_line("BeamWidth", beam.width as u64, &WIDTH),
             spin_line("SearchDepth", beam.depth.into(), &DEPTH),
-            combo_line("BeamMode", beam.mode.name(), &BeamMode::ALL.map(|mode| mode.name().into())),
-            combo_line(
-                "BeamVerify",
-                &beam.verify.to_string(),
-                &BeamVerify::all().map(|verify| verify.to_string()).collect::<Vec<_>>(),
-            ),
+            combo_line("BeamMode", &beam.mode),
+            combo_line("BeamVerify", &beam.verify),
             check_line("UCI_LimitStrength", default.limit_strength),
             spin_line("UCI_Elo", default.elo.into(), &elo),
             text_line("SyzygyPath", EMPTY),
@@ -120,16 +117,8 @@ impl Options {
                 let depth = spin(name, value, DEPTH)? as u32;
                 (self.planners.beam.depth, self.planners.selective.depth) = (depth, depth);
             }
-            "beammode" => {
-                self.planners.beam.mode = BeamMode::named(&value.to_ascii_lowercase())
-                    .ok_or_else(|| expected(name, "tree, global", value))?;
-            }
-            "beamverify" => {
-                self.planners.beam.verify = value.parse().map_err(|_| {
-                    let all = BeamVerify::all().map(|verify| verify.to_string());
-                    expected(name, &all.collect::<Vec<_>>().join(", "), value)
-                })?;
-            }
+            "beammode" => self.planners.beam.mode = combo(name, value)?,
+            "beamverify" => self.planners.beam.verify = combo(name, value)?,
             "uci_limitstrength" => self.limit_strength = check(name, value)?,
             "uci_elo" => self.elo = spin(name, value, WEAKEST_TO_STRONGEST)?,
             "syzygypath" => self.syzygy_path = path(value, EMPTY).map(str::to_owned),
@@ -142,6 +131,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::BeamMode;
 
     #[test]
     fn names_ignore_case_and_ranges_hold() -> Result<()> {

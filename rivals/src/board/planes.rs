@@ -13,7 +13,7 @@
 //!
 //! The document names plane 14 after Black's long castling, as it does plane 16; White's is what is missing.
 
-use azimuth_chess::tokens::legal_en_passant;
+use azimuth_chess::en_passant::legal_en_passant;
 use candle_core::{Device, Result, Tensor};
 use cozy_chess::{Board, Color, Piece, Square};
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::{board_after, fen_of};
-use cozy_chess::{Board, Color, Move, util::display_san_move};
+use azimuth_chess::san::san_of_move;
+use cozy_chess::{Board, Color, Move};
 use indicatif::ProgressBar;
 
 use super::family::{Family, Labels};
@@ -169,7 +170,7 @@ impl PgnWriter {
 fn describe(board: &Board, mv: Move, label: Label) -> String {
     let number = board.fullmove_number();
     let dots = if board.side_to_move() == Color::White { "." } else { "..." };
-    format!("{number}{dots} {} {{ [%eval {}] }}", display_san_move(board, mv), eval(label))
+    format!("{number}{dots} {} {{ [%eval {}] }}", san_of_move(board, mv), eval(label))
 }
 
 fn eval(label: Label) -> String {

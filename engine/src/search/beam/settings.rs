@@ -1,35 +1,15 @@
 //! The shape of the beam.
 
-use std::fmt;
-use std::str::FromStr;
-
-use anyhow::{Context, Error, Result};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 /// How the places of the beam are given out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BeamMode {
     /// `width` children of every kept node (the authors' published code).
     Tree,
     /// `width` nodes a ply in all (another reading of the paper).
     Global,
-}
-
-impl BeamMode {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Tree, Self::Global];
-
-    /// As options and settings write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tree => "tree",
-            Self::Global => "global",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.name() == name)
-    }
 }
 
 /// How a child is scored before the beam keeps or drops it, and where the beam ends.
@@ -48,14 +28,6 @@ pub enum BeamVerify {
 }
 
 impl BeamVerify {
-    /// Most plies of a verifying search.
-    pub const MOST_PLIES: u32 = 4;
-
-    /// All of them, from the quickest to the slowest.
-    pub fn all() -> impl Iterator<Item = Self> {
-        [Self::None, Self::Quiescence].into_iter().chain((1..=Self::MOST_PLIES).map(Self::Plies))
-    }
-
     /// Plies of the verifying search beyond the beam's last; `None` where nothing is verified.
     pub fn plies(self) -> Option<u32> {
         match self {
@@ -66,24 +38,30 @@ impl BeamVerify {
     }
 }
 
-/// As options and settings write it: `none`, `quiescence`, or the number of plies.
-impl fmt::Display for BeamVerify {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("none"),
-            Self::Quiescence => f.write_str("quiescence"),
-            Self::Plies(plies) => plies.fmt(f),
-        }
+/// `none`, `quiescence`, or the number of plies: from the quickest to the slowest.
+impl ValueEnum for BeamVerify {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::None,
+            Self::Quiescence,
+            Self::Plies(1),
+            Self::Plies(2),
+            Self::Plies(3),
+            Self::Plies(4),
+        ]
     }
-}
 
-impl FromStr for BeamVerify {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let known = Self::all().find(|verify| verify.to_string().eq_ignore_ascii_case(text));
-        let expected = || format!("expected none, quiescence or 1 to {}", Self::MOST_PLIES);
-        known.with_context(|| format!("verify '{text}': {}", expected()))
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let name = match self {
+            Self::None => "none",
+            Self::Quiescence => "quiescence",
+            Self::Plies(1) => "1",
+            Self::Plies(2) => "2",
+            Self::Plies(3) => "3",
+            Self::Plies(4) => "4",
+            Self::Plies(_) => return None,
+        };
+        Some(PossibleValue::new(name))
     }
 }
 

@@ -5,9 +5,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Error, Result, anyhow};
+use clap::ValueEnum;
+
+use crate::names::{name_of, names_of};
 
 /// A technique of the selective search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
     /// Quiescence search: leaves are resolved by captures and promotions.
     Quiescence,
@@ -51,6 +54,7 @@ pub enum Part {
     /// The static evaluation is corrected by what searches found in positions like it.
     CorrectionHistory,
     /// Nodes are cut off where a capture reaches well beyond the window in a search that is less deep.
+    #[value(name = "probcut")]
     ProbCut,
     /// Butterfly history tells moves from and to attacked squares apart.
     ThreatHistory,
@@ -64,38 +68,6 @@ pub enum Part {
     QuiescenceMoveLimit,
 }
 
-impl Part {
-    /// All of them, with their names.
-    pub const ALL: [(Self, &str); 26] = [
-        (Self::Quiescence, "quiescence"),
-        (Self::TranspositionTable, "transposition-table"),
-        (Self::History, "history"),
-        (Self::LateMovePruning, "late-move-pruning"),
-        (Self::LateMoveReductions, "late-move-reductions"),
-        (Self::InternalIterativeReductions, "internal-iterative-reductions"),
-        (Self::NullMovePruning, "null-move-pruning"),
-        (Self::ReverseFutilityPruning, "reverse-futility-pruning"),
-        (Self::Razoring, "razoring"),
-        (Self::FutilityPruning, "futility-pruning"),
-        (Self::DeltaPruning, "delta-pruning"),
-        (Self::SeePruning, "see-pruning"),
-        (Self::AspirationWindows, "aspiration-windows"),
-        (Self::SingularExtensions, "singular-extensions"),
-        (Self::HistoryPruning, "history-pruning"),
-        (Self::TableHistory, "table-history"),
-        (Self::EvalHistory, "eval-history"),
-        (Self::Hindsight, "hindsight"),
-        (Self::FailHighDamping, "fail-high-damping"),
-        (Self::CorrectionHistory, "correction-history"),
-        (Self::ProbCut, "probcut"),
-        (Self::ThreatHistory, "threat-history"),
-        (Self::PawnHistory, "pawn-history"),
-        (Self::PruningByHistory, "pruning-by-history"),
-        (Self::ExpectedCutoffs, "expected-cutoffs"),
-        (Self::QuiescenceMoveLimit, "quiescence-move-limit"),
-    ];
-}
-
 /// Which techniques a search uses: all by default. Read and written as the names of those left out, with
 /// commas between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,8 +78,8 @@ pub struct Parts {
 impl Parts {
     /// Only these.
     pub fn only(parts: &[Part]) -> Self {
-        let left_out = Part::ALL.iter().filter(|(part, _)| !parts.contains(part));
-        Self { left_out: left_out.fold(0, |all, (part, _)| all | 1 << *part as u32) }
+        let left_out = Part::value_variants().iter().filter(|part| !parts.contains(part));
+        Self { left_out: left_out.fold(0, |all, part| all | 1 << *part as u32) }
     }
 
     /// Whether `part` is used.
@@ -118,8 +90,8 @@ impl Parts {
 
 impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let left_out = Part::ALL.into_iter().filter(|(part, _)| !self.has(*part));
-        let names: Vec<&str> = left_out.map(|(_, name)| name).collect();
+        let left_out = Part::value_variants().iter().filter(|part| !self.has(**part));
+        let names: Vec<String> = left_out.map(name_of).collect();
         f.write_str(&names.join(","))
     }
 }
@@ -130,9 +102,8 @@ impl FromStr for Parts {
     fn from_str(text: &str) -> Result<Self> {
         let mut left_out = 0;
         for name in text.split(',').filter(|name| !name.is_empty()) {
-            let known = Part::ALL.into_iter().find(|(_, known)| *known == name);
-            let (part, _) = known.ok_or_else(|| {
-                let names = Part::ALL.map(|(_, name)| name).join(", ");
+            let part = Part::from_str(name, false).map_err(|_| {
+                let names = names_of::<Part>().join(", ");
                 anyhow!("'{name}' is no part of the selective search: {names}")
             })?;
             left_out |= 1 << part as u32;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use clap::ValueEnum;
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
@@ -88,9 +89,9 @@ fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
         ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
     ] {
         let root = Position::from_fen(fen)?;
-        let all = Part::ALL.map(|(part, _)| part);
-        let without = |out: Part| all.into_iter().filter(|&part| part != out).collect::<Vec<_>>();
-        let mut sets: Vec<Vec<Part>> = all.into_iter().map(without).collect();
+        let all = Part::value_variants();
+        let without = |out: &Part| all.iter().copied().filter(|part| part != out).collect();
+        let mut sets: Vec<Vec<Part>> = all.iter().map(without).collect();
         sets.push(all.to_vec());
         for parts in sets {
             let mut planner = planner(Parts::only(&parts), 1)?;

@@ -22,16 +22,13 @@ pub struct Trajectory {
 /// The first games of a file. Fails where one of them cannot be read.
 pub fn read(path: &Path) -> Result<Vec<Trajectory>> {
     let games = read_games(path)?.into_iter().take(GAMES);
-    let numbered = (1..).zip(games).map(|(number, game)| {
-        let game = game.with_context(|| format!("'{}', game {number}", path.display()))?;
-        Ok(Trajectory::of(&game))
-    });
-    numbered.collect()
+    let read = games.map(|game| game.map(|game| Trajectory::of(&game)));
+    read.collect::<Result<_, _>>().with_context(|| format!("'{}'", path.display()))
 }
 
 impl Trajectory {
     fn of(game: &Game) -> Self {
-        let tag = |name: &str| game.tag(name).unwrap_or(name).to_owned();
+        let tag = |name: &str| game.tag(name).unwrap_or_else(|| name.to_owned());
         let title = format!("{} – {}, {}", tag("White"), tag("Black"), tag("Result"));
         let mut position = game.start.clone();
         let mut boards = vec![position.board().clone()];

@@ -1,17 +1,20 @@
-//! Who won a game.
+//! Results of games.
 
 use cozy_chess::Color;
-use serde::{Deserialize, Serialize};
 
 /// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
+    /// `1-0`.
     WhiteWins,
+    /// `0-1`.
     BlackWins,
+    /// `1/2-1/2`.
     Draw,
 }
 
 impl Outcome {
+    /// `side` wins.
     pub fn win_of(side: Color) -> Self {
         match side {
             Color::White => Self::WhiteWins,
@@ -28,13 +31,14 @@ impl Outcome {
         }
     }
 
+    /// Reads what [`Self::as_pgn`] writes; none where the text is no result, as PGN's `*`.
     pub fn from_pgn(text: &str) -> Option<Self> {
         [Self::WhiteWins, Self::BlackWins, Self::Draw]
             .into_iter()
             .find(|outcome| outcome.as_pgn() == text)
     }
 
-    /// White's score in half points.
+    /// White's score in half points, from 0 to 2.
     pub fn white_half_points(self) -> usize {
         match self {
             Self::WhiteWins => 2,

@@ -1,0 +1,41 @@
+//! Games in PGN, read one at a time from any [`Read`](std::io::Read), with bounded memory.
+//!
+//! The pgn-reader crate splits the text. [`Reader`] plays the moves, so that users see legal moves
+//! and boards instead of text. A bad game is an error that names the game and the move; the reader
+//! goes on with the next game.
+//!
+//! ```
+//! use azimuth_chess::pgn::{Game, Outcome, Reader};
+//!
+//! let text = "[White \"Gioachino Greco\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 {?} Qh4# 0-1\n\n\
+//!             1. e4 e5 2. Ke3 *\n";
+//! let mut reader = Reader::new(text.as_bytes());
+//!
+//! let game = reader.read_game::<Game>()?.expect("a first game")?;
+//! assert_eq!(game.tags.get("White"), Some("Gioachino Greco"));
+//! assert_eq!(game.result(), Some(Outcome::BlackWins));
+//! assert_eq!(game.moves.len(), 4);
+//! assert_eq!(game.moves[2].comments, ["?"]);
+//!
+//! let bad = reader.read_game::<Game>()?.expect("a second game").unwrap_err().to_string();
+//! assert!(bad.starts_with("game 2: half-move 3: move 'Ke3' is not legal in"), "{bad}");
+//! assert!(reader.read_game::<Game>()?.is_none());
+//! # Ok::<(), anyhow::Error>(())
+//! ```
+
+mod builder;
+mod error;
+mod game;
+mod outcome;
+mod reader;
+mod tags;
+#[cfg(test)]
+mod tests;
+mod variant;
+
+pub use builder::{GameBuilder, Line, Node};
+pub use error::{BadGame, Fault};
+pub use game::{Game, GameMove};
+pub use outcome::Outcome;
+pub use reader::{MOST_MOVES, Reader};
+pub use tags::Tags;

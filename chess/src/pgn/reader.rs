@@ -1,0 +1,211 @@
+//! The reader: pgn-reader's events become moves on boards.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::io::Read;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use anyhow::{Context, Result};
+use pgn_reader::{RawComment, RawTag, SanPlus, Skip, Visitor};
+
+use super::builder::{GameBuilder, Line, Node};
+use super::error::{BadGame, Fault};
+use super::tags::Tags;
+use super::variant::other_variant;
+use crate::position::{Position, board_after, fen_of};
+use crate::san::find_move;
+
+/// Moves of the longest game that is read, variations included. A game without an end must not fill
+/// the memory, and this is far beyond the longest annotated game.
+pub const MOST_MOVES: u32 = 1 << 20;
+
+/// Variations within variations of the deepest game that is read.
+const MOST_NESTED: usize = 1 << 18;
+
+/// Bytes of a game's tags that are read.
+const MOST_TAGS: usize = 1 << 24;
+
+/// Bytes of a tag's line that are read. The settings of an engine can be this long.
+const LONGEST_TAG: usize = 1 << 16;
+
+/// Reads games one at a time.
+pub struct Reader<R> {
+    reader: pgn_reader::Reader<R>,
+    taken: u64,
+    most_plies: u32,
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the games of `input`, which needs no buffer around it.
+    pub fn new(input: R) -> Self {
+        let builder = pgn_reader::Reader::build(input);
+        let reader = builder.set_supported_tag_line_length(LONGEST_TAG).finish();
+        Self { reader, taken: 0, most_plies: u32::MAX }
+    }
+
+    /// Ends each game before its first move beyond this many half-moves. What follows need not be
+    /// legal.
+    pub fn with_most_plies(self, most_plies: u32) -> Self {
+        Self { most_plies, ..self }
+    }
+
+    /// Games that have been read or skipped.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The next game, or why this one cannot be read; `None` at the end. Fails where the input does,
+    /// or has a tag or a comment without an end: no game after it can be read.
+    pub fn read_game<B: GameBuilder>(&mut self) -> Result<Option<Result<B::Game, BadGame>>> {
+        let number = self.taken + 1;
+        let mut visitor =
+            Playing::<B> { most_plies: self.most_plies, tags: 0, builder: PhantomData };
+        let read = self.reader.read_game(&mut visitor).with_context(|| format!("game {number}"))?;
+        self.taken += u64::from(read.is_some());
+        Ok(read.map(|game| game.map_err(|fault| BadGame { number, fault })))
+    }
+
+    /// Goes past the next game without a look at its moves; false at the end.
+    pub fn skip_game(&mut self) -> Result<bool> {
+        let skipped = self.reader.skip_game();
+        let skipped = skipped.with_context(|| format!("game {}", self.taken + 1))?;
+        self.taken += u64::from(skipped);
+        Ok(skipped)
+    }
+}
+
+/// Plays one game for a builder.
+struct Playing<B> {
+    most_plies: u32,
+    /// Bytes of the tags so far.
+    tags: usize,
+    builder: PhantomData<B>,
+}
+
+/// A game while it is being read.
+struct Movetext<B> {
+    builder: B,
+    line: Line,
+    /// The lines that the open variations interrupt.
+    outer: Vec<Line>,
+    nodes: u32,
+    san: String,
+}
+
+impl<B: GameBuilder> Visitor for Playing<B> {
+    type Tags = Tags;
+    type Movetext = Movetext<B>;
+    type Output = Result<B::Game, Fault>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(
+        &mut self,
+        tags: &mut Tags,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<Self::Output> {
+        // An empty tag takes memory, too.
+        self.tags += name.len() + value.as_bytes().len() + size_of::<(String, String)>();
+        let name = String::from_utf8_lossy(name).into_owned();
+        tags.push(name, value.decode_utf8_lossy().into_owned());
+        go_on_after(within(self.tags <= MOST_TAGS, || format!("{MOST_TAGS} bytes of tags")))
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Movetext<B>> {
+        if let Some(variant) = tags.known("Variant").and_then(other_variant) {
+            return ControlFlow::Break(Err(Fault::Variant(variant)));
+        }
+        let start = match tags.known("FEN").map(Position::from_fen).transpose() {
+            Ok(start) => start.unwrap_or_default(),
+            Err(error) => return ControlFlow::Break(Err(Fault::Start(error))),
+        };
+        let root = Node { board: start.board().clone(), id: 0, ply: 0, mv: None };
+        ControlFlow::Continue(Movetext {
+            builder: B::begin(tags, start),
+            line: Line { before: root.clone(), after: root },
+            outer: Vec::new(),
+            nodes: 1,
+            san: String::new(),
+        })
+    }
+
+    fn san(&mut self, game: &mut Movetext<B>, san: SanPlus) -> ControlFlow<Self::Output> {
+        if game.line.after.ply == self.most_plies {
+            let nothing = B::begin(Tags::default(), Position::default());
+            let builder = std::mem::replace(&mut game.builder, nothing);
+            return ControlFlow::Break(Ok(builder.end()));
+        }
+        go_on_after(game.play(san))
+    }
+
+    fn comment(
+        &mut self,
+        game: &mut Movetext<B>,
+        comment: RawComment<'_>,
+    ) -> ControlFlow<Self::Output> {
+        let text = String::from_utf8_lossy(comment.as_bytes());
+        let text = match text.contains(['\n', '\r']) {
+            true => Cow::Owned(text.replace(['\n', '\r'], " ")),
+            false => text,
+        };
+        go_on_after(game.builder.comment(&game.line, &text).map_err(Fault::Refused))
+    }
+
+    fn begin_variation(&mut self, game: &mut Movetext<B>) -> ControlFlow<Self::Output, Skip> {
+        if !B::VARIATIONS {
+            return ControlFlow::Continue(Skip(true));
+        }
+        game.outer.push(game.line.clone());
+        game.line.after = game.line.before.clone();
+        let depth = game.outer.len();
+        go_on_after(within(depth <= MOST_NESTED, || format!("{MOST_NESTED} nested variations")))
+            .map_continue(|()| Skip(false))
+    }
+
+    fn end_variation(&mut self, game: &mut Movetext<B>) -> ControlFlow<Self::Output> {
+        if let Some(line) = game.outer.pop() {
+            game.line = line;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, game: Movetext<B>) -> Self::Output {
+        Ok(game.builder.end())
+    }
+}
+
+impl<B: GameBuilder> Movetext<B> {
+    fn play(&mut self, san: SanPlus) -> Result<(), Fault> {
+        let Node { board, ply, .. } = &self.line.after;
+        let half_move = ply + 1;
+        self.san.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(self.san, "{}", san.san);
+        let Some(mv) = find_move(board, &self.san) else {
+            let fen = fen_of(board);
+            return Err(Fault::Move { half_move, san: san.to_string(), fen });
+        };
+        let board = board_after(board, mv);
+        let after = Node { board, id: self.nodes, ply: half_move, mv: Some(mv) };
+        self.line.before = std::mem::replace(&mut self.line.after, after);
+        within(self.nodes <= MOST_MOVES, || format!("{MOST_MOVES} moves"))?;
+        self.nodes += 1;
+        self.builder.play(&self.line).map_err(Fault::Refused)
+    }
+}
+
+fn within(holds: bool, limit: impl FnOnce() -> String) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(Fault::TooLong(limit())) }
+}
+
+/// Breaks off the game at a fault.
+fn go_on_after<G>(result: Result<(), Fault>) -> ControlFlow<Result<G, Fault>> {
+    match result {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(fault) => ControlFlow::Break(Err(fault)),
+    }
+}

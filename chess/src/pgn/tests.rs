@@ -1,0 +1,241 @@
+//! The reader on good, bad and hostile input.
+
+use std::io::{Read, repeat};
+
+use anyhow::{Context, Result};
+
+use super::*;
+use crate::position::{Position, STARTPOS};
+use crate::san::san_of_move;
+
+fn games(text: &str) -> Result<Vec<Result<Game, BadGame>>> {
+    let mut reader = Reader::new(text.as_bytes());
+    let mut games = Vec::new();
+    while let Some(game) = reader.read_game::<Game>()? {
+        games.push(game);
+        assert_eq!(reader.taken(), games.len() as u64);
+    }
+    Ok(games)
+}
+
+/// The one game of a text.
+fn game(text: &str) -> Result<Game> {
+    Ok(games(text)?.pop().context("no game")??)
+}
+
+/// Every place with the one before it, as `before-id after-id move`, and comments.
+struct Places(Vec<String>);
+
+impl GameBuilder for Places {
+    type Game = Vec<String>;
+
+    const VARIATIONS: bool = true;
+
+    fn begin(_: Tags, _: Position) -> Self {
+        Self(Vec::new())
+    }
+
+    fn play(&mut self, Line { before, after }: &Line) -> Result<()> {
+        let mv = after.mv.context("a place after a move has one")?;
+        let san = san_of_move(&before.board, mv);
+        self.0.push(format!("{} {} {san} ply {}", before.id, after.id, after.ply));
+        Ok(())
+    }
+
+    fn comment(&mut self, line: &Line, text: &str) -> Result<()> {
+        anyhow::ensure!(text != "refuse", "a comment says so");
+        self.0.push(format!("{} {text}", line.after.id));
+        Ok(())
+    }
+
+    fn end(self) -> Vec<String> {
+        self.0
+    }
+}
+
+#[test]
+fn a_game_has_its_tags_start_moves_comments_and_result() -> Result<()> {
+    let text = "\u{feff}[White \"a \\\"b\\\" c\"]\n[Black \"?\"]\n[FEN \"1k6/8/8/8/8/8/8/5KR1 w G - 120 9\"]\n\
+                [Variant \"Chess960\"]\n[Result \"1/2-1/2\"]\n\n\
+                {before\nall} 9. O-O (9. Ke2 {left out}) {one} {two} 9... Kb7 $1 ; rest\n1/2-1/2\n";
+    let game = game(text)?;
+    assert_eq!(game.tags.get("White"), Some("a \"b\" c"));
+    assert_eq!((game.tags.get("Black"), game.tags.known("Black")), (Some("?"), None));
+    assert_eq!(game.tags.get("Event"), None);
+    assert_eq!(game.start.halfmove_clock(), 120);
+    assert_eq!(
+        (game.result(), game.comments.as_slice()),
+        (Some(Outcome::Draw), &["before all".to_owned()][..])
+    );
+    let moves: Vec<(String, usize)> =
+        game.moves.iter().map(|played| (played.mv.to_string(), played.comments.len())).collect();
+    assert_eq!(moves, [("f1g1".to_owned(), 2), ("b8b7".to_owned(), 0)]);
+    assert_eq!(game.last_position().fen(false), "8/1k6/8/8/8/8/8/5RK1 w - - 122 10");
+    Ok(())
+}
+
+#[test]
+fn variations_branch_off_before_the_last_move() -> Result<()> {
+    let text = "{start} 1. e4 (1. d4 d5 (1... Nf6 {in two}) 2. c4) (1. c4 {in one}) 1... e5 *";
+    let read = Reader::new(text.as_bytes()).read_game::<Places>()?.context("no game")??;
+    let expected = [
+        "0 start",
+        "0 1 e4 ply 1",
+        "0 2 d4 ply 1",
+        "2 3 d5 ply 2",
+        "2 4 Nf6 ply 2",
+        "4 in two",
+        "3 5 c4 ply 3",
+        "0 6 c4 ply 1",
+        "6 in one",
+        "1 7 e5 ply 2",
+    ];
+    assert_eq!(read, expected);
+    Ok(())
+}
+
+#[test]
+fn a_bad_game_is_named_and_those_after_it_are_read() -> Result<()> {
+    let text = "1. e4 e5 2. Ke3 Nf6 *\n\n\
+                [FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]\n\n1. e4 *\n\n\
+                [Variant \"Atomic\"]\n\n1. e4 *\n\n\
+                1. e4 -- *\n\n\
+                1. Nf3 Nf6 2. Ng5 Ng4 3. N1f3 *\n\n\
+                1. e4 *\n";
+    let read = games(text)?;
+    let faults: Vec<String> =
+        read.iter().filter_map(|game| game.as_ref().err()).map(BadGame::to_string).collect();
+    let expected = [
+        "game 1: half-move 3: move 'Ke3' is not legal in",
+        "game 2: FEN '8/8/8/8/8/8/8/8 w - - 0 1': not a legal board",
+        "game 3: the variant 'atomic' is not chess",
+        "game 4: half-move 2: move '--' is not legal in",
+        "game 5: half-move 5: move 'N1f3' is not legal in",
+    ];
+    assert_eq!(faults.len(), expected.len());
+    for (found, expected) in faults.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found}");
+    }
+    assert_eq!(read[5].as_ref().map_or(0, |game| game.moves.len()), 1);
+
+    let mut reader = Reader::new("1. e4 {refuse} *\n\n1. d4 *\n".as_bytes());
+    let bad = reader.read_game::<Places>()?.context("no game")?.expect_err("refused");
+    assert_eq!(bad.to_string(), "game 1: a comment says so");
+    assert_eq!(reader.read_game::<Places>()?.context("no game")??, ["0 1 d4 ply 1"]);
+    Ok(())
+}
+
+#[test]
+fn variants_with_chess_rules_are_read() -> Result<()> {
+    for name in ["Standard", "chess", "From Position", "Chess960", "fischerandom", "", "?"] {
+        assert_eq!(game(&format!("[Variant \"{name}\"]\n\n1. e4 *\n"))?.moves.len(), 1, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn no_more_half_moves_are_read_than_asked_for() -> Result<()> {
+    let text = "1. e4 e5 2. Ke3 *\n\n1. d4 *\n";
+    for (most, expected) in [(0, [0, 0]), (1, [1, 1]), (2, [2, 1])] {
+        let mut reader = Reader::new(text.as_bytes()).with_most_plies(most);
+        for plies in expected {
+            let game = reader.read_game::<Game>()?.context("no game")??;
+            assert_eq!(game.moves.len(), plies, "{most}");
+        }
+        assert!(reader.read_game::<Game>()?.is_none());
+    }
+    Ok(())
+}
+
+#[test]
+fn games_are_skipped() -> Result<()> {
+    let mut reader = Reader::new("1. e4 Ke3 *\n\n[White \"b\"]\n\n1. d4 *\n".as_bytes());
+    assert!(reader.skip_game()?);
+    assert_eq!(reader.read_game::<Game>()?.context("no game")??.tags.get("White"), Some("b"));
+    assert!(!reader.skip_game()?);
+    assert_eq!(reader.taken(), 2);
+    Ok(())
+}
+
+/// A text that comes again and again, `times` in all, without being held in memory.
+struct Repeated {
+    text: &'static [u8],
+    at: usize,
+    left: usize,
+}
+
+impl Read for Repeated {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = buffer.len().min(self.text.len() - self.at);
+        if self.left == 0 {
+            return Ok(0);
+        }
+        buffer[..length].copy_from_slice(&self.text[self.at..self.at + length]);
+        self.at += length;
+        if self.at == self.text.len() {
+            (self.at, self.left) = (0, self.left - 1);
+        }
+        Ok(length)
+    }
+}
+
+/// The error of a game in which a text comes `times` after another one, and the places of the next.
+fn endless<B: GameBuilder>(
+    before: &str,
+    text: &'static str,
+    times: usize,
+) -> Result<(String, Option<Vec<String>>)> {
+    let endless = Repeated { text: text.as_bytes(), at: 0, left: times };
+    let input = before.as_bytes().chain(endless).chain("\n\n1. e4 *\n".as_bytes());
+    let mut reader = Reader::new(input);
+    let bad = reader.read_game::<B>()?.context("no game")?.err().context("it was read")?;
+    Ok((bad.to_string(), reader.read_game::<Places>()?.transpose()?))
+}
+
+#[test]
+fn a_game_without_an_end_is_refused_and_the_next_is_read() -> Result<()> {
+    let most = MOST_MOVES as usize;
+    let next = Some(vec!["0 1 e4 ply 1".to_owned()]);
+    assert_eq!(
+        endless::<Places>("", "Nf3 Nf6 Ng1 Ng8 ", most / 4 + 1)?,
+        ("game 1: more than 1048576 moves in one game".to_owned(), next.clone())
+    );
+    assert_eq!(
+        endless::<Places>("e4 ", "( d4 ", most / 4 + 1)?,
+        ("game 1: more than 262144 nested variations in one game".to_owned(), next.clone())
+    );
+    assert_eq!(
+        endless::<Game>("e4 ", "{} ", 4 * most)?,
+        ("game 1: more than 67108864 bytes of comments in one game".to_owned(), next)
+    );
+    // The move after the tags is that of the same game.
+    assert_eq!(
+        endless::<Game>("", "[a \"\"]\n", most)?,
+        ("game 1: more than 16777216 bytes of tags in one game".to_owned(), None)
+    );
+    Ok(())
+}
+
+#[test]
+fn input_that_is_cut_off_in_a_comment_or_a_tag_fails() -> Result<()> {
+    let endless = |before: &'static str| {
+        let input = before.as_bytes().chain(repeat(b'x').take(1 << 23));
+        let error = Reader::new(input).read_game::<Game>().err().context("it was read");
+        error.map(|error| format!("{error:#}"))
+    };
+    assert_eq!(endless("1. e4 {")?, "game 1: unterminated comment");
+    assert_eq!(endless("[White \"")?, "game 1: unterminated tag");
+    Ok(())
+}
+
+#[test]
+fn noise_is_no_game() -> Result<()> {
+    assert!(games("")?.is_empty() && games(" \n\n\n")?.is_empty());
+    for text in ["\u{1}\u{2}PK", ")))((", "[[[[", "[White", "1. 1. 1.", "{", "%\n;"] {
+        let mut reader = Reader::new(text.as_bytes());
+        if let Ok(Some(Ok(game))) = reader.read_game::<Game>() {
+            assert_eq!((game.moves.len(), game.start.fen(false).as_str()), (0, STARTPOS), "{text}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! Names of choices. They are clap's, so that command line, UCI options and messages share one list.
+
+use anyhow::{Result, anyhow};
+use clap::ValueEnum;
+
+/// The name of a choice.
+///
+/// ```
+/// use azimuth::names::{name_of, named, names_of};
+/// use azimuth::search::BeamMode;
+///
+/// assert_eq!(name_of(&BeamMode::Global), "global");
+/// assert_eq!(names_of::<BeamMode>(), ["tree", "global"]);
+/// assert_eq!(named::<BeamMode>("mode", "Tree")?, BeamMode::Tree);
+/// let error = named::<BeamMode>("mode", "wide").unwrap_err().to_string();
+/// assert_eq!(error, "mode 'wide': expected tree, global");
+/// # Ok::<(), anyhow::Error>(())
+/// ```
+pub fn name_of<T: ValueEnum>(choice: &T) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+/// The names of all choices.
+pub fn names_of<T: ValueEnum>() -> Vec<String> {
+    T::value_variants().iter().map(name_of).collect()
+}
+
+/// The choice of that name, without regard to case. The error begins with `what` is chosen.
+pub fn named<T: ValueEnum>(what: &str, name: &str) -> Result<T> {
+    let expected = |_| anyhow!("{what} '{name}': expected {}", names_of::<T>().join(", "));
+    T::from_str(name, true).map_err(expected)
+}
