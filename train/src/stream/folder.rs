@@ -7,10 +7,10 @@ use anyhow::{Context, Result, bail};
 use azimuth_network::replace_file::replace_file;
 
 use super::place::Place;
-use crate::checkpoint::Checkpoint;
 use crate::data::dataset::{Dataset, open};
 use crate::data::file::dataset_file::DatasetFile;
 use crate::data::training_positions::TrainingPositions;
+use crate::training::Checkpoint;
 
 /// Rounds that wait.
 const SHARDS: &str = "shards";
