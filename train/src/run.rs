@@ -179,8 +179,7 @@ pub fn train(
     let mut state = State::new(config, compute)?;
     let described = serde_json::to_string(config)?;
     let mut first = 0;
-    if let Some(checkpoint) = Checkpoint::read(&output.checkpoint)? {
-        checkpoint.check_config(&described)?;
+    if let Some(checkpoint) = Checkpoint::of_run(&output.checkpoint, &described)? {
         state.restore(&checkpoint)?;
         first = checkpoint.step;
         eprintln!("continuing at step {first} of '{}'", output.checkpoint.display());

@@ -95,6 +95,11 @@ impl Folder {
         Checkpoint::read(&Self::checkpoint_in(&self.path))
     }
 
+    /// The same. Fails where it belongs to a run of another configuration.
+    pub fn checkpoint_of(&self, config: &str) -> Result<Option<Checkpoint>> {
+        Checkpoint::of_run(&Self::checkpoint_in(&self.path), config)
+    }
+
     /// Writes a checkpoint of a run that is at `place`, after which the rounds before it are no longer needed.
     pub fn write(&self, mut checkpoint: Checkpoint, place: Place) -> Result<()> {
         place.put(&mut checkpoint)?;

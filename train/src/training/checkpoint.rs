@@ -31,6 +31,17 @@ impl Checkpoint {
         Self { step, config, tensors: state.into_iter().collect() }
     }
 
+    /// Reads the checkpoint of a run; `None` where there is no such file. Fails where it belongs to a run of another
+    /// configuration.
+    pub fn of_run(path: &Path, config: &str) -> Result<Option<Self>> {
+        let checkpoint = Self::read(path)?;
+        if let Some(checkpoint) = &checkpoint {
+            let name = || format!("checkpoint '{}'", path.display());
+            checkpoint.check_config(config).with_context(name)?;
+        }
+        Ok(checkpoint)
+    }
+
     /// Reads a checkpoint; `None` where there is no such file.
     pub fn read(path: &Path) -> Result<Option<Self>> {
         let name = || format!("checkpoint '{}'", path.display());
@@ -63,7 +74,7 @@ impl Checkpoint {
         replace_file(path, &safetensors::serialize(&self.tensors, Some(header))?)
     }
 
-    /// Puts a tensor beside the run's state.
+    /// Puts a tensor beside those of the run's state.
     pub fn insert(&mut self, name: &str, tensor: Tensor) {
         self.tensors.insert(name.to_owned(), tensor);
     }
@@ -102,14 +113,19 @@ impl Checkpoint {
     }
 
     /// Refuses to continue a run under another configuration.
-    pub fn check_config(&self, config: &str) -> Result<()> {
+    fn check_config(&self, config: &str) -> Result<()> {
         ensure!(
             self.config == config,
-            "the checkpoint belongs to another run: it was made with {}; delete it or give those \
-             options again",
+            "it belongs to another run, which was made with {}; delete it or give those options again",
             self.config
         );
         Ok(())
+    }
+
+    /// Removes the checkpoint of a run that is complete.
+    pub fn remove(path: &Path) -> Result<()> {
+        std::fs::remove_file(path)
+            .with_context(|| format!("cannot remove checkpoint '{}'", path.display()))
     }
 }
 
@@ -143,7 +159,7 @@ mod tests {
         };
         refused("belongs to another run", read.check_config("{\"seed\":1}").err());
         refused("'b' is missing", read.tensor("b").err());
-        refused("'a'", read.json::<u8>("a").err());
+        refused("'games'", read.json::<u8>("games").err());
         let bytes = std::fs::read(&path)?;
         for length in [0, 7, 40, bytes.len() - 1] {
             std::fs::write(&path, &bytes[..length])?;
