@@ -1,7 +1,5 @@
 //! A sparse encoder in training on the CPU, where a step moves only the rows of the table that its batch has.
 
-use std::sync::Arc;
-
 use anyhow::{Result, bail};
 use azimuth_network::Inputs;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
@@ -69,7 +67,7 @@ impl Model for Sparse {
     fn forward(&self, place: usize, inputs: Inputs, _seed: u64) -> Result<Embedded<'_>> {
         let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
         let sink = Some(self.table.sink(place));
-        Ok(Embedded::new(self.network.forward(&Arc::new(features), sink)?))
+        Ok(Embedded::new(self.network.forward(&features, sink)?))
     }
 
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {

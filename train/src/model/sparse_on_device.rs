@@ -67,7 +67,7 @@ impl Model for SparseOnDevice {
     fn forward(&self, _place: usize, inputs: Inputs, _seed: u64) -> Result<Embedded<'_>> {
         let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
         let sums = self.network.device_sums(&features, &self.table.folded()?)?;
-        let activations: Tensor = Var::from_tensor(&sums.activations()?)?.as_tensor().clone();
+        let activations: Tensor = Var::from_tensor(sums.activations())?.as_tensor().clone();
         let z = self.network.after_sums(&activations, &features)?;
         Ok(Embedded::with_back(z, activations, move |slopes, gradients| {
             let (own, bias) = sums.backward(slopes, self.table.own().dim(0)?)?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use azimuth::encoder::sparse::largest_playable_value;
-use azimuth_network::sparse::embedding_bag::{GradientSink, RowGradients};
+use azimuth_network::embedding_bag::{GradientSink, RowGradients};
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
