@@ -2,20 +2,22 @@
 //! that store them.
 //!
 //! [`Inputs`] are batches of positions. [`transformer`] and [`sparse`] are the two architectures,
-//! over candle tensors; [`fused`] has the operations that candle lacks, for the CPU and for CUDA.
+//! over candle tensors; [`fused`] has the operations that candle lacks, for the CPU and for CUDA, and
+//! [`embedding_bag`] the first layer of sparse networks.
 //! [`axis`] and [`calibration`] read an embedding as a win probability. [`weights`] reads and writes
 //! all of them as one file. The engine plays with its own integer version of the sparse network.
 
 mod architecture;
 pub mod axis;
 pub mod calibration;
+pub mod embedding_bag;
 pub mod fused;
 mod inputs;
 pub mod normalize;
 pub mod parameters;
 pub mod replace_file;
 pub mod sparse;
-mod tensor_slices;
+pub mod tensor_slices;
 pub mod transformer;
 pub mod weights;
 

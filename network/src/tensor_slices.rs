@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, Layout, Result, Storage, Tensor, WithDType, bail};
 
 /// The f32 values of a contiguous tensor.
-pub(super) fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
+pub fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
     let Some((start, end)) = layout.contiguous_offsets() else {
         bail!("CPU operation: expected a contiguous tensor");
     };
@@ -11,7 +11,7 @@ pub(super) fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a
 }
 
 /// Runs `work` on the f32 values of CPU tensors.
-pub(super) fn with_values<const N: usize, T>(
+pub(crate) fn with_values<const N: usize, T>(
     tensors: [&Tensor; N],
     work: impl FnOnce([&[f32]; N]) -> T,
 ) -> Result<T> {

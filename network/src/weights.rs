@@ -144,10 +144,8 @@ impl Weights {
         let named = specs.iter().map(|spec| Ok((spec.name.clone(), tensor(&spec.name)?)));
         let parameters = Parameters::new(named.collect::<Result<Vec<_>>>()?);
         parameters.check(&specs)?;
-        let fitted = match file.names().contains(&"axis.fitted") {
-            true => Some(direction("axis.fitted")?),
-            false => None,
-        };
+        let is_fitted = file.tensor("axis.fitted").is_ok();
+        let fitted = is_fitted.then(|| direction("axis.fitted")).transpose()?;
         let axis = Axis::new(
             direction("axis.white_mean")?,
             direction("axis.black_mean")?,

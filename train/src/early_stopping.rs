@@ -4,7 +4,7 @@ use anyhow::Result;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use candle_core::{Device, Tensor};
 
-use crate::checkpoint::{Checkpoint, prefixed};
+use crate::training::{Checkpoint, prefixed};
 
 /// Stops a run whose validation no longer becomes better, and keeps its best parameters.
 pub struct EarlyStopping {

@@ -7,8 +7,8 @@ use azimuth::inference::Backend;
 use azimuth_network::weights::Weights;
 use clap::{Args, ValueEnum};
 
-use crate::checkpoint::Checkpoint;
 use crate::options::{DataOptions, Stored};
+use crate::training::Checkpoint;
 use crate::{run, solis};
 
 /// Trained parameters in another form.

@@ -1,15 +1,13 @@
-//! What training is made of: labelled positions of any format, encoders that learn from them, metrics that say how
-//! well. The binary `azimuth-train` is its command line; other programs that learn read the same data.
+//! The parts of training: labelled positions of any format, encoders that learn from them, the loop that all training
+//! runs share, metrics. The binary `azimuth-train` is its command line; other programs that learn read the same data and
+//! run in the same loop ([`training`]).
 
 mod beginning;
 mod catch_panic;
-mod checkpoint;
 pub mod data;
 pub mod decided;
-mod dense_table;
 mod early_stopping;
 pub mod export;
-mod flat_parameters;
 mod games;
 mod hex;
 mod in_place;
@@ -19,14 +17,13 @@ mod loss;
 pub mod metrics;
 mod model;
 mod moving_average;
-mod optimizer;
+pub mod optimizer;
 pub mod options;
 mod positive_threshold;
-mod progress;
 pub mod run;
 mod side_by_side;
 pub mod solis;
 pub mod space;
-mod steps_or_time;
 pub mod stream;
 pub mod sweep;
+pub mod training;

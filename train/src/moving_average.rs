@@ -4,7 +4,7 @@ use anyhow::Result;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use candle_core::Tensor;
 
-use crate::checkpoint::{Checkpoint, prefixed};
+use crate::training::{Checkpoint, prefixed};
 
 /// Steps between updates of the average, whose decay is raised to this power: reading all parameters
 /// costs as much as a step of the sparse encoder.

@@ -18,7 +18,7 @@ use crate::loss::Losses;
 use crate::optimizer::{OptimizerKind, Schedule, Shape};
 use crate::positive_threshold::PositiveThreshold;
 use crate::run::{Compute, Config, Output};
-use crate::steps_or_time::StepsOrTime;
+use crate::training::{Pace, StepsOrTime};
 
 /// Positions that a transformer on the CPU embeds in less than a minute.
 pub const SLOW_SAMPLE: usize = 2_000;
@@ -248,8 +248,7 @@ impl TrainOptions {
             weights: self.out.clone(),
             checkpoint: (self.checkpoint.clone())
                 .unwrap_or_else(|| self.out.with_extension("checkpoint")),
-            checkpoint_every: self.checkpoint_every,
-            stop_after: self.stop_after,
+            pace: Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after },
         }
     }
 }

@@ -1,7 +1,5 @@
 //! A training run: batches in, steps, checkpoints, held-out metrics on the way, weights out.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -12,18 +10,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::beginning::Origin;
-use crate::checkpoint::Checkpoint;
 use crate::data::batches::{Batches, Cores};
 use crate::data::dataset::{DataFile, Dataset};
 use crate::data::sampler::{Batch, Sampler, Sampling};
 use crate::early_stopping::EarlyStopping;
-use crate::loss::{LossValues, Losses};
-use crate::model::Model;
+use crate::loss::Losses;
+use crate::model::{self, Model};
 use crate::moving_average::MovingAverage;
 use crate::optimizer::Schedule;
-use crate::progress::Progress;
 use crate::space::{Measured, build_space, check_mates};
-use crate::steps_or_time::{StepsOrTime, Stopwatch};
+use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since};
 
 /// Held-out positions measured on the way.
 const INTERIM_SAMPLE: usize = 60_000;
@@ -58,16 +54,14 @@ pub struct Config {
     pub data: Vec<DataFile>,
 }
 
-/// Where a run's files go and how often.
+/// Where a run's files go, and how often.
 pub struct Output {
     /// The weights file.
     pub weights: PathBuf,
     /// The checkpoint, from which a run continues where it exists.
     pub checkpoint: PathBuf,
-    /// Between checkpoints.
-    pub checkpoint_every: StepsOrTime,
-    /// After which to stop with a checkpoint, as if killed, but in good order.
-    pub stop_after: Option<StepsOrTime>,
+    /// How often.
+    pub pace: Pace,
 }
 
 /// Where and with which precision a run computes; another may go on elsewhere.
@@ -80,7 +74,7 @@ pub struct Compute {
 
 /// The parameters of a run in all their forms.
 pub(crate) struct State {
-    model: Model,
+    model: Box<dyn Model>,
     average: Option<MovingAverage>,
     early_stopping: Option<EarlyStopping>,
 }
@@ -91,7 +85,7 @@ impl State {
         let Config { architecture, dropout, seed, .. } = config;
         let (device, parts) = (&compute.device, config.sampling.parts);
         Ok(Self {
-            model: Model::new(architecture, device, compute.dtype, *dropout, parts, *seed)?,
+            model: model::build(architecture, device, compute.dtype, *dropout, parts, *seed)?,
             average: config.average.map(MovingAverage::new),
             early_stopping: config.patience.map(EarlyStopping::new),
         })
@@ -106,14 +100,14 @@ impl State {
     }
 
     /// Goes on from a checkpoint.
-    pub fn restore(&mut self, config: &Config, checkpoint: &Checkpoint) -> Result<()> {
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.model.restore(checkpoint)?;
-        let specs = config.architecture.parameters();
+        let specs = self.model.specs();
         if let Some(average) = &mut self.average {
-            average.restore(checkpoint, &specs)?;
+            average.restore(checkpoint, specs)?;
         }
         if let Some(early_stopping) = &mut self.early_stopping {
-            early_stopping.restore(checkpoint, &specs)?;
+            early_stopping.restore(checkpoint, specs)?;
         }
         Ok(())
     }
@@ -130,17 +124,20 @@ impl State {
         Ok(Checkpoint::new(step, config.to_owned(), state))
     }
 
-    /// Learns from the batch of step `index`, counted from 0. The losses are those from before it was learnt from.
-    pub fn step(&mut self, config: &Config, batch: Batch, index: u64) -> Result<LossValues> {
+    /// Learns from the batch of step `index`, counted from 0.
+    pub fn step(&mut self, config: &Config, batch: Batch, index: u64) -> Result<Learnt> {
         let dropout_seed = config.seed ^ index.rotate_left(32);
-        let (gradients, found) = self.model.gradients(batch, &config.losses, dropout_seed)?;
+        let examples = batch.iter().map(|part| part.labels.len()).sum();
+        let (gradients, found) =
+            model::gradients(&*self.model, batch, &config.losses, dropout_seed)?;
         self.model.step(&gradients, config.schedule.step(index), config.clip)?;
         if let Some(average) = &mut self.average
             && MovingAverage::is_due(index + 1)
         {
             average.add(self.model.parameters()?)?;
         }
-        Ok(found)
+        let losses = vec![("contrastive", found.contrastive), ("regression", found.regression)];
+        Ok(Learnt { examples, losses })
     }
 
     /// The parameters as of now: averaged where an average is kept.
@@ -182,9 +179,8 @@ pub fn train(
     let mut state = State::new(config, compute)?;
     let described = serde_json::to_string(config)?;
     let mut first = 0;
-    if let Some(checkpoint) = Checkpoint::read(&output.checkpoint)? {
-        checkpoint.check_config(&described)?;
-        state.restore(config, &checkpoint)?;
+    if let Some(checkpoint) = Checkpoint::of_run(&output.checkpoint, &described)? {
+        state.restore(&checkpoint)?;
         first = checkpoint.step;
         eprintln!("continuing at step {first} of '{}'", output.checkpoint.display());
     } else {
@@ -197,66 +193,94 @@ pub fn train(
     let sampler =
         Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?;
     let cores = if on_cpu { Cores::Shared } else { Cores::Free };
-    let mut batches = Batches::prepare(sampler, first..steps, cores);
-
-    let mut progress = Progress::new(first, steps)?;
-    let mut until_checkpoint = Stopwatch::start(output.checkpoint_every, first);
-    let until_stop = output.stop_after.map(|span| Stopwatch::start(span, first));
-    let mut done = first;
-    while done < steps && !state.early_stopping.as_ref().is_some_and(EarlyStopping::is_over) {
-        if until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(done)) {
-            state.checkpoint(done, &described)?.write(&output.checkpoint)?;
+    let mut run = EncoderRun {
+        config,
+        described,
+        state,
+        data,
+        device: &compute.device,
+        checkpoint: &output.checkpoint,
+        batches: Batches::prepare(sampler, first..steps, cores),
+        log: Log::open(&output.weights.with_extension("jsonl"), first)?,
+    };
+    let mut progress = Progress::new(first, Some(steps), "positions")?;
+    match training::train(&mut run, first..steps, output.pace, &mut progress)? {
+        End::Stopped(done) => {
             eprintln!("stopped at step {done}; the same command continues from the checkpoint");
-            return Ok(None);
+            Ok(None)
         }
-        let batch = progress.wait(|| batches.next())?;
-        let positions = batch.iter().map(|part| part.labels.len()).sum();
-        let found = state.step(config, batch, done)?;
-        done += 1;
-        progress.step(positions, &found)?;
-        if done.is_multiple_of(config.validate_every) && done < steps {
-            let device = &compute.device;
-            progress
-                .pause(|progress| validate(config, &mut state, data, device, output, progress))?;
-        }
-        if until_checkpoint.has_passed(done) || done == steps {
-            state.checkpoint(done, &described)?.write(&output.checkpoint)?;
-            until_checkpoint.restart(done);
+        End::Complete(done) => {
+            let (parameters, device) = (run.state.playing()?, &compute.device);
+            let measured = write_weights(config, parameters, data, device, done, &output.weights)?;
+            Ok(Some(Outcome { measured, steps: done, speed: progress.speed() }))
         }
     }
-    let (parameters, device) = (state.playing()?, &compute.device);
-    let measured = write_weights(config, parameters, data, device, done, &output.weights)?;
-    Ok(Some(Outcome { measured, steps: done, speed: progress.speed() }))
 }
 
-/// Measures the parameters on held-out games, says and logs it.
-fn validate(
-    config: &Config,
-    state: &mut State,
-    data: &Dataset,
-    device: &Device,
-    output: &Output,
-    progress: &mut Progress,
-) -> Result<()> {
-    let sample = data.validation.sample(INTERIM_SAMPLE);
-    let parameters = state.current()?;
-    let at_limit = state.model.values_at_limit(&parameters)?;
-    if at_limit > 0 {
-        progress.say(&format!("{at_limit} values of features.weight are as large as can play"));
+/// A run over a dataset.
+struct EncoderRun<'a> {
+    config: &'a Config,
+    /// The configuration as a checkpoint has it.
+    described: String,
+    state: State,
+    data: &'a Dataset,
+    device: &'a Device,
+    checkpoint: &'a Path,
+    batches: Batches,
+    log: Log,
+}
+
+impl Run for EncoderRun<'_> {
+    fn step(&mut self, index: u64, progress: &mut Progress) -> Result<Learnt> {
+        let batch = progress.wait(|| self.batches.next())?;
+        self.state.step(self.config, batch, index)
     }
-    let architecture = &config.architecture;
-    let (_, measured) =
-        build_space(architecture, parameters.clone(), data, &sample, device, json!(null))?;
-    if let Some(early_stopping) = &mut state.early_stopping {
-        // Not by the games of the metrics, which would no longer be held out.
-        early_stopping.validated(measured.calibration_sibling as f32, &parameters);
+
+    fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
+        if done < self.config.schedule.steps && done.is_multiple_of(self.config.validate_every) {
+            progress.pause(|progress| self.validate(progress))?;
+        }
+        Ok(())
     }
-    let line = json!({ "run": progress.facts(), "held_out": measured.plays });
-    progress.say(&line.to_string());
-    let path = output.weights.with_extension("jsonl");
-    let log = OpenOptions::new().create(true).append(true).open(&path);
-    let written = log.and_then(|mut log| writeln!(log, "{line}"));
-    written.with_context(|| format!("cannot write '{}'", path.display()))
+
+    fn save(&mut self, done: u64) -> Result<()> {
+        self.state.checkpoint(done, &self.described)?.write(self.checkpoint)
+    }
+
+    fn is_over(&self) -> bool {
+        self.state.early_stopping.as_ref().is_some_and(EarlyStopping::is_over)
+    }
+}
+
+impl EncoderRun<'_> {
+    /// Measures the parameters on held-out games, says and logs it.
+    fn validate(&mut self, progress: &mut Progress) -> Result<()> {
+        let Self { config, state, data, device, log, .. } = self;
+        let Since { step, losses, speed, waiting } = progress.since_last()?;
+        let parameters = state.current()?;
+        let at_limit = state.model.values_at_limit(&parameters)?;
+        if at_limit > 0 {
+            progress.say(&format!("{at_limit} values of features.weight are as large as can play"));
+        }
+        let (sample, own) = (data.validation.sample(INTERIM_SAMPLE), parameters.clone());
+        let (_, measured) =
+            build_space(&config.architecture, own, data, &sample, device, json!(null))?;
+        if let Some(early_stopping) = &mut state.early_stopping {
+            // Not by the games of the metrics, which would no longer be held out.
+            early_stopping.validated(measured.calibration_sibling as f32, &parameters);
+        }
+        let mut run = json!({
+            "step": step,
+            "positions_per_second": speed,
+            "waiting_for_data": waiting,
+        });
+        for (name, loss) in losses {
+            run[name] = loss.into();
+        }
+        let line = json!({ "run": run, "held_out": measured.plays });
+        progress.say(&line.to_string());
+        log.add(&line)
+    }
 }
 
 /// The configuration of the run that a checkpoint belongs to.
@@ -275,7 +299,7 @@ pub fn export(
     weights: &Path,
 ) -> Result<()> {
     let mut state = State::new(config, &Compute { device: device.clone(), dtype: DType::F32 })?;
-    state.restore(config, checkpoint)?;
+    state.restore(checkpoint)?;
     let parameters = state.playing()?.to(&Device::Cpu, stored)?;
     let measured = write_weights(config, parameters, data, device, checkpoint.step, weights)?;
     println!("{}", serde_json::to_string(&measured)?);

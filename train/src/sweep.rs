@@ -16,6 +16,7 @@ use crate::metrics::Metrics;
 use crate::options::{DataOptions, TrainOptions};
 use crate::run;
 use crate::space::{Measured, evaluate};
+use crate::training::Checkpoint;
 
 /// A list of runs.
 #[derive(Args)]
@@ -143,8 +144,7 @@ fn run_one(
     let output = parsed.output();
     let outcome = run::train(&config, dataset, &compute, &output)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
-    std::fs::remove_file(&output.checkpoint)
-        .with_context(|| format!("cannot remove '{}'", output.checkpoint.display()))?;
+    Checkpoint::remove(&output.checkpoint)?;
     let elsewhere = match elsewhere {
         Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, &compute.device)?),
         None => None,

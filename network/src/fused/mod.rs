@@ -6,7 +6,6 @@
 //! [`mod@reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
 //! head wider than the kernels take, say), and tests hold the fused ones to them.
 
-mod bags;
 mod column_sums;
 mod cpu;
 #[cfg(any(feature = "cuda", test))]
@@ -19,7 +18,8 @@ pub mod reference;
 
 use candle_core::{DType, Result, Tensor, bail};
 
-pub use bags::Bags;
+use crate::embedding_bag::Bags;
+
 pub use column_sums::column_sums;
 pub use dropout_mask::DropoutMask;
 pub use layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};

@@ -2,8 +2,6 @@
 //! both sides, then a small MLP, then unit length. [`features`] are its inputs.
 
 mod config;
-pub mod device_sums;
-pub mod embedding_bag;
 pub mod features;
 mod head_layers;
 mod network;

@@ -1,16 +1,13 @@
 //! The sparse encoder as a network: from features to the space, as training runs it.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use candle_core::{Module, Result as CandleResult, Tensor};
 use candle_nn::Linear;
 
 use super::config::{HIDDEN, SparseConfig, head};
-use super::device_sums::DeviceSums;
-use super::embedding_bag::{GradientSink, activated_bag};
 use super::features::FeatureBatch;
 use super::head_layers::{AllLayers, unit_embeddings};
+use crate::embedding_bag::{DeviceSums, GradientSink, activations};
 use crate::normalize::normalize;
 use crate::parameters::Parameters;
 
@@ -43,25 +40,25 @@ impl SparseNetwork {
     /// Unit embeddings (batch x D) on the CPU; `sink` takes the table's gradient.
     pub fn forward(
         &self,
-        features: &Arc<FeatureBatch>,
+        features: &FeatureBatch,
         sink: Option<&GradientSink>,
     ) -> CandleResult<Tensor> {
-        let active = activated_bag(&self.table, &self.bias, features, sink)?;
+        let active = by_position(&activations(&self.table, &self.bias, features.bags(), sink)?)?;
         unit_embeddings(&active, &self.layers(), self.heads_of(features))
     }
 
     /// Feature sums on a device, of the rows of `table` in place of the stored one.
     pub fn device_sums(&self, features: &FeatureBatch, table: &Tensor) -> CandleResult<DeviceSums> {
-        DeviceSums::new(features, table, &self.bias.detach())
+        DeviceSums::new(features.bags(), table, &self.bias.detach())
     }
 
-    /// Unit embeddings (batch x D) on any device, given the activations of the feature sums (batch x 2H).
+    /// Unit embeddings (batch x D) on any device, given the activations of the feature sums, two rows of H a position.
     pub fn after_sums(
         &self,
         activations: &Tensor,
         features: &FeatureBatch,
     ) -> CandleResult<Tensor> {
-        self.composed(activations, &self.heads_of(features))
+        self.composed(&by_position(activations)?, &self.heads_of(features))
     }
 
     fn heads_of(&self, features: &FeatureBatch) -> Vec<usize> {
@@ -105,6 +102,12 @@ impl SparseNetwork {
         let bias = all.bias().map(|bias| part(bias, 1)?.flatten_all()).transpose()?;
         Ok(Linear::new(part(all.weight(), HIDDEN)?, bias))
     }
+}
+
+/// The rows of both sides of each position (2n x H) side by side: n x 2H.
+fn by_position(sides: &Tensor) -> CandleResult<Tensor> {
+    let (count, width) = sides.dims2()?;
+    sides.reshape((count / 2, 2 * width))
 }
 
 /// What a layer of all heads makes of each input with its own head, the one that is 1 in `chosen` (batch x heads x 1).

@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::bits::BITS;
 use super::model::{DeepChessConfig, DeepChessNetwork};
 use crate::studies::{Studies, Study};
-use crate::training::{Learner, Lesson, Plan, TrainOptions};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 use crate::weights::Weights;
 
 /// A part of the steps that goes to the encoder's layers, shared evenly among them.
@@ -113,7 +113,7 @@ impl Learner for DeepChessLearner<'_> {
         Ok(cross_entropy(&logits, &better)?)
     }
 
-    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+    fn measure(&mut self) -> Result<Metrics> {
         // The same pairs every time.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let pairs = pairs(&self.studies.held_out, MEASURED, &mut rng);

@@ -10,7 +10,7 @@ use super::model::{DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STAT
 use super::noise::{alpha, lambda, loss};
 use super::sequences::{STATE, Sequences, best_action, state_tokens};
 use crate::board::move_index;
-use crate::training::{Learner, Lesson, Plan, TrainOptions};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
 /// DiffuSearch's own sizes are 8 layers of 256 at a horizon of 4, in 20 timesteps; the document names none.
 const DOCUMENT: (DiffusionConfig, Plan) = (
@@ -146,7 +146,7 @@ impl Learner for DiffusionLearner<'_> {
         self.loss_of(&self.noised(&self.training, &starts, rng)?)
     }
 
-    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+    fn measure(&mut self) -> Result<Metrics> {
         // The same noise every time.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let every = self.held_out.starts.len().div_ceil(MEASURED).max(1);

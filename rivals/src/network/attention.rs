@@ -2,9 +2,8 @@
 
 use azimuth_network::fused;
 use azimuth_network::fused::DropoutMask;
+use azimuth_network::tensor_slices::values;
 use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
-
-use super::values::values;
 
 /// Softmax attention in so many heads: `packed` (batch x length x 3 width) holds queries, keys and values; batch x length
 /// x width comes out.

@@ -3,11 +3,10 @@
 //! channels, channels last: candle's own convolutions want them first and are a third as fast in training, on boards
 //! of 64 squares.
 
+use azimuth_network::tensor_slices::values;
 use candle_core::{CpuStorage, CustomOp1, Layout, Module, Result, Shape, Tensor};
 use candle_nn::{Linear, VarBuilder};
 use cozy_chess::Square;
-
-use super::values::values;
 
 /// Squares of a neighbourhood.
 const NEIGHBOURS: usize = 9;

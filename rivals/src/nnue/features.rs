@@ -2,6 +2,7 @@
 //! but kings, where that stands and what it is. A feature's number is `(64 * king + square) * 10 + piece`, squares as
 //! the side sees them (a1 is in its own corner), pieces its own pawn, rook, knight, bishop, queen, then the other side's.
 
+use azimuth_network::embedding_bag::Bags;
 use cozy_chess::{Board, Color, Piece, Square};
 
 use crate::board::PIECES;
@@ -46,6 +47,19 @@ pub fn active(board: &Board, side: Color, mut visit: impl FnMut(usize)) {
             }
         }
     }
+}
+
+/// The active features of boards, two bags a board: for the side to move and then for the other side.
+pub fn bags<'a>(boards: impl Iterator<Item = &'a Board>) -> Bags {
+    let (mut rows, mut ends) = (Vec::new(), Vec::new());
+    for board in boards {
+        let own = board.side_to_move();
+        for side in [own, !own] {
+            active(board, side, |feature| rows.push(feature as u16));
+            ends.push(rows.len() as u32);
+        }
+    }
+    Bags::new(rows, ends)
 }
 
 fn seen_by(side: Color, square: Square) -> usize {

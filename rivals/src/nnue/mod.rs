@@ -3,7 +3,6 @@
 //! with alpha-beta looks ahead.
 
 mod accumulators;
-mod bag;
 mod features;
 mod model;
 mod planner;

@@ -1,14 +1,12 @@
 //! The network as it learns, in floats.
 
-use std::sync::Arc;
-
+use azimuth_network::embedding_bag::sums;
 use candle_core::{Module, Result, Tensor};
 use candle_nn::{Init, Linear, VarBuilder, linear};
 use cozy_chess::Board;
 use serde::{Deserialize, Serialize};
 
-use super::bag::{Bags, sums};
-use super::features::FEATURES;
+use super::features::{FEATURES, bags};
 
 /// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -49,8 +47,7 @@ impl NnueNetwork {
     /// The logits of positions.
     pub fn logits<'a>(&self, boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
         let count = boards.len();
-        let bags = Arc::new(Bags::of(boards));
-        let halves = sums(&self.table, &bags)?.broadcast_add(&self.bias)?;
+        let halves = sums(&self.table, &self.bias, bags(boards))?;
         let [first, second, value] = &self.layers;
         let halves = clipped_relu(&halves)?.reshape((count, ()))?;
         let hidden = clipped_relu(&first.forward(&halves)?)?;

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::model::{NnueConfig, NnueNetwork};
 use super::quantised::quantise;
 use crate::studies::Studies;
-use crate::training::{Learner, Lesson, Plan, TrainOptions};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 use crate::value::value_metrics;
 
 /// The document's own sizes and plan: 6.7 million positions, 50 times, batches of 2,048.
@@ -49,7 +49,7 @@ impl Learner for NnueLearner<'_> {
         Ok(mse(&sigmoid(&self.network.logits(boards.iter())?)?, &labels)?)
     }
 
-    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+    fn measure(&mut self) -> Result<Metrics> {
         value_metrics(&self.studies.held_out, |boards| {
             let own = sigmoid(&self.network.logits(boards.iter())?)?.to_vec1::<f32>()?;
             let of_white = |(board, p): (&Board, f32)| {

@@ -9,7 +9,7 @@ use super::model::PolicyNetwork;
 use crate::board::move_index;
 use crate::network::TowerConfig;
 use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
-use crate::training::{Learner, Lesson, Plan, TrainOptions};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
 /// The document shows the tower's sizes in a picture that did not come with it; these are common ones. The rest of the
 /// plan is its own: 6.7 million positions, 20 times, batches of 512.
@@ -44,7 +44,7 @@ impl Learner for PolicyLearner<'_> {
         policy_loss(&logits, &studies)
     }
 
-    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+    fn measure(&mut self) -> Result<Metrics> {
         policy_metrics(&self.studies.held_out, |boards| {
             Ok(self.network.logits(boards.iter().copied())?)
         })
@@ -62,7 +62,7 @@ pub fn policy_loss(logits: &Tensor, studies: &[&Study]) -> Result<Tensor> {
 pub fn policy_metrics(
     held_out: &[Study],
     logits: impl Fn(&[&cozy_chess::Board]) -> Result<Tensor>,
-) -> Result<Vec<(&'static str, f64)>> {
+) -> Result<Metrics> {
     let (mut loss, mut right) = (0.0, 0.0);
     for studies in held_out.chunks(MEASURED_AT_ONCE) {
         let studies: Vec<&Study> = studies.iter().collect();

@@ -2,10 +2,11 @@
 //! probability p^alpha / sum of p^alpha, p being the error, never below 1e-5; what is drawn more often counts less, by
 //! (N P)^-beta over the largest such weight.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use rand::Rng;
 use rand::distr::Distribution;
 use rand_distr::weighted::WeightedTreeIndex;
+use serde::{Deserialize, Serialize};
 
 /// How much the priority counts.
 const ALPHA: f32 = 0.6;
@@ -16,15 +17,29 @@ const BETA: f64 = 0.4;
 /// No priority is less.
 const LEAST_PRIORITY: f32 = 1e-5;
 
-/// So many items, the oldest first to go, each with a priority.
+/// The share of an item of priority 1. Shares are whole numbers, for their sums are then the same in whatever order they
+/// were made: floats would drift, and a run that was continued would draw other items.
+const UNIT: f32 = (1u64 << 32) as f32;
+
+/// A number of items, the oldest first to go, each with a priority.
 pub struct Replay<T> {
     items: Vec<T>,
-    /// Priorities to the power of alpha.
-    shares: WeightedTreeIndex<f32>,
+    /// Priorities to the power of alpha, times [`UNIT`].
+    shares: WeightedTreeIndex<u64>,
     capacity: usize,
     /// Where the next one goes once it is full.
     oldest: usize,
     largest: f32,
+}
+
+/// A [`Replay`] as a checkpoint holds it.
+#[derive(Serialize, Deserialize)]
+pub struct ReplayState<T> {
+    items: Vec<T>,
+    shares: Vec<u64>,
+    oldest: usize,
+    /// A double, which JSON gives back exactly.
+    largest: f64,
 }
 
 /// An item that was drawn.
@@ -39,7 +54,7 @@ pub struct Drawn {
 impl<T> Replay<T> {
     /// An empty buffer for `capacity` items.
     pub fn new(capacity: usize) -> Result<Self> {
-        let shares = WeightedTreeIndex::new([] as [f32; 0])?;
+        let shares = WeightedTreeIndex::new([] as [u64; 0])?;
         Ok(Self { items: Vec::new(), shares, capacity, oldest: 0, largest: 1.0 })
     }
 
@@ -55,7 +70,7 @@ impl<T> Replay<T> {
 
     /// Puts an item in, with the largest priority so far, so that it is seen soon.
     pub fn push(&mut self, item: T) -> Result<()> {
-        let share = self.largest.powf(ALPHA);
+        let share = share_of(self.largest);
         if self.items.len() < self.capacity {
             self.items.push(item);
             self.shares.push(share)?;
@@ -70,9 +85,9 @@ impl<T> Replay<T> {
     /// Draws `count` items, with weights as they are after `progress` of the run, in [0, 1].
     pub fn draw(&self, count: usize, progress: f64, rng: &mut impl Rng) -> Vec<Drawn> {
         let beta = BETA + (1.0 - BETA) * progress;
-        let all: f64 = (0..self.len()).map(|place| f64::from(self.shares.get(place))).sum();
+        let all = (0..self.len()).map(|place| self.shares.get(place)).sum::<u64>() as f64;
         let weight = |place: usize| {
-            let chance = f64::from(self.shares.get(place)) / all;
+            let chance = self.shares.get(place) as f64 / all;
             (self.len() as f64 * chance).powf(-beta)
         };
         let places: Vec<usize> = (0..count).map(|_| self.shares.sample(rng)).collect();
@@ -86,15 +101,49 @@ impl<T> Replay<T> {
         for (drawn, error) in drawn.iter().zip(errors) {
             let priority = error.abs().max(LEAST_PRIORITY);
             self.largest = self.largest.max(priority);
-            self.shares.update(drawn.place, priority.powf(ALPHA))?;
+            self.shares.update(drawn.place, share_of(priority))?;
         }
         Ok(())
     }
 }
 
+impl<T: Clone> Replay<T> {
+    /// Everything that a checkpoint holds of it.
+    pub fn state(&self) -> ReplayState<T> {
+        ReplayState {
+            items: self.items.clone(),
+            shares: (0..self.len()).map(|place| self.shares.get(place)).collect(),
+            oldest: self.oldest,
+            largest: self.largest.into(),
+        }
+    }
+
+    /// Puts back a state that [`Self::state`] gave.
+    pub fn restore(&mut self, state: ReplayState<T>) -> Result<()> {
+        let ReplayState { items, shares, oldest, largest } = state;
+        ensure!(
+            items.len() == shares.len()
+                && items.len() <= self.capacity
+                && oldest < self.capacity
+                && largest > 0.0,
+            "checkpoint: a replay of {} items and {} priorities",
+            items.len(),
+            shares.len()
+        );
+        self.shares = WeightedTreeIndex::new(shares)?;
+        (self.items, self.oldest, self.largest) = (items, oldest, largest as f32);
+        Ok(())
+    }
+}
+
+/// The share that a priority has of all that is drawn.
+fn share_of(priority: f32) -> u64 {
+    (priority.powf(ALPHA) * UNIT) as u64
+}
+
 #[cfg(test)]
 mod tests {
-    use rand::SeedableRng;
+    use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
@@ -133,6 +182,37 @@ mod tests {
             let of_place = drawn.iter().find(|drawn| drawn.place == place);
             assert!(of_place.is_none_or(|drawn| (f64::from(drawn.weight) - weight).abs() < 1e-4));
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_replay_that_comes_back_draws_the_same_items() -> Result<()> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut replay = Replay::new(50)?;
+        let learn = |replay: &mut Replay<u32>, rng: &mut Xoshiro256PlusPlus| -> Result<_> {
+            let drawn = replay.draw(8, 0.5, rng);
+            let errors: Vec<f32> = (0..8).map(|_| rng.random::<f32>() * 3.0).collect();
+            replay.update(&drawn, &errors)?;
+            Ok(drawn)
+        };
+        for item in 0..70 {
+            replay.push(item)?;
+            learn(&mut replay, &mut rng)?;
+        }
+        let text = serde_json::to_string(&replay.state())?;
+        let mut other = Replay::new(50)?;
+        other.restore(serde_json::from_str(&text)?)?;
+        let mut other_rng = rng.clone();
+        for item in 0..30 {
+            replay.push(item)?;
+            other.push(item)?;
+            let drawn = [learn(&mut replay, &mut rng)?, learn(&mut other, &mut other_rng)?];
+            assert_eq!(drawn[0], drawn[1]);
+            let items = drawn.map(|drawn| drawn.into_iter().map(|d| *replay.get(d.place)));
+            let [first, second] = items;
+            assert!(first.eq(second));
+        }
+        assert!(Replay::<u32>::new(10)?.restore(serde_json::from_str(&text)?).is_err());
         Ok(())
     }
 }

@@ -1,14 +1,16 @@
 //! Games against itself by epsilon-greedy moves, and what is remembered of them.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use azimuth::search::{Value, terminal_value};
 use azimuth_chess::position::{Position, board_after};
 use cozy_chess::{Board, Color, File, Move, Square};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 
 use super::model::{QNetwork, largest};
 use super::reward::{OUTCOME, reward};
+use crate::board::text::{board_of, move_of, text_of};
 
 /// Games at a time.
 const GAMES: usize = 32;
@@ -16,8 +18,9 @@ const GAMES: usize = 32;
 /// A game that is not over by then is drawn.
 const LONGEST: usize = 160;
 
-/// A move that was played, and what it was rewarded with.
-#[derive(Clone)]
+/// A move that was played, and its reward.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "TransitionText", try_from = "TransitionText")]
 pub struct Transition {
     /// Before the move.
     pub board: Board,
@@ -27,6 +30,47 @@ pub struct Transition {
     pub reward: f32,
     /// After the move; the opponent is to move there. `None` where the game is over.
     pub after: Option<Board>,
+}
+
+/// A transition as a checkpoint has it.
+#[derive(Serialize, Deserialize)]
+struct TransitionText {
+    board: String,
+    mv: String,
+    /// A double, which JSON gives back exactly.
+    reward: f64,
+    is_over: bool,
+}
+
+impl From<Transition> for TransitionText {
+    fn from(transition: Transition) -> Self {
+        let Transition { board, mv, reward, after } = transition;
+        Self {
+            board: text_of(&board),
+            mv: mv.to_string(),
+            reward: reward.into(),
+            is_over: after.is_none(),
+        }
+    }
+}
+
+impl TryFrom<TransitionText> for Transition {
+    type Error = anyhow::Error;
+
+    fn try_from(text: TransitionText) -> Result<Self> {
+        let board = board_of(&text.board)?;
+        let mv = move_of(&text.mv, &board)?;
+        let after = (!text.is_over).then(|| board_after(&board, mv));
+        Ok(Self { board, mv, reward: text.reward as f32, after })
+    }
+}
+
+/// The games that run, as a checkpoint has them.
+#[derive(Serialize, Deserialize)]
+pub struct SelfPlayState {
+    /// The moves of each game from the starting position.
+    games: Vec<Vec<String>>,
+    episodes: u64,
 }
 
 /// The games that run.
@@ -75,6 +119,28 @@ impl SelfPlay {
             }
         }
         Ok(())
+    }
+
+    /// Everything that a checkpoint holds of the games.
+    pub fn state(&self) -> SelfPlayState {
+        let moves = |game: &RunningGame| {
+            game.so_far.iter().map(|transition| transition.mv.to_string()).collect()
+        };
+        SelfPlayState { games: self.games.iter().map(moves).collect(), episodes: self.episodes }
+    }
+
+    /// The games of a state that [`Self::state`] gave.
+    pub fn of(state: &SelfPlayState) -> Result<Self> {
+        let game = |moves: &Vec<String>| -> Result<RunningGame> {
+            let mut game = RunningGame::default();
+            for mv in moves {
+                let mv = move_of(mv, game.position.board())?;
+                ensure!(!game.play(mv), "checkpoint: a game that is over");
+            }
+            Ok(game)
+        };
+        let games = state.games.iter().map(game).collect::<Result<_>>()?;
+        Ok(Self { games, episodes: state.episodes })
     }
 }
 
@@ -149,6 +215,31 @@ mod tests {
         let after = found.after.expect("the game goes on").to_string();
         assert_eq!(after, "1k6/8/5P2/8/8/8/7r/1K6 b - - 0 40");
         assert!(mirrored_board(&Board::startpos()).is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn games_and_transitions_come_back() -> Result<()> {
+        let mut game = RunningGame::default();
+        for mv in ["e2e4", "c7c5", "e4e5", "d7d5", "e5d6"] {
+            assert!(!game.play(game.position.parse_move(mv)?));
+        }
+        let transitions = game.so_far.clone();
+        let games = SelfPlay { games: vec![game, RunningGame::default()], episodes: 7 };
+        let text = serde_json::to_string(&games.state())?;
+        let mut found = SelfPlay::of(&serde_json::from_str(&text)?)?;
+        assert_eq!((found.episodes, found.games.len()), (7, 2));
+        assert_eq!(found.games[0].so_far, transitions);
+        let position = &found.games[0].position;
+        assert_eq!(position.history(), games.games[0].position.history());
+        assert_eq!(position.board(), games.games[0].position.board());
+
+        let game = &mut found.games[0];
+        let last = Transition { after: None, ..transitions[4].clone() };
+        game.so_far.extend([mirrored(&transitions[4]).unwrap_or(last.clone()), last]);
+        let text = serde_json::to_string(&game.so_far)?;
+        assert_eq!(serde_json::from_str::<Vec<Transition>>(&text)?, game.so_far);
+        assert!(serde_json::from_str::<Vec<Transition>>(&text.replace("e5d6", "e5e8")).is_err());
         Ok(())
     }
 

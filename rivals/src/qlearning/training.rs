@@ -4,6 +4,7 @@
 
 use anyhow::{Result, ensure};
 use azimuth_train::metrics::kendall_tau_b;
+use azimuth_train::training::Checkpoint;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::{VarBuilder, VarMap};
 use cozy_chess::Color;
@@ -14,7 +15,7 @@ use super::model::{QConfig, QNetwork, largest};
 use super::replay::Replay;
 use super::self_play::{SelfPlay, Transition};
 use crate::studies::Studies;
-use crate::training::{Learner, Lesson, Plan, TrainOptions};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, named};
 
 /// The document's own sizes and plan; it does not say how long it learned.
 const DOCUMENT: (QConfig, Plan) = (
@@ -48,6 +49,15 @@ const HELD_OUT: usize = 1_000;
 
 /// Moves in all games before anything is learned.
 const MOVES_AHEAD: usize = 400;
+
+/// The names of what remembers in a checkpoint.
+const REPLAY: &str = "replay";
+const GAMES: &str = "games";
+
+/// The name of a parameter of the network's copy in a checkpoint.
+fn in_copy(name: &str) -> String {
+    format!("copy.{name}")
+}
 
 /// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
@@ -103,9 +113,7 @@ impl QLearner<'_> {
 
     /// Brings the copy up to date.
     fn sync(&mut self) -> Result<()> {
-        let parameters = self.parameters.data().lock();
-        let parameters = parameters.map_err(|_| anyhow::anyhow!("parameters are lost"))?;
-        for (name, variable) in parameters.iter() {
+        for (name, variable) in named(&self.parameters)? {
             self.copy.set_one(name, variable.as_tensor())?;
         }
         Ok(())
@@ -166,7 +174,7 @@ impl Learner for QLearner<'_> {
         Ok((weights * errors.sqr()?)?.mean_all()?)
     }
 
-    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+    fn measure(&mut self) -> Result<Metrics> {
         let boards: Vec<_> = self.studies.held_out.iter().map(|study| &study.board).collect();
         let values = self.network.legal_values(&boards)?;
         let (mut lost, mut right, mut found, mut labels) = (0.0, 0.0, Vec::new(), Vec::new());
@@ -196,6 +204,23 @@ impl Learner for QLearner<'_> {
             ("tau", kendall_tau_b(&found, &labels)),
             ("games", self.games.episodes as f64),
         ])
+    }
+
+    fn save(&self, checkpoint: &mut Checkpoint) -> Result<()> {
+        for (name, variable) in named(&self.copy)? {
+            checkpoint.insert(&in_copy(&name), variable.as_tensor().clone());
+        }
+        checkpoint.insert_json(REPLAY, &self.replay.state())?;
+        checkpoint.insert_json(GAMES, &self.games.state())
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        for (name, variable) in named(&self.copy)? {
+            variable.set(&checkpoint.tensor(&in_copy(&name))?)?;
+        }
+        self.replay.restore(checkpoint.json(REPLAY)?)?;
+        self.games = SelfPlay::of(&checkpoint.json(GAMES)?)?;
+        Ok(())
     }
 }
 

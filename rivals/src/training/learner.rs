@@ -1,6 +1,7 @@
-//! What a rival brings to its training.
+//! The parts of its training that each rival brings.
 
 use anyhow::Result;
+use azimuth_train::training::Checkpoint;
 use candle_core::Tensor;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -19,11 +20,24 @@ pub struct Plan {
     pub clip: Option<f64>,
 }
 
+/// Numbers with their names.
+pub type Metrics = Vec<(&'static str, f64)>;
+
 /// A model that learns.
 pub trait Learner {
     /// The loss of step `step`, from 0, on examples drawn by `rng`.
     fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor>;
 
-    /// Metrics on what it does not learn from, each with its name; the first is the loss.
-    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>>;
+    /// Metrics on examples that it does not learn from; the first is the loss.
+    fn measure(&mut self) -> Result<Metrics>;
+
+    /// Puts everything into a checkpoint that the next steps depend on, but for the parameters.
+    fn save(&self, _checkpoint: &mut Checkpoint) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes back what [`Self::save`] put there.
+    fn restore(&mut self, _checkpoint: &Checkpoint) -> Result<()> {
+        Ok(())
+    }
 }

@@ -1,14 +1,16 @@
 //! All that is learned in a run, and by whom.
 
-use anyhow::Result;
+use std::collections::BTreeMap;
+
+use anyhow::{Result, anyhow};
+use candle_core::Var;
 use candle_nn::{VarBuilder, VarMap};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::checkpoint;
 use super::first_parameters::first_parameters;
-use super::learner::Plan;
+use super::learner::{Metrics, Plan};
 use super::options::TrainOptions;
 use crate::studies::Studies;
 use crate::weights::{Metadata, Weights};
@@ -25,8 +27,8 @@ pub struct Lesson<C> {
     pub studies: Studies,
     /// What it learns.
     pub parameters: VarMap,
-    /// What its first parameters are drawn from.
-    seed: u64,
+    /// The first parameters and all examples are drawn from it.
+    pub seed: u64,
     /// Brings the parameters into the form in which they play.
     pub finish: fn(Weights) -> Result<Weights>,
 }
@@ -76,7 +78,7 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     }
 
     /// What was learned, after so many seconds, with the last metrics.
-    pub fn weights(&self, seconds: f64, metrics: &[(&'static str, f64)]) -> Result<Weights> {
+    pub fn weights(&self, seconds: f64, metrics: &Metrics) -> Result<Weights> {
         let mut training: Value = serde_json::from_str(&self.describe()?)?;
         training["seconds"] = seconds.round().into();
         training["trainer"] = concat!("azimuth-rivals ", env!("CARGO_PKG_VERSION")).into();
@@ -86,6 +88,16 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
             training,
             metrics: metrics.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect(),
         };
-        Ok(Weights { metadata, tensors: checkpoint::named(&self.parameters)? })
+        let tensor = |(name, variable): (String, Var)| (name, variable.as_tensor().clone());
+        Ok(Weights {
+            metadata,
+            tensors: named(&self.parameters)?.into_iter().map(tensor).collect(),
+        })
     }
+}
+
+/// Parameters in the order of their names.
+pub fn named(parameters: &VarMap) -> Result<BTreeMap<String, Var>> {
+    let parameters = parameters.data().lock().map_err(|_| anyhow!("parameters are lost"))?;
+    Ok(parameters.iter().map(|(name, variable)| (name.clone(), variable.clone())).collect())
 }

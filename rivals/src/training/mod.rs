@@ -1,15 +1,12 @@
-//! How a rival is trained: what all of them share.
+//! How rivals are trained: in the loop of [`azimuth_train::training`], all of them by AdamW.
 
-mod checkpoint;
 mod first_parameters;
 mod learner;
 mod lesson;
-mod log;
 mod options;
-mod progress;
 mod run;
 
-pub use learner::{Learner, Plan};
-pub use lesson::Lesson;
+pub use learner::{Learner, Metrics, Plan};
+pub use lesson::{Lesson, named};
 pub use options::TrainOptions;
 pub use run::train;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
+use azimuth_train::training::{Pace, StepsOrTime};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,9 +43,12 @@ pub struct TrainOptions {
     /// The highest learning rate instead of the preset's.
     #[arg(long)]
     learning_rate: Option<f64>,
-    /// Time between two checkpoints.
+    /// Time (90s, 5m) or steps (2000) between checkpoints.
     #[arg(long, default_value = "2m")]
-    pub checkpoint_every: humantime::Duration,
+    checkpoint_every: StepsOrTime,
+    /// Stop after this time or this many steps with a checkpoint; the same command continues.
+    #[arg(long)]
+    stop_after: Option<StepsOrTime>,
     /// The first parameters, and which examples in which order.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -61,6 +65,11 @@ impl TrainOptions {
         let named = config.as_object_mut().context("sizes have names")?;
         named.extend(self.sizes.iter().cloned());
         serde_json::from_value(config).context("--size")
+    }
+
+    /// How often to leave a checkpoint, and for how long to run.
+    pub fn pace(&self) -> Pace {
+        Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after }
     }
 
     /// How long and how fast to learn.

@@ -1,31 +1,34 @@
 //! A training run: steps of AdamW, held-out metrics in a log, a checkpoint now and then, and weights in the end.
 
+use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
-use candle_core::backprop::GradStore;
-use candle_core::{DType, Tensor, Var};
-use candle_nn::{AdamW, Optimizer, ParamsAdamW};
+use anyhow::Result;
+use azimuth_train::optimizer::Step;
+use azimuth_train::optimizer::dense::DenseOptimizer;
+use azimuth_train::training::{self, Checkpoint, End, Learnt, Log, Progress, Run, Since};
+use candle_core::DType;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
-use super::checkpoint::{self, Reached};
-use super::learner::Learner;
-use super::lesson::Lesson;
-use super::log::Log;
+use super::learner::{Learner, Metrics};
+use super::lesson::{Lesson, named};
 use super::options::TrainOptions;
-use super::progress::Progress;
 
 /// Steps in which the learning rate rises.
 const WARM_UP: u64 = 100;
 
-/// What is left of the learning rate at the end.
+/// The share of the learning rate that is left at the end.
 const LEAST_RATE: f64 = 0.1;
 
 /// How often metrics are measured in a run.
 const MEASUREMENTS: u64 = 10;
+
+/// The name of the time that a run has taken in its checkpoint.
+const SECONDS: &str = "seconds";
 
 /// Trains, from the checkpoint where there is one, and writes the weights.
 pub fn train<C: Serialize + DeserializeOwned>(
@@ -33,60 +36,121 @@ pub fn train<C: Serialize + DeserializeOwned>(
     lesson: &Lesson<C>,
     learner: &mut dyn Learner,
 ) -> Result<()> {
-    let plan = lesson.plan;
-    let checkpoint = options.out.with_extension("checkpoint");
-    let run = lesson.describe()?;
-    let before = checkpoint::take_up(&checkpoint, &run, &mut lesson.parameters.clone())?;
-    let mut log = Log::open(&options.out.with_extension("jsonl"), before)?;
-    let settings = ParamsAdamW { weight_decay: plan.weight_decay, ..ParamsAdamW::default() };
-    let variables = lesson.parameters.all_vars();
-    let mut optimizer = AdamW::new(variables.clone(), settings)?;
-    let mut progress = Progress::new(before.step, plan.steps)?;
-    let (began, mut saved) = (Instant::now(), Instant::now());
-    let so_far = || before.seconds + began.elapsed().as_secs_f64();
-    let mut metrics = Vec::new();
-    if before.step == 0 {
-        metrics = learner.measure()?;
-        log.add(before, None, &metrics)?;
-        progress.say(&format!("before the first step: {}", words(&metrics)));
+    let path = options.out.with_extension("checkpoint");
+    let described = lesson.describe()?;
+    let before = Checkpoint::of_run(&path, &described)?;
+    let mut optimizer = DenseOptimizer::new(named(&lesson.parameters)?)?;
+    let mut seconds_before = 0.0;
+    if let Some(checkpoint) = &before {
+        optimizer.restore(checkpoint)?;
+        learner.restore(checkpoint)?;
+        seconds_before = checkpoint.json(SECONDS)?;
+    }
+    let first = before.as_ref().map_or(0, |checkpoint| checkpoint.step);
+    let steps = lesson.plan.steps;
+    let mut run = RivalRun {
+        lesson,
+        learner,
+        optimizer,
+        described,
+        checkpoint: &path,
+        log: Log::open(&options.out.with_extension("jsonl"), first)?,
+        metrics: Vec::new(),
+        seconds_before,
+        began: Instant::now(),
+    };
+    let mut progress = Progress::new(first, Some(steps), "examples")?;
+    if before.is_none() {
+        run.measure(&mut progress)?;
     } else {
-        progress.say(&format!("goes on after step {}", before.step));
+        progress.say(&format!("continuing at step {first} of '{}'", path.display()));
     }
-    for step in before.step..plan.steps {
-        optimizer.set_learning_rate(plan.learning_rate * schedule(step, plan.steps));
+    match training::train(&mut run, first..steps, options.pace(), &mut progress)? {
+        End::Stopped(done) => {
+            eprintln!("stopped at step {done}; the same command continues from the checkpoint");
+            Ok(())
+        }
+        End::Complete(_) => run.finish(&options.out),
+    }
+}
+
+/// A rival's run.
+struct RivalRun<'a, C> {
+    lesson: &'a Lesson<C>,
+    learner: &'a mut dyn Learner,
+    optimizer: DenseOptimizer,
+    /// All that makes the run what it is, as a checkpoint has it.
+    described: String,
+    checkpoint: &'a Path,
+    log: Log,
+    /// The last metrics; none where nothing was measured since the run was continued.
+    metrics: Metrics,
+    /// Time that the run took before it was continued.
+    seconds_before: f64,
+    began: Instant,
+}
+
+impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
+    /// Measures and logs.
+    fn measure(&mut self, progress: &mut Progress) -> Result<()> {
+        let Since { step, losses, .. } = progress.since_last()?;
+        self.metrics = self.learner.measure()?;
+        let loss = losses.first().map(|&(_, loss)| loss);
+        let seconds = self.seconds().round();
+        let mut line = json!({"step": step, "seconds": seconds, "training_loss": loss});
+        for &(name, value) in &self.metrics {
+            line[name] = value.into();
+        }
+        let words = self.metrics.iter().map(|(name, value)| format!("{name} {value:.4}"));
+        progress.say(&format!("step {step}: {}", words.collect::<Vec<_>>().join(", ")));
+        self.log.add(&line)
+    }
+
+    /// Time that the run has taken.
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Writes the weights, after which no checkpoint is needed.
+    fn finish(mut self, out: &Path) -> Result<()> {
+        if self.metrics.is_empty() {
+            self.metrics = self.learner.measure()?;
+        }
+        let weights = self.lesson.weights(self.seconds(), &self.metrics)?;
+        (self.lesson.finish)(weights)?.write(out)?;
+        Checkpoint::remove(self.checkpoint)
+    }
+}
+
+impl<C: Serialize + DeserializeOwned> Run for RivalRun<'_, C> {
+    fn step(&mut self, index: u64, _: &mut Progress) -> Result<Learnt> {
+        let plan = self.lesson.plan;
         // The same examples wherever a run was cut.
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed.wrapping_add(step << 16));
-        let loss = learner.loss(step, &mut rng)?;
-        let value = f64::from(loss.to_dtype(DType::F32)?.to_scalar::<f32>()?);
-        ensure!(value.is_finite(), "step {step}: the loss is {value}; try a lower --learning-rate");
-        let mut gradients = loss.backward()?;
-        if let Some(longest) = plan.clip {
-            clip(&variables, &mut gradients, longest)?;
-        }
-        optimizer.step(&gradients)?;
-        progress.step(plan.batch, value);
-        let done = step + 1;
-        if done == plan.steps || done.is_multiple_of(plan.steps.div_ceil(MEASUREMENTS)) {
-            metrics = learner.measure()?;
-            log.add(Reached { step: done, seconds: so_far() }, Some(value), &metrics)?;
-            progress.say(&format!("step {done}: {}", words(&metrics)));
-        }
-        if saved.elapsed() >= *options.checkpoint_every {
-            let reached = Reached { step: done, seconds: so_far() };
-            checkpoint::write(&checkpoint, &run, reached, &lesson.parameters)?;
-            saved = Instant::now();
-        }
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.lesson.seed.wrapping_add(index << 16));
+        let loss = self.learner.loss(index, &mut rng)?;
+        let gradients = loss.backward()?;
+        let rate = plan.learning_rate * schedule(index, plan.steps);
+        let step = Step::adamw(index, rate, plan.weight_decay);
+        let step = step.clipped(plan.clip, || self.optimizer.squared_gradient(&gradients))?;
+        self.optimizer.step(&gradients, step)?;
+        Ok(Learnt { examples: plan.batch, losses: vec![("loss", loss.to_dtype(DType::F32)?)] })
     }
-    if metrics.is_empty() {
-        // All steps were done before.
-        metrics = learner.measure()?;
+
+    fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
+        let steps = self.lesson.plan.steps;
+        if done == steps || done.is_multiple_of(steps.div_ceil(MEASUREMENTS)) {
+            progress.pause(|progress| self.measure(progress))?;
+        }
+        Ok(())
     }
-    let weights = lesson.weights(so_far(), &metrics)?;
-    (lesson.finish)(weights)?.write(&options.out)?;
-    if checkpoint.exists() {
-        std::fs::remove_file(&checkpoint).context("checkpoint")?;
+
+    fn save(&mut self, done: u64) -> Result<()> {
+        let state = self.optimizer.state().collect();
+        let mut checkpoint = Checkpoint::new(done, self.described.clone(), state);
+        checkpoint.insert_json(SECONDS, &self.seconds())?;
+        self.learner.save(&mut checkpoint)?;
+        checkpoint.write(self.checkpoint)
     }
-    Ok(())
 }
 
 /// A part of the highest learning rate: up in a line, down in a cosine.
@@ -99,33 +163,8 @@ fn schedule(step: u64, steps: u64) -> f64 {
     LEAST_RATE + (1.0 - LEAST_RATE) * 0.5 * (1.0 + (std::f64::consts::PI * done).cos())
 }
 
-/// Shortens the gradient of all parameters together to `longest`.
-fn clip(variables: &[Var], gradients: &mut GradStore, longest: f64) -> Result<()> {
-    let mut squares = 0.0;
-    for gradient in variables.iter().filter_map(|variable| gradients.get(variable)) {
-        squares += f64::from(gradient.sqr()?.sum_all()?.to_scalar::<f32>()?);
-    }
-    let length = squares.sqrt();
-    if length > longest {
-        for variable in variables {
-            if let Some(gradient) = gradients.get(variable) {
-                let shortened: Tensor = (gradient * (longest / length))?;
-                gradients.insert(variable, shortened);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn words(metrics: &[(&'static str, f64)]) -> String {
-    let words: Vec<_> = metrics.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
-    words.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
-    use candle_core::Device;
-
     use super::*;
 
     #[test]
@@ -138,22 +177,5 @@ mod tests {
         assert_eq!(rates[WARM_UP as usize - 1], 1.0);
         assert!((rates[999] - LEAST_RATE).abs() < 1e-3);
         assert!((0..3).all(|step| schedule(step, 3) > 0.0));
-    }
-
-    #[test]
-    fn long_gradients_are_shortened_and_short_ones_left() -> Result<()> {
-        let variables = [3f32, 4.0].map(|value| Var::new(value, &Device::Cpu));
-        let [x, y] = variables;
-        let (x, y) = (x?, y?);
-        for (longest, expected) in [(5.0, [3.0, 4.0]), (15.0, [6.0, 8.0])] {
-            // The gradient of x² + y² is (6, 8), of length 10.
-            let mut gradients = (x.sqr()? + y.sqr()?)?.backward()?;
-            clip(&[x.clone(), y.clone()], &mut gradients, longest)?;
-            for (variable, expected) in [(&x, expected[0]), (&y, expected[1])] {
-                let found = gradients.get(variable).context("tracked")?.to_scalar::<f32>()?;
-                assert!((found - expected).abs() < 1e-5, "{found}");
-            }
-        }
-        Ok(())
     }
 }

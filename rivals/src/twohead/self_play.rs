@@ -6,13 +6,15 @@ use std::collections::VecDeque;
 
 use anyhow::Result;
 use azimuth::search::{Value, terminal_value};
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Position, fen_of};
 use cozy_chess::{Board, Color, Move};
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 
 use super::model::TwoHeadNetwork;
+use crate::board::text::{board_of, move_of, text_of};
 use crate::monte_carlo::{PolicyValue, Tree};
 use crate::studies::Study;
 
@@ -29,7 +31,8 @@ const LONGEST: usize = 200;
 const SIMULATIONS: u32 = 16;
 
 /// A position of its own games.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "ExperienceText", try_from = "ExperienceText")]
 pub struct Experience {
     /// The position.
     pub board: Board,
@@ -39,15 +42,82 @@ pub struct Experience {
     pub value: f32,
 }
 
-/// The games that run, and what was learned in those that ended.
+/// An experience as a checkpoint has it; JSON gives back doubles exactly.
+#[derive(Serialize, Deserialize)]
+struct ExperienceText {
+    board: String,
+    policy: Vec<(String, f64)>,
+    value: f64,
+}
+
+impl From<Experience> for ExperienceText {
+    fn from(experience: Experience) -> Self {
+        let share = |&(mv, share): &(Move, f32)| (mv.to_string(), share.into());
+        Self {
+            board: text_of(&experience.board),
+            policy: experience.policy.iter().map(share).collect(),
+            value: experience.value.into(),
+        }
+    }
+}
+
+impl TryFrom<ExperienceText> for Experience {
+    type Error = anyhow::Error;
+
+    fn try_from(text: ExperienceText) -> Result<Self> {
+        let board = board_of(&text.board)?;
+        let share = |(mv, share): &(String, f64)| Ok((move_of(mv, &board)?, *share as f32));
+        let policy = text.policy.iter().map(share).collect::<Result<_>>()?;
+        Ok(Self { board, policy, value: text.value as f32 })
+    }
+}
+
+/// The games that run, and the positions of those that ended.
+#[derive(Serialize, Deserialize)]
 pub struct SelfPlay {
     games: Vec<RunningGame>,
     kept: VecDeque<Experience>,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(into = "RunningGameText", try_from = "RunningGameText")]
 struct RunningGame {
+    /// FEN of the first position.
+    start: String,
+    moves: Vec<Move>,
     position: Position,
     so_far: Vec<Experience>,
+}
+
+/// A game that runs as a checkpoint has it: its position follows from the moves.
+#[derive(Serialize, Deserialize)]
+struct RunningGameText {
+    start: String,
+    moves: Vec<String>,
+    so_far: Vec<Experience>,
+}
+
+impl From<RunningGame> for RunningGameText {
+    fn from(game: RunningGame) -> Self {
+        let RunningGame { start, moves, so_far, .. } = game;
+        Self { start, moves: moves.iter().map(Move::to_string).collect(), so_far }
+    }
+}
+
+impl TryFrom<RunningGameText> for RunningGame {
+    type Error = anyhow::Error;
+
+    fn try_from(text: RunningGameText) -> Result<Self> {
+        let RunningGameText { start, moves, so_far } = text;
+        let mut position = Position::from_fen(&start)?;
+        let play = |mv: &String| {
+            let mv = move_of(mv, position.board())?;
+            position.play(mv);
+            Ok(mv)
+        };
+        let moves = moves.iter().map(play).collect::<Result<_>>()?;
+        Ok(Self { start, moves, position, so_far })
+    }
 }
 
 impl SelfPlay {
@@ -107,9 +177,10 @@ impl RunningGame {
     fn new(starts: &[Study], rng: &mut impl Rng) -> Result<Self> {
         loop {
             let board = &starts[rng.random_range(0..starts.len())].board;
-            let position = Position::from_fen(&azimuth_chess::position::fen_of(board))?;
+            let start = fen_of(board);
+            let position = Position::from_fen(&start)?;
             if terminal_value(position.board(), 0, &[]).is_none() {
-                return Ok(Self { position, so_far: Vec::new() });
+                return Ok(Self { start, moves: Vec::new(), position, so_far: Vec::new() });
             }
         }
     }
@@ -127,6 +198,7 @@ impl RunningGame {
         let found = if board.side_to_move() == Color::White { found } else { -found };
         self.so_far.push(Experience { board, policy, value: found / 2.0 });
         self.position.play(visited[drawn].0);
+        self.moves.push(visited[drawn].0);
         let (board, history) = (self.position.board(), self.position.history());
         let end = terminal_value(board, self.so_far.len() as u32, history);
         let Some(end) = end.or_else(|| (self.so_far.len() >= LONGEST).then_some(Value::DRAW))
@@ -139,5 +211,45 @@ impl RunningGame {
             self.so_far.iter_mut().for_each(|experience| experience.value += of_white / 2.0);
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{DType, Device};
+    use candle_nn::{VarBuilder, VarMap};
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::network::TowerConfig;
+
+    #[test]
+    fn games_come_back_and_go_on_alike() -> Result<()> {
+        let vb = VarBuilder::from_varmap(&VarMap::new(), DType::F32, &Device::Cpu);
+        let network = TwoHeadNetwork::new(TowerConfig { blocks: 1, channels: 4 }, &vb)?;
+        // The second is mate in one: games end at once.
+        let starts = [Board::startpos(), "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1".parse().expect("valid")];
+        let starts = starts.map(|board| {
+            let moves = azimuth_chess::position::legal_moves(&board);
+            Study { moves: vec![(moves[0], 0.5)], board }
+        });
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut games = SelfPlay::new(&starts, &mut rng)?;
+        for _ in 0..4 {
+            games.play(&network, &starts, &mut rng)?;
+        }
+        assert!(!games.kept.is_empty(), "no game has ended");
+        let text = serde_json::to_string(&games)?;
+        let mut others: SelfPlay = serde_json::from_str(&text)?;
+        let position =
+            |game: &RunningGame| (game.position.board().clone(), game.position.history().to_vec());
+        assert!(games.games.iter().map(position).eq(others.games.iter().map(position)));
+        let mut other_rng = rng.clone();
+        games.play(&network, &starts, &mut rng)?;
+        others.play(&network, &starts, &mut other_rng)?;
+        assert_eq!(serde_json::to_string(&games)?, serde_json::to_string(&others)?);
+        assert!(serde_json::from_str::<SelfPlay>(&text.replace("e2e4", "e2e5")).is_err());
+        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{ValueConfig, ValueNetwork};
 use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
-use crate::training::{Learner, Lesson, Plan, TrainOptions};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
 /// The document shows the sizes in a picture that did not come with it; these are common ones. The rest of the plan is
 /// its own: 10 million positions, 15 times, batches of 512.
@@ -46,7 +46,7 @@ impl Learner for ValueLearner<'_> {
         Ok(mse(&self.network.values(boards.iter())?, &labels)?)
     }
 
-    fn measure(&mut self) -> Result<Vec<(&'static str, f64)>> {
+    fn measure(&mut self) -> Result<Metrics> {
         value_metrics(&self.studies.held_out, |boards| {
             Ok(self.network.values(boards.iter())?.to_vec1()?)
         })
@@ -65,7 +65,7 @@ fn labelled<'a>(
 pub fn value_metrics(
     held_out: &[Study],
     mut values: impl FnMut(&[Board]) -> Result<Vec<f32>>,
-) -> Result<Vec<(&'static str, f64)>> {
+) -> Result<Metrics> {
     // The same positions every time.
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     let (boards, labels) = labelled(held_out.iter(), &mut rng);

@@ -6,6 +6,7 @@ use anyhow::Result;
 use candle_core::{Tensor, Var, backprop::GradStore};
 
 use super::{BETAS, EPSILON, MOMENTUM, OptimizerKind, Step};
+use crate::training::Checkpoint;
 
 /// Named variables with the moments of their gradients.
 pub struct DenseOptimizer {
@@ -29,7 +30,12 @@ impl DenseOptimizer {
         Ok(Self { entries })
     }
 
-    /// The square root of what this sums up over all gradients is their length.
+    /// The variables, in the order of their names.
+    pub fn variables(&self) -> impl Iterator<Item = &Var> {
+        self.entries.values().map(|entry| &entry.variable)
+    }
+
+    /// The square of the length of all gradients together.
     pub fn squared_gradient(&self, gradients: &GradStore) -> Result<f64> {
         let mut sum = 0.0;
         for gradient in self.entries.values().filter_map(|entry| gradients.get(&entry.variable)) {
@@ -41,7 +47,7 @@ impl DenseOptimizer {
     /// Moves every variable against its gradient.
     pub fn step(&mut self, gradients: &GradStore, step: Step) -> Result<()> {
         for entry in self.entries.values_mut() {
-            // What the loss does not depend on stays as it is.
+            // A variable that the loss does not depend on stays as it is.
             let Some(gradient) = gradients.get(&entry.variable) else { continue };
             let gradient =
                 if step.scale == 1.0 { gradient.clone() } else { (gradient * step.scale)? };
@@ -78,13 +84,15 @@ impl DenseOptimizer {
         })
     }
 
-    /// Puts back what [`Self::state`] gave.
-    pub fn restore(&mut self, take: &dyn Fn(&str) -> Result<Tensor>) -> Result<()> {
+    /// Puts back a state that [`Self::state`] gave.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         for (name, entry) in &mut self.entries {
             let device = entry.variable.device().clone();
-            entry.variable.set(&take(name)?.to_device(&device)?)?;
-            entry.first = take(&format!("{name}.first"))?.to_device(&device)?;
-            entry.second = take(&format!("{name}.second"))?.to_device(&device)?;
+            let take =
+                |name: &str| -> Result<Tensor> { Ok(checkpoint.tensor(name)?.to_device(&device)?) };
+            entry.variable.set(&take(name)?)?;
+            entry.first = take(&format!("{name}.first"))?;
+            entry.second = take(&format!("{name}.second"))?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ pub mod dense;
 mod moving;
 pub mod rows;
 
+use anyhow::Result;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
@@ -69,16 +70,30 @@ pub struct Step {
     rule: OptimizerKind,
     learning_rate: f64,
     weight_decay: f64,
-    /// What corrects the moments' start from 0.
+    /// The moments are divided by these, because they start from 0.
     corrections: (f64, f64),
-    /// What gradients are multiplied with.
+    /// Gradients are multiplied by this.
     scale: f64,
 }
 
 impl Step {
-    /// The same step with gradients of at most `longest`, given the square of their length.
-    pub fn clipped(self, longest: f64, squared: f64) -> Self {
-        Self { scale: (longest / squared.sqrt().max(f64::MIN_POSITIVE)).min(1.0), ..self }
+    /// Step `index`, counted from 0, of a rule.
+    fn new(rule: OptimizerKind, index: u64, learning_rate: f64, weight_decay: f64) -> Self {
+        let corrected = |beta: f64| 1.0 - beta.powf((index + 1) as f64);
+        let corrections = (corrected(BETAS.0), corrected(BETAS.1));
+        Self { rule, learning_rate, weight_decay, corrections, scale: 1.0 }
+    }
+
+    /// Step `index`, counted from 0, of AdamW.
+    pub fn adamw(index: u64, learning_rate: f64, weight_decay: f64) -> Self {
+        Self::new(OptimizerKind::Adamw, index, learning_rate, weight_decay)
+    }
+
+    /// The same step with all gradients together cut to length `clip`, given the square of their length.
+    pub fn clipped(self, clip: Option<f64>, squared: impl FnOnce() -> Result<f64>) -> Result<Self> {
+        let Some(longest) = clip else { return Ok(self) };
+        let scale = (longest / squared()?.sqrt().max(f64::MIN_POSITIVE)).min(1.0);
+        Ok(Self { scale, ..self })
     }
 }
 
@@ -100,21 +115,12 @@ impl Schedule {
             (Shape::Cosine, OptimizerKind::Sgd) | (Shape::Constant, _) => warm,
             (Shape::Decay { first }, _) => warm * (1.0 - done(first).sqrt()),
         };
-        let corrected = |beta: f64| 1.0 - beta.powf((index + 1) as f64);
-        Step {
-            rule: self.rule,
-            learning_rate: self.learning_rate * factor,
-            weight_decay: self.weight_decay,
-            corrections: (corrected(BETAS.0), corrected(BETAS.1)),
-            scale: 1.0,
-        }
+        Step::new(self.rule, index, self.learning_rate * factor, self.weight_decay)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Result;
-
     use super::*;
 
     fn schedule(shape: Shape, steps: u64) -> Schedule {
@@ -135,6 +141,20 @@ mod tests {
             [1, 50, 100, 125, 200, 300].map(|index| rate(&branch, index)),
             [1.0, 2.0, 2.0, 1.0, 0.0, 0.0]
         );
+    }
+
+    #[test]
+    fn long_gradients_are_cut_and_short_ones_left() -> Result<()> {
+        let scale = |clip, squared| -> Result<f64> {
+            Ok(Step::adamw(0, 1.0, 0.0).clipped(clip, || Ok(squared))?.scale)
+        };
+        assert_eq!(
+            [scale(Some(5.0), 100.0)?, scale(Some(15.0), 100.0)?, scale(Some(5.0), 0.0)?],
+            [0.5, 1.0, 1.0]
+        );
+        let unasked = Step::adamw(0, 1.0, 0.0).clipped(None, || anyhow::bail!("not needed"))?;
+        assert_eq!(unasked.scale, 1.0);
+        Ok(())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use azimuth::encoder::sparse::largest_playable_value;
-use azimuth_network::sparse::embedding_bag::{GradientSink, RowGradients};
+use azimuth_network::embedding_bag::{GradientSink, RowGradients};
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
@@ -17,6 +17,7 @@ use super::Step;
 use super::moving::{Moving, MovingSlice};
 use crate::in_place::change_in_place;
 use crate::side_by_side::side_by_side;
+use crate::training::Checkpoint;
 
 /// A share of the rows that a step moves, which no other share touches.
 struct RowShare<'a> {
@@ -134,7 +135,7 @@ impl FactoredTable {
         &self.sinks[part]
     }
 
-    /// The square root of what this sums up over all gradients is their length.
+    /// The square of the length of all gradients together.
     pub fn squared_gradient(&self) -> f64 {
         let sinks = self.locked();
         let squared = |row: u32| {
@@ -246,11 +247,12 @@ impl FactoredTable {
         Ok(state)
     }
 
-    /// Puts back what [`Self::state`] gave.
-    pub fn restore(&mut self, take: &dyn Fn(&str) -> Result<Tensor>) -> Result<()> {
+    /// Puts back a state that [`Self::state`] gave.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         for (name, part) in [("own", &mut self.own), ("shared", &mut self.shared)] {
             let values = |kind: &str| -> Result<Vec<f32>> {
-                Ok(take(&format!("table.{name}.{kind}"))?.flatten_all()?.to_vec1()?)
+                let tensor = checkpoint.tensor(&format!("table.{name}.{kind}"))?;
+                Ok(tensor.flatten_all()?.to_vec1()?)
             };
             part.values = values("values")?;
             part.first = values("first")?;

@@ -10,9 +10,9 @@ use super::options::BranchOptions;
 use super::place::Place;
 use super::rounds::seed_of_branch;
 use super::training::Training;
-use crate::checkpoint::Checkpoint;
 use crate::optimizer::{Schedule, Shape};
 use crate::run::{Config, config_of, write_weights};
+use crate::training::Checkpoint;
 
 /// Takes a stream's checkpoint, or goes on with a branch that was begun, to a learning rate of 0 and to weights.
 pub fn branch(options: &BranchOptions) -> Result<()> {

@@ -23,9 +23,8 @@ pub fn stream(options: &StreamOptions) -> Result<()> {
     let folder = Arc::new(Folder::open(path)?);
     let described = serde_json::to_string(&config)?;
     let mut training = Training::new(config, folder.clone())?;
-    match folder.checkpoint()? {
+    match folder.checkpoint_of(&described)? {
         Some(checkpoint) => {
-            checkpoint.check_config(&described)?;
             training.restore(&checkpoint)?;
             eprintln!("continuing at step {} of '{}'", training.step, path.display());
         }

@@ -7,10 +7,10 @@ use anyhow::{Context, Result, bail};
 use azimuth_network::replace_file::replace_file;
 
 use super::place::Place;
-use crate::checkpoint::Checkpoint;
 use crate::data::dataset::{Dataset, open};
 use crate::data::file::dataset_file::DatasetFile;
 use crate::data::training_positions::TrainingPositions;
+use crate::training::Checkpoint;
 
 /// Rounds that wait.
 const SHARDS: &str = "shards";
@@ -93,6 +93,11 @@ impl Folder {
     /// The checkpoint, where there is one.
     pub fn checkpoint(&self) -> Result<Option<Checkpoint>> {
         Checkpoint::read(&Self::checkpoint_in(&self.path))
+    }
+
+    /// The same. Fails where it belongs to a run of another configuration.
+    pub fn checkpoint_of(&self, config: &str) -> Result<Option<Checkpoint>> {
+        Checkpoint::of_run(&Self::checkpoint_in(&self.path), config)
     }
 
     /// Writes a checkpoint of a run that is at `place`, after which the rounds before it are no longer needed.

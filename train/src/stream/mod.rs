@@ -4,7 +4,6 @@
 mod branch;
 mod endless;
 mod folder;
-mod log;
 mod options;
 mod place;
 mod recipes;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::options::{RunOptions, Stored};
-use crate::steps_or_time::StepsOrTime;
+use crate::training::StepsOrTime;
 
 /// Training without end on fresh labels.
 #[derive(Args)]

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use candle_core::{Device, Tensor};
 
-use crate::checkpoint::Checkpoint;
+use crate::training::Checkpoint;
 
 /// The name of a checkpoint's tensor for it.
 const NAME: &str = "stream.place";
@@ -22,6 +22,11 @@ pub struct Place {
 impl Place {
     /// Nothing is done. Round 0 is the held-out one.
     pub const START: Self = Self { round: 1, step: 0, positions: 0 };
+
+    /// The beginning of the round after this one.
+    pub fn next_round(self) -> Self {
+        Self { round: self.round + 1, step: 0, ..self }
+    }
 
     /// Puts it into a checkpoint.
     pub fn put(self, checkpoint: &mut Checkpoint) -> Result<()> {

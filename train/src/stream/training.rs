@@ -5,18 +5,18 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use azimuth::inference::Backend;
 use candle_core::DType;
+use crossbeam_channel::Receiver;
+use serde_json::json;
 
 use super::folder::Folder;
-use super::log::Log;
 use super::options::{PaceOptions, RoundOptions};
 use super::place::Place;
-use super::rounds::Rounds;
-use crate::checkpoint::Checkpoint;
+use super::rounds::{Round, Rounds};
 use crate::data::batches::{Batches, Cores};
 use crate::run::{Compute, Config, State};
-use crate::steps_or_time::{StepsOrTime, Stopwatch};
+use crate::training::{self, Checkpoint, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime};
 
-/// A run that goes from round to round.
+/// The state of a run that goes from round to round.
 pub struct Training {
     /// Its configuration.
     pub config: Config,
@@ -39,7 +39,7 @@ impl Training {
 
     /// Goes on from a checkpoint.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
-        self.state.restore(&self.config, checkpoint)?;
+        self.state.restore(checkpoint)?;
         (self.step, self.place) = (checkpoint.step, Place::of(checkpoint)?);
         Ok(())
     }
@@ -60,44 +60,100 @@ impl Training {
         end: u64,
         stop_after: Option<StepsOrTime>,
     ) -> Result<()> {
-        let mut log = Log::open(self.folder.log(), pace.log_every)?;
+        let (first, log) = (self.step, Log::open(&self.folder.log(), self.step)?);
         let rounds = Rounds {
             folder: self.folder.clone(),
             labels: labels.clone(),
             config: self.config.clone(),
             seed,
         };
-        let rounds = rounds.start(self.place, end - self.step);
-        let mut until_checkpoint = Stopwatch::start(pace.checkpoint_every, self.step);
-        let until_stop = stop_after.map(|span| Stopwatch::start(span, self.step));
-        while self.step < end {
-            let round = log.wait(|| rounds.recv()).context("the thread that labels ended")??;
-            let mut batches =
-                Batches::prepare(round.sampler, self.place.step..round.steps, Cores::Shared);
-            while self.place.step < round.steps && self.step < end {
-                if until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(self.step)) {
-                    return self.save();
-                }
-                let batch = log.wait(|| batches.next())?;
-                let positions = batch.iter().map(|part| part.labels.len() as u64).sum();
-                let found = self.state.step(&self.config, batch, self.step)?;
-                self.step += 1;
-                self.place.step += 1;
-                self.place.positions += positions;
-                log.step(self.step, self.place, positions, &found)?;
-                if until_checkpoint.has_passed(self.step) {
-                    self.save()?;
-                    until_checkpoint.restart(self.step);
-                }
-            }
-            if self.place.step == round.steps {
-                self.place = Place { round: self.place.round + 1, step: 0, ..self.place };
-            }
-        }
-        self.save()
+        let rounds = rounds.start(self.place, end - first);
+        let mut run =
+            StreamRun { of: self, rounds, current: None, log, log_every: pace.log_every, first };
+        let pace = Pace { checkpoint_every: pace.checkpoint_every, stop_after };
+        training::train(&mut run, first..end, pace, &mut Progress::new(first, None, "positions")?)?;
+        Ok(())
     }
+
     /// Removes its folder: it is at its end.
     pub fn remove(&self) -> Result<()> {
         self.folder.remove()
+    }
+}
+
+/// A run while it learns.
+struct StreamRun<'a> {
+    of: &'a mut Training,
+    rounds: Receiver<Result<Round>>,
+    /// The round that it learns from.
+    current: Option<CurrentRound>,
+    log: Log,
+    log_every: u64,
+    /// Steps done before.
+    first: u64,
+}
+
+struct CurrentRound {
+    batches: Batches,
+    steps: u64,
+}
+
+impl Run for StreamRun<'_> {
+    fn step(&mut self, index: u64, progress: &mut Progress) -> Result<Learnt> {
+        let batch = loop {
+            match &mut self.current {
+                Some(round) if self.of.place.step < round.steps => {
+                    break progress.wait(|| round.batches.next())?;
+                }
+                Some(_) => {
+                    self.of.place = self.of.place.next_round();
+                    self.current = None;
+                }
+                None => {
+                    let round = progress.wait(|| self.rounds.recv());
+                    let Round { sampler, steps } =
+                        round.context("the thread that labels ended")??;
+                    let left = self.of.place.step..steps;
+                    let batches = Batches::prepare(sampler, left, Cores::Shared);
+                    self.current = Some(CurrentRound { batches, steps });
+                }
+            }
+        };
+        let learnt = self.of.state.step(&self.of.config, batch, index)?;
+        self.of.step = index + 1;
+        self.of.place.step += 1;
+        self.of.place.positions += learnt.examples as u64;
+        Ok(learnt)
+    }
+
+    /// Adds a line to the log. As every position is new, its losses are on positions that nothing was learnt from.
+    fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
+        if !(done - self.first).is_multiple_of(self.log_every) {
+            return Ok(());
+        }
+        let Since { step, losses, speed, waiting } = progress.since_last()?;
+        let mut line = json!({
+            "step": step,
+            "round": self.of.place.round,
+            "positions": self.of.place.positions,
+            "positions_per_second": speed.round(),
+            "waiting": waiting,
+        });
+        for (name, loss) in losses {
+            line[name] = loss.into();
+            if name == "regression" {
+                line["rms"] = loss.sqrt().into();
+            }
+        }
+        progress.say(&line.to_string());
+        self.log.add(&line)
+    }
+
+    fn save(&mut self, _done: u64) -> Result<()> {
+        if self.current.as_ref().is_some_and(|round| self.of.place.step == round.steps) {
+            self.of.place = self.of.place.next_round();
+            self.current = None;
+        }
+        self.of.save()
     }
 }

@@ -11,10 +11,10 @@ mod tests;
 
 use candle_core::{DType, Device, Result, Tensor, bail};
 
-use super::bags::Bags;
 use super::column_sums::column_sums;
 use super::dropout_mask::DropoutMask;
 use super::layer_norm::{AddNorm, AddNormBack};
+use crate::embedding_bag::Bags;
 use launch::{Launch, THREADS, VECTOR_WIDTH};
 
 /// Threads of a warp.
@@ -260,8 +260,9 @@ pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tens
     let width = table.dim(1)?;
     let [table, bias] = aligned([table, bias])?;
     let out = empty((bags.len(), width), &table)?;
+    let [rows, ends] = bags.on_device(table.device())?;
     let launch = per_bag("activated_sums", bags, width)?.with(&table).with(&bias);
-    launch.with(&bags.rows).with(&bags.ends).with(&out).with(width).run(table.device())?;
+    launch.with(&rows).with(&ends).with(&out).with(width).run(table.device())?;
     Ok(out)
 }
 
@@ -275,8 +276,9 @@ pub fn activated_sums_back(
     let [activations, gradient] = aligned([activations, gradient])?;
     let table = Tensor::zeros((rows, width), DType::F32, activations.device())?;
     let bias = Tensor::zeros(width, DType::F32, activations.device())?;
+    let [in_bags, ends] = bags.on_device(activations.device())?;
     let launch = per_bag("activated_sums_back", bags, width)?;
-    let launch = launch.with(&activations).with(&gradient).with(&bags.rows).with(&bags.ends);
+    let launch = launch.with(&activations).with(&gradient).with(&in_bags).with(&ends);
     launch.with(&table).with(&bias).with(width).run(activations.device())?;
     Ok((table, bias))
 }

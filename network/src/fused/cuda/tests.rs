@@ -142,12 +142,12 @@ fn add_norm_equals_candles() -> Result<()> {
 fn activated_sums_equal_candles() -> Result<()> {
     // Bags of several sizes, an empty one too; a row that many have, and one that a bag has twice.
     let bags: [&[u32]; 6] = [&[0, 3, 8], &[], &[8], &[8, 1, 2, 3, 4, 5, 6, 7, 0, 2], &[5, 5], &[8]];
-    let rows: Vec<u32> = bags.concat();
+    let rows = bags.concat().into_iter().map(|row| row as u16).collect();
     let ends = bags.iter().scan(0, |end, bag| {
         *end += bag.len() as u32;
         Some(*end)
     });
-    let on_device = Bags::new(rows, ends.collect(), &Device::Cpu)?;
+    let on_device = Bags::new(rows, ends.collect());
     in_both_orders(|| {
         for width in [128, 256, 640] {
             // Sums on both sides of both clips.

@@ -9,6 +9,7 @@ use super::feature_set::{FeatureSet, States};
 use super::states::{ExchangeStates, attack_state};
 use super::threats::Threats;
 use super::view::View;
+use crate::embedding_bag::Bags;
 
 /// The active rows of one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +83,19 @@ impl FeatureBatch {
     /// Every active row of every position, in any order, repeated where it occurs again.
     pub fn rows(&self) -> &[u16] {
         &self.rows
+    }
+
+    /// The rows of each position as two bags, side to move first.
+    pub fn bags(&self) -> Bags {
+        let mut ends = Vec::with_capacity(2 * self.len());
+        let mut end = 0;
+        for features in self.iter() {
+            for side in [features.own, features.other] {
+                end += side.len() as u32;
+                ends.push(end);
+            }
+        }
+        Bags::new(self.rows.clone(), ends)
     }
 
     /// Adds the positions `range` of `other`, which is of the same set.

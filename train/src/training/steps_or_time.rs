@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-/// So many steps, or so much time.
+/// A number of steps, or a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepsOrTime {
     /// Steps of the optimiser.
@@ -33,7 +33,7 @@ impl FromStr for StepsOrTime {
     }
 }
 
-/// Tells when so many steps or so much time have passed.
+/// Tells when a number of steps, or a time, has passed.
 pub struct Stopwatch {
     length: StepsOrTime,
     first: u64,

@@ -32,7 +32,12 @@ impl FlatParameters {
         Ok(Self { specs, master, working })
     }
 
-    /// What the optimiser moves.
+    /// The parameters' names and shapes, in the order of the master.
+    pub fn specs(&self) -> &[ParameterSpec] {
+        &self.specs
+    }
+
+    /// The variable that the optimiser moves.
     pub fn master(&self) -> &Var {
         &self.master
     }

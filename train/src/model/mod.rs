@@ -1,0 +1,259 @@
+//! Encoders in training: what a step asks of each kind, and what all kinds share.
+
+mod dense_table;
+mod draw;
+mod flat_parameters;
+mod gradients;
+mod readout;
+mod sparse;
+mod sparse_layers;
+mod sparse_on_device;
+mod transformer;
+
+use anyhow::{Context, Result};
+use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::{Architecture, Inputs};
+use candle_core::backprop::GradStore;
+use candle_core::{DType, Device, Tensor};
+
+use crate::beginning::Beginning;
+use crate::data::sampler::Batch;
+use crate::optimizer::Step;
+use crate::optimizer::dense::DenseOptimizer;
+use crate::training::Checkpoint;
+
+pub use gradients::gradients;
+use readout::Readout;
+use sparse::Sparse;
+use sparse_on_device::SparseOnDevice;
+use transformer::TransformerModel;
+
+/// An encoder whose parameters move.
+pub trait Model: Sync {
+    /// The parameters that play.
+    fn specs(&self) -> &[ParameterSpec];
+
+    /// Everything that moves as a whole tensor.
+    fn optimizer(&self) -> &DenseOptimizer;
+
+    /// The unit of the auxiliary regression.
+    fn readout(&self) -> &Readout;
+
+    /// Begins with other parameters and another read-out than those that were drawn.
+    fn begin(&mut self, beginning: &Beginning) -> Result<()>;
+
+    /// Makes ready for the parts of a batch, which then go forward side by side.
+    fn prepare(&self, _batch: &Batch) -> Result<()> {
+        Ok(())
+    }
+
+    /// Part `place` of a batch in the space; dropout depends on `seed` alone.
+    fn forward(&self, place: usize, inputs: Inputs, seed: u64) -> Result<Embedded<'_>>;
+
+    /// Moves all parameters against their gradients, which are cut to length `clip`.
+    fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()>;
+
+    /// The parameters as they play, f32 on the CPU, without those that only training has.
+    fn parameters(&self) -> Result<Parameters>;
+
+    /// The number of values in `parameters` that are as large as can play.
+    fn values_at_limit(&self, _parameters: &Parameters) -> Result<usize> {
+        Ok(0)
+    }
+
+    /// Everything that a checkpoint holds of the model.
+    fn state(&self) -> Result<Vec<(String, Tensor)>>;
+
+    /// Puts back a state that [`Self::state`] gave.
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()>;
+}
+
+/// A batch in the space, and the way back to the parameters.
+pub struct Embedded<'a> {
+    /// Unit embeddings (batch x D), f32, for a loss to be made of.
+    pub z: Tensor,
+    /// Goes on from where candle's way back ends.
+    back: Back<'a>,
+}
+
+/// Adds the gradients that follow from those already found.
+type Back<'a> = Box<dyn FnOnce(&mut GradStore) -> Result<()> + 'a>;
+
+impl<'a> Embedded<'a> {
+    /// Embeddings from which candle knows the whole way back.
+    fn new(z: Tensor) -> Self {
+        Self { z, back: Box::new(|_| Ok(())) }
+    }
+
+    /// Embeddings from which candle finds the gradient of `leaf` alone; `back` makes the parameters' of it.
+    fn with_back(
+        z: Tensor,
+        leaf: Tensor,
+        back: impl FnOnce(&Tensor, &mut GradStore) -> Result<()> + 'a,
+    ) -> Self {
+        let back = move |gradients: &mut GradStore| {
+            let slopes = gradients.get(&leaf).cloned().context("the loss has no gradient")?;
+            back(&slopes, gradients)
+        };
+        Self { z, back: Box::new(back) }
+    }
+
+    /// The gradients of `loss`, which was made of the embeddings.
+    pub fn backward(self, loss: &Tensor) -> Result<GradStore> {
+        let mut gradients = loss.backward()?;
+        (self.back)(&mut gradients)?;
+        Ok(gradients)
+    }
+}
+
+/// An encoder with parameters drawn from `seed`. A transformer computes in `dtype`, and its parameters move in f32. A
+/// sparse encoder's batches come in `parts`, on a device in one.
+pub fn build(
+    architecture: &Architecture,
+    device: &Device,
+    dtype: DType,
+    dropout: f32,
+    parts: usize,
+    seed: u64,
+) -> Result<Box<dyn Model>> {
+    Ok(match architecture {
+        Architecture::Transformer(config) => {
+            Box::new(TransformerModel::new(config, device, dtype, dropout, seed)?)
+        }
+        Architecture::Sparse(config) if device.is_cpu() => {
+            Box::new(Sparse::new(config, parts, seed)?)
+        }
+        Architecture::Sparse(config) => Box::new(SparseOnDevice::new(config, device, seed)?),
+    })
+}
+
+/// The tensors as they are now, on the CPU.
+fn copied(tensors: impl Iterator<Item = Result<(String, Tensor)>>) -> Result<Parameters> {
+    let copies = tensors.map(|named| {
+        let (name, tensor) = named?;
+        Ok((name, tensor.detach().to_device(&Device::Cpu)?.copy()?))
+    });
+    Ok(Parameters::new(copies.collect::<Result<Vec<_>>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth_network::sparse::SparseConfig;
+    use azimuth_network::transformer::TransformerConfig;
+    use cozy_chess::Board;
+
+    use super::*;
+    use crate::data::sampler::BatchPart;
+    use crate::loss::Losses;
+    use crate::optimizer::{OptimizerKind, Schedule, Shape};
+    use crate::positive_threshold::PositiveThreshold;
+
+    /// A batch of two kinds of positions with far labels, and the parameters after some steps.
+    fn taught(model: &mut dyn Model, config: &SparseConfig) -> Result<(f32, Parameters)> {
+        let mut inputs = Inputs::new(Architecture::Sparse(config.clone()).input_kind());
+        for number in 0..6 {
+            inputs.push(&Board::chess960_startpos(number * 100));
+        }
+        for fen in ["8/2k5/8/3q4/8/8/4R3/4K3 w - - 0 1", "8/2k5/8/3n4/8/8/4R3/4K3 b - - 0 1"] {
+            inputs.push(&fen.parse().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
+        }
+        let labels = vec![0.5, 0.5, 0.52, 0.48, 0.5, 0.5, 0.1, 0.2];
+        let losses = Losses {
+            threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
+            temperature: 0.07,
+            soft: false,
+            contrastive: 1.0,
+            regression: 100.0,
+            cosine: 0.0,
+            ranking: 0.0,
+        };
+        let schedule = Schedule {
+            // Adam would make a step of what is left of sums that cancel out.
+            rule: OptimizerKind::Sgd,
+            learning_rate: 1e-3,
+            warmup: 1,
+            steps: 5,
+            weight_decay: 0.0,
+            shape: Shape::Cosine,
+        };
+        let mut loss = f32::NAN;
+        for step in 0..schedule.steps {
+            let part = BatchPart {
+                inputs: inputs.clone(),
+                labels: labels.clone(),
+                parents: vec![0; labels.len()],
+                contrasts: 1,
+            };
+            let (found, values) = gradients(model, vec![part], &losses, step)?;
+            loss = values.total.to_scalar()?;
+            model.step(&found, schedule.step(step), Some(10.0))?;
+        }
+        Ok((loss, model.parameters()?))
+    }
+
+    #[test]
+    fn a_table_for_a_device_learns_as_one_of_rows() -> Result<()> {
+        let config = SparseConfig {
+            features: "attack-states-8+threats+king-buckets-4".parse()?,
+            accumulator: 128,
+            embedding_dim: 8,
+            heads: 4,
+            middle_layers: 2,
+        };
+        let (rows_loss, rows) = taught(&mut Sparse::new(&config, 1, 3)?, &config)?;
+        let mut on_device = SparseOnDevice::new(&config, &Device::Cpu, 3)?;
+        let (dense_loss, dense) = taught(&mut on_device, &config)?;
+        assert!((rows_loss - dense_loss).abs() < 1e-2 * rows_loss, "{rows_loss} {dense_loss}");
+        for name in ["features.weight", "features.bias", "middle.weight", "projection.bias"] {
+            let difference = (rows.get(name)? - dense.get(name)?)?.abs()?.max_all()?;
+            let difference = difference.to_scalar::<f32>()?;
+            assert!(difference < 2e-3, "{name}: {difference}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_model_begins_with_the_parameters_that_it_is_given() -> Result<()> {
+        let sparse = SparseConfig {
+            features: "attack-states-8+king-buckets-4".parse()?,
+            accumulator: 128,
+            embedding_dim: 8,
+            heads: 2,
+            middle_layers: 1,
+        };
+        let mini = TransformerConfig::mini();
+        let device = &Device::Cpu;
+        type Kind<'a> = &'a dyn Fn(u64) -> Result<Box<dyn Model>>;
+        let kinds: [(usize, Kind<'_>); 3] = [
+            (8, &|seed| Ok(Box::new(Sparse::new(&sparse, 2, seed)?))),
+            (8, &|seed| Ok(Box::new(SparseOnDevice::new(&sparse, device, seed)?))),
+            (mini.embedding_dim, &|seed| {
+                Ok(Box::new(TransformerModel::new(&mini, device, DType::F32, 0.0, seed)?))
+            }),
+        ];
+        for (dim, model) in kinds {
+            let (given, mut begun) = (model(1)?.parameters()?, model(2)?);
+            let readout = vec![0.25; dim];
+            begun.begin(&Beginning { parameters: given.clone(), readout, readout_bias: 0.5 })?;
+            let parameters = begun.parameters()?;
+            for (name, _) in given.iter() {
+                assert_eq!(parameters.values(name)?, given.values(name)?, "{name}");
+            }
+            let readout = begun.readout();
+            assert!(readout.direction().to_vec1::<f32>()?.iter().all(|&value| value == 0.25));
+            assert_eq!(readout.bias().to_vec1::<f32>()?, [0.5]);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_batch_of_other_inputs_is_refused() -> Result<()> {
+        let architecture = Architecture::Transformer(TransformerConfig::mini());
+        let model = build(&architecture, &Device::Cpu, DType::F32, 0.0, 1, 1)?;
+        let set = "piece-square".parse()?;
+        let features = Inputs::new(azimuth_network::InputKind::Features(set));
+        let error = model.forward(0, features, 0).err().context("features")?;
+        assert!(error.to_string().contains("reads tokens"), "{error}");
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! The parameters of a sparse encoder in training that are not its feature table.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use azimuth::encoder::sparse::largest_playable_value;
+use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::sparse::SparseConfig;
+use azimuth_network::sparse::features::FeatureSet;
+use candle_core::{DType, Device, Tensor, Var};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::copied;
+use super::draw::{draw, variable};
+use super::readout::Readout;
+use crate::beginning::{Beginning, TABLE};
+
+const FEATURE_BIAS: &str = "features.bias";
+
+/// The bias of the feature sums, the layers after them, and the read-out.
+pub struct SparseLayers {
+    specs: Vec<ParameterSpec>,
+    features: FeatureSet,
+    variables: BTreeMap<String, Var>,
+    readout: Readout,
+}
+
+impl SparseLayers {
+    /// Draws the table, which `table` makes of as many values as it asks for, and then everything else.
+    pub fn new<T>(
+        config: &SparseConfig,
+        device: &Device,
+        rng: &mut Xoshiro256PlusPlus,
+        table: impl FnOnce(&mut dyn FnMut(usize) -> Result<Vec<f32>>) -> Result<T>,
+    ) -> Result<(Self, T)> {
+        let specs = config.parameters();
+        let of_table = specs.iter().find(|spec| spec.name == TABLE);
+        let init = of_table.with_context(|| format!("no parameter '{TABLE}'"))?.init;
+        let table = table(&mut |count| draw(init, count, rng))?;
+        let mut variables = BTreeMap::new();
+        for spec in specs.iter().filter(|spec| spec.name != TABLE) {
+            variables.insert(spec.name.clone(), variable(spec, device, rng)?);
+        }
+        let readout = Readout::new(config.embedding_dim, device, rng)?;
+        Ok((Self { specs, features: config.features, variables, readout }, table))
+    }
+
+    /// All parameters that play, the table among them.
+    pub fn specs(&self) -> &[ParameterSpec] {
+        &self.specs
+    }
+
+    /// The unit of the auxiliary regression.
+    pub fn readout(&self) -> &Readout {
+        &self.readout
+    }
+
+    /// The bias of the feature sums.
+    pub fn bias(&self) -> &Var {
+        &self.variables[FEATURE_BIAS]
+    }
+
+    /// Everything here under its name in a checkpoint.
+    pub fn variables(&self) -> impl Iterator<Item = (String, Var)> {
+        let own = self.variables.iter().map(|(name, variable)| (name.clone(), variable.clone()));
+        own.chain(self.readout.variables())
+    }
+
+    /// The network's parameters, with `table` as its table.
+    pub fn with_table(&self, table: &Tensor) -> Parameters {
+        let own = self.variables.iter();
+        let own = own.map(|(name, variable)| (name.clone(), variable.as_tensor().clone()));
+        Parameters::new(own.chain([(TABLE.to_owned(), table.clone())]))
+    }
+
+    /// Begins with other parameters; `table` takes the table.
+    pub fn begin(
+        &self,
+        beginning: &Beginning,
+        table: impl FnOnce(&Tensor) -> Result<()>,
+    ) -> Result<()> {
+        let device = self.bias().device();
+        let given = |name: &str| -> Result<Tensor> {
+            let tensor = beginning.parameters.get(name)?.to_dtype(DType::F32)?;
+            Ok(tensor.to_device(device)?)
+        };
+        table(&given(TABLE)?)?;
+        for (name, variable) in &self.variables {
+            variable.set(&given(name)?)?;
+        }
+        self.readout.begin(beginning)
+    }
+
+    /// The parameters as they play, with `table` as their table.
+    pub fn playing(&self, table: &Tensor) -> Result<Parameters> {
+        let largest = largest_playable_value(self.features);
+        let bias = self.bias().clamp(-largest, largest)?;
+        copied(self.specs.iter().map(|spec| {
+            let tensor = match spec.name.as_str() {
+                TABLE => table,
+                FEATURE_BIAS => &bias,
+                name => self.variables[name].as_tensor(),
+            };
+            Ok((spec.name.clone(), tensor.clone()))
+        }))
+    }
+
+    /// The number of values of the table in `parameters` that are as large as can play.
+    pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
+        let largest = largest_playable_value(self.features);
+        let values = parameters.values(TABLE)?;
+        Ok(values.iter().filter(|value| value.abs() >= largest).count())
+    }
+}

@@ -1,0 +1,172 @@
+//! A transformer in training. All of its parameters move as one tensor.
+
+use std::collections::HashMap;
+
+use anyhow::{Result, bail};
+use azimuth_network::Inputs;
+use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::transformer::{Dropout, Transformer, TransformerConfig, token_ids};
+use candle_core::backprop::GradStore;
+use candle_core::{DType, Device, Tensor, Var};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::draw::draw;
+use super::flat_parameters::FlatParameters;
+use super::readout::Readout;
+use super::{Embedded, Model, copied};
+use crate::beginning::Beginning;
+use crate::optimizer::Step;
+use crate::optimizer::dense::DenseOptimizer;
+use crate::training::Checkpoint;
+
+/// The name of all parameters together in a checkpoint.
+const PARAMETERS: &str = "parameters";
+
+/// A transformer, its parameters and what moves them.
+pub struct TransformerModel {
+    network: Transformer,
+    flat: FlatParameters,
+    readout: Readout,
+    optimizer: DenseOptimizer,
+    dropout: f32,
+    device: Device,
+}
+
+impl TransformerModel {
+    /// Parameters drawn from `seed`; the network computes in `dtype`, and the parameters move in f32.
+    pub fn new(
+        config: &TransformerConfig,
+        device: &Device,
+        dtype: DType,
+        dropout: f32,
+        seed: u64,
+    ) -> Result<Self> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let specs = config.parameters();
+        let mut values = Vec::new();
+        for spec in &specs {
+            values.extend(draw(spec.init, spec.shape.iter().product(), &mut rng)?);
+        }
+        let flat = FlatParameters::new(specs, values, device, dtype)?;
+        let readout = Readout::new(config.embedding_dim, device, &mut rng)?;
+        let own = [(PARAMETERS.to_owned(), flat.master().clone())];
+        Ok(Self {
+            network: Transformer::new(config, &flat.working_parameters()?)?,
+            optimizer: DenseOptimizer::new(own.into_iter().chain(readout.variables()))?,
+            flat,
+            readout,
+            dropout,
+            device: device.clone(),
+        })
+    }
+}
+
+impl Model for TransformerModel {
+    fn specs(&self) -> &[ParameterSpec] {
+        self.flat.specs()
+    }
+
+    fn optimizer(&self) -> &DenseOptimizer {
+        &self.optimizer
+    }
+
+    fn readout(&self) -> &Readout {
+        &self.readout
+    }
+
+    fn begin(&mut self, beginning: &Beginning) -> Result<()> {
+        let tensors = self.specs().iter().map(|spec| {
+            let tensor = beginning.parameters.get(&spec.name)?.to_dtype(DType::F32)?;
+            Ok((spec.name.clone(), tensor.to_device(&self.device)?))
+        });
+        let tensors = tensors.collect::<Result<HashMap<_, _>>>()?;
+        self.flat.master().set(&self.flat.flatten(tensors)?)?;
+        self.flat.refresh()?;
+        self.readout.begin(beginning)
+    }
+
+    fn forward(&self, _place: usize, inputs: Inputs, seed: u64) -> Result<Embedded<'_>> {
+        let Inputs::Tokens(tokens) = inputs else { bail!("a transformer reads tokens") };
+        let ids = token_ids(&tokens, &self.device)?;
+        let trace = self.network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
+        let z: Tensor = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
+        Ok(Embedded::with_back(z.clone(), z, |slopes, gradients| {
+            let found = self.flat.flatten(self.network.backward(trace, slopes)?)?;
+            gradients.insert(self.flat.master(), found);
+            Ok(())
+        }))
+    }
+
+    fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {
+        let step = step.clipped(clip, || self.optimizer.squared_gradient(gradients))?;
+        self.optimizer.step(gradients, step)?;
+        self.flat.refresh()?;
+        // Every step in a device's queue has memory of its own, and one of these takes gigabytes.
+        Ok(self.device.synchronize()?)
+    }
+
+    fn parameters(&self) -> Result<Parameters> {
+        let parameters = self.flat.parameters()?;
+        copied(parameters.iter().map(|(name, tensor)| Ok((name.clone(), tensor.clone()))))
+    }
+
+    fn state(&self) -> Result<Vec<(String, Tensor)>> {
+        Ok(self.optimizer.state().collect())
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        self.optimizer.restore(checkpoint)?;
+        self.flat.refresh()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth_network::InputKind;
+    use cozy_chess::Board;
+
+    use super::*;
+    use crate::optimizer::{OptimizerKind, Schedule, Shape};
+
+    /// The mean squared distance of all embeddings from the first axis after some steps towards it.
+    fn taught(dtype: DType) -> Result<(f32, TransformerModel)> {
+        let config =
+            TransformerConfig { layers: 1, hidden: 16, heads: 1, mlp: 16, embedding_dim: 8 };
+        let mut model = TransformerModel::new(&config, &Device::Cpu, dtype, 0.1, 3)?;
+        let boards: Vec<Board> = (0..8).map(|n| Board::chess960_startpos(n * 100)).collect();
+        let inputs = Inputs::of(InputKind::Tokens, &boards);
+        let schedule = Schedule {
+            rule: OptimizerKind::Sgd,
+            learning_rate: 1e-2,
+            warmup: 1,
+            steps: 40,
+            weight_decay: 0.0,
+            shape: Shape::Cosine,
+        };
+        let target = Tensor::new(&[1f32, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::Cpu)?;
+        let mut distance = f32::NAN;
+        for step in 0..schedule.steps {
+            let embedded = model.forward(0, inputs.clone(), step)?;
+            let loss = embedded.z.broadcast_sub(&target)?.sqr()?.mean_all()?;
+            distance = loss.to_scalar()?;
+            let gradients = embedded.backward(&loss)?;
+            model.step(&gradients, schedule.step(step), None)?;
+        }
+        Ok((distance, model))
+    }
+
+    #[test]
+    fn a_network_in_16_bits_learns_as_in_32() -> Result<()> {
+        let (exact, _) = taught(DType::F32)?;
+        let (coarse, model) = taught(DType::BF16)?;
+        assert!((exact - coarse).abs() < 0.1 * exact, "{exact} in f32, {coarse} in bf16");
+        assert!(exact < 0.1, "{exact}: nothing was learnt");
+        // The parameters move in steps that are finer than the network's precision.
+        let weights = model.parameters()?.get("projection.weight")?;
+        let rounded = weights.to_dtype(DType::BF16)?.to_dtype(DType::F32)?;
+        let lost = (weights - rounded)?.abs()?.max_all()?.to_scalar::<f32>()?;
+        assert!(lost > 0.0);
+        Ok(())
+    }
+}

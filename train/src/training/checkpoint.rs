@@ -1,0 +1,172 @@
+//! Checkpoints: everything that a killed run needs to continue to the same weights.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::replace_file::replace_file;
+use candle_core::safetensors::Load;
+use candle_core::{Device, Tensor};
+use safetensors::SafeTensors;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+const STEP: &str = "step";
+const CONFIG: &str = "config";
+
+/// A run's state after some steps.
+#[derive(Debug)]
+pub struct Checkpoint {
+    /// Steps done.
+    pub step: u64,
+    /// The run's configuration, as JSON.
+    pub config: String,
+    tensors: HashMap<String, Tensor>,
+}
+
+impl Checkpoint {
+    /// Collects a run's state.
+    pub fn new(step: u64, config: String, state: Vec<(String, Tensor)>) -> Self {
+        Self { step, config, tensors: state.into_iter().collect() }
+    }
+
+    /// Reads the checkpoint of a run; `None` where there is no such file. Fails where it belongs to a run of another
+    /// configuration.
+    pub fn of_run(path: &Path, config: &str) -> Result<Option<Self>> {
+        let checkpoint = Self::read(path)?;
+        if let Some(checkpoint) = &checkpoint {
+            let name = || format!("checkpoint '{}'", path.display());
+            checkpoint.check_config(config).with_context(name)?;
+        }
+        Ok(checkpoint)
+    }
+
+    /// Reads a checkpoint; `None` where there is no such file.
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        let name = || format!("checkpoint '{}'", path.display());
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(path).with_context(name)?;
+        let malformed = |error| anyhow!("{}: not complete ({error}); delete it", name());
+        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(malformed)?;
+        let entry = |key: &str| {
+            let entries = header.metadata().as_ref();
+            let value = entries.and_then(|entries| entries.get(key)).cloned();
+            value.with_context(|| format!("{}: it says no {key}; delete it", name()))
+        };
+        let file = SafeTensors::deserialize(&bytes).map_err(malformed)?;
+        let mut tensors = HashMap::new();
+        for (key, view) in file.tensors() {
+            tensors.insert(key, view.load(&Device::Cpu)?);
+        }
+        let step = entry(STEP)?.parse().with_context(name)?;
+        Ok(Some(Self { step, config: entry(CONFIG)?, tensors }))
+    }
+
+    /// Writes the checkpoint in one step: a kill leaves the old one or the new one.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let header = HashMap::from([
+            (STEP.to_owned(), self.step.to_string()),
+            (CONFIG.to_owned(), self.config.clone()),
+        ]);
+        replace_file(path, &safetensors::serialize(&self.tensors, Some(header))?)
+    }
+
+    /// Puts a tensor beside those of the run's state.
+    pub fn insert(&mut self, name: &str, tensor: Tensor) {
+        self.tensors.insert(name.to_owned(), tensor);
+    }
+
+    /// Puts a value beside the run's state, as JSON.
+    pub fn insert_json(&mut self, name: &str, value: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_vec(value)?;
+        self.insert(name, Tensor::from_slice(&text, text.len(), &Device::Cpu)?);
+        Ok(())
+    }
+
+    /// A value that [`Self::insert_json`] put there.
+    pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        let text: Vec<u8> = self.tensor(name)?.to_vec1()?;
+        serde_json::from_slice(&text).with_context(|| format!("checkpoint: '{name}'"))
+    }
+
+    /// Whether the state has a tensor of that name.
+    fn has(&self, name: &str) -> bool {
+        self.tensors.contains_key(name)
+    }
+
+    /// A tensor of the state.
+    pub fn tensor(&self, name: &str) -> Result<Tensor> {
+        self.tensors.get(name).cloned().ok_or_else(|| anyhow!("checkpoint: '{name}' is missing"))
+    }
+
+    /// The parameters that [`prefixed`] put there; nothing where there are none.
+    pub fn parameters(&self, prefix: &str, specs: &[ParameterSpec]) -> Result<Option<Parameters>> {
+        let key = |spec: &ParameterSpec| format!("{prefix}.{}", spec.name);
+        if !specs.iter().any(|spec| self.has(&key(spec))) {
+            return Ok(None);
+        }
+        let tensors = specs.iter().map(|spec| Ok((spec.name.clone(), self.tensor(&key(spec))?)));
+        Ok(Some(Parameters::new(tensors.collect::<Result<Vec<_>>>()?)))
+    }
+
+    /// Refuses to continue a run under another configuration.
+    fn check_config(&self, config: &str) -> Result<()> {
+        ensure!(
+            self.config == config,
+            "it belongs to another run, which was made with {}; delete it or give those options again",
+            self.config
+        );
+        Ok(())
+    }
+
+    /// Removes the checkpoint of a run that is complete.
+    pub fn remove(path: &Path) -> Result<()> {
+        std::fs::remove_file(path)
+            .with_context(|| format!("cannot remove checkpoint '{}'", path.display()))
+    }
+}
+
+/// Parameters under a prefix, as a checkpoint holds them beside others.
+pub fn prefixed(prefix: &str, parameters: Option<&Parameters>) -> Vec<(String, Tensor)> {
+    let all = parameters.into_iter().flat_map(Parameters::iter);
+    all.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_comes_back_and_a_broken_one_is_refused_in_one_line() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("run.checkpoint");
+        assert!(Checkpoint::read(&path)?.is_none());
+        let state = vec![("a".to_owned(), Tensor::new(&[0.1f32, -3.0], &Device::Cpu)?)];
+        let mut checkpoint = Checkpoint::new(7, "{}".to_owned(), state);
+        checkpoint.insert_json("games", &("e2e4", [1, 2]))?;
+        checkpoint.write(&path)?;
+        let read = Checkpoint::read(&path)?.context("it is there")?;
+        assert_eq!((read.step, read.tensor("a")?.to_vec1::<f32>()?), (7, vec![0.1, -3.0]));
+        assert_eq!(read.json::<(String, [u8; 2])>("games")?, ("e2e4".to_owned(), [1, 2]));
+        read.check_config("{}")?;
+
+        let refused = |part: &str, error: Option<anyhow::Error>| {
+            let error = format!("{:#}", error.expect("refused"));
+            assert!(error.contains(part) && !error.contains('\n'), "{error}");
+        };
+        refused("belongs to another run", read.check_config("{\"seed\":1}").err());
+        refused("'b' is missing", read.tensor("b").err());
+        refused("'games'", read.json::<u8>("games").err());
+        let bytes = std::fs::read(&path)?;
+        for length in [0, 7, 40, bytes.len() - 1] {
+            std::fs::write(&path, &bytes[..length])?;
+            refused("not complete", Checkpoint::read(&path).err());
+        }
+        std::fs::write(&path, safetensors::serialize(&read.tensors, None)?)?;
+        refused("it says no step", Checkpoint::read(&path).err());
+        Ok(())
+    }
+}

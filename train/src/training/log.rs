@@ -1,0 +1,76 @@
+//! The log of a run: a line of JSON for each measurement.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use azimuth_network::replace_file::replace_file;
+use serde_json::Value;
+
+/// A file of lines of JSON, each with the run's steps as `step` or `run.step`.
+pub struct Log {
+    path: PathBuf,
+    file: File,
+}
+
+impl Log {
+    /// The log at `path` of a run that has done `step` steps. A run that was killed after its last checkpoint did some
+    /// steps more, and does them again: their lines go.
+    pub fn open(path: &Path, step: u64) -> Result<Self> {
+        let name = || format!("log '{}'", path.display());
+        let before = match fs::read_to_string(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            before => before.with_context(name)?,
+        };
+        let is_kept = |line: &&str| step > 0 && step_of(line).is_some_and(|of| of <= step);
+        let kept: String = before.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
+        if kept != before {
+            replace_file(path, kept.as_bytes())?;
+        }
+        let file = OpenOptions::new().create(true).append(true).open(path).with_context(name)?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Adds a line, in one write, so that no reader finds half of it.
+    pub fn add(&mut self, line: &Value) -> Result<()> {
+        let written = self.file.write_all(format!("{line}\n").as_bytes());
+        written.with_context(|| format!("log '{}'", self.path.display()))
+    }
+}
+
+/// The steps that a line has been written after; nothing where it is half a line.
+fn step_of(line: &str) -> Option<u64> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    line["step"].as_u64().or_else(|| line["run"]["step"].as_u64())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lines_after_the_checkpoint_go() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("run.jsonl");
+        let mut log = Log::open(&path, 0)?;
+        for step in [0, 10, 20] {
+            log.add(&json!({"step": step}))?;
+        }
+        log.add(&json!({"run": {"step": 30}, "held_out": {"tau": 0.5}}))?;
+        log.add(&json!({"run": {"step": 40}, "held_out": {"tau": 0.6}}))?;
+        fs::write(&path, fs::read_to_string(&path)? + "{\"step\": 2")?;
+        let mut log = Log::open(&path, 30)?;
+        log.add(&json!({"step": 35}))?;
+        let steps = || -> Result<Vec<Option<u64>>> {
+            Ok(fs::read_to_string(&path)?.lines().map(step_of).collect())
+        };
+        assert_eq!(steps()?, [0, 10, 20, 30, 35].map(Some));
+        Log::open(&path, 0)?;
+        assert_eq!(steps()?, []);
+        assert!(Log::open(&folder.path().join("none/run.jsonl"), 0).is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! Training runs, whatever it is that learns: the loop, its checkpoints, its log and its progress.
+
+mod checkpoint;
+mod log;
+mod progress;
+mod steps_or_time;
+mod training_loop;
+
+pub use checkpoint::Checkpoint;
+pub(crate) use checkpoint::prefixed;
+pub use log::Log;
+pub use progress::{Progress, Since};
+pub use steps_or_time::StepsOrTime;
+pub use training_loop::{End, Learnt, Pace, Run, train};

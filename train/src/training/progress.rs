@@ -1,0 +1,284 @@
+//! What a run says of itself: losses, speed, time left.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use candle_core::Tensor;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::training_loop::Learnt;
+
+/// Steps between looks at the losses: to read them is to wait for the device, which could have begun the next
+/// step.
+const STEPS_BETWEEN: u64 = 16;
+
+/// Between two lines where there is no terminal for a bar.
+const BETWEEN_LINES: Duration = Duration::from_secs(15);
+
+/// Share of the losses last read in the averages that the bar shows.
+const SHARE_OF_LAST: f64 = 0.1;
+
+/// The bar of a run, and its losses and speed since the last line of its log.
+pub struct Progress {
+    bar: ProgressBar,
+    /// A run without an end says nothing but the lines of its log.
+    is_shown: bool,
+    /// What a step learns from, in the plural.
+    examples: &'static str,
+    step: u64,
+    /// Sums of losses since they were last read.
+    unread: Vec<(&'static str, Tensor)>,
+    unread_steps: u64,
+    averages: Vec<(&'static str, f64)>,
+    all: Period,
+    since_line: Period,
+    shown: Instant,
+}
+
+/// Some steps of a run.
+struct Period {
+    began: Instant,
+    /// Spent on other things than steps.
+    paused: Duration,
+    /// Spent waiting for batches.
+    waited: Duration,
+    steps: u64,
+    examples: usize,
+    /// Sums.
+    losses: Vec<(&'static str, f64)>,
+}
+
+/// The steps since the last line of the log.
+pub struct Since {
+    /// Steps that the run has done.
+    pub step: u64,
+    /// Mean losses.
+    pub losses: Vec<(&'static str, f64)>,
+    /// Examples a second.
+    pub speed: f64,
+    /// The share of the time that was spent waiting for batches.
+    pub waiting: f64,
+}
+
+impl Period {
+    fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            paused: Duration::ZERO,
+            waited: Duration::ZERO,
+            steps: 0,
+            examples: 0,
+            losses: Vec::new(),
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        (self.began.elapsed() - self.paused).as_secs_f64()
+    }
+
+    /// Examples a second.
+    fn speed(&self) -> f64 {
+        self.examples as f64 / self.seconds()
+    }
+
+    /// The share of the time spent waiting for batches.
+    fn waiting(&self) -> f64 {
+        self.waited.as_secs_f64() / self.seconds()
+    }
+}
+
+impl Progress {
+    /// Begins after step `first` of `steps`, or of a run without an end; a step learns from `examples`.
+    pub fn new(first: u64, steps: Option<u64>, examples: &'static str) -> Result<Self> {
+        let style = "{bar:30} {pos}/{len} steps, {msg}, {eta} left";
+        let bar = match steps {
+            Some(steps) => ProgressBar::new(steps).with_position(first),
+            None => ProgressBar::hidden(),
+        };
+        bar.set_style(ProgressStyle::with_template(style)?);
+        Ok(Self {
+            bar,
+            is_shown: steps.is_some(),
+            examples,
+            step: first,
+            unread: Vec::new(),
+            unread_steps: 0,
+            averages: Vec::new(),
+            all: Period::new(),
+            since_line: Period::new(),
+            shown: Instant::now(),
+        })
+    }
+
+    /// Receives something that training waits for.
+    pub fn wait<T>(&mut self, receive: impl FnOnce() -> T) -> T {
+        let asked = Instant::now();
+        let received = receive();
+        for period in [&mut self.all, &mut self.since_line] {
+            period.waited += asked.elapsed();
+        }
+        received
+    }
+
+    /// Does something that is no part of the speed.
+    pub fn pause<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let began = Instant::now();
+        let done = work(self);
+        for period in [&mut self.all, &mut self.since_line] {
+            // A line of the log may have begun a new period meanwhile.
+            period.paused += began.max(period.began).elapsed();
+        }
+        done
+    }
+
+    /// Counts a step.
+    pub(super) fn step(&mut self, learnt: Learnt) -> Result<()> {
+        for period in [&mut self.all, &mut self.since_line] {
+            period.steps += 1;
+            period.examples += learnt.examples;
+        }
+        self.step += 1;
+        self.unread_steps += 1;
+        if self.unread.is_empty() {
+            self.unread = detached(learnt.losses);
+        } else {
+            for ((_, sum), (_, loss)) in self.unread.iter_mut().zip(detached(learnt.losses)) {
+                *sum = (&*sum + loss)?;
+            }
+        }
+        if self.averages.is_empty() || self.unread_steps >= STEPS_BETWEEN {
+            self.read_losses()?;
+        }
+        self.show();
+        Ok(())
+    }
+
+    /// Reads the losses of the last steps. Fails where one is not a number.
+    pub(super) fn read_losses(&mut self) -> Result<()> {
+        let steps = std::mem::take(&mut self.unread_steps) as f64;
+        for (place, (name, sum)) in std::mem::take(&mut self.unread).into_iter().enumerate() {
+            let sum = f64::from(sum.to_scalar::<f32>()?);
+            ensure!(
+                sum.is_finite(),
+                "step {}: the {} is {sum}; try a lower --learning-rate",
+                self.step,
+                if name == "loss" { "loss".to_owned() } else { format!("{name} loss") }
+            );
+            for period in [&mut self.all, &mut self.since_line] {
+                match period.losses.get_mut(place) {
+                    Some((_, all)) => *all += sum,
+                    None => period.losses.push((name, sum)),
+                }
+            }
+            match self.averages.get_mut(place) {
+                Some((_, average)) => *average += SHARE_OF_LAST * (sum / steps - *average),
+                None => self.averages.push((name, sum / steps)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows the step in the bar, or now and then as a line.
+    fn show(&mut self) {
+        if !self.is_shown {
+            return;
+        }
+        self.bar.set_position(self.step);
+        self.bar.set_message(self.message());
+        if self.bar.is_hidden() && self.shown.elapsed() > BETWEEN_LINES {
+            eprintln!("step {}: {}", self.step, self.message());
+            self.shown = Instant::now();
+        }
+    }
+
+    /// Examples a second over the whole run.
+    pub fn speed(&self) -> f64 {
+        self.all.speed()
+    }
+
+    /// The steps since this was last asked for.
+    pub fn since_last(&mut self) -> Result<Since> {
+        self.read_losses()?;
+        let period = std::mem::replace(&mut self.since_line, Period::new());
+        let steps = period.steps.max(1) as f64;
+        Ok(Since {
+            step: self.step,
+            losses: period.losses.iter().map(|&(name, sum)| (name, sum / steps)).collect(),
+            speed: period.speed(),
+            waiting: period.waiting(),
+        })
+    }
+
+    fn message(&self) -> String {
+        let losses = self.averages.iter().map(|(name, loss)| format!("{name} {loss:.5}"));
+        let mut said: Vec<String> = losses.collect();
+        said.push(format!("{:.0} {}/s", self.all.speed(), self.examples));
+        if self.all.waited > Duration::ZERO {
+            said.push(format!("{:.1}% waiting for data", 100.0 * self.all.waiting()));
+        }
+        said.join(", ")
+    }
+
+    /// Prints a line above the bar.
+    pub fn say(&self, line: &str) {
+        if self.bar.is_hidden() {
+            eprintln!("{line}");
+        } else {
+            self.bar.println(line);
+        }
+    }
+}
+
+/// Losses that nothing more is derived from.
+fn detached(losses: Vec<(&'static str, Tensor)>) -> Vec<(&'static str, Tensor)> {
+    losses.into_iter().map(|(name, loss)| (name, loss.detach())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_mean_losses_since_the_last_one() -> Result<()> {
+        let mut progress = Progress::new(5, Some(100), "positions")?;
+        let step = |progress: &mut Progress, number: u32| {
+            let of = |factor: f32| Tensor::new(number as f32 * factor, &Device::Cpu);
+            let losses = vec![("contrastive", of(1.0)?), ("regression", of(0.5)?)];
+            progress.step(Learnt { examples: 3, losses })
+        };
+        // The first line is of more steps than are read at once, the second of fewer.
+        for (numbers, mean, done) in [(1..=39, 20.0, 44), (40..=44, 42.0, 49)] {
+            numbers.into_iter().try_for_each(|number| step(&mut progress, number))?;
+            let since = progress.since_last()?;
+            assert_eq!(since.step, done);
+            assert_eq!(since.losses, [("contrastive", mean), ("regression", mean / 2.0)]);
+            assert!(since.speed > 0.0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn pauses_are_no_part_of_the_speed_and_waiting_is_a_share_of_it() -> Result<()> {
+        let mut progress = Progress::new(0, Some(10), "positions")?;
+        let nap = Duration::from_millis(20);
+        let sleep = |_: &mut Progress| {
+            std::thread::sleep(nap);
+            Ok(())
+        };
+        progress.wait(|| std::thread::sleep(nap));
+        progress.pause(sleep)?;
+        let line = progress.pause(|progress| {
+            std::thread::sleep(10 * nap);
+            progress.since_last()
+        })?;
+        assert!(line.waiting > 0.0);
+        progress.pause(sleep)?;
+        assert!(progress.all.waited >= nap && progress.all.paused >= 12 * nap);
+        // The pause in which a line was written began before the steps of the next one.
+        let Period { began, paused, waited, .. } = progress.since_line;
+        assert!(paused >= nap && paused <= began.elapsed() && waited == Duration::ZERO);
+        Ok(())
+    }
+}

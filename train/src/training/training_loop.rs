@@ -1,0 +1,160 @@
+//! The loop of every training run: steps, what is due after them, checkpoints, an end.
+
+use std::ops::Range;
+
+use anyhow::Result;
+use candle_core::Tensor;
+
+use super::progress::Progress;
+use super::steps_or_time::{StepsOrTime, Stopwatch};
+
+/// A run, as the loop sees it.
+pub trait Run {
+    /// Learns from the batch of step `index`, counted from 0.
+    fn step(&mut self, index: u64, progress: &mut Progress) -> Result<Learnt>;
+
+    /// Does everything that is due after `done` steps but for a checkpoint: measures, logs.
+    fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()>;
+
+    /// Writes a checkpoint after `done` steps, from which the run continues to the same weights.
+    fn save(&mut self, done: u64) -> Result<()>;
+
+    /// Whether the run ends before its last step.
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
+/// What a step learnt from.
+pub struct Learnt {
+    /// How many positions, or other examples.
+    pub examples: usize,
+    /// Its losses with their names, numbers from before the step.
+    pub losses: Vec<(&'static str, Tensor)>,
+}
+
+/// How often a run leaves something on the disk, and for how long it runs.
+#[derive(Clone, Copy)]
+pub struct Pace {
+    /// Between checkpoints.
+    pub checkpoint_every: StepsOrTime,
+    /// Ends the run before its last step, as a kill would, but with a checkpoint.
+    pub stop_after: Option<StepsOrTime>,
+}
+
+/// Why a run ended, after how many steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It is complete.
+    Complete(u64),
+    /// [`Pace::stop_after`] had passed.
+    Stopped(u64),
+}
+
+/// Runs the steps `steps`, counted from 0. A step's loss that is no number ends the run with an error, before a
+/// checkpoint could take the place of a good one.
+pub fn train(
+    run: &mut dyn Run,
+    steps: Range<u64>,
+    pace: Pace,
+    progress: &mut Progress,
+) -> Result<End> {
+    let mut until_checkpoint = Stopwatch::start(pace.checkpoint_every, steps.start);
+    let until_stop = pace.stop_after.map(|span| Stopwatch::start(span, steps.start));
+    let mut done = steps.start;
+    while done < steps.end && !run.is_over() {
+        if until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(done)) {
+            save(run, done, progress)?;
+            return Ok(End::Stopped(done));
+        }
+        let learnt = run.step(done, progress)?;
+        done += 1;
+        progress.step(learnt)?;
+        run.after_step(done, progress)?;
+        if until_checkpoint.has_passed(done) || done == steps.end {
+            save(run, done, progress)?;
+            until_checkpoint.restart(done);
+        }
+    }
+    Ok(End::Complete(done))
+}
+
+fn save(run: &mut dyn Run, done: u64, progress: &mut Progress) -> Result<()> {
+    progress.read_losses()?;
+    run.save(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+
+    /// Notes what is asked of it.
+    #[derive(Default)]
+    struct Noted {
+        steps: Vec<u64>,
+        after: Vec<u64>,
+        saved: Vec<u64>,
+        over_after: Option<usize>,
+        /// The step whose loss is not a number.
+        diverges_at: Option<u64>,
+    }
+
+    impl Run for Noted {
+        fn step(&mut self, index: u64, _: &mut Progress) -> Result<Learnt> {
+            self.steps.push(index);
+            let loss = if self.diverges_at == Some(index) { f32::NAN } else { 1.0 };
+            let losses = vec![("loss", Tensor::new(loss, &Device::Cpu)?)];
+            Ok(Learnt { examples: 1, losses })
+        }
+
+        fn after_step(&mut self, done: u64, _: &mut Progress) -> Result<()> {
+            self.after.push(done);
+            Ok(())
+        }
+
+        fn save(&mut self, done: u64) -> Result<()> {
+            self.saved.push(done);
+            Ok(())
+        }
+
+        fn is_over(&self) -> bool {
+            self.over_after.is_some_and(|steps| self.steps.len() >= steps)
+        }
+    }
+
+    fn train_noted(run: &mut Noted, steps: Range<u64>, stop_after: Option<u64>) -> Result<End> {
+        let stop_after = stop_after.map(StepsOrTime::Steps);
+        let pace = Pace { checkpoint_every: StepsOrTime::Steps(3), stop_after };
+        let mut progress = Progress::new(steps.start, Some(steps.end), "positions")?;
+        train(run, steps, pace, &mut progress)
+    }
+
+    #[test]
+    fn a_run_saves_at_its_pace_and_at_its_end() -> Result<()> {
+        let mut run = Noted::default();
+        assert_eq!(train_noted(&mut run, 2..9, None)?, End::Complete(9));
+        assert_eq!(run.steps, (2..9).collect::<Vec<_>>());
+        assert_eq!(run.after, (3..10).collect::<Vec<_>>());
+        assert_eq!(run.saved, [5, 8, 9]);
+
+        let mut run = Noted::default();
+        assert_eq!(train_noted(&mut run, 2..9, Some(4))?, End::Stopped(6));
+        assert_eq!((run.after.last(), run.saved), (Some(&6), vec![5, 6]));
+
+        let mut run = Noted { over_after: Some(2), ..Noted::default() };
+        assert_eq!(train_noted(&mut run, 0..9, None)?, End::Complete(2));
+        assert_eq!(train_noted(&mut Noted::default(), 9..9, None)?, End::Complete(9));
+        Ok(())
+    }
+
+    #[test]
+    fn no_checkpoint_follows_a_loss_that_is_no_number() -> Result<()> {
+        let mut run = Noted { diverges_at: Some(4), ..Noted::default() };
+        let error = train_noted(&mut run, 0..9, None).expect_err("it diverges").to_string();
+        assert!(error.contains("loss is NaN") && error.contains("--learning-rate"), "{error}");
+        assert_eq!(run.saved, [3]);
+        Ok(())
+    }
+}
