@@ -5,6 +5,7 @@
 //! reasons, [`report`] makes games into [`pages`]. Positions are those of `azimuth-chess`; weights
 //! and their networks are those of `azimuth-network`. The programs begin in [`command_line`].
 
+pub mod build_facts;
 pub mod command_line;
 pub mod embedded_weights;
 pub mod encoder;

@@ -4,11 +4,12 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use azimuth::build_facts;
 use azimuth::command_line::{Manual, exit};
 use azimuth::encoder::sparse::Kernels;
 use azimuth::explain::ExplainCommand;
 use azimuth::report::ReportCommand;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// What `--help` ends with.
 const EXAMPLES: &str = "\
@@ -44,7 +45,16 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    exit("azimuth", run(Arguments::parse()))
+    exit("azimuth", run(arguments()))
+}
+
+/// The command line; `--version` also tells of the build.
+fn arguments() -> Arguments {
+    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &build_facts::lines()].concat();
+    // The command line is read once, and keeps no text that may be freed.
+    let version: &'static str = version.join("\n").leak();
+    let matches = Arguments::command().long_version(version).get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 fn run(arguments: Arguments) -> Result<()> {
