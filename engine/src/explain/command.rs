@@ -40,7 +40,7 @@ pub struct ExplainCommand {
     /// deep, each on its own.
     #[arg(long, value_parser = humantime::parse_duration)]
     time: Option<Duration>,
-    /// Who plans; where not given, as in UCI: the beam to a --depth, else the selective search.
+    /// Who plans; where not given, as in UCI: the beam to a --depth of up to 6, else the selective search.
     #[arg(long, value_enum)]
     planner: Option<PlannerKind>,
     /// How the beam verifies a child before it keeps or drops it: none (the paper as written: the child's own embedding
@@ -86,12 +86,12 @@ impl ExplainCommand {
         let compared = compared.collect::<Result<Vec<_>>>().context("--moves")?;
         let limits = self.limits();
         let notice = |text: &str| eprintln!("azimuth: {text}");
-        let kind = self.planner.unwrap_or(match limits.are_open_ended() {
-            true => PlannerKind::Selective,
-            false => PlannerKind::Beam,
-        });
         let beam = BeamSettings { verify: self.verify, ..BeamSettings::default() };
         let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+        let kind = self.planner.unwrap_or(match settings.is_for_the_beam(&limits) {
+            true => PlannerKind::Beam,
+            false => PlannerKind::Selective,
+        });
         let embedded = settings.embedded(kind);
         let weights = Arc::new(embedded.or_read(self.weights.as_deref())?);
         let (device, dtype) =
@@ -104,6 +104,9 @@ impl ExplainCommand {
         let task = Task { root, limits, compared, plies: self.tree };
         let mut encoder = crate::encoder::build(&weights, &device, dtype)?;
         let study = Study::make(task, &mut *planner, &mut *encoder, &weights.axis)?;
+        if let Some(early_end) = &study.early_end {
+            notice(early_end);
+        }
         match &self.html {
             Some(path) => html::write(&study, kind, chess960, path),
             None if self.json => json::write(&study, kind, chess960, &mut output),

@@ -38,6 +38,8 @@ pub struct Study {
     pub cosine: f32,
     /// What the search came to.
     pub report: Report,
+    /// Why it went less deep than it was asked to, if it did.
+    pub early_end: Option<String>,
     /// Every legal move: the chosen one, then those whose values are known, then the others.
     pub moves: Vec<StudiedMove>,
     /// The positions that verified moves and replies lead to.
@@ -78,8 +80,10 @@ impl Study {
         axis: &Axis,
     ) -> Result<Self> {
         let Task { root, limits, compared, plies } = task;
+        let asked_depth = limits.depth;
         let control = &mut Control::without_signals(limits);
         let report = planner.search(&root, control, &mut |_| ())?;
+        let early_end = control.early_end(asked_depth, &report);
         let explanation = planner.explain(plies)?.context("the search left nothing to explain")?;
         let quiet = QuietPositions::of(root.board(), &explanation.moves, encoder, axis)?;
         let mut moves = first_sight(explanation, encoder, axis)?;
@@ -87,7 +91,8 @@ impl Study {
         search_compared(planner, &root, &report, &compared, &mut moves)?;
         rank(chosen, &mut moves);
         let cosine = cosines(encoder, axis, &[root.board().clone()])?[0];
-        Ok(Self { static_value: planner.evaluate(&root)?, cosine, root, report, moves, quiet })
+        let static_value = planner.evaluate(&root)?;
+        Ok(Self { root, static_value, cosine, report, early_end, moves, quiet })
     }
 
     /// The chosen move.
