@@ -1,6 +1,6 @@
 //! `azimuth`: the engine on standard input and output.
 
-use std::io::{IsTerminal, stdin, stdout};
+use std::io::{IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -63,7 +63,7 @@ fn run(arguments: Arguments) -> Result<()> {
     match arguments.task {
         None => {
             if stdin().is_terminal() {
-                println!("{}", azimuth::uci::greeting()?);
+                writeln!(stdout(), "{}", azimuth::uci::greeting()?)?;
             }
             azimuth::uci::run(stdin().lock(), stdout());
         }
