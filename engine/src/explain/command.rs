@@ -22,7 +22,7 @@ use crate::search::{
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
 /// Why a move was chosen: every legal move's cosine, win probability and rank before the search and after it, the quiet
-/// position that verifies it, the best line, the tree, and one sentence.
+/// position that verifies it, the best line, the tree, and in a few sentences the reason.
 #[derive(Args)]
 pub struct ExplainCommand {
     #[command(flatten)]

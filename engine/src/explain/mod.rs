@@ -1,8 +1,10 @@
 //! `azimuth explain`: why a move was chosen, for a person at a terminal or a program.
 
+mod chess_terms;
 mod command;
 mod cosines;
 mod figures;
+mod game_files;
 mod html;
 mod json;
 mod quiet;

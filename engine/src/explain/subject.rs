@@ -1,31 +1,71 @@
 //! Which position is asked about: a FEN, or a place in a game.
 
-use std::fs::File;
-use std::io::BufReader;
+use std::fmt;
+use std::io::BufRead;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use clap::Args;
+use cozy_chess::Color;
 use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
 
 use azimuth_chess::position::{Position, castles_as_in_chess960};
 use azimuth_chess::san::parse_move;
 
+use super::game_files::{open, pgn_files};
+
 /// The position that is asked about.
 #[derive(Args)]
 pub struct Subject {
-    /// The position, as FEN; the starting position where neither it nor --pgn is given.
+    /// The position, as FEN, or startpos; the starting position where neither it nor --pgn is given.
     fen: Option<String>,
-    /// A game's position instead.
+    /// A game's position instead: a PGN file, plain or .zst; a folder of them; or - for the standard input.
     #[arg(long, conflicts_with = "fen")]
     pgn: Option<PathBuf>,
-    /// Which of the file's games, from 1.
+    /// Which of the games, from 1.
     #[arg(long, default_value_t = 1, requires = "pgn", value_parser = clap::value_parser!(u64).range(1..))]
     game: u64,
-    /// After so many half-moves of it; after its last one where not given.
+    /// After so many half-moves of it; after its last one where neither this nor --move is given.
     #[arg(long, requires = "pgn")]
     ply: Option<usize>,
+    /// Before this move of it: 29w is White's 29th, 29b Black's.
+    #[arg(long = "move", value_name = "MOVE", requires = "pgn", conflicts_with = "ply")]
+    before: Option<MoveNumber>,
+}
+
+/// A move of a game by its number, as score sheets have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MoveNumber {
+    number: u16,
+    side: Color,
+}
+
+impl MoveNumber {
+    fn is_next_in(self, position: &Position) -> bool {
+        let board = position.board();
+        board.fullmove_number() == self.number && board.side_to_move() == self.side
+    }
+}
+
+impl FromStr for MoveNumber {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (number, side) = match text.strip_suffix(['w', 'W']) {
+            Some(number) => (number, Color::White),
+            None => (text.strip_suffix(['b', 'B']).unwrap_or_default(), Color::Black),
+        };
+        let number = number.parse().ok().filter(|&number| number > 0);
+        Ok(Self { number: number.context("expected a move as 29w or 29b")?, side })
+    }
+}
+
+impl fmt::Display for MoveNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.number, if self.side == Color::White { 'w' } else { 'b' })
+    }
 }
 
 impl Subject {
@@ -34,8 +74,9 @@ impl Subject {
         let position = match (&self.pgn, &self.fen) {
             (Some(path), _) => {
                 let name = || format!("game {} of '{}'", self.game, path.display());
-                self.position_of_game(File::open(path).with_context(name)?).with_context(name)?
+                self.position_of_game(path).with_context(name)?
             }
+            (None, Some(fen)) if fen == "startpos" => Position::default(),
             (None, Some(fen)) => Position::from_fen(fen)?,
             (None, None) => Position::default(),
         };
@@ -43,62 +84,105 @@ impl Subject {
         Ok((position, chess960))
     }
 
-    fn position_of_game(&self, file: File) -> Result<Position> {
-        let mut reader = Reader::new(BufReader::new(file));
-        for skipped in 1..self.game {
-            ensure!(reader.skip_game()?, "the file has {} games", skipped - 1);
+    /// The position of the game that is meant, the games of all files counted through.
+    fn position_of_game(&self, path: &Path) -> Result<Position> {
+        let mut games = 0;
+        for file in pgn_files(path)? {
+            let mut reader = Reader::new(open(&file)?);
+            while games + 1 < self.game && reader.skip_game()? {
+                games += 1;
+            }
+            if games + 1 == self.game
+                && let Some(position) = self.read_game(&mut reader)?
+            {
+                return Ok(position);
+            }
         }
-        let mut visitor = UpToPly { ply: self.ply };
-        let read = reader.read_game(&mut visitor)?;
-        let (position, plies) = read.context("the file has no such game")??;
+        bail!(
+            "there {}",
+            match games {
+                0 => "is no game in it".to_owned(),
+                1 => "is only 1 game in it".to_owned(),
+                games => format!("are only {games} games in it"),
+            }
+        )
+    }
+
+    fn read_game(&self, reader: &mut Reader<impl BufRead>) -> Result<Option<Position>> {
+        let mut visitor = UpTo { ply: self.ply, before: self.before };
+        let Some(read) = reader.read_game(&mut visitor)? else { return Ok(None) };
+        let Played { position, plies, .. } = read?;
         let ply = self.ply.unwrap_or(plies);
         ensure!(ply == plies, "--ply {ply}: the game has {plies} half-moves");
-        Ok(position)
+        if let Some(before) = self.before {
+            let found = before.is_next_in(&position);
+            ensure!(found, "--move {before}: the game has {plies} half-moves, no such move");
+        }
+        Ok(Some(position))
     }
 }
 
-/// Plays a game's main line up to a ply.
-struct UpToPly {
+/// Plays a game's main line up to a place.
+struct UpTo {
     ply: Option<usize>,
+    before: Option<MoveNumber>,
 }
 
-type Played = Result<(Position, usize)>;
+impl UpTo {
+    fn is_here(&self, position: &Position, plies: usize) -> bool {
+        self.ply == Some(plies) || self.before.is_some_and(|before| before.is_next_in(position))
+    }
+}
+
+/// A game as far as it has been played.
+struct Played {
+    position: Position,
+    plies: usize,
+    has_tags: bool,
+}
 
 #[derive(Default)]
 struct Tags {
     fen: Option<String>,
+    any: bool,
 }
 
-impl Visitor for UpToPly {
+impl Visitor for UpTo {
     type Tags = Tags;
-    type Movetext = (Position, usize);
-    type Output = Played;
+    type Movetext = Played;
+    type Output = Result<Played>;
 
-    fn begin_tags(&mut self) -> ControlFlow<Played, Tags> {
+    fn begin_tags(&mut self) -> ControlFlow<Result<Played>, Tags> {
         ControlFlow::Continue(Tags::default())
     }
 
-    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Played> {
+    fn tag(
+        &mut self,
+        tags: &mut Tags,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<Result<Played>> {
+        tags.any = true;
         if name == b"FEN" {
             tags.fen = Some(value.decode_utf8_lossy().into_owned());
         }
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Played, (Position, usize)> {
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Result<Played>, Played> {
         match tags.fen.as_deref().map_or_else(|| Ok(Position::default()), Position::from_fen) {
-            Ok(start) => ControlFlow::Continue((start, 0)),
+            Ok(position) => {
+                ControlFlow::Continue(Played { position, plies: 0, has_tags: tags.any })
+            }
             Err(error) => ControlFlow::Break(Err(error)),
         }
     }
 
-    fn san(
-        &mut self,
-        (position, plies): &mut (Position, usize),
-        san: SanPlus,
-    ) -> ControlFlow<Played> {
-        if self.ply == Some(*plies) {
-            return ControlFlow::Break(Ok((position.clone(), *plies)));
+    fn san(&mut self, played: &mut Played, san: SanPlus) -> ControlFlow<Result<Played>> {
+        let Played { position, plies, has_tags } = played;
+        if self.is_here(position, *plies) {
+            let position = position.clone();
+            return ControlFlow::Break(Ok(Played { position, plies: *plies, has_tags: *has_tags }));
         }
         *plies += 1;
         match parse_move(position, &san.to_string()) {
@@ -110,11 +194,30 @@ impl Visitor for UpToPly {
         }
     }
 
-    fn begin_variation(&mut self, _: &mut (Position, usize)) -> ControlFlow<Played, Skip> {
+    fn begin_variation(&mut self, _: &mut Played) -> ControlFlow<Result<Played>, Skip> {
         ControlFlow::Continue(Skip(true))
     }
 
-    fn end_game(&mut self, played: (Position, usize)) -> Played {
+    fn end_game(&mut self, played: Played) -> Result<Played> {
+        // Any text can be read as games without moves.
+        ensure!(played.has_tags || played.plies > 0, "there is no move and no tag: this is no PGN");
         Ok(played)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_numbered_as_on_score_sheets() {
+        let white = MoveNumber { number: 29, side: Color::White };
+        assert_eq!("29w".parse::<MoveNumber>().ok(), Some(white));
+        assert_eq!(white.to_string(), "29w");
+        let black = "7B".parse::<MoveNumber>().expect("valid");
+        assert_eq!(black.to_string(), "7b");
+        for text in ["", "w", "29", "0w", "-3b", "x w", "29.w"] {
+            assert!(text.parse::<MoveNumber>().is_err(), "{text}");
+        }
     }
 }
