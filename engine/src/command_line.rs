@@ -1,10 +1,10 @@
 //! What the command lines of the programs have in common.
 
-use std::io::{Write, stdout};
+use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use clap::{Command, Subcommand};
 use clap_complete::Shell;
 
@@ -40,13 +40,23 @@ impl Manual {
     }
 }
 
-/// A program's end: an error is said in one line, after the program's name.
+/// A program's end: an error is said in one line, after the program's name. That nobody reads on is no error: the reader,
+/// `head` for one, has had enough.
 pub fn exit(program: &str, done: Result<()>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{program}: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_closed_pipe(error: &Error) -> bool {
+    error.chain().any(|cause| {
+        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let kind = kind.or_else(|| cause.downcast_ref::<serde_json::Error>()?.io_error_kind());
+        kind == Some(ErrorKind::BrokenPipe)
+    })
 }

@@ -25,6 +25,7 @@
 //! # }
 //! ```
 
+pub mod build_facts;
 pub mod command_line;
 pub mod embedded_weights;
 pub mod encoder;

@@ -1,14 +1,15 @@
 //! `azimuth`: the engine on standard input and output.
 
-use std::io::{IsTerminal, stdin, stdout};
+use std::io::{IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use azimuth::build_facts;
 use azimuth::command_line::{Manual, exit};
 use azimuth::encoder::sparse::Kernels;
 use azimuth::explain::ExplainCommand;
 use azimuth::report::ReportCommand;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// What `--help` ends with.
 const EXAMPLES: &str = "\
@@ -46,7 +47,16 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    exit("azimuth", run(Arguments::parse()))
+    exit("azimuth", run(arguments()))
+}
+
+/// The command line; `--version` also tells of the build.
+fn arguments() -> Arguments {
+    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &build_facts::lines()].concat();
+    // The command line is read once, and keeps no text that may be freed.
+    let version: &'static str = version.join("\n").leak();
+    let matches = Arguments::command().long_version(version).get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -55,7 +65,7 @@ fn run(arguments: Arguments) -> Result<()> {
     match arguments.task {
         None => {
             if stdin().is_terminal() {
-                println!("{}", azimuth::uci::greeting()?);
+                writeln!(stdout(), "{}", azimuth::uci::greeting()?)?;
             }
             azimuth::uci::run(stdin().lock(), stdout());
         }

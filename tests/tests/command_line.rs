@@ -39,6 +39,18 @@ fn a_gui_is_not_greeted() -> Result<()> {
 }
 
 #[test]
+fn the_version_tells_of_the_build() -> Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(output("azimuth", &["-V"])?, format!("azimuth {version}\n"));
+    let long = output("azimuth", &["--version"])?;
+    assert!(long.starts_with(&format!("azimuth {version}\n")), "{long}");
+    for fact in ["Compiler: rustc 1.", "Target: ", "Instruction set: "] {
+        assert!(long.lines().any(|line| line.starts_with(fact)), "{long}");
+    }
+    Ok(())
+}
+
+#[test]
 fn help_shows_by_example() -> Result<()> {
     let help = output("azimuth", &["--help"])?;
     for example in ["azimuth explain --pgn game.pgn --ply 31", "azimuth report game.pgn"] {

@@ -1,6 +1,7 @@
 //! `azimuth explain`: what it says is what the search says, and bad input gets one clear line.
 
-use std::process::{Command, Output};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{Position, fen_of};
@@ -92,9 +93,126 @@ fn it_says_what_the_search_says() -> Result<()> {
         // The moves that a person would compare have their values.
         let first_sight = moves.iter().filter(|mv| mv["rank_before"].as_u64() <= Some(3));
         assert!(first_sight.clone().all(|mv| mv["rank_after"].is_u64()), "{said}");
-        assert!(moves[..2].iter().map(|mv| &mv["rank_after"]).eq([1, 2].iter()), "{said}");
         assert_eq!(moves[0]["uci"], pv[0]);
+        ranks_follow_values(&said)?;
     }
+    Ok(())
+}
+
+/// The moves with a rank are ranked by the values that are shown for them.
+fn ranks_follow_values(said: &Value) -> Result<()> {
+    let moves = said["moves"].as_array().context("moves")?;
+    let mut ranked = Vec::new();
+    for studied in moves {
+        let Some(rank) = studied["rank_after"].as_u64() else { continue };
+        let own = Some(&studied["own_search"]).filter(|own| own.is_object());
+        let found = own.unwrap_or(&studied["searched"]);
+        ranked.push((rank, found["win_probability"].as_f64().context("a value")?));
+    }
+    ranked.sort_by_key(|&(rank, _)| rank);
+    assert!(ranked.iter().map(|&(rank, _)| rank).eq(1..=ranked.len() as u64), "{said}");
+    assert!(ranked.is_sorted_by(|(_, better), (_, worse)| better >= worse), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_depth_beyond_the_beam_is_searched_by_the_selective_search() -> Result<()> {
+    assert_eq!(json(&["--depth", "6", QUIET])?["planner"], "beam");
+    let said = json(&["--depth", "9", QUIET])?;
+    assert_eq!((&said["planner"], &said["search"]["depth"]), (&"selective".into(), &9.into()));
+    let output = explain(&["--depth", "9", "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"])?;
+    let notice = String::from_utf8(output.stderr)?;
+    assert!(notice.ends_with("of 9 reached: checkmate is forced\n"), "{notice}");
+    Ok(())
+}
+
+#[test]
+fn reasons_are_chess_and_from_the_lines() -> Result<()> {
+    for (fen, asked, expected) in [
+        // A rook stands where a knight takes it.
+        ("4k3/8/8/8/8/2r5/4N3/4K3 w - - 0 1", "", "It wins a rook: 1. Nxc3."),
+        // A fork; the knight does not come back from the corner.
+        ("r3k3/8/8/3N4/8/8/PPP5/2K5 w - - 0 1", "", "It wins the exchange: 1. Nc7+ "),
+        // A knight that a pawn attacks.
+        (
+            "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
+            "e4",
+            "It meets the threat of bxc3, which follows on e4.",
+        ),
+        (
+            "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
+            "e4",
+            "It loses a knight for a pawn: 1. e4 bxc3 2. bxc3.",
+        ),
+        // A queen that takes a defended pawn.
+        (
+            "4k3/8/2n5/4p3/8/8/8/4QK2 w - - 0 1",
+            "Qxe5+",
+            "It loses a queen for a pawn: 1. Qxe5+ Nxe5.",
+        ),
+        // The pawns break through.
+        ("7k/ppp5/8/PPP5/8/8/8/7K w - - 0 1", "", "It promotes a pawn: 1. b6 "),
+        ("8/1p4k1/8/P7/2P5/8/8/6K1 w - - 0 1", "few nodes", "It gets a passed pawn on "),
+    ] {
+        let options = match asked {
+            "" => vec!["--nodes", "20000"],
+            "few nodes" => vec!["--nodes", "2000"],
+            asked => vec!["--nodes", "20000", "--moves", asked],
+        };
+        let said = json(&[&options[..], &[fen]].concat())?;
+        let reason = said["reason"].as_str().context("a reason")?;
+        assert!(reason.contains(expected), "{fen}: {reason}");
+        ranks_follow_values(&said)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn no_sentence_argues_against_its_own_move() -> Result<()> {
+    let mut missed = 0;
+    for fen in [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "rnbqkbnr/ppp2ppp/8/3pp3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 3",
+        "r1b1kb1r/1pq2ppp/p1nppn2/8/3NP3/2N1B3/PPP1BPPP/R2Q1RK1 w kq - 0 9",
+        QUIET,
+        KIWIPETE,
+    ] {
+        for nodes in ["300", "2000", "8000"] {
+            let said = json(&["--planner", "selective", "--nodes", nodes, fen])?;
+            let reason = said["reason"].as_str().context("a reason")?;
+            let verdict = reason.split(". ").next().unwrap_or_default();
+            assert!(!verdict.contains("less than"), "{reason}");
+            ranks_follow_values(&said)?;
+            let moves = said["moves"].as_array().context("moves")?;
+            let better = moves[0]["rank_after"] != 1;
+            let says_so = reason.contains(&format!(
+                "But {} is better: searched by itself it ",
+                moves[1]["san"].as_str().context("a move")?
+            ));
+            if says_so {
+                assert!(better && reason.contains("the first search missed it."), "{reason}");
+                // Both moves were searched alone, the chosen one no less deep.
+                let depth = |place: usize| moves[place]["own_search"]["depth"].as_u64();
+                assert!(depth(0) >= depth(1) && depth(1).is_some(), "{said}");
+                missed += 1;
+            } else if better {
+                // A difference that the figures do not show.
+                assert!(reason.contains("as much as"), "{reason}");
+            }
+        }
+    }
+    assert!(missed > 0, "no search missed a better move");
+    Ok(())
+}
+
+#[test]
+fn every_move_that_was_asked_for_is_in_the_sentence() -> Result<()> {
+    let said = json(&["--nodes", "5000", "--moves", "Rb1,a2a4,Bxa6", KIWIPETE])?;
+    let reason = said["reason"].as_str().context("a reason")?;
+    for name in ["Rb1 is worth ", "a4 is worth ", "Bxa6"] {
+        assert!(reason.contains(name), "{reason}");
+    }
+    assert!(reason.contains(" points less than "), "{reason}");
     Ok(())
 }
 
@@ -222,13 +340,70 @@ fn a_games_position_keeps_its_history() -> Result<()> {
     // The starting position for the third time.
     assert_eq!(back.context("legal")?["static"]["win_probability"], 0.5);
     assert_eq!(json(&["--pgn", path, "--depth", "1"])?["search"]["depth"], 1);
+    let black = json(&["--pgn", path, "--move", "4b", "--depth", "2"])?;
+    assert_eq!(black["fen"], said["fen"]);
+    let white = json(&["--pgn", path, "--move", "6w", "--depth", "1"])?;
+    assert_eq!(white["fen"], "rnbqkb1r/pppppppp/5n2/8/8/5N2/PPPPPPPP/RNBQKB1R w KQkq - 10 6");
     for (arguments, expected) in [
         (vec!["--pgn", path, "--ply", "11"], "--ply 11: the game has 10 half-moves"),
         (vec!["--pgn", path, "--game", "2"], "no legal move to explain, checkmate"),
-        (vec!["--pgn", path, "--game", "4"], "the file has 2 games"),
+        (vec!["--pgn", path, "--move", "6b"], "--move 6b: the game has 10 half-moves"),
+        (vec!["--pgn", path, "--game", "4"], "there are only 2 games in it"),
     ] {
         let said = refusal(&arguments)?;
         assert!(said.contains(expected), "{said}");
+    }
+    Ok(())
+}
+
+#[test]
+fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let games = ["1. e4 *\n", "1. d4 *\n\n1. c4 *\n"];
+    std::fs::write(folder.path().join("a.pgn"), games[0])?;
+    let compressed = folder.path().join("b.pgn.zst");
+    std::fs::write(&compressed, zstd::encode_all(games[1].as_bytes(), 3)?)?;
+    std::fs::write(folder.path().join("notes.txt"), "no game")?;
+    let [folder, compressed] = [folder.path(), &compressed].map(|path| path.display().to_string());
+    let played = |said: &Value, mv: &str| -> Result<()> {
+        let mut position = Position::default();
+        position.play(position.parse_move(mv)?);
+        assert_eq!(said["fen"], position.fen(false));
+        Ok(())
+    };
+    for (path, game, mv) in [
+        (&compressed, "2", "c2c4"),
+        (&folder, "1", "e2e4"),
+        (&folder, "2", "d2d4"),
+        (&folder, "3", "c2c4"),
+    ] {
+        played(&json(&["--pgn", path, "--game", game, "--depth", "1"])?, mv)?;
+    }
+    let refused = refusal(&["--pgn", &folder, "--game", "4"])?;
+    assert!(refused.contains("there are only 3 games in it"), "{refused}");
+    let mut child = Command::new(binary("azimuth")?)
+        .args(["explain", "--pgn", "-", "--game", "2", "--depth", "1", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    child.stdin.take().context("no input")?.write_all(games[1].as_bytes())?;
+    played(&serde_json::from_slice(&child.wait_with_output()?.stdout)?, "c2c4")?;
+    assert_eq!(json(&["startpos", "--depth", "1"])?["fen"], Position::default().fen(false));
+    Ok(())
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_error() -> Result<()> {
+    for arguments in [&["--json"][..], &[]] {
+        let mut child = Command::new(binary("azimuth")?)
+            .args(["explain", "--depth", "2"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        drop(child.stdout.take());
+        let output = child.wait_with_output()?;
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     }
     Ok(())
 }
@@ -247,7 +422,9 @@ fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
         (vec!["7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"], "no legal move to explain, checkmate"),
         (vec!["--moves", "e5"], "--moves: move 'e5' is not legal in"),
         (vec!["--weights", "missing.safetensors"], "weights file 'missing.safetensors'"),
-        (vec!["--pgn", empty], "the file has no such game"),
+        (vec!["--pgn", empty], "there is no game in it"),
+        (vec!["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "game 1 of"),
+        (vec!["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/tests")], "no *.pgn or *.pgn.zst"),
         (vec!["--pgn", broken], "half-move 3: move 'Ke3' is not legal in"),
         (vec!["--pgn", "missing.pgn"], "game 1 of 'missing.pgn'"),
         (vec!["--syzygy", "missing"], "--syzygy: Syzygy folder 'missing'"),

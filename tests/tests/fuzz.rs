@@ -32,6 +32,14 @@ const THINKING: Duration = Duration::from_millis(5);
 /// An engine that has not answered by then never will.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How the lines begin that say that a `go` has no answer.
+const REFUSED: [&str; 2] =
+    ["info string go: a search is running", "info string go: no search begins"];
+
+/// How the last line of `go perft` begins, and that of every other `go`.
+const COUNTED: [&str; 2] = ["Nodes searched: ", "info string go perft: stopped"];
+const ANSWERED: [&str; 1] = ["bestmove "];
+
 const POSITIONS: [&str; 16] = [
     "fen 8/8/8/8/8/2k5/2K5 b - -",
     "fen 8/8/8/8/2k5/2K5/8/8 w - - 0 1",
@@ -51,7 +59,7 @@ const POSITIONS: [&str; 16] = [
     "fen 8/PPPPPPPP/8/2k5/8/8/1K6/8 w - - 0 1 moves a7a8q",
 ];
 
-const GO: [&str; 16] = [
+const GO: [&str; 22] = [
     "",
     "depth 1",
     "depth 3",
@@ -68,9 +76,15 @@ const GO: [&str; 16] = [
     "depth 99999999999999999999",
     "movetime 18446744073709551615",
     "infinite depth 1 nodes",
+    "depth 20",
+    "depth many",
+    "movetime -5",
+    "fast",
+    "fast depth 2",
+    "wtime 5 btime 5 movestogo 0",
 ];
 
-const OPTIONS: [&str; 31] = [
+const OPTIONS: [&str; 44] = [
     "Hash value 1",
     "Hash value 64",
     "Hash value 65536",
@@ -81,7 +95,7 @@ const OPTIONS: [&str; 31] = [
     "Planner value auto",
     "Planner value beam",
     "Planner value selective",
-    "Threads value 1024",
+    "Threads value 1025",
     "WeightsFile value <embedded>",
     "WeightsFile value missing.safetensors",
     "WeightsFile value /dev/zero",
@@ -102,9 +116,22 @@ const OPTIONS: [&str; 31] = [
     "UCI_LimitStrength value true",
     "SyzygyPath value nowhere",
     "LogFile value .",
+    "Debug Log File value .",
+    "UCI_EngineAbout value Azimuth",
+    "UCI_Opponent value none none computer Other",
+    "SyzygyProbeDepth value 5",
+    "SyzygyProbeLimit value 0",
+    "Syzygy50MoveRule value false",
+    "nodestime value 10",
+    "nodestime value 0",
+    "Skill Level value 3",
+    "Skill Level value 20",
+    "UCI_LimitStrength value false",
+    "UCI_Elo value 700",
+    "UCI_AnalyseMode value true",
 ];
 
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 23] = [
     "uci",
     "isready",
     "ucinewgame",
@@ -116,7 +143,15 @@ const OTHERS: [&str; 15] = [
     "debug on",
     "debug off",
     "bench x",
-    "go perft 3",
+    "bench 1 1 1 current",
+    "bench 1 1 2 current perft",
+    "bench 1 1 1 /dev/zero",
+    "bench 1 1 1 current plies",
+    "go perft 1",
+    "go perft 30",
+    "go perft",
+    "flip",
+    "compiler",
     "register later",
     "setoption",
     "position",
@@ -170,9 +205,17 @@ struct Engine {
     input: PipeWriter,
     lines: Receiver<String>,
     threads: [JoinHandle<()>; 2],
-    /// Where the searches began that have not been answered, oldest first.
-    roots: VecDeque<Position>,
+    /// Those that have not been answered, oldest first.
+    searches: VecDeque<Search>,
     marks: u32,
+}
+
+/// A `go`.
+struct Search {
+    /// Where it began.
+    root: Position,
+    /// Whether it counts lines, and has no best move.
+    counts: bool,
 }
 
 impl Engine {
@@ -186,14 +229,17 @@ impl Engine {
                 let _ = sender.send(line);
             }
         });
-        Ok(Self { input, lines, threads: [engine, listener], roots: VecDeque::new(), marks: 0 })
+        Ok(Self { input, lines, threads: [engine, listener], searches: VecDeque::new(), marks: 0 })
     }
 
     /// Sends a line and takes what the engine says of it.
     fn obey(&mut self, line: &[u8]) -> Result<()> {
-        if String::from_utf8_lossy(line).split_whitespace().next() == Some("go") {
+        let text = String::from_utf8_lossy(line);
+        let mut words = text.split_whitespace();
+        if words.next() == Some("go") {
             let root = self.position()?;
-            self.roots.push_back(root);
+            let counts = words.next() == Some("perft");
+            self.searches.push_back(Search { root, counts });
         }
         self.send(line)?;
         self.synchronise()
@@ -210,12 +256,11 @@ impl Engine {
 
     /// Waits for the answer of a search, if one runs, and stops it where that takes too long.
     fn finish_search(&mut self) -> Result<()> {
-        if self.roots.is_empty() {
-            return Ok(());
-        }
-        if self.read_until("bestmove", THINKING).is_err() {
+        let Some(Search { counts, .. }) = self.searches.front() else { return Ok(()) };
+        let ends = if *counts { &COUNTED } else { &ANSWERED[..] };
+        if self.read_until_any(ends, THINKING).is_err() {
             self.send(b"stop")?;
-            self.read_until("bestmove", PATIENCE)?;
+            self.read_until_any(ends, PATIENCE)?;
         }
         Ok(())
     }
@@ -235,15 +280,22 @@ impl Engine {
 
     /// Lines up to one that begins with `start`.
     fn read_until(&mut self, start: &str, patience: Duration) -> Result<Vec<String>> {
+        self.read_until_any(&[start], patience)
+    }
+
+    /// Lines up to one that begins with any of `starts`.
+    fn read_until_any(&mut self, starts: &[&str], patience: Duration) -> Result<Vec<String>> {
         let mut read: Vec<String> = Vec::new();
         loop {
             let line = self
                 .lines
                 .recv_timeout(patience)
-                .with_context(|| format!("waiting for '{start}', the engine said {read:?}"))?;
+                .with_context(|| format!("waiting for {starts:?}, the engine said {read:?}"))?;
             self.check(&line)?;
             read.push(line);
-            if read.last().is_some_and(|line| line.starts_with(start)) {
+            if let Some(line) = read.last()
+                && starts.iter().any(|start| line.starts_with(start))
+            {
                 return Ok(read);
             }
         }
@@ -251,10 +303,15 @@ impl Engine {
 
     fn check(&mut self, line: &str) -> Result<()> {
         ensure!(!line.contains("search failed"), "{line}");
-        if line.starts_with("info string go: a search is running") {
-            self.roots.pop_back().context("a refusal that nobody asked for")?;
+        if REFUSED.iter().any(|refused| line.starts_with(refused)) {
+            self.searches.pop_back().context("a refusal that nobody asked for")?;
+        } else if COUNTED.iter().any(|counted| line.starts_with(counted)) {
+            let search = self.searches.pop_front().context("a count that nobody asked for")?;
+            ensure!(search.counts, "{line}: a best move was asked for");
         } else if let Some(answer) = line.strip_prefix("bestmove ") {
-            let root = self.roots.pop_front().context("an answer that nobody asked for")?;
+            let search = self.searches.pop_front().context("an answer that nobody asked for")?;
+            ensure!(!search.counts, "{line}: a count was asked for");
+            let root = search.root;
             match answer.split(' ').next() {
                 Some("(none)") => ensure!(!root.has_legal_move(), "{line}: {}", root.fen(true)),
                 mv => drop(root.parse_move(mv.unwrap_or_default())?),
@@ -279,7 +336,7 @@ fn play(lines: &[Vec<u8>]) -> Result<()> {
     let mut during = 0;
     for line in lines {
         engine.obey(line)?;
-        during = if engine.roots.is_empty() { 0 } else { during + 1 };
+        during = if engine.searches.is_empty() { 0 } else { during + 1 };
         if during > DURING {
             engine.finish_search()?;
         }

@@ -108,13 +108,14 @@ fn a_file_without_games_is_refused_in_one_line_and_the_page_stays() -> Result<()
         ("", "there is no game in it"),
         ("1. e4 e5 2. Ke3 *\n", "no game in it can be read"),
         ("\u{1}\u{2}PK", "no game in it can be read"),
+        ("a text\n\n[of] several\n\nparagraphs 1. e4 Ke3\n", "no game in it can be read; game 1: "),
     ] {
         let (pgn, page) = games(folder.path(), text)?;
         std::fs::write(&page, "before")?;
         let output = report(&pgn, &page)?;
         let said = String::from_utf8(output.stderr)?;
-        let last = said.lines().last().unwrap_or_default();
-        assert!(!output.status.success() && last.contains(expected), "{text:?}: {said}");
+        assert!(!output.status.success() && said.contains(expected), "{text:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
         assert_eq!(std::fs::read_to_string(&page)?, "before");
     }
     Ok(())

@@ -240,21 +240,238 @@ fn a_limited_strength_is_the_same_at_any_clock() -> Result<()> {
 }
 
 #[test]
-fn go_is_answered_whatever_is_wrong_with_it() -> Result<()> {
+fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
     let mut session = session()?;
     session.send("position startpos")?;
     for (go, part) in [
-        ("go depth many", "'depth' needs a number"),
-        ("go quickly", "unknown argument 'quickly'"),
-        ("go searchmoves e2e5 depth 2", "move 'e2e5' is not legal"),
+        ("go depth abc", "'depth' needs a number, found 'abc'"),
+        ("go depth", "'depth' needs a number"),
+        ("go movetime -5", "'movetime' needs a number from 0 on, found '-5'"),
+        ("go wtime 1000 btime soon", "'btime' needs a number, found 'soon'"),
+        ("go foo", "unknown argument 'foo'"),
+        ("go perft x", "'perft' needs a depth from 1 on, found 'x'"),
+    ] {
+        session.send(go)?;
+        let lines = session.ask("isready", "readyok")?;
+        let [refusal, _] = lines.as_slice() else { bail!("{go}: {lines:?}") };
+        assert!(refusal.starts_with("info string go: no search begins: "), "{refusal}");
+        assert!(refusal.contains(part), "{refusal}");
+    }
+    for (go, part) in [
+        ("go quickly wtime 100 btime 100", Some("unknown argument 'quickly', passed over")),
+        ("go searchmoves e2e5 depth 2", Some("move 'e2e5' is not legal")),
+        ("go wtime -5 btime 100 winc -1", None),
+        ("go wtime 100 btime 100 movestogo 0", None),
+        ("go depth 2 movetime 99999999999999999999", None),
     ] {
         let lines = session.ask(go, "bestmove")?;
         let said: Vec<&String> =
             lines.iter().filter(|line| line.starts_with("info string")).collect();
-        assert!(matches!(said.as_slice(), [line] if line.contains(part)), "{said:?}");
+        assert_eq!(said.len(), usize::from(part.is_some()), "{go}: {said:?}");
+        assert!(said.iter().zip(part).all(|(said, part)| said.contains(part)), "{said:?}");
     }
     let answer = session.answer("go searchmoves a2a3 h2h3 depth 3", "bestmove")?;
     assert!(["a2a3", "h2h3"].contains(&word_after(&answer, "bestmove").unwrap_or_default()));
+    session.end()
+}
+
+#[test]
+fn perft_counts_in_under_a_second_and_can_be_stopped() -> Result<()> {
+    let mut session = session()?;
+    session.send("position startpos")?;
+    let began = Instant::now();
+    let lines = session.ask("go perft 5", "Nodes searched")?;
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    let [counts @ .., empty, sum] = lines.as_slice() else { bail!("{lines:?}") };
+    assert_eq!((counts.len(), empty.as_str(), sum.as_str()), (20, "", "Nodes searched: 4865609"));
+    assert!(counts.contains(&"e2e4: 405385".to_owned()), "{counts:?}");
+    session.send("setoption name UCI_Chess960 value true")?;
+    session.send("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1")?;
+    let lines = session.ask("go perft 1", "Nodes searched")?;
+    assert!(lines.contains(&"e1h1: 1".to_owned()), "{lines:?}");
+    // The next command may follow at once.
+    session.send("position startpos")?;
+    for end in ["stop", "quit"] {
+        session.send("go perft 12")?;
+        let busy = session.answer("go depth 1", "info string")?;
+        assert!(busy.contains("a search is running"), "{busy}");
+        let busy = session.answer("ponderhit", "info string")?;
+        assert!(busy.contains("no search is running"), "{busy}");
+        let stopped = session.answer(end, "info string")?;
+        assert_eq!(stopped, "info string go perft: stopped");
+    }
+    session.end()
+}
+
+#[test]
+fn a_depth_beyond_the_beam_is_reached_by_the_selective_search() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name BeamVerify value none")?;
+    assert!(!is_selective(&mut session, "auto", "go depth 6")?);
+    assert!(is_selective(&mut session, "auto", "go depth 7")?);
+    session.send("setoption name SearchDepth value 3")?;
+    assert!(is_selective(&mut session, "auto", "go depth 4")?);
+    session.send("setoption name SearchDepth value 6")?;
+    let lines = session.ask("go depth 10", "bestmove")?;
+    assert!(lines.iter().any(|line| line.starts_with("info depth 10 ")), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.starts_with("info string")), "{lines:?}");
+    session.end()
+}
+
+#[test]
+fn a_search_that_ends_before_its_depth_says_why() -> Result<()> {
+    let mut session = session()?;
+    let early = |session: &mut Session, go: &str| -> Result<Vec<String>> {
+        let mut lines = session.ask(go, "bestmove")?;
+        lines.retain(|line| line.contains(" reached: "));
+        Ok(lines)
+    };
+    session.send("position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1")?;
+    for go in ["go depth 5", "go depth 15"] {
+        let said = early(&mut session, go)?;
+        let [line] = said.as_slice() else { bail!("{go}: {said:?}") };
+        assert!(line.ends_with("reached: checkmate is forced"), "{line}");
+    }
+    assert_eq!(early(&mut session, "go depth 15 nodes 1")?, [""; 0]);
+    session.send("setoption name UCI_LimitStrength value true")?;
+    session.send("position startpos")?;
+    let said = early(&mut session, "go depth 9")?;
+    assert_eq!(said, ["info string depth 6 of 9 reached: a limited strength searches no deeper"]);
+    session.end()
+}
+
+#[test]
+fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name nodestime value 100")?;
+    let nodes = |session: &mut Session, go: &str| -> Result<u64> {
+        session.send("ucinewgame")?;
+        let lines = session.ask(go, "bestmove")?;
+        let last = lines.iter().rfind(|line| line.starts_with("info depth"));
+        Ok(word_after(last.context("no info")?, "nodes").context("no nodes")?.parse()?)
+    };
+    for (go, most) in [("go movetime 100", 10_000), ("go wtime 3000 btime 3000", 75_000)] {
+        let counts = [nodes(&mut session, go)?, nodes(&mut session, go)?];
+        assert_eq!(counts[0], counts[1], "{go}");
+        assert!(counts[0] > 1000 && counts[0] <= most + 32, "{go}: {counts:?}");
+    }
+    // The engine's own clock has run down, whatever the GUI's says: what remains is a part of that.
+    session.send("ucinewgame")?;
+    let mut spent = 0;
+    for _ in 0..30 {
+        let lines = session.ask("go wtime 3000 btime 3000 movestogo 1", "bestmove")?;
+        let last = lines.iter().rfind(|line| line.starts_with("info depth")).context("no info")?;
+        spent += word_after(last, "nodes").context("no nodes")?.parse::<u64>()?;
+    }
+    assert!(spent < 330_000, "{spent}");
+    session.end()
+}
+
+#[test]
+fn a_skill_level_plays_down_to_its_rating() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name Skill Level value 0")?;
+    let lines = session.ask("go movetime 2000", "bestmove")?;
+    let deepest = lines.iter().filter_map(|line| word_after(line, "depth")).next_back();
+    assert_eq!(deepest, Some("6"), "{lines:?}");
+    let said = session.answer("setoption name Skill Level value 15", "info string")?;
+    assert!(said.contains("3070 Elo in Stockfish; a limited strength ends at"), "{said}");
+    session.end()
+}
+
+#[test]
+fn what_guis_and_bots_set_can_be_set() -> Result<()> {
+    let mut session = session()?;
+    let options = session.ask("uci", "uciok")?;
+    for name in [
+        "Debug Log File type string",
+        "UCI_EngineAbout type string default Azimuth ",
+        "UCI_Opponent type string",
+        "SyzygyProbeDepth type spin default 1 min 1 max 100",
+        "SyzygyProbeLimit type spin default 7 min 0 max 7",
+        "Syzygy50MoveRule type check default true",
+        "Threads type spin default 1 min 1 max 1024",
+        "nodestime type spin default 0 min 0 max 10000",
+        "Skill Level type spin default 20 min 0 max 20",
+    ] {
+        let found = options.iter().any(|line| line.starts_with(&format!("option name {name}")));
+        assert!(found, "{name}: {options:?}");
+    }
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("a log.txt");
+    session.send("setoption name UCI_Opponent value GM 2800 human Gary Kasparov")?;
+    session.send("setoption name UCI_EngineAbout value Azimuth")?;
+    session.send(&format!("setoption name Debug Log File value {}", path.display()))?;
+    let lines = session.ask("isready", "readyok")?;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let log = std::fs::read_to_string(path)?;
+    assert!(log.contains(" # the opponent is GM 2800 human Gary Kasparov\n"), "{log}");
+    session.end()
+}
+
+#[test]
+fn tables_are_probed_as_the_options_say() -> Result<()> {
+    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/data/syzygy");
+    let mut session = session()?;
+    session.answer(&format!("setoption name SyzygyPath value {tables}"), "info string Syzygy")?;
+    let last = |session: &mut Session| -> Result<String> {
+        let lines = session.ask("go nodes 2000", "bestmove")?;
+        let last = lines.iter().rfind(|line| line.starts_with("info depth"));
+        last.cloned().context("no info")
+    };
+    // A win that the 50-move rule undoes.
+    session.send("position fen 8/8/8/3k4/8/8/8/R3K3 w - - 95 100")?;
+    assert_eq!(word_after(&last(&mut session)?, "cp"), Some("0"));
+    session.send("setoption name Syzygy50MoveRule value false")?;
+    assert_eq!(word_after(&last(&mut session)?, "cp"), Some("20000"));
+    session.send("setoption name SyzygyProbeLimit value 2")?;
+    assert_eq!(word_after(&last(&mut session)?, "tbhits"), Some("0"));
+    session.send("setoption name SyzygyProbeLimit value 7")?;
+    // The pieces go to where the tables know them.
+    session.send("position fen 8/5p2/8/3k4/8/8/8/R3K3 w - - 0 1")?;
+    let hits =
+        |line: &str| -> Result<u64> { Ok(word_after(line, "tbhits").context("no hits")?.parse()?) };
+    let everywhere = hits(&last(&mut session)?)?;
+    session.send("setoption name SyzygyProbeDepth value 100")?;
+    let nowhere = hits(&last(&mut session)?)?;
+    assert!(everywhere > 0 && nowhere == 0, "{everywhere} {nowhere}");
+    session.end()
+}
+
+#[test]
+fn the_sides_are_exchanged_and_the_build_is_told() -> Result<()> {
+    let mut session = session()?;
+    session.send("position startpos moves e2e4")?;
+    session.send("flip")?;
+    let lines = session.ask("d", "Checkers:")?;
+    let fen = "Fen: rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    assert!(lines.contains(&fen.to_owned()), "{lines:?}");
+    let lines = session.ask("compiler", "Instruction set: ")?;
+    assert!(lines.iter().any(|line| line.starts_with("Compiler: rustc 1.")), "{lines:?}");
+    assert!(lines[0].starts_with("Azimuth "), "{lines:?}");
+    session.end()
+}
+
+#[test]
+fn bench_takes_stockfishs_arguments() -> Result<()> {
+    let mut session = session()?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("fens.epd");
+    std::fs::write(&path, format!("# two positions\n{STARTPOS}\n\n{KIWIPETE}\n"))?;
+    for (arguments, positions, cost) in [
+        ("16 1 3 current depth".to_owned(), 1, None),
+        ("1 2 500 default nodes".to_owned(), 16, None),
+        (format!("16 1 3 {} perft", path.display()), 2, Some("106764 nodes ")),
+        ("16 1 20 current movetime".to_owned(), 1, None),
+    ] {
+        session.send(&format!("bench {arguments}"))?;
+        let lines = session.ask("isready", "readyok")?;
+        let of_positions = lines.iter().filter(|line| line.contains(", position ")).count();
+        assert_eq!(of_positions, positions, "{lines:?}");
+        let last = &lines[lines.len() - 2];
+        assert!(last.ends_with(" nps") && last.contains(" nodes "), "{last}");
+        assert!(cost.is_none_or(|cost| last.starts_with(cost)), "{last}");
+    }
     session.end()
 }
 
@@ -409,6 +626,13 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
         ("setoption name Hash value 0", "option Hash: expected 1 to 65536"),
         ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
         ("setoption name Backend value abacus", "expected auto, cpu, cuda"),
+        ("setoption name Planner value minimax", "expected auto, beam, selective"),
+        ("setoption name nodestime value -1", "option nodestime: expected 0 to 10000"),
+        ("setoption name Skill Level value 21", "option Skill Level: expected 0 to 20"),
+        ("bench 0 1", "expected a hash from 1 on"),
+        ("bench 16 5000", "option Threads: expected 1 to 1024"),
+        ("bench 16 1 9 /no/such/file", "bench: '/no/such/file'"),
+        ("bench 16 1 9 /dev/zero", "not a regular file"),
         (&format!("setoption name WeightsFile value {}", path("broken.safetensors")), "broken"),
         (&format!("setoption name WeightsFile value {}", path("huge-header.safetensors")), "huge"),
         (&format!("setoption name WeightsFile value {}", path("missing")), "missing"),

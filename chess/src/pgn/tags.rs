@@ -15,6 +15,11 @@ impl Tags {
         self.get(name).map(str::trim).filter(|value| !value.is_empty() && *value != "?")
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds a tag at the end.
     pub(super) fn push(&mut self, name: String, value: String) {
         self.0.push((name, value));

@@ -22,7 +22,7 @@ use crate::search::{
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
 /// Why a move was chosen: every legal move's cosine, win probability and rank before the search and after it, the quiet
-/// position that verifies it, the best line, the tree, and one sentence.
+/// position that verifies it, the best line, the tree, and in a few sentences the reason.
 #[derive(Args)]
 pub struct ExplainCommand {
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub struct ExplainCommand {
     /// deep, each on its own.
     #[arg(long, value_parser = humantime::parse_duration)]
     time: Option<Duration>,
-    /// Who plans; where not given, as in UCI: the beam to a --depth, else the selective search.
+    /// Who plans; where not given, as in UCI: the beam to a --depth of up to 6, else the selective search.
     #[arg(long, value_enum)]
     planner: Option<PlannerKind>,
     /// How the beam verifies a child before it keeps or drops it: none (the paper as written: the child's own embedding
@@ -86,12 +86,12 @@ impl ExplainCommand {
         let compared = compared.collect::<Result<Vec<_>>>().context("--moves")?;
         let limits = self.limits();
         let notice = |text: &str| eprintln!("azimuth: {text}");
-        let kind = self.planner.unwrap_or(match limits.are_open_ended() {
-            true => PlannerKind::Selective,
-            false => PlannerKind::Beam,
-        });
         let beam = BeamSettings { verify: self.verify, ..BeamSettings::default() };
         let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+        let kind = self.planner.unwrap_or(match settings.is_for_the_beam(&limits) {
+            true => PlannerKind::Beam,
+            false => PlannerKind::Selective,
+        });
         let embedded = settings.embedded(kind);
         let weights = Arc::new(embedded.or_read(self.weights.as_deref())?);
         let (device, dtype) =
@@ -103,6 +103,9 @@ impl ExplainCommand {
         let mut planner = settings.build(kind, &worker, resources, tablebases)?;
         let task = Task { root, limits, compared, plies: self.tree };
         let study = Study::make(task, &mut *planner, &mut worker.model()?)?;
+        if let Some(early_end) = &study.early_end {
+            notice(early_end);
+        }
         match &self.html {
             Some(path) => html::write(&study, kind, chess960, path),
             None if self.json => json::write(&study, kind, chess960, &mut output),

@@ -1,7 +1,9 @@
 //! `azimuth explain`: why a move was chosen, for a person at a terminal or a program.
 
+mod chess_terms;
 mod command;
 mod figures;
+mod game_files;
 mod html;
 mod json;
 mod quiet;

@@ -1,50 +1,201 @@
-//! One sentence on why the chosen move won out, made from the figures alone.
+//! Why the chosen move won out, in a few sentences made from figures and best lines alone.
 
+use azimuth_chess::position::board_after;
 use azimuth_chess::san::san_of_move;
+use cozy_chess::Move;
 
+use super::chess_terms::{Outcome, is_threat, new_passed_pawn, outcome, still_pays};
+use super::figures::numbered;
 use super::study::{StudiedMove, Study};
+use crate::search::Value;
 
-/// Why the chosen move won out over the runner-up.
+/// Plies of a line that a sentence quotes.
+const LONGEST_QUOTE: usize = 12;
+
+/// Why the chosen move won out over the runner-up, or that a search of its own finds the runner-up better; what their best
+/// lines show; and what is known of the moves that were asked for.
 pub fn reason(study: &Study) -> String {
-    let chosen = study.chosen();
-    let san = |studied: &StudiedMove| san_of_move(study.root.board(), studied.explained.mv);
-    let (name, plies) = (san(chosen), plies(study.report.depth));
     if study.moves.len() == 1 {
-        return format!("{name} is the only legal move.");
+        return format!("{} is the only legal move.", san(study, study.chosen()));
     }
-    let value = study.report.value;
+    let mut sentences = vec![verdict(study)];
+    sentences.extend(shown_by(study, study.chosen(), "It"));
+    sentences.extend(answered_threat(study));
+    if let Some((missed, value)) = study.missed() {
+        let name = san(study, missed);
+        sentences.push(format!(
+            "But {name} is better: searched by itself it {}, and the first search missed it.",
+            worth_after(missed, value)
+        ));
+        sentences.extend(shown_by(study, missed, &name));
+    } else if let Some(runner_up) = study.runner_up() {
+        let phrase = |studied| outcome_of(study, studied).map(|found| found.phrase);
+        // The same material is no difference, and a mate needs no other reason.
+        if phrase(runner_up) != phrase(study.chosen()) && !is_mate(study, study.chosen()) {
+            sentences.extend(material(study, runner_up, &san(study, runner_up)));
+        }
+    }
+    sentences.extend(study.compared.iter().filter_map(|&mv| asked_for(study, mv)).flatten());
+    sentences.join(" ")
+}
+
+/// The chosen move's ranks and values, compared with the runner-up's unless that is better.
+fn verdict(study: &Study) -> String {
+    let chosen = study.chosen();
+    let (name, plies) = (san(study, chosen), plies(study.depth_of_chosen()));
+    let value = study.value_of_chosen();
+    let better = study.missed().is_some();
     match value.moves_to_mate() {
         Some(moves) if moves > 0 => return format!("{name} mates in {moves}."),
-        Some(moves) => {
+        Some(moves) if !better => {
             return format!("Every move is mated: {name} holds out for {} moves.", -moves);
         }
+        Some(moves) => return format!("{name} is mated in {}.", -moves),
         None => {}
     }
-    let percent = |studied: &StudiedMove| {
-        format!("{:.1}%", 100.0 * studied.explained.static_value.win_probability())
-    };
     let first = format!(
         "{name} ranks {} of {} at first sight ({})",
         ordinal(chosen.rank_before),
         study.moves.len(),
-        percent(chosen)
+        first_sight(chosen)
     );
-    let p = 100.0 * value.win_probability();
-    let Some((runner_up, found)) = study.runner_up().and_then(|r| Some((r, r.found()?))) else {
-        return format!("{first}; after {plies} it is worth {p:.1}%.");
+    let worth = format!("{first}; after {plies} it {}", worth(value));
+    let runner_up = study.runner_up().filter(|_| !better);
+    let Some((runner_up, other)) = runner_up.and_then(|other| Some((other, other.value()?))) else {
+        return format!("{worth}.");
     };
-    let other = 100.0 * found.value.win_probability();
-    let compared = match format!("{:.1}", p - other).as_str() {
+    if other.moves_to_mate().is_some() {
+        return format!("{worth}; the runner-up {} {}.", san(study, runner_up), self::worth(other));
+    }
+    format!(
+        "{worth}, {} the runner-up {}, which ranks {} at first sight ({}).",
+        compared(value, other),
+        san(study, runner_up),
+        ordinal(runner_up.rank_before),
+        first_sight(runner_up)
+    )
+}
+
+/// What is known of a move that was asked for, unless the sentences so far name it.
+fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
+    let named = [Some(study.chosen()), study.runner_up()];
+    if named.into_iter().flatten().any(|named| named.explained.mv == mv) {
+        return None;
+    }
+    let asked = study.moves.iter().find(|studied| studied.explained.mv == mv)?;
+    let (name, value) = (san(study, asked), asked.value()?);
+    let chosen = study.value_of_chosen();
+    let worth = worth_after(asked, value);
+    let mut said = vec![match value.moves_to_mate().or(chosen.moves_to_mate()) {
+        Some(_) => format!("{name} {worth}."),
+        None => {
+            format!("{name} {worth}, {} {}.", compared(value, chosen), san(study, study.chosen()))
+        }
+    }];
+    said.extend(shown_by(study, asked, "It"));
+    Some(said)
+}
+
+/// What a move's best line shows: the material that it wins or loses, and a new passed pawn where it wins none.
+fn shown_by(study: &Study, studied: &StudiedMove, subject: &str) -> Vec<String> {
+    let wins = outcome_of(study, studied).is_some_and(|found| found.gain > 0);
+    let pawn = if wins { None } else { passed_pawn(study, studied, subject) };
+    material(study, studied, subject).into_iter().chain(pawn).collect()
+}
+
+fn material(study: &Study, studied: &StudiedMove, subject: &str) -> Option<String> {
+    let Outcome { mut phrase, plies, .. } = outcome_of(study, studied)?;
+    // What the best move loses, it gives up for something else.
+    let is_good = studied.rank_after == Some(1)
+        && known_value(study, studied).is_some_and(|value| value >= Value::DRAW);
+    if let Some(lost) = phrase.strip_prefix("loses").filter(|_| is_good) {
+        phrase = format!("gives up{lost}");
+    }
+    let line = numbered(study.root.board(), &studied.line[..plies]);
+    Some(format!("{subject} {phrase}: {line}."))
+}
+
+fn passed_pawn(study: &Study, studied: &StudiedMove, subject: &str) -> Option<String> {
+    let board = study.root.board();
+    let (pawn, plies) = new_passed_pawn(board, &studied.line, board.side_to_move())?;
+    let line = numbered(board, studied.line.get(..plies).filter(|line| !line.is_empty())?);
+    let quoted = plies <= LONGEST_QUOTE && !is_mate(study, studied);
+    quoted.then(|| format!("{subject} gets a passed pawn on {pawn}: {line}."))
+}
+
+/// That the chosen move meets a threat: a capture that would pay if it were the other side's move now, that another move
+/// runs into at a loss, and that no longer pays after the chosen one.
+fn answered_threat(study: &Study) -> Option<String> {
+    let (board, chosen) = (study.root.board(), study.chosen());
+    let loses = outcome_of(study, chosen).is_some_and(|found| found.gain < 0);
+    if loses || is_mate(study, chosen) {
+        return None;
+    }
+    let after = board_after(board, chosen.explained.mv);
+    let met = study.moves.iter().skip(1).find_map(|other| {
+        let &reply = other.line.get(1)?;
+        let suffers = outcome_of(study, other).is_some_and(|found| found.gain < 0);
+        let met = suffers && is_threat(board, reply) && !still_pays(&after, reply);
+        met.then_some((reply, other))
+    });
+    let (reply, other) = met?;
+    let passed = board.null_move()?;
+    Some(format!(
+        "It meets the threat of {}, which follows on {}.",
+        san_of_move(&passed, reply),
+        san(study, other)
+    ))
+}
+
+/// The material that a move's best line wins or loses, where few enough of its moves show that and it is no mate.
+fn outcome_of(study: &Study, studied: &StudiedMove) -> Option<Outcome> {
+    let found = outcome(study.root.board(), &studied.line)?;
+    (found.plies <= LONGEST_QUOTE && !is_mate(study, studied)).then_some(found)
+}
+
+fn is_mate(study: &Study, studied: &StudiedMove) -> bool {
+    known_value(study, studied).is_some_and(|value| value.moves_to_mate().is_some())
+}
+
+fn known_value(study: &Study, studied: &StudiedMove) -> Option<Value> {
+    match std::ptr::eq(studied, study.chosen()) {
+        true => Some(study.value_of_chosen()),
+        false => studied.value(),
+    }
+}
+
+/// `is worth 53.2% after 9 plies`, `mates in 3`.
+fn worth_after(studied: &StudiedMove, value: Value) -> String {
+    match studied.found().filter(|_| value.moves_to_mate().is_none()) {
+        Some(found) => format!("{} after {}", worth(value), plies(found.depth)),
+        None => worth(value),
+    }
+}
+
+fn worth(value: Value) -> String {
+    match value.moves_to_mate() {
+        Some(moves) if moves > 0 => format!("mates in {moves}"),
+        Some(moves) => format!("is mated in {}", -moves),
+        None => format!("is worth {:.1}%", 100.0 * value.win_probability()),
+    }
+}
+
+/// `2.1 points more than`.
+fn compared(value: Value, other: Value) -> String {
+    let points = 100.0 * (value.win_probability() - other.win_probability());
+    match format!("{points:.1}").as_str() {
         "0.0" | "-0.0" => "as much as".to_owned(),
         less if less.starts_with('-') => format!("{} points less than", &less[1..]),
         more => format!("{more} points more than"),
-    };
-    format!(
-        "{first}; after {plies} it is worth {p:.1}%, {compared} the runner-up {}, which ranks {} at first sight ({}).",
-        san(runner_up),
-        ordinal(runner_up.rank_before),
-        percent(runner_up)
-    )
+    }
+}
+
+fn first_sight(studied: &StudiedMove) -> String {
+    format!("{:.1}%", 100.0 * studied.explained.static_value.win_probability())
+}
+
+fn san(study: &Study, studied: &StudiedMove) -> String {
+    san_of_move(study.root.board(), studied.explained.mv)
 }
 
 fn plies(depth: u32) -> String {

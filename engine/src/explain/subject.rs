@@ -1,27 +1,68 @@
 //! Which position is asked about: a FEN, or a place in a game.
 
-use std::fs::File;
-use std::path::PathBuf;
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use anyhow::{Context, Result, ensure};
-use azimuth_chess::pgn::{Game, Reader};
+use anyhow::{Context, Error, Result, bail, ensure};
+use azimuth_chess::pgn::{Game, MOST_MOVES, Reader};
 use azimuth_chess::position::{Position, castles_as_in_chess960};
 use clap::Args;
+use cozy_chess::Color;
+
+use super::game_files::{open, pgn_files};
 
 /// The position that is asked about.
 #[derive(Args)]
 pub struct Subject {
-    /// The position, as FEN; the starting position where neither it nor --pgn is given.
+    /// The position, as FEN, or startpos; the starting position where neither it nor --pgn is given.
     fen: Option<String>,
-    /// A game's position instead.
+    /// A game's position instead: a PGN file, plain or .zst; a folder of them; or - for the standard input.
     #[arg(long, conflicts_with = "fen")]
     pgn: Option<PathBuf>,
-    /// Which of the file's games, from 1.
+    /// Which of the games, from 1.
     #[arg(long, default_value_t = 1, requires = "pgn", value_parser = clap::value_parser!(u64).range(1..))]
     game: u64,
-    /// After so many half-moves of it; after its last one where not given.
+    /// After so many half-moves of it; after its last one where neither this nor --move is given.
     #[arg(long, requires = "pgn")]
     ply: Option<usize>,
+    /// Before this move of it: 29w is White's 29th, 29b Black's.
+    #[arg(long = "move", value_name = "MOVE", requires = "pgn", conflicts_with = "ply")]
+    before: Option<MoveNumber>,
+}
+
+/// A move of a game by its number, as score sheets have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MoveNumber {
+    number: u16,
+    side: Color,
+}
+
+impl MoveNumber {
+    fn is_next_in(self, position: &Position) -> bool {
+        let board = position.board();
+        board.fullmove_number() == self.number && board.side_to_move() == self.side
+    }
+}
+
+impl FromStr for MoveNumber {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (number, side) = match text.strip_suffix(['w', 'W']) {
+            Some(number) => (number, Color::White),
+            None => (text.strip_suffix(['b', 'B']).unwrap_or_default(), Color::Black),
+        };
+        let number = number.parse().ok().filter(|&number| number > 0);
+        Ok(Self { number: number.context("expected a move as 29w or 29b")?, side })
+    }
+}
+
+impl fmt::Display for MoveNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.number, if self.side == Color::White { 'w' } else { 'b' })
+    }
 }
 
 impl Subject {
@@ -30,8 +71,9 @@ impl Subject {
         let position = match (&self.pgn, &self.fen) {
             (Some(path), _) => {
                 let name = || format!("game {} of '{}'", self.game, path.display());
-                self.position_of_game(File::open(path).with_context(name)?).with_context(name)?
+                self.position_of_game(path).with_context(name)?
             }
+            (None, Some(fen)) if fen == "startpos" => Position::default(),
             (None, Some(fen)) => Position::from_fen(fen)?,
             (None, None) => Position::default(),
         };
@@ -39,18 +81,76 @@ impl Subject {
         Ok((position, chess960))
     }
 
-    fn position_of_game(&self, file: File) -> Result<Position> {
-        let most_plies = self.ply.map_or(u32::MAX, |ply| ply.try_into().unwrap_or(u32::MAX));
-        let mut reader = Reader::new(file).with_most_plies(most_plies);
-        for skipped in 1..self.game {
-            ensure!(reader.skip_game()?, "the file has {} games", skipped - 1);
+    /// The position of the game that is meant, the games of all files counted through.
+    fn position_of_game(&self, path: &Path) -> Result<Position> {
+        let mut games = 0;
+        for file in pgn_files(path)? {
+            let mut reader = Reader::new(open(&file)?).with_most_plies(self.most_plies());
+            while games + 1 < self.game && reader.skip_game()? {
+                games += 1;
+            }
+            if games + 1 == self.game
+                && let Some(position) = self.read_game(&mut reader)?
+            {
+                return Ok(position);
+            }
         }
-        let read = reader.read_game::<Game>()?.context("the file has no such game")?;
-        // Which game it is stands before this error, with the file's name.
+        bail!(
+            "there {}",
+            match games {
+                0 => "is no game in it".to_owned(),
+                1 => "is only 1 game in it".to_owned(),
+                games => format!("are only {games} games in it"),
+            }
+        )
+    }
+
+    fn read_game(&self, reader: &mut Reader<impl Read>) -> Result<Option<Position>> {
+        let Some(read) = reader.read_game::<Game>()? else { return Ok(None) };
+        // The game's number stands before this error, with the file's name.
         let game = read.map_err(|bad| bad.fault)?;
+        // Any text can be read as games without moves.
+        let is_game = !game.tags.is_empty() || !game.moves.is_empty();
+        ensure!(is_game, "there is no move and no tag: this is no PGN");
         let plies = game.moves.len();
-        let ply = self.ply.unwrap_or(plies);
-        ensure!(ply == plies, "--ply {ply}: the game has {plies} half-moves");
-        Ok(game.last_position())
+        let Some(before) = self.before else {
+            let ply = self.ply.unwrap_or(plies);
+            ensure!(ply == plies, "--ply {ply}: the game has {plies} half-moves");
+            return Ok(Some(game.last_position()));
+        };
+        let mut position = game.start.clone();
+        for played in &game.moves {
+            if before.is_next_in(&position) {
+                break;
+            }
+            position.play(played.mv);
+        }
+        let found = before.is_next_in(&position);
+        ensure!(found, "--move {before}: the game has {plies} half-moves, no such move");
+        Ok(Some(position))
+    }
+
+    /// Half-moves after which nothing of the game matters.
+    fn most_plies(&self) -> u32 {
+        let before = self.before.map(|before| 2 * usize::from(before.number));
+        let most = self.ply.or(before).and_then(|plies| u32::try_from(plies).ok());
+        most.unwrap_or(MOST_MOVES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_numbered_as_on_score_sheets() {
+        let white = MoveNumber { number: 29, side: Color::White };
+        assert_eq!("29w".parse::<MoveNumber>().ok(), Some(white));
+        assert_eq!(white.to_string(), "29w");
+        let black = "7B".parse::<MoveNumber>().expect("valid");
+        assert_eq!(black.to_string(), "7b");
+        for text in ["", "w", "29", "0w", "-3b", "x w", "29.w"] {
+            assert!(text.parse::<MoveNumber>().is_err(), "{text}");
+        }
     }
 }

@@ -23,7 +23,7 @@ const DIM: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-/// Writes the study: the board, every move, the tree, the best line, one sentence.
+/// Writes the study: the board, every move, the tree, the best line, the reason.
 pub fn write(
     study: &Study,
     planner: PlannerKind,

@@ -1,10 +1,11 @@
 //! The command line of `azimuth report`.
 
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use azimuth_network::replace_file::replace_file;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -69,6 +70,11 @@ impl ReportCommand {
         let style = "{bar:30} {pos}/{len} positions, {eta} left";
         let bar = ProgressBar::new(positions).with_style(ProgressStyle::with_template(style)?);
         let mut pages = Vec::new();
+        if let Some(Err(error)) = games.first()
+            && games.iter().all(Result::is_err)
+        {
+            bail!("'{}': no game in it can be read; game 1: {error:#}", self.pgn.display());
+        }
         for (number, game) in (1..).zip(&games) {
             match game {
                 Ok(game) => {
@@ -80,7 +86,6 @@ impl ReportCommand {
             }
         }
         bar.finish_and_clear();
-        ensure!(!pages.is_empty(), "'{}': no game in it can be read", self.pgn.display());
         let credit = format!(
             "Looked at by Azimuth {}, {} planner, {} a position.",
             env!("CARGO_PKG_VERSION"),
@@ -89,7 +94,7 @@ impl ReportCommand {
         );
         let out = self.out.clone().unwrap_or_else(|| self.pgn.with_extension("html"));
         replace_file(&out, page(&pages, &credit)?.as_bytes())?;
-        println!("{} of {} games to '{}'", pages.len(), games.len(), out.display());
+        writeln!(stdout(), "{} of {} games to '{}'", pages.len(), games.len(), out.display())?;
         Ok(())
     }
 }

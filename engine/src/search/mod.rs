@@ -32,6 +32,6 @@ pub use report::Report;
 pub use root_moves::RootMoves;
 pub use selective::{Parameter, Parameters, Part, Parts, Selective, SelectiveSettings};
 pub use settings::{PlannerKind, PlannerSettings};
-pub use tablebase::Tablebases;
+pub use tablebase::{MOST_PIECES, Probing, Tablebases};
 pub use terminal::terminal_value;
 pub use value::Value;

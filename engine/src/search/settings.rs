@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::beam::{BeamSettings, BeamVerify};
+use super::control::Limits;
 use super::selective::SelectiveSettings;
 use crate::embedded_weights::Embedded;
 
@@ -25,6 +26,12 @@ pub struct PlannerSettings {
 }
 
 impl PlannerSettings {
+    /// Whether the beam is made for a search of these limits: nothing but a depth ends it, and none beyond the beam's own.
+    pub fn is_for_the_beam(&self, limits: &Limits) -> bool {
+        let depth = self.beam.depth;
+        !limits.are_open_ended() && limits.depth.unwrap_or(depth) <= depth
+    }
+
     /// The weights that a planner plays with where no others are named. A beam that scores children by their own
     /// embeddings needs those that see captures coming; all else leaves captures to a search.
     pub fn embedded(&self, kind: PlannerKind) -> Embedded {

@@ -23,9 +23,31 @@ const CURSED: i32 = 2_000;
 /// Characters of a path in an error.
 const LONGEST_PATH: usize = 200;
 
+/// Pieces of the largest Syzygy tables that there are.
+pub const MOST_PIECES: usize = 7;
+
+/// When tables are asked, and how their answers count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probing {
+    /// A search asks the largest tables only where it has at least this many plies to go. 1 is everywhere, at the leaves
+    /// too.
+    pub depth: u32,
+    /// Positions of more pieces are never looked up.
+    pub most_pieces: usize,
+    /// Whether the 50-move rule makes a draw of a win that takes too long.
+    pub fifty_move_rule: bool,
+}
+
+impl Default for Probing {
+    fn default() -> Self {
+        Self { depth: 1, most_pieces: MOST_PIECES, fifty_move_rule: true }
+    }
+}
+
 /// The tables of some folders.
 pub struct Tablebases {
     tables: Tablebase<Chess>,
+    probing: Probing,
     notice: Notice,
     failed: Once,
 }
@@ -59,12 +81,17 @@ impl Tablebases {
             "no Syzygy tables (*.rtbw, *.rtbz) in '{}'",
             shortened(folders, LONGEST_PATH)
         );
-        Ok(Self { tables, notice, failed: Once::new() })
+        Ok(Self { tables, probing: Probing::default(), notice, failed: Once::new() })
     }
 
-    /// Most pieces of any table, kings included.
+    /// The same tables, asked in that way.
+    pub fn with_probing(self, probing: Probing) -> Self {
+        Self { probing, ..self }
+    }
+
+    /// Most pieces of any table that is asked, kings included.
     pub fn max_pieces(&self) -> usize {
-        self.tables.max_pieces()
+        self.tables.max_pieces().min(self.probing.most_pieces)
     }
 
     /// Plies from `board`, the fifty-move counter at 0, to the next capture or pawn's move of the side that wins:
@@ -78,6 +105,17 @@ impl Tablebases {
         Some(distance.ignore_rounding().0)
     }
 
+    /// As [`Self::value`], for a search that has `depth` plies to go.
+    pub(super) fn value_at_depth(&self, board: &Board, ply: u32, depth: i32) -> Option<Value> {
+        let least = self.probing.depth as i32;
+        let deep_enough = least <= 1 || depth >= least;
+        let is_large = board.occupied().len() as usize >= self.max_pieces();
+        if is_large && !deep_enough {
+            return None;
+        }
+        self.value(board, ply)
+    }
+
     /// The value of a position right after a capture or a pawn's move, `ply` plies from the root. A
     /// win that the 50-move rule undoes is a draw.
     pub(super) fn value(&self, board: &Board, ply: u32) -> Option<Value> {
@@ -85,10 +123,10 @@ impl Tablebases {
             return None;
         }
         let wdl = self.known(self.tables.probe_wdl_after_zeroing(&converted(board)?))?;
-        Some(match wdl {
-            Wdl::Win => -Value::tablebase_loss_in(ply),
-            Wdl::Loss => Value::tablebase_loss_in(ply),
-            Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss => Value::DRAW,
+        Some(match (wdl, self.probing.fifty_move_rule) {
+            (Wdl::Win, _) | (Wdl::CursedWin, false) => -Value::tablebase_loss_in(ply),
+            (Wdl::Loss, _) | (Wdl::BlessedLoss, false) => Value::tablebase_loss_in(ply),
+            (Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss, _) => Value::DRAW,
         })
     }
 
@@ -121,7 +159,7 @@ impl Tablebases {
             }
         };
         let played = i32::from(root.halfmove_clock());
-        let in_time = plies.abs() + played <= 100;
+        let in_time = !self.probing.fifty_move_rule || plies.abs() + played <= 100;
         Some(match (plies.signum(), in_time) {
             (1, true) => CERTAIN - plies,
             (1, false) => CURSED - plies,
@@ -290,6 +328,33 @@ mod tests {
         let far = "8/8/8/3k4/8/8/8/R3K3 w - - 95 100";
         let ranked = ranked(far)?;
         assert_eq!(ranked.value(ranked.best(1)[0]), Value::DRAW);
+        Ok(())
+    }
+
+    #[test]
+    fn without_the_rule_it_does_not() -> Result<()> {
+        let probing = Probing { fifty_move_rule: false, ..Probing::default() };
+        let tables = tables()?.with_probing(probing);
+        let root = Position::from_fen("8/8/8/3k4/8/8/8/R3K3 w - - 95 100")?;
+        let ranked = tables.rank(&root, &legal_moves(root.board())).context("known")?;
+        assert_eq!(ranked.value(ranked.best(1)[0]), -Value::tablebase_loss_in(0));
+        Ok(())
+    }
+
+    #[test]
+    fn tables_are_asked_as_they_are_set() -> Result<()> {
+        let won = Position::from_fen("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1")?;
+        let win = Some(-Value::tablebase_loss_in(3));
+        let at = |probing: Probing, depth| -> Result<Option<Value>> {
+            Ok(tables()?.with_probing(probing).value_at_depth(won.board(), 3, depth))
+        };
+        let usual = Probing::default();
+        assert_eq!(at(usual, 0)?, win);
+        let deep = Probing { depth: 4, ..usual };
+        assert_eq!((at(deep, 3)?, at(deep, 4)?), (None, win));
+        let few = Probing { most_pieces: 2, ..usual };
+        assert_eq!(at(few, 9)?, None);
+        assert_eq!(tables()?.with_probing(few).max_pieces(), 2);
         Ok(())
     }
 

@@ -3,19 +3,21 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
 
-use super::bench::{BENCH_RESOURCES, BenchPlanners, bench};
+use super::bench::{BENCH_RESOURCES, BenchPlanners, bench, bench_searches};
+use super::command::{Bench, BenchSearches};
 use super::display;
-use super::limited_strength::{LIMITED_DEPTH, noise_of_elo};
+use super::limited_strength::{LIMITED_DEPTH, WEAKEST_TO_STRONGEST, noise_of_elo};
 use super::options::Options;
 use super::output::Output;
 use super::program::Program;
 use super::workers::Workers;
 use crate::embedded_weights::Embedded;
 use crate::inference::Worker;
+use crate::names::name_of;
 use crate::search::{
     Beam, BeamSettings, BeamVerify, Control, Explanation, Handicap, Limits, Planner, PlannerKind,
     PlannerSettings, Resources, Tablebases, TimeLimit,
@@ -89,13 +91,21 @@ impl Program for Azimuth {
         changed.set(name, value)?;
         self.load_changes(&changed)?;
         self.options = changed;
+        let strongest = *WEAKEST_TO_STRONGEST.end();
+        let elo = self.options.limited_elo().filter(|&elo| elo > strongest);
+        if let Some(elo) = elo.filter(|_| name.eq_ignore_ascii_case("Skill Level")) {
+            self.output.inform(&format!(
+                "Skill Level {}: {elo} Elo in Stockfish; a limited strength ends at {strongest}",
+                self.options.skill
+            ));
+        }
         Ok(())
     }
 
     fn limit(&self, limits: &mut Limits, analyses: bool) {
-        if self.limits_strength(analyses) {
+        if let Some(elo) = self.limited_elo(analyses) {
             limits.depth = Some(limits.depth.unwrap_or(LIMITED_DEPTH).min(LIMITED_DEPTH));
-            let deviation = noise_of_elo(self.options.elo);
+            let deviation = noise_of_elo(elo);
             limits.handicap = Some(Handicap { deviation, seed: self.seed });
         }
     }
@@ -103,9 +113,9 @@ impl Program for Azimuth {
     /// Searches for a moment after an encoder was loaded, so that the first move costs no more than the
     /// others: its code, its tables and the cache's memory are then at hand.
     fn warm_up(&mut self, analyses: bool) -> Result<()> {
-        let plan = match self.limits_strength(analyses) {
-            true => Plan::limited(self.options.planners),
-            false => self.preferred_plan()?,
+        let plan = match self.limited_elo(analyses) {
+            Some(_) => Plan::limited(self.options.planners),
+            None => self.preferred_plan()?,
         };
         if self.warm == Some(plan) && self.planner.is_some() {
             return Ok(());
@@ -159,7 +169,16 @@ impl Program for Azimuth {
         Ok(explained.transpose()?.flatten())
     }
 
-    fn bench(&mut self, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()> {
+    fn bench(
+        &mut self,
+        asked: &Bench,
+        current: &Position,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<()> {
+        let depth = match asked {
+            Bench::Fixed(depth) => *depth,
+            Bench::Searches(searches) => return self.bench_searches(searches, current, say),
+        };
         let mut fresh = |kind, beam| {
             let settings = PlannerSettings { beam, ..PlannerSettings::default() };
             let worker = self.worker(settings.embedded(kind))?;
@@ -189,17 +208,35 @@ impl Azimuth {
         }
     }
 
-    /// Whether to play worse on purpose. An analysis never is.
-    fn limits_strength(&self, analyses: bool) -> bool {
-        self.options.limit_strength && !analyses
+    /// The rating to play down to. An analysis is never limited.
+    fn limited_elo(&self, analyses: bool) -> Option<u32> {
+        self.options.limited_elo().filter(|_| !analyses)
+    }
+
+    /// `bench` in Stockfish's order, with the planner that plays by the clock and the options as they are set.
+    fn bench_searches(
+        &mut self,
+        searches: &BenchSearches,
+        current: &Position,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<()> {
+        let mut asked = Options::default();
+        asked.set("Hash", Some(&searches.hash_mb.to_string())).context("bench")?;
+        asked.set("Threads", Some(&searches.threads.to_string())).context("bench")?;
+        let plan = self.preferred_plan()?;
+        let tablebases = self.tablebases.clone();
+        let worker = self.worker(plan.embedded())?;
+        let mut planner = plan.settings.build(plan.kind, worker, asked.resources, tablebases)?;
+        bench_searches(&mut *planner, &name_of(&plan.kind), searches, current, say)
     }
 
     /// Loads what `changed` options name anew, and builds a planner that uses it.
     fn load_changes(&mut self, changed: &Options) -> Result<()> {
         let mut loaded = (changed.model != self.options.model).then(Workers::default);
-        let opened = match changed.syzygy_path == self.options.syzygy_path {
+        let same_path = changed.syzygy_path == self.options.syzygy_path;
+        let opened = match same_path && changed.probing == self.options.probing {
             true => None,
-            false => Some(self.open_tablebases(changed.syzygy_path.as_deref())?),
+            false => Some(self.open_tablebases(changed, !same_path)?),
         };
         if loaded.is_some() || opened.is_some() || changed.reshapes_planners(&self.options) {
             let kind = match &self.planner {
@@ -222,13 +259,17 @@ impl Azimuth {
         Ok(())
     }
 
-    fn open_tablebases(&self, folders: Option<&str>) -> Result<Option<Arc<Tablebases>>> {
-        let Some(folders) = folders else { return Ok(None) };
+    /// The tables that the options name, which are told of where they are `new`.
+    fn open_tablebases(&self, options: &Options, new: bool) -> Result<Option<Arc<Tablebases>>> {
+        let Some(folders) = options.syzygy_path.as_deref() else { return Ok(None) };
         let output = self.output.clone();
         let tablebases =
             Tablebases::open(folders, Box::new(move |text: &str| output.inform(text)))?;
-        self.output.inform(&format!("Syzygy tables of up to {} pieces", tablebases.max_pieces()));
-        Ok(Some(Arc::new(tablebases)))
+        if new {
+            let pieces = tablebases.max_pieces();
+            self.output.inform(&format!("Syzygy tables of up to {pieces} pieces"));
+        }
+        Ok(Some(Arc::new(tablebases.with_probing(options.probing))))
     }
 
     fn worker(&mut self, embedded: Embedded) -> Result<&Worker> {
@@ -248,12 +289,15 @@ impl Azimuth {
         Ok(if in_searches { selective } else { Plan { kind: PlannerKind::Beam, settings } })
     }
 
-    /// The planner of a search: the paper's, unless time or a signal ends it. Then it is the stronger one.
+    /// The planner of a search: the paper's, where only a depth ends it and the beam is made for that depth, else the
+    /// stronger one.
     fn plan_for(&mut self, limits: &Limits) -> Result<Plan> {
         let settings = self.options.planners;
         match self.options.planner {
             _ if limits.handicap.is_some() => Ok(Plan::limited(settings)),
-            None if !limits.are_open_ended() => Ok(Plan { kind: PlannerKind::Beam, settings }),
+            None if settings.is_for_the_beam(limits) => {
+                Ok(Plan { kind: PlannerKind::Beam, settings })
+            }
             _ => self.preferred_plan(),
         }
     }

@@ -2,12 +2,18 @@
 //! and their time how fast the machine is.
 
 use std::fmt::{Display, Formatter};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
+use azimuth_chess::text::shortened;
 
-use crate::search::{BeamSettings, Control, Limits, Planner, Resources};
+use super::command::{BenchLimit, BenchPositions, BenchSearches};
+use super::perft::divide;
+use crate::search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
 
 /// What each planner has to itself.
 pub const BENCH_RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
@@ -18,6 +24,9 @@ const DEFAULT_DEPTH: u32 = 15;
 
 /// Deepest `bench`: more may take hours.
 const DEEPEST: u32 = 32;
+
+/// Characters of a path in an error.
+const LONGEST_PATH: usize = 200;
 
 /// What searches cost.
 #[derive(Clone, Copy, Default)]
@@ -71,21 +80,101 @@ pub fn bench_planner(
     depth: Option<u32>,
     say: &mut dyn FnMut(&str),
 ) -> Result<Cost> {
+    let roots = bench_positions()?;
+    search_all(planner, name, &roots, &Limits { depth, ..Limits::default() }, say)
+}
+
+/// `bench` in Stockfish's order, with one planner; the last line that `say` gets is the cost of all searches.
+pub fn bench_searches(
+    planner: &mut dyn Planner,
+    name: &str,
+    searches: &BenchSearches,
+    current: &Position,
+    say: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let roots = match &searches.positions {
+        BenchPositions::Default => bench_positions()?,
+        BenchPositions::Current => vec![current.clone()],
+        BenchPositions::File(path) => read_positions(path)?,
+    };
+    let (limit, plies) = (searches.limit, u32::try_from(searches.limit).unwrap_or(u32::MAX));
+    let unlimited = Limits::default();
+    let limits = match searches.limit_type {
+        BenchLimit::Depth => Limits { depth: Some(plies), ..unlimited },
+        BenchLimit::Nodes => Limits { nodes: Some(limit), ..unlimited },
+        BenchLimit::MoveTime => {
+            let time = Duration::from_millis(limit);
+            Limits { time: Some(TimeLimit { soft: time, hard: time }), ..unlimited }
+        }
+        BenchLimit::Perft => {
+            let cost = count_all(&roots, plies, say)?;
+            say(&cost.to_string());
+            return Ok(());
+        }
+    };
+    let cost = search_all(planner, name, &roots, &limits, say)?;
+    say(&cost.to_string());
+    Ok(())
+}
+
+fn search_all(
+    planner: &mut dyn Planner,
+    name: &str,
+    roots: &[Position],
+    limits: &Limits,
+    say: &mut dyn FnMut(&str),
+) -> Result<Cost> {
     let mut sum = Cost::default();
-    for (number, fen) in (1..).zip(BENCH_POSITIONS) {
-        let root = Position::from_fen(fen)?;
+    for (number, root) in (1..).zip(roots) {
+        if !root.has_legal_move() {
+            say(&format!("{name}, position {number}/{}: no legal move", roots.len()));
+            continue;
+        }
         planner.new_game();
-        let limits = Limits { depth, ..Limits::default() };
-        let control = &mut Control::without_signals(limits);
-        let report = planner.search(&root, control, &mut |_| ())?;
+        let control = &mut Control::without_signals(limits.clone());
+        let report = planner.search(root, control, &mut |_| ())?;
         sum.nodes += report.nodes;
         sum.seconds += report.time.as_secs_f64();
         say(&format!(
             "{name}, position {number}/{}: {} nodes, score {}",
-            BENCH_POSITIONS.len(),
+            roots.len(),
             report.nodes,
             report.value
         ));
     }
     Ok(sum)
+}
+
+fn count_all(roots: &[Position], plies: u32, say: &mut dyn FnMut(&str)) -> Result<Cost> {
+    let mut sum = Cost::default();
+    for (number, root) in (1..).zip(roots) {
+        let began = Instant::now();
+        let go_on = AtomicBool::new(false);
+        let nodes = divide(root, plies, true, &go_on, &mut |_| ())?;
+        sum.nodes += nodes;
+        sum.seconds += began.elapsed().as_secs_f64();
+        say(&format!("perft {plies}, position {number}/{}: {nodes} nodes", roots.len()));
+    }
+    Ok(sum)
+}
+
+fn bench_positions() -> Result<Vec<Position>> {
+    BENCH_POSITIONS.into_iter().map(Position::from_fen).collect()
+}
+
+/// The positions of a file, a FEN on each line; empty lines and comments (`#`) are left out.
+fn read_positions(path: &Path) -> Result<Vec<Position>> {
+    let name = || format!("bench: '{}'", shortened(&path.display().to_string(), LONGEST_PATH));
+    let metadata = std::fs::metadata(path).with_context(name)?;
+    // Reading a pipe or a device could block for ever.
+    ensure!(metadata.is_file(), "{}: not a regular file", name());
+    let text = std::fs::read_to_string(path).with_context(name)?;
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let fens = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let read = |(number, fen): (usize, &str)| {
+        Position::from_fen(fen).with_context(|| format!("{}, line {number}", name()))
+    };
+    let positions = fens.map(read).collect::<Result<Vec<_>>>()?;
+    ensure!(!positions.is_empty(), "{}: there is no position in it", name());
+    Ok(positions)
 }

@@ -1,8 +1,10 @@
 //! Lines of the protocol as typed commands. Parsing is pure: it knows nothing of the engine.
 
+use std::num::IntErrorKind;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use azimuth_chess::text::shortened;
 
@@ -35,9 +37,11 @@ pub enum Command {
     Go {
         /// The arguments that were understood.
         go: Go,
-        /// What was not, the first of it.
-        problem: Option<String>,
+        /// The first unknown word, which is passed over beside a legal limit.
+        unknown: Option<String>,
     },
+    /// `go perft …`, with a depth in plies.
+    Perft(u32),
     /// `stop`
     Stop,
     /// `ponderhit`
@@ -50,10 +54,62 @@ pub enum Command {
     Eval,
     /// `explain`: why the last search chose its move, for people.
     Explain,
+    /// `flip`: the same position with the sides exchanged, for people.
+    Flip,
+    /// `compiler`: what the program was built from and with, for people.
+    Compiler,
     /// `help`: what can be typed, for people.
     Help,
-    /// `bench`, with a depth in plies.
-    Bench(Option<u32>),
+    /// `bench …`
+    Bench(Bench),
+}
+
+/// The arguments of `bench`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bench {
+    /// `bench [depth]`: the searches that the fingerprint of play is made of.
+    Fixed(Option<u32>),
+    /// `bench hash threads [limit] [fenfile] [limittype]`, in Stockfish's order and with its defaults.
+    Searches(BenchSearches),
+}
+
+/// Searches of `bench` in Stockfish's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchSearches {
+    /// Megabytes.
+    pub hash_mb: u64,
+    /// Threads.
+    pub threads: u64,
+    /// The number of `limit_type`.
+    pub limit: u64,
+    /// Which positions are searched.
+    pub positions: BenchPositions,
+    /// When a search ends.
+    pub limit_type: BenchLimit,
+}
+
+/// Which positions `bench` searches.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BenchPositions {
+    /// `default`: those of `bench` without arguments.
+    Default,
+    /// `current`: the position that is set up.
+    Current,
+    /// A file with a FEN on each line.
+    File(PathBuf),
+}
+
+/// When a search of `bench` ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BenchLimit {
+    /// After so many plies.
+    Depth,
+    /// After so many positions.
+    Nodes,
+    /// After so many milliseconds.
+    MoveTime,
+    /// No search: the lines of so many plies are counted.
+    Perft,
 }
 
 /// The arguments of `go`.
@@ -97,6 +153,15 @@ const GO_WORDS: [&str; 12] = [
     "infinite",
 ];
 
+/// Arguments of `go` that GUIs send below 0: a clock that has run out, and what goes with it.
+const MAY_BE_NEGATIVE: [&str; 5] = ["wtime", "btime", "winc", "binc", "movestogo"];
+
+/// How the message begins that no search follows, nor a `bestmove`.
+const REFUSED: &str = "go: no search begins";
+
+/// Plies of `bench hash threads`, as Stockfish has them.
+const DEFAULT_BENCH_DEPTH: u64 = 13;
+
 /// Reads a line. An empty line is no command.
 pub fn parse(line: &str) -> Result<Option<Command>> {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -115,20 +180,17 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
             let (fen, rest) = rest.split_at(end);
             Command::Position { fen: Some(fen.join(" ")), moves: moves(rest)? }
         }
-        ["go", rest @ ..] => {
-            let (go, problem) = go(rest);
-            Command::Go { go, problem }
-        }
+        ["go", "perft", rest @ ..] => Command::Perft(perft_depth(rest)?),
+        ["go", rest @ ..] => go(rest).context(REFUSED)?,
         ["debug", "on"] => Command::Debug(true),
         ["debug", "off"] => Command::Debug(false),
         ["d"] => Command::Display,
         ["eval"] => Command::Eval,
         ["explain"] => Command::Explain,
+        ["flip"] => Command::Flip,
+        ["compiler"] => Command::Compiler,
         ["help" | "--help"] => Command::Help,
-        ["bench"] => Command::Bench(None),
-        ["bench", depth] => Command::Bench(Some(
-            depth.parse().map_err(|_| anyhow!("bench: '{}' is no depth", quoted(depth)))?,
-        )),
+        ["bench", rest @ ..] => Command::Bench(bench(rest)?),
         ["position", ..] => bail!("position: expected 'startpos' or 'fen'"),
         ["setoption", ..] => bail!("setoption: expected 'name'"),
         ["debug", ..] => bail!("debug: expected 'on' or 'off'"),
@@ -155,12 +217,13 @@ fn moves(words: &[&str]) -> Result<Vec<String>> {
     }
 }
 
-/// Reads what can be understood, so that a search is begun and answered whatever else was asked for;
-/// and says what could not.
-fn go(mut words: &[&str]) -> (Go, Option<String>) {
+/// Reads the arguments of `go`. A word that UCI does not know is passed over, as the protocol wants it, but it begins no
+/// search by itself; neither does an argument whose number is missing or makes no sense.
+fn go(mut words: &[&str]) -> Result<Command> {
     let mut go = Go::default();
-    let mut problem = None;
+    let (mut known, mut unknown) = (words.is_empty(), None);
     while let [name, rest @ ..] = words {
+        known |= GO_WORDS.contains(name);
         words = match *name {
             "ponder" => {
                 go.ponder = true;
@@ -178,31 +241,40 @@ fn go(mut words: &[&str]) -> (Go, Option<String>) {
             }
             name if GO_WORDS.contains(&name) => match rest {
                 [value, rest @ ..] if !GO_WORDS.contains(value) => {
-                    if let Ok(number) = value.parse() {
-                        set_limit(&mut go, name, number);
-                    } else {
-                        problem.get_or_insert_with(|| {
-                            format!("go: '{name}' needs a number, found '{}'", quoted(value))
-                        });
-                    }
+                    set_limit(&mut go, name, number(name, value)?);
                     rest
                 }
-                _ => {
-                    problem.get_or_insert_with(|| format!("go: '{name}' needs a number"));
-                    rest
-                }
+                _ => bail!("'{name}' needs a number"),
             },
             name => {
-                problem.get_or_insert_with(|| format!("go: unknown argument '{}'", quoted(name)));
+                unknown.get_or_insert_with(|| quoted(name));
                 rest
             }
         };
     }
-    (go, problem)
+    match unknown {
+        Some(word) if !known => bail!("unknown argument '{word}'"),
+        unknown => Ok(Command::Go { go, unknown }),
+    }
+}
+
+/// The number of an argument of `go`; one that is too large is the largest.
+fn number(name: &str, text: &str) -> Result<i64> {
+    let number = match text.parse::<i64>() {
+        Ok(number) => number,
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => i64::MAX,
+        Err(error) if *error.kind() == IntErrorKind::NegOverflow => i64::MIN,
+        Err(_) => bail!("'{name}' needs a number, found '{}'", quoted(text)),
+    };
+    ensure!(
+        number >= 0 || MAY_BE_NEGATIVE.contains(&name),
+        "'{name}' needs a number from 0 on, found '{}'",
+        quoted(text)
+    );
+    Ok(number)
 }
 
 fn set_limit(go: &mut Go, name: &str, number: i64) {
-    // GUIs send negative clocks when a side has overstepped its time: no time is left.
     let count = number.max(0) as u64;
     let small = u32::try_from(count).unwrap_or(u32::MAX);
     let time = Duration::from_millis(count);
@@ -211,12 +283,60 @@ fn set_limit(go: &mut Go, name: &str, number: i64) {
         "btime" => go.time[1] = Some(time),
         "winc" => go.increment[0] = time,
         "binc" => go.increment[1] = time,
-        "movestogo" => go.moves_to_go = Some(small.max(1)),
+        // GUIs send 0 where the clock has to do for the rest of the game.
+        "movestogo" => go.moves_to_go = (small > 0).then_some(small),
         "depth" => go.depth = Some(small),
         "nodes" => go.nodes = Some(count),
         "mate" => go.mate = Some(small),
         _ => go.move_time = Some(time),
     }
+}
+
+fn perft_depth(words: &[&str]) -> Result<u32> {
+    let depth = match words {
+        [depth] => depth.parse().ok().filter(|&depth| depth > 0),
+        _ => None,
+    };
+    depth.with_context(|| {
+        format!("{REFUSED}: 'perft' needs a depth from 1 on, found '{}'", quoted(&words.join(" ")))
+    })
+}
+
+fn bench(words: &[&str]) -> Result<Bench> {
+    let count = |name: &str, text: &str| -> Result<u64> {
+        text.parse()
+            .ok()
+            .filter(|&count| count > 0)
+            .with_context(|| format!("bench: expected {name} from 1 on, found '{}'", quoted(text)))
+    };
+    let (hash_mb, threads, rest) = match words {
+        [] => return Ok(Bench::Fixed(None)),
+        [depth] => {
+            let depth = depth.parse();
+            let depth = depth.map_err(|_| anyhow!("bench: '{}' is no depth", quoted(words[0])))?;
+            return Ok(Bench::Fixed(Some(depth)));
+        }
+        [hash, threads, rest @ ..] => (count("a hash", hash)?, count("threads", threads)?, rest),
+    };
+    let limit = rest.first().map_or(Ok(DEFAULT_BENCH_DEPTH), |limit| count("a limit", limit))?;
+    let positions = match rest.get(1) {
+        None | Some(&"default") => BenchPositions::Default,
+        Some(&"current") => BenchPositions::Current,
+        Some(file) => BenchPositions::File(PathBuf::from(file)),
+    };
+    let limit_type = match rest.get(2) {
+        None | Some(&"depth") => BenchLimit::Depth,
+        Some(&"nodes") => BenchLimit::Nodes,
+        Some(&"movetime") => BenchLimit::MoveTime,
+        Some(&"perft") => BenchLimit::Perft,
+        Some(other) => {
+            bail!("bench: expected depth, nodes, movetime or perft, found '{}'", quoted(other))
+        }
+    };
+    if let Some(word) = rest.get(3) {
+        bail!("bench: unknown argument '{}'", quoted(word));
+    }
+    Ok(Bench::Searches(BenchSearches { hash_mb, threads, limit, positions, limit_type }))
 }
 
 #[cfg(test)]
@@ -243,26 +363,59 @@ mod tests {
             move_time: Some(Duration::from_millis(50)),
             infinite: true,
         };
-        assert_eq!(command(line), Command::Go { go: expected, problem: None });
+        assert_eq!(command(line), Command::Go { go: expected, unknown: None });
     }
 
     #[test]
-    fn go_is_obeyed_as_far_as_it_is_understood() {
-        for (line, depth, part) in [
-            ("go depth", None, "'depth' needs a number"),
-            ("go movetime depth 3", Some(3), "'movetime' needs a number"),
-            ("go depth x nodes", None, "found 'x'"),
-            ("go fast depth 3", Some(3), "unknown argument 'fast'"),
+    fn a_malformed_go_is_refused_and_no_clock_is_malformed() {
+        for (line, part) in [
+            ("go depth", "no search begins: 'depth' needs a number"),
+            ("go movetime depth 3", "'movetime' needs a number"),
+            ("go depth x nodes", "'depth' needs a number, found 'x'"),
+            ("go movetime -5", "'movetime' needs a number from 0 on, found '-5'"),
+            ("go foo", "no search begins: unknown argument 'foo'"),
+            ("go perft", "'perft' needs a depth from 1 on, found ''"),
+            ("go perft 0", "found '0'"),
+            ("go perft 3 now", "found '3 now'"),
         ] {
-            let expected = Go { depth, ..Go::default() };
-            match command(line) {
-                Command::Go { go, problem: Some(problem) } => {
-                    assert_eq!(go, expected);
-                    assert!(problem.contains(part), "{line}: {problem}");
-                }
-                other => panic!("{line}: {other:?}"),
-            }
+            let error = format!("{:#}", parse(line).expect_err(line));
+            assert!(error.starts_with("go: no search begins: ") && error.contains(part), "{error}");
         }
+        let spoken = Go { depth: Some(3), ..Go::default() };
+        let expected = Command::Go { go: spoken, unknown: Some("fast".to_owned()) };
+        assert_eq!(command("go fast depth 3"), expected);
+        let endless = Go { depth: Some(u32::MAX), ..Go::default() };
+        let expected = Command::Go { go: endless, unknown: None };
+        assert_eq!(command("go depth 99999999999999999999"), expected);
+        let expected = Command::Go { go: Go::default(), unknown: None };
+        assert_eq!(command("go winc -3 movestogo 0"), expected);
+        assert_eq!(command("go perft 5"), Command::Perft(5));
+    }
+
+    #[test]
+    fn bench_takes_a_depth_or_what_stockfish_takes() {
+        let bench = |line: &str| match command(line) {
+            Command::Bench(bench) => bench,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(bench("bench"), Bench::Fixed(None));
+        assert_eq!(bench("bench 6"), Bench::Fixed(Some(6)));
+        let all = BenchSearches {
+            hash_mb: 64,
+            threads: 2,
+            limit: 5000,
+            positions: BenchPositions::File("fens.epd".into()),
+            limit_type: BenchLimit::Nodes,
+        };
+        assert_eq!(bench("bench 64 2 5000 fens.epd nodes"), Bench::Searches(all));
+        let few = BenchSearches {
+            hash_mb: 16,
+            threads: 1,
+            limit: 13,
+            positions: BenchPositions::Default,
+            limit_type: BenchLimit::Depth,
+        };
+        assert_eq!(bench("bench 16 1"), Bench::Searches(few));
     }
 
     #[test]
@@ -292,6 +445,10 @@ mod tests {
             ("hello", "unknown command 'hello'"),
             ("debug", "'on' or 'off'"),
             ("bench x", "'x' is no depth"),
+            ("bench 0 1", "expected a hash from 1 on, found '0'"),
+            ("bench 16 x", "expected threads from 1 on, found 'x'"),
+            ("bench 16 1 9 default plies", "expected depth, nodes, movetime or perft"),
+            ("bench 16 1 9 current depth now", "unknown argument 'now'"),
             ("setoption Hash 3", "expected 'name'"),
             ("position e2e4", "expected 'startpos' or 'fen'"),
             ("position startpos e2e4", "expected 'moves', found 'e2e4'"),

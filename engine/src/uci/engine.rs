@@ -1,15 +1,23 @@
 //! A session's state, and what each command does to it. A command that fails changes nothing.
 
-use anyhow::{Context, Result, ensure};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::Position;
 
 use super::command::{Command, Go};
+use super::flip::flipped;
+use super::node_clock::NodeClock;
+use super::option_values::text_line;
 use super::output::Output;
+use super::perft::RunningPerft;
 use super::program::Program;
-use super::running_search::{Answer, RunningSearch, any_move};
+use super::running::Running;
+use super::running_search::{Answer, Finished, RunningSearch, any_move};
 use super::session_options::SessionOptions;
 use super::{display, time_management};
+use crate::build_facts;
 use crate::search::{Limits, Signal, Value};
 
 /// What the commands act on.
@@ -19,7 +27,11 @@ pub struct Engine {
     options: SessionOptions,
     position: Position,
     debug: bool,
-    search: Option<RunningSearch>,
+    running: Option<Running>,
+    /// The clock of `nodestime`.
+    node_clock: NodeClock,
+    /// What the move that is searched adds to it.
+    increment: Duration,
 }
 
 impl Engine {
@@ -31,7 +43,9 @@ impl Engine {
             options: SessionOptions::default(),
             position: Position::default(),
             debug: false,
-            search: None,
+            running: None,
+            node_clock: NodeClock::default(),
+            increment: Duration::ZERO,
         }
     }
 
@@ -41,7 +55,7 @@ impl Engine {
             Command::Uci => self.introduce(),
             Command::Debug(on) => self.debug = on,
             Command::IsReady => {
-                let ready = match self.search {
+                let ready = match self.running {
                     Some(_) => Ok(()),
                     None => self.program.warm_up(self.options.analyse_mode),
                 };
@@ -54,21 +68,36 @@ impl Engine {
             }
             Command::NewGame => {
                 self.await_idle("ucinewgame")?;
+                self.node_clock = NodeClock::default();
                 self.program.new_game();
             }
             Command::Position { fen, moves } => {
                 self.await_idle("position")?;
                 self.position = set_up(fen.as_deref(), &moves)?;
             }
-            Command::Go { go, problem } => {
+            Command::Go { go, unknown } => {
                 self.await_idle("go")?;
-                if let Some(problem) = problem {
-                    self.output.inform(&problem);
+                if let Some(word) = unknown {
+                    self.output.inform(&format!("go: unknown argument '{word}', passed over"));
                 }
-                self.go(&go);
+                self.go(go);
             }
-            Command::Stop => self.signal("stop", Signal::Stop)?,
-            Command::PonderHit => self.signal("ponderhit", Signal::PonderHit)?,
+            Command::Perft(depth) => {
+                self.await_idle("go")?;
+                let (root, output) = (self.position.clone(), self.output.clone());
+                let perft = RunningPerft::begin(root, depth, self.options.chess960, output)?;
+                self.running = Some(Running::Perft(perft));
+            }
+            Command::Stop => {
+                let running = self.running.as_mut().filter(|running| !running.is_ending());
+                running.context("stop: no search is running")?.stop();
+            }
+            Command::PonderHit => match &mut self.running {
+                Some(Running::Search(search)) if !search.is_ending() => {
+                    search.signal(Signal::PonderHit);
+                }
+                _ => bail!("ponderhit: no search is running"),
+            },
             Command::Display => {
                 self.output.say(&board_diagram(&self.position, self.options.chess960));
             }
@@ -83,6 +112,14 @@ impl Engine {
                 let explanation = explanation.context("explain: there is no search to explain")?;
                 self.output.say(&display::explanation(&explanation, self.options.chess960));
             }
+            Command::Flip => {
+                self.await_idle("flip")?;
+                self.position = flipped(&self.position)?;
+            }
+            Command::Compiler => {
+                self.output.say(&self.program.name());
+                build_facts::lines().iter().for_each(|line| self.output.say(line));
+            }
             Command::Help => {
                 let (name, command) = (self.program.name(), self.program.command());
                 let common = include_str!("help.txt").trim_end();
@@ -90,10 +127,10 @@ impl Engine {
                     format!("{name} speaks UCI. {common}\nOn the command line: {command} --help");
                 self.output.say(&text);
             }
-            Command::Bench(depth) => {
+            Command::Bench(bench) => {
                 self.await_idle("bench")?;
                 let output = self.output.clone();
-                self.program.bench(depth, &mut |line| output.say(line))?;
+                self.program.bench(&bench, &self.position, &mut |line| output.say(line))?;
             }
             Command::Quit => {}
         }
@@ -102,40 +139,40 @@ impl Engine {
 
     /// Stops the search, if any, and waits for its answer.
     pub fn quit(&mut self) {
-        if let Some(search) = &mut self.search {
-            search.signal(Signal::Stop);
+        if let Some(running) = &mut self.running {
+            running.stop();
         }
-        self.finish_search();
+        self.finish_running();
     }
 
     fn introduce(&self) {
         self.output.say(&format!("id name {}", self.program.name()));
         self.output.say("id author the Azimuth developers");
-        let options = [self.program.options(), SessionOptions::describe()].concat();
+        let about = text_line("UCI_EngineAbout", &build_facts::about(&self.program.name()));
+        let options = [self.program.options(), SessionOptions::describe(), vec![about]].concat();
         options.iter().for_each(|option| self.output.say(option));
         self.output.say("uciok");
     }
 
-    /// Takes the planner back from a search that has answered, or was told to. Fails while one is
-    /// still running.
+    /// Waits for what has answered, or was told to. Fails while something is still running.
     fn await_idle(&mut self, command: &str) -> Result<()> {
-        if let Some(search) = &self.search {
-            ensure!(search.is_ending(), "{command}: a search is running, send stop first");
-            self.finish_search();
+        if let Some(running) = &self.running {
+            ensure!(running.is_ending(), "{command}: a search is running, send stop first");
+            self.finish_running();
         }
         Ok(())
     }
 
-    fn finish_search(&mut self) {
-        if let Some(search) = self.search.take() {
-            self.program.put_back(search.finish());
+    fn finish_running(&mut self) {
+        match self.running.take() {
+            Some(Running::Search(search)) => {
+                let Finished { planner, used } = search.finish();
+                self.program.put_back(planner);
+                self.node_clock.take(used, self.increment);
+            }
+            Some(Running::Perft(perft)) => perft.finish(),
+            None => {}
         }
-    }
-
-    fn signal(&mut self, command: &str, signal: Signal) -> Result<()> {
-        let running = self.search.as_mut().filter(|search| !search.is_ending());
-        running.with_context(|| format!("{command}: no search is running"))?.signal(signal);
-        Ok(())
     }
 
     fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<()> {
@@ -145,13 +182,19 @@ impl Engine {
         }
         if changed.log_file != self.options.log_file {
             self.output.log_to(changed.log_file.as_deref())?;
+            if let Some(opponent) = &changed.opponent {
+                self.output.note(&format!("the opponent is {opponent}"));
+            }
+        }
+        if changed.nodes_per_ms != self.options.nodes_per_ms {
+            self.node_clock = NodeClock::default();
         }
         self.options = changed;
         Ok(())
     }
 
     /// Begins a search; whatever comes in its way, there is an answer.
-    fn go(&mut self, go: &Go) {
+    fn go(&mut self, go: Go) {
         if !self.position.has_legal_move() {
             let mated = !self.position.board().checkers().is_empty();
             let value = if mated { Value::mated_in(0) } else { Value::DRAW };
@@ -164,18 +207,24 @@ impl Engine {
         }
     }
 
-    fn begin_search(&mut self, go: &Go) -> Result<()> {
-        let limits = self.limits(go);
+    fn begin_search(&mut self, mut go: Go) -> Result<()> {
+        let side = self.position.board().side_to_move();
+        if self.options.nodes_per_ms.is_some() {
+            self.node_clock.replace(&mut go, side);
+        }
+        self.increment = go.increment[side as usize];
+        let limits = self.limits(&go);
         let planner = self.program.take_planner(&limits)?;
         let answer = Answer {
             root: self.position.clone(),
             chess960: self.options.chess960,
             show_wdl: self.options.show_wdl,
             debug: self.debug,
+            asked_depth: go.depth,
             output: self.output.clone(),
         };
         match RunningSearch::begin(answer, planner, limits) {
-            Ok(search) => self.search = Some(search),
+            Ok(search) => self.running = Some(Running::Search(search)),
             Err(error) => {
                 // A game goes on even where no thread can be had: any legal move beats a forfeit.
                 self.program.put_back(None);
@@ -204,6 +253,7 @@ impl Engine {
             search_moves: moves.into_iter().flatten().collect(),
             multipv: self.options.multipv,
             handicap: None,
+            nodes_per_ms: self.options.nodes_per_ms,
         };
         self.program.limit(&mut limits, self.options.analyse_mode);
         limits

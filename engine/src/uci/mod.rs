@@ -6,15 +6,20 @@ mod bench;
 mod command;
 mod display;
 mod engine;
+mod flip;
 mod greeting;
 mod limited_strength;
+mod node_clock;
 mod option_values;
 mod options;
 mod output;
+mod perft;
 mod program;
+mod running;
 mod running_search;
 mod session_options;
 mod single_planner;
+mod skill_level;
 mod time_management;
 mod workers;
 
@@ -24,7 +29,7 @@ use anyhow::Result;
 
 use azimuth::Azimuth;
 pub use command::Go;
-use command::{Command, parse};
+use command::{Bench, Command, parse};
 use engine::Engine;
 pub use greeting::greeting;
 pub use limited_strength::noise_of_elo;
@@ -62,7 +67,7 @@ pub fn run_planner(
 pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
     let azimuth = Box::new(Azimuth::new(output.clone()));
-    Engine::new(output, azimuth).execute(Command::Bench(depth))
+    Engine::new(output, azimuth).execute(Command::Bench(Bench::Fixed(depth)))
 }
 
 fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>) {

@@ -8,12 +8,13 @@ use anyhow::{Result, bail};
 use super::command::quoted;
 use super::limited_strength::WEAKEST_TO_STRONGEST;
 use super::option_values::{
-    EMPTY, button_line, check, check_line, choice_line, combo, combo_line, path, spin, spin_line,
-    text_line,
+    EMPTY, button_line, check, check_line, choice_line, combo, combo_line, expected, path, spin,
+    spin_line, text_line,
 };
+use super::skill_level::{FULL_SKILL, elo_of_skill};
 use crate::inference::{Backend, Precision};
 use crate::names::names_of;
-use crate::search::{PlannerKind, PlannerSettings, Resources};
+use crate::search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resources};
 
 /// What stands for the weights inside the program.
 const EMBEDDED: &str = "<embedded>";
@@ -22,7 +23,10 @@ const EMBEDDED: &str = "<embedded>";
 const AUTO: &str = "auto";
 
 const HASH_MB: RangeInclusive<u64> = 1..=65_536;
-const THREADS: RangeInclusive<u64> = 1..=256;
+const THREADS: RangeInclusive<u64> = 1..=1024;
+const SKILL: RangeInclusive<u64> = 0..=FULL_SKILL as u64;
+const PROBE_DEPTH: RangeInclusive<u64> = 1..=100;
+const PROBE_LIMIT: RangeInclusive<u64> = 0..=MOST_PIECES as u64;
 const WIDTH: RangeInclusive<u64> = 1..=64;
 const DEPTH: RangeInclusive<u64> = 1..=64;
 
@@ -41,8 +45,12 @@ pub struct Options {
     pub limit_strength: bool,
     /// Elo on the scale of Stockfish 16's `UCI_Elo`.
     pub elo: u32,
+    /// Stockfish's level of play; [`FULL_SKILL`] limits nothing.
+    pub skill: u32,
     /// Folders of Syzygy tables, separated as in `PATH`.
     pub syzygy_path: Option<String>,
+    /// When they are asked, and how their answers count.
+    pub probing: Probing,
 }
 
 /// What has to be loaded anew where it changes.
@@ -65,7 +73,9 @@ impl Default for Options {
             planners: PlannerSettings::default(),
             limit_strength: false,
             elo: *WEAKEST_TO_STRONGEST.end(),
+            skill: FULL_SKILL,
             syzygy_path: None,
+            probing: Probing::default(),
         }
     }
 }
@@ -76,12 +86,12 @@ impl Options {
         let default = Self::default();
         let beam = default.planners.beam;
         let elo = u64::from(*WEAKEST_TO_STRONGEST.start())..=u64::from(*WEAKEST_TO_STRONGEST.end());
-        let planners = [&[AUTO.to_owned()][..], &names_of::<PlannerKind>()].concat();
+        let probing = default.probing;
         vec![
             spin_line("Hash", default.resources.hash_mb as u64, &HASH_MB),
             button_line("Clear Hash"),
             spin_line("Threads", default.resources.threads as u64, &THREADS),
-            choice_line("Planner", AUTO, &planners),
+            choice_line("Planner", AUTO, &planners()),
             text_line("WeightsFile", EMBEDDED),
             combo_line("Backend", &default.model.backend),
             combo_line("Precision", &default.model.precision),
@@ -91,7 +101,11 @@ impl Options {
             combo_line("BeamVerify", &beam.verify),
             check_line("UCI_LimitStrength", default.limit_strength),
             spin_line("UCI_Elo", default.elo.into(), &elo),
+            spin_line("Skill Level", default.skill.into(), &SKILL),
             text_line("SyzygyPath", EMPTY),
+            spin_line("SyzygyProbeDepth", probing.depth.into(), &PROBE_DEPTH),
+            spin_line("SyzygyProbeLimit", probing.most_pieces as u64, &PROBE_LIMIT),
+            check_line("Syzygy50MoveRule", probing.fifty_move_rule),
         ]
     }
 
@@ -101,6 +115,11 @@ impl Options {
         self.resources != others.resources || self.planners != others.planners
     }
 
+    /// The rating that the engine plays down to, where one is set: `UCI_Elo` comes before `Skill Level`.
+    pub fn limited_elo(&self) -> Option<u32> {
+        if self.limit_strength { Some(self.elo) } else { elo_of_skill(self.skill) }
+    }
+
     /// Sets one option; names are read without regard to case. On an error all stay as they were.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         let value = value.unwrap_or_default();
@@ -108,7 +127,11 @@ impl Options {
             "hash" => self.resources.hash_mb = spin(name, value, HASH_MB)? as usize,
             "threads" => self.resources.threads = spin(name, value, THREADS)? as usize,
             "planner" if value.eq_ignore_ascii_case(AUTO) => self.planner = None,
-            "planner" => self.planner = Some(combo(name, value)?),
+            "planner" => {
+                let kind = combo(name, value);
+                let kind = kind.map_err(|_| expected(name, &planners().join(", "), value))?;
+                self.planner = Some(kind);
+            }
             "weightsfile" => self.model.weights = path(value, EMBEDDED).map(PathBuf::from),
             "backend" => self.model.backend = combo(name, value)?,
             "precision" => self.model.precision = combo(name, value)?,
@@ -121,11 +144,22 @@ impl Options {
             "beamverify" => self.planners.beam.verify = combo(name, value)?,
             "uci_limitstrength" => self.limit_strength = check(name, value)?,
             "uci_elo" => self.elo = spin(name, value, WEAKEST_TO_STRONGEST)?,
+            "skill level" => self.skill = spin(name, value, SKILL)? as u32,
+            "syzygyprobedepth" => self.probing.depth = spin(name, value, PROBE_DEPTH)? as u32,
+            "syzygyprobelimit" => {
+                self.probing.most_pieces = spin(name, value, PROBE_LIMIT)? as usize;
+            }
+            "syzygy50moverule" => self.probing.fifty_move_rule = check(name, value)?,
             "syzygypath" => self.syzygy_path = path(value, EMPTY).map(str::to_owned),
             _ => bail!("unknown option '{}'", quoted(name)),
         }
         Ok(())
     }
+}
+
+/// The values of `Planner`.
+fn planners() -> Vec<String> {
+    [&[AUTO.to_owned()][..], &names_of::<PlannerKind>()].concat()
 }
 
 #[cfg(test)]
@@ -148,6 +182,11 @@ mod tests {
             ("Hash", "0", "expected 1 to 65536, found '0'"),
             ("Hash", "x", "found 'x'"),
             ("UCI_Elo", "-1", "found '-1'"),
+            ("Planner", "minimax", "expected auto, beam, selective, found 'minimax'"),
+            ("Threads", "1025", "expected 1 to 1024"),
+            ("Skill Level", "21", "expected 0 to 20"),
+            ("SyzygyProbeLimit", "8", "expected 0 to 7"),
+            ("Syzygy50MoveRule", "no", "expected true or false"),
             ("Backend", "tpu", "expected auto, cpu, cuda, found 'tpu'"),
             ("UCI_LimitStrength", "maybe", "expected true or false"),
             ("Contempt", "1", "unknown option 'Contempt'"),
@@ -158,6 +197,19 @@ mod tests {
         }
         options.set("WeightsFile", Some(EMBEDDED))?;
         assert_eq!(options.model.weights, None);
+        Ok(())
+    }
+
+    #[test]
+    fn a_level_limits_unless_a_rating_does() -> Result<()> {
+        let mut options = Options::default();
+        assert_eq!(options.limited_elo(), None);
+        options.set("Skill Level", Some("0"))?;
+        assert_eq!(options.limited_elo(), Some(1320));
+        options.set("UCI_Elo", Some("1000"))?;
+        assert_eq!(options.limited_elo(), Some(1320));
+        options.set("UCI_LimitStrength", Some("true"))?;
+        assert_eq!(options.limited_elo(), Some(1000));
         Ok(())
     }
 

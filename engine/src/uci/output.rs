@@ -51,6 +51,11 @@ impl Output {
         self.lock().note('>', line);
     }
 
+    /// Notes something for the reader of the log.
+    pub fn note(&self, text: &str) {
+        self.lock().note('#', text);
+    }
+
     /// From now on appends all lines to a file, or to none. Fails where it cannot be written; the
     /// log from before is then kept.
     pub fn log_to(&self, path: Option<&Path>) -> Result<()> {
@@ -70,7 +75,7 @@ impl Sink {
         let seconds = log.began.elapsed().as_secs_f64();
         if let Err(error) = writeln!(log.file, "{seconds:.3} {direction} {line}") {
             self.log = None;
-            let _ = writeln!(self.gui, "info string LogFile: {error}; the log ends here")
+            let _ = writeln!(self.gui, "info string Debug Log File: {error}; the log ends here")
                 .and_then(|()| self.gui.flush());
         }
     }
@@ -78,7 +83,7 @@ impl Sink {
 
 impl Log {
     fn open(path: &Path) -> Result<Self> {
-        let name = || format!("LogFile '{}'", path.display());
+        let name = || format!("Debug Log File '{}'", path.display());
         // Opening a pipe or a device could block for ever.
         let special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         ensure!(!special, "{}: not a regular file", name());

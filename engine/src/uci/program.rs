@@ -3,6 +3,7 @@
 use anyhow::Result;
 use azimuth_chess::position::Position;
 
+use super::command::Bench;
 use crate::search::{Explanation, Limits, Planner};
 
 /// A program that speaks UCI by [`super::engine::Engine`]. What fails changes nothing.
@@ -40,6 +41,8 @@ pub trait Program {
     /// What became of the last search's root moves; `None` before the first one.
     fn explain(&mut self) -> Result<Option<Explanation>>;
 
-    /// Searches a fixed set of positions to `depth`; `say` gets lines, the last with nodes and nodes per second.
-    fn bench(&mut self, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()>;
+    /// Searches a set of positions, of which one may be `current`; `say` gets lines, the last with nodes and nodes per
+    /// second.
+    fn bench(&mut self, bench: &Bench, current: &Position, say: &mut dyn FnMut(&str))
+    -> Result<()>;
 }

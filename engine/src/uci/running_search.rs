@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use azimuth_chess::position::{Position, legal_moves, uci_move};
@@ -19,7 +20,16 @@ pub struct RunningSearch {
     /// Set before the best move is printed: from then on the next command may follow.
     answered: Arc<AtomicBool>,
     stopped: bool,
-    thread: JoinHandle<Option<Box<dyn Planner>>>,
+    thread: JoinHandle<Finished>,
+}
+
+/// What a search leaves.
+#[derive(Default)]
+pub struct Finished {
+    /// Its planner, unless it failed.
+    pub planner: Option<Box<dyn Planner>>,
+    /// What it took off the clock.
+    pub used: Duration,
 }
 
 /// How a search's answer is written, and where to.
@@ -28,6 +38,8 @@ pub struct Answer {
     pub chess960: bool,
     pub show_wdl: bool,
     pub debug: bool,
+    /// Plies that the GUI asked for.
+    pub asked_depth: Option<u32>,
     pub output: Output,
 }
 
@@ -57,10 +69,10 @@ impl RunningSearch {
         self.stopped || self.answered.load(Ordering::Acquire)
     }
 
-    /// Waits for its end and takes the planner back, unless it failed.
-    pub fn finish(self) -> Option<Box<dyn Planner>> {
+    /// Waits for its end.
+    pub fn finish(self) -> Finished {
         drop(self.signals);
-        self.thread.join().ok().flatten()
+        self.thread.join().unwrap_or_default()
     }
 }
 
@@ -70,16 +82,21 @@ impl Answer {
         mut planner: Box<dyn Planner>,
         control: &mut Control,
         answered: &AtomicBool,
-    ) -> Option<Box<dyn Planner>> {
+    ) -> Finished {
         let mut report = |report: &Report| self.output.say(&self.info(report));
         // A planner that has panicked is not used again.
         let search = AssertUnwindSafe(|| planner.search(&self.root, control, &mut report));
         let outcome = catch_unwind(search).unwrap_or_else(|_| Err(anyhow!("internal error")));
         control.wait_until_wanted();
         let failed = outcome.is_err();
+        let used =
+            outcome.as_ref().map_or(Duration::ZERO, |report| control.clock_after(report.nodes));
         let best = match outcome {
             Ok(report) => {
                 self.tell_costs(&report);
+                if let Some(reason) = control.early_end(self.asked_depth, &report) {
+                    self.output.inform(&reason);
+                }
                 self.best_move(&report)
             }
             Err(error) => {
@@ -90,7 +107,7 @@ impl Answer {
         };
         answered.store(true, Ordering::Release);
         self.output.say(&best);
-        (!failed).then_some(planner)
+        Finished { planner: (!failed).then_some(planner), used }
     }
 
     fn tell_costs(&self, report: &Report) {

@@ -1,5 +1,6 @@
 //! The options of the protocol itself, the same whatever program stands behind it.
 
+use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use super::option_values::{EMPTY, check, check_line, path, spin, spin_line, text
 
 const OVERHEAD_MS: RangeInclusive<u64> = 0..=5_000;
 const MULTIPV: RangeInclusive<u64> = 1..=256;
+const NODES_PER_MS: RangeInclusive<u64> = 0..=10_000;
 
 /// The options as they stand.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,10 @@ pub struct SessionOptions {
     pub analyse_mode: bool,
     /// Castling as king takes rook.
     pub chess960: bool,
+    /// Time is counted in nodes, so many a millisecond.
+    pub nodes_per_ms: Option<NonZeroU64>,
+    /// Who plays against the engine, as the GUI tells it.
+    pub opponent: Option<String>,
     /// Where all lines are written.
     pub log_file: Option<PathBuf>,
 }
@@ -36,6 +42,8 @@ impl Default for SessionOptions {
             show_wdl: false,
             analyse_mode: false,
             chess960: false,
+            nodes_per_ms: None,
+            opponent: None,
             log_file: None,
         }
     }
@@ -52,7 +60,9 @@ impl SessionOptions {
             check_line("UCI_ShowWDL", default.show_wdl),
             check_line("UCI_AnalyseMode", default.analyse_mode),
             check_line("UCI_Chess960", default.chess960),
-            text_line("LogFile", EMPTY),
+            spin_line("nodestime", 0, &NODES_PER_MS),
+            text_line("UCI_Opponent", EMPTY),
+            text_line("Debug Log File", EMPTY),
         ]
     }
 
@@ -70,7 +80,11 @@ impl SessionOptions {
             "uci_showwdl" => self.show_wdl = check(name, value)?,
             "uci_analysemode" => self.analyse_mode = check(name, value)?,
             "uci_chess960" => self.chess960 = check(name, value)?,
-            "logfile" => self.log_file = path(value, EMPTY).map(PathBuf::from),
+            "nodestime" => self.nodes_per_ms = NonZeroU64::new(spin(name, value, NODES_PER_MS)?),
+            "uci_opponent" => self.opponent = path(value, EMPTY).map(str::to_owned),
+            // GUIs that set every option send it back.
+            "uci_engineabout" => {}
+            "debug log file" | "logfile" => self.log_file = path(value, EMPTY).map(PathBuf::from),
             _ => return Ok(false),
         }
         Ok(true)
@@ -90,7 +104,18 @@ mod tests {
         let error = options.set("UCI_Chess960", Some("maybe")).expect_err("maybe").to_string();
         assert!(error.contains("expected true or false, found 'maybe'"), "{error}");
         assert!(!options.set("Contempt", Some("1"))?);
+        assert!(options.set("UCI_EngineAbout", Some("Azimuth"))?);
         assert_eq!(options, before);
+        Ok(())
+    }
+
+    #[test]
+    fn what_stockfish_calls_the_log_file_is_the_log_file() -> Result<()> {
+        for name in ["Debug Log File", "LogFile"] {
+            let mut options = SessionOptions::default();
+            assert!(options.set(name, Some("a log.txt"))?);
+            assert_eq!(options.log_file, Some(PathBuf::from("a log.txt")));
+        }
         Ok(())
     }
 

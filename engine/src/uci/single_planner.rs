@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use azimuth_chess::position::Position;
 
 use super::bench::bench_planner;
-use super::command::quoted;
+use super::command::{Bench, quoted};
 use super::display;
 use super::program::Program;
 use crate::search::{Explanation, Limits, Planner};
@@ -83,9 +83,12 @@ impl Program for SinglePlanner {
         self.planner()?.explain(1)
     }
 
-    fn bench(&mut self, depth: Option<u32>, say: &mut dyn FnMut(&str)) -> Result<()> {
+    fn bench(&mut self, bench: &Bench, _: &Position, say: &mut dyn FnMut(&str)) -> Result<()> {
+        let Bench::Fixed(depth) = bench else {
+            bail!("bench: expected a depth alone; '{}' has no hash and threads to set", self.name);
+        };
         let name = self.name.clone();
-        let cost = bench_planner(&mut **self.planner()?, &name, depth, say)?;
+        let cost = bench_planner(&mut **self.planner()?, &name, *depth, say)?;
         say(&cost.to_string());
         Ok(())
     }

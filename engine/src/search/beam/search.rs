@@ -314,6 +314,9 @@ impl<'a> BeamSearch<'a> {
 
     pub(super) fn must_stop(&mut self) -> bool {
         let full = self.tree.nodes.len() > MAX_NODES;
+        if full {
+            self.control.end_by("the beam's tree is full");
+        }
         self.stopped |=
             self.interruptible && (full || self.control.should_stop(self.task.nodes.load(Relaxed)));
         self.stopped

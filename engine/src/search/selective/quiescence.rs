@@ -26,7 +26,7 @@ impl SearchThread<'_> {
             return DRAW;
         }
         if ply > 0
-            && let Some(score) = self.draw_or_tablebase_score(board, ply)
+            && let Some(score) = self.draw_or_tablebase_score(board, ply, node.depth)
         {
             return score;
         }

@@ -28,7 +28,7 @@ impl SearchThread<'_> {
             return DRAW;
         }
         if ply > 0 {
-            if let Some(score) = self.draw_or_tablebase_score(board, ply) {
+            if let Some(score) = self.draw_or_tablebase_score(board, ply, node.depth) {
                 return score;
             }
             // Mate distance pruning: no line is worth more than the shortest mate.
@@ -85,11 +85,16 @@ impl SearchThread<'_> {
     }
 
     /// The score of a position where the game is drawn but for stalemate, or that the tablebases know.
-    pub(super) fn draw_or_tablebase_score(&self, board: &Board, ply: usize) -> Option<Score> {
+    pub(super) fn draw_or_tablebase_score(
+        &self,
+        board: &Board,
+        ply: usize,
+        depth: i32,
+    ) -> Option<Score> {
         if terminal::is_drawn(board, ply as u32, &self.keys) {
             return Some(DRAW);
         }
-        let value = self.shared.tablebases?.value(board, ply as u32)?;
+        let value = self.shared.tablebases?.value_at_depth(board, ply as u32, depth)?;
         self.shared.tbhits.fetch_add(1, Relaxed);
         Some(of_tablebase(value, ply))
     }

@@ -1,0 +1,315 @@
+//! What a line shows in chess terms: material won or lost, a promotion, a new passed pawn, a threat. Nothing is said that
+//! its moves do not play out.
+
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::{board_after, legal_moves};
+use azimuth_chess::see::{StaticExchange, piece_value};
+use cozy_chess::{Board, Color, Move, Piece, Rank, Square};
+
+/// What a line wins or loses for the side that begins it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// `wins a knight for a pawn`, `loses the exchange`, `promotes a pawn`.
+    pub phrase: String,
+    /// Pawns that the side gains.
+    pub gain: i32,
+    /// Moves of the line by which that has happened.
+    pub plies: usize,
+}
+
+/// The material that `line` wins or loses, where it ends or was last quiet, unless the moves after that give it back;
+/// `None` where that is none.
+pub fn outcome(board: &Board, line: &[Move]) -> Option<Outcome> {
+    let boards = boards_along(board, line);
+    let end = last_settled(&boards)?;
+    let own = board.side_to_move();
+    let changes_to = |after: &Board| [own, !own].map(|side| changes(side, board, after));
+    let gain_to = |after: &Board| {
+        let [mine, theirs] = changes_to(after);
+        mine.value - theirs.value
+    };
+    let (gain, [mine, theirs]) = (gain_to(&boards[end]), changes_to(&boards[end]));
+    let lasts = boards[end..].iter().all(|after| gain_to(after).signum() == gain.signum());
+    let phrase = if gain > 0 { won(&mine, &theirs) } else { lost(&mine, &theirs) };
+    let count = |board: &Board| Color::ALL.map(|side| counts(board, side));
+    let plies = boards.iter().position(|board| count(board) == count(&boards[end]))?;
+    (gain != 0 && lasts).then_some(Outcome { phrase, gain, plies })
+}
+
+/// The most advanced pawn of `side` that is passed where `line` ends, or where it was last quiet, and was not at first;
+/// with the moves of the line to there.
+pub fn new_passed_pawn(board: &Board, line: &[Move], side: Color) -> Option<(Square, usize)> {
+    let boards = boards_along(board, line);
+    let end = last_settled(&boards)?;
+    let came_from = |pawn: Square| {
+        line[..end]
+            .iter()
+            .rev()
+            .fold(pawn, |square, mv| if mv.to == square { mv.from } else { square })
+    };
+    let pawns = boards[end].colored_pieces(side, Piece::Pawn).into_iter();
+    let new = pawns.filter(|&pawn| {
+        is_passed(&boards[end], pawn, side) && !is_passed(board, came_from(pawn), side)
+    });
+    let pawn = new.max_by_key(|pawn| pawn.rank().relative_to(side) as usize)?;
+    let stands = |board: &Board| {
+        board.colored_pieces(side, Piece::Pawn).has(pawn) && is_passed(board, pawn, side)
+    };
+    // From where it stays one.
+    let first = (0..=end).rev().take_while(|&ply| stands(&boards[ply])).last()?;
+    Some((pawn, first))
+}
+
+/// Whether the capture `threat` would pay if the side to move passed.
+pub fn is_threat(board: &Board, threat: Move) -> bool {
+    let Some(passed) = board.null_move() else { return false };
+    passed.is_legal(threat) && is_capture(&passed, threat) && gain_of(&passed, threat) > 0
+}
+
+/// Whether the capture `mv` still pays in `board`.
+pub fn still_pays(board: &Board, mv: Move) -> bool {
+    board.is_legal(mv) && is_capture(board, mv) && gain_of(board, mv) > 0
+}
+
+fn boards_along(board: &Board, line: &[Move]) -> Vec<Board> {
+    let mut boards = vec![board.clone()];
+    for &mv in line {
+        boards.push(board_after(&boards[boards.len() - 1], mv));
+    }
+    boards
+}
+
+/// The last position of a line, its first apart, in which no capture and no promotion pays for either side.
+fn last_settled(boards: &[Board]) -> Option<usize> {
+    let is_settled = |board: &Board| {
+        is_quiet(board) && board.null_move().is_some_and(|passed| is_quiet(&passed))
+    };
+    (1..boards.len()).rev().find(|&ply| is_settled(&boards[ply]))
+}
+
+fn is_quiet(board: &Board) -> bool {
+    let placement = Placement::of(board);
+    let exchange = StaticExchange::new(&placement);
+    legal_moves(board).into_iter().all(|mv| {
+        !(is_capture(board, mv) || mv.promotion.is_some()) || exchange.see_of_move(mv) <= 0
+    })
+}
+
+fn is_capture(board: &Board, mv: Move) -> bool {
+    let en_passant = board.piece_on(mv.from) == Some(Piece::Pawn) && mv.from.file() != mv.to.file();
+    board.colors(!board.side_to_move()).has(mv.to) || en_passant
+}
+
+fn gain_of(board: &Board, mv: Move) -> i32 {
+    let placement = Placement::of(board);
+    StaticExchange::new(&placement).see_of_move(mv)
+}
+
+fn counts(board: &Board, side: Color) -> [i32; Piece::NUM] {
+    Piece::ALL.map(|piece| board.colored_pieces(side, piece).len() as i32)
+}
+
+/// What happened to one side's material.
+struct Changes {
+    /// Pieces that were lost, the most valuable first.
+    lost: Vec<Piece>,
+    /// Pawns that promoted, and still stand.
+    promoted: usize,
+    /// The difference in pawns.
+    value: i32,
+}
+
+fn changes(side: Color, before: &Board, after: &Board) -> Changes {
+    let (before, after) = (counts(before, side), counts(after, side));
+    let mut changes = Changes { lost: Vec::new(), promoted: 0, value: 0 };
+    for piece in Piece::ALL.into_iter().rev() {
+        let change = after[piece as usize] - before[piece as usize];
+        changes.value += change * piece_value(Some(piece));
+        if change > 0 {
+            changes.promoted += change as usize;
+        }
+        let lost = if piece == Piece::Pawn { -change - changes.promoted as i32 } else { -change };
+        changes.lost.extend((0..lost).map(|_| piece));
+    }
+    changes
+}
+
+fn won(mine: &Changes, theirs: &Changes) -> String {
+    let (won, paid) = without_equals(&theirs.lost, &mine.lost);
+    let taken = traded("wins", &won, &paid);
+    match (mine.promoted > 0, won.is_empty()) {
+        (false, _) => taken,
+        (true, true) if paid.iter().all(|&piece| piece == Piece::Pawn) => {
+            "promotes a pawn".to_owned()
+        }
+        (true, true) => format!("promotes a pawn for {}", listed(&paid)),
+        (true, false) => format!("promotes a pawn and {taken}"),
+    }
+}
+
+fn lost(mine: &Changes, theirs: &Changes) -> String {
+    let (lost, taken) = without_equals(&mine.lost, &theirs.lost);
+    let given = traded("loses", &lost, &taken);
+    match (theirs.promoted > 0, lost.is_empty()) {
+        (false, _) => given,
+        (true, true) => "lets a pawn promote".to_owned(),
+        (true, false) => format!("lets a pawn promote and {given}"),
+    }
+}
+
+fn traded(verb: &str, got: &[Piece], given: &[Piece]) -> String {
+    match (got, given) {
+        ([Piece::Rook], [Piece::Knight | Piece::Bishop]) => format!("{verb} the exchange"),
+        (_, []) => format!("{verb} {}", listed(got)),
+        _ => format!("{verb} {} for {}", listed(got), listed(given)),
+    }
+}
+
+/// Both lists without the pieces that were exchanged for equal ones; bishops and knights are equal.
+fn without_equals(some: &[Piece], others: &[Piece]) -> (Vec<Piece>, Vec<Piece>) {
+    let (mut left, mut right) = (some.to_vec(), others.to_vec());
+    let same = |a: Piece, b: Piece| a == b;
+    let as_valuable = |a: Piece, b: Piece| piece_value(Some(a)) == piece_value(Some(b));
+    for equal in [&same as &dyn Fn(Piece, Piece) -> bool, &as_valuable] {
+        left.retain(|&piece| match right.iter().position(|&other| equal(piece, other)) {
+            Some(place) => {
+                right.remove(place);
+                false
+            }
+            None => true,
+        });
+    }
+    (left, right)
+}
+
+/// `a rook and two pawns`.
+fn listed(pieces: &[Piece]) -> String {
+    let kinds = Piece::ALL.into_iter().rev().filter_map(|kind| {
+        let count = pieces.iter().filter(|&&piece| piece == kind).count();
+        let name = match kind {
+            Piece::Pawn => "pawn",
+            Piece::Knight => "knight",
+            Piece::Bishop => "bishop",
+            Piece::Rook => "rook",
+            Piece::Queen => "queen",
+            Piece::King => "king",
+        };
+        match count {
+            0 => None,
+            1 => Some(format!("a {name}")),
+            2 => Some(format!("two {name}s")),
+            3 => Some(format!("three {name}s")),
+            more => Some(format!("{more} {name}s")),
+        }
+    });
+    let mut kinds: Vec<String> = kinds.collect();
+    let last = kinds.pop().unwrap_or_default();
+    if kinds.is_empty() { last } else { format!("{} and {last}", kinds.join(", ")) }
+}
+
+/// Whether no pawn of the other side stands before the pawn of `side` on `square`, on its file or beside it.
+fn is_passed(board: &Board, square: Square, side: Color) -> bool {
+    let file = square.file() as usize;
+    let ahead = |rank: Rank| rank.relative_to(side) > square.rank().relative_to(side);
+    let theirs = board.colored_pieces(!side, Piece::Pawn).into_iter();
+    let mut in_the_way = theirs.filter(|pawn| {
+        let beside = (pawn.file() as usize).abs_diff(file) <= 1;
+        beside && ahead(pawn.rank())
+    });
+    in_the_way.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Result;
+    use azimuth_chess::position::Position;
+    use azimuth_chess::san::parse_move;
+
+    use super::*;
+
+    fn board_and_line(fen: &str, sans: &str) -> Result<(Board, Vec<Move>)> {
+        let mut position = Position::from_fen(fen)?;
+        let board = position.board().clone();
+        let mut line = Vec::new();
+        for san in sans.split_whitespace() {
+            let mv = parse_move(&position, san)?;
+            position.play(mv);
+            line.push(mv);
+        }
+        Ok((board, line))
+    }
+
+    #[test]
+    fn material_is_counted_where_captures_have_ended() -> Result<()> {
+        for (fen, line, expected) in [
+            // A rook is taken, and nothing takes back.
+            ("4k3/8/8/8/8/2r5/4N3/4K3 w - - 0 1", "Nxc3 Kd7", Some(("wins a rook", 5, 1))),
+            // A fork: what it wins comes later.
+            ("4k3/8/8/8/3N4/8/8/r3K3 w - - 0 1", "Kd2 Ra2+ Nc2 Kd7", None),
+            ("r3k3/8/8/3N4/8/8/8/4K3 w - - 0 1", "Nc7+ Kd7 Nxa8", Some(("wins a rook", 5, 3))),
+            // Equal pieces are exchanged, a pawn is left over.
+            (
+                "4k3/8/2n5/4p3/8/5N2/8/4K3 w - - 0 1",
+                "Nxe5 Nxe5 Kd2 Kd7",
+                Some(("loses a knight for a pawn", -2, 2)),
+            ),
+            (
+                "3rk3/8/8/3b4/8/8/8/3RK3 w - - 0 1",
+                "Rxd5 Rxd5 Ke2",
+                Some(("loses the exchange", -2, 2)),
+            ),
+            ("4k3/8/8/8/8/3n4/8/3R1K2 w - - 0 1", "Rxd3 Kf7", Some(("wins a knight", 3, 1))),
+            ("8/P6k/8/8/8/8/8/K7 w - - 0 1", "a8=Q Kg6", Some(("promotes a pawn", 8, 1))),
+            ("8/p6K/8/8/8/8/8/k7 w - - 0 1", "Kg6 a5 Kf5 a4", None),
+            (
+                "4k3/8/5n2/3p4/4P3/8/4N3/4K3 w - - 0 1",
+                "Kf2 dxe4 Nc3 Ke7",
+                Some(("loses a pawn", -1, 2)),
+            ),
+            // The pawn comes back behind the last quiet position.
+            ("4k3/8/5n2/3p4/4P3/8/4N3/4K3 w - - 0 1", "Kf2 dxe4 Nc3 Ke7 Nxe4", None),
+            ("8/7K/8/8/8/8/p7/2k5 w - - 0 1", "Kg6 a1=Q Kf5", Some(("lets a pawn promote", -8, 2))),
+        ] {
+            let (board, line) = board_and_line(fen, line)?;
+            let found = outcome(&board, &line);
+            let found =
+                found.as_ref().map(|found| (found.phrase.as_str(), found.gain, found.plies));
+            assert_eq!(found, expected, "{fen}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_line_that_breaks_off_in_an_exchange_shows_nothing() -> Result<()> {
+        // The rook takes a pawn that a king defends; the line ends there.
+        let (board, line) = board_and_line("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+")?;
+        assert_eq!(outcome(&board, &line), None);
+        // It says so once the king has taken back.
+        let (board, line) = board_and_line("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+ Kxd5")?;
+        let found = outcome(&board, &line).map(|found| found.phrase);
+        assert_eq!(found.as_deref(), Some("loses a rook for a pawn"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_passed_pawn_is_new_only_once() -> Result<()> {
+        let (board, line) =
+            board_and_line("8/1p4k1/8/P7/2P5/8/8/6K1 w - - 0 1", "c5 Kf7 c6 bxc6 a6 Ke7")?;
+        assert_eq!(new_passed_pawn(&board, &line, Color::White), Some((Square::A6, 5)));
+        let (board, line) = board_and_line("8/6k1/8/P7/8/8/8/6K1 w - - 0 1", "a6 Kf7 a7 Ke7")?;
+        assert_eq!(new_passed_pawn(&board, &line, Color::White), None);
+        Ok(())
+    }
+
+    #[test]
+    fn a_threat_is_a_capture_that_would_pay() -> Result<()> {
+        let position = Position::from_fen("3k4/8/8/1b6/8/8/4R3/4K3 w - - 0 1")?;
+        let takes = "b5e2".parse().expect("a move");
+        assert!(is_threat(position.board(), takes));
+        let moved = board_after(position.board(), "e2d2".parse().expect("a move"));
+        assert!(!still_pays(&moved, takes));
+        let other = "b5d3".parse().expect("a move");
+        assert!(!is_threat(position.board(), other));
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! `go perft`: counts the lines of legal moves, which tests move generation.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result};
+use azimuth_chess::position::{Position, board_after, legal_moves, uci_move};
+use cozy_chess::Board;
+
+use super::output::Output;
+
+/// The count was interrupted.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+impl std::error::Error for Stopped {}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("perft: stopped")
+    }
+}
+
+/// A count on its own thread.
+pub struct RunningPerft {
+    stop: Arc<AtomicBool>,
+    /// Set before the last line is printed: from then on the next command may follow.
+    answered: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl RunningPerft {
+    /// Begins to count the lines of `depth` plies, and prints them by their first moves.
+    pub fn begin(root: Position, depth: u32, chess960: bool, output: Output) -> Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let answered = Arc::new(AtomicBool::new(false));
+        let (stopped, answering) = (stop.clone(), answered.clone());
+        let count = move || {
+            let counted = divide(&root, depth, chess960, &stopped, &mut |line| output.say(line));
+            answering.store(true, Ordering::Release);
+            match counted {
+                Ok(nodes) => output.say(&format!("\nNodes searched: {nodes}")),
+                Err(Stopped) => output.inform("go perft: stopped"),
+            }
+        };
+        let thread = thread::Builder::new().name("perft".to_owned()).spawn(count);
+        Ok(Self { stop, answered, thread: thread.context("cannot start the perft thread")? })
+    }
+
+    /// Interrupts it.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has ended, or soon will, so that the next command may wait for it.
+    pub fn is_ending(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.answered.load(Ordering::Acquire)
+    }
+
+    /// Waits for its end.
+    pub fn finish(self) {
+        // A panic has been printed by its thread.
+        let _ = self.thread.join();
+    }
+}
+
+/// Counts the lines of `depth` plies, from 1 on; `say` gets the count of each first move, as Stockfish writes it.
+pub fn divide(
+    root: &Position,
+    depth: u32,
+    chess960: bool,
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(&str),
+) -> Result<u64, Stopped> {
+    let board = root.board();
+    let mut sum = 0;
+    for mv in legal_moves(board) {
+        let count = match depth {
+            0 | 1 => 1,
+            _ => count(&board_after(board, mv), depth - 1, stop)?,
+        };
+        say(&format!("{}: {count}", uci_move(board, mv, chess960)));
+        sum += count;
+    }
+    Ok(sum)
+}
+
+/// Lines of `depth` plies, from 1 on. The moves of the last ply are counted, not played.
+fn count(board: &Board, depth: u32, stop: &AtomicBool) -> Result<u64, Stopped> {
+    let mut sum = 0;
+    if depth == 1 {
+        board.generate_moves(|moves| {
+            sum += moves.len() as u64;
+            false
+        });
+        return Ok(sum);
+    }
+    if stop.load(Ordering::Relaxed) {
+        return Err(Stopped);
+    }
+    for mv in legal_moves(board) {
+        sum += count(&board_after(board, mv), depth - 1, stop)?;
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of `FEN ;D1 20 ;D2 400`.
+    const SUITE: &str = include_str!("../../../tests/data/perft.epd");
+
+    /// Counts beyond this are left to slower tests.
+    const MOST: u64 = 5_000_000;
+
+    #[test]
+    fn counts_are_those_of_the_suite() -> Result<()> {
+        let mut compared = 0;
+        for line in SUITE.lines() {
+            let mut fields = line.split(" ;D");
+            let root = Position::from_fen(fields.next().unwrap_or_default())?;
+            for field in fields {
+                let (depth, nodes) = field.trim().split_once(' ').context("depth and count")?;
+                let (depth, nodes) = (depth.parse()?, nodes.parse()?);
+                if nodes <= MOST {
+                    let mut lines = 0;
+                    let go_on = AtomicBool::new(false);
+                    let counted = divide(&root, depth, true, &go_on, &mut |_| lines += 1);
+                    assert_eq!(counted, Ok(nodes), "{line}: {depth}");
+                    assert_eq!(lines, legal_moves(root.board()).len());
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 50, "only {compared} counts");
+        Ok(())
+    }
+
+    #[test]
+    fn a_count_can_be_stopped() {
+        let stop = AtomicBool::new(true);
+        assert_eq!(divide(&Position::default(), 9, false, &stop, &mut |_| ()), Err(Stopped));
+    }
+}
