@@ -2,7 +2,7 @@
 //!
 //! A position goes from [`encoder`], which maps it to a unit vector, through [`inference`], which
 //! batches and caches the scores, to [`search`], which plans; [`uci`] talks, [`explain`] gives
-//! reasons, [`report`] makes games into [`pages`]. Positions are those of `azimuth-chess`; weights
+//! reasons, [`play`] plays in a terminal, [`report`] makes games into [`pages`]. Positions are those of `azimuth-chess`; weights
 //! and their networks are those of `azimuth-network`. The programs begin in [`command_line`].
 
 pub mod build_facts;
@@ -14,6 +14,7 @@ mod hash_slot;
 pub mod inference;
 mod large_memory;
 pub mod pages;
+pub mod play;
 pub mod report;
 pub mod search;
 pub mod uci;

@@ -33,7 +33,7 @@ use command::{Bench, Command, parse};
 pub use display::board as display_board;
 use engine::Engine;
 pub use greeting::greeting;
-pub use limited_strength::noise_of_elo;
+pub use limited_strength::{LIMITED_DEPTH, WEAKEST_TO_STRONGEST, noise_of_elo};
 use output::Output;
 use program::Program;
 pub use single_planner::Build;
