@@ -2,8 +2,9 @@
 //!
 //! A position goes from [`encoder`], which maps it to a unit vector, through [`inference`], which
 //! batches and caches the scores, to [`search`], which plans; [`uci`] talks, [`explain`] gives
-//! reasons, [`report`] makes games into [`pages`]. Positions are those of `azimuth-chess`; weights
-//! and their networks are those of `azimuth-network`. The programs begin in [`command_line`].
+//! reasons, [`play`] plays in a terminal, [`report`] makes games into [`pages`]. Positions are those
+//! of `azimuth-chess`; weights and their networks are those of `azimuth-network`. The programs begin
+//! in [`command_line`].
 //!
 //! ```
 //! use azimuth::embedded_weights::Embedded;
@@ -36,9 +37,11 @@ mod large_memory;
 pub mod model;
 pub mod names;
 pub mod pages;
+pub mod play;
 #[cfg(test)]
 mod refusals;
 pub mod report;
 pub mod search;
+pub mod session;
 pub mod space;
 pub mod uci;

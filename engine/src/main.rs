@@ -8,6 +8,7 @@ use azimuth::build_facts;
 use azimuth::command_line::{Manual, exit};
 use azimuth::encoder::sparse::Kernels;
 use azimuth::explain::ExplainCommand;
+use azimuth::play::PlayCommand;
 use azimuth::report::ReportCommand;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -15,6 +16,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 const EXAMPLES: &str = "\
 Examples:
   azimuth                                      play: speaks UCI; load it into a chess GUI, or type help
+  azimuth play --elo 1200                      play in the terminal
   azimuth explain \"8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1\" --time 2s
                                                analyse: every move before and after the search, and why the best won out
   azimuth explain --pgn game.pgn --ply 31      the same at a place in a game
@@ -41,6 +43,7 @@ enum Task {
         depth: Option<u32>,
     },
     Explain(ExplainCommand),
+    Play(PlayCommand),
     Report(ReportCommand),
     #[command(flatten)]
     Manual(Manual),
@@ -71,6 +74,7 @@ fn run(arguments: Arguments) -> Result<()> {
         }
         Some(Task::Bench { depth }) => azimuth::uci::run_bench(depth, stdout())?,
         Some(Task::Explain(command)) => command.run(anstream::stdout())?,
+        Some(Task::Play(command)) => command.run(stdin().lock(), anstream::stdout())?,
         Some(Task::Report(command)) => command.run()?,
         Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
     }

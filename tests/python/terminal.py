@@ -1,13 +1,14 @@
-"""Starts a program in a terminal, types lines, and prints what it showed."""
+"""Starts a program in a terminal, types the lines after --, and prints what it showed."""
 
 import os
 import pty
 import sys
 
-program, *lines = sys.argv[1:]
+separator = sys.argv.index("--")
+program, lines = sys.argv[1:separator], sys.argv[separator + 1 :]
 process, terminal = pty.fork()
 if process == 0:
-    os.execv(program, [program])
+    os.execv(program[0], program)
 shown = b""
 
 

@@ -19,7 +19,7 @@ fn output(program: &str, arguments: &[&str]) -> Result<String> {
 #[test]
 fn a_terminal_is_greeted_and_helped() -> Result<()> {
     let engine = text(&binary("azimuth")?);
-    let shown = python("terminal.py", &[&engine, "help", "quit"])?;
+    let shown = python("terminal.py", &[&engine, "--", "help", "quit"])?;
     let greeting = shown.lines().next().context("it says nothing")?;
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(

@@ -131,7 +131,7 @@ const OPTIONS: [&str; 44] = [
     "UCI_AnalyseMode value true",
 ];
 
-const OTHERS: [&str; 23] = [
+const OTHERS: [&str; 25] = [
     "uci",
     "isready",
     "ucinewgame",
@@ -152,6 +152,8 @@ const OTHERS: [&str; 23] = [
     "go perft",
     "flip",
     "compiler",
+    "Nf3",
+    "position startpos moves e4 e5",
     "register later",
     "setoption",
     "position",

@@ -621,6 +621,8 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
         ("position fen 4k3/8/8/8/8/8/4R3/4K3 w - - 0 1", "not a legal board"),
         ("position fen hello", "expected 4 to 6 fields, found 1"),
         ("position startpos moves e2e5", "move 'e2e5' is not legal"),
+        ("position startpos moves e4", "position: UCI writes the move 'e4' as e2e4"),
+        ("e4", "a move goes into 'position startpos moves e2e4', then 'go' answers"),
         (&format!("position fen {}", "x ".repeat(100_000)), "expected 4 to 6 fields"),
         ("position", "expected 'startpos' or 'fen'"),
         ("setoption name Hash value 0", "option Hash: expected 1 to 65536"),

@@ -12,11 +12,12 @@ use clap::Args;
 use super::study::{Study, Task};
 use super::subject::Subject;
 use super::{html, json, text};
-use crate::inference::{Backend, Precision, Worker};
+use crate::inference::{Backend, ModelSource};
 use crate::search::{
     BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, Tablebases,
     TimeLimit,
 };
+use crate::session::Session;
 
 /// Thinking time where no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -92,15 +93,16 @@ impl ExplainCommand {
             true => PlannerKind::Beam,
             false => PlannerKind::Selective,
         });
-        let embedded = settings.embedded(kind);
-        let weights = Arc::new(embedded.or_read(self.weights.as_deref())?);
-        let (device, dtype) =
-            self.device.open(Precision::Auto, &weights.metadata.architecture, notice)?;
-        let worker = Worker::start(weights, &device, dtype, Box::new(notice))?;
         let open = |folders: &String| Tablebases::open(folders, Box::new(notice)).map(Arc::new);
         let tablebases = self.syzygy.as_ref().map(open).transpose().context("--syzygy")?;
         let resources = Resources { hash_mb: self.hash as usize, threads: 1 };
-        let mut planner = settings.build(kind, &worker, resources, tablebases)?;
+        let source = ModelSource {
+            weights: self.weights.clone(),
+            backend: self.device,
+            ..ModelSource::default()
+        };
+        let Session { mut planner, worker } =
+            Session::new(kind, &settings, &source, resources, tablebases, notice)?;
         let task = Task { root, limits, compared, plies: self.tree };
         let study = Study::make(task, &mut *planner, &mut worker.model()?)?;
         if let Some(early_end) = &study.early_end {

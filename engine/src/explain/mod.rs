@@ -13,3 +13,7 @@ mod subject;
 mod text;
 
 pub use command::ExplainCommand;
+pub(crate) use figures::numbered;
+pub(crate) use reason::{reason, worth};
+pub(crate) use study::{Study, Task};
+pub use subject::Subject;

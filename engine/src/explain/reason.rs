@@ -172,7 +172,8 @@ fn worth_after(studied: &StudiedMove, value: Value) -> String {
     }
 }
 
-fn worth(value: Value) -> String {
+/// `is worth 53.2%`, `mates in 3`.
+pub fn worth(value: Value) -> String {
     match value.moves_to_mate() {
         Some(moves) if moves > 0 => format!("mates in {moves}"),
         Some(moves) => format!("is mated in {}", -moves),

@@ -2,7 +2,6 @@
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -13,9 +12,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::analysis::Analyst;
 use super::game::read_games;
 use super::page::{GameData, page};
-use crate::inference::{Backend, Precision, Worker};
+use crate::inference::ModelSource;
 use crate::names::name_of;
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
+use crate::session::Session;
 
 /// Looks at games move by move and writes one page that needs nothing else: a board to click through, the win probability,
 /// the moves that gave it away, the game's path through the space.
@@ -51,13 +51,10 @@ impl ReportCommand {
         let notice = |text: &str| eprintln!("azimuth: {text}");
         let kind = self.planner;
         let settings = PlannerSettings::default();
-        let embedded = settings.embedded(kind);
-        let weights = Arc::new(embedded.or_read(self.weights.as_deref())?);
-        let (device, dtype) =
-            Backend::Auto.open(Precision::Auto, &weights.metadata.architecture, notice)?;
-        let worker = Worker::start(weights, &device, dtype, Box::new(notice))?;
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
-        let mut planner = settings.build(kind, &worker, resources, None)?;
+        let source = ModelSource { weights: self.weights.clone(), ..ModelSource::default() };
+        let Session { mut planner, worker } =
+            Session::new(kind, &settings, &source, resources, None, notice)?;
         let mut model = worker.model()?;
         let space = model.space().clone();
         let time = TimeLimit { soft: self.engine_time, hard: self.engine_time };

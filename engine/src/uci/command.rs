@@ -194,8 +194,25 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
         ["position", ..] => bail!("position: expected 'startpos' or 'fen'"),
         ["setoption", ..] => bail!("setoption: expected 'name'"),
         ["debug", ..] => bail!("debug: expected 'on' or 'off'"),
+        [word] if looks_like_a_move(word) => bail!(
+            "unknown command '{}'; a move goes into 'position startpos moves e2e4', then 'go' answers",
+            quoted(word)
+        ),
         [word, ..] => bail!("unknown command '{}'; 'help' lists them", quoted(word)),
     }))
+}
+
+/// Whether a word is written as people or UCI write moves: `e4`, `Nbxd7+`, `O-O`, `e7e8q`.
+fn looks_like_a_move(word: &str) -> bool {
+    let word = word.trim_end_matches(['+', '#', '!', '?']);
+    if ["O-O", "O-O-O", "0-0", "0-0-0"].contains(&word) {
+        return true;
+    }
+    let squares = word.strip_prefix(['N', 'B', 'R', 'Q', 'K']).unwrap_or(word);
+    let squares = squares.trim_end_matches(['=', 'N', 'B', 'R', 'Q', 'n', 'b', 'r', 'q']);
+    let ends_in_a_square = matches!(squares.as_bytes(), [.., b'a'..=b'h', b'1'..=b'8']);
+    let known = |letter| matches!(letter, b'a'..=b'h' | b'1'..=b'8' | b'x' | b'-');
+    ends_in_a_square && squares.len() <= 5 && squares.bytes().all(known)
 }
 
 /// Enough of a word to recognise it by.
@@ -443,6 +460,11 @@ mod tests {
     fn what_is_not_understood_is_named() {
         for (line, part) in [
             ("hello", "unknown command 'hello'"),
+            ("e4", "unknown command 'e4'; a move goes into 'position startpos moves e2e4'"),
+            ("Nbxd7+", "a move goes into"),
+            ("e7e8q", "a move goes into"),
+            ("O-O", "a move goes into"),
+            ("header", "'help' lists them"),
             ("debug", "'on' or 'off'"),
             ("bench x", "'x' is no depth"),
             ("bench 0 1", "expected a hash from 1 on, found '0'"),

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth_chess::board_diagram::board_diagram;
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Position, uci_move};
+use azimuth_chess::san::parse_move;
 
 use super::command::{Command, Go};
 use super::flip::flipped;
@@ -265,8 +266,14 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
         Some(fen) => Position::from_fen(fen)?,
         None => Position::default(),
     };
-    for mv in moves {
-        let mv = position.parse_move(mv)?;
+    for text in moves {
+        let mv = position.parse_move(text).map_err(|error| match parse_move(&position, text) {
+            Ok(meant) => {
+                let uci = uci_move(position.board(), meant, false);
+                anyhow!("position: UCI writes the move '{text}' as {uci}")
+            }
+            Err(_) => error,
+        })?;
         position.play(mv);
     }
     Ok(position)

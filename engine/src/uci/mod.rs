@@ -32,7 +32,7 @@ pub use command::Go;
 use command::{Bench, Command, parse};
 use engine::Engine;
 pub use greeting::greeting;
-pub use limited_strength::noise_of_elo;
+pub use limited_strength::{LIMITED_DEPTH, WEAKEST_TO_STRONGEST, noise_of_elo};
 use output::Output;
 use program::Program;
 pub use single_planner::Build;

@@ -12,7 +12,7 @@ use super::option_values::{
     spin_line, text_line,
 };
 use super::skill_level::{FULL_SKILL, elo_of_skill};
-use crate::inference::{Backend, Precision};
+use crate::inference::ModelSource;
 use crate::names::names_of;
 use crate::search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resources};
 
@@ -36,7 +36,7 @@ pub struct Options {
     /// What the planner may use.
     pub resources: Resources,
     /// The encoder.
-    pub model: Model,
+    pub model: ModelSource,
     /// Which planner; by the kind of search where `None`.
     pub planner: Option<PlannerKind>,
     /// Settings of the planners.
@@ -53,22 +53,11 @@ pub struct Options {
     pub probing: Probing,
 }
 
-/// What has to be loaded anew where it changes.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Model {
-    /// The weights file; the embedded weights where `None`.
-    pub weights: Option<PathBuf>,
-    /// Where the encoder runs.
-    pub backend: Backend,
-    /// In which precision.
-    pub precision: Precision,
-}
-
 impl Default for Options {
     fn default() -> Self {
         Self {
             resources: Resources { hash_mb: 16, threads: 1 },
-            model: Model::default(),
+            model: ModelSource::default(),
             planner: None,
             planners: PlannerSettings::default(),
             limit_strength: false,
@@ -165,6 +154,7 @@ fn planners() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inference::Precision;
     use crate::search::BeamMode;
 
     #[test]

@@ -1,0 +1,51 @@
+//! What the human may ask for: a hint, and why the engine's move is good or bad.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use azimuth_chess::position::Position;
+use cozy_chess::Move;
+
+use super::opponent::{open_session, time_limits};
+use crate::explain::{Study, Task, numbered, reason};
+use crate::search::{Control, PlannerKind, PlannerSettings, Report};
+use crate::session::Session;
+
+/// Searches as well as it can, whatever the opponent's strength.
+pub struct Advisor {
+    time: Duration,
+    /// Loaded when it is first asked.
+    session: Option<Session>,
+}
+
+impl Advisor {
+    /// One that thinks for `time`.
+    pub fn new(time: Duration) -> Self {
+        Self { time, session: None }
+    }
+
+    /// The best line in a position that has a move.
+    pub fn hint(&mut self, position: &Position) -> Result<Report> {
+        let control = &mut Control::without_signals(time_limits(self.time));
+        self.session()?.planner.search(position, control, &mut |_| ())
+    }
+
+    /// Why a move that was played in a position is the best one, or which is better.
+    pub fn why(&mut self, position: &Position, played: Move) -> Result<String> {
+        let limits = time_limits(self.time);
+        let root = position.clone();
+        let task = Task { root, limits, compared: vec![played], plies: 1 };
+        let Session { planner, worker } = self.session()?;
+        let study = Study::make(task, &mut **planner, &mut worker.model()?)?;
+        let line = numbered(study.root.board(), &study.report.pv);
+        Ok(format!("{}\nBest line: {line}", reason(&study)))
+    }
+
+    fn session(&mut self) -> Result<&mut Session> {
+        if self.session.is_none() {
+            let settings = PlannerSettings::default();
+            self.session = Some(open_session(PlannerKind::Selective, &settings)?);
+        }
+        self.session.as_mut().context("no planner")
+    }
+}

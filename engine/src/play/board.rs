@@ -1,0 +1,97 @@
+//! The board in a terminal.
+
+use anstyle::{Ansi256Color, Color as Colour, Style};
+use cozy_chess::{Board, Color, File, Move, Piece, Rank, Square};
+
+/// Of the 256 colours: squares, and those of the last move.
+const LIGHT: u8 = 180;
+const DARK: u8 = 137;
+const LIGHT_MOVED: u8 = 186;
+const DARK_MOVED: u8 = 143;
+const INK: u8 = 16;
+
+/// The board with `bottom` nearest to the reader, the squares of the last move marked.
+pub fn drawn(board: &Board, last: Option<Move>, bottom: Color) -> String {
+    let mut ranks: Vec<Rank> = Rank::ALL.into();
+    let mut files: Vec<File> = File::ALL.into();
+    match bottom {
+        Color::White => ranks.reverse(),
+        Color::Black => files.reverse(),
+    }
+    let mut text = String::new();
+    for rank in ranks {
+        text.push_str(&format!("  {rank} "));
+        for &file in &files {
+            let square = Square::new(file, rank);
+            let moved = last.is_some_and(|mv| mv.from == square || mv.to == square);
+            let style = style(square, moved);
+            text.push_str(&format!("{style} {} {style:#}", glyph(board, square)));
+        }
+        text.push('\n');
+    }
+    let names: String = files.iter().map(|file| format!(" {file} ")).collect();
+    text.push_str(&format!("    {}\n", names.trim_end()));
+    text
+}
+
+fn style(square: Square, moved: bool) -> Style {
+    let is_dark = (square.file() as usize + square.rank() as usize).is_multiple_of(2);
+    let background = match (is_dark, moved) {
+        (false, false) => LIGHT,
+        (true, false) => DARK,
+        (false, true) => LIGHT_MOVED,
+        (true, true) => DARK_MOVED,
+    };
+    let colour = |number| Some(Colour::Ansi256(Ansi256Color(number)));
+    Style::new().bg_color(colour(background)).fg_color(colour(INK))
+}
+
+fn glyph(board: &Board, square: Square) -> char {
+    let Some((piece, color)) = board.piece_on(square).zip(board.color_on(square)) else {
+        return '·';
+    };
+    match (color, piece) {
+        (Color::White, Piece::King) => '♔',
+        (Color::White, Piece::Queen) => '♕',
+        (Color::White, Piece::Rook) => '♖',
+        (Color::White, Piece::Bishop) => '♗',
+        (Color::White, Piece::Knight) => '♘',
+        (Color::White, Piece::Pawn) => '♙',
+        (Color::Black, Piece::King) => '♚',
+        (Color::Black, Piece::Queen) => '♛',
+        (Color::Black, Piece::Rook) => '♜',
+        (Color::Black, Piece::Bishop) => '♝',
+        (Color::Black, Piece::Knight) => '♞',
+        (Color::Black, Piece::Pawn) => '♟',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anstream::adapter::strip_str;
+
+    use super::*;
+
+    #[test]
+    fn it_is_seen_from_either_side() {
+        let of = |bottom| strip_str(&drawn(&Board::default(), None, bottom)).to_string();
+        let white = of(Color::White);
+        let lines: Vec<&str> = white.lines().collect();
+        assert_eq!(lines[0], "  8  ♜  ♞  ♝  ♛  ♚  ♝  ♞  ♜ ");
+        assert_eq!(lines[3], "  5  ·  ·  ·  ·  ·  ·  ·  · ");
+        assert_eq!(lines[8], "     a  b  c  d  e  f  g  h");
+        let black = of(Color::Black);
+        let lines: Vec<&str> = black.lines().collect();
+        assert_eq!(lines[0], "  1  ♖  ♘  ♗  ♔  ♕  ♗  ♘  ♖ ");
+        assert_eq!(lines[8], "     h  g  f  e  d  c  b  a");
+    }
+
+    #[test]
+    fn the_last_move_is_marked() {
+        let mv: Move = "e2e4".parse().expect("a move");
+        let marked = drawn(&Board::default(), Some(mv), Color::White);
+        let count = |number: u8| marked.matches(&format!("48;5;{number}m")).count();
+        assert_eq!(count(LIGHT_MOVED) + count(DARK_MOVED), 2);
+        assert_eq!((count(LIGHT), count(DARK)), (30, 32));
+    }
+}

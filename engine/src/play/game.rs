@@ -1,0 +1,180 @@
+//! A game as it is played: its positions, and how it ends.
+
+use azimuth_chess::position::{Position, insufficient_material, repetition_key};
+use cozy_chess::{Color, Move};
+
+/// Positions and the moves between them.
+pub struct Game {
+    positions: Vec<Position>,
+    moves: Vec<Move>,
+    resigned: Option<Color>,
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A side is checkmated.
+    Checkmate(Color),
+    /// A side has resigned.
+    Resignation(Color),
+    /// The side to move has no move and is not in check.
+    Stalemate,
+    /// The same position for the third time.
+    Repetition,
+    /// Fifty moves of each side without a capture or a pawn's move.
+    FiftyMoves,
+    /// Neither side can mate.
+    InsufficientMaterial,
+}
+
+impl Game {
+    /// A game that begins at a position.
+    pub fn new(start: Position) -> Self {
+        Self { positions: vec![start], moves: Vec::new(), resigned: None }
+    }
+
+    /// Where it began.
+    pub fn start(&self) -> &Position {
+        &self.positions[0]
+    }
+
+    /// Where it stands.
+    pub fn position(&self) -> &Position {
+        &self.positions[self.moves.len()]
+    }
+
+    /// Its moves.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The last move, and the position that it was played in.
+    pub fn last(&self) -> Option<(&Position, Move)> {
+        let &mv = self.moves.last()?;
+        Some((&self.positions[self.moves.len() - 1], mv))
+    }
+
+    /// Plays a legal move.
+    pub fn play(&mut self, mv: Move) {
+        let mut after = self.position().clone();
+        after.play(mv);
+        self.positions.push(after);
+        self.moves.push(mv);
+    }
+
+    /// Takes moves back until `side` is to move again, at least one of its own; whether there was one.
+    pub fn undo(&mut self, side: Color) -> bool {
+        let own = |position: &Position| position.board().side_to_move() == side;
+        let before = (0..self.moves.len()).rev().find(|&ply| own(&self.positions[ply]));
+        if let Some(ply) = before {
+            self.moves.truncate(ply);
+            self.positions.truncate(ply + 1);
+            self.resigned = None;
+        }
+        before.is_some()
+    }
+
+    /// A side resigns.
+    pub fn resign(&mut self, side: Color) {
+        self.resigned = Some(side);
+    }
+
+    /// How it ended, if it did.
+    pub fn end(&self) -> Option<End> {
+        if let Some(side) = self.resigned {
+            return Some(End::Resignation(side));
+        }
+        let position = self.position();
+        let board = position.board();
+        if !position.has_legal_move() {
+            let mated = !board.checkers().is_empty();
+            return Some(if mated { End::Checkmate(board.side_to_move()) } else { End::Stalemate });
+        }
+        let key = repetition_key(board);
+        let before = position.history().iter().filter(|&&earlier| earlier == key).count();
+        match () {
+            () if insufficient_material(board) => Some(End::InsufficientMaterial),
+            () if before >= 2 => Some(End::Repetition),
+            () if position.halfmove_clock() >= 100 => Some(End::FiftyMoves),
+            () => None,
+        }
+    }
+}
+
+impl End {
+    /// As PGN writes it.
+    pub fn result(self) -> &'static str {
+        match self {
+            Self::Checkmate(Color::White) | Self::Resignation(Color::White) => "0-1",
+            Self::Checkmate(Color::Black) | Self::Resignation(Color::Black) => "1-0",
+            _ => "1/2-1/2",
+        }
+    }
+
+    /// In words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Checkmate(side) => format!("Checkmate: {} wins", side_name(!side)),
+            Self::Resignation(side) => format!("{} resigns", side_name(side)),
+            Self::Stalemate => "Draw by stalemate".to_owned(),
+            Self::Repetition => "Draw by repetition".to_owned(),
+            Self::FiftyMoves => "Draw by the 50-move rule".to_owned(),
+            Self::InsufficientMaterial => "Draw: neither side can mate".to_owned(),
+        }
+    }
+}
+
+/// `White` or `Black`.
+pub fn side_name(side: Color) -> &'static str {
+    match side {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Result;
+    use azimuth_chess::san::parse_move;
+
+    use super::*;
+
+    fn played(fen: Option<&str>, sans: &str) -> Result<Game> {
+        let start = fen.map_or_else(|| Ok(Position::default()), Position::from_fen)?;
+        let mut game = Game::new(start);
+        for san in sans.split_whitespace() {
+            game.play(parse_move(game.position(), san)?);
+        }
+        Ok(game)
+    }
+
+    #[test]
+    fn games_end_as_the_rules_say() -> Result<()> {
+        for (fen, sans, end) in [
+            (None, "e4 e5", None),
+            (None, "f3 e5 g4 Qh4", Some(End::Checkmate(Color::White))),
+            (None, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1", None),
+            (None, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8", Some(End::Repetition)),
+            (Some("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1"), "Qf7", Some(End::Stalemate)),
+            (Some("7k/8/6K1/8/8/8/8/5Q2 w - - 99 80"), "Qf2", Some(End::FiftyMoves)),
+            (Some("7k/8/8/8/8/8/1p6/K7 w - - 0 1"), "Kxb2", Some(End::InsufficientMaterial)),
+        ] {
+            assert_eq!(played(fen, sans)?.end(), end, "{sans}");
+        }
+        assert_eq!(End::Checkmate(Color::White).result(), "0-1");
+        assert_eq!(End::Checkmate(Color::White).words(), "Checkmate: Black wins");
+        Ok(())
+    }
+
+    #[test]
+    fn a_move_is_taken_back_with_its_answer() -> Result<()> {
+        let mut game = played(None, "e4 e5 Nf3 Nc6")?;
+        game.resign(Color::White);
+        assert!(game.undo(Color::White));
+        assert_eq!((game.moves().len(), game.end()), (2, None));
+        assert!(game.undo(Color::Black));
+        assert_eq!(game.moves().len(), 1);
+        assert!(!game.undo(Color::Black));
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! `azimuth play`: a game against the engine in a terminal.
+
+mod advice;
+mod board;
+mod command;
+mod game;
+mod opponent;
+mod pgn;
+mod session;
+
+pub use command::PlayCommand;

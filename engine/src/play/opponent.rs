@@ -1,0 +1,72 @@
+//! The engine as an opponent.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use azimuth_chess::position::Position;
+use cozy_chess::Move;
+
+use crate::inference::ModelSource;
+use crate::search::{
+    BeamSettings, BeamVerify, Control, Handicap, Limits, PlannerKind, PlannerSettings, Resources,
+    TimeLimit,
+};
+use crate::session::Session;
+use crate::uci::{LIMITED_DEPTH, noise_of_elo};
+
+/// Of its caches and tables.
+const RESOURCES: Resources = Resources { hash_mb: 64, threads: 1 };
+
+/// A planner with its own weights.
+pub fn open_session(kind: PlannerKind, settings: &PlannerSettings) -> Result<Session> {
+    let notice = |text: &str| eprintln!("azimuth: {text}");
+    Session::new(kind, settings, &ModelSource::default(), RESOURCES, None, notice)
+}
+
+/// Who plays against the human.
+pub struct Opponent {
+    session: Session,
+    limits: Limits,
+    elo: Option<u32>,
+}
+
+impl Opponent {
+    /// An opponent of that rating, or one as strong as it can in `time` a move.
+    pub fn new(elo: Option<u32>, time: Duration) -> Result<Self> {
+        let usual = PlannerSettings::default();
+        let limited = PlannerSettings {
+            beam: BeamSettings { verify: BeamVerify::None, ..usual.beam },
+            ..usual
+        };
+        let (kind, settings, limits) = match elo {
+            None => (PlannerKind::Selective, usual, time_limits(time)),
+            Some(elo) => {
+                let handicap = Handicap { deviation: noise_of_elo(elo), seed: rand::random() };
+                let depth = Some(LIMITED_DEPTH);
+                let handicap = Some(handicap);
+                (PlannerKind::Beam, limited, Limits { depth, handicap, ..time_limits(time) })
+            }
+        };
+        Ok(Self { session: open_session(kind, &settings)?, limits, elo })
+    }
+
+    /// `Azimuth`, with its rating where it is limited.
+    pub fn name(&self) -> String {
+        match self.elo {
+            Some(elo) => format!("Azimuth ({elo})"),
+            None => "Azimuth".to_owned(),
+        }
+    }
+
+    /// Its move in a position that has one.
+    pub fn choose(&mut self, position: &Position) -> Result<Move> {
+        let control = &mut Control::without_signals(self.limits.clone());
+        let report = self.session.planner.search(position, control, &mut |_| ())?;
+        report.pv.first().copied().context("the search found no move")
+    }
+}
+
+/// The limits of a search that takes `time`.
+pub fn time_limits(time: Duration) -> Limits {
+    Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() }
+}

@@ -1,0 +1,191 @@
+//! The conversation with the human.
+
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use azimuth_chess::position::Position;
+use azimuth_chess::san::{parse_move, san_of_move};
+use azimuth_chess::text::shortened;
+use azimuth_network::replace_file::replace_file;
+use cozy_chess::{Color, Move};
+use jiff::Zoned;
+
+use super::advice::Advisor;
+use super::board::drawn;
+use super::game::{Game, side_name};
+use super::opponent::Opponent;
+use super::pgn::{movetext, pgn};
+use crate::explain::{numbered, worth};
+
+/// Characters of a line that an error quotes.
+const LONGEST_QUOTE: usize = 80;
+
+/// A game with its players.
+pub struct Session<W> {
+    game: Game,
+    human: Color,
+    opponent: Opponent,
+    advisor: Advisor,
+    output: W,
+    /// Who is nearest to the reader.
+    bottom: Color,
+    /// The file that this game was written to.
+    saved: Option<PathBuf>,
+}
+
+impl<W: Write> Session<W> {
+    /// A game that the human plays as `human`.
+    pub fn new(game: Game, human: Color, opponent: Opponent, advisor: Advisor, output: W) -> Self {
+        Self { game, human, opponent, advisor, output, bottom: human, saved: None }
+    }
+
+    /// Plays until `quit` or the end of the input. What cannot be done is said in a line, and the game goes on.
+    pub fn run(mut self, mut input: impl BufRead) -> Result<()> {
+        let (name, side) = (self.opponent.name(), side_name(self.human));
+        writeln!(self.output, "You play {side} against {name}. help lists what can be typed.\n")?;
+        self.show_board()?;
+        self.answer()?;
+        let mut line = Vec::new();
+        loop {
+            let turn = match self.game.end() {
+                Some(_) => "Game over".to_owned(),
+                None => {
+                    format!("{} to move", side_name(self.game.position().board().side_to_move()))
+                }
+            };
+            write!(self.output, "{turn}> ")?;
+            self.output.flush()?;
+            line.clear();
+            if input.read_until(b'\n', &mut line)? == 0 {
+                writeln!(self.output)?;
+                return Ok(());
+            }
+            let text = String::from_utf8_lossy(&line);
+            match text.trim() {
+                "quit" | "exit" => return Ok(()),
+                text => {
+                    if let Err(error) = self.execute(text) {
+                        writeln!(self.output, "{error:#}")?;
+                    }
+                }
+            }
+        }
+    }
+
+    fn execute(&mut self, text: &str) -> Result<()> {
+        match text.split_once(char::is_whitespace).unwrap_or((text, "")) {
+            ("", _) => Ok(()),
+            ("help", "") => Ok(write!(self.output, "{}", include_str!("help.txt"))?),
+            ("board", "") => self.show_board(),
+            ("flip", "") => {
+                self.bottom = !self.bottom;
+                self.show_board()
+            }
+            ("moves", "") => Ok(writeln!(self.output, "{}", movetext(&self.game).join(" "))?),
+            ("undo", "") => {
+                ensure!(self.game.undo(self.human), "undo: you have played no move");
+                self.show_board()
+            }
+            ("hint", "") => self.hint(),
+            ("why", "") => self.why(),
+            ("save", "") => bail!("save: the name of a file is missing, as in save game.pgn"),
+            ("save", file) => self.save(Path::new(file.trim())),
+            ("resign", "") => {
+                self.ensure_goes_on("resign")?;
+                self.game.resign(self.human);
+                self.tell_end()
+            }
+            _ => self.play(text),
+        }
+    }
+
+    fn play(&mut self, text: &str) -> Result<()> {
+        let mv = parse_move(self.game.position(), text).ok();
+        let mv = mv.with_context(|| {
+            let text = shortened(text, LONGEST_QUOTE);
+            format!(
+                "'{text}' is no legal move (expected Nf3 or g1f3) and no command; help lists them"
+            )
+        })?;
+        self.ensure_goes_on("a move")?;
+        self.game.play(mv);
+        if self.game.end().is_some() {
+            self.show_board()?;
+        }
+        self.answer()
+    }
+
+    /// The engine's move where it is to move, and the end of the game where it has come.
+    fn answer(&mut self) -> Result<()> {
+        let its_turn = self.game.position().board().side_to_move() != self.human;
+        if self.game.end().is_none() && its_turn {
+            let position = self.game.position().clone();
+            let mv = self.opponent.choose(&position)?;
+            self.game.play(mv);
+            self.show_board()?;
+            let played = numbered(position.board(), &[mv]);
+            writeln!(self.output, "{} plays {played}", self.opponent.name())?;
+        }
+        self.tell_end()
+    }
+
+    fn hint(&mut self) -> Result<()> {
+        self.ensure_goes_on("hint")?;
+        let position = self.game.position();
+        let report = self.advisor.hint(position)?;
+        let mv = report.pv.first().context("hint: the search found no move")?;
+        let san = san_of_move(position.board(), *mv);
+        let line = numbered(position.board(), &report.pv);
+        writeln!(self.output, "{san} {}: {line}", worth(report.value))?;
+        Ok(())
+    }
+
+    fn why(&mut self) -> Result<()> {
+        let (before, mv) = self.last_of_engine().context("why: the engine has played no move")?;
+        let played = numbered(before.board(), &[mv]);
+        let before = before.clone();
+        let why = self.advisor.why(&before, mv)?;
+        writeln!(self.output, "{played} was played. {why}")?;
+        Ok(())
+    }
+
+    fn last_of_engine(&self) -> Option<(&Position, Move)> {
+        self.game.last().filter(|(before, _)| before.board().side_to_move() != self.human)
+    }
+
+    fn save(&mut self, path: &Path) -> Result<()> {
+        let name = || format!("save: '{}'", shortened(&path.display().to_string(), LONGEST_QUOTE));
+        let own = self.saved.as_deref() == Some(path);
+        ensure!(own || !path.exists(), "{} exists; choose another name", name());
+        let engine = self.opponent.name();
+        let players = match self.human {
+            Color::White => ["You", &engine],
+            Color::Black => [&engine, "You"],
+        };
+        let date = Zoned::now().strftime("%Y.%m.%d").to_string();
+        replace_file(path, pgn(&self.game, players, &date).as_bytes()).with_context(name)?;
+        self.saved = Some(path.to_owned());
+        writeln!(self.output, "Written to '{}'", path.display())?;
+        Ok(())
+    }
+
+    fn show_board(&mut self) -> Result<()> {
+        let last = self.game.moves().last().copied();
+        let board = drawn(self.game.position().board(), last, self.bottom);
+        writeln!(self.output, "{board}")?;
+        Ok(())
+    }
+
+    fn tell_end(&mut self) -> Result<()> {
+        if let Some(end) = self.game.end() {
+            writeln!(self.output, "{} ({})", end.words(), end.result())?;
+        }
+        Ok(())
+    }
+
+    fn ensure_goes_on(&self, what: &str) -> Result<()> {
+        ensure!(self.game.end().is_none(), "{what}: the game is over; undo takes a move back");
+        Ok(())
+    }
+}

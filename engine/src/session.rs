@@ -1,0 +1,33 @@
+//! A planner with the worker that evaluates its positions.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use crate::inference::{ModelSource, Worker};
+use crate::search::{Planner, PlannerKind, PlannerSettings, Resources, Tablebases};
+
+/// A planner that is ready to search.
+pub struct Session {
+    /// The planner.
+    pub planner: Box<dyn Planner>,
+    /// Evaluates for it, and gives access to the model.
+    pub worker: Worker,
+}
+
+impl Session {
+    /// Loads the model and builds the planner. `notice` shows messages to the user. Fails where the
+    /// model cannot be loaded, or memory for the planner's tables is missing.
+    pub fn new(
+        kind: PlannerKind,
+        settings: &PlannerSettings,
+        source: &ModelSource,
+        resources: Resources,
+        tablebases: Option<Arc<Tablebases>>,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let worker = source.start(settings.embedded(kind), notice)?;
+        let planner = settings.build(kind, &worker, resources, tablebases)?;
+        Ok(Self { planner, worker })
+    }
+}

@@ -1,0 +1,110 @@
+//! `azimuth play`: a game in a terminal, and what is typed there.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result};
+use azimuth_tests::{binary, python, text};
+
+/// What is shown where `lines` are typed, without a terminal.
+fn play(arguments: &[&str], lines: &[&str]) -> Result<Output> {
+    let mut child = Command::new(binary("azimuth")?)
+        .args(["play", "--time", "30ms"])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut input = child.stdin.take().context("no input")?;
+    for line in lines {
+        writeln!(input, "{line}")?;
+    }
+    drop(input);
+    Ok(child.wait_with_output()?)
+}
+
+fn shown(arguments: &[&str], lines: &[&str]) -> Result<String> {
+    let output = play(arguments, lines)?;
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+#[test]
+fn a_terminal_gets_colours_and_a_game() -> Result<()> {
+    let engine = text(&binary("azimuth")?);
+    let folder = tempfile::tempdir()?;
+    let pgn = text(&folder.path().join("game.pgn"));
+    let save = format!("save {pgn}");
+    let typed = [
+        "e4", "hint", "why", "undo", "g1f3", "flip", "moves", "e9", &save, &save, "resign", "quit",
+    ];
+    let arguments = [&[engine.as_str(), "play", "--time", "50ms", "--"][..], &typed].concat();
+    let said = python("terminal.py", &arguments)?;
+    // Black's king on one of the coloured squares.
+    assert!(said.contains("\u{1b}[") && said.contains(" ♚ "), "{said}");
+    assert!(said.contains("You play White against Azimuth."), "{said}");
+    assert!(said.contains("Azimuth plays 1... "), "{said}");
+    assert!(said.contains(" is worth ") && said.contains("%: 2. "), "{said}");
+    assert!(said.contains(" was played. ") && said.contains("Best line: 1... "), "{said}");
+    assert!(said.contains("'e9' is no legal move"), "{said}");
+    assert!(said.contains("  1 ") && said.contains("White resigns (0-1)"), "{said}");
+    let saved = std::fs::read_to_string(pgn)?;
+    assert!(saved.contains("[White \"You\"]\n[Black \"Azimuth\"]\n"), "{saved}");
+    assert!(saved.contains("\n1. Nf3 ") && saved.trim_end().ends_with('*'), "{saved}");
+    Ok(())
+}
+
+#[test]
+fn a_game_is_played_to_its_end_from_any_position() -> Result<()> {
+    // Mate in one, by either side.
+    let said = shown(&["6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"], &["Rd8", "resign", "undo", "d1d8"])?;
+    assert_eq!(said.matches("Checkmate: White wins (1-0)").count(), 2, "{said}");
+    assert!(said.contains("resign: the game is over"), "{said}");
+    assert!(!said.contains('\u{1b}'), "{said}");
+    let said = shown(&["--black", "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"], &["undo", "hint"])?;
+    assert!(said.contains("Azimuth plays 1. Rd8#\nCheckmate: White wins (1-0)"), "{said}");
+    assert!(said.contains("undo: you have played no move"), "{said}");
+    let said = shown(&["--black"], &["flip", "why"])?;
+    assert!(said.contains("You play Black") && said.contains("Azimuth plays 1. "), "{said}");
+    // Black at the bottom, then White.
+    let bottoms: Vec<&str> = said.lines().filter(|line| line.starts_with("     ")).collect();
+    assert_eq!(bottoms[1].trim(), "h  g  f  e  d  c  b  a");
+    assert_eq!(bottoms[2].trim(), "a  b  c  d  e  f  g  h");
+    Ok(())
+}
+
+#[test]
+fn a_rating_limits_the_opponent() -> Result<()> {
+    let said = shown(&["--elo", "700"], &["e4", "moves"])?;
+    assert!(said.contains("against Azimuth (700)") && said.contains("1. e4 "), "{said}");
+    let refused = play(&["--elo", "100"], &[])?;
+    assert!(!refused.status.success(), "{refused:?}");
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_done_gets_one_line_and_the_game_goes_on() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = text(&folder.path().join("taken.pgn"));
+    std::fs::write(&file, "somebody's")?;
+    for (line, expected) in [
+        ("hello", "'hello' is no legal move (expected Nf3 or g1f3) and no command"),
+        ("e5", "'e5' is no legal move"),
+        ("undo now", "'undo now' is no legal move"),
+        ("save", "save: the name of a file is missing"),
+        (&format!("save {file}"), "exists; choose another name"),
+        ("save /no/such/folder/game.pgn", "save: '/no/such/folder/game.pgn': "),
+        ("why", "why: the engine has played no move"),
+        ("\u{0}\u{7f}", "is no legal move"),
+        (&"x".repeat(100_000), "is no legal move"),
+    ] {
+        let said = shown(&[], &[line, "moves"])?;
+        let answer = said.split("White to move> ").nth(1).context("no answer")?;
+        assert!(answer.contains(expected) && answer.lines().count() == 1, "{line}: {answer}");
+    }
+    assert_eq!(std::fs::read_to_string(&file)?, "somebody's");
+    let refused = play(&["8/8/8/8/8/8/8/8 w - - 0 1"], &[])?;
+    let said = String::from_utf8(refused.stderr)?;
+    assert!(!refused.status.success() && said.lines().count() == 1, "{said}");
+    Ok(())
+}
