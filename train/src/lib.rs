@@ -24,6 +24,7 @@ pub mod run;
 mod side_by_side;
 pub mod solis;
 pub mod space;
+mod state;
 pub mod stream;
 pub mod sweep;
 pub mod training;

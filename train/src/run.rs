@@ -12,13 +12,11 @@ use serde_json::json;
 use crate::beginning::Origin;
 use crate::data::batches::{Batches, Cores};
 use crate::data::dataset::{DataFile, Dataset};
-use crate::data::sampler::{Batch, Sampler, Sampling};
-use crate::early_stopping::EarlyStopping;
+use crate::data::sampler::{Sampler, Sampling};
 use crate::loss::Losses;
-use crate::model::{self, Model};
-use crate::moving_average::MovingAverage;
 use crate::optimizer::Schedule;
 use crate::space::{Measured, build_space, check_mates};
+use crate::state::State;
 use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since};
 
 /// Held-out positions measured on the way.
@@ -70,91 +68,6 @@ pub struct Compute {
     pub device: Device,
     /// Precision of a transformer's network; its parameters move in f32 in any case.
     pub dtype: DType,
-}
-
-/// The parameters of a run in all their forms.
-pub(crate) struct State {
-    model: Box<dyn Model>,
-    average: Option<MovingAverage>,
-    early_stopping: Option<EarlyStopping>,
-}
-
-impl State {
-    /// Begins with random parameters, drawn from the run's seed.
-    pub fn new(config: &Config, compute: &Compute) -> Result<Self> {
-        let Config { architecture, dropout, seed, .. } = config;
-        let (device, parts) = (&compute.device, config.sampling.parts);
-        Ok(Self {
-            model: model::build(architecture, device, compute.dtype, *dropout, parts, *seed)?,
-            average: config.average.map(MovingAverage::new),
-            early_stopping: config.patience.map(EarlyStopping::new),
-        })
-    }
-
-    /// Begins with the parameters of the weights file that the run names, where it names one.
-    pub fn begin(&mut self, config: &Config) -> Result<()> {
-        match &config.from {
-            Some(origin) => self.model.begin(&origin.beginning(&config.architecture)?),
-            None => Ok(()),
-        }
-    }
-
-    /// Goes on from a checkpoint.
-    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
-        self.model.restore(checkpoint)?;
-        let specs = self.model.specs();
-        if let Some(average) = &mut self.average {
-            average.restore(checkpoint, specs)?;
-        }
-        if let Some(early_stopping) = &mut self.early_stopping {
-            early_stopping.restore(checkpoint, specs)?;
-        }
-        Ok(())
-    }
-
-    /// Everything that is needed to go on after `step` steps.
-    pub fn checkpoint(&self, step: u64, config: &str) -> Result<Checkpoint> {
-        let mut state = self.model.state()?;
-        if let Some(average) = &self.average {
-            state.extend(average.state());
-        }
-        if let Some(early_stopping) = &self.early_stopping {
-            state.extend(early_stopping.state()?);
-        }
-        Ok(Checkpoint::new(step, config.to_owned(), state))
-    }
-
-    /// Learns from the batch of step `index`, counted from 0.
-    pub fn step(&mut self, config: &Config, batch: Batch, index: u64) -> Result<Learnt> {
-        let dropout_seed = config.seed ^ index.rotate_left(32);
-        let examples = batch.iter().map(|part| part.labels.len()).sum();
-        let (gradients, found) =
-            model::gradients(&*self.model, batch, &config.losses, dropout_seed)?;
-        self.model.step(&gradients, config.schedule.step(index), config.clip)?;
-        if let Some(average) = &mut self.average
-            && MovingAverage::is_due(index + 1)
-        {
-            average.add(self.model.parameters()?)?;
-        }
-        let losses = vec![("contrastive", found.contrastive), ("regression", found.regression)];
-        Ok(Learnt { examples, losses })
-    }
-
-    /// The parameters as of now: averaged where an average is kept.
-    fn current(&self) -> Result<Parameters> {
-        match self.average.as_ref().and_then(MovingAverage::parameters) {
-            Some(average) => Ok(average.clone()),
-            None => self.model.parameters(),
-        }
-    }
-
-    /// The parameters that play: the best, the current ones where no best is kept.
-    pub fn playing(&self) -> Result<Parameters> {
-        match self.early_stopping.as_ref().and_then(EarlyStopping::parameters) {
-            Some(best) => Ok(best.clone()),
-            None => self.current(),
-        }
-    }
 }
 
 /// What a run came to.
@@ -248,7 +161,7 @@ impl Run for EncoderRun<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.state.early_stopping.as_ref().is_some_and(EarlyStopping::is_over)
+        self.state.is_over()
     }
 }
 
@@ -258,17 +171,15 @@ impl EncoderRun<'_> {
         let Self { config, state, data, device, log, .. } = self;
         let Since { step, losses, speed, waiting } = progress.since_last()?;
         let parameters = state.current()?;
-        let at_limit = state.model.values_at_limit(&parameters)?;
+        let at_limit = state.values_at_limit(&parameters)?;
         if at_limit > 0 {
             progress.say(&format!("{at_limit} values of features.weight are as large as can play"));
         }
         let (sample, own) = (data.validation.sample(INTERIM_SAMPLE), parameters.clone());
         let (_, measured) =
             build_space(&config.architecture, own, data, &sample, device, json!(null))?;
-        if let Some(early_stopping) = &mut state.early_stopping {
-            // Not by the games of the metrics, which would no longer be held out.
-            early_stopping.validated(measured.calibration_sibling as f32, &parameters);
-        }
+        // Not by the games of the metrics, which would no longer be held out.
+        state.validated(measured.calibration_sibling as f32, &parameters);
         let mut run = json!({
             "step": step,
             "positions_per_second": speed,

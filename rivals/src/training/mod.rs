@@ -6,6 +6,8 @@ mod lesson;
 mod options;
 mod run;
 
+#[cfg(test)]
+pub use first_parameters::first_parameters;
 pub use learner::{Learner, Metrics, Plan};
 pub use lesson::{Lesson, named};
 pub use options::TrainOptions;

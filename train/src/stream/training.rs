@@ -13,7 +13,8 @@ use super::options::{PaceOptions, RoundOptions};
 use super::place::Place;
 use super::rounds::{Round, Rounds};
 use crate::data::batches::{Batches, Cores};
-use crate::run::{Compute, Config, State};
+use crate::run::{Compute, Config};
+use crate::state::State;
 use crate::training::{self, Checkpoint, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime};
 
 /// The state of a run that goes from round to round.

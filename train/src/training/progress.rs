@@ -1,4 +1,4 @@
-//! What a run says of itself: losses, speed, time left.
+//! The progress of a run: losses, speed, time left.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub struct Progress {
     bar: ProgressBar,
     /// A run without an end says nothing but the lines of its log.
     is_shown: bool,
-    /// What a step learns from, in the plural.
+    /// The word for what a step learns from, in the plural.
     examples: &'static str,
     step: u64,
     /// Sums of losses since they were last read.
@@ -32,6 +32,8 @@ pub struct Progress {
     averages: Vec<(&'static str, f64)>,
     all: Period,
     since_line: Period,
+    /// Sums of the losses since the last line.
+    since_line_losses: Vec<(&'static str, f64)>,
     shown: Instant,
 }
 
@@ -44,8 +46,6 @@ struct Period {
     waited: Duration,
     steps: u64,
     examples: usize,
-    /// Sums.
-    losses: Vec<(&'static str, f64)>,
 }
 
 /// The steps since the last line of the log.
@@ -68,7 +68,6 @@ impl Period {
             waited: Duration::ZERO,
             steps: 0,
             examples: 0,
-            losses: Vec::new(),
         }
     }
 
@@ -106,6 +105,7 @@ impl Progress {
             averages: Vec::new(),
             all: Period::new(),
             since_line: Period::new(),
+            since_line_losses: Vec::new(),
             shown: Instant::now(),
         })
     }
@@ -164,11 +164,9 @@ impl Progress {
                 self.step,
                 if name == "loss" { "loss".to_owned() } else { format!("{name} loss") }
             );
-            for period in [&mut self.all, &mut self.since_line] {
-                match period.losses.get_mut(place) {
-                    Some((_, all)) => *all += sum,
-                    None => period.losses.push((name, sum)),
-                }
+            match self.since_line_losses.get_mut(place) {
+                Some((_, all)) => *all += sum,
+                None => self.since_line_losses.push((name, sum)),
             }
             match self.averages.get_mut(place) {
                 Some((_, average)) => *average += SHARE_OF_LAST * (sum / steps - *average),
@@ -200,10 +198,11 @@ impl Progress {
     pub fn since_last(&mut self) -> Result<Since> {
         self.read_losses()?;
         let period = std::mem::replace(&mut self.since_line, Period::new());
+        let losses = std::mem::take(&mut self.since_line_losses).into_iter();
         let steps = period.steps.max(1) as f64;
         Ok(Since {
             step: self.step,
-            losses: period.losses.iter().map(|&(name, sum)| (name, sum / steps)).collect(),
+            losses: losses.map(|(name, sum)| (name, sum / steps)).collect(),
             speed: period.speed(),
             waiting: period.waiting(),
         })

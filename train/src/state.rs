@@ -1,0 +1,113 @@
+//! The parameters of a run in all their forms, and its steps.
+
+use anyhow::Result;
+use azimuth_network::parameters::Parameters;
+
+use crate::data::sampler::Batch;
+use crate::early_stopping::EarlyStopping;
+use crate::model::{self, Model};
+use crate::moving_average::MovingAverage;
+use crate::run::{Compute, Config};
+use crate::training::{Checkpoint, Learnt};
+
+/// The parameters of a run in all their forms.
+pub struct State {
+    model: Box<dyn Model>,
+    average: Option<MovingAverage>,
+    early_stopping: Option<EarlyStopping>,
+}
+
+impl State {
+    /// Begins with random parameters, drawn from the run's seed.
+    pub fn new(config: &Config, compute: &Compute) -> Result<Self> {
+        let Config { architecture, dropout, seed, .. } = config;
+        let (device, parts) = (&compute.device, config.sampling.parts);
+        Ok(Self {
+            model: model::build(architecture, device, compute.dtype, *dropout, parts, *seed)?,
+            average: config.average.map(MovingAverage::new),
+            early_stopping: config.patience.map(EarlyStopping::new),
+        })
+    }
+
+    /// Begins with the parameters of the weights file that the run names, where it names one.
+    pub fn begin(&mut self, config: &Config) -> Result<()> {
+        match &config.from {
+            Some(origin) => self.model.begin(&origin.beginning(&config.architecture)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on from a checkpoint.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        self.model.restore(checkpoint)?;
+        let specs = self.model.specs();
+        if let Some(average) = &mut self.average {
+            average.restore(checkpoint, specs)?;
+        }
+        if let Some(early_stopping) = &mut self.early_stopping {
+            early_stopping.restore(checkpoint, specs)?;
+        }
+        Ok(())
+    }
+
+    /// Everything that is needed to go on after `step` steps.
+    pub fn checkpoint(&self, step: u64, config: &str) -> Result<Checkpoint> {
+        let mut state = self.model.state()?;
+        if let Some(average) = &self.average {
+            state.extend(average.state());
+        }
+        if let Some(early_stopping) = &self.early_stopping {
+            state.extend(early_stopping.state()?);
+        }
+        Ok(Checkpoint::new(step, config.to_owned(), state))
+    }
+
+    /// Learns from the batch of step `index`, counted from 0.
+    pub fn step(&mut self, config: &Config, batch: Batch, index: u64) -> Result<Learnt> {
+        let dropout_seed = config.seed ^ index.rotate_left(32);
+        let examples = batch.iter().map(|part| part.labels.len()).sum();
+        let (gradients, found) =
+            model::gradients(&*self.model, batch, &config.losses, dropout_seed)?;
+        self.model.step(&gradients, config.schedule.step(index), config.clip)?;
+        if let Some(average) = &mut self.average
+            && MovingAverage::is_due(index + 1)
+        {
+            average.add(self.model.parameters()?)?;
+        }
+        let losses = vec![("contrastive", found.contrastive), ("regression", found.regression)];
+        Ok(Learnt { examples, losses })
+    }
+
+    /// The number of values in `parameters` that are as large as can play.
+    pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
+        self.model.values_at_limit(parameters)
+    }
+
+    /// Takes note of a validation, which found `value` for `parameters`; the highest is the best.
+    pub fn validated(&mut self, value: f32, parameters: &Parameters) {
+        if let Some(early_stopping) = &mut self.early_stopping {
+            early_stopping.validated(value, parameters);
+        }
+    }
+
+    /// Whether validations have not become better for too long.
+    pub fn is_over(&self) -> bool {
+        self.early_stopping.as_ref().is_some_and(EarlyStopping::is_over)
+    }
+
+    /// The parameters as of now: averaged where an average is kept.
+    pub fn current(&self) -> Result<Parameters> {
+        match self.average.as_ref().and_then(MovingAverage::parameters) {
+            Some(average) => Ok(average.clone()),
+            None => self.model.parameters(),
+        }
+    }
+
+    /// The parameters that play: the best, the current ones where no best is kept.
+    pub fn playing(&self) -> Result<Parameters> {
+        match self.early_stopping.as_ref().and_then(EarlyStopping::parameters) {
+            Some(best) => Ok(best.clone()),
+            None => self.current(),
+        }
+    }
+}
