@@ -126,8 +126,8 @@ fn search(c: &mut Criterion) {
         ("100 us a batch, on a thread", Some(Duration::from_micros(100))),
     ] {
         let fake = Fake { axis: weights.axis.clone(), latency };
-        let worker = Worker::with_encoder(weights.clone(), Box::new(fake), true, Box::new(|_| ()))
-            .expect("a thread");
+        let worker =
+            Worker::with_encoder(weights.clone(), Box::new(fake), true, |_| ()).expect("a thread");
         for &mode in BeamMode::value_variants() {
             let beam = BeamSettings { mode, ..BeamSettings::PAPER };
             let settings = PlannerSettings { beam, ..PlannerSettings::default() };

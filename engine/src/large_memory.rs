@@ -4,14 +4,18 @@
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_slice_box;
 
-/// So many zeros; `None` where the system refuses that much memory.
+/// Zeros; `None` where the system refuses the memory.
 pub fn zeroed<T: Zeroable>(count: usize) -> Option<Box<[T]>> {
+    #[cfg(test)]
+    if crate::refusals::refuses() {
+        return None;
+    }
     let memory = try_zeroed_slice_box(count).ok()?;
     ask_for_large_pages(memory.as_ptr(), count);
     Some(memory)
 }
 
-/// Room for so many values.
+/// An empty vector with capacity for `count` values.
 pub fn with_capacity<T>(count: usize) -> Vec<T> {
     let memory = Vec::with_capacity(count);
     ask_for_large_pages(memory.as_ptr(), count);

@@ -15,6 +15,8 @@ mod large_memory;
 pub mod model;
 pub mod names;
 pub mod pages;
+#[cfg(test)]
+mod refusals;
 pub mod report;
 pub mod search;
 pub mod space;

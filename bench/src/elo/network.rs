@@ -4,11 +4,14 @@
 use std::path::Path;
 
 use anyhow::Result;
-use azimuth::inference::Worker;
+use azimuth::inference::{Evaluate, Worker};
 use azimuth_nnue::{NetworkEvaluate, StockfishNetwork};
+
+use crate::device::notice;
 
 /// A worker that evaluates by the network at `path`. Fails where it cannot be read.
 pub fn start_network(path: &Path) -> Result<Worker> {
     let network = StockfishNetwork::read(path)?;
-    Ok(Worker::with_evaluate(move || Box::new(NetworkEvaluate::new(network.clone()))))
+    let another = move || Box::new(NetworkEvaluate::new(network.clone())) as Box<dyn Evaluate>;
+    Ok(Worker::with_evaluate(another, notice))
 }

@@ -7,7 +7,6 @@ use azimuth::inference::Worker;
 use azimuth::search::{Control, Handicap, Limits, Planner, Value};
 use azimuth::uci::{Go, budget};
 use azimuth_chess::position::Position;
-use azimuth_chess::win_probability::centipawns_of_win_probability;
 use cozy_chess::Move;
 
 use super::settings::{InProcessPlayer, Limit};
@@ -110,8 +109,6 @@ impl Player for InProcess {
 fn evaluation(value: Value) -> Evaluation {
     match value.moves_to_mate() {
         Some(moves) => Evaluation::Mate(moves),
-        None => {
-            Evaluation::Centipawns(centipawns_of_win_probability(value.win_probability().into()))
-        }
+        None => Evaluation::Centipawns(value.centipawns()),
     }
 }

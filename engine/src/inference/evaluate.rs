@@ -31,11 +31,11 @@ pub trait Evaluate: Send {
     /// The value of `board`. No position may be enqueued. Fails where a device does.
     fn evaluate(&mut self, board: &Board) -> Result<f32>;
 
-    /// Asks for the value of `board`.
+    /// Asks for the value of `board`. After an error no position is enqueued.
     fn enqueue(&mut self, board: &Board) -> Result<()>;
 
     /// Waits for the values of all positions enqueued since the last call, in their order. After an
-    /// error none are enqueued.
+    /// error no position is enqueued.
     fn collect(&mut self) -> Result<Vec<f32>>;
 
     /// Time spent waiting for another thread or a device.

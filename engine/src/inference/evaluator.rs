@@ -99,7 +99,7 @@ impl Evaluator {
         self.cache.prefetch(self.source.key(board));
     }
 
-    /// Asks for the value of `board`.
+    /// Asks for the value of `board`. After an error nothing is queued.
     pub fn look_up(&mut self, board: &Board) -> Result<Lookup> {
         let key = self.source.key(board);
         if let Some(value) = self.cache.get(key) {
@@ -113,7 +113,7 @@ impl Evaluator {
             self.pending.insert(key, index);
         }
         self.keys.push(key);
-        self.source.enqueue(board)?;
+        self.source.enqueue(board).inspect_err(|_| self.forget_queued())?;
         Ok(Lookup::Queued(index))
     }
 
@@ -136,8 +136,12 @@ impl Evaluator {
             self.keys.iter().zip(values).for_each(|(&key, &value)| self.cache.insert(key, value));
             self.scored.fetch_add(values.len() as u64, Relaxed);
         }
+        self.forget_queued();
+        outcome
+    }
+
+    fn forget_queued(&mut self) {
         self.keys.clear();
         self.pending.clear();
-        outcome
     }
 }

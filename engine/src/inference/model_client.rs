@@ -104,6 +104,12 @@ impl ModelClient {
         Ok(())
     }
 
+    fn forget_enqueued(&mut self) {
+        self.sides.clear();
+        self.in_flight.clear();
+        self.queue.clear();
+    }
+
     fn wait_for_all(&mut self) -> Result<Vec<f32>> {
         if !self.queue.is_empty() {
             self.send()?;
@@ -157,19 +163,15 @@ impl Evaluate for ModelClient {
     fn enqueue(&mut self, board: &Board) -> Result<()> {
         self.queue.push(board);
         self.sides.push(board.side_to_move());
-        if self.queue.len() >= self.attributes.recommended_batch {
-            self.send()?;
+        if self.queue.len() < self.attributes.recommended_batch {
+            return Ok(());
         }
-        Ok(())
+        self.send().inspect_err(|_| self.forget_enqueued())
     }
 
     fn collect(&mut self) -> Result<Vec<f32>> {
         let outcome = self.wait_for_all();
-        self.sides.clear();
-        if outcome.is_err() {
-            self.in_flight.clear();
-            self.queue.clear();
-        }
+        self.forget_enqueued();
         outcome
     }
 

@@ -1,4 +1,6 @@
-//! Notices: how what happens behind a search reaches its user.
+//! Notices: messages for the user about a search that goes on.
 
-/// What the worker says when something went wrong that a user should know.
-pub type Notice = Box<dyn Fn(&str) + Send + Sync>;
+use std::sync::Arc;
+
+/// Shows a message to the user.
+pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;

@@ -30,6 +30,7 @@ const QUEUE_LENGTH: usize = 64;
 /// clients are dropped.
 pub struct Worker {
     source: Source,
+    notice: Notice,
 }
 
 enum Source {
@@ -59,14 +60,15 @@ impl Worker {
         weights: Arc<Weights>,
         device: &Device,
         dtype: DType,
-        notice: Notice,
+        notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
+        let notice: Notice = Arc::new(notice);
         let encoder = encoder::build(&weights, device, dtype)?;
         let Checked { encoder, on_cpu } = match device.is_cpu() {
             true => Checked { encoder, on_cpu: true },
             false => checked(&weights, encoder, dtype, &notice)?,
         };
-        Self::with_encoder(weights, encoder, on_cpu, notice)
+        Self::with_encoder(weights, encoder, on_cpu, move |text: &str| notice(text))
     }
 
     /// A worker for any encoder, in the space of `weights`. It falls back to the encoder of `weights`
@@ -75,18 +77,27 @@ impl Worker {
         weights: Arc<Weights>,
         encoder: Box<dyn Encoder>,
         on_cpu: bool,
-        notice: Notice,
+        notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
+        let notice: Notice = Arc::new(notice);
         let model = Model::with_encoder(encoder, Arc::new(Space::of(&weights)))?;
         match model.for_caller() {
-            Some(copy) => Ok(Self { source: Source::Copies(copy) }),
+            Some(copy) => Ok(Self { source: Source::Copies(copy), notice }),
             None => Self::on_thread(model, (!on_cpu).then_some(weights), notice),
         }
     }
 
     /// A worker for anything else that evaluates: `another` makes one for each thread that searches.
-    pub fn with_evaluate(another: impl Fn() -> Box<dyn Evaluate> + Send + 'static) -> Self {
-        Self { source: Source::Other(Box::new(another)) }
+    pub fn with_evaluate(
+        another: impl Fn() -> Box<dyn Evaluate> + Send + 'static,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Self {
+        Self { source: Source::Other(Box::new(another)), notice: Arc::new(notice) }
+    }
+
+    /// Shows messages of searches to the user.
+    pub fn notice(&self) -> &Notice {
+        &self.notice
     }
 
     fn on_thread(model: Model, fallback: Option<Arc<Weights>>, notice: Notice) -> Result<Self> {
@@ -94,13 +105,13 @@ impl Worker {
         let (requests, waiting) = bounded(QUEUE_LENGTH);
         let (busy, clients) = (Arc::default(), Arc::new(()));
         let (counted, work) = (Arc::downgrade(&clients), Arc::clone(&busy));
-        let batcher = Batcher::new(model, fallback, notice, work, counted);
+        let batcher = Batcher::new(model, fallback, notice.clone(), work, counted);
         thread::Builder::new()
             .name("inference".to_owned())
             .spawn(move || batcher.run(&waiting))
             .context("cannot start the inference thread")?;
         let thread = ModelThread { space, attributes, requests, busy, clients };
-        Ok(Self { source: Source::Thread(thread) })
+        Ok(Self { source: Source::Thread(thread), notice })
     }
 
     /// Time in which the inference thread's device had work; zero where there is no such thread.

@@ -11,11 +11,14 @@ mod iterative_deepening;
 mod planner;
 mod report;
 mod root_moves;
+mod scoped_thread;
 mod selective;
 mod settings;
 mod static_value;
 mod tablebase;
 mod terminal;
+#[cfg(test)]
+mod test_workers;
 mod value;
 
 pub use beam::{Beam, BeamMode, BeamSettings, BeamVerify};

@@ -17,9 +17,10 @@ pub struct RootMoves {
 impl RootMoves {
     /// The moves of `root` that `limits` leave.
     pub fn new(root: &Position, limits: &Limits, tablebases: Option<&Tablebases>) -> Self {
-        let all = || legal_moves(root.board());
-        let moves =
-            if limits.search_moves.is_empty() { all() } else { limits.search_moves.clone() };
+        let moves = match limits.search_moves.as_slice() {
+            [] => legal_moves(root.board()),
+            asked => without_repeats(asked),
+        };
         match tablebases.and_then(|tablebases| tablebases.rank(root, &moves)) {
             Some(ranked) => Self { moves: ranked.best(limits.multipv), ranked: Some(ranked) },
             None => Self { moves, ranked: None },
@@ -47,5 +48,33 @@ impl RootMoves {
             line.multipv = place;
             report(line);
         }
+    }
+}
+
+/// The moves in their order, each once.
+fn without_repeats(moves: &[Move]) -> Vec<Move> {
+    let mut once = Vec::with_capacity(moves.len());
+    for mv in moves {
+        if !once.contains(mv) {
+            once.push(*mv);
+        }
+    }
+    once
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Result;
+
+    use super::*;
+
+    #[test]
+    fn a_move_that_is_asked_for_twice_counts_once() -> Result<()> {
+        let root = Position::default();
+        let asked = ["e2e4", "d2d4", "e2e4"].map(|text| root.parse_move(text));
+        let asked = asked.into_iter().collect::<Result<Vec<_>>>()?;
+        let limits = Limits { search_moves: asked.clone(), multipv: 2, ..Limits::default() };
+        assert_eq!(RootMoves::new(&root, &limits, None).moves, asked[..2]);
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Syzygy tables: what a position with few pieces is worth for certain.
 
 use std::ffi::OsStr;
+use std::sync::Arc;
 use std::sync::Once;
 
 use anyhow::{Context, Result, ensure};
@@ -41,7 +42,8 @@ impl Tablebases {
     /// The tables in a list of folders, separated as in `PATH`. A table that turns out broken is said
     /// once through `notice`, and passed over. Fails where a folder cannot be read or none has a
     /// table.
-    pub fn open(folders: &str, notice: Notice) -> Result<Self> {
+    pub fn open(folders: &str, notice: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
+        let notice: Notice = Arc::new(notice);
         let mut tables = Tablebase::new();
         let mut count = 0;
         for folder in std::env::split_paths(OsStr::new(folders)) {
@@ -227,7 +229,7 @@ mod tests {
     const TABLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/syzygy");
 
     fn tables() -> Result<Tablebases> {
-        Tablebases::open(TABLES, Box::new(|problem| panic!("{problem}")))
+        Tablebases::open(TABLES, |problem: &str| panic!("{problem}"))
     }
 
     fn ranked(fen: &str) -> Result<RankedMoves> {
@@ -300,8 +302,7 @@ mod tests {
         }
         let said = Arc::new(Mutex::new(Vec::new()));
         let heard = said.clone();
-        let notice: Notice =
-            Box::new(move |text| heard.lock().expect("no panics").push(text.to_owned()));
+        let notice = move |text: &str| heard.lock().expect("no panics").push(text.to_owned());
         let tables = Tablebases::open(&folder.path().display().to_string(), notice)?;
         for fen in ["8/8/8/8/4k3/8/8/3QK3 b - - 0 1", "8/8/8/8/4k3/8/8/3RK3 b - - 0 1"] {
             assert_eq!(tables.value(Position::from_fen(fen)?.board(), 1), None);

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, uci_move};
-use azimuth_chess::win_probability::centipawns_of_win_probability;
 use cozy_chess::{Color, Move};
 
 use crate::search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
@@ -62,9 +61,19 @@ fn score(value: Value) -> String {
     let p = value.win_probability();
     match value.moves_to_mate() {
         Some(moves) => format!("{:>10}  {:6.2}%", format!("mate {moves}"), 100.0 * p),
-        None => {
-            let centipawns = centipawns_of_win_probability(p.into());
-            format!("{centipawns:>+7} cp  {:6.2}%", 100.0 * p)
-        }
+        None => format!("{:>+7} cp  {:6.2}%", value.centipawns(), 100.0 * p),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_of_tablebases_and_mates_are_those_of_uci() {
+        let won = -Value::tablebase_loss_in(3);
+        assert_eq!(score(won).trim(), "+19997 cp  100.00%");
+        assert_eq!(score(Value::mated_in(4)).trim(), "mate -2    0.00%");
+        assert_eq!(score(Value::DRAW).trim(), "+0 cp   50.00%");
     }
 }

@@ -177,8 +177,10 @@ impl Engine {
         match RunningSearch::begin(answer, planner, limits) {
             Ok(search) => self.search = Some(search),
             Err(error) => {
+                // A game goes on even where no thread can be had: any legal move beats a forfeit.
                 self.program.put_back(None);
-                return Err(error);
+                self.output.inform(&format!("{error:#}"));
+                self.output.say(&any_move(&self.position, self.options.chess960));
             }
         }
         Ok(())

@@ -58,7 +58,7 @@ fn outcome(
     let own = || crate::encoder::build(&weights, &candle_core::Device::Cpu, DType::F32);
     let said = Arc::new(Mutex::new(Vec::new()));
     let told = said.clone();
-    let notice: Notice = Box::new(move |text| {
+    let notice: Notice = Arc::new(move |text: &str| {
         told.lock().expect("no panics").push(text.to_owned());
     });
     let device = Device { encoder: own()?, fused, composed };

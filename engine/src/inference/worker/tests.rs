@@ -129,9 +129,7 @@ impl Setting {
         let encoder = crate::encoder::build(&weights, &Device::Cpu, DType::F32)?;
         let remote = Remote { encoder, failure, events: events.clone(), batches: 0, gate };
         let said = notices.clone();
-        let notice: Notice = Box::new(move |text| {
-            said.lock().expect("no panics").push(text.to_owned());
-        });
+        let notice = move |text: &str| said.lock().expect("no panics").push(text.to_owned());
         let worker = Worker::with_encoder(weights.clone(), Box::new(remote), on_cpu, notice)?;
         Ok(Self { weights, events, notices, worker })
     }
@@ -265,7 +263,7 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     let clients = Arc::new(());
     let model = Model::with_encoder(Box::new(remote), Arc::new(Space::of(&weights)))?;
     let (space, attributes) = (model.space().clone(), model.attributes());
-    let notice: Notice = Box::new(|_| ());
+    let notice: Notice = Arc::new(|_| ());
     let batcher = Batcher::new(model, None, notice, Arc::default(), Arc::downgrade(&clients));
     // Longer than the test may take: it ends because both searches have asked.
     let batcher = batcher.with_max_wait(Duration::from_secs(3600));
@@ -440,7 +438,7 @@ fn any_evaluator_takes_the_place_of_a_model() -> Result<()> {
     let evaluations = Arc::<AtomicUsize>::default();
     let counted = evaluations.clone();
     let worker =
-        Worker::with_evaluate(move || Box::new(Pieces(Vec::new(), counted.clone())) as Box<_>);
+        Worker::with_evaluate(move || Box::new(Pieces(Vec::new(), counted.clone())), |_| ());
     assert!(worker.runs_in_searches() && worker.model().is_err());
     let mut evaluator = Evaluator::new(&worker, 1)?;
     let board = Board::default();

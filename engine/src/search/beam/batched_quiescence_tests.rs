@@ -9,7 +9,6 @@ use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
-use super::tests::remote;
 use super::{Beam, BeamMode, BeamSettings, BeamVerify};
 use crate::embedded_weights::Embedded;
 use crate::inference::{Evaluator, Worker};
@@ -22,6 +21,7 @@ use crate::search::selective::{
 };
 use crate::search::settings::PlannerSettings;
 use crate::search::terminal::terminal_value;
+use crate::search::test_workers::remote;
 use crate::search::value::Value;
 
 /// Checks and mates by captures, promotions, captures en passant.
@@ -87,13 +87,13 @@ impl<'p> Parent<'p> {
             let reached = terminal_value(&end, ply, &[]).unwrap_or(estimate);
             assert_eq!(*value, if ply % 2 == 1 { reached } else { -reached }, "{child}");
         }
-        let mut tables = SearchTables::new(vec![evaluator], settings, 1)?;
+        let mut tables = SearchTables::new(vec![evaluator], settings, 1, worker.notice())?;
         let (shared, threads) = tables.begin_search(self.position);
         let mut search = ShallowSearch::new(threads.first_mut().context("a thread")?, &shared);
         let board = self.position.board();
-        search.enter(board, 0, self.keys.clone(), &[])?;
+        search.enter(board, 0, self.keys.clone(), &[]);
         for ((mv, child), Resolved { value, .. }) in self.children.iter().zip(resolved) {
-            let expected = search.score(board, *mv, child, (-INFINITE, INFINITE), 0)?;
+            let expected = search.score(board, *mv, child, (-INFINITE, INFINITE), 0);
             // The search rounds to whole centipawns, none of which is 0, before it compares.
             let difference = (search.score_of(value) - expected).abs();
             let tolerance = if value.is_decisive() { 0 } else { 2 };
@@ -130,7 +130,7 @@ fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
 fn a_transformer_finds_the_values_of_the_recursive_search() -> Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors");
     let weights = Arc::new(Weights::read(&path)?);
-    let worker = Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))?;
+    let worker = Worker::start(weights, &Device::Cpu, DType::F32, |_| ())?;
     assert!(!worker.runs_in_searches());
     for fen in ["8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", SHARP[4]] {
         Parent::new(&Position::from_fen(fen)?).compare(&worker)?;

@@ -23,6 +23,7 @@ use crate::search::iterative_deepening::deepen;
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::root_moves::RootMoves;
+use crate::search::scoped_thread::{RefusalNotice, start_helpers};
 use crate::search::selective::{SearchTables, ShallowSearch};
 use crate::search::settings::PlannerSettings;
 use crate::search::static_value::static_value;
@@ -46,6 +47,7 @@ pub struct Beam {
     last_width: usize,
     /// Plies from the root to where the searches that verified its values ended; `None` where it verified none.
     last_horizon: Option<u32>,
+    refusal: RefusalNotice,
 }
 
 impl Beam {
@@ -60,17 +62,23 @@ impl Beam {
         let all = if verifies { 2 * threads } else { threads };
         let mut evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, all);
         let verifying = evaluators.split_off(threads);
-        let tables = || SearchTables::new(verifying, selective, hash_mb.saturating_sub(cache_mb));
+        let table_mb = hash_mb.saturating_sub(cache_mb);
+        let tables = || SearchTables::new(verifying, selective, table_mb, worker.notice());
+        let verification = verifies.then(tables).transpose()?;
+        if let Some(tables) = &verification {
+            evaluators.truncate(tables.threads.len());
+        }
         Ok(Self {
             evaluators,
             settings: beam,
-            verification: verifies.then(tables).transpose()?,
+            verification,
             quiescence: Rules::of(&selective).filter(|_| in_batches),
             tablebases: None,
             mates: ProvenMates::default(),
             last: LastSearch::default(),
             last_width: 0,
             last_horizon: None,
+            refusal: RefusalNotice::new(worker.notice()),
         })
     }
 
@@ -105,6 +113,7 @@ impl Planner for Beam {
             return Ok(known);
         }
         let (settings, tablebases) = (self.settings, self.tablebases.as_deref());
+        let refusal = &mut self.refusal;
         let root_moves = RootMoves::new(root, control.limits(), tablebases);
         let limits = Limits { ponder: true, ..control.limits().clone() };
         let asked = control.limits();
@@ -137,18 +146,20 @@ impl Planner for Beam {
             };
             let mut stops = Vec::new();
             let main_verifier = verifier();
-            for (thread, evaluator) in (1..).zip(helpers) {
+            let count = helpers.len();
+            let helpers = (1..).zip(helpers).map(|(thread, evaluator)| {
                 let verifier = verifier();
                 let (stop, signals) = unbounded();
                 let (limits, schedule) = (limits.clone(), schedule.clone());
                 stops.push(stop);
-                scope.spawn(move || {
+                move || {
                     let control = &mut Control::new(limits, signals);
                     let search =
                         BeamSearch::new(evaluator, Task { thread, ..task }, verifier, control);
                     help(search, schedule);
-                });
-            }
+                }
+            });
+            start_helpers(scope, helpers, count, refusal);
             let search = BeamSearch::new(main, task, main_verifier, control);
             let mut search = MainSearch::new(search, schedule, settings.depth);
             let best = deepen(&mut search, &root_moves, report);

@@ -1,20 +1,16 @@
-use std::sync::Arc;
-
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
-use azimuth_network::Inputs;
-use candle_core::{DType, Device};
 use cozy_chess::{Board, Move};
 
 use super::{Beam, BeamMode, BeamSettings};
 use crate::embedded_weights::Embedded;
-use crate::encoder::{Attributes, Encoder, Scores};
 use crate::inference::{Evaluator, Worker};
 use crate::search::control::{Control, Limits};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::settings::PlannerSettings;
 use crate::search::terminal;
+use crate::search::test_workers::{embedded, remote};
 use crate::search::value::Value;
 
 const FENS: [&str; 5] = [
@@ -25,13 +21,8 @@ const FENS: [&str; 5] = [
     "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
 ];
 
-fn worker(which: Embedded) -> Result<Worker> {
-    let weights = Arc::new(which.weights()?);
-    Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
-}
-
 fn evaluator() -> Result<Evaluator> {
-    Evaluator::new(&worker(Embedded::Beam)?, 16)
+    Evaluator::new(&embedded(Embedded::Beam)?, 16)
 }
 
 /// A beam without verification.
@@ -41,7 +32,7 @@ fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> 
 }
 
 fn paper(beam: BeamSettings) -> Result<Beam> {
-    beam_of(&worker(Embedded::Beam)?, beam, 1)
+    beam_of(&embedded(Embedded::Beam)?, beam, 1)
 }
 
 fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
@@ -100,30 +91,6 @@ fn pruning_changes_no_choice() -> Result<()> {
     Ok(())
 }
 
-/// A sparse encoder that runs on its own thread, as a device does.
-struct Remote(Box<dyn Encoder>);
-
-impl Encoder for Remote {
-    fn attributes(&self) -> Attributes {
-        Attributes { recommended_batch: 100, ..self.0.attributes() }
-    }
-
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
-        self.0.encode(inputs)
-    }
-
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
-        self.0.begin(inputs)
-    }
-}
-
-/// A worker with that encoder.
-pub(super) fn remote(which: Embedded) -> Result<Worker> {
-    let weights = Arc::new(which.weights()?);
-    let encoder = Remote(crate::encoder::build(&weights, &Device::Cpu, DType::F32)?);
-    Worker::with_encoder(weights, Box::new(encoder), true, Box::new(|_| ()))
-}
-
 #[test]
 fn batches_for_a_device_change_no_choice() -> Result<()> {
     let remote = remote(Embedded::Beam)?;
@@ -139,7 +106,7 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
             )?;
             Ok(lines)
         };
-        let here = searched(&worker(Embedded::Beam)?)?;
+        let here = searched(&embedded(Embedded::Beam)?)?;
         assert!(!Evaluator::new(&remote, 16)?.answers_at_once());
         assert_eq!(searched(&remote)?, here, "{fen}");
     }
@@ -148,7 +115,7 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
 
 #[test]
 fn more_threads_change_no_choice() -> Result<()> {
-    let worker = worker(Embedded::Beam)?;
+    let worker = embedded(Embedded::Beam)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut choices = Vec::new();

@@ -104,10 +104,7 @@ impl<'a> BeamSearch<'a> {
     /// Runs the verifier, where there is one, with what tells it to stop, and counts its nodes.
     fn with_verifier<T>(
         &mut self,
-        verify: impl FnOnce(
-            &mut Verifier<'a>,
-            &mut dyn FnMut(&Verifier<'a>) -> bool,
-        ) -> Result<Option<T>>,
+        verify: impl FnOnce(&mut Verifier<'a>, &mut dyn FnMut(&Verifier<'a>) -> bool) -> Option<T>,
     ) -> Result<Option<T>> {
         let Some(mut verifier) = self.verifier.take() else { return Ok(None) };
         let mut counted = verifier.nodes();
@@ -119,8 +116,9 @@ impl<'a> BeamSearch<'a> {
         let found = verify(&mut verifier, &mut stop);
         self.task.nodes.fetch_add(verifier.nodes() - counted, Relaxed);
         self.seldepth = self.seldepth.max(verifier.seldepth());
+        let error = verifier.take_error();
         self.verifier = Some(verifier);
-        found
+        error.map_or(Ok(found), Err)
     }
 
     fn parent<'p>(&self, node: usize, board: &'p Board, keys: Vec<u64>) -> Parent<'p> {

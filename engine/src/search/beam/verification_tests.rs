@@ -1,15 +1,16 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use anyhow::{Context, Result};
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_chess::see::{StaticExchange, piece_value};
-use candle_core::{DType, Device};
 use cozy_chess::{Board, Move, Piece};
 
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::embedded_weights::Embedded;
 use crate::inference::{Evaluator, Worker};
+use crate::refusals::refusing_from;
 use crate::search::control::{Control, Limits};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
@@ -17,6 +18,7 @@ use crate::search::selective::score::{DRAW, INFINITE, Score, mated_in, of_estima
 use crate::search::selective::{Part, Parts, SelectiveSettings};
 use crate::search::settings::PlannerSettings;
 use crate::search::terminal;
+use crate::search::test_workers::{embedded, failing};
 use crate::search::value::Value;
 
 const FENS: [&str; 5] = [
@@ -26,11 +28,6 @@ const FENS: [&str; 5] = [
     "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
     "4r1k1/pp3ppp/2p5/8/3n4/2N3P1/PP3P1P/4R1K1 b - - 98 60",
 ];
-
-fn worker() -> Result<Worker> {
-    let weights = Arc::new(Embedded::Selective.weights()?);
-    Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
-}
 
 /// A beam that verifies by searches with these parts of the selective search.
 fn beam(worker: &Worker, beam: BeamSettings, parts: Parts, threads: usize) -> Result<Beam> {
@@ -140,7 +137,7 @@ fn plain_beam(
 
 #[test]
 fn verified_values_are_those_of_plain_searches() -> Result<()> {
-    let worker = worker()?;
+    let worker = embedded(Embedded::Selective)?;
     let mut evaluator = Evaluator::new(&worker, 16)?;
     let parts = Parts::only(&[Part::Quiescence]);
     for fen in &FENS[2..] {
@@ -161,7 +158,7 @@ fn verified_values_are_those_of_plain_searches() -> Result<()> {
 
 #[test]
 fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
-    let worker = worker()?;
+    let worker = embedded(Embedded::Selective)?;
     let settings = BeamSettings { depth: 1, verify: BeamVerify::Plies(2), ..BeamSettings::PAPER };
     let mut beam = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
     // Both rooks: mate in two, the second move of which the beam does not reach.
@@ -176,7 +173,7 @@ fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
 
 #[test]
 fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
-    let worker = worker()?;
+    let worker = embedded(Embedded::Selective)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 3)?;
@@ -201,7 +198,7 @@ fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
 
 #[test]
 fn the_same_search_gives_the_same_nodes_after_a_new_game() -> Result<()> {
-    let worker = worker()?;
+    let worker = embedded(Embedded::Selective)?;
     let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
     let root = Position::from_fen(FENS[1])?;
     let mut searched = || -> Result<_> {
@@ -211,5 +208,52 @@ fn the_same_search_gives_the_same_nodes_after_a_new_game() -> Result<()> {
         Ok((report.nodes, report.value, report.pv))
     };
     assert_eq!(searched()?, searched()?);
+    Ok(())
+}
+
+#[test]
+fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()> {
+    let left = Arc::<AtomicU64>::default();
+    let root = Position::from_fen(FENS[0])?;
+    for evaluations in [0, 1, 7, 100, 2000] {
+        let worker = failing(&left);
+        let mut planner = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
+        left.store(evaluations, SeqCst);
+        let error =
+            search(&mut planner, &root, Limits { depth: Some(6), ..Limits::default() }).map(|_| ());
+        let error = error.expect_err("there were too few evaluations").to_string();
+        assert_eq!(error, "the evaluator failed", "{evaluations} evaluations");
+        left.store(u64::MAX, SeqCst);
+        let report = search(&mut planner, &root, Limits { depth: Some(2), ..Limits::default() })?;
+        assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+    }
+    Ok(())
+}
+
+#[test]
+fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
+    let root = Position::from_fen(FENS[0])?;
+    let worker = embedded(Embedded::Selective)?;
+    let (mut failures, mut fewer) = (0, 0);
+    for n in 1.. {
+        let (outcome, refused) = refusing_from(n, || -> Result<Report> {
+            let mut planner = beam(&worker, BeamSettings::default(), Parts::default(), 3)?;
+            search(&mut planner, &root, Limits { depth: Some(2), ..Limits::default() })
+        });
+        match outcome {
+            Err(error) => {
+                assert!(error.to_string().contains("memory"), "{error}");
+                failures += 1;
+            }
+            Ok(report) => {
+                assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+                fewer += usize::from(refused);
+            }
+        }
+        if !refused {
+            break;
+        }
+    }
+    assert_eq!((failures, fewer), (9, 16));
     Ok(())
 }

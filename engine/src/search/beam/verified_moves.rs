@@ -22,7 +22,7 @@ pub(super) fn verified_moves(
 ) -> Result<Vec<VerifiedMove>> {
     let board = position.board();
     let keys = [position.history(), &[repetition_key(board)]].concat();
-    search.enter(board, ply, keys.clone(), &[])?;
+    search.enter(board, ply, keys.clone(), &[]);
     let mut verified = Vec::with_capacity(moves.len());
     for &mv in moves {
         let child = board_after(board, mv);
@@ -32,7 +32,7 @@ pub(super) fn verified_moves(
             Some(value) => VerifiedMove { value: -value, plies: 0, line: Vec::new() },
             None => {
                 let plies = horizon.saturating_sub(ply + 1).min(MOST_PLIES);
-                let score = search.score(board, mv, &child, (-INFINITE, INFINITE), plies)?;
+                let score = search.score(board, mv, &child, (-INFINITE, INFINITE), plies);
                 let mut end = child;
                 search.line().iter().for_each(|&mv| end.play_unchecked(mv));
                 search.lengthen_line(end, score);
@@ -40,5 +40,5 @@ pub(super) fn verified_moves(
             }
         });
     }
-    Ok(verified)
+    search.take_error().map_or(Ok(verified), Err)
 }

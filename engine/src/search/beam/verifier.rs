@@ -8,7 +8,7 @@
 //! in the order of their static scores: the first few in a full window, each later one in a zero window at the value of
 //! the worst that is kept so far, and again in a full one only where it is better.
 
-use anyhow::Result;
+use anyhow::Error;
 use azimuth_chess::placement::Placement;
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Move};
@@ -74,6 +74,11 @@ impl<'a> Verifier<'a> {
         self.horizon > before
     }
 
+    /// The error that ended the searches; their values count for nothing.
+    pub(super) fn take_error(&mut self) -> Option<Error> {
+        self.search.take_error()
+    }
+
     /// Nodes so far.
     pub(super) fn nodes(&self) -> u64 {
         self.search.nodes()
@@ -92,21 +97,21 @@ impl<'a> Verifier<'a> {
         mut children: Vec<Child>,
         width: usize,
         mut stop: impl FnMut(&Self) -> bool,
-    ) -> Result<Option<Vec<Candidate>>> {
+    ) -> Option<Vec<Candidate>> {
         let board = parent.board;
-        self.enter(parent)?;
+        self.enter(parent);
         self.order(board, &mut children);
         let late_from = width.saturating_mul(2);
         let (mut kept, mut others) = (Vec::<(Score, Candidate)>::new(), Vec::new());
         for (place, child) in children.into_iter().enumerate() {
             if stop(self) {
-                return Ok(None);
+                return None;
             }
             let worst = kept.last().map(|kept| kept.0).filter(|_| kept.len() >= width);
             let score = match worst {
-                None => self.score(board, &child, (-INFINITE, INFINITE), 0)?,
-                Some(worst) if self.exceeds(board, &child, worst, place >= late_from)? => {
-                    self.score(board, &child, (worst, INFINITE), 0)?
+                None => self.score(board, &child, (-INFINITE, INFINITE), 0),
+                Some(worst) if self.exceeds(board, &child, worst, place >= late_from) => {
+                    self.score(board, &child, (worst, INFINITE), 0)
                 }
                 Some(worst) => worst,
             };
@@ -128,7 +133,7 @@ impl<'a> Verifier<'a> {
                 others.extend(kept.pop().map(|(_, candidate)| candidate));
             }
         }
-        Ok(Some(kept.into_iter().map(|(_, candidate)| candidate).chain(others).collect()))
+        Some(kept.into_iter().map(|(_, candidate)| candidate).chain(others).collect())
     }
 
     /// The value of `parent` by the best of its children's verified values, exact between `alpha` and `beta`, with the
@@ -140,19 +145,18 @@ impl<'a> Verifier<'a> {
         width: usize,
         (alpha, beta): (Value, Value),
         mut stop: impl FnMut(&Self) -> bool,
-    ) -> Result<Option<(Value, Vec<Move>)>> {
+    ) -> Option<(Value, Vec<Move>)> {
         let board = parent.board;
-        self.enter(parent)?;
+        self.enter(parent);
         self.order(board, &mut children);
         let (mut low, high) = (self.search.score_of(alpha), self.search.score_of(beta));
         let (mut best, mut line) = (-INFINITE, Vec::new());
         for (place, child) in children.iter().enumerate() {
             if stop(self) {
-                return Ok(None);
+                return None;
             }
-            let must_be_scored = place == 0 || self.exceeds(board, child, low, place >= width)?;
-            let score =
-                if must_be_scored { self.score(board, child, (low, high), 0)? } else { low };
+            let must_be_scored = place == 0 || self.exceeds(board, child, low, place >= width);
+            let score = if must_be_scored { self.score(board, child, (low, high), 0) } else { low };
             best = best.max(score);
             if score > low {
                 low = score;
@@ -166,14 +170,14 @@ impl<'a> Verifier<'a> {
                 break;
             }
         }
-        Ok(Some((self.search.value_of(best), line)))
+        Some((self.search.value_of(best), line))
     }
 
     /// Takes the search to the children of `parent`.
-    fn enter(&mut self, parent: Parent<'_>) -> Result<()> {
+    fn enter(&mut self, parent: Parent<'_>) {
         let Parent { board, ply, keys, line } = parent;
         self.plies = self.horizon.saturating_sub(ply + 1).min(MOST_PLIES);
-        self.search.enter(board, ply, keys, &line)
+        self.search.enter(board, ply, keys, &line);
     }
 
     /// Puts the children in the order in which they are tried: the move that the table knows, then by static score, less
@@ -191,18 +195,12 @@ impl<'a> Verifier<'a> {
     }
 
     /// Whether a child is worth more than `threshold` to the side that moves.
-    fn exceeds(
-        &mut self,
-        board: &Board,
-        child: &Child,
-        threshold: Score,
-        is_late: bool,
-    ) -> Result<bool> {
+    fn exceeds(&mut self, board: &Board, child: &Child, threshold: Score, is_late: bool) -> bool {
         let window = (threshold, threshold + 1);
         let reduces = is_late && self.search.reduces_late_moves();
         let reduction = if reduces { LATE_REDUCTION } else { 0 };
-        Ok(self.score(board, child, window, reduction)? > threshold
-            && (reduction == 0 || self.score(board, child, window, 0)? > threshold))
+        self.score(board, child, window, reduction) > threshold
+            && (reduction == 0 || self.score(board, child, window, 0) > threshold)
     }
 
     /// The score of a child for the side that moves: exact between `alpha` and `beta`, a bound outside.
@@ -212,11 +210,11 @@ impl<'a> Verifier<'a> {
         Child { board: after, candidate }: &Child,
         (alpha, beta): (Score, Score),
         reduction: u32,
-    ) -> Result<Score> {
+    ) -> Score {
         if candidate.exact {
-            return Ok(-self.search.score_of(candidate.value));
+            return -self.search.score_of(candidate.value);
         }
         let plies = self.plies.saturating_sub(reduction);
-        Ok(-self.search.score(board, candidate.mv, after, (-beta, -alpha), plies)?)
+        -self.search.score(board, candidate.mv, after, (-beta, -alpha), plies)
     }
 }

@@ -1,7 +1,5 @@
 //! Aspiration windows: an iteration begins with a narrow window around the score of the one before.
 
-use anyhow::Result;
-
 use super::node::Node;
 use super::parameters::{ASPIRATION_MAX_DELTA, ASPIRATION_MIN_DEPTH};
 use super::parts::Part;
@@ -12,7 +10,7 @@ impl SearchThread<'_> {
     /// Searches the root to `depth` plies, in a window around the score that is expected, widened until
     /// the score lies inside. The outcome is in `best`: where a limit comes first, that of the root
     /// moves searched by then, if any was better than the window's lower end.
-    pub(super) fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) -> Result<()> {
+    pub(super) fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) {
         let narrow = self.has(Part::AspirationWindows) && depth >= ASPIRATION_MIN_DEPTH;
         let mut delta = self.shared.parameters.aspiration_delta;
         let (mut alpha, mut beta) = match expected {
@@ -23,10 +21,10 @@ impl SearchThread<'_> {
         loop {
             self.best = None;
             let root = Node { ply: 0, depth, alpha, beta, cut_node: false };
-            let score = self.search(&board, root)?;
+            let score = self.search(&board, root);
             delta += delta / 2;
             if self.stopped || alpha < score && score < beta {
-                return Ok(());
+                return;
             }
             if score <= alpha {
                 (alpha, beta) = (score - delta, (alpha + beta) / 2);

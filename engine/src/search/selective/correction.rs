@@ -6,6 +6,7 @@ use cozy_chess::{Board, Color, Piece};
 use super::history::{PIECE_TOS, PieceTo, add_with_gravity};
 use super::parameters::Parameters;
 use super::score::Score;
+use crate::large_memory;
 
 /// Places for positions of each side to move in one table; a power of two.
 const PLACES: usize = 1 << 14;
@@ -19,11 +20,11 @@ const FULL_WEIGHT_DEPTH: i32 = 8;
 /// How far searches found the encoder's scores off, the latest counting most.
 pub(super) struct CorrectionHistory {
     /// By the pawns of both sides.
-    pawns: Vec<i16>,
+    pawns: Box<[i16]>,
     /// By the pieces of one side, for both in turn.
-    pieces: Vec<i16>,
+    pieces: Box<[i16]>,
     /// By the last two moves.
-    moves: Vec<i16>,
+    moves: Box<[i16]>,
 }
 
 /// Where the statistics of one position are.
@@ -65,12 +66,13 @@ fn mixed(key: u64, bits: u64) -> u64 {
 }
 
 impl CorrectionHistory {
-    pub(super) fn new() -> Self {
-        Self {
-            pawns: vec![0; Color::NUM * PLACES],
-            pieces: vec![0; Color::NUM * Color::NUM * PLACES],
-            moves: vec![0; Color::NUM * PIECE_TOS * PIECE_TOS],
-        }
+    /// Empty tables; `None` where the system refuses the memory.
+    pub(super) fn new() -> Option<Self> {
+        Some(Self {
+            pawns: large_memory::zeroed(Color::NUM * PLACES)?,
+            pieces: large_memory::zeroed(Color::NUM * Color::NUM * PLACES)?,
+            moves: large_memory::zeroed(Color::NUM * PIECE_TOS * PIECE_TOS)?,
+        })
     }
 
     pub(super) fn clear(&mut self) {
@@ -125,7 +127,7 @@ mod tests {
             correction_moves: 20,
             ..Parameters::default()
         };
-        let mut history = CorrectionHistory::new();
+        let mut history = CorrectionHistory::new().expect("memory");
         for _ in 0..1000 {
             history.update(&here, 500, 20);
         }

@@ -3,6 +3,7 @@
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square};
 
 use super::parameters::Parameters;
+use crate::large_memory;
 
 /// Largest value of any one statistic.
 const MAX_HISTORY: i32 = 16_384;
@@ -60,14 +61,14 @@ pub(super) struct QuietContext {
 /// Cutoffs less failures of moves, the latest counting most.
 pub(super) struct History {
     /// Butterfly history: by side, origin and target, and by which of the two are attacked.
-    quiet: Vec<i16>,
+    quiet: Box<[i16]>,
     /// Continuation history: by the piece and target of a move before, and of this one; apart for moves of the other
     /// side and of the same.
-    continuation: Vec<i16>,
+    continuation: Box<[i16]>,
     /// Pawn history: by the pawn structure, the side, piece and target.
-    pawns: Vec<i16>,
+    pawns: Box<[i16]>,
     /// Capture history: by what captures, where, and what is captured.
-    capture: Vec<i16>,
+    capture: Box<[i16]>,
 }
 
 /// A quiet move where it was, or may be, made.
@@ -116,13 +117,14 @@ impl QuietMove {
 }
 
 impl History {
-    pub(super) fn new() -> Self {
-        Self {
-            quiet: vec![0; 4 * Color::NUM * Square::NUM * Square::NUM],
-            pawns: vec![0; PAWN_STRUCTURES * Color::NUM * PIECE_TOS],
-            continuation: vec![0; 2 * PIECE_TOS * PIECE_TOS],
-            capture: vec![0; PIECE_TOS * VICTIMS],
-        }
+    /// Empty tables; `None` where the system refuses the memory.
+    pub(super) fn new() -> Option<Self> {
+        Some(Self {
+            quiet: large_memory::zeroed(4 * Color::NUM * Square::NUM * Square::NUM)?,
+            pawns: large_memory::zeroed(PAWN_STRUCTURES * Color::NUM * PIECE_TOS)?,
+            continuation: large_memory::zeroed(2 * PIECE_TOS * PIECE_TOS)?,
+            capture: large_memory::zeroed(PIECE_TOS * VICTIMS)?,
+        })
     }
 
     pub(super) fn clear(&mut self) {
@@ -190,7 +192,7 @@ mod tests {
     fn successes_rise_and_stay_within_the_limit() {
         let board = Board::default();
         let (e4, d4) = ("e2e4".parse().expect("a move"), "d2d4".parse().expect("a move"));
-        let mut history = History::new();
+        let mut history = History::new().expect("memory");
         let before = [Some(PieceTo { piece: Piece::Pawn, to: Square::E5 }), None, None];
         let quiet = |mv, previous| {
             QuietMove::new(&board, mv, QuietContext { previous, ..QuietContext::default() })

@@ -57,14 +57,14 @@ impl<'a> MainSearch<'a> {
     }
 
     /// The lines of one depth, each with a root move of its own; fewer where a limit comes.
-    fn search_lines(&mut self, depth: u32) -> Result<Vec<RootLine>> {
+    fn search_lines(&mut self, depth: u32) -> Vec<RootLine> {
         let mut lines: Vec<RootLine> = Vec::new();
         let multipv = self.multipv();
         let thread = &mut self.thread;
         thread.root_moves.clone_from(&self.root_moves.moves);
         thread.searched.clear();
         for index in 0..multipv {
-            thread.aspiration_search(depth as i32, self.expected.get(index).copied())?;
+            thread.aspiration_search(depth as i32, self.expected.get(index).copied());
             let Some(best) = thread.best.take() else { break };
             thread.root_moves.retain(|mv| best.pv.first() != Some(mv));
             lines.push(best);
@@ -73,7 +73,7 @@ impl<'a> MainSearch<'a> {
             }
         }
         lines.sort_by_key(|line| -line.score);
-        Ok(lines)
+        lines
     }
 
     /// Moves the soft limit by what the best of the `lines` says, once an iteration is through.
@@ -109,7 +109,10 @@ impl Deepening for MainSearch<'_> {
 
     fn iterate(&mut self, depth: u32, interruptible: bool) -> Result<Option<Vec<Report>>> {
         self.thread.interruptible = interruptible;
-        let lines = self.search_lines(depth)?;
+        let lines = self.search_lines(depth);
+        if let Some(error) = self.thread.error.take() {
+            return Err(error);
+        }
         self.expected = lines.iter().map(|line| line.score).collect();
         self.move_soft_limit(depth, &lines);
         let complete = lines.len() == self.multipv();
@@ -154,8 +157,9 @@ pub(super) fn help(mut thread: SearchThread<'_>, number: usize) {
     let mut expected = None;
     let first_depth = 1 + number as i32 % 2;
     for depth in first_depth..=MAX_PLY as i32 {
-        // A broken encoder is the main thread's to report.
-        if thread.aspiration_search(depth, expected).is_err() || thread.stopped {
+        thread.aspiration_search(depth, expected);
+        // The main thread meets an error of the evaluator, too, and reports it.
+        if thread.stopped {
             break;
         }
         expected = thread.best.as_ref().map(|best| best.score);

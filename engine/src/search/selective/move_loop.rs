@@ -1,6 +1,5 @@
 //! The move loop, the moves of a node one after the other: principal variation search with late move reductions.
 
-use anyhow::Result;
 use azimuth_chess::check_squares::CheckSquares;
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{board_after, has_non_pawn_material};
@@ -32,12 +31,7 @@ pub(super) struct BestSoFar {
 
 impl SearchThread<'_> {
     /// The score of a position by its moves.
-    pub(super) fn search_moves(
-        &mut self,
-        board: &Board,
-        node: Node,
-        info: &NodeInfo,
-    ) -> Result<Score> {
+    pub(super) fn search_moves(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Score {
         let table_move = info.entry.and_then(|entry| entry.mv);
         let here = &mut self.stack[node.ply];
         let mut picker = MovePicker::new(Kind::Any, table_move, &mut here.moves);
@@ -66,7 +60,7 @@ impl SearchThread<'_> {
         info: &NodeInfo,
         picker: &mut MovePicker,
         failed: &mut Vec<ScoredMove>,
-    ) -> Result<Score> {
+    ) -> Score {
         let ply = node.ply;
         let placement = Placement::of(board);
         let exchange = StaticExchange::new(&placement);
@@ -84,8 +78,8 @@ impl SearchThread<'_> {
         };
         while let Some(scored) = picker.next(board, &exchange, || self.ordering_hints(ply)) {
             let mv = scored.mv;
-            let is_root_move = ply > 0 || self.root_moves.contains(&mv);
-            if excluded_move == Some(mv) || !is_root_move {
+            let is_excluded_at_root = ply == 0 && !self.root_moves.contains(&mv);
+            if excluded_move == Some(mv) || is_excluded_at_root {
                 continue;
             }
             let gives_check = check_squares.gives_check(board, mv);
@@ -100,18 +94,17 @@ impl SearchThread<'_> {
             if prunable && self.prunes_move(here, info, &candidate, &exchange) {
                 continue;
             }
-            let extension = match self.singularity(board, node, info, mv)? {
+            let extension = match self.singularity(board, node, info, mv) {
                 Singularity::Extension(plies) => plies,
-                Singularity::MultiCut(score) => return Ok(score),
+                Singularity::MultiCut(score) => return score,
             };
             best.move_count += 1;
             best.quiet_count += i32::from(scored.is_quiet);
             let child = board_after(board, mv);
             let nodes_before = self.nodes();
             self.make_move(board, ply, scored, &child);
-            let searched = self.search_move(&child, here, info, &candidate, extension);
+            let (score, depth) = self.search_move(&child, here, info, &candidate, extension);
             self.unmake_move();
-            let (score, depth) = searched?;
             if self.stopped {
                 break;
             }
@@ -134,11 +127,11 @@ impl SearchThread<'_> {
             }
         }
         if best.move_count == 0 {
-            return Ok(match excluded_move {
+            return match excluded_move {
                 Some(_) => node.alpha,
                 None if info.static_eval.is_none() => mated_in(ply),
                 None => DRAW,
-            });
+            };
         }
         let may_damp =
             best.score >= node.beta && !is_decisive(best.score) && !is_decisive(node.beta);
@@ -148,7 +141,7 @@ impl SearchThread<'_> {
         if !self.stopped {
             self.learn(board, node, info, &best, failed);
         }
-        Ok(best.score)
+        best.score
     }
 
     /// Remembers what became of a root move, and its line where it is the best so far.
@@ -170,7 +163,7 @@ impl SearchThread<'_> {
         info: &NodeInfo,
         candidate: &CandidateMove,
         extension: i32,
-    ) -> Result<(Score, i32)> {
+    ) -> (Score, i32) {
         let Node { ply, depth, alpha, beta, cut_node } = node;
         let full_depth = depth - 1 + extension;
         let full_window = Node {
@@ -181,7 +174,7 @@ impl SearchThread<'_> {
             cut_node: !node.is_pv() && !cut_node,
         };
         if candidate.move_count == 1 {
-            return Ok((-self.search(child, full_window)?, full_depth));
+            return (-self.search(child, full_window), full_depth);
         }
         let zero_window = Node { alpha: -alpha - 1, cut_node: !cut_node, ..full_window };
         let reduction = self.late_move_reduction(node, info, candidate);
@@ -191,16 +184,16 @@ impl SearchThread<'_> {
             Node { depth: reduced_depth, cut_node: is_reduced || !cut_node, ..zero_window };
         let mut searched_depth = reduced_depth;
         self.stack[ply].reduction = full_depth - reduced_depth;
-        let mut score = -self.search(child, reduced)?;
+        let mut score = -self.search(child, reduced);
         self.stack[ply].reduction = 0;
         if score > alpha && is_reduced && !self.stopped {
             let margin = self.shared.parameters.lmr_deeper_margin;
             searched_depth = full_depth + i32::from(score > alpha + margin);
-            score = -self.search(child, Node { depth: searched_depth, ..zero_window })?;
+            score = -self.search(child, Node { depth: searched_depth, ..zero_window });
         }
         if score > alpha && node.is_pv() && !self.stopped {
-            score = -self.search(child, full_window)?;
+            score = -self.search(child, full_window);
         }
-        Ok((score, searched_depth))
+        (score, searched_depth)
     }
 }

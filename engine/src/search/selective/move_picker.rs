@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn picked(board: &Board, kind: Kind, table_move: Option<Move>) -> Vec<ScoredMove> {
-        let (history, parameters) = (History::new(), Parameters::default());
+        let (history, parameters) = (History::new().expect("memory"), Parameters::default());
         let placement = Placement::of(board);
         let exchange = StaticExchange::new(&placement);
         let mut picker = MovePicker::new(kind, table_move, &mut Vec::new());

@@ -1,7 +1,6 @@
 //! The selective search as a planner: its settings, its tables, its threads.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -21,6 +20,7 @@ use crate::search::iterative_deepening::deepen;
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::root_moves::RootMoves;
+use crate::search::scoped_thread::{RefusalNotice, StopOnDrop, start_helpers};
 use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
 use crate::search::value::Value;
@@ -30,18 +30,22 @@ pub struct Selective {
     default_depth: u32,
     tables: SearchTables,
     last: LastSearch,
+    refusal: RefusalNotice,
 }
 
 impl Selective {
-    /// A planner with tables of its own. Fails where memory for them is missing.
+    /// A planner with its own tables. Where memory for all threads is missing, it has fewer, which the
+    /// worker's notice says. Fails where memory for one thread is missing.
     pub fn new(worker: &Worker, settings: SelectiveSettings, resources: Resources) -> Result<Self> {
         let Resources { hash_mb, threads } = resources;
         let threads = threads.max(1);
         // Scores are needed again soon or, with what a search made of them, from its table.
         let cache_mb = (hash_mb / 4).max(1);
         let evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, threads);
-        let tables = SearchTables::new(evaluators, settings, hash_mb.saturating_sub(cache_mb))?;
-        Ok(Self { default_depth: settings.depth, tables, last: LastSearch::default() })
+        let (table_mb, notice) = (hash_mb.saturating_sub(cache_mb), worker.notice());
+        let tables = SearchTables::new(evaluators, settings, table_mb, notice)?;
+        let refusal = RefusalNotice::new(notice);
+        Ok(Self { default_depth: settings.depth, tables, last: LastSearch::default(), refusal })
     }
 
     /// Takes one of `every` leaves of the searches from now on, see [`Self::take_leaves`].
@@ -74,19 +78,21 @@ impl Planner for Selective {
     ) -> Result<Report> {
         let tablebases = self.tables.tablebases.clone();
         let root_moves = RootMoves::new(root, control.limits(), tablebases.as_deref());
-        let default_depth = self.default_depth;
+        let (default_depth, refusal) = (self.default_depth, &mut self.refusal);
         let (shared, threads) = self.tables.begin_search(root);
         let (main, helpers) = threads.split_first_mut().context("no thread to search")?;
         let (best, searched) = thread::scope(|scope| {
-            for (number, data) in (1..).zip(helpers) {
-                let (shared, moves) = (&shared, root_moves.moves.clone());
-                scope.spawn(move || help(SearchThread::new(data, shared, moves, None), number));
-            }
+            let _stop = StopOnDrop(&shared.stop);
             let moves = root_moves.moves.clone();
-            let thread = SearchThread::new(main, &shared, moves, Some(control));
+            let (count, shared) = (helpers.len(), &shared);
+            let helpers = (1..).zip(helpers).map(|(number, data)| {
+                let moves = moves.clone();
+                move || help(SearchThread::new(data, shared, moves, None), number)
+            });
+            start_helpers(scope, helpers, count, refusal);
+            let thread = SearchThread::new(main, shared, moves.clone(), Some(control));
             let mut search = MainSearch::new(thread, &root_moves, default_depth);
             let best = deepen(&mut search, &root_moves, report);
-            shared.stop.store(true, Relaxed);
             best.map(|best| (best, search.into_searched()))
         })?;
         self.last = LastSearch::new(root, searched);

@@ -1,7 +1,6 @@
 //! ProbCut (Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm"): where a capture reaches well
 //! beyond beta in a search that is less deep, the whole search would almost surely reach beta.
 
-use anyhow::Result;
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::board_after;
 use azimuth_chess::see::StaticExchange;
@@ -18,12 +17,7 @@ use crate::search::bound::Bound;
 
 impl SearchThread<'_> {
     /// The score of a node with a capture that reaches beta and a margin.
-    pub(super) fn probcut(
-        &mut self,
-        board: &Board,
-        node: Node,
-        info: &NodeInfo,
-    ) -> Result<Option<Score>> {
+    pub(super) fn probcut(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Option<Score> {
         let Node { ply, depth, .. } = node;
         let beta = node.beta + self.shared.parameters.probcut_margin;
         let known_below = |entry: Entry| entry.depth >= depth - 3 && entry.score < beta;
@@ -31,9 +25,7 @@ impl SearchThread<'_> {
             && depth >= PROBCUT_MIN_DEPTH
             && !is_decisive(beta)
             && !info.entry.is_some_and(known_below);
-        let Some(static_eval) = info.static_eval.filter(|_| worth_trying) else {
-            return Ok(None);
-        };
+        let static_eval = info.static_eval.filter(|_| worth_trying)?;
         let table_move = info.entry.and_then(|entry| entry.mv);
         let mut picker = MovePicker::new(Kind::Captures, table_move, &mut self.stack[ply].moves);
         let placement = Placement::of(board);
@@ -53,12 +45,12 @@ impl SearchThread<'_> {
                 beta: 1 - beta,
                 cut_node: !node.cut_node,
             };
-            let searched = self.quiescence(&child, window).and_then(|score| {
+            let mut score = -self.quiescence(&child, window);
+            if score >= beta {
                 let reduced = Node { depth: depth - PROBCUT_REDUCTION, ..window };
-                if -score >= beta { self.search(&child, reduced) } else { Ok(score) }
-            });
+                score = -self.search(&child, reduced);
+            }
             self.unmake_move();
-            let score = -searched?;
             if self.stopped {
                 break;
             }
@@ -68,7 +60,7 @@ impl SearchThread<'_> {
             }
         }
         self.stack[ply].moves = picker.into_memory();
-        let Some((mv, score)) = found else { return Ok(None) };
+        let (mv, score) = found?;
         let entry = Entry {
             mv: Some(mv),
             score,
@@ -78,6 +70,6 @@ impl SearchThread<'_> {
             was_pv: info.was_pv,
         };
         self.store_in_table(board, ply, entry);
-        Ok(Some(if is_decisive(score) { score } else { score - (beta - node.beta) }))
+        Some(if is_decisive(score) { score } else { score - (beta - node.beta) })
     }
 }

@@ -1,6 +1,5 @@
 //! Pruning of whole nodes, before their moves: reverse futility pruning, razoring, null move pruning, ProbCut.
 
-use anyhow::Result;
 use azimuth_chess::position::has_non_pawn_material;
 use cozy_chess::Board;
 
@@ -20,19 +19,17 @@ impl SearchThread<'_> {
         board: &Board,
         node: Node,
         info: &NodeInfo,
-    ) -> Result<Option<Score>> {
-        let Some(static_eval) = info.static_eval.filter(|_| !is_decisive(node.beta)) else {
-            return Ok(None);
-        };
+    ) -> Option<Score> {
+        let static_eval = info.static_eval.filter(|_| !is_decisive(node.beta))?;
         let eval = bounded_eval(static_eval, info.entry);
         if let Some(score) = self.reverse_futility_pruning(node, eval, info.improving) {
-            return Ok(Some(score));
+            return Some(score);
         }
-        if let Some(score) = self.razoring(board, node, eval)? {
-            return Ok(Some(score));
+        if let Some(score) = self.razoring(board, node, eval) {
+            return Some(score);
         }
-        if let Some(score) = self.null_move_pruning(board, node, eval)? {
-            return Ok(Some(score));
+        if let Some(score) = self.null_move_pruning(board, node, eval) {
+            return Some(score);
         }
         self.probcut(board, node, info)
     }
@@ -50,24 +47,19 @@ impl SearchThread<'_> {
 
     /// The side to move stands so badly that only a capture may still bring it above alpha: quiescence search
     /// tells.
-    fn razoring(&mut self, board: &Board, node: Node, eval: Score) -> Result<Option<Score>> {
+    fn razoring(&mut self, board: &Board, node: Node, eval: Score) -> Option<Score> {
         let Node { depth, alpha, .. } = node;
         let margin = self.shared.parameters.razoring_margin * depth;
         let far_below = depth <= RAZORING_MAX_DEPTH && eval + margin <= alpha;
         if !far_below || !self.has(Part::Razoring) {
-            return Ok(None);
+            return None;
         }
-        let score = self.quiescence(board, node)?;
-        Ok((score <= alpha).then_some(score))
+        let score = self.quiescence(board, node);
+        (score <= alpha).then_some(score)
     }
 
     /// The side to move passes, and still reaches beta in a search that is less deep.
-    fn null_move_pruning(
-        &mut self,
-        board: &Board,
-        node: Node,
-        eval: Score,
-    ) -> Result<Option<Score>> {
+    fn null_move_pruning(&mut self, board: &Board, node: Node, eval: Score) -> Option<Score> {
         let Node { ply, depth, beta, cut_node, .. } = node;
         let after_null_move = self.stack[ply - 1].moved.is_none();
         let worth_trying = self.has(Part::NullMovePruning)
@@ -76,9 +68,7 @@ impl SearchThread<'_> {
             && eval >= beta
             // Else passing may be better than any move.
             && has_non_pawn_material(board);
-        let Some(child) = worth_trying.then(|| board.null_move()).flatten() else {
-            return Ok(None);
-        };
+        let child = worth_trying.then(|| board.null_move()).flatten()?;
         let by_eval = (eval - beta) / self.shared.parameters.null_move_eval_divisor;
         let reduction = self.shared.parameters.null_move_base + depth / 3 + by_eval.min(3);
         let reduced = Node {
@@ -89,10 +79,10 @@ impl SearchThread<'_> {
             cut_node: !cut_node,
         };
         self.make_null_move(board, ply);
-        let score = -self.search(&child, reduced)?;
+        let score = -self.search(&child, reduced);
         self.unmake_move();
         let holds = score >= beta && !self.stopped;
-        Ok(holds.then_some(if is_decisive(score) { beta } else { score }))
+        holds.then_some(if is_decisive(score) { beta } else { score })
     }
 }
 

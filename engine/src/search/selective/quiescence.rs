@@ -1,7 +1,6 @@
 //! Quiescence search at the leaves: captures and promotions until the position is quiet, so that the encoder's
 //! score can be trusted.
 
-use anyhow::Result;
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::board_after;
 use azimuth_chess::see::{StaticExchange, piece_value};
@@ -20,27 +19,27 @@ use crate::search::bound::Bound;
 impl SearchThread<'_> {
     /// The score of a position when only captures and promotions follow, any of which may be declined
     /// (standing pat); in check, every move.
-    pub(super) fn quiescence(&mut self, board: &Board, mut node: Node) -> Result<Score> {
+    pub(super) fn quiescence(&mut self, board: &Board, mut node: Node) -> Score {
         let Node { ply, beta, .. } = node;
         self.stack[ply].pv.clear();
         if self.count_node(ply) {
-            return Ok(DRAW);
+            return DRAW;
         }
         if ply > 0
             && let Some(score) = self.draw_or_tablebase_score(board, ply)
         {
-            return Ok(score);
+            return score;
         }
         let entry = self.probe_table(board, ply);
         if let Some(entry) = entry
             && !node.is_pv()
             && node.is_cut_by(&entry)
         {
-            return Ok(entry.score);
+            return entry.score;
         }
-        let static_eval = self.evaluate(board, ply, entry)?;
+        let static_eval = self.evaluate(board, ply, entry);
         if ply >= MAX_PLY {
-            return Ok(static_eval.unwrap_or(DRAW));
+            return static_eval.unwrap_or(DRAW);
         }
         let first_alpha = node.alpha;
         let mut best_score = match (static_eval, entry) {
@@ -56,7 +55,7 @@ impl SearchThread<'_> {
             self.stand_pat_on(board);
         }
         if best_score >= beta || !in_check && !self.has(Part::Quiescence) {
-            return Ok(best_score);
+            return best_score;
         }
         node.alpha = node.alpha.max(best_score);
         let kind = if in_check { Kind::Any } else { Kind::Captures };
@@ -80,9 +79,8 @@ impl SearchThread<'_> {
             let child = board_after(board, scored.mv);
             self.make_move(board, ply, scored, &child);
             let window = Node { ply: ply + 1, alpha: -beta, beta: -node.alpha, ..node };
-            let score = self.quiescence(&child, window).map(|score| -score);
+            let score = -self.quiescence(&child, window);
             self.unmake_move();
-            let score = score?;
             if self.stopped {
                 break;
             }
@@ -117,7 +115,7 @@ impl SearchThread<'_> {
             };
             self.store_in_table(board, ply, entry);
         }
-        Ok(best_score)
+        best_score
     }
 
     /// Delta pruning and SEE pruning: whether a capture wins too little to reach alpha, or too little on its square.

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use anyhow::Result;
 use cozy_chess::Board;
 
 use super::move_picker::is_quiet;
@@ -19,24 +18,24 @@ pub(super) const LATE_HALFMOVE_CLOCK: u8 = 90;
 
 impl SearchThread<'_> {
     /// The score of a position by its moves, exact inside the window of `node`, a bound outside.
-    pub(super) fn search(&mut self, board: &Board, mut node: Node) -> Result<Score> {
+    pub(super) fn search(&mut self, board: &Board, mut node: Node) -> Score {
         if node.depth <= 0 {
             return self.quiescence(board, node);
         }
         let ply = node.ply;
         self.stack[ply].pv.clear();
         if self.count_node(ply) {
-            return Ok(DRAW);
+            return DRAW;
         }
         if ply > 0 {
             if let Some(score) = self.draw_or_tablebase_score(board, ply) {
-                return Ok(score);
+                return score;
             }
             // Mate distance pruning: no line is worth more than the shortest mate.
             node.alpha = node.alpha.max(mated_in(ply));
             node.beta = node.beta.min(-mated_in(ply + 1));
             if node.alpha >= node.beta {
-                return Ok(node.alpha);
+                return node.alpha;
             }
         }
         let excluded = self.stack[ply].excluded_move.is_some();
@@ -52,15 +51,15 @@ impl SearchThread<'_> {
                 || node.cut_node == (entry.score >= node.beta))
         {
             self.learn_from_table(board, node, &entry);
-            return Ok(entry.score);
+            return entry.score;
         }
         self.prepare_context(board, ply);
         let static_eval = match excluded {
             true => self.stack[ply].static_eval,
-            false => self.evaluate(board, ply, entry)?,
+            false => self.evaluate(board, ply, entry),
         };
         if ply >= MAX_PLY {
-            return Ok(static_eval.unwrap_or(DRAW));
+            return static_eval.unwrap_or(DRAW);
         }
         let was_pv = node.is_pv() || entry.is_some_and(|entry| entry.was_pv);
         let table_move = entry.and_then(|entry| entry.mv);
@@ -77,9 +76,9 @@ impl SearchThread<'_> {
         }
         if !node.is_pv()
             && !excluded
-            && let Some(score) = self.prune_node(board, node, &info)?
+            && let Some(score) = self.prune_node(board, node, &info)
         {
-            return Ok(score);
+            return score;
         }
         node.depth -= self.internal_iterative_reduction(node, &info);
         self.search_moves(board, node, &info)

@@ -1,6 +1,6 @@
 //! Searches of a few plies, with quiescence search at their leaves, of positions in another planner's tree.
 
-use anyhow::Result;
+use anyhow::Error;
 use cozy_chess::{Board, Move};
 
 use super::history::{MadeMove, PieceTo};
@@ -51,7 +51,7 @@ impl<'a> ShallowSearch<'a> {
         ply: u32,
         keys: Vec<u64>,
         line: &[Ancestor],
-    ) -> Result<()> {
+    ) {
         let child_ply = ply as usize + 1;
         self.first_ply = child_ply.min(DEEPEST_FIRST_PLY);
         self.plies_before = (child_ply - self.first_ply) as u32;
@@ -61,15 +61,14 @@ impl<'a> ShallowSearch<'a> {
         let known = line.len().min(ANCESTORS).min(parent_ply);
         for (back, Ancestor { board, mv }) in line[..known].iter().enumerate().rev() {
             let ply = parent_ply - 1 - back;
-            thread.evaluate(board, ply, None)?;
+            thread.evaluate(board, ply, None);
             thread.stack[ply].moved = Some(made_move(board, *mv));
             thread.stack[ply].reduction = 0;
         }
-        thread.evaluate(parent, parent_ply, None)?;
+        thread.evaluate(parent, parent_ply, None);
         thread.stack[parent_ply].reduction = 0;
         thread.stack[self.first_ply].killers = [None; 2];
         thread.stack[self.first_ply + 1].cutoffs = 0;
-        Ok(())
     }
 
     /// The score of the child after `mv`, for its side to move, by a search of `plies` plies (0: quiescence search alone):
@@ -81,7 +80,7 @@ impl<'a> ShallowSearch<'a> {
         child: &Board,
         (alpha, beta): (Score, Score),
         plies: u32,
-    ) -> Result<Score> {
+    ) -> Score {
         let (ply, depth) = (self.first_ply, plies as i32);
         let node = Node { ply, depth, alpha, beta, cut_node: beta - alpha == 1 };
         self.line.clear();
@@ -92,12 +91,12 @@ impl<'a> ShallowSearch<'a> {
             && child.halfmove_clock() < LATE_HALFMOVE_CLOCK
         {
             self.follow_table(child.clone());
-            return Ok(entry.score);
+            return entry.score;
         }
         self.thread.stack[ply - 1].moved = Some(made_move(parent, mv));
-        let score = self.thread.search(child, node)?;
+        let score = self.thread.search(child, node);
         self.line.extend_from_slice(&self.thread.stack[ply].pv);
-        Ok(score)
+        score
     }
 
     /// The moves of exact entries from `board` on.
@@ -156,6 +155,11 @@ impl<'a> ShallowSearch<'a> {
     /// A value as a score here.
     pub(in crate::search) fn score_of(&self, value: Value) -> Score {
         of_value(value, self.plies_before)
+    }
+
+    /// The error that ended the searches; their scores count for nothing.
+    pub(in crate::search) fn take_error(&mut self) -> Option<Error> {
+        self.thread.error.take()
     }
 
     /// Nodes so far.

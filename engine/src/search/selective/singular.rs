@@ -1,6 +1,5 @@
 //! Singular extensions: a table move without which the position would be much worse is searched deeper.
 
-use anyhow::Result;
 use cozy_chess::{Board, Move};
 
 use super::node::{Node, NodeInfo};
@@ -28,7 +27,7 @@ impl SearchThread<'_> {
         node: Node,
         info: &NodeInfo,
         mv: Move,
-    ) -> Result<Singularity> {
+    ) -> Singularity {
         let Node { ply, depth, beta, .. } = node;
         let worth_trying = self.has(Part::SingularExtensions)
             && ply > 0
@@ -42,13 +41,13 @@ impl SearchThread<'_> {
                 && entry.bound != Bound::Upper
                 && !is_decisive(entry.score)
         }) else {
-            return Ok(Singularity::Extension(0));
+            return Singularity::Extension(0);
         };
         let singular_beta = entry.score - self.shared.parameters.singular_margin * depth / 16;
         self.stack[ply].excluded_move = Some(mv);
-        let score = self.search(board, node.in_zero_window(singular_beta, (depth - 1) / 2))?;
+        let score = self.search(board, node.in_zero_window(singular_beta, (depth - 1) / 2));
         self.stack[ply].excluded_move = None;
-        Ok(match score {
+        match score {
             _ if self.stopped => Singularity::Extension(0),
             _ if score < singular_beta => {
                 let far = score < singular_beta - self.shared.parameters.singular_double_margin;
@@ -57,6 +56,6 @@ impl SearchThread<'_> {
             _ if singular_beta >= beta => Singularity::MultiCut(singular_beta),
             _ if entry.score >= beta => Singularity::Extension(-1),
             _ => Singularity::Extension(0),
-        })
+        }
     }
 }

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use azimuth_chess::position::Position;
 
 use super::late_move_table::LateMoveTable;
 use super::settings::SelectiveSettings;
 use super::thread::{Shared, ThreadData};
 use super::transposition_table::TranspositionTable;
-use crate::inference::Evaluator;
+use crate::inference::{Evaluator, Notice};
 use crate::search::tablebase::Tablebases;
 
 /// Tables of an alpha-beta search, for any number of threads.
@@ -19,24 +19,33 @@ pub(in crate::search) struct SearchTables {
     late_moves: LateMoveTable,
     table: TranspositionTable,
     /// One for each thread.
-    pub(super) threads: Vec<ThreadData>,
+    pub(in crate::search) threads: Vec<ThreadData>,
     /// Probed by every search, where there are any.
     pub(in crate::search) tablebases: Option<Arc<Tablebases>>,
 }
 
 impl SearchTables {
-    /// Tables with a transposition table of `table_mb` megabytes and a thread for each evaluator. Fails where memory
-    /// for the table is missing.
+    /// Tables with a transposition table of `table_mb` megabytes and a thread for each evaluator. Where memory for all
+    /// threads is missing, there are fewer, which `notice` says. Fails where memory for the first thread or for the
+    /// transposition table is missing.
     pub(in crate::search) fn new(
         evaluators: Vec<Evaluator>,
         settings: SelectiveSettings,
         table_mb: usize,
+        notice: &Notice,
     ) -> Result<Self> {
+        let table = TranspositionTable::new(table_mb.max(1))?;
+        let wanted = evaluators.len();
+        let threads: Vec<ThreadData> = evaluators.into_iter().map_while(ThreadData::new).collect();
+        ensure!(!threads.is_empty(), "no memory for the histories of a search");
+        if threads.len() < wanted {
+            notice(&format!("memory for {} of {wanted} threads only", threads.len()));
+        }
         Ok(Self {
             settings,
             late_moves: LateMoveTable::new(&settings.parameters),
-            table: TranspositionTable::new(table_mb.max(1))?,
-            threads: evaluators.into_iter().map(ThreadData::new).collect(),
+            table,
+            threads,
             tablebases: None,
         })
     }

@@ -1,4 +1,5 @@
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -12,10 +13,12 @@ use super::score::{self, Score, to_value};
 use super::{Part, Parts, Selective, SelectiveSettings};
 use crate::embedded_weights::Embedded;
 use crate::inference::{Evaluator, Worker};
+use crate::refusals::refusing_from;
 use crate::search::control::{Control, Limits, Signal, TimeLimit};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::terminal;
+use crate::search::test_workers::{embedded, failing};
 use crate::search::value::Value;
 
 const FENS: [&str; 6] = [
@@ -27,14 +30,9 @@ const FENS: [&str; 6] = [
     "8/P7/8/8/8/6k1/5p2/7K b - - 0 1",
 ];
 
-fn worker() -> Result<Worker> {
-    let weights = Arc::new(Embedded::Selective.weights()?);
-    Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|_| ()))
-}
-
 fn planner(parts: Parts, threads: usize) -> Result<Selective> {
     let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
-    Selective::new(&worker()?, settings, Resources { hash_mb: 4, threads })
+    Selective::new(&embedded(Embedded::Selective)?, settings, Resources { hash_mb: 4, threads })
 }
 
 fn search(planner: &mut Selective, root: &Position, limits: Limits) -> Result<Report> {
@@ -72,7 +70,7 @@ fn minimax(
 
 #[test]
 fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
-    let mut evaluator = Evaluator::new(&worker()?, 4)?;
+    let mut evaluator = Evaluator::new(&embedded(Embedded::Selective)?, 4)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;
@@ -235,5 +233,62 @@ fn leaves_are_taken_where_quiescence_stands_pat() -> Result<()> {
     assert!(all.len() > 100 && some.len() == all.len() / 8, "{} and {}", all.len(), some.len());
     let eighth: Vec<&Board> = all.iter().skip(7).step_by(8).collect();
     assert!(eighth.into_iter().eq(some));
+    Ok(())
+}
+
+#[test]
+fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()> {
+    let left = Arc::<AtomicU64>::default();
+    let root = Position::from_fen(FENS[1])?;
+    for threads in [1, 2] {
+        for evaluations in [0, 1, 7, 100, 2000] {
+            let resources = Resources { hash_mb: 4, threads };
+            let settings = SelectiveSettings::default();
+            let mut planner = Selective::new(&failing(&left), settings, resources)?;
+            left.store(evaluations, SeqCst);
+            let error = search(&mut planner, &root, to_depth(8)).map(|_| ());
+            let error = error.expect_err("there were too few evaluations").to_string();
+            assert_eq!(error, "the evaluator failed", "{evaluations} evaluations");
+            left.store(u64::MAX, SeqCst);
+            let report = search(&mut planner, &root, to_depth(2))?;
+            assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
+    let root = Position::from_fen(FENS[1])?;
+    let said = Arc::new(Mutex::new(Vec::<String>::new()));
+    let heard = said.clone();
+    let notice = move |text: &str| heard.lock().expect("no panics").push(text.to_owned());
+    let weights = Arc::new(Embedded::Selective.weights()?);
+    let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
+    let (mut failures, mut fewer) = (0, 0);
+    for n in 1.. {
+        let (outcome, refused) = refusing_from(n, || -> Result<Report> {
+            let resources = Resources { hash_mb: 4, threads: 3 };
+            let mut planner = Selective::new(&worker, SelectiveSettings::default(), resources)?;
+            search(&mut planner, &root, to_depth(3))
+        });
+        let notices = std::mem::take(&mut *said.lock().expect("no panics"));
+        match outcome {
+            Err(error) => {
+                assert!(error.to_string().contains("memory"), "{error}");
+                failures += 1;
+            }
+            Ok(report) => {
+                assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+                assert_eq!(notices.is_empty(), !refused, "{notices:?}");
+                fewer += usize::from(refused);
+            }
+        }
+        if !refused {
+            break;
+        }
+    }
+    // Two tables and the seven of the first thread must be there; fourteen of others and two threads need not.
+    assert_eq!((failures, fewer), (9, 16));
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::Error;
 use azimuth_chess::attacked_squares::attacked_squares;
 use azimuth_chess::position::{Position, repetition_key};
 use cozy_chess::{Board, Move};
@@ -16,7 +16,7 @@ use super::leaves::LeafSampler;
 use super::move_picker::ScoredMove;
 use super::parameters::Parameters;
 use super::parts::{Part, Parts};
-use super::score::{Score, corrected, of_estimate};
+use super::score::{DRAW, Score, corrected, of_estimate};
 use super::stack::{MAX_PLY, StackEntry};
 use super::transposition_table::{Entry, TranspositionTable};
 use crate::inference::Evaluator;
@@ -37,9 +37,10 @@ pub(in crate::search) struct ThreadData {
 }
 
 impl ThreadData {
-    pub(super) fn new(evaluator: Evaluator) -> Self {
-        let (history, correction) = (History::new(), CorrectionHistory::new());
-        Self { evaluator, history, correction, leaves: None }
+    /// Empty tables beside an evaluator; `None` where the system refuses the memory.
+    pub(super) fn new(evaluator: Evaluator) -> Option<Self> {
+        let (history, correction) = (History::new()?, CorrectionHistory::new()?);
+        Some(Self { evaluator, history, correction, leaves: None })
     }
 
     /// Forgets what earlier searches learned.
@@ -84,6 +85,8 @@ pub(super) struct SearchThread<'a> {
     pub(super) keys: Vec<u64>,
     pub(super) interruptible: bool,
     pub(super) stopped: bool,
+    /// The error of the evaluator that stopped the search.
+    pub(super) error: Option<Error>,
     pub(super) seldepth: usize,
     /// The best root move of the iteration, once one is known to be better than the window's lower end.
     pub(super) best: Option<RootLine>,
@@ -116,6 +119,7 @@ impl<'a> SearchThread<'a> {
             keys: shared.root.history().to_vec(),
             interruptible: false,
             stopped: false,
+            error: None,
             seldepth: 0,
             best: None,
             searched: Vec::new(),
@@ -245,11 +249,11 @@ impl<'a> SearchThread<'a> {
         board: &Board,
         ply: usize,
         entry: Option<Entry>,
-    ) -> Result<Option<Score>> {
+    ) -> Option<Score> {
         let encoded = match entry.and_then(|entry| entry.static_eval) {
             _ if !board.checkers().is_empty() => None,
             Some(score) => Some(score),
-            None => Some(of_estimate(self.data.evaluator.value(board)?)),
+            None => Some(self.encoded_score(board)),
         };
         let (mut static_eval, mut correction) = (encoded, None);
         if let Some(score) = encoded
@@ -262,7 +266,20 @@ impl<'a> SearchThread<'a> {
         }
         let here = &mut self.stack[ply];
         (here.encoded, here.static_eval, here.correction) = (encoded, static_eval, correction);
-        Ok(static_eval)
+        static_eval
+    }
+
+    /// The score that the evaluator gives. Where it fails, the search stops, and its scores count for
+    /// nothing.
+    fn encoded_score(&mut self, board: &Board) -> Score {
+        match self.data.evaluator.value(board) {
+            Ok(value) => of_estimate(value),
+            Err(error) => {
+                self.error.get_or_insert(error);
+                self.stopped = true;
+                DRAW
+            }
+        }
     }
 
     /// What both sides' static evaluations, before the last move and after it, add up to: what the side to move has

@@ -116,7 +116,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
 pub fn planner() -> Result<Selective> {
     let weights = Arc::new(Embedded::Selective.weights()?);
     let worker =
-        Worker::start(weights, &Device::Cpu, DType::F32, Box::new(|text| eprintln!("{text}")))?;
+        Worker::start(weights, &Device::Cpu, DType::F32, |text: &str| eprintln!("{text}"))?;
     let resources = Resources { hash_mb: 64, threads: 1 };
     Selective::new(&worker, SelectiveSettings::default(), resources)
 }

@@ -1,0 +1,29 @@
+//! For tests: makes the system refuse a thread or memory, as SQLite's tests do.
+
+use std::cell::Cell;
+
+thread_local! {
+    /// Requests of this thread until the one that is refused, and all after it.
+    static UNTIL_REFUSED: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Runs `work` with the n-th request of this thread and all later ones refused. Returns whether any
+/// was.
+pub(crate) fn refusing_from<T>(n: usize, work: impl FnOnce() -> T) -> (T, bool) {
+    UNTIL_REFUSED.set(Some(n));
+    let result = work();
+    let refused = UNTIL_REFUSED.take() == Some(0);
+    (result, refused)
+}
+
+/// Counts a request, and says whether it is refused.
+pub(crate) fn refuses() -> bool {
+    match UNTIL_REFUSED.get() {
+        None => false,
+        Some(0) => true,
+        Some(left) => {
+            UNTIL_REFUSED.set(Some(left - 1));
+            left == 1
+        }
+    }
+}
