@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
 use crate::games::record::{GameRecord, Name, read_file};
@@ -28,6 +28,8 @@ pub struct Adopt {
 }
 
 pub fn run(arguments: &Adopt) -> Result<()> {
+    // Games may be added to a file that is kept: all are read before it is replaced.
+    check_output(&arguments.out, &[])?;
     let mut games = Vec::new();
     for file in &arguments.files {
         games.extend(read_file(file)?.into_iter().map(|game| adopted(game, &arguments.known)));

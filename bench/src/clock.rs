@@ -1,11 +1,11 @@
 //! `azimuth-bench clock`: how players of a match used their clocks.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 
@@ -45,6 +45,10 @@ struct Used {
 }
 
 pub fn run(arguments: &Clock) -> Result<()> {
+    if let Some(out) = &arguments.out {
+        let inputs: Vec<&Path> = arguments.files.iter().map(PathBuf::as_path).collect();
+        check_output(out, &inputs)?;
+    }
     let mut clocks: BTreeMap<String, Used> = BTreeMap::new();
     for file in &arguments.files {
         for game in read_file(file)? {

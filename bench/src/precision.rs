@@ -1,13 +1,13 @@
 //! `azimuth-bench precision`: what a device and its precision change in the space.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use azimuth::encoder::Encoder;
 use azimuth::inference::device_name;
 use azimuth_network::Inputs;
 use azimuth_network::axis::Axis;
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use candle_core::{DType, Device};
 use clap::Args;
 use cozy_chess::Board;
@@ -54,6 +54,10 @@ struct Agreement {
 /// Measures, prints a line an encoder, and writes the JSON.
 pub fn run(arguments: &Precision) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
+    if let Some(path) = &arguments.json {
+        let inputs = arguments.encoders.iter().map(Path::new);
+        check_output(path, &inputs.collect::<Vec<_>>())?;
+    }
     let families = families(arguments.positions)?;
     let boards: Vec<&Board> = families.iter().flatten().collect();
     let sizes: Vec<usize> = families.iter().map(Vec::len).collect();

@@ -4,6 +4,7 @@
 mod beginning;
 mod catch_panic;
 mod checkpoint;
+pub mod claim;
 pub mod data;
 pub mod decided;
 mod dense_table;

@@ -155,6 +155,7 @@ fn train(options: &TrainOptions) -> Result<()> {
     let (compute, output) = (options.compute()?, options.output());
     // Before the data, which takes a while to read.
     let mut config = options.config()?;
+    let _claims = options.claim()?;
     let data = options.data.read(&config.architecture, &compute.device)?;
     config.data = data.files.clone();
     if let Some(outcome) = training::train(&config, &data, &compute, &output)? {

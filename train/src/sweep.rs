@@ -134,6 +134,7 @@ fn run_one(
 ) -> Result<Row> {
     let parsed = parse_run(name, own, options)?;
     let compute = parsed.compute()?;
+    let _claims = parsed.claim()?;
     let kept = data.take().filter(|(read, _)| *read == parsed.data);
     let read = || -> Result<_> {
         Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &compute.device)?))

@@ -9,7 +9,7 @@ mod verdicts;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
 use crate::device::DeviceArguments;
@@ -59,6 +59,10 @@ pub fn run(arguments: Accuracy) -> Result<()> {
     let Accuracy { players, positions, games, count, seed, judge, concurrency, .. } = arguments;
     ensure!(concurrency > 0, "--concurrency 0: expected at least 1");
     ensure!(count > 0, "--count 0: expected at least 1");
+    if let Some(path) = &arguments.json {
+        let inputs = games.iter().chain(&positions).map(PathBuf::as_path);
+        check_output(path, &inputs.collect::<Vec<_>>())?;
+    }
     let (device, dtype) = arguments.device.open()?;
     let judges = Roster::assemble(vec![judge], &device, dtype)?;
     let (source, decisions) = match (games, positions) {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
 use crate::device::DeviceArguments;
@@ -88,6 +88,9 @@ pub fn run(arguments: Elo) -> Result<()> {
         "--sprt compares one --player with one --against"
     );
     let openings = book::openings(&book, games / 2, seed)?;
+    if let Some(path) = &json {
+        check_output(path, &[&book, &pgn])?;
+    }
     let (device, dtype) = arguments.device.open()?;
     let roster = Roster::assemble(players.into_iter().chain(opponents).collect(), &device, dtype)?;
     let pairings = (0..measured)

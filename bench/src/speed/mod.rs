@@ -7,13 +7,13 @@ pub mod results;
 mod search;
 pub mod subject;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use azimuth::encoder::Encoder;
 use azimuth::search::{BeamMode, BeamSettings};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use candle_core::{DType, Device};
 use clap::Args;
 
@@ -56,6 +56,10 @@ pub struct Speed {
 /// Measures, prints a line a figure, and writes the JSON.
 pub fn run(arguments: &Speed) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
+    if let Some(path) = &arguments.json {
+        let inputs = arguments.encoders.iter().map(Path::new);
+        check_output(path, &inputs.collect::<Vec<_>>())?;
+    }
     let subjects: Vec<Subject> =
         arguments.encoders.iter().map(|name| Subject::named(name)).collect::<Result<_>>()?;
     let mut machine = machine::describe(&device, dtype);

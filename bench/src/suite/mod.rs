@@ -15,7 +15,7 @@ use azimuth::search::{
     Resources, TimeLimit,
 };
 use azimuth_chess::position::Position;
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use cozy_chess::Move;
 
@@ -65,6 +65,10 @@ pub struct Suite {
 pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
+    if let Some(path) = &arguments.json {
+        let inputs = arguments.files.iter().chain(&arguments.weights).map(PathBuf::as_path);
+        check_output(path, &inputs.collect::<Vec<_>>())?;
+    }
     let weights = Arc::new(
         settings(arguments).embedded(arguments.planner).or_read(arguments.weights.as_deref())?,
     );

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Worker;
 use azimuth::search::{Parameters, PlannerKind};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 use rand::SeedableRng;
@@ -74,6 +74,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     ensure!(*iterations > 0, "--iterations 0: expected at least 1");
     ensure!(*concurrency > 0, "--concurrency 0: expected at least 1");
     ensure!(rate.is_finite() && *rate > 0.0, "--rate {rate}: expected more than 0");
+    check_output(out, &[book])?;
     let openings = book::openings(book, usize::try_from(*iterations)?, *seed)?;
     let (device, dtype) = arguments.device.open()?;
     let roster = Roster::assemble(vec![player.clone()], &device, dtype)?;

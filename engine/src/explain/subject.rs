@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -29,6 +29,11 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// The file that it is read from.
+    pub fn file(&self) -> Option<&Path> {
+        self.pgn.as_deref()
+    }
+
     /// The position with its game's history, and whether it is written as in Chess960.
     pub fn position(&self) -> Result<(Position, bool)> {
         let position = match (&self.pgn, &self.fen) {

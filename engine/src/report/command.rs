@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -46,6 +46,8 @@ impl ReportCommand {
     /// where that leaves none.
     pub fn run(&self) -> Result<()> {
         let games = read_games(&self.pgn)?;
+        let out = self.out.clone().unwrap_or_else(|| self.pgn.with_extension("html"));
+        check_output(&out, &[&self.pgn])?;
         let notice = |text: &str| eprintln!("azimuth: {text}");
         let kind = self.planner;
         let settings = PlannerSettings::default();
@@ -86,7 +88,6 @@ impl ReportCommand {
             kind.name(),
             humantime::format_duration(self.engine_time),
         );
-        let out = self.out.clone().unwrap_or_else(|| self.pgn.with_extension("html"));
         replace_file(&out, page(&pages, &credit)?.as_bytes())?;
         println!("{} of {} games to '{}'", pages.len(), games.len(), out.display());
         Ok(())

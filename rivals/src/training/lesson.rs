@@ -1,6 +1,7 @@
 //! All that is learned in a run, and by whom.
 
 use anyhow::Result;
+use azimuth_train::claim::Claim;
 use candle_nn::{VarBuilder, VarMap};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,6 +30,8 @@ pub struct Lesson<C> {
     seed: u64,
     /// Brings the parameters into the form in which they play.
     pub finish: fn(Weights) -> Result<Weights>,
+    /// The run's files are this process's as long as it learns.
+    _claims: Vec<Claim>,
 }
 
 impl<C: Serialize + DeserializeOwned> Lesson<C> {
@@ -39,14 +42,17 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         document: (C, Plan),
         small: (C, Plan),
     ) -> Result<Self> {
+        let config = options.config(document.0, small.0)?;
+        let _claims = options.claim()?;
         Ok(Self {
             rival,
-            config: options.config(document.0, small.0)?,
+            config,
             plan: options.plan(document.1, small.1),
             studies: Studies::read(&options.data)?,
             parameters: VarMap::new(),
             seed: options.seed,
             finish: Ok,
+            _claims,
         })
     }
 

@@ -34,10 +34,10 @@ pub fn train<C: Serialize + DeserializeOwned>(
     learner: &mut dyn Learner,
 ) -> Result<()> {
     let plan = lesson.plan;
-    let checkpoint = options.out.with_extension("checkpoint");
+    let checkpoint = options.checkpoint();
     let run = lesson.describe()?;
     let before = checkpoint::take_up(&checkpoint, &run, &mut lesson.parameters.clone())?;
-    let mut log = Log::open(&options.out.with_extension("jsonl"), before)?;
+    let mut log = Log::open(&options.log(), before)?;
     let settings = ParamsAdamW { weight_decay: plan.weight_decay, ..ParamsAdamW::default() };
     let variables = lesson.parameters.all_vars();
     let mut optimizer = AdamW::new(variables.clone(), settings)?;

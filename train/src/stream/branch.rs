@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::inference::Backend;
+use azimuth_network::replace_file::check_output;
 
 use super::folder::Folder;
 use super::options::BranchOptions;
@@ -24,7 +25,8 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
         "--folder '{}': no stream has written a checkpoint there yet",
         stream.display()
     );
-    // Before hours are spent on weights that could not be measured.
+    // Before hours are spent on weights that could not be measured or written.
+    check_output(out, &[])?;
     let data = Folder::measured_in(stream)?;
     let path = out.with_extension("branch");
     let folder = Arc::new(Folder::open(&path)?);
