@@ -10,12 +10,16 @@ use clap::Args;
 
 use super::export::{export, is_export};
 use super::file::dataset_file::DatasetFile;
+use super::file::journal::Journal;
 use super::filter::Filter;
-use super::pack::{PackOptions, pack};
+use super::pack::{PackOptions, is_of_system, pack};
 use super::read::csv::View;
 use super::read::format::Format;
 use super::read::input::Input;
 use super::split::Split;
+
+/// What is said where the system ends the packing.
+const GOES_ON: &str = "what is packed is kept; the same command goes on with it";
 
 /// Packs, merges, filters and converts labelled positions, or looks into datasets.
 #[derive(Args)]
@@ -75,7 +79,14 @@ impl DataCommand {
                 }
                 let filters = self.filter.clone();
                 let (skip_illegal, commit_every) = (self.skip_illegal, self.commit_every);
-                pack(&inputs, &PackOptions { filters, skip_illegal, commit_every }, out)
+                let options = PackOptions { filters, skip_illegal, commit_every };
+                pack(&inputs, &options, out).map_err(|error| {
+                    let begun = || Journal::read(out).is_ok_and(|journal| journal.is_some());
+                    match is_of_system(&error) && begun() {
+                        true => error.context(GOES_ON),
+                        false => error,
+                    }
+                })
             }
             (None, Some(count)) => quietly(head(&datasets(&inputs)?, count)),
             (None, None) => datasets(&inputs)?.into_iter().try_for_each(|file| quietly(info(file))),
