@@ -9,6 +9,7 @@
 mod architecture;
 pub mod axis;
 pub mod calibration;
+pub mod checksum;
 pub mod fused;
 mod inputs;
 pub mod normalize;

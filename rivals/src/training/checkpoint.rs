@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_network::checksum;
 use azimuth_network::replace_file::replace_file;
 use candle_core::safetensors::Load;
 use candle_core::{Device, Tensor};
@@ -26,12 +27,12 @@ pub struct Reached {
 
 /// Writes parameters and how far they have come, in one step. `run` is all that the run was asked for.
 pub fn write(path: &Path, run: &str, reached: Reached, parameters: &VarMap) -> Result<()> {
-    let header = HashMap::from([
-        (STEP.to_owned(), reached.step.to_string()),
-        (SECONDS.to_owned(), reached.seconds.to_string()),
-        (RUN.to_owned(), run.to_owned()),
-    ]);
-    replace_file(path, &safetensors::serialize(&named(parameters)?, Some(header))?)
+    let metadata = [
+        (STEP, reached.step.to_string()),
+        (SECONDS, reached.seconds.to_string()),
+        (RUN, run.to_owned()),
+    ];
+    replace_file(path, &checksum::to_bytes(named(parameters)?, metadata)?)
 }
 
 /// Takes up what a checkpoint has; nothing where there is none. Fails where it belongs to another run.
@@ -41,6 +42,8 @@ pub fn take_up(path: &Path, run: &str, parameters: &mut VarMap) -> Result<Reache
         return Ok(Reached::default());
     }
     let bytes = std::fs::read(path).with_context(name)?;
+    checksum::check(&bytes)
+        .map_err(|error| anyhow!("{}: {error}, or delete it to begin anew", name()))?;
     let malformed = |error| anyhow!("{}: not complete ({error}); delete it", name());
     let (_, header) = SafeTensors::read_metadata(&bytes).map_err(malformed)?;
     let entry = |key: &str| {
