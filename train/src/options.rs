@@ -208,6 +208,7 @@ impl DataOptions {
     /// minutes.
     pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
         let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
+        ensure!(self.sample != Some(0), "--sample must be at least 1");
         let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE });
         let dataset = Dataset::read(&self.data, sample)?;
         eprintln!(
