@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
@@ -44,7 +45,7 @@ pub fn run(arguments: &Adopt) -> Result<()> {
         false => text.into_bytes(),
     };
     replace_file(&arguments.out, &bytes)?;
-    println!("{} games in '{}'", games.len(), arguments.out.display());
+    print_line(format_args!("{} games in '{}'", games.len(), arguments.out.display()))?;
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use azimuth::command_line::print_line;
 use azimuth::encoder::Encoder;
 use azimuth::inference::device_name;
 use azimuth_network::Inputs;
@@ -72,14 +73,14 @@ pub fn run(arguments: &Precision) -> Result<()> {
             embed(&mut *azimuth::encoder::build(&subject.weights, &device, dtype)?, &boards)?;
         let [embedding, cosine, pairs, best] =
             compare(&exact, &found, &sizes, &subject.weights.axis);
-        println!(
+        print_line(format_args!(
             "{}, {} positions: embeddings differ by {embedding:.2e} at most, cosines by {cosine:.2e}; \
              {:.2}% of pairs of siblings keep their order, {:.2}% of families their best move",
             subject.name,
             boards.len(),
             pairs * 100.0,
             best * 100.0
-        );
+        ))?;
         all.push(Agreement {
             encoder: subject.name,
             device: device_name(&device),

@@ -1,6 +1,7 @@
 //! What the command lines of the programs have in common.
 
-use std::io::{Write, stdout};
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,13 +31,30 @@ impl Manual {
             Self::Completions { shell } => {
                 let (name, mut script) = (program.get_name().to_owned(), Vec::new());
                 clap_complete::generate(shell, &mut program, name, &mut script);
-                stdout().write_all(&script).context("completions")
+                print_line(String::from_utf8_lossy(&script).trim_end())
             }
             Self::Man { folder } => {
                 let name = || format!("manual pages in '{}'", folder.display());
                 clap_mangen::generate_to(program, &folder).with_context(name)
             }
         }
+    }
+}
+
+/// Prints a line on standard output. Fails where it cannot be written, as on a full disk; that its reader has gone away
+/// is no failure.
+pub fn print_line(line: impl Display) -> Result<()> {
+    let mut out = stdout().lock();
+    let printed = writeln!(out, "{line}").and_then(|()| out.flush());
+    unless_closed(printed.context("standard output"))
+}
+
+/// What came of printing, where a pipe whose reader has gone away is no failure.
+pub fn unless_closed(printed: Result<()>) -> Result<()> {
+    let is_closed = |error: &io::Error| error.kind() == ErrorKind::BrokenPipe;
+    match printed {
+        Err(error) if error.downcast_ref().is_some_and(is_closed) => Ok(()),
+        printed => printed,
     }
 }
 

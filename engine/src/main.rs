@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use azimuth::command_line::{Manual, exit};
+use azimuth::command_line::{Manual, exit, print_line, unless_closed};
 use azimuth::encoder::sparse::Kernels;
 use azimuth::explain::ExplainCommand;
 use azimuth::report::ReportCommand;
@@ -53,12 +53,12 @@ fn run(arguments: Arguments) -> Result<()> {
     match arguments.task {
         None => {
             if stdin().is_terminal() {
-                println!("{}", azimuth::uci::greeting()?);
+                print_line(azimuth::uci::greeting()?)?;
             }
-            azimuth::uci::run(stdin().lock(), stdout());
+            azimuth::uci::run(stdin().lock(), stdout())?;
         }
         Some(Task::Bench { depth }) => azimuth::uci::run_bench(depth, stdout())?,
-        Some(Task::Explain(command)) => command.run(anstream::stdout())?,
+        Some(Task::Explain(command)) => unless_closed(command.run(anstream::stdout()))?,
         Some(Task::Report(command)) => command.run()?,
         Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
     }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use azimuth::command_line::print_line;
 use azimuth_network::Architecture;
 use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
@@ -278,7 +279,7 @@ pub fn export(
     state.restore(config, checkpoint)?;
     let parameters = state.playing()?.to(&Device::Cpu, stored)?;
     let measured = write_weights(config, parameters, data, device, checkpoint.step, weights)?;
-    println!("{}", serde_json::to_string(&measured)?);
+    print_line(serde_json::to_string(&measured)?)?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth_network::replace_file::replace_file;
 use azimuth_network::weights::Weights;
 use clap::{Args, FromArgMatches};
@@ -88,7 +89,7 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
         rows.push(row);
         replace_file(&options.folder.join("table.md"), table(&rows).as_bytes())?;
     }
-    print!("{}", table(&rows));
+    print_line(table(&rows).trim_end())?;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ mod verdicts;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
+use azimuth::command_line::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
@@ -83,11 +84,10 @@ pub fn run(arguments: Accuracy) -> Result<()> {
         judge: judges.participants[0].name.settings.clone(),
         players: by_player(&decisions, &judged),
     };
-    print!("{results}");
     if let Some(path) = &arguments.json {
         replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
     }
-    Ok(())
+    print_line(results.to_string().trim_end())
 }
 
 /// What is to be said of each player, in the order of their names.

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
@@ -128,14 +129,17 @@ pub fn run(arguments: Elo) -> Result<()> {
             Ok(if decided { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
-    print!("{}", table(&standings));
-    if let Some(sprt) = &arguments.sprt {
-        println!("{}", sprt.summary(&standings.pairs(names)));
-    }
     if let Some(path) = &json {
         let results = PairingResult::of_all(&tournament, &standings);
         replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
     }
-    println!("{new} games played in {:.1} minutes", began.elapsed().as_secs_f64() / 60.0);
+    print_line(table(&standings).trim_end())?;
+    if let Some(sprt) = &arguments.sprt {
+        print_line(sprt.summary(&standings.pairs(names)))?;
+    }
+    print_line(format_args!(
+        "{new} games played in {:.1} minutes",
+        began.elapsed().as_secs_f64() / 60.0
+    ))?;
     Ok(())
 }

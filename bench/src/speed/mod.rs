@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
+use azimuth::command_line::print_line;
 use azimuth::encoder::Encoder;
 use azimuth::search::{BeamMode, BeamSettings};
 use azimuth_network::replace_file::{check_output, replace_file};
@@ -69,7 +70,7 @@ pub fn run(arguments: &Speed) -> Result<()> {
         limits.push(machine::limit(machine.limit_size, &device, dtype)?);
     }
     machine.limit = median(limits);
-    println!(
+    print_line(format_args!(
         "{} {} on {}, {} threads: product of {} x {} matrices {:.1} GFLOP/s",
         machine.device,
         machine.precision,
@@ -78,7 +79,7 @@ pub fn run(arguments: &Speed) -> Result<()> {
         machine.limit_size,
         machine.limit_size,
         machine.limit / 1e9
-    );
+    ))?;
     let (mut encoders, mut searches) = (Vec::new(), Vec::new());
     for subject in &subjects {
         let bench = Bench { arguments, subject, device: &device, dtype, limit: machine.limit };
@@ -119,18 +120,18 @@ impl Bench<'_> {
                 rounds.extend(encoders::throughput(encoder.as_mut(), weights, &boards, batch)?);
             }
             if rounds.is_empty() {
-                println!("{}, batch {batch}: takes too long", self.subject.name);
+                print_line(format_args!("{}, batch {batch}: takes too long", self.subject.name))?;
                 continue;
             }
             let positions_per_second = median(rounds);
             let of_limit = positions_per_second * operations / self.limit;
-            println!(
+            print_line(format_args!(
                 "{}, batch {batch}: {positions_per_second:.0} positions/s of {:.3} MFLOP, {:.1}% of \
                  the limit",
                 self.subject.name,
                 operations / 1e6,
                 of_limit * 100.0
-            );
+            ))?;
             speeds.push(EncoderSpeed {
                 encoder: self.subject.name.clone(),
                 batch,
@@ -154,7 +155,7 @@ impl Bench<'_> {
             }
             if depth == self.arguments.depth {
                 let speed = self.setting(depth).game()?;
-                println!(
+                print_line(format_args!(
                     "{} in a game, depth {depth}: {:.2} ms a move, {:.0} looked at, {:.0} scored, \
                      {:.1}% cache and transposition hits",
                     self.subject.name,
@@ -162,7 +163,7 @@ impl Bench<'_> {
                     speed.looked_at,
                     speed.scored,
                     speed.hits * 100.0
-                );
+                ))?;
                 game = Some(speed);
             }
         }
@@ -219,7 +220,7 @@ impl Bench<'_> {
         let overlap = speed
             .overlap
             .map_or(String::new(), |share| format!(", {:.0}% of it overlapped", share * 100.0));
-        println!(
+        print_line(format_args!(
             "{}, width {}, depth {depth}: {:.2} ms a move, {:.0} looked at, {:.0} scored, {:.1}% \
              transpositions, {scored_per_second:.0} scored/s, {:.0}% of the encoder alone{overlap}",
             self.subject.name,
@@ -229,7 +230,7 @@ impl Bench<'_> {
             speed.scored,
             speed.transpositions * 100.0,
             speed.of_encoder * 100.0
-        );
+        ))?;
         Ok((speed, last))
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::inference::Worker;
 use azimuth::search::{
     BeamMode, BeamSettings, BeamVerify, Control, Limits, Planner, PlannerKind, PlannerSettings,
@@ -94,7 +95,7 @@ fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
         for depth in 1..=arguments.depth {
             let limits = Limits { depth: Some(depth), ..Limits::default() };
             let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
-            println!("{suite}, {}, depth {depth}: {rate}", described(arguments));
+            print_line(format_args!("{suite}, {}, depth {depth}: {rate}", described(arguments)))?;
             depths.push(DepthRate { depth, rate });
         }
         let (width, mode) = (arguments.width, BeamMode::Tree.name().to_owned());
@@ -112,7 +113,7 @@ fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<Ti
         let suite = file_name(file);
         let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
         let planner = described(arguments);
-        println!("{suite}, {planner}, {milliseconds} ms: {rate}");
+        print_line(format_args!("{suite}, {planner}, {milliseconds} ms: {rate}"))?;
         all.push(TimedSuite { suite, planner, milliseconds, rate });
     }
     Ok(all)

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::inference::Worker;
 use azimuth::search::{Parameters, PlannerKind};
 use azimuth_network::replace_file::{check_output, replace_file};
@@ -110,9 +111,9 @@ pub fn run(arguments: &Tune) -> Result<()> {
     }
     replace_file(&out.with_extension("svg"), curves(&state)?.as_bytes())?;
     for Tuned { name, first, value, .. } in &state.parameters {
-        println!("{name}: {first} -> {value:.1}");
+        print_line(format_args!("{name}: {first} -> {value:.1}"))?;
     }
-    println!("set={}", found(&state, first)?);
+    print_line(format_args!("set={}", found(&state, first)?))?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::command_line::print_line;
 use anyhow::{Context, Result, ensure};
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
@@ -89,7 +90,12 @@ impl ReportCommand {
             humantime::format_duration(self.engine_time),
         );
         replace_file(&out, page(&pages, &credit)?.as_bytes())?;
-        println!("{} of {} games to '{}'", pages.len(), games.len(), out.display());
+        print_line(format_args!(
+            "{} of {} games to '{}'",
+            pages.len(),
+            games.len(),
+            out.display()
+        ))?;
         Ok(())
     }
 }

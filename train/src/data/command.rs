@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::unless_closed;
 use azimuth_chess::position::fen_of;
 use clap::Args;
 
@@ -88,8 +89,10 @@ impl DataCommand {
                     }
                 })
             }
-            (None, Some(count)) => quietly(head(&datasets(&inputs)?, count)),
-            (None, None) => datasets(&inputs)?.into_iter().try_for_each(|file| quietly(info(file))),
+            (None, Some(count)) => unless_closed(head(&datasets(&inputs)?, count)),
+            (None, None) => {
+                datasets(&inputs)?.into_iter().try_for_each(|file| unless_closed(info(file)))
+            }
         }
     }
 }
@@ -101,15 +104,6 @@ fn datasets(inputs: &[Input]) -> Result<Vec<&DatasetFile>> {
         format!("'{name}': not a dataset; pack it first, by data --out x.azd")
     };
     inputs.iter().map(|input| input.dataset.as_deref().with_context(|| dataset(input))).collect()
-}
-
-/// That nobody reads to the end is no failure.
-fn quietly(printed: Result<()>) -> Result<()> {
-    let closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
-    match printed {
-        Err(error) if error.downcast_ref().is_some_and(closed) => Ok(()),
-        printed => printed,
-    }
 }
 
 fn head(files: &[&DatasetFile], count: usize) -> Result<()> {

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth_chess::position::fen_of;
 use azimuth_network::replace_file::Replacement;
 use clap::Args;
@@ -56,7 +57,7 @@ impl EmbedOptions {
         array.finish()?;
         rows.into_inner()?.finish()?;
         whole.into_inner()?.finish()?;
-        println!("{} x {} to '{}'", shape[0], shape[1], self.out.display());
+        print_line(format_args!("{} x {} to '{}'", shape[0], shape[1], self.out.display()))?;
         Ok(())
     }
 }

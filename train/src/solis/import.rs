@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::inference::Backend;
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
@@ -87,7 +88,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
         let data = data.read(&weights.metadata.architecture, &device)?;
         weights.calibration = calibrate(&weights, &data.calibration, &device)?;
         let metrics = evaluate(&weights, &data.validation, &device)?;
-        println!("{}", serde_json::to_string(&metrics)?);
+        print_line(serde_json::to_string(&metrics)?)?;
         weights.metadata.metrics = serde_json::to_value(metrics)?;
     }
     weights.write(&options.out)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::inference::Backend;
 use azimuth_network::replace_file::check_output;
 
@@ -67,6 +68,6 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
     let device = Backend::Cpu.device()?;
     let parameters = training.state.playing()?.to(&device, stored.dtype())?;
     let measured = write_weights(&training.config, parameters, &data, &device, end, out)?;
-    println!("{}", serde_json::to_string(&measured)?);
+    print_line(serde_json::to_string(&measured)?)?;
     training.remove()
 }
