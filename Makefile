@@ -7,22 +7,22 @@ VENV := .venv
 .PHONY: engine test signature python compiler stockfish chromium torch
 
 engine:
-	cargo rustc --release --package azimuth --bin azimuth -- --emit link=$(EXE)
+	cargo rustc --locked --release --package azimuth --bin azimuth -- --emit link=$(EXE)
 
 test: python compiler stockfish chromium torch
-	cargo build --workspace --release
-	cargo test --workspace --release --no-fail-fast
+	cargo build --locked --workspace --release
+	cargo test --locked --workspace --release --no-fail-fast
 
 signature:
-	cargo build --release --package azimuth
-	AZIMUTH_UPDATE_SIGNATURE=1 cargo test --release --package azimuth-tests --test signature
+	cargo build --locked --release --package azimuth
+	AZIMUTH_UPDATE_SIGNATURE=1 cargo test --locked --release --package azimuth-tests --test signature
 
 # Some tests compare with python-chess, or play through it.
 python: $(VENV)/ready
 
 $(VENV)/ready: tests/requirements.txt
 	python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/requirements.txt
 	touch $@
 
 # The tests of the CUDA kernels compile them for the CPU.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::replace_file;
+use azimuth::command_line::print_line;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
 use crate::games::record::{GameRecord, Name, read_file};
@@ -28,6 +29,8 @@ pub struct Adopt {
 }
 
 pub fn run(arguments: &Adopt) -> Result<()> {
+    // Games may be added to a file that is kept: all are read before it is replaced.
+    check_output(&arguments.out, &[])?;
     let mut games = Vec::new();
     for file in &arguments.files {
         games.extend(read_file(file)?.into_iter().map(|game| adopted(game, &arguments.known)));
@@ -42,7 +45,7 @@ pub fn run(arguments: &Adopt) -> Result<()> {
         false => text.into_bytes(),
     };
     replace_file(&arguments.out, &bytes)?;
-    println!("{} games in '{}'", games.len(), arguments.out.display());
+    print_line(format_args!("{} games in '{}'", games.len(), arguments.out.display()))?;
     Ok(())
 }
 

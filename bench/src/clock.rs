@@ -1,12 +1,13 @@
 //! `azimuth-bench clock`: how players of a match used their clocks.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth_chess::pgn::Outcome;
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 
@@ -45,6 +46,10 @@ struct Used {
 }
 
 pub fn run(arguments: &Clock) -> Result<()> {
+    if let Some(out) = &arguments.out {
+        let inputs: Vec<&Path> = arguments.files.iter().map(PathBuf::as_path).collect();
+        check_output(out, &inputs)?;
+    }
     let mut clocks: BTreeMap<String, Used> = BTreeMap::new();
     for file in &arguments.files {
         for game in read_file(file)? {
@@ -58,14 +63,14 @@ pub fn run(arguments: &Clock) -> Result<()> {
     }
     ensure!(!clocks.is_empty(), "no player of these games had a clock (tc=)");
     for (player, clock) in &clocks {
-        println!(
+        print_line(format_args!(
             "{player}: {} games, {:.1}% of the time used, at least {} ms left, longest move {} ms, {} lost on time",
             clock.games,
             100.0 * clock.used.as_secs_f64() / clock.given.as_secs_f64(),
             clock.least_left.unwrap_or_default().as_millis(),
             clock.longest.as_millis(),
             clock.forfeits
-        );
+        ))?;
     }
     let Some(out) = &arguments.out else { return Ok(()) };
     let axes = Axes {

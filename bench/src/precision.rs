@@ -1,13 +1,14 @@
 //! `azimuth-bench precision`: what a device and its precision change in the space.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use azimuth::command_line::print_line;
 use azimuth::encoder::Encoder;
 use azimuth::inference::device_name;
 use azimuth_network::Inputs;
 use azimuth_network::axis::Axis;
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use candle_core::{DType, Device};
 use clap::Args;
 use cozy_chess::Board;
@@ -54,6 +55,10 @@ struct Agreement {
 /// Measures, prints a line an encoder, and writes the JSON.
 pub fn run(arguments: &Precision) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
+    if let Some(path) = &arguments.json {
+        let inputs = arguments.encoders.iter().map(Path::new);
+        check_output(path, &inputs.collect::<Vec<_>>())?;
+    }
     let families = families(arguments.positions)?;
     let boards: Vec<&Board> = families.iter().flatten().collect();
     let sizes: Vec<usize> = families.iter().map(Vec::len).collect();
@@ -68,14 +73,14 @@ pub fn run(arguments: &Precision) -> Result<()> {
             embed(&mut *azimuth::encoder::build(&subject.weights, &device, dtype)?, &boards)?;
         let [embedding, cosine, pairs, best] =
             compare(&exact, &found, &sizes, &subject.weights.axis);
-        println!(
+        print_line(format_args!(
             "{}, {} positions: embeddings differ by {embedding:.2e} at most, cosines by {cosine:.2e}; \
              {:.2}% of pairs of siblings keep their order, {:.2}% of families their best move",
             subject.name,
             boards.len(),
             pairs * 100.0,
             best * 100.0
-        );
+        ))?;
         all.push(Agreement {
             encoder: subject.name,
             device: device_name(&device),

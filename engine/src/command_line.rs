@@ -1,5 +1,6 @@
 //! What the command lines of the programs have in common.
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,7 +31,7 @@ impl Manual {
             Self::Completions { shell } => {
                 let (name, mut script) = (program.get_name().to_owned(), Vec::new());
                 clap_complete::generate(shell, &mut program, name, &mut script);
-                stdout().write_all(&script).context("completions")
+                print_line(String::from_utf8_lossy(&script).trim_end())
             }
             Self::Man { folder } => {
                 let name = || format!("manual pages in '{}'", folder.display());
@@ -40,8 +41,18 @@ impl Manual {
     }
 }
 
-/// A program's end: an error is said in one line, after the program's name. That nobody reads on is no error: the reader,
-/// `head` for one, has had enough.
+/// Prints a line on standard output. Fails where it cannot be written, as on a full disk; a closed
+/// pipe is not an error, and work goes on.
+pub fn print_line(line: impl Display) -> Result<()> {
+    let mut out = stdout().lock();
+    let printed = writeln!(out, "{line}").and_then(|()| out.flush());
+    match printed.context("standard output") {
+        Err(error) if is_closed_pipe(&error) => Ok(()),
+        printed => printed,
+    }
+}
+
+/// A program's end: an error is said in one line, after the program's name.
 pub fn exit(program: &str, done: Result<()>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,

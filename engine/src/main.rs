@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use azimuth::build_facts;
-use azimuth::command_line::{Manual, exit};
+use azimuth::command_line::{Manual, exit, print_line};
 use azimuth::encoder::sparse::Kernels;
 use azimuth::explain::ExplainCommand;
 use azimuth::play::PlayCommand;
@@ -68,9 +68,9 @@ fn run(arguments: Arguments) -> Result<()> {
     match arguments.task {
         None => {
             if stdin().is_terminal() {
-                writeln!(stdout(), "{}", azimuth::uci::greeting()?)?;
+                print_line(azimuth::uci::greeting()?)?;
             }
-            azimuth::uci::run(stdin().lock(), stdout());
+            azimuth::uci::run(stdin().lock(), stdout())?;
         }
         Some(Task::Bench { depth }) => azimuth::uci::run_bench(depth, stdout())?,
         Some(Task::Explain(command)) => command.run(anstream::stdout())?,

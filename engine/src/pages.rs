@@ -16,10 +16,11 @@ pub const BOARD_SCRIPT: &str = include_str!("../pages/vendor/chessground.js");
 pub const BOARD_CREDIT: &str = "Board: chessground, by lichess; pieces: cburnett.";
 
 /// A content security policy that lets `script`, to its last character, run and nothing else, whatever games' tags and
-/// comments say, and lets nothing be fetched.
+/// comments say, and lets nothing be fetched or sent.
 pub fn policy(script: &str) -> String {
     let digest = STANDARD.encode(Sha256::digest(script));
     format!(
-        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; \
+         script-src 'sha256-{digest}'"
     )
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use azimuth::embedded_weights::Embedded;
 use azimuth::encoder::Encoder;
-use azimuth::encoder::sparse::{Kernels, QuantisedEncoder};
+use azimuth::encoder::sparse::{Kernels, QuantisedEncoder, largest_playable_value};
 use azimuth_chess::placement::Placement;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::parameters::{Init, Parameters};
@@ -212,6 +212,55 @@ fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
     let encoder = QuantisedEncoder::new(&config, &parameters, &weights.axis);
     let error = encoder.err().expect("too large").to_string();
     assert!(error.contains("features.weight are too large"), "{error}");
+    Ok(())
+}
+
+/// Boards with about 150 captures, found by a search for many: nearly every piece captures on most sides.
+const MANY_QUEENS: [&str; 2] = [
+    "1nQqQq2/K5Nk/NQqQqQq1/8/QqQqQqQq/8/qQqQqQ2/2qQq3 w - - 0 1",
+    "1kNQ1qQ1/2q1Q2q/qqQ1q2Q/Q1q2Qq1/q1Q5/Q2qQqQq/q7/1QqQqQK1 w - - 0 1",
+];
+
+#[test]
+fn sums_of_many_captures_do_not_wrap() -> Result<()> {
+    for features in ["piece-square+captures", "attack-states-8+captures+threats"] {
+        let features: FeatureSet = features.parse()?;
+        let config = SparseConfig {
+            features,
+            accumulator: 128,
+            embedding_dim: 16,
+            heads: 1,
+            middle_layers: 0,
+        };
+        let boards = MANY_QUEENS.map(|fen| fen.parse::<Board>().expect("a legal position"));
+        let most = boards.iter().flat_map(|board| rows(features, &Placement::of(board)));
+        let most = most.map(|rows| rows.len()).max().expect("two boards");
+        assert!(most > 32 + 150, "{most} rows with those of the 32 pieces");
+        // Every row adds as much as one may, and one that adds more is refused.
+        let largest = largest_playable_value(features);
+        let filled = |value: f32| -> Result<Parameters> {
+            let parameters = made_up(&config)?;
+            let tensors = parameters.iter().map(|(name, tensor)| {
+                let is_summed = name.starts_with("features.");
+                let filled = Tensor::full(value, tensor.shape(), &Device::Cpu)?;
+                Ok((name.clone(), if is_summed { filled } else { tensor.clone() }))
+            });
+            Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
+        };
+        assert!(QuantisedEncoder::new(&config, &filled(1.05 * largest)?).is_err());
+        for value in [largest, -largest] {
+            let parameters = filled(value)?;
+            let batch = FeatureBatch::of(features, &boards);
+            let network = SparseNetwork::new(&config, &parameters)?;
+            let exact = network.forward(&Arc::new(batch.clone()), None)?;
+            let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
+            let mut encoder = QuantisedEncoder::new(&config, &parameters)?;
+            let played = encoder.encode(&Inputs::Features(batch))?;
+            for (exact, played) in exact.iter().zip(&played) {
+                assert!((exact - played).abs() < 0.02, "{features}: {exact} becomes {played}");
+            }
+        }
+    }
     Ok(())
 }
 

@@ -10,6 +10,7 @@
 mod architecture;
 pub mod axis;
 pub mod calibration;
+pub mod checksum;
 pub mod embedding_bag;
 pub mod fused;
 mod inputs;

@@ -1,19 +1,280 @@
 //! Files that are replaced in one step.
 
-use std::fs;
-use std::io::Write;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use tempfile::{Builder, NamedTempFile};
 
-/// Writes `bytes` to `path` by way of a file beside it, so that `path` is never half written.
+/// What the name of an unfinished file ends with, after the final name and some random letters.
+const SUFFIX: &str = ".partial";
+
+/// Random letters in the name of an unfinished file.
+const RANDOM: usize = 6;
+
+/// Writes `bytes` to `path` in one step: readers see the old file or the new one.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let partial = path.with_extension("partial");
-    let write = || -> std::io::Result<()> {
-        let mut file = fs::File::create(&partial)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&partial, path)
+    let mut file = Replacement::new(path)?;
+    file.write_all(bytes).with_context(|| cannot_write(path))?;
+    file.finish()
+}
+
+/// Refuses an output that cannot be written, or that is one of the inputs. Commands ask before
+/// their work begins, so that it is not done in vain.
+pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<()> {
+    drop(Replacement::new(path)?);
+    if let Ok(found) = fs::canonicalize(path) {
+        let is_read =
+            inputs.iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == found));
+        ensure!(!is_read, "output '{}' is also an input; choose another name", path.display());
+    }
+    Ok(())
+}
+
+/// Removes the unfinished files that killed processes left beside `path`. The caller holds a lock,
+/// so that nobody else writes `path` at this time.
+pub fn remove_unfinished(path: &Path) {
+    let path = resolved(path);
+    let start = start_of_names(&path);
+    let is_unfinished = |name: &OsStr| {
+        let rest = name.as_encoded_bytes().strip_prefix(start.as_encoded_bytes());
+        let random = rest.and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
+        random.is_some_and(|random| {
+            random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
+        })
     };
-    write().with_context(|| format!("cannot write '{}'", path.display()))
+    for entry in fs::read_dir(folder(&path)).into_iter().flatten().flatten() {
+        if is_unfinished(&entry.file_name()) {
+            // One that cannot be removed takes room and does no other harm.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A file that takes the place of another once it is complete. Until then it has another name in
+/// the same folder; it is removed when it is dropped unfinished.
+#[derive(Debug)]
+pub struct Replacement {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl Replacement {
+    /// Begins a file that will stand at `path`; where `path` is a link, at the place that it names.
+    /// The permissions are those of the file that is replaced, else those of any new file.
+    pub fn new(path: &Path) -> Result<Self> {
+        let resolved = resolved(path);
+        Self::begin(resolved).with_context(|| cannot_write(path))
+    }
+
+    fn begin(path: PathBuf) -> Result<Self> {
+        let replaced = match fs::metadata(&path) {
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        // Otherwise an administrator would replace /dev/null by a file.
+        let is_file = replaced.as_ref().is_none_or(Metadata::is_file);
+        ensure!(is_file, "it is not a regular file");
+        let file = new_file(&path, replaced)?;
+        Ok(Self { path, file })
+    }
+
+    /// Makes sure that all is on disk, and gives the file its name.
+    pub fn finish(self) -> Result<()> {
+        let Self { path, file } = self;
+        let finish = || -> io::Result<()> {
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            sync_folder(folder(&path))
+        };
+        finish().with_context(|| cannot_write(&path))
+    }
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_file_mut().flush()
+    }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write '{}'", path.display())
+}
+
+/// The place that a link names; any other path as it is.
+fn resolved(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// What the names of the unfinished files of `path` begin with.
+fn start_of_names(path: &Path) -> OsString {
+    let mut start = path.file_name().unwrap_or_default().to_owned();
+    start.push(".");
+    start
+}
+
+#[cfg(unix)]
+fn new_file(path: &Path, replaced: Option<Metadata>) -> io::Result<NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt;
+    /// What the umask takes away is not in it.
+    const ANY_NEW_FILE: u32 = 0o666;
+    let start = start_of_names(path);
+    let mut builder = Builder::new();
+    builder.prefix(&start).suffix(SUFFIX).rand_bytes(RANDOM);
+    builder.permissions(fs::Permissions::from_mode(ANY_NEW_FILE));
+    let file = builder.tempfile_in(folder(path))?;
+    if let Some(replaced) = replaced {
+        file.as_file().set_permissions(replaced.permissions())?;
+    }
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn new_file(path: &Path, _replaced: Option<Metadata>) -> io::Result<NamedTempFile> {
+    let start = start_of_names(path);
+    Builder::new().prefix(&start).suffix(SUFFIX).rand_bytes(RANDOM).tempfile_in(folder(path))
+}
+
+/// Has the new name survive a power cut, where the file system can do that for a folder.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error)
+            if [ErrorKind::PermissionDenied, ErrorKind::InvalidInput, ErrorKind::Unsupported]
+                .contains(&error.kind()) =>
+        {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
+/// Windows has no such call.
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names in a folder, sorted.
+    fn names(folder: &Path) -> Result<Vec<String>> {
+        let names = fs::read_dir(folder)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        let mut names = names.collect::<Result<Vec<_>>>()?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    #[test]
+    fn no_other_file_is_touched() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("run.partial"), "a user's own")?;
+        replace_file(&at("run.json"), b"first")?;
+        replace_file(&at("run.json"), b"second")?;
+        assert_eq!(fs::read(at("run.partial"))?, b"a user's own");
+        assert_eq!(fs::read(at("run.json"))?, b"second");
+        assert_eq!(names(folder.path())?, ["run.json", "run.partial"]);
+        Ok(())
+    }
+
+    #[test]
+    fn writers_at_the_same_time_never_mix() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("shared");
+        std::thread::scope(|scope| {
+            let write = |letter: u8| {
+                let path = &path;
+                move || (0..50).try_for_each(|_| replace_file(path, &vec![letter; 1 << 18]))
+            };
+            let writers = [b'a', b'b', b'c'].map(|letter| scope.spawn(write(letter)));
+            writers.into_iter().try_for_each(|writer| writer.join().expect("no panic"))
+        })?;
+        let bytes = fs::read(&path)?;
+        assert!(bytes.len() == 1 << 18 && bytes.iter().all(|&byte| byte == bytes[0]));
+        assert_eq!(names(folder.path())?, ["shared"]);
+        Ok(())
+    }
+
+    #[test]
+    fn an_output_is_refused_before_the_work() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("data"), "positions")?;
+        check_output(&at("weights"), &[&at("data")])?;
+        let refused = |path: &Path, part: &str| {
+            let error = format!("{:#}", check_output(path, &[&at("data")]).expect_err(part));
+            assert!(error.contains(part) && !error.contains('\n'), "{error}");
+        };
+        refused(&at("data"), "is also an input");
+        refused(&folder.path().join(".").join("data"), "is also an input");
+        refused(&at("none/weights"), "No such file");
+        refused(folder.path(), "not a regular file");
+        assert_eq!(names(folder.path())?, ["data"]);
+        Ok(())
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        let left = Replacement::new(&at("run.json"))?;
+        let (_, left) = left.file.keep()?;
+        for name in ["run.json.partial", "run.json.mine.partial", "other.json.Ab12Cd.partial"] {
+            fs::write(at(name), "kept")?;
+        }
+        remove_unfinished(&at("run.json"));
+        assert!(!left.exists());
+        assert_eq!(names(folder.path())?.len(), 3);
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_are_kept() -> Result<()> {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let [folder, elsewhere] = [tempfile::tempdir()?, tempfile::tempdir()?];
+        let at = |name: &str| folder.path().join(name);
+        let mode =
+            |path: &Path| -> Result<u32> { Ok(fs::metadata(path)?.permissions().mode() & 0o777) };
+        fs::write(at("any"), "a file with the mode that the umask leaves")?;
+        replace_file(&at("new"), b"new")?;
+        assert_eq!(mode(&at("new"))?, mode(&at("any"))?);
+        for kept in [0o600, 0o640, 0o444] {
+            fs::set_permissions(at("new"), fs::Permissions::from_mode(kept))?;
+            replace_file(&at("new"), b"newer")?;
+            assert_eq!(mode(&at("new"))?, kept);
+        }
+        let target = elsewhere.path().join("target");
+        fs::write(&target, "old")?;
+        symlink(&target, at("link"))?;
+        replace_file(&at("link"), b"new")?;
+        assert_eq!(fs::read(&target)?, b"new");
+        assert!(fs::symlink_metadata(at("link"))?.is_symlink());
+        // Where the name of an unfinished file was once a link, its target was overwritten.
+        symlink(&target, at("new.partial"))?;
+        replace_file(&at("new"), b"other")?;
+        assert_eq!(fs::read(&target)?, b"new");
+        symlink("/dev/null", at("null"))?;
+        let error = replace_file(&at("null"), b"").expect_err("a device");
+        assert!(format!("{error:#}").contains("not a regular file"), "{error:#}");
+        Ok(())
+    }
 }

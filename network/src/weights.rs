@@ -1,10 +1,10 @@
 //! The weights file: one safetensors file with the encoder's parameters, the axis, the calibration
-//! and, in its metadata under `azimuth`, what they are and where they come from.
+//! and, in its metadata under `azimuth`, what they are and where they come from. A [`checksum`] in
+//! its metadata shows damage; files of older versions have none.
 //!
 //! Keys: the parameters of [`Architecture::parameters`], `axis.white_mean`, `axis.black_mean`,
 //! `axis.fitted` (optional), `calibration.cosine`, `calibration.win_probability`.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::Architecture;
 use crate::axis::{Axis, Direction};
 use crate::calibration::Calibration;
+use crate::checksum;
 use crate::parameters::Parameters;
 use crate::replace_file::replace_file;
 
@@ -105,10 +106,12 @@ impl Weights {
         ensure!(metadata.is_file(), "{}: not a regular file", name());
         ensure!(metadata.len() <= LARGEST_FILE, "{}: larger than 4 GiB", name());
         let bytes = fs::read(path).with_context(name)?;
+        checksum::check(&bytes).with_context(name)?;
         Self::from_bytes(&bytes).with_context(name)
     }
 
-    /// Reads a weights file from memory. Fails as [`Self::read`] does.
+    /// Reads a weights file from memory. Fails as [`Self::read`] does, but for the checksum, which
+    /// is not looked at: of weights that are part of the program it would delay each start.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let malformed = |error| anyhow!("not a complete safetensors file ({error})");
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
@@ -162,7 +165,7 @@ impl Weights {
     /// Writes the file in one step: readers see the old one or the new one.
     pub fn write(&self, path: &Path) -> Result<()> {
         let vector = |values: &[f32]| Tensor::from_slice(values, values.len(), &Device::Cpu);
-        let mut tensors: HashMap<String, Tensor> =
+        let mut tensors: Vec<(String, Tensor)> =
             self.parameters.iter().map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
         for (name, values) in [
             ("axis.white_mean", Some(self.axis.white_mean.as_slice())),
@@ -172,13 +175,11 @@ impl Weights {
             ("calibration.win_probability", Some(self.calibration.win_probabilities())),
         ] {
             if let Some(values) = values {
-                tensors.insert(name.to_owned(), vector(values)?);
+                tensors.push((name.to_owned(), vector(values)?));
             }
         }
         let metadata = serde_json::to_string(&self.metadata)?;
-        let header = HashMap::from([(METADATA_KEY.to_owned(), metadata)]);
-        let bytes = safetensors::serialize(&tensors, Some(header))?;
-        replace_file(path, &bytes)
+        replace_file(path, &checksum::to_bytes(tensors, [(METADATA_KEY, metadata)])?)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::names::name_of;
 use azimuth::search::{Control, Limits, Planner, TimeLimit};
 use azimuth_chess::position::{Position, fen_of};
@@ -86,11 +87,11 @@ pub fn run(options: &TauOptions) -> Result<()> {
         examples: (number("batch") * number("steps")) as u64,
         seconds: number("seconds"),
     };
-    println!("positions           {:>10}", measured.positions);
-    println!("Kendall tau-b       {:>10.4}", measured.tau);
-    println!("positions a second  {:>10.0}", measured.per_second);
+    print_line(format_args!("positions           {:>10}", measured.positions))?;
+    print_line(format_args!("Kendall tau-b       {:>10.4}", measured.tau))?;
+    print_line(format_args!("positions a second  {:>10.0}", measured.per_second))?;
     if options.json {
-        println!("{}", serde_json::to_string(&measured)?);
+        print_line(serde_json::to_string(&measured)?)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_network::checksum;
 use azimuth_network::replace_file::replace_file;
 use candle_core::safetensors::Load;
 use candle_core::{DType, Device, Tensor};
@@ -47,10 +48,12 @@ impl Weights {
         let file = fs::metadata(path).with_context(name)?;
         ensure!(file.is_file(), "{}: not a regular file", name());
         ensure!(file.len() <= LARGEST_FILE, "{}: larger than 1 GiB", name());
-        Self::from_bytes(&fs::read(path).with_context(name)?, rival).with_context(name)
+        let bytes = fs::read(path).with_context(name)?;
+        checksum::check(&bytes).with_context(name)?;
+        Self::from_bytes(&bytes, rival).with_context(name)
     }
 
-    /// The weights of `rival` in a file's bytes.
+    /// The weights of `rival` in a file's bytes, whose checksum is not looked at.
     pub fn from_bytes(bytes: &[u8], rival: &str) -> Result<Self> {
         let malformed = |error| anyhow!("not a complete safetensors file ({error})");
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
@@ -97,10 +100,9 @@ impl Weights {
             let stored = if dtype.is_float() { DType::BF16 } else { dtype };
             Ok((name.clone(), tensor.to_dtype(stored)?))
         };
-        let tensors: HashMap<String, Tensor> =
-            self.tensors.iter().map(small).collect::<Result<_>>()?;
-        let header = [(METADATA_KEY.to_owned(), serde_json::to_string(&self.metadata)?)];
-        replace_file(path, &safetensors::serialize(&tensors, Some(header.into()))?)
+        let tensors = self.tensors.iter().map(small).collect::<Result<Vec<_>>>()?;
+        let metadata = [(METADATA_KEY, serde_json::to_string(&self.metadata)?)];
+        replace_file(path, &checksum::to_bytes(tensors, metadata)?)
     }
 }
 

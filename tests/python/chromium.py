@@ -7,6 +7,24 @@ import sys
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
+# What a page that was taken over would try: to have its links lead elsewhere, and to send a form. Gives the directives of
+# the policy that refuse it.
+REFUSED = """() => new Promise(done => {
+    const refused = []
+    document.addEventListener("securitypolicyviolation", event => {
+        refused.push(event.effectiveDirective)
+        if (refused.length === 2) done(refused.sort())
+    })
+    setTimeout(() => done(refused.sort()), 2000)
+    const base = document.createElement("base")
+    base.href = "https://elsewhere.invalid/"
+    document.head.append(base)
+    const form = document.createElement("form")
+    form.action = "https://elsewhere.invalid/"
+    document.body.append(form)
+    form.submit()
+})"""
+
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 
 
@@ -49,6 +67,8 @@ def everywhere(name, check):
                 page.screenshot(path=str(folder / f"{where}.png"), full_page=True)
                 fetched = [address for address in asked if address != url and not address.startswith("data:")]
                 assert not fetched and not said, (where, fetched, said)
+                refused = page.evaluate(REFUSED)
+                assert refused == ["base-uri", "form-action"], (where, refused)
                 context.close()
         browser.close()
     print(f"the {name} is as it should be")

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -118,5 +119,57 @@ fn all_programs_say_errors_alike() -> Result<()> {
         assert!(error.starts_with(&expected), "{error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_a_failure_and_a_closed_pipe_is_none() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let data = text(&folder.path().join("games.azd"));
+    let games = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+    output("azimuth-train", &["data", games, "--out", &data])?;
+    let positions = text(&folder.path().join("positions.csv"));
+    output("azimuth-train", &["data", &data, "--out", &positions])?;
+    let played = folder.path().join("played.pgn");
+    let tags = "[White \"a\"]\n[Black \"b\"]\n[WhiteElo \"2000\"]\n[Result \"1-0\"]\n\n";
+    fs::write(&played, format!("{tags}1. e4 1-0\n"))?;
+    let played = text(&played);
+    let explained = "8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1";
+    for (program, arguments) in [
+        ("azimuth", &["bench", "1"][..]),
+        ("azimuth", &["explain", explained, "--depth", "1"]),
+        ("azimuth", &["explain", explained, "--depth", "1", "--json"]),
+        ("azimuth", &["completions", "bash"]),
+        ("azimuth-train", &["data", "--info", &data]),
+        ("azimuth-train", &["data", "--head", "3", &data]),
+        ("azimuth-train", &["eval", "--data", &data, "--sample", "100"]),
+        ("azimuth-train", &["neighbours", explained, "--data", &data, "--sample", "100"]),
+        ("azimuth-bench", &["rate", &played, "--known", "a=2000"]),
+        ("azimuth-rivals", &["tau", "heuristic", "--data", &positions]),
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
+        let run = Command::new(binary(program)?).args(arguments).stdout(full).output()?;
+        let error = String::from_utf8(run.stderr)?;
+        assert_eq!(run.status.code(), Some(1), "{program} {arguments:?}: {error}");
+        let last = error.lines().last().unwrap_or_default();
+        let says = last.starts_with(&format!("{program}: ")) && last.contains("No space left");
+        assert!(says && !error.contains("panicked"), "{program} {arguments:?}: {error}");
+
+        let (reader, writer) = std::io::pipe()?;
+        drop(reader);
+        let run = Command::new(binary(program)?).args(arguments).stdout(writer).output()?;
+        assert!(run.status.success(), "{program} {arguments:?}: {run:?}");
+    }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn answers_that_cannot_be_written_are_a_failure() -> Result<()> {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
+    let mut engine = Command::new(binary("azimuth")?).stdin(Stdio::piped()).stdout(full).spawn()?;
+    engine.stdin.take().context("no input")?.write_all(b"uci\nquit\n")?;
+    assert_eq!(engine.wait()?.code(), Some(1));
     Ok(())
 }

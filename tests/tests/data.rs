@@ -382,6 +382,43 @@ fn killed_packing_goes_on_to_the_same_bytes() -> Result<()> {
     kill_and_continue(&["data", &csv, GAMES, &packed, "--commit-every", "1ms"], folder.path())
 }
 
+/// A limit on the length of files is met as a full disk is: a write fails.
+#[cfg(unix)]
+#[test]
+fn packing_goes_on_after_a_disk_was_full() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let [straight, out] = ["straight.azd", "out.azd"].map(|name| folder.path().join(name));
+    pack(&[Path::new(GAMES)], &straight, &[])?;
+    // The parts and the journal fit, the finished file does not.
+    let kilobytes = std::fs::metadata(&straight)?.len() / 1024 * 3 / 4;
+    let (program, out_name, limit) =
+        (text(&binary("azimuth-train")?), text(&out), kilobytes.to_string());
+    let limited = |more: &[&str]| -> Result<String> {
+        let script = "trap '' XFSZ; ulimit -f $1; shift; exec \"$@\"";
+        let output = Command::new("bash")
+            .args(["-c", script, "bash", &limit, &program, "data", GAMES, "--out", &out_name])
+            .args(more)
+            .output()?;
+        let said = String::from_utf8(output.stderr)?;
+        ensure!(!output.status.success(), "the file fits into {limit} KiB");
+        Ok(said.lines().last().context("an error")?.to_owned())
+    };
+    let line = limited(&["--commit-every", "1ms"])?;
+    assert!(line.contains("the same command goes on") && line.contains("File too large"), "{line}");
+    assert!(!out.exists());
+    // Still full: nothing is lost by another try.
+    limited(&["--commit-every", "1ms"])?;
+    let output = Command::new(binary("azimuth-train")?)
+        .args(["data", GAMES, "--out", &out_name])
+        .output()?;
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(output.status.success() && said.contains("continuing with file"), "{said}");
+    assert!(std::fs::read(&out)? == std::fs::read(&straight)?);
+    let names = std::fs::read_dir(folder.path())?.count();
+    assert_eq!(names, 2, "something is left beside the finished files");
+    Ok(())
+}
+
 #[test]
 fn killed_labelling_goes_on_to_the_same_bytes() -> Result<()> {
     let folder = tempfile::tempdir()?;

@@ -225,7 +225,9 @@ impl Engine {
         let (reader, input) = std::io::pipe()?;
         let (output, writer) = std::io::pipe()?;
         let (sender, lines) = channel();
-        let engine = thread::spawn(move || azimuth::uci::run(BufReader::new(reader), writer));
+        let engine = thread::spawn(move || {
+            azimuth::uci::run(BufReader::new(reader), writer).expect("answers can be written");
+        });
         let listener = thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 let _ = sender.send(line);

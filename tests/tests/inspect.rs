@@ -123,3 +123,19 @@ fn runs_are_drawn_side_by_side() -> Result<()> {
     assert_eq!(std::fs::read_to_string(&out)?, svg);
     Ok(())
 }
+
+#[test]
+fn a_sample_of_nothing_is_refused() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (map, array) = (text(folder.path()), text(&folder.path().join("a.npy")));
+    for arguments in [
+        &["map", "--data", GAMES, "--sample", "0", "--out", &map][..],
+        &["embed", "--data", GAMES, "--sample", "0", "--out", &array],
+        &["neighbours", "8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1", "--data", GAMES, "--sample", "0"],
+        &["eval", "--data", GAMES, "--sample", "0"],
+    ] {
+        let error = refusal(arguments)?;
+        assert!(error.contains("--sample must be at least 1"), "{error}");
+    }
+    Ok(())
+}

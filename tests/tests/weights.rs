@@ -1,12 +1,19 @@
-//! Weights files that are not right are refused with a line that names file, key and expectation.
+//! Weights files that are not right are refused with a line that names file, key and expectation;
+//! those that ship are as they were released.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth::embedded_weights::Embedded;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::Weights;
+use azimuth_tests::{root, text, trainer};
 use candle_core::{DType, Device, Tensor};
+use sha2::{Digest, Sha256};
+
+const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 fn refusal(path: &Path) -> String {
     let error = Weights::read(path).expect_err("this file is not right");
@@ -70,5 +77,81 @@ fn broken_files_are_refused() -> Result<()> {
     newer.metadata.format_version = 99;
     newer.write(&path)?;
     assert!(refusal(&path).contains("format version 99, expected 1"));
+    Ok(())
+}
+
+#[test]
+fn damage_is_noticed() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("weights.safetensors");
+    Embedded::Beam.weights()?.write(&path)?;
+    let bytes = fs::read(&path)?;
+    // Bits all over the file, the tensors' and the header's.
+    for place in 0..60 {
+        let mut damaged = bytes.clone();
+        let bit = 8 * bytes.len() / 60 * place + 7 * place;
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, damaged)?;
+        let line = refusal(&path);
+        assert!(line.contains("is damaged") || line.contains("not a complete"), "{bit}: {line}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused_and_one_of_an_older_version_is_taken() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("run.safetensors");
+    let (checkpoint, out) = (out.with_extension("checkpoint"), text(&out));
+    let command = ["train", "--data", GAMES, "--out", &out, "--anchors", "8", "--sample", "100"];
+    let train = |more: &[&str]| trainer(&[&command[..], &["--steps", "9"], more].concat());
+    train(&["--stop-after", "3"])?;
+    let whole = fs::read(&checkpoint)?;
+    let mut damaged = whole.clone();
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    fs::write(&checkpoint, &damaged)?;
+    let error = train(&[]).expect_err("damaged").to_string();
+    let line =
+        error.lines().find(|line| line.starts_with("azimuth-train: ")).context("an error")?;
+    assert!(line.contains("run.checkpoint': the file is damaged"), "{error}");
+    assert!(line.ends_with("use another copy, or delete it to begin anew"), "{error}");
+    assert!(fs::read(&checkpoint)? == damaged, "it is left as it was");
+    // The key of the checksum under another name: such a file has none, as those of older versions.
+    let key = whole.windows(8).position(|bytes| bytes == b"\"sha256\"").context("a checksum")?;
+    let mut older = whole;
+    older[key + 1..key + 7].copy_from_slice(b"others");
+    fs::write(&checkpoint, older)?;
+    train(&[])?;
+    Ok(())
+}
+
+/// Their checksums are looked at here, not at each start of the engine.
+#[test]
+fn weights_that_ship_are_as_they_were_released() -> Result<()> {
+    let hex = |bytes: &[u8]| -> String {
+        Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    for folder in ["weights", "rivals/weights"] {
+        let folder = root().join(folder);
+        let sums = fs::read_to_string(folder.join("SHA256SUMS"))?;
+        let sums: BTreeMap<&str, &str> =
+            sums.lines().filter_map(|line| line.split_once("  ")).map(|(a, b)| (b, a)).collect();
+        let mut files = 0;
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "safetensors") {
+                let name = text(path.file_name().context("a name")?.as_ref());
+                let bytes = fs::read(&path)?;
+                assert_eq!(Some(&hex(&bytes).as_str()), sums.get(name.as_str()), "{name}");
+                files += 1;
+            }
+        }
+        assert!(files > 1 && files == sums.len(), "{}", folder.display());
+    }
+    for (embedded, name) in [(Embedded::Beam, "default"), (Embedded::Selective, "selective")] {
+        let file = fs::read(root().join(format!("weights/{name}.safetensors")))?;
+        assert!(embedded.bytes() == file, "{name}");
+    }
     Ok(())
 }

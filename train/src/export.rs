@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use azimuth::inference::Backend;
+use azimuth_network::replace_file::check_output;
 use azimuth_network::weights::Weights;
 use clap::{Args, ValueEnum};
 
@@ -52,6 +53,8 @@ enum Format {
 impl ExportOptions {
     /// Does what the command says.
     pub fn run(&self) -> Result<()> {
+        let inputs = self.checkpoint.iter().chain(&self.weights).chain(&self.data);
+        check_output(&self.out, &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
         match (&self.weights, &self.checkpoint, self.format) {
             (Some(weights), _, Format::Solis) => solis::export(&Weights::read(weights)?, &self.out),
             (None, Some(checkpoint), Format::Azimuth) => self.weights_of(checkpoint),

@@ -4,6 +4,7 @@
 
 mod beginning;
 mod catch_panic;
+pub mod claim;
 pub mod data;
 pub mod decided;
 mod early_stopping;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use azimuth::command_line::{Manual, exit};
+use azimuth::command_line::{Manual, exit, print_line};
 use azimuth::embedded_weights::Embedded;
 use azimuth::inference::Backend;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -125,14 +125,14 @@ fn run(arguments: Arguments) -> Result<()> {
                 false => data.read(&weights.metadata.architecture, &device)?.validation,
             };
             let metrics = space::evaluate(&weights, &positions, &device)?;
-            println!("positions              {:>10}", metrics.positions);
-            println!("Kendall tau-b          {:>10.4}", metrics.tau);
-            println!("Spearman               {:>10.4}", metrics.spearman);
-            println!("sibling accuracy       {:>10.4}", metrics.sibling);
-            println!("R2                     {:>10.4}", metrics.r2);
-            println!("calibration error      {:>10.4}", metrics.ece);
-            println!("error, mean            {:>+10.4}", metrics.bias);
-            println!("error, rms             {:>10.4}", metrics.rms);
+            print_line(format_args!("positions              {:>10}", metrics.positions))?;
+            print_line(format_args!("Kendall tau-b          {:>10.4}", metrics.tau))?;
+            print_line(format_args!("Spearman               {:>10.4}", metrics.spearman))?;
+            print_line(format_args!("sibling accuracy       {:>10.4}", metrics.sibling))?;
+            print_line(format_args!("R2                     {:>10.4}", metrics.r2))?;
+            print_line(format_args!("calibration error      {:>10.4}", metrics.ece))?;
+            print_line(format_args!("error, mean            {:>+10.4}", metrics.bias))?;
+            print_line(format_args!("error, rms             {:>10.4}", metrics.rms))?;
             let decided = metrics.decided;
             for (kind, share) in [
                 ("won, above 95%", decided.won),
@@ -140,11 +140,11 @@ fn run(arguments: Arguments) -> Result<()> {
                 ("lost, below 5%", decided.lost),
             ] {
                 if let Some(share) = share {
-                    println!("{kind:<22} {:>9.1}%", 100.0 * share);
+                    print_line(format_args!("{kind:<22} {:>9.1}%", 100.0 * share))?;
                 }
             }
             if json {
-                println!("{}", serde_json::to_string(&metrics)?);
+                print_line(serde_json::to_string(&metrics)?)?;
             }
             Ok(())
         }
@@ -155,11 +155,12 @@ fn train(options: &TrainOptions) -> Result<()> {
     let (compute, output) = (options.compute()?, options.output());
     // Before the data, which takes a while to read.
     let mut config = options.config()?;
+    let _claims = options.claim()?;
     let data = options.data.read(&config.architecture, &compute.device)?;
     config.data = data.files.clone();
     if let Some(outcome) = training::train(&config, &data, &compute, &output)? {
         eprintln!("{} steps at {:.0} positions/s", outcome.steps, outcome.speed);
-        println!("{}", serde_json::to_string(&outcome.measured)?);
+        print_line(serde_json::to_string(&outcome.measured)?)?;
     }
     Ok(())
 }

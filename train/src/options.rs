@@ -12,6 +12,7 @@ use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 
 use crate::beginning::Origin;
+use crate::claim::{Claim, claim_all};
 use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampling;
 use crate::loss::Losses;
@@ -207,6 +208,7 @@ impl DataOptions {
     /// minutes.
     pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
         let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
+        ensure!(self.sample != Some(0), "--sample must be at least 1");
         let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE });
         let dataset = Dataset::read(&self.data, sample)?;
         eprintln!(
@@ -240,6 +242,14 @@ impl TrainOptions {
         let dtype = self.precision.dtype(&device).context("--precision")?;
         ensure!(dtype != DType::F16, "--precision: in f16 gradients vanish; bf16 or f32 works");
         Ok(Compute { device, dtype })
+    }
+
+    /// Claims the run's files for this process, before the data are read and hours are spent.
+    pub fn claim(&self) -> Result<Vec<Claim>> {
+        let Output { weights, checkpoint, .. } = self.output();
+        let log = weights.with_extension("jsonl");
+        let inputs = self.data.data.iter().chain(&self.run.from).map(PathBuf::as_path);
+        claim_all(&[&weights, &checkpoint, &log], &inputs.collect::<Vec<_>>())
     }
 
     /// Where the run's files go.

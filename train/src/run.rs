@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use azimuth::command_line::print_line;
 use azimuth_network::Architecture;
 use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
@@ -213,7 +214,7 @@ pub fn export(
     state.restore(checkpoint)?;
     let parameters = state.playing()?.to(&Device::Cpu, stored)?;
     let measured = write_weights(config, parameters, data, device, checkpoint.step, weights)?;
-    println!("{}", serde_json::to_string(&measured)?);
+    print_line(serde_json::to_string(&measured)?)?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth_network::replace_file::replace_file;
 use azimuth_network::weights::Weights;
 use clap::{Args, FromArgMatches};
@@ -89,7 +90,7 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
         rows.push(row);
         replace_file(&options.folder.join("table.md"), table(&rows).as_bytes())?;
     }
-    print!("{}", table(&rows));
+    print_line(table(&rows).trim_end())?;
     Ok(())
 }
 
@@ -135,6 +136,7 @@ fn run_one(
 ) -> Result<Row> {
     let parsed = parse_run(name, own, options)?;
     let compute = parsed.compute()?;
+    let _claims = parsed.claim()?;
     let kept = data.take().filter(|(read, _)| *read == parsed.data);
     let read = || -> Result<_> {
         Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &compute.device)?))

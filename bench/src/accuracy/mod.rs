@@ -9,7 +9,8 @@ mod verdicts;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
-use azimuth_network::replace_file::replace_file;
+use azimuth::command_line::print_line;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
 use crate::device::DeviceArguments;
@@ -59,6 +60,10 @@ pub fn run(arguments: Accuracy) -> Result<()> {
     let Accuracy { players, positions, games, count, seed, judge, concurrency, .. } = arguments;
     ensure!(concurrency > 0, "--concurrency 0: expected at least 1");
     ensure!(count > 0, "--count 0: expected at least 1");
+    if let Some(path) = &arguments.json {
+        let inputs = games.iter().chain(&positions).map(PathBuf::as_path);
+        check_output(path, &inputs.collect::<Vec<_>>())?;
+    }
     let (device, dtype) = arguments.device.open()?;
     let judges = Roster::assemble(vec![judge], &device, dtype)?;
     let (source, decisions) = match (games, positions) {
@@ -79,11 +84,10 @@ pub fn run(arguments: Accuracy) -> Result<()> {
         judge: judges.participants[0].name.settings.clone(),
         players: by_player(&decisions, &judged),
     };
-    print!("{results}");
     if let Some(path) = &arguments.json {
         replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
     }
-    Ok(())
+    print_line(results.to_string().trim_end())
 }
 
 /// What is to be said of each player, in the order of their names.

@@ -10,12 +10,15 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+/// Bytes of the largest book, unpacked. The books that engine testers share have some hundred million.
+const LARGEST_BOOK: u64 = 1 << 30;
+
 /// The first `count` openings of the book in the order that `seed` shuffles it to, as FENs. A larger
 /// count goes on where a smaller one ended. Fails where the book is too short or a position is not
 /// legal.
 pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     let name = || format!("opening book '{}'", path.display());
-    let text = read(path).with_context(name)?;
+    let text = read(path, LARGEST_BOOK).with_context(name)?;
     let mut lines: Vec<&str> =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
@@ -28,16 +31,17 @@ pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     lines.into_iter().take(count).map(|line| opening(line).with_context(name)).collect()
 }
 
-fn read(path: &Path) -> Result<String> {
-    let mut file = File::open(path)?;
+fn read(path: &Path, largest: u64) -> Result<String> {
+    let file = File::open(path)?;
     let mut text = String::new();
-    if path.extension().is_some_and(|extension| extension == "zip") {
+    let read = if path.extension().is_some_and(|extension| extension == "zip") {
         let mut archive = zip::ZipArchive::new(file)?;
         ensure!(archive.len() == 1, "{} files in it, expected one", archive.len());
-        archive.by_index(0)?.read_to_string(&mut text)?;
+        archive.by_index(0)?.take(largest + 1).read_to_string(&mut text)?
     } else {
-        file.read_to_string(&mut text)?;
-    }
+        file.take(largest + 1).read_to_string(&mut text)?
+    };
+    ensure!(read as u64 <= largest, "more than {largest} bytes of text; use a part of it");
     Ok(text)
 }
 
@@ -97,6 +101,25 @@ mod tests {
         sorted.sort_unstable();
         let second = "rnbqkbnr/pppppppp/8/8/3P4/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
         assert_eq!(sorted, [LINES[2], second, LINES[0]]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_book_is_read_no_further_than_its_largest_size() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let zipped = folder.path().join("zeros.zip");
+        let mut archive = zip::ZipWriter::new(File::create(&zipped)?);
+        archive.start_file("zeros", zip::write::SimpleFileOptions::default())?;
+        archive.write_all(&vec![b'0'; 1 << 20])?;
+        archive.finish()?;
+        assert!(std::fs::metadata(&zipped)?.len() < 1 << 12);
+        assert_eq!(read(&zipped, 1 << 20)?.len(), 1 << 20);
+        let plain = folder.path().join("zeros");
+        std::fs::write(&plain, vec![b'0'; 1 << 20])?;
+        for path in [&zipped, &plain] {
+            let error = read(path, (1 << 20) - 1).expect_err("too large").to_string();
+            assert!(error.contains("more than 1048575 bytes"), "{error}");
+        }
         Ok(())
     }
 

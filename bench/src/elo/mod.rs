@@ -17,7 +17,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use azimuth_network::replace_file::replace_file;
+use azimuth::command_line::print_line;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
 use crate::device::DeviceArguments;
@@ -88,6 +89,9 @@ pub fn run(arguments: Elo) -> Result<()> {
         "--sprt compares one --player with one --against"
     );
     let openings = book::openings(&book, games / 2, seed)?;
+    if let Some(path) = &json {
+        check_output(path, &[&book, &pgn])?;
+    }
     let (device, dtype) = arguments.device.open()?;
     let roster = Roster::assemble(players.into_iter().chain(opponents).collect(), &device, dtype)?;
     let pairings = (0..measured)
@@ -125,14 +129,17 @@ pub fn run(arguments: Elo) -> Result<()> {
             Ok(if decided { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
-    print!("{}", table(&standings));
-    if let Some(sprt) = &arguments.sprt {
-        println!("{}", sprt.summary(&standings.pairs(names)));
-    }
     if let Some(path) = &json {
         let results = PairingResult::of_all(&tournament, &standings);
         replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
     }
-    println!("{new} games played in {:.1} minutes", began.elapsed().as_secs_f64() / 60.0);
+    print_line(table(&standings).trim_end())?;
+    if let Some(sprt) = &arguments.sprt {
+        print_line(sprt.summary(&standings.pairs(names)))?;
+    }
+    print_line(format_args!(
+        "{new} games played in {:.1} minutes",
+        began.elapsed().as_secs_f64() / 60.0
+    ))?;
     Ok(())
 }

@@ -10,6 +10,7 @@ mod table;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use azimuth::command_line::print_line;
 
 use crate::games::record;
 
@@ -27,7 +28,10 @@ pub fn run(files: &[PathBuf], known: &[(String, f64)], by_technique: bool) -> Re
     let games = games.concat();
     if by_technique {
         for effect in effects(&games.iter().collect::<Vec<_>>())? {
-            println!("{:32} {:+6.1} +/- {:.1} Elo", effect.name, effect.elo, effect.error);
+            print_line(format_args!(
+                "{:32} {:+6.1} +/- {:.1} Elo",
+                effect.name, effect.elo, effect.error
+            ))?;
         }
         return Ok(());
     }
@@ -38,7 +42,7 @@ pub fn run(files: &[PathBuf], known: &[(String, f64)], by_technique: bool) -> Re
             None => bail!("--known {name}: no game of that player"),
         }
     }
-    print!("{}", table(&standings));
+    print_line(table(&standings).trim_end())?;
     Ok(())
 }
 

@@ -12,6 +12,7 @@ mod tables;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth_network::replace_file::replace_file;
 use clap::Args;
 
@@ -91,7 +92,7 @@ pub fn run(arguments: &Report) -> Result<()> {
             ensure!(current, "'{}' is out of date; run azimuth-bench report", path.display());
         } else if !current {
             replace_file(&path, text.as_bytes())?;
-            println!("wrote {}", path.display());
+            print_line(format_args!("wrote {}", path.display()))?;
         }
     }
     Ok(())

@@ -7,14 +7,15 @@ pub mod results;
 mod search;
 pub mod subject;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
+use azimuth::command_line::print_line;
 use azimuth::model::Model;
 use azimuth::names::name_of;
 use azimuth::search::{BeamMode, BeamSettings};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use candle_core::{DType, Device};
 use clap::Args;
 
@@ -57,6 +58,10 @@ pub struct Speed {
 /// Measures, prints a line a figure, and writes the JSON.
 pub fn run(arguments: &Speed) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
+    if let Some(path) = &arguments.json {
+        let inputs = arguments.encoders.iter().map(Path::new);
+        check_output(path, &inputs.collect::<Vec<_>>())?;
+    }
     let subjects: Vec<Subject> =
         arguments.encoders.iter().map(|name| Subject::named(name)).collect::<Result<_>>()?;
     let mut machine = machine::describe(&device, dtype);
@@ -66,7 +71,7 @@ pub fn run(arguments: &Speed) -> Result<()> {
         limits.push(machine::limit(machine.limit_size, &device, dtype)?);
     }
     machine.limit = median(limits);
-    println!(
+    print_line(format_args!(
         "{} {} on {}, {} threads: product of {} x {} matrices {:.1} GFLOP/s",
         machine.device,
         machine.precision,
@@ -75,7 +80,7 @@ pub fn run(arguments: &Speed) -> Result<()> {
         machine.limit_size,
         machine.limit_size,
         machine.limit / 1e9
-    );
+    ))?;
     let (mut encoders, mut searches) = (Vec::new(), Vec::new());
     for subject in &subjects {
         let bench = Bench { arguments, subject, device: &device, dtype, limit: machine.limit };
@@ -115,18 +120,18 @@ impl Bench<'_> {
                 rounds.extend(encoders::throughput(&mut model, &boards, batch)?);
             }
             if rounds.is_empty() {
-                println!("{}, batch {batch}: takes too long", self.subject.name);
+                print_line(format_args!("{}, batch {batch}: takes too long", self.subject.name))?;
                 continue;
             }
             let positions_per_second = median(rounds);
             let of_limit = positions_per_second * operations / self.limit;
-            println!(
+            print_line(format_args!(
                 "{}, batch {batch}: {positions_per_second:.0} positions/s of {:.3} MFLOP, {:.1}% of \
                  the limit",
                 self.subject.name,
                 operations / 1e6,
                 of_limit * 100.0
-            );
+            ))?;
             speeds.push(EncoderSpeed {
                 encoder: self.subject.name.clone(),
                 batch,
@@ -150,7 +155,7 @@ impl Bench<'_> {
             }
             if depth == self.arguments.depth {
                 let speed = self.setting(depth).game()?;
-                println!(
+                print_line(format_args!(
                     "{} in a game, depth {depth}: {:.2} ms a move, {:.0} looked at, {:.0} scored, \
                      {:.1}% cache and transposition hits",
                     self.subject.name,
@@ -158,7 +163,7 @@ impl Bench<'_> {
                     speed.looked_at,
                     speed.scored,
                     speed.hits * 100.0
-                );
+                ))?;
                 game = Some(speed);
             }
         }
@@ -214,7 +219,7 @@ impl Bench<'_> {
         let overlap = speed
             .overlap
             .map_or(String::new(), |share| format!(", {:.0}% of it overlapped", share * 100.0));
-        println!(
+        print_line(format_args!(
             "{}, width {}, depth {depth}: {:.2} ms a move, {:.0} looked at, {:.0} scored, {:.1}% \
              transpositions, {scored_per_second:.0} scored/s, {:.0}% of the encoder alone{overlap}",
             self.subject.name,
@@ -224,7 +229,7 @@ impl Bench<'_> {
             speed.scored,
             speed.transpositions * 100.0,
             speed.of_encoder * 100.0
-        );
+        ))?;
         Ok((speed, last))
     }
 }

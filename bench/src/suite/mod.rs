@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::inference::Worker;
 use azimuth::names::name_of;
 use azimuth::search::{
@@ -16,7 +17,7 @@ use azimuth::search::{
     Resources, TimeLimit,
 };
 use azimuth_chess::position::Position;
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use cozy_chess::Move;
 
@@ -66,6 +67,10 @@ pub struct Suite {
 pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
+    if let Some(path) = &arguments.json {
+        let inputs = arguments.files.iter().chain(&arguments.weights).map(PathBuf::as_path);
+        check_output(path, &inputs.collect::<Vec<_>>())?;
+    }
     let weights = Arc::new(
         settings(arguments).embedded(arguments.planner).or_read(arguments.weights.as_deref())?,
     );
@@ -91,7 +96,7 @@ fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
         for depth in 1..=arguments.depth {
             let limits = Limits { depth: Some(depth), ..Limits::default() };
             let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
-            println!("{suite}, {}, depth {depth}: {rate}", described(arguments));
+            print_line(format_args!("{suite}, {}, depth {depth}: {rate}", described(arguments)))?;
             depths.push(DepthRate { depth, rate });
         }
         let (width, mode) = (arguments.width, name_of(&BeamMode::Tree));
@@ -109,7 +114,7 @@ fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<Ti
         let suite = file_name(file);
         let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
         let planner = described(arguments);
-        println!("{suite}, {planner}, {milliseconds} ms: {rate}");
+        print_line(format_args!("{suite}, {planner}, {milliseconds} ms: {rate}"))?;
         all.push(TimedSuite { suite, planner, milliseconds, rate });
     }
     Ok(all)

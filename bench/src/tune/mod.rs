@@ -8,9 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::inference::Worker;
 use azimuth::search::{Parameters, PlannerKind};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 use rand::SeedableRng;
@@ -74,6 +75,7 @@ pub fn run(arguments: &Tune) -> Result<()> {
     ensure!(*iterations > 0, "--iterations 0: expected at least 1");
     ensure!(*concurrency > 0, "--concurrency 0: expected at least 1");
     ensure!(rate.is_finite() && *rate > 0.0, "--rate {rate}: expected more than 0");
+    check_output(out, &[book])?;
     let openings = book::openings(book, usize::try_from(*iterations)?, *seed)?;
     let (device, dtype) = arguments.device.open()?;
     let roster = Roster::assemble(vec![player.clone()], &device, dtype)?;
@@ -109,9 +111,9 @@ pub fn run(arguments: &Tune) -> Result<()> {
     }
     replace_file(&out.with_extension("svg"), curves(&state)?.as_bytes())?;
     for Tuned { name, first, value, .. } in &state.parameters {
-        println!("{name}: {first} -> {value:.1}");
+        print_line(format_args!("{name}: {first} -> {value:.1}"))?;
     }
-    println!("set={}", found(&state, first)?);
+    print_line(format_args!("set={}", found(&state, first)?))?;
     Ok(())
 }
 

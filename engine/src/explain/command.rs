@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::san::parse_move;
+use azimuth_network::replace_file::check_output;
 use clap::Args;
 
 use super::study::{Study, Task};
@@ -86,6 +87,9 @@ impl ExplainCommand {
         let compared = self.moves.iter().map(|text| parse_move(&root, text.trim()));
         let compared = compared.collect::<Result<Vec<_>>>().context("--moves")?;
         let limits = self.limits();
+        if let Some(path) = &self.html {
+            check_output(path, self.subject.file().as_slice())?;
+        }
         let notice = |text: &str| eprintln!("azimuth: {text}");
         let beam = BeamSettings { verify: self.verify, ..BeamSettings::default() };
         let settings = PlannerSettings { beam, ..PlannerSettings::default() };

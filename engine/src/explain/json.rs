@@ -1,6 +1,6 @@
 //! An explanation as JSON; `docs/explain.md` describes it for its readers.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::Result;
 use azimuth_chess::position::{board_after, fen_of, uci_move};
@@ -131,7 +131,7 @@ pub fn write(
         reason: reason(study),
         moves: study.moves.iter().map(|studied| root_move(study, chess960, studied)).collect(),
     };
-    serde_json::to_writer_pretty(&mut *output, &document)?;
+    serde_json::to_writer_pretty(&mut *output, &document).map_err(io::Error::from)?;
     writeln!(output)?;
     Ok(())
 }

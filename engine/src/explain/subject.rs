@@ -66,6 +66,11 @@ impl fmt::Display for MoveNumber {
 }
 
 impl Subject {
+    /// The file that it is read from.
+    pub fn file(&self) -> Option<&Path> {
+        self.pgn.as_deref()
+    }
+
     /// The position with its game's history, and whether it is written as in Chess960.
     pub fn position(&self) -> Result<(Position, bool)> {
         let position = match (&self.pgn, &self.fen) {

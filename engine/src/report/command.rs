@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -48,6 +48,8 @@ impl ReportCommand {
     /// where that leaves none.
     pub fn run(&self) -> Result<()> {
         let games = read_games(&self.pgn)?;
+        let out = self.out.clone().unwrap_or_else(|| self.pgn.with_extension("html"));
+        check_output(&out, &[&self.pgn])?;
         let notice = |text: &str| eprintln!("azimuth: {text}");
         let kind = self.planner;
         let settings = PlannerSettings::default();
@@ -89,9 +91,13 @@ impl ReportCommand {
             name_of(&kind),
             humantime::format_duration(self.engine_time),
         );
-        let out = self.out.clone().unwrap_or_else(|| self.pgn.with_extension("html"));
         replace_file(&out, page(&pages, &credit)?.as_bytes())?;
-        writeln!(stdout(), "{} of {} games to '{}'", pages.len(), games.len(), out.display())?;
+        print_line(format_args!(
+            "{} of {} games to '{}'",
+            pages.len(),
+            games.len(),
+            out.display()
+        ))?;
         Ok(())
     }
 }

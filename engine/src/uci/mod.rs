@@ -43,14 +43,15 @@ pub use time_management::budget;
 const LINE_LIMIT: u64 = 1 << 20;
 
 /// Azimuth: reads commands from `input` until `quit` or its end, and answers on `output`. A search that still runs then
-/// is stopped and gives its best move.
-pub fn run(input: impl BufRead, output: impl Write + Send + 'static) {
+/// is stopped and gives its best move. Fails where an answer could not be written, but not where the GUI is gone.
+pub fn run(input: impl BufRead, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
     converse(input, &output, Box::new(Azimuth::new(output.clone())));
+    output.check()
 }
 
 /// The same with one planner of any kind behind the protocol, which `build` builds; `name` is told by `id name`, and
-/// `command` is how the program is called. Fails where the planner cannot be built.
+/// `command` is how the program is called. Fails where the planner cannot be built, and as [`run`] does.
 pub fn run_planner(
     name: String,
     command: &'static str,
@@ -59,15 +60,17 @@ pub fn run_planner(
     output: impl Write + Send + 'static,
 ) -> Result<()> {
     let planner = SinglePlanner::new(name, command, build)?;
-    converse(input, &Output::new(output), Box::new(planner));
-    Ok(())
+    let output = Output::new(output);
+    converse(input, &output, Box::new(planner));
+    output.check()
 }
 
 /// Runs `bench`, its selective search to `depth` plies, the default where `None`, and returns.
 pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
     let azimuth = Box::new(Azimuth::new(output.clone()));
-    Engine::new(output, azimuth).execute(Command::Bench(Bench::Fixed(depth)))
+    Engine::new(output.clone(), azimuth).execute(Command::Bench(Bench::Fixed(depth)))?;
+    output.check()
 }
 
 fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>) {

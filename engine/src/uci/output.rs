@@ -1,7 +1,7 @@
 //! What the engine says, and the log of it and of what it hears.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -9,6 +9,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use azimuth_chess::text::shortened;
+
+use crate::command_line::unless_closed;
 
 /// Characters of an `info string` line: enough for a long path and a FEN.
 const TEXT_LIMIT: usize = 600;
@@ -19,6 +21,8 @@ pub struct Output(Arc<Mutex<Sink>>);
 
 struct Sink {
     gui: Box<dyn Write + Send>,
+    /// Why the first line that could not be written was not.
+    failed: Option<io::Error>,
     log: Option<Log>,
 }
 
@@ -30,14 +34,22 @@ struct Log {
 impl Output {
     /// Says everything to `gui`.
     pub fn new(gui: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Sink { gui: Box::new(gui), log: None })))
+        Self(Arc::new(Mutex::new(Sink { gui: Box::new(gui), failed: None, log: None })))
     }
 
-    /// A line to the GUI. One that has gone away cannot be helped.
+    /// A line to the GUI. One that cannot be written does not end a search; [`Self::check`] tells of it.
     pub fn say(&self, line: &str) {
         let mut sink = self.lock();
-        let _ = writeln!(sink.gui, "{line}").and_then(|()| sink.gui.flush());
+        if let Err(error) = writeln!(sink.gui, "{line}").and_then(|()| sink.gui.flush()) {
+            sink.failed.get_or_insert(error);
+        }
         sink.note('<', line);
+    }
+
+    /// Fails where a line could not be written, but not where the GUI has gone away.
+    pub fn check(&self) -> Result<()> {
+        let failed = self.lock().failed.take();
+        unless_closed(failed.map_or(Ok(()), Err).context("standard output"))
     }
 
     /// An `info string` line, whatever the text is made of.

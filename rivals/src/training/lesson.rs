@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
+use azimuth_train::claim::Claim;
 use candle_core::Var;
 use candle_nn::{VarBuilder, VarMap};
 use serde::Serialize;
@@ -31,6 +32,8 @@ pub struct Lesson<C> {
     pub seed: u64,
     /// Brings the parameters into the form in which they play.
     pub finish: fn(Weights) -> Result<Weights>,
+    /// The run's files are this process's as long as it learns.
+    _claims: Vec<Claim>,
 }
 
 impl<C: Serialize + DeserializeOwned> Lesson<C> {
@@ -41,14 +44,17 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         document: (C, Plan),
         small: (C, Plan),
     ) -> Result<Self> {
+        let config = options.config(document.0, small.0)?;
+        let _claims = options.claim()?;
         Ok(Self {
             rival,
-            config: options.config(document.0, small.0)?,
+            config,
             plan: options.plan(document.1, small.1),
             studies: Studies::read(&options.data)?,
             parameters: VarMap::new(),
             seed: options.seed,
             finish: Ok,
+            _claims,
         })
     }
 

@@ -1,8 +1,9 @@
 //! The options of `azimuth-rivals train`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use azimuth_train::claim::{Claim, claim_all};
 use azimuth_train::training::{Pace, StepsOrTime};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -55,6 +56,22 @@ pub struct TrainOptions {
 }
 
 impl TrainOptions {
+    /// The checkpoint from which a killed run goes on.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.out.with_extension("checkpoint")
+    }
+
+    /// The log of held-out metrics.
+    pub fn log(&self) -> PathBuf {
+        self.out.with_extension("jsonl")
+    }
+
+    /// Claims the run's files for this process, before the data are read and hours are spent.
+    pub fn claim(&self) -> Result<Vec<Claim>> {
+        let inputs: Vec<&Path> = self.data.iter().map(PathBuf::as_path).collect();
+        claim_all(&[&self.out, &self.checkpoint(), &self.log()], &inputs)
+    }
+
     /// The sizes asked for: those of the preset but for what was named.
     pub fn config<T: Serialize + DeserializeOwned>(&self, document: T, small: T) -> Result<T> {
         let preset = match self.preset {

@@ -36,7 +36,7 @@ pub fn train<C: Serialize + DeserializeOwned>(
     lesson: &Lesson<C>,
     learner: &mut dyn Learner,
 ) -> Result<()> {
-    let path = options.out.with_extension("checkpoint");
+    let path = options.checkpoint();
     let described = lesson.describe()?;
     let before = Checkpoint::of_run(&path, &described)?;
     let mut optimizer = DenseOptimizer::new(named(&lesson.parameters)?)?;
@@ -54,7 +54,7 @@ pub fn train<C: Serialize + DeserializeOwned>(
         optimizer,
         described,
         checkpoint: &path,
-        log: Log::open(&options.out.with_extension("jsonl"), first)?,
+        log: Log::open(&options.log(), first)?,
         metrics: Vec::new(),
         seconds_before,
         began: Instant::now(),

@@ -70,6 +70,8 @@ impl Batches {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use azimuth_chess::position::legal_moves;
     use azimuth_network::transformer::TransformerConfig;
     use azimuth_network::{Architecture, Inputs};
@@ -87,11 +89,14 @@ mod tests {
     use super::*;
     use crate::positive_threshold::PositiveThreshold;
 
-    /// 31 positions: ten families of three, and one by itself.
     fn data() -> Result<TrainingPositions> {
         let folder = tempfile::tempdir()?;
-        let path = folder.path().join("data.azd");
-        let mut writer = Writer::open(&path, WriterState::default())?;
+        data_at(&folder.path().join("data.azd"))
+    }
+
+    /// 31 positions: ten families of three, and one by itself.
+    fn data_at(path: &Path) -> Result<TrainingPositions> {
+        let mut writer = Writer::open(path, WriterState::default())?;
         for number in 0..10 {
             let board = Board::chess960_startpos(number * 30);
             let label =
@@ -102,7 +107,7 @@ mod tests {
         }
         writer.add(Split::Training, &Family::own(Board::startpos(), Label::Centipawns(20)))?;
         writer.finish(&Description::new())?;
-        Ok(TrainingPositions::new(Datasets::new(vec![Arc::new(DatasetFile::open(&path)?)])?))
+        Ok(TrainingPositions::new(Datasets::new(vec![Arc::new(DatasetFile::open(path)?)])?))
     }
 
     fn sampler(siblings: usize, positives: usize) -> Result<Sampler> {
@@ -111,9 +116,17 @@ mod tests {
     }
 
     fn sampler_of(sampling: Sampling, together: bool) -> Result<Sampler> {
+        sampler_from(data()?, sampling, together)
+    }
+
+    fn sampler_from(
+        data: TrainingPositions,
+        sampling: Sampling,
+        together: bool,
+    ) -> Result<Sampler> {
         let threshold = PositiveThreshold { delta: 0.1, delta_equal: 0.1 };
         let architecture = Architecture::Transformer(TransformerConfig::mini());
-        Sampler::new(data()?, architecture, sampling, threshold, 5, together)
+        Sampler::new(data, architecture, sampling, threshold, 5, together)
     }
 
     /// Tokens, labels and parents of a batch.
@@ -146,6 +159,23 @@ mod tests {
             let continued = batches(sampler(1, 2)?, threads, 5..13)?;
             assert_eq!(continued, all[5..], "{threads} threads, continued");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_ends_the_run_in_one_line() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("data.azd");
+        let sampling = Sampling { anchors: 7, positives: 2, siblings: 1, parts: 1, mirror: true };
+        let sampler = sampler_from(data_at(&path)?, sampling, false)?;
+        let mut batches = Batches::on_threads(sampler, 0..1_000_000, 2);
+        batches.next()?;
+        std::fs::OpenOptions::new().write(true).open(&path)?.set_len(0)?;
+        // Some batches wait ready.
+        let error = (0..1_000).find_map(|_| batches.next().err()).expect("an error");
+        let line = format!("{error:#}");
+        assert!(line.contains("data.azd': another process cut it short"), "{line}");
+        assert!(!line.contains('\n'), "{line}");
         Ok(())
     }
 

@@ -5,17 +5,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::unless_closed;
 use azimuth_chess::position::fen_of;
 use clap::Args;
 
 use super::export::{export, is_export};
 use super::file::dataset_file::DatasetFile;
+use super::file::journal::Journal;
 use super::filter::Filter;
-use super::pack::{PackOptions, pack};
+use super::pack::{PackOptions, is_of_system, pack};
 use super::read::csv::View;
 use super::read::format::Format;
 use super::read::input::Input;
 use super::split::Split;
+
+/// What is said where the system ends the packing.
+const GOES_ON: &str = "what is packed is kept; the same command goes on with it";
 
 /// Packs, merges, filters and converts labelled positions, or looks into datasets.
 #[derive(Args)]
@@ -75,10 +80,19 @@ impl DataCommand {
                 }
                 let filters = self.filter.clone();
                 let (skip_illegal, commit_every) = (self.skip_illegal, self.commit_every);
-                pack(&inputs, &PackOptions { filters, skip_illegal, commit_every }, out)
+                let options = PackOptions { filters, skip_illegal, commit_every };
+                pack(&inputs, &options, out).map_err(|error| {
+                    let begun = || Journal::read(out).is_ok_and(|journal| journal.is_some());
+                    match is_of_system(&error) && begun() {
+                        true => error.context(GOES_ON),
+                        false => error,
+                    }
+                })
             }
-            (None, Some(count)) => quietly(head(&datasets(&inputs)?, count)),
-            (None, None) => datasets(&inputs)?.into_iter().try_for_each(|file| quietly(info(file))),
+            (None, Some(count)) => unless_closed(head(&datasets(&inputs)?, count)),
+            (None, None) => {
+                datasets(&inputs)?.into_iter().try_for_each(|file| unless_closed(info(file)))
+            }
         }
     }
 }
@@ -90,15 +104,6 @@ fn datasets(inputs: &[Input]) -> Result<Vec<&DatasetFile>> {
         format!("'{name}': not a dataset; pack it first, by data --out x.azd")
     };
     inputs.iter().map(|input| input.dataset.as_deref().with_context(|| dataset(input))).collect()
-}
-
-/// That nobody reads to the end is no failure.
-fn quietly(printed: Result<()>) -> Result<()> {
-    let closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
-    match printed {
-        Err(error) if error.downcast_ref().is_some_and(closed) => Ok(()),
-        printed => printed,
-    }
 }
 
 fn head(files: &[&DatasetFile], count: usize) -> Result<()> {

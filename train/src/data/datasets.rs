@@ -56,6 +56,11 @@ impl Datasets {
         self.starts[split as usize].last().map_or(0, |end| end.position as usize)
     }
 
+    /// Fails where a file has become shorter since it was opened.
+    pub fn check_lengths(&self) -> Result<()> {
+        self.files.iter().try_for_each(|file| file.check_length())
+    }
+
     /// Gives the positions `range` of a part, and the numbers of their families, to `visit`.
     pub fn positions(
         &self,

@@ -1,12 +1,12 @@
 //! A dataset in formats that others read: PGN and CSV.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::san_of_move;
+use azimuth_network::replace_file::Replacement;
 use cozy_chess::{Board, Color, Move};
 use indicatif::ProgressBar;
 
@@ -25,7 +25,6 @@ pub fn is_export(out: &Path) -> bool {
 
 /// Writes the positions of all files to `out`, `.pgn` or `.csv`, also with `.zst`.
 pub fn export(files: &[&DatasetFile], out: &Path) -> Result<()> {
-    let unfinished = PathBuf::from(format!("{}.unfinished", out.display()));
     let name = || format!("--out '{}'", out.display());
     ensure!(!out.exists(), "{}: it exists; remove it or choose another name", name());
     let mut writer: Box<dyn Format> = match ending(out).as_deref() {
@@ -33,13 +32,12 @@ pub fn export(files: &[&DatasetFile], out: &Path) -> Result<()> {
         Some("csv") => Box::new(CsvWriter),
         _ => bail!("{}: the name must end in .azd, .pgn, .csv, .pgn.zst or .csv.zst", name()),
     };
-    let file = BufWriter::with_capacity(1 << 20, File::create(&unfinished).with_context(name)?);
+    let file = BufWriter::with_capacity(1 << 20, Replacement::new(out)?);
     let sink: Box<dyn Finish> = match is_compressed(out) {
         true => Box::new(zstd::Encoder::new(file, COMPRESSION).with_context(name)?),
         false => Box::new(file),
     };
-    write(files, &mut *writer, sink).with_context(name)?;
-    std::fs::rename(&unfinished, out).with_context(name)
+    write(files, &mut *writer, sink).with_context(name)
 }
 
 fn write(files: &[&DatasetFile], writer: &mut dyn Format, mut sink: Box<dyn Finish>) -> Result<()> {
@@ -63,14 +61,13 @@ trait Finish: Write {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-impl Finish for BufWriter<File> {
+impl Finish for BufWriter<Replacement> {
     fn finish(self: Box<Self>) -> Result<()> {
-        self.into_inner()?.sync_all()?;
-        Ok(())
+        self.into_inner()?.finish()
     }
 }
 
-impl Finish for zstd::Encoder<'_, BufWriter<File>> {
+impl Finish for zstd::Encoder<'_, BufWriter<Replacement>> {
     fn finish(self: Box<Self>) -> Result<()> {
         Box::new((*self).finish()?).finish()
     }

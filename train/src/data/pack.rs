@@ -40,7 +40,7 @@ pub struct PackOptions {
     pub commit_every: Duration,
 }
 
-/// Packs `inputs` into `out`. Goes on where an earlier run was killed.
+/// Packs `inputs` into `out`. Goes on where an earlier run was killed, or ended by a [`is_of_system`] error.
 pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     let hashes = hashes(inputs)?;
     let named = |(input, sha256): (&Input, &String)| {
@@ -64,9 +64,27 @@ pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     let packed = pack_inputs(inputs, hashes, options.skip_illegal, &mut packer);
     match packed {
         Ok(()) => packer.finish(),
+        // What is packed stays, with its journal, as after a kill.
+        Err(error) if is_of_system(&error) => Err(error),
         // What was refused is to be mended, and is then another file.
         Err(error) => packer.discard().and(Err(error)),
     }
+}
+
+/// Whether the system is at fault, as where a disk is full, and not the content of a file.
+pub fn is_of_system(error: &anyhow::Error) -> bool {
+    use std::io::{Error, ErrorKind};
+    /// What decoders say of damaged files.
+    const OF_CONTENT: [ErrorKind; 4] = [
+        ErrorKind::InvalidData,
+        ErrorKind::InvalidInput,
+        ErrorKind::Other,
+        ErrorKind::UnexpectedEof,
+    ];
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<Error>())
+        .any(|error| error.raw_os_error().is_some() || !OF_CONTENT.contains(&error.kind()))
 }
 
 fn pack_inputs(

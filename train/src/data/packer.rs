@@ -52,6 +52,7 @@ impl Packer {
             out.display()
         );
         let writer = Writer::open(out, journal.writer.clone()).with_context(name)?;
+        Journal::remove_unfinished(out);
         let (out, duplicates, committed) = (out.to_owned(), Duplicates::default(), Instant::now());
         let mut packer =
             Self { out, journal, writer, filters, duplicates, commit_every, committed };

@@ -98,6 +98,7 @@ impl Sampler {
 
     /// The batch of a step.
     pub fn batch(&self, step: u64) -> Result<Batch> {
+        self.data.check_lengths()?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mix(step));
         let mut chosen = self.anchors(step)?;
         if let Some(by_label) = &self.by_label {

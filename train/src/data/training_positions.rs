@@ -25,6 +25,11 @@ impl TrainingPositions {
         self.0.len(Split::Training)
     }
 
+    /// Fails where a file has become shorter since it was opened.
+    pub fn check_lengths(&self) -> Result<()> {
+        self.0.check_lengths()
+    }
+
     /// Gives the positions `range`, and the numbers of their families, to `visit`.
     pub fn read(&self, range: Range<usize>, visit: impl FnMut(PackedPosition, u32)) -> Result<()> {
         self.0.positions(Split::Training, range, visit)

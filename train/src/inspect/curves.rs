@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_network::replace_file::replace_file;
 use clap::Args;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -48,8 +49,7 @@ impl PlotOptions {
         let mut svg = String::new();
         draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area(), &runs)
             .map_err(|error| anyhow!("--out '{}': {error}", self.out.display()))?;
-        std::fs::write(&self.out, svg)
-            .with_context(|| format!("cannot write '{}'", self.out.display()))
+        replace_file(&self.out, svg.as_bytes())
     }
 }
 

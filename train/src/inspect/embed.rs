@@ -1,11 +1,12 @@
 //! `azimuth-train embed`: embeddings for a notebook, as NumPy stores arrays, with a CSV beside them.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth_chess::position::fen_of;
+use azimuth_network::replace_file::Replacement;
 use clap::Args;
 use npyz::WriterBuilder;
 
@@ -34,11 +35,14 @@ impl EmbedOptions {
         }
         let mut positions = self.positions.open()?;
         let shape = [positions.len() as u64, positions.dim() as u64];
-        let (unfinished, mut rows) = begin(&table)?;
-        let (unfinished_array, array) = begin(&self.out)?;
+        let mut rows = BufWriter::new(Replacement::new(&table)?);
+        let mut whole = BufWriter::new(Replacement::new(&self.out)?);
         writeln!(rows, "fen,label,cosine,win_probability")?;
-        let mut array =
-            npyz::WriteOptions::new().default_dtype().shape(&shape).writer(array).begin_nd()?;
+        let mut array = npyz::WriteOptions::new()
+            .default_dtype()
+            .shape(&shape)
+            .writer(&mut whole)
+            .begin_nd()?;
         positions.for_each_part(|weights, part, embeddings| {
             array.extend(embeddings.iter().copied())?;
             let perspective = weights.metadata.architecture.perspective();
@@ -51,18 +55,9 @@ impl EmbedOptions {
             Ok(())
         })?;
         array.finish()?;
-        rows.flush()?;
-        std::fs::rename(unfinished, &table)?;
-        std::fs::rename(unfinished_array, &self.out)?;
-        println!("{} x {} to '{}'", shape[0], shape[1], self.out.display());
+        rows.into_inner()?.finish()?;
+        whole.into_inner()?.finish()?;
+        print_line(format_args!("{} x {} to '{}'", shape[0], shape[1], self.out.display()))?;
         Ok(())
     }
-}
-
-/// A file beside `path`, which takes its name once it is whole.
-fn begin(path: &Path) -> Result<(PathBuf, BufWriter<File>)> {
-    let unfinished = PathBuf::from(format!("{}.unfinished", path.display()));
-    let file = File::create(&unfinished)
-        .with_context(|| format!("cannot write '{}'", unfinished.display()))?;
-    Ok((unfinished, BufWriter::new(file)))
 }

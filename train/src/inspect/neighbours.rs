@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
+use azimuth::command_line::print_line;
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_network::{Inputs, Perspective};
 use clap::Args;
@@ -56,11 +57,11 @@ impl NeighboursOptions {
             keep_nearest(&mut nearest, count);
             Ok(())
         })?;
-        println!("cosine   label  space  position (win probabilities of White)");
+        print_line("cosine   label  space  position (win probabilities of White)")?;
         for Neighbour { similarity, label, predicted, position } in nearest {
             let fen = fen_of(&position.board()?);
             let [label, predicted] = [label, predicted].map(|p| 100.0 * p);
-            println!("{similarity:.4}  {label:5.1}%  {predicted:4.1}%  {fen}");
+            print_line(format_args!("{similarity:.4}  {label:5.1}%  {predicted:4.1}%  {fen}"))?;
         }
         Ok(())
     }

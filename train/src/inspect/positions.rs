@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use azimuth::embedded_weights::Embedded;
 use azimuth::encoder::Encoder;
 use azimuth::inference::Backend;
@@ -46,6 +46,7 @@ pub struct EmbeddedPositions {
 impl PositionsOptions {
     /// Reads both.
     pub fn open(&self) -> Result<EmbeddedPositions> {
+        self.check()?;
         let all = read_all(&self.data, self.sample.unwrap_or(usize::MAX))?;
         self.space_of(all.positions)
     }
@@ -53,6 +54,7 @@ impl PositionsOptions {
     /// The same with no more than one position of each family: siblings lie so near to one another that they would have no
     /// other neighbours.
     pub fn open_apart(&self) -> Result<EmbeddedPositions> {
+        self.check()?;
         let sample = self.sample.unwrap_or(usize::MAX);
         let all = read_all(&self.data, sample.saturating_mul(TYPICAL_MOVES))?;
         let mut apart = Vec::new();
@@ -64,6 +66,11 @@ impl PositionsOptions {
         }
         let every = apart.len().div_ceil(sample).max(1);
         self.space_of(apart.into_iter().step_by(every).collect())
+    }
+
+    fn check(&self) -> Result<()> {
+        ensure!(self.sample != Some(0), "--sample must be at least 1");
+        Ok(())
     }
 
     fn space_of(&self, positions: Vec<PackedPosition>) -> Result<EmbeddedPositions> {

@@ -65,7 +65,7 @@ fn beside(out: &Path, name: &str) -> PathBuf {
 }
 
 /// The pickle (protocol 2) of an ordered dictionary of tensors, each of a storage of its own, named by its number.
-fn state_dict(specs: &[ParameterSpec]) -> Result<Vec<u8>> {
+pub(super) fn state_dict(specs: &[ParameterSpec]) -> Result<Vec<u8>> {
     let mut pickle = b"\x80\x02ccollections\nOrderedDict\n)R(".to_vec();
     for (index, spec) in specs.iter().enumerate() {
         text(&spec.name, &mut pickle)?;

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::inference::Backend;
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
 use azimuth_network::parameters::Parameters;
+use azimuth_network::replace_file::check_output;
 use azimuth_network::transformer::TransformerConfig;
 use azimuth_network::weights::{Metadata, Weights};
 use candle_core::Tensor;
@@ -53,6 +55,9 @@ pub struct ImportOptions {
 
 /// Reads the checkpoint and writes the weights.
 pub fn import(options: &ImportOptions) -> Result<()> {
+    let ImportOptions { checkpoint, white_mean, black_mean, data, .. } = options;
+    let inputs = [checkpoint, white_mean, black_mean].into_iter().chain(data);
+    check_output(&options.out, &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let name = || format!("checkpoint '{}'", options.checkpoint.display());
     let pth = Pth::read(&options.checkpoint)?;
     let heads = options.heads.or(pth.heads).unwrap_or(HEADS);
@@ -83,7 +88,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
         let data = data.read(&weights.metadata.architecture, &device)?;
         weights.calibration = calibrate(&weights, &data.calibration, &device)?;
         let metrics = evaluate(&weights, &data.validation, &device)?;
-        println!("{}", serde_json::to_string(&metrics)?);
+        print_line(serde_json::to_string(&metrics)?)?;
         weights.metadata.metrics = serde_json::to_value(metrics)?;
     }
     weights.write(&options.out)?;

@@ -1,10 +1,11 @@
 //! Mean embeddings in NumPy's format.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use azimuth_network::replace_file::replace_file;
 use npyz::{DType, NpyFile, WriterBuilder};
 
 /// No space has more dimensions.
@@ -46,6 +47,5 @@ pub fn write(path: &Path, values: &[f32]) -> Result<()> {
     let mut writer = options.writer(&mut bytes).begin_nd()?;
     writer.extend(values)?;
     writer.finish()?;
-    let written = File::create(path).and_then(|mut file| file.write_all(&bytes));
-    written.with_context(|| format!("cannot write '{}'", path.display()))
+    replace_file(path, &bytes)
 }

@@ -19,6 +19,9 @@ const LARGEST_PICKLE: u64 = 16 << 20;
 /// Numbers of the largest tensor that an encoder has use for.
 const LARGEST_TENSOR: usize = 1 << 28;
 
+/// Numbers that are read for all tensors together: 2 GiB as f32. A small archive can hold far more zeros.
+const MOST_NUMBERS: usize = 1 << 29;
+
 const STATE: &str = "state_dict";
 
 /// Tensors by name, f32 on the CPU, and what a checkpoint says of its settings.
@@ -85,17 +88,35 @@ fn entry<'a>(object: &'a Object, key: &str) -> Option<&'a Object> {
 
 fn read_tensors(path: &Path, key: Option<&str>) -> Result<HashMap<String, Tensor>> {
     let file = PthTensors::new(path, key)?;
+    check_sizes(&file)?;
     let mut tensors = HashMap::new();
-    for (name, info) in file.tensor_infos() {
-        let numbers = info.layout.dims().iter().try_fold(1usize, |all, &dim| all.checked_mul(dim));
-        let fits = numbers.is_some_and(|numbers| numbers <= LARGEST_TENSOR);
-        ensure!(fits, "tensor '{name:.80}' has shape {:?}, which is too large", info.layout.dims());
+    for name in file.tensor_infos().keys() {
         if let Some(tensor) = file.get(name).with_context(|| format!("tensor '{name:.80}'"))? {
             tensors.insert(name.clone(), tensor.to_dtype(DType::F32)?.contiguous()?);
         }
     }
     ensure!(!tensors.is_empty(), "there are no tensors in it");
     Ok(tensors)
+}
+
+/// Refuses tensors that are too large, one by one or together, before any is read.
+fn check_sizes(file: &PthTensors) -> Result<()> {
+    let mut all = 0usize;
+    for (name, info) in file.tensor_infos() {
+        let dims = info.layout.dims();
+        let numbers = dims.iter().try_fold(1usize, |all, &dim| all.checked_mul(dim));
+        let numbers = numbers.filter(|&numbers| numbers <= LARGEST_TENSOR);
+        let numbers = numbers.with_context(|| {
+            format!("tensor '{name:.80}' has shape {dims:?}, which is too large")
+        })?;
+        // What lies before a tensor in its storage is decompressed too.
+        all = all.saturating_add(numbers).saturating_add(info.layout.start_offset());
+    }
+    ensure!(
+        all <= MOST_NUMBERS,
+        "its tensors have {all} numbers, more than the {MOST_NUMBERS} that an encoder may have"
+    );
+    Ok(())
 }
 
 /// Wrappers (Lightning modules, DataParallel, torch.compile) put their own names before all others.
@@ -106,4 +127,45 @@ fn without_prefix(tensors: HashMap<String, Tensor>) -> HashMap<String, Tensor> {
         Some((name.strip_prefix(prefix.as_str())?.to_owned(), tensor))
     };
     tensors.into_iter().filter_map(own).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use azimuth_network::parameters::{Init, ParameterSpec};
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::super::export::state_dict;
+    use super::*;
+
+    /// A checkpoint whose tensors have no numbers: sizes are looked at before those are read.
+    fn without_numbers(path: &Path, shapes: &[&[usize]]) -> Result<()> {
+        let spec = |(index, shape): (usize, &&[usize])| {
+            ParameterSpec::new(format!("t{index}"), shape, Init::Constant(0.0))
+        };
+        let specs: Vec<ParameterSpec> = shapes.iter().enumerate().map(spec).collect();
+        let mut zip = ZipWriter::new(File::create(path)?);
+        zip.start_file("archive/data.pkl", SimpleFileOptions::default())?;
+        zip.write_all(&state_dict(&specs)?)?;
+        zip.finish()?;
+        Ok(())
+    }
+
+    #[test]
+    fn tensors_too_large_together_are_refused_unread() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("bomb.pth");
+        let large: &[usize] = &[1 << 14, 1 << 14];
+        for (shapes, part) in [
+            (&[large, large, &[1]][..], "its tensors have 536870913 numbers"),
+            (&[&[1 << 14, 1 << 15]], "tensor 't0' has shape [16384, 32768], which is too large"),
+        ] {
+            without_numbers(&path, shapes)?;
+            let error = format!("{:#}", Pth::read(&path).err().context("refused")?);
+            assert!(error.contains(part) && error.contains("bomb.pth"), "{error}");
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use azimuth::inference::Backend;
+use azimuth_network::replace_file::check_output;
 
 use super::folder::Folder;
 use super::options::BranchOptions;
@@ -24,7 +26,8 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
         "--folder '{}': no stream has written a checkpoint there yet",
         stream.display()
     );
-    // Before hours are spent on weights that could not be measured.
+    // Before hours are spent on weights that could not be measured or written.
+    check_output(out, &[])?;
     let data = Folder::measured_in(stream)?;
     let path = out.with_extension("branch");
     let folder = Arc::new(Folder::open(&path)?);
@@ -65,6 +68,6 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
     let device = Backend::Cpu.device()?;
     let parameters = training.state.playing()?.to(&device, stored.dtype())?;
     let measured = write_weights(&training.config, parameters, &data, &device, end, out)?;
-    println!("{}", serde_json::to_string(&measured)?);
+    print_line(serde_json::to_string(&measured)?)?;
     training.remove()
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{remove_unfinished, replace_file};
 
 use super::place::Place;
 use crate::data::dataset::{Dataset, open};
@@ -38,7 +38,10 @@ impl Folder {
         fs::create_dir_all(path.join(SHARDS)).with_context(name)?;
         let lock = File::create(path.join("lock")).with_context(name)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Ok(()) => {
+                remove_unfinished(&Self::checkpoint_in(path));
+                Ok(Self { path: path.to_owned(), _lock: lock })
+            }
             Err(TryLockError::WouldBlock) => {
                 bail!("{}: another process works in it; stop that first", name())
             }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_network::checksum;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use azimuth_network::replace_file::replace_file;
 use candle_core::safetensors::Load;
@@ -49,6 +50,8 @@ impl Checkpoint {
             return Ok(None);
         }
         let bytes = std::fs::read(path).with_context(name)?;
+        checksum::check(&bytes)
+            .map_err(|error| anyhow!("{}: {error}, or delete it to begin anew", name()))?;
         let malformed = |error| anyhow!("{}: not complete ({error}); delete it", name());
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(malformed)?;
         let entry = |key: &str| {
@@ -67,11 +70,9 @@ impl Checkpoint {
 
     /// Writes the checkpoint in one step: a kill leaves the old one or the new one.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let header = HashMap::from([
-            (STEP.to_owned(), self.step.to_string()),
-            (CONFIG.to_owned(), self.config.clone()),
-        ]);
-        replace_file(path, &safetensors::serialize(&self.tensors, Some(header))?)
+        let metadata = [(STEP, self.step.to_string()), (CONFIG, self.config.clone())];
+        let tensors = self.tensors.iter().map(|(name, tensor)| (name.clone(), tensor));
+        replace_file(path, &checksum::to_bytes(tensors, metadata)?)
     }
 
     /// Puts a tensor beside those of the run's state.

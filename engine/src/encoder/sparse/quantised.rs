@@ -22,8 +22,10 @@ use crate::large_memory;
 
 pub use super::kernels::Kernels;
 
-/// More captures than any one position has.
-const MAX_CAPTURES: i32 = 64;
+/// More captures, of both sides together, than any position has, and room for its threats: each of 32 pieces attacks at
+/// most eight others, and those on the outermost ranks and files that hold a piece fewer. Boards full of queens come to
+/// more than 150.
+const MAX_CAPTURES: i32 = 8 * MAX_PIECES as i32;
 
 /// A quantised sparse encoder. Copies share the feature table.
 #[derive(Clone)]

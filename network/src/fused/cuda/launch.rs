@@ -1,5 +1,7 @@
 //! What is asked of a device: a kernel, its grid and its arguments.
 
+use std::num::TryFromIntError;
+
 use candle_core::{DType, Result, Tensor, bail};
 
 use super::super::dropout_mask::DropoutMask;
@@ -18,6 +20,8 @@ pub(super) struct Launch<'a> {
     /// Bytes of shared memory.
     pub(super) shared: usize,
     pub(super) arguments: Vec<Argument<'a>>,
+    /// Whether all sizes so far are such as a kernel takes.
+    fits: bool,
 }
 
 pub(super) enum Argument<'a> {
@@ -43,9 +47,11 @@ impl From<DropoutMask> for Argument<'_> {
     }
 }
 
-impl From<usize> for Argument<'_> {
-    fn from(number: usize) -> Self {
-        Self::Int(number as i32)
+impl TryFrom<usize> for Argument<'_> {
+    type Error = TryFromIntError;
+
+    fn try_from(number: usize) -> std::result::Result<Self, TryFromIntError> {
+        i32::try_from(number).map(Self::Int)
     }
 }
 
@@ -65,26 +71,72 @@ impl<'a> Launch<'a> {
         };
         let name = format!("{operation}_{precision}");
         let (grid, block) = ([1, 1], THREADS as u32);
-        Ok(Self { name, dtype, grid, block, shared: 0, arguments: Vec::new() })
+        Ok(Self { name, dtype, grid, block, shared: 0, arguments: Vec::new(), fits: true })
     }
 
     pub(super) fn grid(mut self, x: usize, y: usize) -> Self {
-        self.grid = [x as u32, y as u32];
+        self.grid = [self.size(x), self.size(y)];
         self
     }
 
     pub(super) fn block(mut self, threads: usize) -> Self {
-        self.block = threads as u32;
+        self.block = self.size(threads);
         self
     }
 
     pub(super) fn shared(mut self, bytes: usize) -> Self {
+        self.size(bytes);
         self.shared = bytes;
         self
     }
 
-    pub(super) fn with(mut self, argument: impl Into<Argument<'a>>) -> Self {
-        self.arguments.push(argument.into());
+    pub(super) fn with(mut self, argument: impl TryInto<Argument<'a>>) -> Self {
+        match argument.try_into() {
+            Ok(argument) => self.arguments.push(argument),
+            Err(_) => self.fits = false,
+        }
         self
+    }
+
+    /// Fails where a size is larger than a kernel takes: cut off, it would let the kernel leave results unwritten.
+    pub(super) fn check(&self) -> Result<()> {
+        if !self.fits {
+            bail!(
+                "{}: a size of more than {}; compute fewer positions at a time",
+                self.name,
+                i32::MAX
+            );
+        }
+        Ok(())
+    }
+
+    /// A size as a kernel takes it. Where it is too large, [`Self::check`] fails.
+    fn size(&mut self, size: usize) -> u32 {
+        self.fits &= i32::try_from(size).is_ok();
+        size as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_a_kernel_does_not_take_are_refused() -> Result<()> {
+        let most = i32::MAX as usize;
+        let launch = || Launch::new("gelu", DType::F32);
+        launch()?.grid(most, 1).block(THREADS).shared(most).with(most).check()?;
+        for launch in [
+            launch()?.with(most + 1),
+            // Cut to 32 bits, it would be 1.
+            launch()?.with((1 << 32) + 1),
+            launch()?.grid(1, (1 << 32) + 1),
+            launch()?.block(1 << 32),
+            launch()?.shared(1 << 32),
+        ] {
+            let error = launch.check().expect_err("too large").to_string();
+            assert!(error.contains("gelu_float: a size of more than 2147483647"), "{error}");
+        }
+        Ok(())
     }
 }

@@ -28,6 +28,7 @@ const MAX_WARPS: usize = 4096;
 
 impl Launch<'_> {
     fn run(self, device: &Device) -> Result<()> {
+        self.check()?;
         match device {
             #[cfg(feature = "cuda")]
             Device::Cuda(device) => device::launch(&self, device),

@@ -37,6 +37,7 @@ struct Part {
 /// A dataset file. Positions and families are numbered by part, each from 0.
 pub struct DatasetFile {
     path: PathBuf,
+    file: File,
     map: Mmap,
     parts: [Part; Split::NUM],
     description: Description,
@@ -51,8 +52,8 @@ impl DatasetFile {
     fn read(path: &Path) -> Result<Self> {
         let file = File::open(path)?;
         ensure!(file.metadata()?.is_file(), "not a regular file");
-        // SAFETY: the mapping is read-only. As with every mapped file, whoever cuts the file short while it is in
-        // use ends this process.
+        // SAFETY: the mapping is read-only. Nothing guards against a process that cuts the file short between
+        // `check_length` and the reading after it, or writes into it: the first ends this process by SIGBUS.
         let map = unsafe { Mmap::map(&file)? };
         let header = map.get(..BLOCK).context("too short for a dataset")?;
         ensure!(header[4..16] == MAGIC, "not a dataset of azimuth-train");
@@ -78,7 +79,19 @@ impl DatasetFile {
         });
         let [training, calibration, held_out] = parts;
         let parts = [training?, calibration?, held_out?];
-        Ok(Self { path: path.to_owned(), map, parts, description })
+        Ok(Self { path: path.to_owned(), file, map, parts, description })
+    }
+
+    /// Fails where the file has become shorter since it was opened: a look at what is gone would end this process.
+    pub fn check_length(&self) -> Result<()> {
+        let name = || format!("dataset '{}'", self.path.display());
+        let length = self.file.metadata().with_context(name)?.len();
+        ensure!(
+            length >= self.map.len() as u64,
+            "{}: another process cut it short; put the whole file there and give the same command again",
+            name()
+        );
+        Ok(())
     }
 
     /// The file.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{remove_unfinished, replace_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -48,6 +48,11 @@ impl Journal {
     /// Writes the journal of `out` in one step.
     pub fn write(&self, out: &Path) -> Result<()> {
         replace_file(&path(out), &serde_json::to_vec(self)?)
+    }
+
+    /// Removes what killed processes left of journals of `out`, which the caller has locked.
+    pub fn remove_unfinished(out: &Path) {
+        remove_unfinished(&path(out));
     }
 
     /// Removes the journal of `out`.

@@ -12,6 +12,7 @@ mod trajectories;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::print_line;
 use clap::{Args, ValueEnum};
 
 use super::positions::PositionsOptions;
@@ -102,7 +103,7 @@ impl MapOptions {
     fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.out.join(name);
         azimuth_network::replace_file::replace_file(&path, text.as_bytes())?;
-        println!("{}", path.display());
+        print_line(path.display())?;
         Ok(())
     }
 }

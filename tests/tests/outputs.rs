@@ -1,0 +1,139 @@
+//! Outputs: no file is lost by a run that writes another, and none is written by two runs at once.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use azimuth_tests::{binary, text, trainer};
+
+const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+
+/// Options of a run that is over at once.
+const SHORT: [&str; 6] = ["--steps", "1", "--anchors", "8", "--sample", "100"];
+
+/// Waits for a file to appear.
+fn wait_for(path: &Path) -> Result<()> {
+    let began = Instant::now();
+    while !path.exists() {
+        ensure!(began.elapsed() < Duration::from_secs(60), "'{}' does not appear", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+/// The one line with which a command is refused.
+fn refusal(program: &str, arguments: &[&str]) -> Result<String> {
+    let output = Command::new(binary(program)?).args(arguments).output()?;
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(!output.status.success(), "not refused: {said}");
+    let lines: Vec<&str> = said.lines().collect();
+    ensure!(lines.len() == 1, "more than one line: {said}");
+    Ok(lines[0].to_owned())
+}
+
+#[test]
+fn files_of_others_are_left_alone() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("run.safetensors");
+    let own = folder.path().join("run.partial");
+    std::fs::write(&own, "a user's own file")?;
+    trainer(&[&["train", "--data", GAMES, "--out", &text(&out)], &SHORT[..]].concat())?;
+    assert_eq!(std::fs::read(&own)?, b"a user's own file");
+    let names = std::fs::read_dir(folder.path())?.count();
+    assert_eq!(names, 3, "weights, checkpoint and the user's file");
+    Ok(())
+}
+
+#[test]
+fn an_output_that_is_an_input_or_cannot_be_written_is_refused_at_once() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| text(&folder.path().join(name));
+    let data = at("games.azd");
+    trainer(&["data", GAMES, "--out", &data])?;
+    let before = std::fs::read(&data)?;
+    let weights = at("run.safetensors");
+    trainer(&[&["train", "--data", &data, "--out", &weights], &SHORT[..]].concat())?;
+    let checkpoint = at("run.checkpoint");
+
+    let [x, beside, missing] = ["x", "x.checkpoint", "none/x"].map(at);
+    let train = ["train", "--data", &data];
+    let rival = ["train", "value", "--data", &data, "--preset", "small"];
+    let [data, weights, checkpoint] = [&data, &weights, &checkpoint].map(String::as_str);
+    for (program, command, more, part) in [
+        ("azimuth-train", &train[..], &["--out", data][..], "is also an input"),
+        ("azimuth-train", &train, &["--out", &x, "--checkpoint", data], "is also an input"),
+        ("azimuth-train", &train, &["--out", weights, "--from", weights], "is also an input"),
+        ("azimuth-train", &train, &["--out", &beside], "is needed twice"),
+        ("azimuth-train", &train, &["--out", &missing], "No such file"),
+        ("azimuth-train", &train, &["--out", "/dev/null"], "not a regular file"),
+        ("azimuth-rivals", &rival, &["--out", data], "is also an input"),
+    ] {
+        let steps = if program == "azimuth-train" { &SHORT[..] } else { &[] };
+        let line = refusal(program, &[command, more, steps].concat())?;
+        assert!(line.contains(part), "{more:?}: {line}");
+    }
+    let export = ["export", "--checkpoint", checkpoint, "--data", data, "--out", checkpoint];
+    let line = refusal("azimuth-train", &export)?;
+    assert!(line.contains("is also an input"), "{line}");
+    assert!(std::fs::read(data)? == before);
+    Ok(())
+}
+
+#[test]
+fn a_game_file_is_not_replaced_by_its_page() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let games = text(&folder.path().join("games.pgn"));
+    std::fs::write(&games, "1. e4 *\n")?;
+    let line = refusal("azimuth", &["report", &games, "--out", &games])?;
+    assert!(line.contains("is also an input"), "{line}");
+    assert_eq!(std::fs::read(&games)?, b"1. e4 *\n");
+    Ok(())
+}
+
+#[test]
+fn two_runs_never_write_one_output() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let out = text(&folder.path().join("run.safetensors"));
+    let options = ["train", "--data", GAMES, "--out", &out, "--anchors", "8", "--sample", "100"];
+    let mut first = Command::new(binary("azimuth-train")?)
+        .args([&options[..], &["--steps", "1000000", "--checkpoint-every", "1"]].concat())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let refused = wait_for(&folder.path().join("run.checkpoint"))
+        .and_then(|()| refusal("azimuth-train", &[&options[..], &["--steps", "1"]].concat()));
+    first.kill()?;
+    first.wait()?;
+    let line = refused?;
+    assert!(line.contains("another process writes it"), "{line}");
+
+    // What was killed leaves its locks and an unfinished checkpoint; the next run goes on and
+    // removes them.
+    let unfinished = folder.path().join("run.checkpoint.Ab12Cd.partial");
+    std::fs::write(&unfinished, "half")?;
+    let more = ["--steps", "1000000", "--stop-after", "1"];
+    trainer(&[&options[..], &more].concat())?;
+    let names = std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.file_name()));
+    let names = names.collect::<Result<Vec<_>>>()?;
+    assert_eq!(names, ["run.checkpoint"], "{names:?}");
+    Ok(())
+}
+
+#[test]
+fn locks_are_for_one_output_each() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let outs = ["a", "b"].map(|name| text(&folder.path().join(format!("{name}.safetensors"))));
+    let runs = outs.each_ref().map(|out| {
+        let arguments = [&["train", "--data", GAMES, "--out", out], &SHORT[..]].concat();
+        let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
+        std::thread::spawn(move || {
+            trainer(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+        })
+    });
+    for run in runs {
+        run.join().ok().context("a thread")??;
+    }
+    assert!(outs.iter().all(|out| Path::new(out).exists()));
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Outputs that one process at a time writes.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use azimuth_network::replace_file::{check_output, remove_unfinished};
+
+/// A lock on an output, held until it is dropped: a locked file `NAME.lock` beside the output.
+pub struct Claim {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Claim {
+    /// Claims `output` for this process. Fails where another process has it, where it cannot be
+    /// written, and where it is one of the inputs.
+    pub fn new(output: &Path, inputs: &[&Path]) -> Result<Self> {
+        check_output(output, inputs)?;
+        let path = beside(output);
+        let name = || format!("lock '{}'", path.display());
+        loop {
+            let options = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+            let lock = options.with_context(name)?;
+            match lock.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    bail!(
+                        "'{}': another process writes it; wait for its end, or choose another name",
+                        output.display()
+                    )
+                }
+                // Some network file systems have no locks. Work goes on there as it did before.
+                Err(TryLockError::Error(error)) => {
+                    eprintln!(
+                        "{}: {error}; make sure that no other process writes '{}'",
+                        name(),
+                        output.display()
+                    );
+                }
+            }
+            // The process before may have removed the file after it was opened here.
+            if is_at(&lock, &path).with_context(name)? {
+                remove_unfinished(output);
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+    }
+}
+
+impl Drop for Claim {
+    /// Removes the lock file while it is still locked, where [`is_at`] can tell others that it is gone.
+    fn drop(&mut self) {
+        if cfg!(unix) {
+            // One that is left is taken over by the next process.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Claims all `outputs`, which have to differ from one another too.
+pub fn claim_all(outputs: &[&Path], inputs: &[&Path]) -> Result<Vec<Claim>> {
+    let mut claims = Vec::new();
+    for (number, output) in outputs.iter().enumerate() {
+        let is_used = outputs[..number].iter().any(|other| place(other) == place(output));
+        ensure!(!is_used, "output '{}' is needed twice; choose another name", output.display());
+        claims.push(Claim::new(output, inputs)?);
+    }
+    Ok(claims)
+}
+
+/// Where an output will stand, whether it exists or not.
+fn place(output: &Path) -> PathBuf {
+    let folder = output.parent().filter(|folder| *folder != Path::new(""));
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).unwrap_or_default();
+    folder.join(output.file_name().unwrap_or_default())
+}
+
+fn beside(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+/// Whether `path` still names `file`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let key = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let opened = key(file.metadata()?);
+    match fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        there => Ok(key(there?) == opened),
+    }
+}
+
+/// Elsewhere the lock file is never removed.
+#[cfg(not(unix))]
+fn is_at(_file: &File, _path: &Path) -> std::io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_has_an_output() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let output = folder.path().join("run.safetensors");
+        let first = Claim::new(&output, &[])?;
+        let error = Claim::new(&output, &[]).err().context("claimed")?;
+        assert!(error.to_string().contains("another process writes it"), "{error}");
+        drop(first);
+        // A process that was killed leaves the file, unlocked.
+        fs::write(beside(&output), "")?;
+        drop(Claim::new(&output, &[])?);
+        if cfg!(unix) {
+            assert_eq!(fs::read_dir(folder.path())?.count(), 0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn claims_of_many_threads_never_overlap() -> Result<()> {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let folder = tempfile::tempdir()?;
+        let output = folder.path().join("run.safetensors");
+        let (holders, taken) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        if let Ok(_claim) = Claim::new(&output, &[]) {
+                            assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
+                            taken.fetch_add(1, Ordering::SeqCst);
+                            holders.fetch_sub(1, Ordering::SeqCst);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(taken.into_inner() > 0);
+        Ok(())
+    }
+}
