@@ -40,7 +40,7 @@ const LEARNERS: [Learner; 7] = [
     Learner {
         rival: "diffusion",
         sizes: "--size width=16 --size layers=1 --size heads=2 --batch 8",
-        run: "--steps 40",
+        run: "--steps 80",
         first_tenth: 1,
     },
     Learner {
