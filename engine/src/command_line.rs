@@ -46,7 +46,12 @@ impl Manual {
 pub fn print_line(line: impl Display) -> Result<()> {
     let mut out = stdout().lock();
     let printed = writeln!(out, "{line}").and_then(|()| out.flush());
-    match printed.context("standard output") {
+    unless_closed(printed.context("standard output"))
+}
+
+/// The result of printing, where a closed pipe is not an error.
+pub fn unless_closed(printed: Result<()>) -> Result<()> {
+    match printed {
         Err(error) if is_closed_pipe(&error) => Ok(()),
         printed => printed,
     }

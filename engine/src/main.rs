@@ -1,6 +1,6 @@
 //! `azimuth`: the engine on standard input and output.
 
-use std::io::{IsTerminal, Write, stdin, stdout};
+use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 
 use anyhow::Result;

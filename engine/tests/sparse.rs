@@ -247,14 +247,15 @@ fn sums_of_many_captures_do_not_wrap() -> Result<()> {
             });
             Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
         };
-        assert!(QuantisedEncoder::new(&config, &filled(1.05 * largest)?).is_err());
+        let axis = axis(config.embedding_dim)?;
+        assert!(QuantisedEncoder::new(&config, &filled(1.05 * largest)?, &axis).is_err());
         for value in [largest, -largest] {
             let parameters = filled(value)?;
             let batch = FeatureBatch::of(features, &boards);
             let network = SparseNetwork::new(&config, &parameters)?;
             let exact = network.forward(&Arc::new(batch.clone()), None)?;
             let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
-            let mut encoder = QuantisedEncoder::new(&config, &parameters)?;
+            let mut encoder = QuantisedEncoder::new(&config, &parameters, &axis)?;
             let played = encoder.encode(&Inputs::Features(batch))?;
             for (exact, played) in exact.iter().zip(&played) {
                 assert!((exact - played).abs() < 0.02, "{features}: {exact} becomes {played}");

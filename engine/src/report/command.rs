@@ -1,6 +1,5 @@
 //! The command line of `azimuth report`.
 
-use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::analysis::Analyst;
 use super::game::read_games;
 use super::page::{GameData, page};
+use crate::command_line::print_line;
 use crate::inference::ModelSource;
 use crate::names::name_of;
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
