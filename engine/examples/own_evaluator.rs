@@ -3,7 +3,7 @@
 //!     cargo run --release --example own_evaluator -- "FEN"
 
 use anyhow::Result;
-use azimuth::inference::{Evaluate, EvaluateAttributes, Worker};
+use azimuth::inference::{EvaluateOne, Worker};
 use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_chess::win_probability::win_probability_of_centipawns;
@@ -13,20 +13,9 @@ use cozy_chess::{Board, Piece};
 const HANGING_QUEEN: &str = "4k3/8/3q4/8/8/2N5/8/3QK3 w - - 0 1";
 
 /// Counts material.
-#[derive(Default)]
-struct Material {
-    enqueued: Vec<f32>,
-}
+struct Material;
 
-impl Evaluate for Material {
-    fn attributes(&self) -> EvaluateAttributes {
-        EvaluateAttributes { immediate: true, recommended_batch: 1 }
-    }
-
-    fn key(&self, board: &Board) -> u64 {
-        board.hash()
-    }
-
+impl EvaluateOne for Material {
     fn evaluate(&mut self, board: &Board) -> Result<f32> {
         let pieces = [
             (Piece::Pawn, 100),
@@ -42,23 +31,12 @@ impl Evaluate for Material {
         let ahead = material(board.side_to_move()) - material(!board.side_to_move());
         Ok(2.0 * win_probability_of_centipawns(ahead.into()) as f32 - 1.0)
     }
-
-    fn enqueue(&mut self, board: &Board) -> Result<()> {
-        let value = self.evaluate(board)?;
-        self.enqueued.push(value);
-        Ok(())
-    }
-
-    fn collect(&mut self) -> Result<Vec<f32>> {
-        Ok(std::mem::take(&mut self.enqueued))
-    }
 }
 
 fn main() -> Result<()> {
     let fen = std::env::args().nth(1).unwrap_or_else(|| HANGING_QUEEN.to_owned());
     let root = Position::from_fen(&fen)?;
-    let worker =
-        Worker::with_evaluate(|| Box::<Material>::default(), |notice| eprintln!("{notice}"));
+    let worker = Worker::with_evaluator(|| Material, |notice| eprintln!("{notice}"));
     let resources = Resources { hash_mb: 16, threads: 1 };
     let mut planner = Selective::new(&worker, SelectiveSettings::default(), resources)?;
     let limits = Limits { depth: Some(8), ..Limits::default() };

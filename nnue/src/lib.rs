@@ -3,5 +3,4 @@
 mod evaluate;
 mod network;
 
-pub use evaluate::NetworkEvaluate;
 pub use network::StockfishNetwork;

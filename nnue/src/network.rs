@@ -44,20 +44,20 @@ impl StockfishNetwork {
     }
 
     /// Stockfish 16's centipawns, for the side to move.
-    pub fn evaluate(&mut self, position: &Placement) -> i32 {
+    pub fn centipawns(&mut self, position: &Placement) -> i32 {
         self.network.refresh(&Seen(position), &mut self.sums);
-        centipawns(&self.network, &self.sums, position)
+        scaled(&self.network, &self.sums, position)
     }
 
-    /// The same for a position a move after `parent`, the one that [`Self::evaluate`] was given last.
-    pub fn evaluate_after(&mut self, parent: &Placement, position: &Placement) -> i32 {
+    /// The same for a position a move after `parent`, the one that [`Self::centipawns`] was given last.
+    pub fn centipawns_after(&mut self, parent: &Placement, position: &Placement) -> i32 {
         let (parent, seen) = (Seen(parent), Seen(position));
         self.network.update(&parent, &seen, &self.sums, &mut self.sums_after);
-        centipawns(&self.network, &self.sums_after, position)
+        scaled(&self.network, &self.sums_after, position)
     }
 }
 
-fn centipawns(network: &Network, sums: &Accumulator, position: &Placement) -> i32 {
+fn scaled(network: &Network, sums: &Accumulator, position: &Placement) -> i32 {
     network.evaluate_accumulator(sums, color(position.side_to_move)) * 100 / UNITS_OF_A_PAWN
 }
 

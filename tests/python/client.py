@@ -11,7 +11,14 @@ import chess.engine
 
 azimuth, weights, tables, log = sys.argv[1:5]
 MIDDLEGAME = "r1bq1rk1/1p2bppp/p1nppn2/8/3NPP2/2N1B3/PPP1B1PP/R2Q1RK1 w - - 4 10"
-PATHS = {"WeightsFile": weights, "SyzygyPath": tables, "LogFile": log}
+TEXTS = {
+    "WeightsFile": weights,
+    "SyzygyPath": tables,
+    "Debug Log File": log,
+    "LogFile": log,
+    "UCI_Opponent": "GM 2800 human Gary Kasparow",
+    "UCI_EngineAbout": "",
+}
 
 
 def values(option):
@@ -26,7 +33,7 @@ def values(option):
             # A machine without a GPU rightly refuses cuda, with a line.
             return [*(name for name in option.var if name != "cuda"), option.default]
         case "string":
-            return [PATHS[option.name], option.default]
+            return [TEXTS[option.name], option.default]
         case "button":
             return [None]
     raise AssertionError(f"{option.name}: unknown type {option.type}")

@@ -41,7 +41,7 @@ fn files_of_others_are_left_alone() -> Result<()> {
     trainer(&[&["train", "--data", GAMES, "--out", &text(&out)], &SHORT[..]].concat())?;
     assert_eq!(std::fs::read(&own)?, b"a user's own file");
     let names = std::fs::read_dir(folder.path())?.count();
-    assert_eq!(names, 3, "weights, checkpoint and the user's file");
+    assert_eq!(names, 4, "weights, checkpoint, log and the user's file");
     Ok(())
 }
 
@@ -116,7 +116,7 @@ fn two_runs_never_write_one_output() -> Result<()> {
     trainer(&[&options[..], &more].concat())?;
     let names = std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.file_name()));
     let names = names.collect::<Result<Vec<_>>>()?;
-    assert_eq!(names, ["run.checkpoint"], "{names:?}");
+    assert_eq!(names, ["run.checkpoint", "run.jsonl"], "{names:?}");
     Ok(())
 }
 

@@ -4,14 +4,13 @@
 use std::path::Path;
 
 use anyhow::Result;
-use azimuth::inference::{Evaluate, Worker};
-use azimuth_nnue::{NetworkEvaluate, StockfishNetwork};
+use azimuth::inference::Worker;
+use azimuth_nnue::StockfishNetwork;
 
 use crate::device::notice;
 
 /// A worker that evaluates by the network at `path`. Fails where it cannot be read.
 pub fn start_network(path: &Path) -> Result<Worker> {
     let network = StockfishNetwork::read(path)?;
-    let another = move || Box::new(NetworkEvaluate::new(network.clone())) as Box<dyn Evaluate>;
-    Ok(Worker::with_evaluate(another, notice))
+    Ok(Worker::with_evaluator(move || network.clone(), notice))
 }

@@ -11,6 +11,7 @@ mod evaluator;
 mod model_client;
 mod model_source;
 mod notice;
+mod one_by_one;
 mod request;
 mod worker;
 
@@ -20,4 +21,5 @@ pub use evaluator::{Evaluator, Lookup};
 pub use model_client::ModelClient;
 pub use model_source::ModelSource;
 pub use notice::Notice;
+pub use one_by_one::{EvaluateOne, OneByOne};
 pub use worker::Worker;

@@ -18,6 +18,7 @@ use super::device_check::{Checked, checked};
 use super::evaluate::Evaluate;
 use super::model_client::{ModelClient, Route};
 use super::notice::Notice;
+use super::one_by_one::{EvaluateOne, OneByOne};
 use super::request::Request;
 use crate::encoder::{self, Attributes, Encoder};
 use crate::model::Model;
@@ -92,11 +93,13 @@ impl Worker {
         }
     }
 
-    /// A worker for anything else that evaluates: `another` makes one for each thread that searches.
-    pub fn with_evaluate(
-        another: impl Fn() -> Box<dyn Evaluate> + Send + 'static,
+    /// A worker for anything else that evaluates: `another` makes an evaluator for each thread that
+    /// searches.
+    pub fn with_evaluator<E: EvaluateOne + 'static>(
+        another: impl Fn() -> E + Send + 'static,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
+        let another = move || Box::new(OneByOne::new(another())) as Box<dyn Evaluate>;
         Self { source: Source::Other(Box::new(another)), notice: Arc::new(notice) }
     }
 

@@ -10,7 +10,7 @@ use cozy_chess::Board;
 
 use crate::embedded_weights::Embedded;
 use crate::encoder::{self, Attributes, Encoder, Scores};
-use crate::inference::{Evaluate, EvaluateAttributes, Worker};
+use crate::inference::{EvaluateOne, Worker};
 
 /// A worker with embedded weights.
 pub(super) fn embedded(which: Embedded) -> Result<Worker> {
@@ -44,44 +44,17 @@ impl Encoder for Remote {
 /// nothing but the position.
 pub(super) fn failing(left: &Arc<AtomicU64>) -> Worker {
     let left = left.clone();
-    let another = move || Box::new(Failing { left: left.clone(), values: Vec::new() }) as Box<_>;
-    Worker::with_evaluate(another, |_| ())
+    Worker::with_evaluator(move || Failing(left.clone()), |_| ())
 }
 
-struct Failing {
-    left: Arc<AtomicU64>,
-    values: Vec<f32>,
-}
+struct Failing(Arc<AtomicU64>);
 
-impl Evaluate for Failing {
-    fn attributes(&self) -> EvaluateAttributes {
-        EvaluateAttributes { immediate: true, recommended_batch: 1 }
-    }
-
-    fn key(&self, board: &Board) -> u64 {
-        board.hash()
-    }
-
+impl EvaluateOne for Failing {
     fn evaluate(&mut self, board: &Board) -> Result<f32> {
-        let spent = self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
+        let spent = self.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
         if spent.is_err() {
             bail!("the evaluator failed");
         }
         Ok((board.hash() % 2001) as f32 / 1000.0 - 1.0)
-    }
-
-    fn enqueue(&mut self, board: &Board) -> Result<()> {
-        match self.evaluate(board) {
-            Ok(value) => self.values.push(value),
-            Err(error) => {
-                self.values.clear();
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    fn collect(&mut self) -> Result<Vec<f32>> {
-        Ok(std::mem::take(&mut self.values))
     }
 }

@@ -11,19 +11,19 @@ use crate::data::label::Label;
 
 /// Scores a position that has a legal move, from White's view.
 pub fn value(network: &mut StockfishNetwork, board: &Board) -> Label {
-    Label::Centipawns(network.evaluate(&Placement::of(board))).seen_by(board.side_to_move())
+    Label::Centipawns(network.centipawns(&Placement::of(board))).seen_by(board.side_to_move())
 }
 
 /// Scores all moves, the best for the side to move first.
 pub fn score(network: &mut StockfishNetwork, board: &Board) -> Vec<ScoredMove> {
     let parent = Placement::of(board);
-    network.evaluate(&parent);
+    network.centipawns(&parent);
     let moves = legal_moves(board).into_iter();
     let mut scored: Vec<ScoredMove> = moves
         .map(|mv| {
             let after = board_after(board, mv);
             let label = result(&after).unwrap_or_else(|| {
-                let centipawns = network.evaluate_after(&parent, &Placement::of(&after));
+                let centipawns = network.centipawns_after(&parent, &Placement::of(&after));
                 Label::Centipawns(centipawns).seen_by(after.side_to_move())
             });
             ScoredMove { mv, label }

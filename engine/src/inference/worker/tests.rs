@@ -12,7 +12,6 @@ use crossbeam_channel::{Receiver, unbounded};
 use super::*;
 use crate::embedded_weights::Embedded;
 use crate::encoder::{OutOfMemory, PendingScores, Scores};
-use crate::inference::evaluate::EvaluateAttributes;
 use crate::inference::evaluator::Evaluator;
 use crate::inference::request::{PendingResponse, Wanted};
 
@@ -406,39 +405,19 @@ fn embeddings_come_between_cosines_and_survive_a_lost_device() -> Result<()> {
 
 #[test]
 fn any_evaluator_takes_the_place_of_a_model() -> Result<()> {
-    /// The number of pieces as a value, and the number of evaluations.
-    #[derive(Default)]
-    struct Pieces(Vec<f32>, Arc<AtomicUsize>);
+    /// Counts pieces, and its evaluations.
+    struct Pieces(Arc<AtomicUsize>);
 
-    impl Evaluate for Pieces {
-        fn attributes(&self) -> EvaluateAttributes {
-            EvaluateAttributes { immediate: true, recommended_batch: 1 }
-        }
-
-        fn key(&self, board: &Board) -> u64 {
-            board.hash()
-        }
-
+    impl EvaluateOne for Pieces {
         fn evaluate(&mut self, board: &Board) -> Result<f32> {
-            self.1.fetch_add(1, SeqCst);
+            self.0.fetch_add(1, SeqCst);
             Ok(board.occupied().len() as f32 / 64.0)
-        }
-
-        fn enqueue(&mut self, board: &Board) -> Result<()> {
-            let value = self.evaluate(board)?;
-            self.0.push(value);
-            Ok(())
-        }
-
-        fn collect(&mut self) -> Result<Vec<f32>> {
-            Ok(std::mem::take(&mut self.0))
         }
     }
 
     let evaluations = Arc::<AtomicUsize>::default();
     let counted = evaluations.clone();
-    let worker =
-        Worker::with_evaluate(move || Box::new(Pieces(Vec::new(), counted.clone())), |_| ());
+    let worker = Worker::with_evaluator(move || Pieces(counted.clone()), |_| ());
     assert!(worker.runs_in_searches() && worker.model().is_err());
     let mut evaluator = Evaluator::new(&worker, 1)?;
     let board = Board::default();
