@@ -58,6 +58,7 @@ impl CheckSquares {
     }
 
     /// Whether a legal move on the `board` that this was prepared for gives check.
+    #[inline]
     pub fn gives_check(&self, board: &Board, mv: Move) -> bool {
         let piece = board.piece_on(mv.from).unwrap_or(Piece::King);
         // Castling is written as the king's move to its own rook; only a pawn goes to another file of an empty square

@@ -27,6 +27,7 @@ pub struct Placement {
 
 impl Placement {
     /// The placement on `board`.
+    #[inline]
     pub fn of(board: &Board) -> Self {
         Self {
             colors: Color::ALL.map(|color| board.colors(color)),
@@ -36,12 +37,14 @@ impl Placement {
     }
 
     /// Where the king of `color` stands; a1 where there is none.
+    #[inline]
     pub fn king(&self, color: Color) -> Square {
         let kings = self.pieces[Piece::King as usize] & self.colors[color as usize];
         kings.next_square().unwrap_or(Square::A1)
     }
 
     /// The same position with the a-file and the h-file exchanged, the b-file and the g-file, and so on.
+    #[inline]
     pub fn mirrored(self) -> Self {
         Self {
             colors: self.colors.map(BitBoard::flip_files),

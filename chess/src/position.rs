@@ -98,6 +98,7 @@ impl Position {
     }
 
     /// The board; its own half-move clock stops at 100.
+    #[inline]
     pub fn board(&self) -> &Board {
         &self.board
     }
@@ -156,6 +157,7 @@ pub fn legal_moves(board: &Board) -> Vec<Move> {
 }
 
 /// The board after a legal move.
+#[inline]
 pub fn board_after(board: &Board, mv: Move) -> Board {
     let mut after = board.clone();
     after.play_unchecked(mv);
@@ -221,6 +223,7 @@ pub fn uci_move(board: &Board, mv: Move, chess960: bool) -> String {
 /// assert_eq!(position.history()[0], start);
 /// # Ok::<(), anyhow::Error>(())
 /// ```
+#[inline]
 pub fn repetition_key(board: &Board) -> u64 {
     match legal_en_passant(board) {
         Some(_) => board.hash(),
@@ -229,6 +232,7 @@ pub fn repetition_key(board: &Board) -> u64 {
 }
 
 /// Whether the side to move has more than king and pawns: else it may be in zugzwang.
+#[inline]
 pub fn has_non_pawn_material(board: &Board) -> bool {
     let ours = board.colors(board.side_to_move());
     let simple = board.pieces(Piece::Pawn) | board.pieces(Piece::King);

@@ -12,6 +12,7 @@ use crate::placement::Placement;
 const PIECE_VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
 
 /// Pawns that what may stand on a square is worth.
+#[inline]
 pub fn piece_value(piece: Option<Piece>) -> i32 {
     piece.map_or(0, |piece| PIECE_VALUES[piece as usize])
 }
@@ -47,6 +48,7 @@ pub struct StaticExchange<'a> {
 
 impl<'a> StaticExchange<'a> {
     /// Prepares a position.
+    #[inline]
     pub fn new(placement: &'a Placement) -> Self {
         let [_, _, bishops, rooks, queens, _] = placement.pieces;
         let (diagonals, lines) = (bishops | queens, rooks | queens);
@@ -69,6 +71,7 @@ impl<'a> StaticExchange<'a> {
     /// Pawns that the side other than the `victim`'s gains when it begins to capture on `square` with
     /// its cheapest piece; both sides capture only as long as it pays. `None` where it attacks nothing
     /// there.
+    #[inline]
     pub fn see_on(&self, square: Square, victim: Piece, owner: Color) -> Option<i32> {
         self.swap_off(self.occupied(), square, victim, owner)
     }
@@ -97,6 +100,7 @@ impl<'a> StaticExchange<'a> {
         captured + promoted - answer.map_or(0, |gain| gain.max(0))
     }
 
+    #[inline]
     fn occupied(&self) -> BitBoard {
         self.placement.colors[0] | self.placement.colors[1]
     }

@@ -50,6 +50,7 @@ impl Calibration {
     }
 
     /// Win probability in [0, 1] of a cosine; constant beyond the outer knots.
+    #[inline]
     pub fn win_probability(&self, cosine: f32) -> f32 {
         let above = self.cosines.partition_point(|&knot| knot <= cosine);
         if above == 0 {

@@ -42,6 +42,7 @@ impl Inputs {
     }
 
     /// The features, where it is these.
+    #[inline]
     pub fn features(&self) -> Option<&FeatureBatch> {
         match self {
             Self::Tokens(_) => None,
@@ -98,6 +99,7 @@ impl Inputs {
     }
 
     /// Number of positions.
+    #[inline]
     pub fn len(&self) -> usize {
         match self {
             Self::Tokens(tokens) => tokens.len(),
@@ -106,11 +108,13 @@ impl Inputs {
     }
 
     /// Whether the batch holds no position.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Empties the batch and keeps its memory.
+    #[inline]
     pub fn clear(&mut self) {
         match self {
             Self::Tokens(tokens) => tokens.clear(),

@@ -1,7 +1,7 @@
 //! A Stockfish network in place of the engine's encoder.
 
 use anyhow::Result;
-use azimuth::inference::EvaluateOne;
+use azimuth::inference::{EvaluateOne, PositionKey};
 use azimuth_chess::placement::Placement;
 use azimuth_chess::win_probability::win_probability_of_centipawns;
 use cozy_chess::Board;
@@ -9,8 +9,8 @@ use cozy_chess::Board;
 use super::network::StockfishNetwork;
 
 impl EvaluateOne for StockfishNetwork {
-    fn key(&self, board: &Board) -> u64 {
-        board.hash_without_ep()
+    fn key(&self) -> PositionKey {
+        PositionKey::WithoutEnPassant
     }
 
     fn evaluate(&mut self, board: &Board) -> Result<f32> {

@@ -5,7 +5,9 @@ use std::time::Duration;
 use anyhow::Result;
 use cozy_chess::Board;
 
-/// How a search should ask.
+use super::position_key::PositionKey;
+
+/// Properties of an evaluator, always the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluateAttributes {
     /// Whether positions are evaluated by the thread that asks, so that a search gains nothing from
@@ -13,6 +15,8 @@ pub struct EvaluateAttributes {
     pub immediate: bool,
     /// Number of positions from which on larger batches gain little.
     pub recommended_batch: usize,
+    /// The part of a position that the value depends on.
+    pub key: PositionKey,
 }
 
 /// Evaluates positions for one thread of a search. A value is `2p - 1`, in [-1, 1], of the win
@@ -21,12 +25,8 @@ pub struct EvaluateAttributes {
 /// A search asks for one position at a time, [`Self::evaluate`], or for several: it calls
 /// [`Self::enqueue`] for each and [`Self::collect`] for the values.
 pub trait Evaluate: Send {
-    /// How a search should ask.
+    /// Its properties.
     fn attributes(&self) -> EvaluateAttributes;
-
-    /// A hash that is equal for positions with the same value: the evaluator does not see where they
-    /// differ.
-    fn key(&self, board: &Board) -> u64;
 
     /// The value of `board`. No position may be enqueued. Fails where a device does.
     fn evaluate(&mut self, board: &Board) -> Result<f32>;

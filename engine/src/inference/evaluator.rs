@@ -9,13 +9,14 @@ use anyhow::Result;
 use cozy_chess::Board;
 
 use super::cache::ScoreCache;
-use super::evaluate::Evaluate;
+use super::evaluate::{Evaluate, EvaluateAttributes};
 use super::worker::Worker;
 
 /// Values of positions for one thread of a search: `2p - 1`, in [-1, 1], of the win probability p of
 /// the side to move.
 pub struct Evaluator {
     source: Box<dyn Evaluate>,
+    attributes: EvaluateAttributes,
     cache: Arc<ScoreCache>,
     /// Keys of the enqueued positions, in their order.
     keys: Vec<u64>,
@@ -60,18 +61,19 @@ impl Evaluator {
 
     fn sharing(worker: &Worker, cache: Arc<ScoreCache>, scored: Arc<AtomicU64>) -> Self {
         let source = worker.evaluate();
-        Self { source, cache, keys: Vec::new(), pending: HashMap::new(), scored }
+        let attributes = source.attributes();
+        Self { source, attributes, cache, keys: Vec::new(), pending: HashMap::new(), scored }
     }
 
     /// Whether the search's own thread evaluates, so that it gains nothing from asking for several
     /// positions before [`Self::finish`].
     pub fn answers_at_once(&self) -> bool {
-        self.source.attributes().immediate
+        self.attributes.immediate
     }
 
     /// Number of positions from which on larger batches gain little.
     pub fn recommended_batch(&self) -> usize {
-        self.source.attributes().recommended_batch
+        self.attributes.recommended_batch
     }
 
     /// Number of positions evaluated, those found in the cache not counted.
@@ -96,12 +98,12 @@ impl Evaluator {
 
     /// Fetches the cache's slot for `board` into the processor's cache.
     pub fn prefetch(&self, board: &Board) {
-        self.cache.prefetch(self.source.key(board));
+        self.cache.prefetch(self.attributes.key.of(board));
     }
 
     /// Asks for the value of `board`. After an error nothing is queued.
     pub fn look_up(&mut self, board: &Board) -> Result<Lookup> {
-        let key = self.source.key(board);
+        let key = self.attributes.key.of(board);
         if let Some(value) = self.cache.get(key) {
             return Ok(Lookup::Known(value));
         }
@@ -119,7 +121,7 @@ impl Evaluator {
 
     /// The value of `board`, waited for. Nothing may be queued.
     pub fn value(&mut self, board: &Board) -> Result<f32> {
-        let key = self.source.key(board);
+        let key = self.attributes.key.of(board);
         if let Some(value) = self.cache.get(key) {
             return Ok(value);
         }

@@ -12,6 +12,7 @@ mod model_client;
 mod model_source;
 mod notice;
 mod one_by_one;
+mod position_key;
 mod request;
 mod worker;
 
@@ -22,4 +23,5 @@ pub use model_client::ModelClient;
 pub use model_source::ModelSource;
 pub use notice::Notice;
 pub use one_by_one::{EvaluateOne, OneByOne};
+pub use position_key::PositionKey;
 pub use worker::Worker;

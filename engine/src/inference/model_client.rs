@@ -11,6 +11,7 @@ use cozy_chess::{Board, Color};
 use crossbeam_channel::{Sender, bounded};
 
 use super::evaluate::{Evaluate, EvaluateAttributes};
+use super::position_key::PositionKey;
 use super::request::{PendingResponse, Request, Response, Wanted, thread_ended};
 use crate::encoder::Attributes;
 use crate::model::Model;
@@ -133,17 +134,10 @@ impl Evaluate for ModelClient {
         EvaluateAttributes {
             immediate: matches!(self.route, Route::Here(_)),
             recommended_batch: self.attributes.recommended_batch,
-        }
-    }
-
-    fn key(&self, board: &Board) -> u64 {
-        match self.attributes.input {
-            InputKind::Features(_) => board.hash_without_ep(),
-            InputKind::Tokens => {
-                let clocks =
-                    u64::from(board.halfmove_clock()) << 16 | u64::from(board.fullmove_number());
-                board.hash() ^ clocks.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            }
+            key: match self.attributes.input {
+                InputKind::Features(_) => PositionKey::WithoutEnPassant,
+                InputKind::Tokens => PositionKey::WithClocks,
+            },
         }
     }
 

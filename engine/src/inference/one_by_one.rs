@@ -4,12 +4,13 @@ use anyhow::Result;
 use cozy_chess::Board;
 
 use super::evaluate::{Evaluate, EvaluateAttributes};
+use super::position_key::PositionKey;
 
 /// Evaluates one position at a time, on the thread that asks. [`OneByOne`] makes an [`Evaluate`] of it.
 pub trait EvaluateOne: Send {
-    /// A hash that is equal for positions with the same value.
-    fn key(&self, board: &Board) -> u64 {
-        board.hash()
+    /// The part of a position that the value depends on.
+    fn key(&self) -> PositionKey {
+        PositionKey::WithEnPassant
     }
 
     /// The value of `board`: `2p - 1`, in [-1, 1], of the win probability p of its side to move.
@@ -32,11 +33,7 @@ impl<E> OneByOne<E> {
 
 impl<E: EvaluateOne> Evaluate for OneByOne<E> {
     fn attributes(&self) -> EvaluateAttributes {
-        EvaluateAttributes { immediate: true, recommended_batch: 1 }
-    }
-
-    fn key(&self, board: &Board) -> u64 {
-        self.evaluator.key(board)
+        EvaluateAttributes { immediate: true, recommended_batch: 1, key: self.evaluator.key() }
     }
 
     fn evaluate(&mut self, board: &Board) -> Result<f32> {

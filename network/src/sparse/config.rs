@@ -47,6 +47,7 @@ fn one_head() -> usize {
 
 impl SparseConfig {
     /// The head for positions with so many pieces: equal shares of the 32.
+    #[inline]
     pub fn head(&self, pieces: usize) -> usize {
         head(pieces, self.heads)
     }

@@ -54,6 +54,7 @@ impl FeatureBatch {
     }
 
     /// Positions in the batch.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -64,12 +65,14 @@ impl FeatureBatch {
     }
 
     /// Empties the batch and keeps its memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.rows.clear();
         self.ends.clear();
     }
 
     /// The features of every position in turn.
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Features<'_>> {
         let mut start = 0;
         self.ends.iter().map(move |&(end, pieces, side_to_move)| {

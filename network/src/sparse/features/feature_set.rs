@@ -84,10 +84,12 @@ impl FeatureSet {
     pub const THREATS_SEEN: i32 = PAIRS as i32;
 
     /// Rows that one piece on one square has.
+    #[inline]
     pub fn variants(self) -> usize {
         self.buckets() * self.states()
     }
 
+    #[inline]
     fn states(self) -> usize {
         match self.states {
             States::PieceSquare => 1,
@@ -96,6 +98,7 @@ impl FeatureSet {
         }
     }
 
+    #[inline]
     fn buckets(self) -> usize {
         match self.king {
             KingView::None | KingView::Mirror => 1,
@@ -120,6 +123,7 @@ impl FeatureSet {
     }
 
     /// Index of the first threat row; those before are pieces on squares.
+    #[inline]
     pub fn first_threat(self) -> usize {
         self.first_capture() + if self.captures { CAPTURES } else { 0 }
     }
@@ -131,6 +135,7 @@ impl FeatureSet {
 
     /// Where a threat stands among the places of a view that has at most one row in each: after the 64
     /// squares.
+    #[inline]
     pub fn slot_of_threat(threat: usize) -> usize {
         64 + threat / (STEPS * STEPS)
     }
