@@ -50,8 +50,6 @@ impl Checkpoint {
             return Ok(None);
         }
         let bytes = std::fs::read(path).with_context(name)?;
-        checksum::check(&bytes)
-            .map_err(|error| anyhow!("{}: {error}, or delete it to begin anew", name()))?;
         let malformed = |error| anyhow!("{}: not complete ({error}); delete it", name());
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(malformed)?;
         let entry = |key: &str| {
@@ -60,6 +58,8 @@ impl Checkpoint {
             value.with_context(|| format!("{}: it says no {key}; delete it", name()))
         };
         let file = SafeTensors::deserialize(&bytes).map_err(malformed)?;
+        checksum::check(&bytes)
+            .map_err(|error| anyhow!("{}: {error}, or delete it to begin anew", name()))?;
         let mut tensors = HashMap::new();
         for (key, view) in file.tensors() {
             tensors.insert(key, view.load(&Device::Cpu)?);
