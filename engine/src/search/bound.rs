@@ -1,20 +1,20 @@
-//! What a score says of the true one, for a search that looks no further than it has to.
+//! Bounds: how a score relates to the true score of a position.
 
 use std::ops::Neg;
 
-/// What a score says of the true one.
+/// How a score relates to the true score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// It is at most this.
+    /// The true score is at most this.
     Upper,
-    /// It is at least this.
+    /// The true score is at least this.
     Lower,
-    /// It is this.
+    /// The score is exact.
     Exact,
 }
 
 impl Bound {
-    /// What `score` says, found by a search between `alpha` and `beta`.
+    /// The bound type of `score`, returned by a search with the window `alpha`..`beta`.
     pub(super) fn of<T: PartialOrd + Copy>(score: T, alpha: T, beta: T) -> Self {
         match score {
             _ if score >= beta => Self::Lower,
@@ -24,7 +24,7 @@ impl Bound {
     }
 }
 
-/// From the other side's view.
+/// The bound from the other side's view.
 impl Neg for Bound {
     type Output = Self;
 

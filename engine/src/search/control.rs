@@ -1,4 +1,4 @@
-//! Search control, when a search ends: its limits, the signals it gets while it runs, and its clock.
+//! Search control: the limits of a search, the signals sent to it while it runs, and its clock.
 
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use super::handicap::Handicap;
 use super::report::Report;
 
-/// What a running search can be told.
+/// A signal to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Answer now.
@@ -18,32 +18,32 @@ pub enum Signal {
     PonderHit,
 }
 
-/// What `go` asked for.
+/// The limits given by `go`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Deepest ply. Where `None`, a search that time, nodes or a signal will end has no deepest ply,
-    /// and any other has the planner's own.
+    /// Maximum depth in plies. If `None`, a search limited by time, nodes or a signal has no
+    /// maximum depth, and any other search uses the planner's default.
     pub depth: Option<u32>,
-    /// Positions looked at.
+    /// Maximum number of positions searched.
     pub nodes: Option<u64>,
     /// Time for this move.
     pub time: Option<TimeLimit>,
     /// Answer only after [`Signal::Stop`].
     pub infinite: bool,
-    /// The opponent's time runs: no limit holds until [`Signal::PonderHit`].
+    /// The opponent's clock is running: no limit applies until [`Signal::PonderHit`].
     pub ponder: bool,
-    /// Root moves to choose from; all where empty.
+    /// Root moves to search; all legal moves if empty.
     pub search_moves: Vec<Move>,
-    /// Lines to report, each with a root move of its own; 0 counts as 1.
+    /// Number of lines to report, each with a different root move; 0 counts as 1.
     pub multipv: usize,
-    /// Play worse than one can.
+    /// Reduced playing strength.
     pub handicap: Option<Handicap>,
-    /// Time is counted in positions: this many are a millisecond.
+    /// Measure time in positions: this number of positions counts as one millisecond.
     pub nodes_per_ms: Option<NonZeroU64>,
 }
 
 impl Limits {
-    /// Whether time, nodes or a signal end the search, whatever its depth.
+    /// Whether time, nodes or a signal end the search, regardless of its depth.
     pub fn are_open_ended(&self) -> bool {
         self.waits() || self.time.is_some() || self.nodes.is_some()
     }
@@ -53,33 +53,33 @@ impl Limits {
     }
 }
 
-/// How long a move may take, from when its clock runs.
+/// Time limits for one move, measured from the start of its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit {
     /// The soft limit: no deeper iteration begins after this.
     pub soft: Duration,
-    /// The hard limit: the search ends here, whatever it is doing.
+    /// The hard limit: the search stops here, even in the middle of an iteration.
     pub hard: Duration,
 }
 
-/// A search's view of its limits.
+/// The limits, signals and clock of a running search.
 pub struct Control {
     limits: Limits,
     signals: Receiver<Signal>,
     began: Instant,
     clock: Instant,
-    /// Positions looked at when the clock began to run, and when it was last looked at.
+    /// Positions searched when the clock started, and when it was last checked.
     clock_nodes: u64,
     seen_nodes: u64,
-    /// What the soft limit is multiplied by.
+    /// Factor on the soft limit.
     soft_scale: f64,
     stopped: bool,
-    /// What the planner itself ended the search by.
+    /// The planner's reason for ending the search, if the planner ended it.
     ended_by: Option<&'static str>,
 }
 
 impl Control {
-    /// Limits that count from now.
+    /// Starts a search with these limits now.
     pub fn new(limits: Limits, signals: Receiver<Signal>) -> Self {
         let now = Instant::now();
         Self {
@@ -101,7 +101,7 @@ impl Control {
         Self::new(limits, signals)
     }
 
-    /// What `go` asked for.
+    /// The limits given by `go`.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -111,18 +111,19 @@ impl Control {
         self.began.elapsed()
     }
 
-    /// Whether time is short, so that a forced move needs no thought.
+    /// Whether the move has a time limit, so that a forced move should be played at once.
     pub fn on_the_clock(&self) -> bool {
         self.limits.time.is_some() && !self.waits()
     }
 
-    /// Multiplies the soft limit by `scale` from now on. It stays where it is the hard one, too, as that of `movetime`.
+    /// Sets the factor on the soft limit. It has no effect where the soft and the hard limit are
+    /// equal, as with `movetime`.
     pub fn scale_soft_limit(&mut self, scale: f64) {
         self.soft_scale = scale;
     }
 
-    /// Whether an iteration of `depth` plies may begin, by the limits, or where they name none by the
-    /// planner's `default_depth`.
+    /// Whether the limits allow an iteration of `depth` plies. `default_depth`, the planner's,
+    /// applies where they name no limit.
     pub fn may_begin(&self, depth: u32, default_depth: u32) -> bool {
         let Limits { depth: deepest, time, .. } = &self.limits;
         let deepest = deepest.or_else(|| (!self.limits.are_open_ended()).then_some(default_depth));
@@ -139,7 +140,7 @@ impl Control {
                 Ok(signal) => self.heed(signal),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
-                    // Nobody is left to end a search that has no limit of its own.
+                    // The sender is gone, so nothing else can end a search without limits.
                     self.stopped |= self.waits();
                     break;
                 }
@@ -153,20 +154,21 @@ impl Control {
         self.stopped
     }
 
-    /// Time on the clock after `nodes` positions: since it began to run, or as long as so many positions count.
+    /// Time on the clock after `nodes` positions: elapsed time, or positions converted to time
+    /// where [`Limits::nodes_per_ms`] is set.
     pub fn clock_after(&self, nodes: u64) -> Duration {
         let Some(rate) = self.limits.nodes_per_ms else { return self.clock.elapsed() };
         let nodes = nodes.saturating_sub(self.clock_nodes);
         Duration::from_micros(nodes.saturating_mul(1000) / rate)
     }
 
-    /// Notes what makes the planner end the search before its limits do.
+    /// Records the planner's reason for ending the search before its limits do.
     pub(super) fn end_by(&mut self, reason: &'static str) {
         self.ended_by = Some(reason);
     }
 
-    /// Why a search of `asked` plies ended with `report`, which is of fewer, in one line; `None` where it is of as many, or
-    /// where time, nodes or a signal ended it.
+    /// One line on why a search asked for `asked` plies ended with a `report` of fewer; `None` if
+    /// it reached that depth, or if time, nodes or a signal ended it.
     pub fn early_end(&self, asked: Option<u32>, report: &Report) -> Option<String> {
         let reached = report.depth;
         let asked = asked.filter(|&asked| reached < asked)?;
@@ -184,7 +186,7 @@ impl Control {
         Some(format!("depth {reached} of {asked} reached: {reason}"))
     }
 
-    /// Blocks while the answer is ready but must not be given yet.
+    /// Blocks while the answer is ready but may not be given yet.
     pub fn wait_until_wanted(&mut self) {
         while self.waits() && !self.stopped {
             match self.signals.recv() {
@@ -209,7 +211,7 @@ impl Control {
                 self.limits.ponder = false;
                 self.clock = Instant::now();
                 self.clock_nodes = self.seen_nodes;
-                // With no limit at all, the time that the opponent took has been enough.
+                // Without any limit, the time spent pondering is enough.
                 let Limits { depth, nodes, time, infinite, .. } = &self.limits;
                 let limited = depth.is_some() || nodes.is_some() || time.is_some() || *infinite;
                 self.stopped |= !limited;

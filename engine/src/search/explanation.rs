@@ -1,5 +1,5 @@
-//! Why a search chose its move: what every move seemed worth before the search, how deep it was looked at, and what
-//! came back, for the root and the replies.
+//! Explanations of a search: the static value, depth and search value of every move at the root,
+//! and of the replies.
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, legal_moves};
@@ -10,7 +10,7 @@ use super::static_value::static_value;
 use super::value::Value;
 use crate::inference::Evaluator;
 
-/// The root of a search and what became of its moves, the best first.
+/// The root of a search and its moves, best first.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The position.
@@ -19,56 +19,58 @@ pub struct Explanation {
     pub moves: Vec<ExplainedMove>,
 }
 
-/// A move and what became of it.
+/// A move with its static, verified and search values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExplainedMove {
     /// The move.
     pub mv: Move,
-    /// The static evaluation of the position that it leads to, for the side that moves.
+    /// The static evaluation of the position after the move, for the side that makes the move.
     pub static_value: Value,
-    /// Its verified value; `None` of a planner that verifies nothing.
+    /// The verified value; `None` if the planner verifies nothing.
     pub verified: Option<VerifiedMove>,
-    /// What the search backed up; `None` where the move was dropped.
+    /// The search result; `None` if the move was dropped.
     pub searched: Option<SearchedMove>,
-    /// Every legal reply, the best for its own side first; none where nobody asked for them, or the search did not.
+    /// Every legal reply, best first for the side to reply; empty if replies were not requested, or
+    /// not searched.
     pub replies: Vec<ExplainedMove>,
 }
 
-/// The value that a planner verified a move with: that of the quiet position which a search of a few plies leads to.
+/// The value with which a planner verified a move: that of the quiet position at the end of a
+/// search of a few plies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerifiedMove {
-    /// For the side that moves.
+    /// The value for the side that makes the move.
     pub value: Value,
-    /// Plies of the search after the move, before quiescence search; 0 also where the value needs no search.
+    /// Plies searched after the move, before quiescence search; 0 also where no search was needed.
     pub plies: u32,
-    /// The moves after it, to the quiet position.
+    /// The moves that follow, up to the quiet position.
     pub line: Vec<Move>,
 }
 
-/// What a search found out about a move.
+/// The result of searching a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchedMove {
     /// The move.
     pub mv: Move,
-    /// For the side that moves.
+    /// The value for the side that makes the move.
     pub value: Value,
-    /// Whether that is its value, or only the most or the least that it can be.
+    /// Whether the value is exact, or an upper or lower bound.
     pub bound: Bound,
-    /// Plies that it was looked at, itself included.
+    /// Depth of the search in plies, including the move itself.
     pub depth: u32,
 }
 
-/// What a planner has kept of its last search.
+/// The part of a planner's last search that it keeps.
 pub(super) trait SearchedTree {
-    /// What scores positions.
+    /// The evaluator that scores positions.
     fn evaluator(&mut self) -> &mut Evaluator;
 
-    /// The moves that the search looked at in `position`, which stands `ply` plies from the root and was itself
-    /// looked at to `depth` plies, with values as seen from the root.
+    /// The moves searched in `position`, with values from the root's view. `position` is `ply`
+    /// plies from the root and was searched to `depth` plies.
     fn searched(&mut self, position: &Position, ply: u32, depth: u32) -> Result<Vec<SearchedMove>>;
 
-    /// The verified values of `moves`, which are legal in `position`, in their order and as seen from the root; none
-    /// where the search verified nothing.
+    /// The verified values of `moves`, which are legal in `position`, in the same order and from
+    /// the root's view; none if the search verified nothing.
     fn verified(
         &mut self,
         _position: &Position,
@@ -79,7 +81,7 @@ pub(super) trait SearchedTree {
     }
 }
 
-/// The last search's root, and the moves that it looked at in its last finished iteration.
+/// The last search's root, and the root moves searched in its last complete iteration.
 #[derive(Default)]
 pub(super) struct LastSearch {
     root: Option<Position>,
@@ -91,7 +93,8 @@ impl LastSearch {
         Self { root: Some(root.clone()), searched }
     }
 
-    /// Every root move, and `plies` plies of replies in all; `None` before a search.
+    /// Explains every root move, to `plies` plies of replies in all; `None` before the first
+    /// search.
     pub(super) fn explain(
         &self,
         plies: u32,
@@ -99,7 +102,8 @@ impl LastSearch {
     ) -> Result<Option<Explanation>> {
         let Some(root) = &self.root else { return Ok(None) };
         let mut moves = explain_moves(root, 0, plies, &self.searched, tree)?;
-        // The tables answer for the moves that the search followed, until searches of dropped ones overwrite them.
+        // Verify the moves that the search followed first: searches of dropped moves may overwrite
+        // their entries in the tables.
         for followed in [true, false] {
             verify(root, 0, followed, &mut moves, tree)?;
         }
@@ -107,7 +111,8 @@ impl LastSearch {
     }
 }
 
-/// Every legal move of `position`, `ply` plies from the root, those with the best values first, dropped ones last.
+/// Every legal move of `position`, which is `ply` plies from the root: best values first, dropped
+/// moves last.
 fn explain_moves(
     position: &Position,
     ply: u32,
@@ -142,7 +147,8 @@ fn explain_moves(
     Ok(moves)
 }
 
-/// Adds the verified values of the moves that the search followed, or of those that it dropped, and of replies likewise.
+/// Adds the verified values of the moves that the search followed (or of those that it dropped),
+/// and of their replies.
 fn verify(
     position: &Position,
     ply: u32,
@@ -166,7 +172,7 @@ fn verify(
     Ok(())
 }
 
-/// Keeps the latest word on a move.
+/// Replaces the result recorded for a move, or adds it.
 pub(super) fn record_searched(all: &mut Vec<SearchedMove>, found: SearchedMove) {
     match all.iter_mut().find(|known| known.mv == found.mv) {
         Some(known) => *known = found,

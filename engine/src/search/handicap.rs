@@ -1,6 +1,6 @@
-//! Limited strength, playing worse on purpose: every score is blurred by a noise of its own, so that the
-//! search plans well with a judgement that errs. A position is misjudged alike all game long; mates stay
-//! exact.
+//! Limited strength: Gaussian noise is added to the score of every position, so that the search
+//! plans well with an imperfect evaluation. The noise of a position stays the same for the whole
+//! game. Mate scores stay exact.
 
 use cozy_chess::Board;
 use rand_distr::{Distribution, StandardNormal};
@@ -9,17 +9,17 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use azimuth_chess::position::repetition_key;
 
-/// How much worse.
+/// The amount of noise and its seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Handicap {
     /// Standard deviation of the noise, in logits of the win probability.
     pub deviation: f32,
-    /// What the errors of one game are drawn from.
+    /// Seed of the noise; one per game.
     pub seed: u64,
 }
 
 impl Handicap {
-    /// The error made at a position, in logits.
+    /// The noise of a position, in logits.
     pub(super) fn noise(&self, board: &Board) -> f32 {
         let mut random = SplitMix64::seed_from_u64(repetition_key(board) ^ self.seed);
         let normal: f32 = StandardNormal.sample(&mut random);
@@ -27,7 +27,7 @@ impl Handicap {
     }
 }
 
-/// A value in [-1, 1] with an error of `noise` logits.
+/// Adds `noise` logits to a value in [-1, 1].
 pub(super) fn blurred(value: f32, noise: f32) -> f32 {
     if noise == 0.0 {
         return value;
@@ -48,7 +48,7 @@ mod tests {
             (0..960).map(|number| handicap.noise(&Board::chess960_startpos(number))).collect();
         let mean = noises.iter().sum::<f32>() / 960.0;
         let square = noises.iter().map(|noise| noise * noise).sum::<f32>() / 960.0;
-        // Four standard errors.
+        // The tolerance is four standard errors.
         assert!(mean.abs() < 0.065, "{mean}");
         assert!((square.sqrt() - 0.5).abs() < 0.046, "{}", square.sqrt());
         let board = Board::default();
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn blurring_moves_the_logit() {
         assert_eq!(blurred(0.3, 0.0), 0.3);
-        // p = 0.6 and one logit more: 0.8029.
+        // One logit above p = 0.6 is p = 0.8029.
         assert!((blurred(0.2, 1.0) - (2.0 * 0.803_04 - 1.0)).abs() < 1e-4);
         assert!(blurred(1.0, -1.0) < 1.0 && blurred(-1.0, 30.0).is_finite());
     }

@@ -1,34 +1,36 @@
-//! Iterative deepening: one iteration after another, each deeper than the one before, until a limit comes. The
-//! same for every planner.
+//! Iterative deepening, shared by all planners: each iteration is deeper than the one before, until
+//! a limit is reached.
 
 use anyhow::{Context, Result};
 
 use super::report::Report;
 use super::root_moves::RootMoves;
 
-/// A search that can go on from iteration to iteration.
+/// A search that runs in iterations.
 pub trait Deepening {
-    /// The depth of the next iteration, in plies; `None` where there is no deeper one.
+    /// The depth of the next iteration, in plies; `None` if there is no deeper one.
     fn next_depth(&mut self) -> Option<u32>;
 
-    /// Whether the limits let an iteration of `depth` plies begin.
+    /// Whether the limits allow an iteration of `depth` plies.
     fn may_begin(&self, depth: u32) -> bool;
 
-    /// Runs that iteration and returns its lines, best first; `None` where a limit came first, which it only
-    /// heeds where it is `interruptible`.
+    /// Runs that iteration and returns its lines, best first; `None` if a limit stopped it. Limits
+    /// stop it only if it is `interruptible`.
     fn iterate(&mut self, depth: u32, interruptible: bool) -> Result<Option<Vec<Report>>>;
 
-    /// Whether no deeper iteration would choose otherwise than these `lines`, or none may begin.
+    /// Whether no deeper iteration could change the choice made by these `lines`, or none may
+    /// begin.
     fn is_settled(&self, lines: &[Report]) -> bool;
 
-    /// Whether time is short, so that a forced move needs no thought.
+    /// Whether the move has a time limit, so that a forced move should be played at once.
     fn on_the_clock(&self) -> bool;
 
-    /// Puts into a report what the search has cost so far.
+    /// Adds the costs of the search so far to a report.
     fn add_costs(&mut self, report: &mut Report);
 }
 
-/// Deepens until a limit comes, and reports. Returns the best line of the last finished iteration.
+/// Runs and reports iterations until a limit is reached. Returns the best line of the last complete
+/// iteration.
 pub fn deepen(
     search: &mut impl Deepening,
     root_moves: &RootMoves,
@@ -36,12 +38,13 @@ pub fn deepen(
 ) -> Result<Report> {
     let mut best: Option<Report> = None;
     while let Some(depth) = search.next_depth() {
-        // The first iteration is not interrupted, so that there is a move.
+        // The first iteration is never interrupted, so that there is always a move.
         if best.is_some() && !search.may_begin(depth) {
             break;
         }
         let Some(mut lines) = search.iterate(depth, best.is_some())? else {
-            // What the unfinished iteration cost; after a ponder hit it may be all there is to say.
+            // Include the cost of the unfinished iteration; after a ponder hit it may be the only
+            // cost.
             if let Some(best) = &mut best {
                 search.add_costs(best);
                 report(best);

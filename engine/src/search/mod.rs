@@ -1,5 +1,6 @@
-//! The search: a position and limits in, a move out, with reports on the way. Two planners stand behind one
-//! interface, `beam` (the paper's) and `selective` (alpha-beta); the other files are what both use.
+//! The search: it chooses a move for a position within limits, and reports as it runs. Two planners
+//! implement one interface: `beam` (the paper's) and `selective` (alpha-beta). Both use the other
+//! files.
 
 mod beam;
 mod bound;

@@ -1,4 +1,4 @@
-//! What every planner does: a position and limits in, a move out, with reports on the way.
+//! The planner interface: choose a move for a position within limits, and report on the way.
 
 use anyhow::Result;
 use azimuth_chess::position::Position;
@@ -8,12 +8,12 @@ use super::explanation::Explanation;
 use super::report::Report;
 use super::value::Value;
 
-/// What every planner may use.
+/// Memory and threads that a planner may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
-    /// Size of all caches and tables together, in megabytes.
+    /// Total size of all caches and tables, in megabytes.
     pub hash_mb: usize,
-    /// Threads that search.
+    /// Number of search threads.
     pub threads: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The root moves that a search chooses from, and its lines as they are reported: the same for every planner.
+//! The root moves that a search considers, and its reported lines; shared by all planners.
 
 use azimuth_chess::position::{Position, legal_moves};
 use cozy_chess::Move;
@@ -7,15 +7,15 @@ use super::control::Limits;
 use super::report::Report;
 use super::tablebase::{RankedMoves, Tablebases};
 
-/// The root's moves: those that `go` asked for, and of these the best ones where the tables know them.
+/// The root moves: those given by `go`, reduced to the best ones if the tablebases know them.
 pub struct RootMoves {
-    /// The moves, at least one where the game goes on.
+    /// The moves; at least one unless the game is over.
     pub moves: Vec<Move>,
     ranked: Option<RankedMoves>,
 }
 
 impl RootMoves {
-    /// The moves of `root` that `limits` leave.
+    /// The moves of `root` that `limits` allow.
     pub fn new(root: &Position, limits: &Limits, tablebases: Option<&Tablebases>) -> Self {
         let moves = match limits.search_moves.as_slice() {
             [] => legal_moves(root.board()),
@@ -27,13 +27,13 @@ impl RootMoves {
         }
     }
 
-    /// Whether there is nothing to choose.
+    /// Whether there is only one move.
     pub fn is_forced(&self) -> bool {
         self.moves.len() == 1
     }
 
-    /// Reports the lines of an iteration, with what the tables know in place of the estimates; a mate
-    /// stays, as it says more.
+    /// Reports the lines of an iteration, with tablebase values in place of estimates. Mate scores
+    /// stay, because they are more precise.
     pub fn present(&self, lines: &mut [Report], report: &mut dyn FnMut(&Report)) {
         if let Some(ranked) = &self.ranked {
             for line in &mut *lines {
@@ -51,7 +51,7 @@ impl RootMoves {
     }
 }
 
-/// The moves in their order, each once.
+/// Removes repeated moves and keeps the order.
 fn without_repeats(moves: &[Move]) -> Vec<Move> {
     let mut once = Vec::with_capacity(moves.len());
     for mv in moves {

@@ -1,5 +1,4 @@
-//! Threads that search beside the main one. A system that refuses a thread costs the search that
-//! thread, and no more.
+//! Helper threads of a search. If the system refuses a thread, the search continues without it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -19,8 +18,8 @@ impl RefusalNotice {
     }
 }
 
-/// Starts a thread for each of `helpers`, whose number is `count`, until the system refuses one. Then
-/// `refusal` says how many threads search, the main one included.
+/// Starts a thread for each of `helpers`, `count` in number, until the system refuses one. In that
+/// case `refusal` reports the number of search threads, including the main one.
 pub(super) fn start_helpers<'scope, 'env, F: FnOnce() + Send + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     helpers: impl Iterator<Item = F>,
@@ -51,7 +50,7 @@ fn start<'scope, F: FnOnce() + Send + 'scope>(
     Builder::new().spawn_scoped(scope, helper).map(|_| ())
 }
 
-/// Sets a flag when it is dropped, so that threads that heed it end even where the main one panics.
+/// Sets a flag when dropped, so that threads that check it stop even if the main thread panics.
 pub(super) struct StopOnDrop<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {

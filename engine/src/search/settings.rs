@@ -10,9 +10,9 @@ use crate::embedded_weights::Embedded;
 /// The planners by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlannerKind {
-    /// The paper's.
+    /// The paper's beam search.
     Beam,
-    /// Alpha-beta that is selective.
+    /// Selective alpha-beta search.
     Selective,
 }
 
@@ -26,14 +26,15 @@ pub struct PlannerSettings {
 }
 
 impl PlannerSettings {
-    /// Whether the beam is made for a search of these limits: nothing but a depth ends it, and none beyond the beam's own.
+    /// Whether the beam suits these limits: only a depth ends the search, and it is at most the
+    /// beam's default.
     pub fn is_for_the_beam(&self, limits: &Limits) -> bool {
         let depth = self.beam.depth;
         !limits.are_open_ended() && limits.depth.unwrap_or(depth) <= depth
     }
 
-    /// The weights that a planner plays with where no others are named. A beam that scores children by their own
-    /// embeddings needs those that see captures coming; all else leaves captures to a search.
+    /// The default weights of a planner. A beam that scores children by their own embeddings needs
+    /// weights that foresee captures; the other configurations resolve captures by search.
     pub fn embedded(&self, kind: PlannerKind) -> Embedded {
         match (kind, self.beam.verify) {
             (PlannerKind::Beam, BeamVerify::None) => Embedded::Beam,

@@ -1,4 +1,4 @@
-//! The static evaluation: what a position is worth without a search.
+//! The static evaluation: the value of a position without a search.
 
 use anyhow::Result;
 use azimuth_chess::position::Position;
@@ -7,7 +7,7 @@ use super::terminal;
 use super::value::Value;
 use crate::inference::Evaluator;
 
-/// The static evaluation of a position `ply` plies from the root, exact where the game is over.
+/// The static evaluation of a position `ply` plies from the root; exact if the game is over.
 pub(super) fn static_value(
     evaluator: &mut Evaluator,
     position: &Position,

@@ -1,4 +1,4 @@
-//! Syzygy tables: what a position with few pieces is worth for certain.
+//! Syzygy tablebases: exact values of positions with few pieces.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -15,26 +15,27 @@ use super::terminal;
 use super::value::Value;
 use crate::inference::Notice;
 
-/// Ranks of moves: wins that the 50-move rule does not undo, and those it does, lie this far from
-/// the draws. No distance to zeroing is longer.
+/// Ranks of won moves, for wins unaffected by the 50-move rule (`CERTAIN`) and wins that the rule
+/// turns into draws (`CURSED`). Draws rank 0, losses are negated. Both exceed any distance to
+/// zeroing.
 const CERTAIN: i32 = 4_000;
 const CURSED: i32 = 2_000;
 
-/// Characters of a path in an error.
+/// Maximum number of characters of a path in an error message.
 const LONGEST_PATH: usize = 200;
 
-/// Pieces of the largest Syzygy tables that there are.
+/// Number of pieces in the largest Syzygy tables that exist.
 pub const MOST_PIECES: usize = 7;
 
-/// When tables are asked, and how their answers count.
+/// When tables are probed, and how their results are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probing {
-    /// A search asks the largest tables only where it has at least this many plies to go. 1 is everywhere, at the leaves
-    /// too.
+    /// The largest tables are probed only at this remaining depth (in plies) or more. 1 means
+    /// everywhere, including the leaves.
     pub depth: u32,
-    /// Positions of more pieces are never looked up.
+    /// Positions with more pieces are never probed.
     pub most_pieces: usize,
-    /// Whether the 50-move rule makes a draw of a win that takes too long.
+    /// Whether the 50-move rule turns wins that take too long into draws.
     pub fifty_move_rule: bool,
 }
 
@@ -44,7 +45,7 @@ impl Default for Probing {
     }
 }
 
-/// The tables of some folders.
+/// The tables in a list of folders.
 pub struct Tablebases {
     tables: Tablebase<Chess>,
     probing: Probing,
@@ -52,7 +53,7 @@ pub struct Tablebases {
     failed: Once,
 }
 
-/// The legal moves of a position that the tables know, best first.
+/// The legal moves of a position, ranked by the tables, best first.
 pub(super) struct RankedMoves(Vec<RankedMove>);
 
 struct RankedMove {
@@ -61,8 +62,8 @@ struct RankedMove {
 }
 
 impl Tablebases {
-    /// The tables in a list of folders, separated as in `PATH`. A table that turns out broken is said
-    /// once through `notice`, and passed over. Fails where a folder cannot be read or none has a
+    /// Opens the tables in a list of folders, separated as in `PATH`. A corrupt table is reported
+    /// once through `notice` and skipped. Fails if a folder cannot be read or no folder has a
     /// table.
     pub fn open(folders: &str, notice: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
         let notice: Notice = Arc::new(notice);
@@ -84,19 +85,19 @@ impl Tablebases {
         Ok(Self { tables, probing: Probing::default(), notice, failed: Once::new() })
     }
 
-    /// The same tables, asked in that way.
+    /// The same tables with other probing settings.
     pub fn with_probing(self, probing: Probing) -> Self {
         Self { probing, ..self }
     }
 
-    /// Most pieces of any table that is asked, kings included.
+    /// Number of pieces, including kings, in the largest table that is probed.
     pub fn max_pieces(&self) -> usize {
         self.tables.max_pieces().min(self.probing.most_pieces)
     }
 
-    /// Plies from `board`, the fifty-move counter at 0, to the next capture or pawn's move of the side that wins:
-    /// negative where the side to move loses, 0 where nobody wins, beyond 100 where the fifty-move rule saves the
-    /// loser. `None` where the tables do not know the position.
+    /// Plies from `board`, with the halfmove clock at 0, to the winning side's next capture or pawn
+    /// move: negative if the side to move loses, 0 for a draw, beyond 100 if the fifty-move rule
+    /// saves the loser. `None` if the tables do not know the position.
     pub fn distance_to_zeroing(&self, board: &Board) -> Option<i32> {
         if !self.may_know(board) {
             return None;
@@ -105,7 +106,7 @@ impl Tablebases {
         Some(distance.ignore_rounding().0)
     }
 
-    /// As [`Self::value`], for a search that has `depth` plies to go.
+    /// As [`Self::value`], for a node with `depth` plies remaining.
     pub(super) fn value_at_depth(&self, board: &Board, ply: u32, depth: i32) -> Option<Value> {
         let least = self.probing.depth as i32;
         let deep_enough = least <= 1 || depth >= least;
@@ -116,8 +117,8 @@ impl Tablebases {
         self.value(board, ply)
     }
 
-    /// The value of a position right after a capture or a pawn's move, `ply` plies from the root. A
-    /// win that the 50-move rule undoes is a draw.
+    /// The value of a position right after a capture or pawn move, `ply` plies from the root. A win
+    /// that the 50-move rule prevents is a draw.
     pub(super) fn value(&self, board: &Board, ply: u32) -> Option<Value> {
         if board.halfmove_clock() != 0 || !self.may_know(board) {
             return None;
@@ -130,8 +131,8 @@ impl Tablebases {
         })
     }
 
-    /// The legal moves of `root`, those that win soonest or lose latest first, by their distance to
-    /// the next capture or pawn's move; `None` where the tables do not know them all.
+    /// Ranks the legal moves of `root` by their distance to the next capture or pawn move: fastest
+    /// wins first, slowest losses before fast ones. `None` if the tables do not know all moves.
     pub(super) fn rank(&self, root: &Position, moves: &[Move]) -> Option<RankedMoves> {
         if !self.may_know(root.board()) {
             return None;
@@ -184,12 +185,12 @@ impl Tablebases {
 }
 
 impl RankedMoves {
-    /// How many moves were ranked, each of them known to the tables.
+    /// Number of ranked moves.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The moves that rank as high as the one at place `lines`, from 1 on.
+    /// The moves that rank at least as high as move number `lines`, counted from 1.
     pub(super) fn best(&self, lines: usize) -> Vec<Move> {
         let Some(last) = self.0.get(lines.clamp(1, self.0.len().max(1)) - 1) else {
             return Vec::new();
@@ -197,13 +198,13 @@ impl RankedMoves {
         self.0.iter().take_while(|ranked| ranked.rank >= last.rank).map(|r| r.mv).collect()
     }
 
-    /// Place of a move among the others; equal moves share theirs.
+    /// Position of a move in the ranking; equal moves share a position.
     pub(super) fn place(&self, mv: Move) -> usize {
         let rank = self.rank(mv);
         self.0.iter().take_while(|ranked| ranked.rank > rank).count()
     }
 
-    /// What a move is worth to the side that makes it.
+    /// The value of a move for the side that makes it.
     pub(super) fn value(&self, mv: Move) -> Value {
         match self.rank(mv) {
             rank if rank > CURSED => -Value::tablebase_loss_in(0),
@@ -217,7 +218,7 @@ impl RankedMoves {
     }
 }
 
-/// The same position in the tables' own types.
+/// Converts a board to the tablebase library's types.
 fn converted(board: &Board) -> Option<Chess> {
     let pieces = |piece: Piece| bitboard(board.pieces(piece));
     let by_role = ByRole {
@@ -241,7 +242,7 @@ fn converted(board: &Board) -> Option<Chess> {
         ep_square: board.en_passant().map(|file| square_passed(file, board.side_to_move())),
         ..Setup::empty()
     };
-    // Tables know every placement of the pieces, reachable or not.
+    // The tables contain every placement of the pieces, reachable or not.
     setup.position(CastlingMode::Standard).or_else(PositionError::ignore_impossible_check).ok()
 }
 
@@ -249,7 +250,7 @@ fn bitboard(squares: BitBoard) -> Bitboard {
     Bitboard(squares.0)
 }
 
-/// The square that the pawn on `file` has just passed.
+/// The square that the pawn on `file` has just skipped.
 fn square_passed(file: File, side_to_move: Color) -> shakmaty::Square {
     let rank = cozy_chess::Rank::Sixth.relative_to(side_to_move);
     shakmaty::Square::new(Square::new(file, rank) as u32)
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(value("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1")?, win);
         assert_eq!(value("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")?, Some(Value::DRAW));
         assert_eq!(value("8/8/8/8/4k3/8/8/3QK3 b - - 0 1")?, Some(Value::tablebase_loss_in(3)));
-        // Moves of the 50-move rule have been used, castling is possible, pieces are too many.
+        // The halfmove clock is not 0, castling is possible, there are too many pieces.
         assert_eq!(value("4k3/8/4K3/4P3/8/8/8/8 w - - 1 1")?, None);
         assert_eq!(value("4k3/8/8/8/8/8/8/4K2R w K - 0 1")?, None);
         assert_eq!(value("4k3/8/8/8/8/8/3PP3/4K3 w - - 0 1")?, None);
@@ -299,7 +300,7 @@ mod tests {
         let distance = |fen: &str| -> Result<Option<i32>> {
             Ok(tables.distance_to_zeroing(Position::from_fen(fen)?.board()))
         };
-        // Mate in one, the same for the side that is mated, a pawn that walks, a draw, too many pieces.
+        // Mate in one, a side that is mated, a pawn to advance, a draw, too many pieces.
         assert_eq!(distance("7k/8/6K1/8/8/8/8/R7 w - - 0 1")?, Some(1));
         assert!(distance("6k1/8/6K1/8/8/8/8/R7 b - - 0 1")?.is_some_and(|plies| plies < 0));
         assert_eq!(distance("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1")?.map(i32::signum), Some(1));
@@ -315,7 +316,7 @@ mod tests {
         let mate = ranked("7k/8/6K1/8/8/8/8/R7 w - - 0 1")?;
         assert_eq!(texts(mate.best(1)), ["a1a8"]);
         assert_eq!(mate.value(mate.best(1)[0]), -Value::tablebase_loss_in(0));
-        // Only taking the queen holds the draw.
+        // Only capturing the queen holds the draw.
         let capture = ranked("8/8/8/8/8/8/3kQ3/7K b - - 0 1")?;
         assert_eq!(texts(capture.best(1)), ["d2e2"]);
         assert_eq!(capture.value(capture.best(1)[0]), Value::DRAW);

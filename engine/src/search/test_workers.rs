@@ -17,7 +17,7 @@ pub(super) fn embedded(which: Embedded) -> Result<Worker> {
     Worker::on_cpu(which.weights()?, |_| ())
 }
 
-/// A worker with the same encoder on its own thread, as on a device.
+/// A worker with the same encoder on another thread, as on a device.
 pub(super) fn remote(which: Embedded) -> Result<Worker> {
     let weights = Arc::new(which.weights()?);
     let encoder = Remote(encoder::build(&weights, &Device::Cpu, DType::F32)?);
@@ -40,8 +40,8 @@ impl Encoder for Remote {
     }
 }
 
-/// A worker that fails once `left` evaluations are done, until there are more. Its values depend on
-/// nothing but the position.
+/// A worker whose evaluations fail after `left` more, until `left` is raised. Its values depend
+/// only on the position.
 pub(super) fn failing(left: &Arc<AtomicU64>) -> Worker {
     let left = left.clone();
     Worker::with_evaluator(move || Failing(left.clone()), |_| ())

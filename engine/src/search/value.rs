@@ -1,39 +1,39 @@
-//! The one scale of the search: expected score of the side to move, exact results included.
+//! The value scale of the search: expected score of the side to move, including exact results.
 
 use std::fmt;
 use std::ops::Neg;
 
 use azimuth_chess::win_probability::{centipawns_of_win_probability, wdl_of_win_probability};
 
-/// Distance of mates from all other values.
+/// Offset of mates from all other values.
 const MATE: f32 = 4.0;
 
-/// Distance of wins that a tablebase knows.
+/// Offset of tablebase wins and losses.
 const TABLEBASE: f32 = 2.0;
 
-/// What lies further out is a mate.
+/// Values beyond this are mates.
 const MATE_BOUND: f32 = 3.0;
 
-/// What lies further out is certain.
+/// Values beyond this are decisive.
 const LARGEST_ESTIMATE: f32 = 1.0;
 
-/// A mate a ply later is worth this much less. A power of two, so that sums are exact.
+/// The cost of each ply to a mate. A power of two, so that sums are exact.
 const PLY: f32 = 1.0 / 1024.0;
 
-/// Centipawns of a win that a tablebase knows, less one a ply, as Stockfish reports it.
+/// Centipawns of a tablebase win, less one per ply, as Stockfish reports it.
 const TABLEBASE_CENTIPAWNS: i32 = 20_000;
 
-/// What a position is worth to its side to move: in [-1, 1] for `2p - 1` of a win probability p, 0
-/// for a draw, beyond for wins that are certain, shorter ones further out: by a tablebase, then by
-/// mate.
+/// The value of a position for its side to move: in [-1, 1], `2p - 1` for a win probability p; 0
+/// for a draw; beyond [-1, 1] for decisive results. Tablebase results are beyond all estimates and
+/// mates beyond those; shorter ones are further out.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Value(f32);
 
 impl Value {
-    /// A certain draw. An estimate may be as even, but hardly ever to the last bit.
+    /// A certain draw. An estimate is hardly ever exactly 0.
     pub const DRAW: Self = Self(0.0);
 
-    /// Lost as far as can be seen, but not for certain.
+    /// The worst estimate: lost, but not certainly.
     pub const LOST: Self = Self(-1.0);
 
     /// Below every value.
@@ -52,12 +52,12 @@ impl Value {
         Self(PLY * ply as f32 - MATE)
     }
 
-    /// Lost by a tablebase that was asked `ply` plies from the root.
+    /// A tablebase loss, found `ply` plies from the root.
     pub fn tablebase_loss_in(ply: u32) -> Self {
         Self(PLY * ply as f32 - TABLEBASE)
     }
 
-    /// The same as seen from `plies` plies before: what is certain lies so much further away.
+    /// The same value seen from `plies` plies earlier: decisive results are that much further away.
     pub fn seen_from_before(self, plies: u32) -> Self {
         match self.0.abs() > LARGEST_ESTIMATE {
             true => Self(self.0 - self.0.signum() * PLY * plies as f32),
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// Whether the side to move is mated by force.
+    /// Whether the side to move is being mated by force.
     pub fn is_mated(self) -> bool {
         self.0 < -MATE_BOUND
     }
@@ -75,7 +75,7 @@ impl Value {
         (self.0.abs() > MATE_BOUND).then(|| ((MATE - self.0.abs()) / PLY).round() as u32)
     }
 
-    /// Plies to where a tablebase was asked, of what it knows to be won or lost; `None` for all other values.
+    /// Plies to the tablebase position of a tablebase win or loss; `None` for all other values.
     pub fn plies_to_tablebase(self) -> Option<u32> {
         let known = self.0.abs() > LARGEST_ESTIMATE && self.0.abs() <= MATE_BOUND;
         known.then(|| ((TABLEBASE - self.0.abs()) / PLY).round() as u32)
@@ -92,8 +92,8 @@ impl Value {
         (self.0.clamp(-1.0, 1.0) + 1.0) / 2.0
     }
 
-    /// Centipawns as UCI has them, of a value that is no mate: by the win probability, or ±20,000 less the plies where
-    /// a tablebase knows.
+    /// UCI centipawns of a value other than a mate: from the win probability, or ±20,000 less the
+    /// plies for a tablebase win or loss.
     pub fn centipawns(self) -> i32 {
         let Some(plies) = self.plies_to_tablebase() else {
             return centipawns_of_win_probability(self.win_probability().into());
@@ -102,7 +102,7 @@ impl Value {
         if self.0 > 0.0 { centipawns } else { -centipawns }
     }
 
-    /// Chances to win, draw and lose of the side to move, in permille, 1000 in all.
+    /// Win, draw and loss probabilities of the side to move, in permille; they sum to 1000.
     pub fn wdl(self) -> [u32; 3] {
         if self == Self::DRAW {
             return [0, 1000, 0];
@@ -110,7 +110,7 @@ impl Value {
         wdl_of_win_probability(self.win_probability().into())
     }
 
-    /// Whether it is certain: a mate, or what a tablebase knows of a win or a loss.
+    /// Whether it is decisive: a mate, or a tablebase win or loss.
     pub fn is_decisive(self) -> bool {
         self.0.abs() > LARGEST_ESTIMATE
     }
@@ -129,7 +129,7 @@ impl Neg for Value {
     }
 }
 
-/// As UCI writes it: `cp 31` or `mate -2`.
+/// In UCI notation: `cp 31` or `mate -2`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.moves_to_mate() {
