@@ -1,15 +1,15 @@
-//! A game's path through the space, in two dimensions (paper, Figure 3): along the axis, and along the direction off it
-//! in which the game's positions differ most.
+//! A game's path through the embedding space in two dimensions (paper, Figure 3): along the axis,
+//! and along the direction orthogonal to it in which the game's positions vary most.
 
 use azimuth_network::axis::Axis;
 
 use super::analysis::Stop;
 
-/// Steps of the power iteration, which needs no more for a picture.
+/// Iterations of the power method; enough for a plot.
 const STEPS: usize = 100;
 
-/// For every position its cosine with the axis, for White, and its place along the other direction, which is 1 from the
-/// mean on average.
+/// For each position, the cosine with the axis, for White, and the coordinate along the other
+/// direction, scaled to a mean square of 1.
 pub fn path(stops: &[Stop], axis: &Axis) -> Vec<[f32; 2]> {
     let sides: Vec<usize> =
         stops.iter().map(|stop| stop.position.board().side_to_move() as usize).collect();
@@ -46,7 +46,7 @@ fn places(sides: &[usize], mut rests: Vec<Vec<f32>>, dim: usize) -> Vec<f32> {
     let mut places: Vec<f32> = (sides.iter().zip(&rests))
         .map(|(&side, rest)| dot(rest, &direction[side * dim..][..dim]))
         .collect();
-    // Both sides' to the same scale.
+    // Scales both sides' coordinates alike.
     for side in [0, 1] {
         let own = || sides.iter().zip(&places).filter(|(of, _)| **of == side).map(|(_, at)| at);
         let spread = (own().map(|at| at * at).sum::<f32>() / own().count().max(1) as f32).sqrt();
@@ -63,9 +63,10 @@ fn off_axis(embedding: &[f32], axis: &Axis) -> Vec<f32> {
     rest
 }
 
-/// The direction along which the vectors differ most, of length 1: the first principal component, by power iteration.
+/// The direction of largest variance, of length 1: the first principal component by power
+/// iteration.
 fn main_direction(vectors: &[Vec<f32>], dim: usize) -> Vec<f32> {
-    // Every run begins alike, in no special direction.
+    // A fixed start vector makes the result reproducible.
     let mut direction: Vec<f32> = (0..dim).map(|index| 1.0 + (index as f32 * 0.7).sin()).collect();
     for _ in 0..STEPS {
         let mut next = vec![0.0; dim];
