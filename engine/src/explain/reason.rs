@@ -1,4 +1,4 @@
-//! Why the chosen move won out, in a few sentences made from figures and best lines alone.
+//! Writes the reason for the chosen move in a few sentences. It uses only numbers and best lines.
 
 use azimuth_chess::position::board_after;
 use azimuth_chess::san::san_of_move;

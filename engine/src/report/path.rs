@@ -18,9 +18,10 @@ pub fn path(stops: &[Stop], axis: &Axis) -> Vec<[f32; 2]> {
     stops.iter().zip(places).map(|(stop, place)| [stop.cosine, place]).collect()
 }
 
-/// The positions' places along the direction in which they differ most. An encoder that sees a position from its side to
-/// move has a place for each side's: of each side's positions the mean is left out, and the direction is found over pairs
-/// of one position and the next, which have a half for White to move and one for Black.
+/// The positions' coordinates along the direction of largest variance. An encoder that sees
+/// positions from the side to move embeds each side's positions differently: the mean of each side
+/// is subtracted, and the direction is found over pairs of consecutive positions, concatenated as
+/// White's half and Black's half.
 fn places(sides: &[usize], mut rests: Vec<Vec<f32>>, dim: usize) -> Vec<f32> {
     for side in [0, 1] {
         let own = |rests: &[Vec<f32>]| -> Vec<usize> {

@@ -57,7 +57,7 @@ pub enum Command {
     Explain,
     /// `flip`: exchanges the sides of the position.
     Flip,
-    /// `compiler`: prints the compiler, target and features of the build.
+    /// `compiler`: prints the commit, compiler, target and instruction set.
     Compiler,
     /// `help`: lists the commands.
     Help,

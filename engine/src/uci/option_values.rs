@@ -23,7 +23,7 @@ pub fn check_line(name: &str, value: bool) -> String {
     format!("option name {name} type check default {value}")
 }
 
-/// The `option` line of a choice.
+/// The `option` line of an enumeration.
 pub fn combo_line<T: ValueEnum>(name: &str, value: &T) -> String {
     choice_line(name, &name_of(value), &names_of::<T>())
 }
