@@ -1,4 +1,4 @@
-//! Check squares: which moves give check, told without making them.
+//! Check squares: finds the moves that give check without making them.
 
 use cozy_chess::{
     BitBoard, Board, Move, Piece, Square, get_between_rays, get_bishop_moves, get_bishop_rays,
@@ -23,7 +23,7 @@ use crate::position::board_after;
 /// ```
 pub struct CheckSquares {
     king: Square,
-    /// By kind of piece; those of a king are none.
+    /// By kind of piece; empty for the king.
     squares: [BitBoard; Piece::NUM],
     /// Pieces that uncover a check by leaving the line to the king.
     discoverers: BitBoard,
@@ -80,7 +80,8 @@ mod tests {
     use super::*;
     use crate::position::{Position, legal_moves};
 
-    /// Every move of every line of so many plies, told beforehand and seen afterwards.
+    /// Compares [`CheckSquares`] with the board after the move, for every move of every line of
+    /// `plies` plies.
     fn compare(board: &Board, plies: u32, checks: &mut usize) {
         let squares = CheckSquares::new(board);
         for mv in legal_moves(board) {

@@ -1,4 +1,4 @@
-//! Piece placement, where the pieces stand and whose move it is: what features and exchanges depend on.
+//! Piece placement: the pieces on their squares and the side to move.
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
@@ -21,7 +21,7 @@ pub struct Placement {
     pub colors: [BitBoard; Color::NUM],
     /// Pieces by kind.
     pub pieces: [BitBoard; Piece::NUM],
-    /// Whose move it is.
+    /// Side to move.
     pub side_to_move: Color,
 }
 
@@ -36,7 +36,7 @@ impl Placement {
         }
     }
 
-    /// Where the king of `color` stands; a1 where there is none.
+    /// Square of the king of `color`; a1 if there is none.
     #[inline]
     pub fn king(&self, color: Color) -> Square {
         let kings = self.pieces[Piece::King as usize] & self.colors[color as usize];

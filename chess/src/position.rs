@@ -15,7 +15,7 @@ pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -
 /// Legal moves of a typical position.
 pub const TYPICAL_MOVES: usize = 32;
 
-/// Characters that no FEN needs more of; errors quote no more than these.
+/// Maximum length of a FEN that an error quotes, in characters.
 const LONGEST_FEN: usize = 120;
 
 /// A position of a game, with the positions before it since the last irreversible move.
@@ -86,7 +86,7 @@ impl Position {
             other => other,
         }
         .map_err(|error| anyhow!("FEN '{fen}': {}", explain(&error)))?;
-        // What the board's own reader lets pass.
+        // Checks that cozy-chess's FEN parser omits.
         let [white, black] = [Color::White, Color::Black].map(|color| board.king(color));
         let apart = !get_king_moves(white).has(black);
         ensure!(

@@ -1,4 +1,5 @@
-//! Static exchange evaluation (SEE): what a capture is worth after all recaptures on its square.
+//! Static exchange evaluation (SEE): the material gain of a capture after all recaptures on its
+//! square.
 
 use cozy_chess::{
     BitBoard, Color, Move, Piece, Square, get_between_rays, get_bishop_moves, get_bishop_rays,
@@ -8,10 +9,10 @@ use cozy_chess::{
 
 use crate::placement::Placement;
 
-/// Pawns that a piece is worth; a king is worth more than everything else.
+/// Piece values in pawns; a king is worth more than everything else.
 const PIECE_VALUES: [i32; Piece::NUM] = [1, 3, 3, 5, 9, 100];
 
-/// Pawns that what may stand on a square is worth.
+/// Value, in pawns, of the piece on a square, 0 if there is none.
 #[inline]
 pub fn piece_value(piece: Option<Piece>) -> i32 {
     piece.map_or(0, |piece| PIECE_VALUES[piece as usize])
@@ -122,7 +123,7 @@ impl<'a> StaticExchange<'a> {
         let diagonals = get_bishop_rays(square) & self.diagonals;
         let lines = get_rook_rays(square) & self.lines;
         let sliders = |occupied: BitBoard| {
-            // The tables of slider moves are large, so they are left alone where nothing slides.
+            // The tables of slider moves are large; skip the lookup if there is no slider.
             let diagonals = match diagonals.is_empty() {
                 true => diagonals,
                 false => get_bishop_moves(square, occupied) & diagonals,
@@ -172,7 +173,7 @@ impl<'a> StaticExchange<'a> {
             let from = from.next_square().map_or(BitBoard::EMPTY, Square::bitboard);
             occupied ^= from;
             attackers &= !from;
-            // What stood behind the piece attacks now. Nobody captures after a king.
+            // Pieces behind the capturer attack now. Nobody captures after a king.
             if !hidden.is_empty() && piece != Piece::King {
                 let revealed = sliders(occupied) & hidden;
                 attackers |= revealed;

@@ -1,4 +1,4 @@
-//! A UCI engine in a process of its own: for matches against it and for labels by it.
+//! A UCI engine in a separate process, for matches and labels.
 //!
 //! Written here because the crates that drive UCI engines block without a time limit, and a match or
 //! a long labelling has to tell a slow engine from a dead one.
@@ -19,7 +19,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Line {
     /// The line without its end.
     pub text: String,
-    /// When it came.
+    /// Time at which it was read.
     pub read: Instant,
 }
 
@@ -120,7 +120,7 @@ impl std::fmt::Display for Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // Asked to go, and made to where it does not.
+        // Ask the engine to quit, and kill it if it does not.
         let _ = self.send("quit");
         let asked = Instant::now();
         while asked.elapsed() < Duration::from_millis(200) {
@@ -159,16 +159,16 @@ pub enum Score {
     Mate(i32),
 }
 
-/// The score in what follows `info`.
+/// The score in the words after `info`.
 pub fn score(facts: &[&str]) -> Option<Score> {
     number_after(facts, "cp")
         .map(Score::Centipawns)
         .or_else(|| number_after(facts, "mate").map(Score::Mate))
 }
 
-/// The number that follows `name` in what follows `info`.
+/// The number after `name` in the words after `info`.
 pub fn number_after<T: std::str::FromStr>(facts: &[&str], name: &str) -> Option<T> {
-    // What follows `pv` or `string` is text of another kind.
+    // The words after `pv` or `string` are no keywords.
     let end = facts.iter().position(|&word| word == "pv" || word == "string");
     let facts = &facts[..end.unwrap_or(facts.len())];
     let place = facts.iter().position(|&word| word == name)?;

@@ -1,4 +1,4 @@
-//! Which encoders there are, with their sizes.
+//! The encoder architectures and their sizes.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::parameters::ParameterSpec;
 use super::sparse::SparseConfig;
 use super::transformer::TransformerConfig;
 
-/// Which encoder a weights file holds, with its sizes.
+/// The encoder of a weights file, with its sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Architecture {
@@ -20,7 +20,7 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    /// What the encoder reads.
+    /// The form of the encoder's input.
     pub fn input_kind(&self) -> InputKind {
         match self {
             Self::Transformer(_) => InputKind::Tokens,
@@ -28,7 +28,7 @@ impl Architecture {
         }
     }
 
-    /// Whose win the axis of this encoder's space points to.
+    /// The side whose win the axis of this encoder's space points to.
     pub fn perspective(&self) -> Perspective {
         match self {
             Self::Transformer(_) => Perspective::White,
@@ -54,7 +54,7 @@ impl Architecture {
 }
 
 impl fmt::Display for Architecture {
-    /// In two words: `sparse 512`, `mini`.
+    /// A short name: `sparse 512`, `mini`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes = [
             ("mini", TransformerConfig::mini()),
@@ -71,7 +71,7 @@ impl fmt::Display for Architecture {
     }
 }
 
-/// Whose win a score of 1 stands for.
+/// The side that wins at a score of 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Perspective {

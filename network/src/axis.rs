@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Which direction of the space a weights file plays by.
+/// The direction of the space that gives the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -14,7 +14,7 @@ pub enum Direction {
     Fitted,
 }
 
-/// The stored directions of a space, and the one that scores are read along.
+/// The stored directions of a space, and the direction in use.
 ///
 /// ```
 /// use azimuth_network::axis::{Axis, Direction};
@@ -65,7 +65,7 @@ impl Axis {
         Ok(Self { white_mean, black_mean, fitted, direction, unit })
     }
 
-    /// Which direction scores are read along.
+    /// The direction in use.
     pub fn direction(&self) -> Direction {
         self.direction
     }

@@ -11,14 +11,13 @@ use safetensors::tensor::View;
 use safetensors::{SafeTensors, serialize};
 use sha2::{Digest, Sha256};
 
-/// Where the checksum stands in the metadata.
+/// Metadata key of the checksum.
 const KEY: &str = "sha256";
 
-/// Bytes of the number at the beginning of a file: the length of its header.
+/// Size, in bytes, of the header length at the start of a file.
 const LENGTH: usize = size_of::<u64>();
 
-/// Tensors and metadata as the bytes of a file with a checksum. What is the same gives the same
-/// bytes.
+/// Serialises tensors and metadata to a file with a checksum. Equal content gives equal bytes.
 pub fn to_bytes<T: View>(
     tensors: impl IntoIterator<Item = (String, T)>,
     metadata: impl IntoIterator<Item = (&'static str, String)>,
@@ -29,7 +28,7 @@ pub fn to_bytes<T: View>(
     let checksum = checksum(&SafeTensors::deserialize(&bare)?, entries.collect());
     metadata.insert(KEY, checksum);
 
-    // safetensors itself writes metadata in the order of a hash table, another one each time.
+    // safetensors writes metadata in the order of a hash table, which differs from run to run.
     let (header_length, _) = SafeTensors::read_metadata(&bare)?;
     let (header, data) = bare[LENGTH..].split_at(header_length);
     let tensors = std::str::from_utf8(header)?.trim_end().trim_start_matches('{');
@@ -40,8 +39,8 @@ pub fn to_bytes<T: View>(
     Ok([&(header.len() as u64).to_le_bytes(), header.as_slice(), data].concat())
 }
 
-/// Refuses a file whose content does not have the checksum that it names. One that names none, as
-/// older versions wrote, is let pass.
+/// Fails if the content does not match the stored checksum. A file without a checksum, as older
+/// versions wrote, is accepted.
 pub fn check(bytes: &[u8]) -> Result<()> {
     let malformed = |error| anyhow!("not a complete safetensors file ({error})");
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;

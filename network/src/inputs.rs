@@ -1,4 +1,4 @@
-//! Positions as encoders read them, batch by batch.
+//! Batches of positions in the form that encoders read.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::tokens;
@@ -7,7 +7,7 @@ use cozy_chess::Board;
 
 use super::sparse::features::{FeatureBatch, FeatureSet};
 
-/// What an encoder reads of a position.
+/// The input of an encoder for one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
     /// The 77 ChessBench tokens.

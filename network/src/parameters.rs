@@ -1,4 +1,4 @@
-//! The named tensors of an encoder: what each is called, its shape, and how training begins it.
+//! The named tensors of an encoder: names, shapes and initial distributions.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub struct ParameterSpec {
     pub name: String,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// Where training begins.
+    /// Initial distribution.
     pub init: Init,
 }
 

@@ -1,4 +1,4 @@
-//! Files that are replaced in one step.
+//! Atomic replacement of files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use tempfile::{Builder, NamedTempFile};
 
-/// What the name of an unfinished file ends with, after the final name and some random letters.
+/// Suffix of an unfinished file, after the final name and random letters.
 const SUFFIX: &str = ".partial";
 
-/// Random letters in the name of an unfinished file.
+/// Number of random letters in the name of an unfinished file.
 const RANDOM: usize = 6;
 
-/// Writes `bytes` to `path` in one step: readers see the old file or the new one.
+/// Writes `bytes` to `path` atomically: readers see the old file or the new one.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = Replacement::new(path)?;
     file.write_all(bytes).with_context(|| cannot_write(path))?;
     file.finish()
 }
 
-/// Refuses an output that cannot be written, or that is one of the inputs. Commands ask before
-/// their work begins, so that it is not done in vain.
+/// Fails if an output cannot be written or is one of the inputs. Commands call it before they
+/// start, so that no work is lost.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<()> {
     drop(Replacement::new(path)?);
     if let Ok(found) = fs::canonicalize(path) {
@@ -120,7 +120,7 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// What the names of the unfinished files of `path` begin with.
+/// Common prefix of the names of the unfinished files of `path`.
 fn start_of_names(path: &Path) -> OsString {
     let mut start = path.file_name().unwrap_or_default().to_owned();
     start.push(".");
@@ -149,7 +149,8 @@ fn new_file(path: &Path, _replaced: Option<Metadata>) -> io::Result<NamedTempFil
     Builder::new().prefix(&start).suffix(SUFFIX).rand_bytes(RANDOM).tempfile_in(folder(path))
 }
 
-/// Has the new name survive a power cut, where the file system can do that for a folder.
+/// Syncs the folder, so that the new name survives a power failure, if the file system supports
+/// that.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
@@ -163,7 +164,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Windows has no such call.
+/// Windows cannot sync a folder.
 #[cfg(not(unix))]
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())

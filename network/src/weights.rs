@@ -29,7 +29,7 @@ const LARGEST_FILE: u64 = 4 << 30;
 
 const METADATA_KEY: &str = "azimuth";
 
-/// What a weights file says of itself.
+/// Metadata of a weights file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Metadata {
     /// Layout of the file, see [`FORMAT_VERSION`].
@@ -38,7 +38,7 @@ pub struct Metadata {
     pub architecture: Architecture,
     /// Tokeniser or feature set.
     pub input: String,
-    /// The direction that plays.
+    /// The direction that gives the scores.
     pub direction: Direction,
     /// Data files with their hashes, steps, seed, optimiser, the trainer's version.
     pub training: serde_json::Value,
@@ -67,7 +67,7 @@ fn input_name(architecture: &Architecture) -> String {
     }
 }
 
-/// Everything that playing needs of a trained space.
+/// A trained space with everything that playing needs.
 ///
 /// ```
 /// use azimuth_network::Architecture;
@@ -86,7 +86,7 @@ fn input_name(architecture: &Architecture) -> String {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Weights {
-    /// What the file says of itself.
+    /// The file's metadata.
     pub metadata: Metadata,
     /// The encoder's parameters, f32 on the CPU.
     pub parameters: Parameters,

@@ -1,4 +1,4 @@
-//! A Stockfish network without the engine: what its static evaluation says, in this process.
+//! The static evaluation of a Stockfish network, without the engine.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use cozy_chess::{Color, Piece};
 use nnue_rs::{Accumulator, Network};
 use sha2::{Digest, Sha256};
 
-/// What the network gives for a hundred centipawns of Stockfish 16 (`NormalizeToPawnValue` in its `uci.h`).
+/// Network output for 100 centipawns of Stockfish 16 (`NormalizeToPawnValue` in its `uci.h`).
 const UNITS_OF_A_PAWN: i32 = 328;
 
 /// Hexadecimal digits of a network's SHA-256 in its name.
 const NAME_DIGITS: usize = 12;
 
-/// A network at work. Copies share its parameters.
+/// A network with its accumulators. Copies share its parameters.
 #[derive(Clone)]
 pub struct StockfishNetwork {
     network: Arc<Network>,

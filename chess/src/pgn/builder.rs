@@ -1,4 +1,4 @@
-//! The interface between the reader and what its users make of a game.
+//! The interface between the reader and the values that it builds from games.
 
 use anyhow::Result;
 use cozy_chess::{Board, Move};

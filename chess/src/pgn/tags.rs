@@ -15,7 +15,7 @@ impl Tags {
         self.get(name).map(str::trim).filter(|value| !value.is_empty() && *value != "?")
     }
 
-    /// Whether there is none.
+    /// Whether there are no tags.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

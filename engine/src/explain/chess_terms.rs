@@ -1,24 +1,24 @@
-//! What a line shows in chess terms: material won or lost, a promotion, a new passed pawn, a threat. Nothing is said that
-//! its moves do not play out.
+//! Describes a line in chess terms: material won or lost, a promotion, a new passed pawn, a threat.
+//! Every statement follows from the moves of the line.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{board_after, legal_moves};
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Color, Move, Piece, Rank, Square};
 
-/// What a line wins or loses for the side that begins it.
+/// The material balance of a line, from the view of the side that begins it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// `wins a knight for a pawn`, `loses the exchange`, `promotes a pawn`.
     pub phrase: String,
-    /// Pawns that the side gains.
+    /// Material gain in pawns.
     pub gain: i32,
-    /// Moves of the line by which that has happened.
+    /// Number of plies after which the gain is complete.
     pub plies: usize,
 }
 
-/// The material that `line` wins or loses, where it ends or was last quiet, unless the moves after that give it back;
-/// `None` where that is none.
+/// The material that `line` wins or loses up to its last quiet position, unless later moves give it
+/// back. `None` if there is none.
 pub fn outcome(board: &Board, line: &[Move]) -> Option<Outcome> {
     let boards = boards_along(board, line);
     let end = last_settled(&boards)?;
@@ -36,8 +36,8 @@ pub fn outcome(board: &Board, line: &[Move]) -> Option<Outcome> {
     (gain != 0 && lasts).then_some(Outcome { phrase, gain, plies })
 }
 
-/// The most advanced pawn of `side` that is passed where `line` ends, or where it was last quiet, and was not at first;
-/// with the moves of the line to there.
+/// The most advanced pawn of `side` that is passed in the last quiet position of `line` but was not
+/// at the start, and the number of plies after which it is passed.
 pub fn new_passed_pawn(board: &Board, line: &[Move], side: Color) -> Option<(Square, usize)> {
     let boards = boards_along(board, line);
     let end = last_settled(&boards)?;
@@ -55,7 +55,7 @@ pub fn new_passed_pawn(board: &Board, line: &[Move], side: Color) -> Option<(Squ
     let stands = |board: &Board| {
         board.colored_pieces(side, Piece::Pawn).has(pawn) && is_passed(board, pawn, side)
     };
-    // From where it stays one.
+    // The first ply from which the pawn stays passed.
     let first = (0..=end).rev().take_while(|&ply| stands(&boards[ply])).last()?;
     Some((pawn, first))
 }
@@ -79,7 +79,8 @@ fn boards_along(board: &Board, line: &[Move]) -> Vec<Board> {
     boards
 }
 
-/// The last position of a line, its first apart, in which no capture and no promotion pays for either side.
+/// Index of the last position, other than the first, in which no capture or promotion pays for
+/// either side.
 fn last_settled(boards: &[Board]) -> Option<usize> {
     let is_settled = |board: &Board| {
         is_quiet(board) && board.null_move().is_some_and(|passed| is_quiet(&passed))
@@ -109,13 +110,13 @@ fn counts(board: &Board, side: Color) -> [i32; Piece::NUM] {
     Piece::ALL.map(|piece| board.colored_pieces(side, piece).len() as i32)
 }
 
-/// What happened to one side's material.
+/// The changes in one side's material.
 struct Changes {
-    /// Pieces that were lost, the most valuable first.
+    /// Lost pieces, most valuable first.
     lost: Vec<Piece>,
-    /// Pawns that promoted, and still stand.
+    /// Number of promoted pawns that are still on the board.
     promoted: usize,
-    /// The difference in pawns.
+    /// The difference of material, in pawns.
     value: i32,
 }
 
@@ -165,7 +166,7 @@ fn traded(verb: &str, got: &[Piece], given: &[Piece]) -> String {
     }
 }
 
-/// Both lists without the pieces that were exchanged for equal ones; bishops and knights are equal.
+/// Removes pairs of equal pieces from both lists. Bishops and knights are equal.
 fn without_equals(some: &[Piece], others: &[Piece]) -> (Vec<Piece>, Vec<Piece>) {
     let (mut left, mut right) = (some.to_vec(), others.to_vec());
     let same = |a: Piece, b: Piece| a == b;
@@ -207,7 +208,8 @@ fn listed(pieces: &[Piece]) -> String {
     if kinds.is_empty() { last } else { format!("{} and {last}", kinds.join(", ")) }
 }
 
-/// Whether no pawn of the other side stands before the pawn of `side` on `square`, on its file or beside it.
+/// Whether no enemy pawn is ahead of the pawn of `side` on `square`, on its file or an adjacent
+/// one.
 fn is_passed(board: &Board, square: Square, side: Color) -> bool {
     let file = square.file() as usize;
     let ahead = |rank: Rank| rank.relative_to(side) > square.rank().relative_to(side);

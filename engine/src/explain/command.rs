@@ -20,62 +20,64 @@ use crate::search::{
 };
 use crate::session::Session;
 
-/// Thinking time where no limit is given.
+/// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
-/// Why a move was chosen: every legal move's cosine, win probability and rank before the search and after it, the quiet
-/// position that verifies it, the best line, the tree, and in a few sentences the reason.
+/// Explains why the engine chose a move. The report lists the cosine, win probability and rank of
+/// every legal move before and after the search, the quiet position that verifies a move, the best
+/// line, the search tree and the reason in a few sentences.
 #[derive(Args)]
 pub struct ExplainCommand {
     #[command(flatten)]
     subject: Subject,
-    /// Moves to compare with the one that is chosen, with commas between: Nf3,g1f3
+    /// Moves to compare with the chosen move, separated by commas: Nf3,g1f3
     #[arg(long, value_delimiter = ',')]
     moves: Vec<String>,
-    /// Plies.
+    /// Search depth in plies.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
     depth: Option<u32>,
-    /// Positions looked at.
+    /// Maximum number of positions to search.
     #[arg(long)]
     nodes: Option<u64>,
-    /// Time for the search: 500ms, 10s; one second where no limit is given. Moves that are compared are then searched as
-    /// deep, each on its own.
+    /// Search time, for example 500ms or 10s [default: 1s if no limit is given]. Compared moves are
+    /// searched separately, to the same depth.
     #[arg(long, value_parser = humantime::parse_duration)]
     time: Option<Duration>,
-    /// Who plans; where not given, as in UCI: the beam to a --depth of up to 6, else the selective search.
+    /// Search to use [default: beam with a --depth of up to 6, otherwise selective]
     #[arg(long, value_enum)]
     planner: Option<PlannerKind>,
-    /// How the beam verifies a child before it keeps or drops it: none (the paper as written: the child's own embedding
-    /// scores it), quiescence, or 1 to 4 (plies that an alpha-beta search goes beyond the beam's last, with quiescence
-    /// search behind them).
+    /// How the beam verifies a child before it keeps or drops it: none (as in the paper, the
+    /// child's embedding gives its score), quiescence (a quiescence search), or 1 to 4 (an
+    /// alpha-beta search of that many plies beyond the beam's last ply, followed by a quiescence
+    /// search)
     #[arg(long, value_enum, default_value_t = BeamSettings::default().verify)]
     verify: BeamVerify,
-    /// Plies of the tree that are shown.
+    /// Number of plies of the search tree to show.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=6))]
     tree: u32,
-    /// The weights file; the planner's own where not given.
+    /// Weights file [default: the embedded weights of the search]
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// Folders of Syzygy tables, separated as in PATH.
+    /// Folders with Syzygy tablebases, separated as in PATH.
     #[arg(long)]
     syzygy: Option<String>,
-    /// Score cache and transposition table together, MB.
+    /// Size of the score cache and transposition table together, in MB.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
-    /// Where the encoder runs.
+    /// Device that runs the encoder.
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     device: Backend,
-    /// One JSON object (docs/explain.md) instead of text.
+    /// Print one JSON object (described in docs/explain.md) instead of text.
     #[arg(long)]
     json: bool,
-    /// A page, which needs nothing else, instead of text: the file to write.
+    /// Write a self-contained HTML page to this file instead of printing text.
     #[arg(long, conflicts_with = "json")]
     html: Option<PathBuf>,
 }
 
 impl ExplainCommand {
-    /// Searches, and writes the explanation to `output`. Fails with one line where the position, a move or a file is
-    /// wrong.
+    /// Searches, and writes the explanation to `output`. Fails with a one-line error if the
+    /// position, a move or a file is invalid.
     pub fn run(&self, mut output: impl Write) -> Result<()> {
         let (root, chess960) = self.subject.position()?;
         ensure!(

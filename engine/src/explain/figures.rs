@@ -1,11 +1,11 @@
-//! Figures of an explanation as people read them, for a terminal and a page.
+//! Formats the numbers of an explanation for the terminal and for HTML.
 
 use azimuth_chess::san::san_of_line;
 use cozy_chess::{Board, Color, Move};
 
 use crate::search::{Bound, ExplainedMove, Value};
 
-/// Win probability of the side that moves, in percent.
+/// Win probability, in percent, of the side that moves.
 pub fn percent(value: Value) -> f32 {
     100.0 * value.win_probability()
 }
@@ -20,7 +20,8 @@ pub fn bounded(value: Value, bound: Bound) -> String {
     format!("{sign}{:.1}%  {value}", percent(value))
 }
 
-/// How deep a move of the tree was looked at, and its values before: `4 plies, at first sight 52.9%, verified 32.1%`.
+/// Search depth of a move of the tree and its values before the search: `4 plies, at first sight
+/// 52.9%, verified 32.1%`.
 pub fn before_the_search(explained: &ExplainedMove, plies: u32) -> String {
     let first = format!("{plies} plies, at first sight {:.1}%", percent(explained.static_value));
     match &explained.verified {

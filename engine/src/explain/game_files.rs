@@ -1,4 +1,4 @@
-//! Where games are read from: PGN files, plain or compressed, folders of them, or the standard input.
+//! Input of games: PGN files, plain or compressed, folders of them, or standard input.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, stdin};
@@ -9,7 +9,8 @@ use anyhow::{Context, Result, ensure};
 /// Log2 of the largest window that a compressed file may ask for: 128 MB, as `zstd --long` makes it.
 const WINDOW_LOG: u32 = 27;
 
-/// The PGN files (`*.pgn`, `*.pgn.zst`) of a folder in the order of their names; any other path is itself one.
+/// The PGN files (`*.pgn`, `*.pgn.zst`) of a folder, sorted by name. A path that is not a folder is
+/// returned as it is.
 pub fn pgn_files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -27,7 +28,7 @@ pub fn pgn_files(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Opens one of them; `-` is the standard input.
+/// Opens a PGN file; `-` is standard input.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(stdin().lock()));

@@ -1,4 +1,4 @@
-//! An explanation as a page that needs nothing else.
+//! Writes an explanation as a self-contained HTML page.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::names::name_of;
 use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use crate::search::{Bound, ExplainedMove, PlannerKind};
 
-/// Replies of a position that the tree shows; the others are counted.
+/// Maximum number of replies that the tree shows per position; the rest are counted.
 const SHOWN_REPLIES: usize = 5;
 
 #[derive(Template)]
@@ -48,7 +48,7 @@ struct Data {
     to: String,
 }
 
-/// A move of the table.
+/// A row of the table of moves.
 struct Row {
     san: String,
     chosen: bool,
@@ -63,7 +63,7 @@ struct Row {
     own_search: bool,
 }
 
-/// A verified line, and the position that it leads to.
+/// A verified line and the position at its end.
 struct Quiet {
     line: String,
     fen: String,
@@ -77,7 +77,6 @@ struct Branch {
     note: String,
 }
 
-/// Writes the study to a file.
 pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -> Result<()> {
     let (root, report) = (&study.root, &study.report);
     let board = root.board();

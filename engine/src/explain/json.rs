@@ -1,4 +1,4 @@
-//! An explanation as JSON; `docs/explain.md` describes it for its readers.
+//! Writes an explanation as JSON. `docs/explain.md` documents the format.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use super::study::{StudiedMove, Study};
 use crate::names::name_of;
 use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value};
 
-/// Version of the layout; it grows when a field changes its meaning or goes.
+/// Version of the format. It increases when a field changes its meaning or is removed.
 const FORMAT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ struct Search {
     pv_san: Vec<String>,
 }
 
-/// Either `cp` or `mate`, as UCI has them, and the win probability, for the side that moves.
+/// A score for the side that moves: `cp` or `mate` as in UCI, and the win probability.
 #[derive(Serialize)]
 struct Score {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,8 @@ struct Node {
     replies: Vec<Node>,
 }
 
-/// The line that a search of `plies` plies after the move verified it by, and the quiet position at its end.
+/// The line of the search that verified a move, and the quiet position at its end. The search went
+/// `plies` plies beyond the move.
 #[derive(Serialize)]
 struct Verified {
     plies: u32,

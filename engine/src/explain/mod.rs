@@ -1,4 +1,4 @@
-//! `azimuth explain`: why a move was chosen, for a person at a terminal or a program.
+//! `azimuth explain`: explains why the engine chose a move, as text, HTML or JSON.
 
 mod chess_terms;
 mod command;

@@ -1,4 +1,4 @@
-//! The quiet positions that verified moves lead to, and their cosines.
+//! The quiet positions at the ends of verified lines, and their cosines.
 
 use std::collections::HashMap;
 
@@ -9,21 +9,22 @@ use cozy_chess::Board;
 use crate::inference::ModelClient;
 use crate::search::{ExplainedMove, Value, VerifiedMove};
 
-/// The quiet positions behind the moves of a tree.
+/// The quiet positions of a tree of verified moves.
 pub struct QuietPositions {
-    /// For the side to move there.
+    /// Cosines for the side to move of each position.
     cosines: HashMap<Board, f32>,
 }
 
-/// The position at the end of a verified move's line.
+/// The position at the end of a verified line.
 pub struct QuietPosition {
     pub board: Board,
-    /// Its cosine for the side that makes the verified move; `None` where the value is exact and comes from no embedding.
+    /// Cosine for the side that makes the verified move. `None` if the value is exact and needs no
+    /// embedding.
     pub cosine: Option<f32>,
 }
 
 impl QuietPositions {
-    /// Those behind `moves` of `board` and behind all replies. Fails where the model does.
+    /// Collects the quiet positions of `moves` and of all their replies. Fails if the model does.
     pub fn of(board: &Board, moves: &[ExplainedMove], model: &mut ModelClient) -> Result<Self> {
         let mut boards = Vec::new();
         collect(board, moves, &mut boards);
@@ -31,7 +32,7 @@ impl QuietPositions {
         Ok(Self { cosines: boards.into_iter().zip(cosines).collect() })
     }
 
-    /// The position that the verified move of `board` leads to.
+    /// The quiet position of a verified move of `board`.
     pub fn behind(&self, board: &Board, explained: &ExplainedMove) -> Option<QuietPosition> {
         let verified = explained.verified.as_ref()?;
         let end = end_of(board, explained, verified);
@@ -60,7 +61,7 @@ fn end_of(board: &Board, explained: &ExplainedMove, verified: &VerifiedMove) -> 
     end
 }
 
-/// Whether an embedding gave the value: a mate, a draw or a tablebase gave it otherwise.
+/// Whether the value comes from an embedding, not from a mate, a draw or a tablebase.
 fn is_estimate(value: Value) -> bool {
     !value.is_decisive() && value != Value::DRAW
 }

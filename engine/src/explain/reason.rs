@@ -1,4 +1,4 @@
-//! Why the chosen move won out, in a few sentences made from figures and best lines alone.
+//! Writes the reason for the chosen move in a few sentences. It uses only numbers and best lines.
 
 use azimuth_chess::position::board_after;
 use azimuth_chess::san::san_of_move;
@@ -9,11 +9,11 @@ use super::figures::numbered;
 use super::study::{StudiedMove, Study};
 use crate::search::Value;
 
-/// Plies of a line that a sentence quotes.
+/// Maximum number of plies that a sentence quotes.
 const LONGEST_QUOTE: usize = 12;
 
-/// Why the chosen move won out over the runner-up, or that a search of its own finds the runner-up better; what their best
-/// lines show; and what is known of the moves that were asked for.
+/// Compares the chosen move with the runner-up, describes their best lines, and adds the moves that
+/// the user asked for.
 pub fn reason(study: &Study) -> String {
     if study.moves.len() == 1 {
         return format!("{} is the only legal move.", san(study, study.chosen()));
@@ -30,7 +30,7 @@ pub fn reason(study: &Study) -> String {
         sentences.extend(shown_by(study, missed, &name));
     } else if let Some(runner_up) = study.runner_up() {
         let phrase = |studied| outcome_of(study, studied).map(|found| found.phrase);
-        // The same material is no difference, and a mate needs no other reason.
+        // Equal material explains nothing, and a mate needs no further reason.
         if phrase(runner_up) != phrase(study.chosen()) && !is_mate(study, study.chosen()) {
             sentences.extend(material(study, runner_up, &san(study, runner_up)));
         }
@@ -39,7 +39,7 @@ pub fn reason(study: &Study) -> String {
     sentences.join(" ")
 }
 
-/// The chosen move's ranks and values, compared with the runner-up's unless that is better.
+/// The ranks and values of the chosen move, compared with the runner-up unless that is better.
 fn verdict(study: &Study) -> String {
     let chosen = study.chosen();
     let (name, plies) = (san(study, chosen), plies(study.depth_of_chosen()));
@@ -76,7 +76,7 @@ fn verdict(study: &Study) -> String {
     )
 }
 
-/// What is known of a move that was asked for, unless the sentences so far name it.
+/// Describes a move that the user asked for, unless the text already names it.
 fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
     let named = [Some(study.chosen()), study.runner_up()];
     if named.into_iter().flatten().any(|named| named.explained.mv == mv) {
@@ -96,7 +96,8 @@ fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
     Some(said)
 }
 
-/// What a move's best line shows: the material that it wins or loses, and a new passed pawn where it wins none.
+/// Describes a move's best line: the material that it wins or loses, or a new passed pawn if it
+/// wins none.
 fn shown_by(study: &Study, studied: &StudiedMove, subject: &str) -> Vec<String> {
     let wins = outcome_of(study, studied).is_some_and(|found| found.gain > 0);
     let pawn = if wins { None } else { passed_pawn(study, studied, subject) };
@@ -105,7 +106,7 @@ fn shown_by(study: &Study, studied: &StudiedMove, subject: &str) -> Vec<String> 
 
 fn material(study: &Study, studied: &StudiedMove, subject: &str) -> Option<String> {
     let Outcome { mut phrase, plies, .. } = outcome_of(study, studied)?;
-    // What the best move loses, it gives up for something else.
+    // The best move's material loss is a sacrifice for compensation.
     let is_good = studied.rank_after == Some(1)
         && known_value(study, studied).is_some_and(|value| value >= Value::DRAW);
     if let Some(lost) = phrase.strip_prefix("loses").filter(|_| is_good) {
@@ -123,8 +124,8 @@ fn passed_pawn(study: &Study, studied: &StudiedMove, subject: &str) -> Option<St
     quoted.then(|| format!("{subject} gets a passed pawn on {pawn}: {line}."))
 }
 
-/// That the chosen move meets a threat: a capture that would pay if it were the other side's move now, that another move
-/// runs into at a loss, and that no longer pays after the chosen one.
+/// Says that the chosen move meets a threat: a capture that would pay if the opponent were to move
+/// now, that another move allows at a loss, and that no longer pays after the chosen move.
 fn answered_threat(study: &Study) -> Option<String> {
     let (board, chosen) = (study.root.board(), study.chosen());
     let loses = outcome_of(study, chosen).is_some_and(|found| found.gain < 0);
@@ -147,7 +148,8 @@ fn answered_threat(study: &Study) -> Option<String> {
     ))
 }
 
-/// The material that a move's best line wins or loses, where few enough of its moves show that and it is no mate.
+/// The material that a move's best line wins or loses. `None` if the line mates or needs more than
+/// [`LONGEST_QUOTE`] plies.
 fn outcome_of(study: &Study, studied: &StudiedMove) -> Option<Outcome> {
     let found = outcome(study.root.board(), &studied.line)?;
     (found.plies <= LONGEST_QUOTE && !is_mate(study, studied)).then_some(found)

@@ -1,5 +1,5 @@
-//! What there is to say of a position: a search, what it saw in every move, and searches of their own for the moves that
-//! a person would compare.
+//! The analysis of a position: one search, its result for every move, and separate searches of the
+//! moves that a person would compare.
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves};
@@ -11,22 +11,22 @@ use crate::search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, Value,
 };
 
-/// Moves, the best at first sight, that a person would compare with the one that is chosen.
+/// Number of moves, best static evaluation first, that are always compared with the chosen move.
 const FIRST_SIGHT_MOVES: usize = 3;
 
-/// What is asked.
+/// The parameters of a study.
 pub struct Task {
-    /// The position, which has a legal move.
+    /// The position. It must have a legal move.
     pub root: Position,
-    /// Of the search.
+    /// Limits of the search.
     pub limits: Limits,
     /// Moves to compare.
     pub compared: Vec<Move>,
-    /// Plies of the tree.
+    /// Number of plies of the tree to record.
     pub plies: u32,
 }
 
-/// A position, studied.
+/// The analysis of a position.
 pub struct Study {
     /// The position.
     pub root: Position,
@@ -34,41 +34,41 @@ pub struct Study {
     pub static_value: Value,
     /// Its cosine with the axis, for the side to move.
     pub cosine: f32,
-    /// What the search came to.
+    /// The result of the search.
     pub report: Report,
-    /// Why it went less deep than it was asked to, if it did.
+    /// Why the search ended before the requested depth, if it did.
     pub early_end: Option<String>,
-    /// Every legal move: the chosen one, then those whose values are known, then the others.
+    /// All legal moves: the chosen one, then those with exact values, then the others.
     pub moves: Vec<StudiedMove>,
-    /// The moves that were asked for.
+    /// The moves that the user asked to compare.
     pub compared: Vec<Move>,
     /// The positions that verified moves and replies lead to.
     pub quiet: QuietPositions,
 }
 
-/// A legal move of it.
+/// The analysis of a legal move.
 pub struct StudiedMove {
-    /// What the search made of it, and of the replies.
+    /// The search's result for the move and its replies.
     pub explained: ExplainedMove,
     /// The cosine of the position after it, for the side that moves.
     pub cosine: f32,
-    /// Its place by static evaluation, from 1.
+    /// Rank by static evaluation, from 1.
     pub rank_before: usize,
-    /// Its place among the moves whose values are known, from 1.
+    /// Rank among the moves with exact values, from 1.
     pub rank_after: Option<usize>,
-    /// What a search of its own came to.
+    /// The result of a separate search of the move.
     pub own_search: Option<SearchedMove>,
-    /// The best line that begins with it; empty where no search told one.
+    /// The best line that begins with the move; empty if no search reported one.
     pub line: Vec<Move>,
 }
 
 impl StudiedMove {
-    /// The best that is known of it: its value where a search found one, else a bound.
+    /// The result of the separate search, else of the main search: an exact value or a bound.
     pub fn found(&self) -> Option<SearchedMove> {
         self.own_search.or(self.explained.searched)
     }
 
-    /// Its value, where that is known and no bound.
+    /// The value, if it is exact.
     pub fn value(&self) -> Option<Value> {
         self.found().filter(|found| found.bound == Bound::Exact).map(|found| found.value)
     }
@@ -84,7 +84,7 @@ impl StudiedMove {
 }
 
 impl Study {
-    /// Searches. Fails where the model does.
+    /// Searches and analyses the position. Fails if the model does.
     pub fn make(task: Task, planner: &mut dyn Planner, model: &mut ModelClient) -> Result<Self> {
         let Task { root, limits, compared, plies } = task;
         let asked_depth = limits.depth;
@@ -116,8 +116,8 @@ impl Study {
         self.moves.iter().any(|studied| studied.explained.verified.is_some())
     }
 
-    /// The verified lines of the moves whose values are known, the moves themselves included, each with the quiet
-    /// position that it leads to.
+    /// The verified lines of the moves with exact values, first move included, and the quiet
+    /// position at the end of each.
     pub fn quiet_lines(&self) -> Vec<(Vec<Move>, QuietPosition)> {
         let ranked = self.moves.iter().filter(|studied| studied.rank_after.is_some());
         let line = |StudiedMove { explained, .. }: &StudiedMove| {
@@ -127,22 +127,23 @@ impl Study {
         ranked.filter_map(line).collect()
     }
 
-    /// What is known of the chosen move: the value of the search that chose it, or of a search of its own after that.
+    /// The value of the chosen move: from its separate search if there is one, else from the main
+    /// search.
     pub fn value_of_chosen(&self) -> Value {
         self.chosen().own_search.map_or(self.report.value, |own| own.value)
     }
 
-    /// Plies of the search that this value comes from.
+    /// Depth, in plies, of the search that gave this value.
     pub fn depth_of_chosen(&self) -> u32 {
         self.chosen().own_search.map_or(self.report.depth, |own| own.depth)
     }
 
-    /// The best of the others whose values are known.
+    /// The best of the other moves with exact values.
     pub fn runner_up(&self) -> Option<&StudiedMove> {
         self.moves.get(1).filter(|studied| studied.value().is_some())
     }
 
-    /// The runner-up and its value, where a search of its own finds it better than the move that was chosen.
+    /// The runner-up and its value, if a separate search scores it above the chosen move.
     pub fn missed(&self) -> Option<(&StudiedMove, Value)> {
         let runner_up = self.runner_up()?;
         let value = runner_up.value()?;
@@ -150,13 +151,14 @@ impl Study {
     }
 }
 
-/// Whether a value is better than another by as much as is shown: a tenth of a point, or a shorter mate.
+/// Whether `value` is better than `other` after rounding to the displayed precision: 0.1 percentage
+/// points of win probability. A different distance to mate also counts.
 fn is_better(value: Value, other: Value) -> bool {
     let shown = |value: Value| (1000.0 * value.win_probability()).round();
     value > other && (shown(value) > shown(other) || value.moves_to_mate() != other.moves_to_mate())
 }
 
-/// The moves with their cosines, the best at first sight first.
+/// The moves with their cosines, sorted by static evaluation, best first.
 fn first_sight(explanation: Explanation, model: &mut ModelClient) -> Result<Vec<StudiedMove>> {
     let Explanation { root, mut moves } = explanation;
     moves.sort_by(|a, b| b.static_value.order(a.static_value));
@@ -174,11 +176,11 @@ fn first_sight(explanation: Explanation, model: &mut ModelClient) -> Result<Vec<
     Ok(moves.into_iter().enumerate().zip(cosines).map(studied).collect())
 }
 
-/// A search of a move's own ends at so many times the nodes of the whole search.
+/// Node limit of a separate search, as a multiple of the nodes of the main search.
 const OWN_SEARCH_NODES: u64 = 4;
 
-/// Searches the runner-up, the first moves at first sight and those that were asked for, where their values are not
-/// known, as deep as the chosen one.
+/// Searches moves without an exact value to the depth of the main search: the runner-up, the
+/// [`FIRST_SIGHT_MOVES`] and the moves that the user asked for.
 fn search_compared(
     planner: &mut dyn Planner,
     root: &Position,
@@ -210,8 +212,8 @@ fn search_compared(
     Ok(())
 }
 
-/// Searches the chosen move by itself where a search of its own finds another one better, no less deep than that: so that
-/// the two are compared alike.
+/// Searches the chosen move separately if another move's separate search scores higher. The depth
+/// is at least that of the other search, so that the two values are comparable.
 fn search_chosen_again(
     planner: &mut dyn Planner,
     root: &Position,
@@ -232,7 +234,8 @@ fn search_chosen_again(
     Ok(())
 }
 
-/// Searches some of the moves to `depth` plies, at most with so many times the nodes of the whole search.
+/// Searches `search_moves` to `depth` plies, with at most [`OWN_SEARCH_NODES`] times the nodes of
+/// the main search.
 fn search_alone(
     planner: &mut dyn Planner,
     root: &Position,
@@ -240,14 +243,14 @@ fn search_alone(
     search_moves: Vec<Move>,
     depth: u32,
 ) -> Result<Report> {
-    // By a clock a search would answer at once where there is but one move.
+    // The limit is nodes, not time: with a clock, a search of a single move returns at once.
     let nodes = Some(whole.nodes.saturating_mul(OWN_SEARCH_NODES));
     let limits = Limits { depth: Some(depth), nodes, search_moves, ..Limits::default() };
     planner.search(root, &mut Control::without_signals(limits), &mut |_| ())
 }
 
-/// Puts the chosen move first, then those whose values are known, then the others, each by value. `value` is what the
-/// search that chose the move came to.
+/// Sorts the chosen move first, then the moves with exact values, then the others, each group by
+/// value. `value` is the main search's value of the chosen move.
 fn rank(chosen: Move, value: Value, moves: &mut [StudiedMove]) {
     let known = |studied: &StudiedMove| match studied.explained.mv == chosen {
         true => Some(studied.own_search.map_or(value, |own| own.value)),

@@ -1,4 +1,4 @@
-//! Which position is asked about: a FEN, or a place in a game.
+//! The position to explain: a FEN, or a position of a game.
 
 use std::fmt;
 use std::io::Read;
@@ -13,26 +13,27 @@ use cozy_chess::Color;
 
 use super::game_files::{open, pgn_files};
 
-/// The position that is asked about.
+/// The arguments that select a position.
 #[derive(Args)]
 pub struct Subject {
-    /// The position, as FEN, or startpos; the starting position where neither it nor --pgn is given.
+    /// The position: a FEN or startpos [default: startpos unless --pgn is given]
     fen: Option<String>,
-    /// A game's position instead: a PGN file, plain or .zst; a folder of them; or - for the standard input.
+    /// Take the position from a game: a PGN file (plain or .zst), a folder of PGN files, or - for
+    /// standard input.
     #[arg(long, conflicts_with = "fen")]
     pgn: Option<PathBuf>,
-    /// Which of the games, from 1.
+    /// Number of the game, from 1.
     #[arg(long, default_value_t = 1, requires = "pgn", value_parser = clap::value_parser!(u64).range(1..))]
     game: u64,
-    /// After so many half-moves of it; after its last one where neither this nor --move is given.
+    /// Take the position after this number of half-moves [default: the end of the game]
     #[arg(long, requires = "pgn")]
     ply: Option<usize>,
-    /// Before this move of it: 29w is White's 29th, 29b Black's.
+    /// Take the position before this move: 29w is White's 29th move, 29b Black's.
     #[arg(long = "move", value_name = "MOVE", requires = "pgn", conflicts_with = "ply")]
     before: Option<MoveNumber>,
 }
 
-/// A move of a game by its number, as score sheets have it.
+/// The number of a move and the side that plays it, as on a score sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MoveNumber {
     number: u16,
@@ -66,12 +67,13 @@ impl fmt::Display for MoveNumber {
 }
 
 impl Subject {
-    /// The file that it is read from.
+    /// The PGN file, if any.
     pub fn file(&self) -> Option<&Path> {
         self.pgn.as_deref()
     }
 
-    /// The position with its game's history, and whether it is written as in Chess960.
+    /// The position with the history of its game, and whether moves are written in Chess960
+    /// notation.
     pub fn position(&self) -> Result<(Position, bool)> {
         let position = match (&self.pgn, &self.fen) {
             (Some(path), _) => {
@@ -86,7 +88,7 @@ impl Subject {
         Ok((position, chess960))
     }
 
-    /// The position of the game that is meant, the games of all files counted through.
+    /// The selected position; games are numbered across all files.
     fn position_of_game(&self, path: &Path) -> Result<Position> {
         let mut games = 0;
         for file in pgn_files(path)? {
@@ -112,7 +114,7 @@ impl Subject {
 
     fn read_game(&self, reader: &mut Reader<impl Read>) -> Result<Option<Position>> {
         let Some(read) = reader.read_game::<Game>()? else { return Ok(None) };
-        // The game's number stands before this error, with the file's name.
+        // The caller adds the file name and the game's number to the error.
         let game = read.map_err(|bad| bad.fault)?;
         // Any text can be read as games without moves.
         let is_game = !game.tags.is_empty() || !game.moves.is_empty();
@@ -135,7 +137,7 @@ impl Subject {
         Ok(Some(position))
     }
 
-    /// Half-moves after which nothing of the game matters.
+    /// Number of half-moves to read; later moves are irrelevant.
     fn most_plies(&self) -> u32 {
         let before = self.before.map(|before| 2 * usize::from(before.number));
         let most = self.ply.or(before).and_then(|plies| u32::try_from(plies).ok());

@@ -1,4 +1,4 @@
-//! An explanation as text for a terminal.
+//! Writes an explanation as text for the terminal.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use super::study::{StudiedMove, Study};
 use crate::names::name_of;
 use crate::search::{Bound, ExplainedMove, PlannerKind};
 
-/// Replies of a position that the tree shows; the others are counted.
+/// Maximum number of replies that the tree shows per position; the rest are counted.
 const SHOWN_REPLIES: usize = 3;
 
 const BOLD: Style = Style::new().bold();
@@ -23,7 +23,7 @@ const DIM: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-/// Writes the study: the board, every move, the tree, the best line, the reason.
+/// Writes the board, the table of moves, the tree, the best line and the reason.
 pub fn write(
     study: &Study,
     planner: PlannerKind,
@@ -86,7 +86,7 @@ fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// The cosine of the quiet position behind a move, and the verified win probability.
+/// The cosine of a move's quiet position, and the verified win probability.
 fn verification(study: &Study, studied: &StudiedMove) -> String {
     let Some(verified) = &studied.explained.verified else { return String::new() };
     let quiet = study.quiet.behind(study.root.board(), &studied.explained);
@@ -95,7 +95,7 @@ fn verification(study: &Study, studied: &StudiedMove) -> String {
     format!("{cosine:>7}  {:>8.1}%    ", percent(verified.value))
 }
 
-/// The quiet positions behind the moves that have a rank after the search.
+/// Writes the quiet positions of the moves that the search ranked.
 fn write_quiet_positions(study: &Study, output: &mut impl Write) -> Result<()> {
     let board = study.root.board();
     let lines = study.quiet_lines();
@@ -108,7 +108,7 @@ fn write_quiet_positions(study: &Study, output: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// What is known of a move after the search.
+/// The rank and value of a move after the search.
 fn outcome(studied: &StudiedMove) -> String {
     let rank = studied.rank_after.map_or("-".to_owned(), |rank| rank.to_string());
     let Some(found) = studied.found() else { return format!("{rank:>4}      -  dropped") };

@@ -1,4 +1,4 @@
-//! A game looked at position by position.
+//! Analysis of a game, position by position.
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, board_after, legal_moves};
@@ -8,12 +8,12 @@ use super::game::Game;
 use crate::inference::ModelClient;
 use crate::search::{Control, Limits, Planner, Value};
 
-/// Win probability that a move may give away until it is called an inaccuracy, a mistake, a blunder: lichess's bands
-/// (0.1, 0.2 and 0.3 of winning chances in [-1, 1]).
+/// Loss of win probability above which a move is an inaccuracy, a mistake or a blunder: lichess's
+/// thresholds (0.1, 0.2 and 0.3 of winning chances in [-1, 1]).
 const BANDS: [(f32, Judgement); 3] =
     [(0.15, Judgement::Blunder), (0.10, Judgement::Mistake), (0.05, Judgement::Inaccuracy)];
 
-/// What a move is called that gives win probability away.
+/// Classification of a move by its loss of win probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// More than 0.05.
@@ -28,15 +28,15 @@ pub enum Judgement {
 pub struct Stop {
     /// The position.
     pub position: Position,
-    /// What a search finds it worth to its side to move, or its exact result.
+    /// The search's value for the side to move, or the exact result.
     pub value: Value,
-    /// The line that the search would play; empty where the game is over.
+    /// The best line; empty if the game is over.
     pub line: Vec<Move>,
-    /// Where it lies in the space.
+    /// The embedding of the position.
     pub embedding: Vec<f32>,
     /// The cosine with the axis, for White.
     pub cosine: f32,
-    /// The move that led here; none at the start.
+    /// The move that led to the position; `None` at the start.
     pub arrival: Option<Arrival>,
 }
 
@@ -44,24 +44,24 @@ pub struct Stop {
 pub struct Arrival {
     /// The move.
     pub mv: Move,
-    /// Its place among the legal moves by static evaluation, from 1, and how many there were.
+    /// Rank among the legal moves by static evaluation, from 1, and the number of legal moves.
     pub rank: (usize, usize),
-    /// Win probability that it gave away.
+    /// Loss of win probability.
     pub loss: f32,
-    /// What it is called, if anything.
+    /// The classification, if the loss is large enough.
     pub judgement: Option<Judgement>,
 }
 
-/// What looks at games.
+/// Analyses games with a planner and a model.
 pub struct Analyst<'a> {
     pub planner: &'a mut dyn Planner,
     pub model: &'a mut ModelClient,
-    /// Of each position.
+    /// Limits of the search of each position.
     pub limits: Limits,
 }
 
 impl Analyst<'_> {
-    /// Looks at a game from its start to its end; `looked` is called after each position.
+    /// Analyses a game from start to end, and calls `looked` after each position.
     pub fn look_at(&mut self, game: &Game, mut looked: impl FnMut()) -> Result<Vec<Stop>> {
         self.planner.new_game();
         let mut stops = vec![self.stop(game.start.clone())?];
@@ -102,11 +102,11 @@ impl Analyst<'_> {
         Ok(Stop { position, value, line, embedding, cosine, arrival: None })
     }
 
-    /// A legal move's place by static evaluation, from 1, and how many moves there are.
+    /// Rank of a legal move by static evaluation, from 1, and the number of legal moves.
     fn rank(&mut self, board: &Board, mv: Move) -> Result<(usize, usize)> {
         let moves = legal_moves(board);
         let after: Vec<Board> = moves.iter().map(|&mv| board_after(board, mv)).collect();
-        // For the opponent: the lower, the better the move.
+        // The cosines are the opponent's: lower is better for the side that moves.
         let cosines = self.model.cosines(&after)?;
         let own = moves.iter().position(|&known| known == mv).map_or(0.0, |index| cosines[index]);
         let better = cosines.iter().filter(|&&cosine| cosine < own).count();

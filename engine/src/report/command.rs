@@ -17,35 +17,36 @@ use crate::names::name_of;
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
 use crate::session::Session;
 
-/// Looks at games move by move and writes one page that needs nothing else: a board to click through, the win probability,
-/// the moves that gave it away, the game's path through the space.
+/// Analyses games move by move and writes a self-contained HTML page: an interactive board, a graph
+/// of the win probability, the moves that lost win probability, and the game's path through the
+/// embedding space.
 #[derive(Args)]
 pub struct ReportCommand {
-    /// The games, PGN.
+    /// PGN file with the games.
     pgn: PathBuf,
-    /// The page to write; the game's file with .html where not given.
+    /// HTML file to write [default: the PGN file's name with .html]
     #[arg(long, short)]
     out: Option<PathBuf>,
-    /// Time for each position: 100ms, 1s.
+    /// Analysis time for each position, for example 100ms or 1s.
     #[arg(long, default_value = "100ms", value_parser = humantime::parse_duration)]
     engine_time: Duration,
-    /// Who plans.
+    /// Search to use.
     #[arg(long, value_enum, default_value_t = PlannerKind::Selective)]
     planner: PlannerKind,
-    /// The weights file; the planner's own where not given.
+    /// Weights file [default: the embedded weights of the search]
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// Threads that search.
+    /// Number of search threads.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
-    /// Score cache and transposition table together, MB.
+    /// Size of the score cache and transposition table together, in MB.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
 }
 
 impl ReportCommand {
-    /// Looks at the games and writes the page. A game that cannot be read is said, with its number, and left out; fails
-    /// where that leaves none.
+    /// Analyses the games and writes the page. A game that cannot be read is reported with its
+    /// number and skipped. Fails if no game is left.
     pub fn run(&self) -> Result<()> {
         let games = read_games(&self.pgn)?;
         let out = self.out.clone().unwrap_or_else(|| self.pgn.with_extension("html"));

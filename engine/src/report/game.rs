@@ -1,4 +1,4 @@
-//! Games of a PGN file, with what their comments say of clocks and evaluations.
+//! Games of a PGN file with the clock times and evaluations in their comments.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,35 +9,35 @@ use azimuth_chess::position::Position;
 use azimuth_chess::text::shortened;
 use cozy_chess::Move;
 
-/// Half-moves of the longest game that a page shows.
+/// Maximum number of half-moves of a game on the page.
 const LONGEST_GAME: usize = 2_000;
 
-/// Characters of a tag or a comment that a page shows.
+/// Maximum length of a tag or a comment on the page, in characters.
 const LONGEST_TEXT: usize = 400;
 
 /// A game's main line.
 pub struct Game {
     tags: pgn::Tags,
-    /// Where it begins.
+    /// The starting position.
     pub start: Position,
     /// Its moves.
     pub moves: Vec<GameMove>,
 }
 
-/// A move, and what the file says of it.
+/// A move and its annotations in the file.
 pub struct GameMove {
     /// The move.
     pub mv: Move,
     /// `[%clk …]`: the time left on the clock.
     pub clock: Option<String>,
-    /// `[%eval …]`: somebody's evaluation after it.
+    /// `[%eval …]`: the evaluation after the move.
     pub eval: Option<String>,
-    /// The first comment that has words.
+    /// The first comment with text.
     pub comment: Option<String>,
 }
 
 impl Game {
-    /// A tag's value, where it says something.
+    /// A tag's value, unless it is empty or unknown.
     pub fn tag(&self, name: &str) -> Option<String> {
         self.tags.known(name).map(|value| shortened(value, LONGEST_TEXT))
     }
@@ -78,7 +78,8 @@ impl GameMove {
     }
 }
 
-/// The games of a file, each or why it cannot be read. Fails where the file cannot, or has no game.
+/// Reads the games of a file; a game that cannot be read is an error in the list. Fails if the file
+/// cannot be read or has no game.
 pub fn read_games(path: &Path) -> Result<Vec<Result<Game, BadGame>>> {
     let name = || format!("'{}'", path.display());
     let mut reader = Reader::new(File::open(path).with_context(name)?);
@@ -92,7 +93,8 @@ pub fn read_games(path: &Path) -> Result<Vec<Result<Game, BadGame>>> {
     Ok(games)
 }
 
-/// Text before the next `[%command value]` of a comment, that command, and the text after it.
+/// Splits a comment at the next `[%command value]`: the text before it, the command, and the text
+/// after it.
 fn next_command(text: &str) -> Option<(&str, (&str, &str))> {
     let (before, rest) = text.split_once("[%")?;
     Some((before, rest.split_once(']')?))

@@ -1,4 +1,4 @@
-//! `azimuth report`: games looked at move by move, as one page that needs nothing else.
+//! `azimuth report`: analyses games move by move and writes a self-contained HTML page.
 
 mod analysis;
 mod command;

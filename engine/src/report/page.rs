@@ -1,4 +1,4 @@
-//! The report's page: the games as data, and what shows them.
+//! The HTML page of a report: the games as data, and the script that displays them.
 
 use anyhow::Result;
 use askama::Template;
@@ -13,10 +13,10 @@ use super::path::path;
 use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use crate::search::Value;
 
-/// Moves of a line that are shown.
+/// Maximum number of moves of a line on the page.
 const SHOWN_MOVES: usize = 8;
 
-/// Tags that are shown below the title.
+/// Tags below the title.
 const SHOWN_TAGS: [&str; 8] =
     ["Event", "Site", "Date", "Round", "TimeControl", "Opening", "Termination", "Annotator"];
 
@@ -37,7 +37,7 @@ struct Data<'a> {
     games: &'a [GameData],
 }
 
-/// A game as its page reads it.
+/// A game in the form that the page's script reads.
 #[derive(Serialize)]
 pub struct GameData {
     title: String,
@@ -82,7 +82,7 @@ struct BestData {
     line: String,
 }
 
-/// The page with all games; `credit` says what looked at them.
+/// Renders the page. `credit` names the engine that analysed the games.
 pub fn page(games: &[GameData], credit: &str) -> Result<String> {
     let script = format!("{BOARD_SCRIPT}\n{}", include_str!("../../pages/report.js"));
     let policy = policy(&script);
@@ -101,7 +101,7 @@ pub fn page(games: &[GameData], credit: &str) -> Result<String> {
 }
 
 impl GameData {
-    /// A game that has been looked at.
+    /// Converts an analysed game.
     pub fn new(game: &Game, stops: &[Stop], axis: &Axis) -> Self {
         let places = path(stops, axis);
         let said = std::iter::once(None).chain(game.moves.iter().map(Some));

@@ -1,15 +1,15 @@
-//! A game's path through the space, in two dimensions (paper, Figure 3): along the axis, and along the direction off it
-//! in which the game's positions differ most.
+//! A game's path through the embedding space in two dimensions (paper, Figure 3): along the axis,
+//! and along the direction orthogonal to it in which the game's positions vary most.
 
 use azimuth_network::axis::Axis;
 
 use super::analysis::Stop;
 
-/// Steps of the power iteration, which needs no more for a picture.
+/// Iterations of the power method; enough for a plot.
 const STEPS: usize = 100;
 
-/// For every position its cosine with the axis, for White, and its place along the other direction, which is 1 from the
-/// mean on average.
+/// For each position, the cosine with the axis, for White, and the coordinate along the other
+/// direction, scaled to a mean square of 1.
 pub fn path(stops: &[Stop], axis: &Axis) -> Vec<[f32; 2]> {
     let sides: Vec<usize> =
         stops.iter().map(|stop| stop.position.board().side_to_move() as usize).collect();
@@ -18,9 +18,10 @@ pub fn path(stops: &[Stop], axis: &Axis) -> Vec<[f32; 2]> {
     stops.iter().zip(places).map(|(stop, place)| [stop.cosine, place]).collect()
 }
 
-/// The positions' places along the direction in which they differ most. An encoder that sees a position from its side to
-/// move has a place for each side's: of each side's positions the mean is left out, and the direction is found over pairs
-/// of one position and the next, which have a half for White to move and one for Black.
+/// The positions' coordinates along the direction of largest variance. An encoder that sees
+/// positions from the side to move embeds each side's positions differently: the mean of each side
+/// is subtracted, and the direction is found over pairs of consecutive positions, concatenated as
+/// White's half and Black's half.
 fn places(sides: &[usize], mut rests: Vec<Vec<f32>>, dim: usize) -> Vec<f32> {
     for side in [0, 1] {
         let own = |rests: &[Vec<f32>]| -> Vec<usize> {
@@ -46,7 +47,7 @@ fn places(sides: &[usize], mut rests: Vec<Vec<f32>>, dim: usize) -> Vec<f32> {
     let mut places: Vec<f32> = (sides.iter().zip(&rests))
         .map(|(&side, rest)| dot(rest, &direction[side * dim..][..dim]))
         .collect();
-    // Both sides' to the same scale.
+    // Scales both sides' coordinates alike.
     for side in [0, 1] {
         let own = || sides.iter().zip(&places).filter(|(of, _)| **of == side).map(|(_, at)| at);
         let spread = (own().map(|at| at * at).sum::<f32>() / own().count().max(1) as f32).sqrt();
@@ -63,9 +64,10 @@ fn off_axis(embedding: &[f32], axis: &Axis) -> Vec<f32> {
     rest
 }
 
-/// The direction along which the vectors differ most, of length 1: the first principal component, by power iteration.
+/// The direction of largest variance, of length 1: the first principal component by power
+/// iteration.
 fn main_direction(vectors: &[Vec<f32>], dim: usize) -> Vec<f32> {
-    // Every run begins alike, in no special direction.
+    // A fixed start vector makes the result reproducible.
     let mut direction: Vec<f32> = (0..dim).map(|index| 1.0 + (index as f32 * 0.7).sin()).collect();
     for _ in 0..STEPS {
         let mut next = vec![0.0; dim];

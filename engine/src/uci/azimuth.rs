@@ -1,4 +1,5 @@
-//! Azimuth behind the protocol: its options, its encoders, and which of its planners searches.
+//! The Azimuth engine behind the UCI protocol: its options, its encoders, and the choice of
+//! planner.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,13 +24,13 @@ use crate::search::{
     PlannerSettings, Resources, Tablebases, TimeLimit,
 };
 
-/// Time that the first `isready` spends on searches.
+/// Search time of the warm-up at `isready`.
 const WARM_UP: Duration = Duration::from_millis(50);
 
-/// Score cache of `eval`, in megabytes.
+/// Size of the score cache of `eval`, in megabytes.
 const EVAL_HASH_MB: usize = 1;
 
-/// Plies of those searches.
+/// Search depth of the warm-up, in plies.
 const WARM_UP_DEPTH: u32 = 6;
 
 /// A planner with its settings.
@@ -40,31 +41,32 @@ struct Plan {
 }
 
 impl Plan {
-    /// The beam that a limited strength was measured with, in the shape that is set.
+    /// The planner for a limited strength: the unverified beam that the ratings were measured with,
+    /// with the other settings as set.
     fn limited(settings: PlannerSettings) -> Self {
         let beam = BeamSettings { verify: BeamVerify::None, ..settings.beam };
         Self { kind: PlannerKind::Beam, settings: PlannerSettings { beam, ..settings } }
     }
 
-    /// The weights that it plays with where no file is named.
+    /// The embedded weights of the planner, used if no weights file is set.
     fn embedded(&self) -> Embedded {
         self.settings.embedded(self.kind)
     }
 }
 
-/// The program.
+/// The Azimuth engine.
 pub struct Azimuth {
     output: Output,
     options: Options,
     workers: Workers,
-    /// The planner whose encoder has run.
+    /// The plan that was last warmed up.
     warm: Option<Plan>,
     tablebases: Option<Arc<Tablebases>>,
-    /// The planner between searches; `None` before the first and while one runs.
+    /// The idle planner. `None` before the first search and during a search.
     planner: Option<(Plan, Box<dyn Planner>)>,
-    /// The planner that searches.
+    /// The plan of the running search.
     searching: Option<Plan>,
-    /// What the errors of a limited strength are drawn from in this game.
+    /// Seed of the noise of a limited strength; drawn anew for each game.
     seed: u64,
 }
 
@@ -81,7 +83,8 @@ impl Program for Azimuth {
         Options::describe()
     }
 
-    /// So that a bad file or too large a cache is refused here, and what was there before stays.
+    /// Loads the changes before it stores them, so that an invalid file or an oversized cache is an
+    /// error here and the previous options remain in use.
     fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         if name.eq_ignore_ascii_case("Clear Hash") {
             self.new_game();
@@ -110,8 +113,8 @@ impl Program for Azimuth {
         }
     }
 
-    /// Searches for a moment after an encoder was loaded, so that the first move costs no more than the
-    /// others: its code, its tables and the cache's memory are then at hand.
+    /// Searches briefly after an encoder is loaded, so that the first move is not slower than later
+    /// ones: the warm-up loads code and tables and touches the cache's memory.
     fn warm_up(&mut self, analyses: bool) -> Result<()> {
         let plan = match self.limited_elo(analyses) {
             Some(_) => Plan::limited(self.options.planners),
@@ -145,7 +148,7 @@ impl Program for Azimuth {
     }
 
     fn put_back(&mut self, planner: Option<Box<dyn Planner>>) {
-        // A search that failed has lost its planner; the next one loads it again.
+        // A failed search returns no planner; the next search builds one.
         self.planner = self.searching.take().zip(planner);
     }
 
@@ -194,7 +197,7 @@ impl Program for Azimuth {
 }
 
 impl Azimuth {
-    /// A program that has loaded nothing yet; what is to be said of files and devices goes to `output`.
+    /// Creates an engine without loading anything. Messages about files and devices go to `output`.
     pub fn new(output: Output) -> Self {
         Self {
             output,
@@ -208,12 +211,12 @@ impl Azimuth {
         }
     }
 
-    /// The rating to play down to. An analysis is never limited.
+    /// The Elo limit, if any. Analysis is never limited.
     fn limited_elo(&self, analyses: bool) -> Option<u32> {
         self.options.limited_elo().filter(|_| !analyses)
     }
 
-    /// `bench` in Stockfish's order, with the planner that plays by the clock and the options as they are set.
+    /// Runs `bench` in Stockfish's order, with the planner for timed games and the current options.
     fn bench_searches(
         &mut self,
         searches: &BenchSearches,
@@ -230,7 +233,7 @@ impl Azimuth {
         bench_searches(&mut *planner, &name_of(&plan.kind), searches, current, say)
     }
 
-    /// Loads what `changed` options name anew, and builds a planner that uses it.
+    /// Loads the files that changed in `changed`, and builds a planner that uses them.
     fn load_changes(&mut self, changed: &Options) -> Result<()> {
         let mut loaded = (changed.model != self.options.model).then(Workers::default);
         let same_path = changed.syzygy_path == self.options.syzygy_path;
@@ -259,7 +262,8 @@ impl Azimuth {
         Ok(())
     }
 
-    /// The tables that the options name, which are told of where they are `new`.
+    /// Opens the tablebases that the options name. If their path is `new`, reports the number of
+    /// pieces.
     fn open_tablebases(&self, options: &Options, new: bool) -> Result<Option<Arc<Tablebases>>> {
         let Some(folders) = options.syzygy_path.as_deref() else { return Ok(None) };
         let output = self.output.clone();
@@ -276,9 +280,10 @@ impl Azimuth {
         self.workers.get(&self.options.model, embedded, &self.output)
     }
 
-    /// The planner that plays by the clock: the one that was chosen, else the stronger one in a given time. Where
-    /// batches go to another thread that is the beam, which makes large ones: the selective search, which wants one
-    /// position at a time, has time for few (`bench/results/check-batches.pgn.zst`).
+    /// The planner for timed games: the `Planner` option, else the stronger planner at equal time.
+    /// That is the beam if batches go to another thread, because the beam makes large batches; the
+    /// selective search needs one position at a time and gets few evaluations
+    /// (`bench/results/check-batches.pgn.zst`).
     fn preferred_plan(&mut self) -> Result<Plan> {
         let settings = self.options.planners;
         let selective = Plan { kind: PlannerKind::Selective, settings };
@@ -289,8 +294,8 @@ impl Azimuth {
         Ok(if in_searches { selective } else { Plan { kind: PlannerKind::Beam, settings } })
     }
 
-    /// The planner of a search: the paper's, where only a depth ends it and the beam is made for that depth, else the
-    /// stronger one.
+    /// The plan of a search: the paper's beam if depth is the only limit and within the beam's
+    /// range, else [`Self::preferred_plan`].
     fn plan_for(&mut self, limits: &Limits) -> Result<Plan> {
         let settings = self.options.planners;
         match self.options.planner {
@@ -302,7 +307,8 @@ impl Azimuth {
         }
     }
 
-    /// That planner, taken out; another one gives up its memory for it.
+    /// Takes the planner of `plan`, or builds it after dropping the previous one to free its
+    /// memory.
     fn planner_of(&mut self, plan: Plan) -> Result<Box<dyn Planner>> {
         match self.planner.take() {
             Some((of, planner)) if of == plan => Ok(planner),

@@ -1,5 +1,5 @@
-//! `bench`: the same searches every time, so that their nodes tell whether the search has changed,
-//! and their time how fast the machine is.
+//! `bench`: a fixed set of searches. Their node count is a fingerprint of the search, and their
+//! time measures the speed of the machine.
 
 use std::fmt::{Display, Formatter};
 use std::path::Path;
@@ -15,20 +15,20 @@ use super::command::{BenchLimit, BenchPositions, BenchSearches};
 use super::perft::divide;
 use crate::search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
 
-/// What each planner has to itself.
+/// Resources of each planner.
 pub const BENCH_RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
 
-/// Plies of the selective search by default: some seconds on one core, so that OpenBench can scale a machine's
-/// time by its speed.
+/// Default depth of the selective search, in plies. It takes several seconds on one core, so that
+/// OpenBench can scale time controls by the machine's speed.
 const DEFAULT_DEPTH: u32 = 15;
 
-/// Deepest `bench`: more may take hours.
+/// Maximum depth in plies; deeper searches may take hours.
 const DEEPEST: u32 = 32;
 
-/// Characters of a path in an error.
+/// Maximum length of a path in an error, in characters.
 const LONGEST_PATH: usize = 200;
 
-/// What searches cost.
+/// The cost of searches.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
     nodes: u64,
@@ -43,19 +43,19 @@ impl Display for Cost {
     }
 }
 
-/// The planners of `bench`, each with empty tables.
+/// The planners of `bench`, each with empty caches and tables.
 pub struct BenchPlanners {
-    /// The paper's beam, as it is written.
+    /// The beam as in the paper, without verification.
     pub beam: Box<dyn Planner>,
-    /// The beam with verification, by default.
+    /// The beam with the default settings, which include verification.
     pub verified_beam: Box<dyn Planner>,
     /// The selective search.
     pub selective: Box<dyn Planner>,
 }
 
-/// Searches every position with both beams, no deeper than they go by default, then with the selective search to `depth`
-/// plies, [`DEFAULT_DEPTH`] where `None`. `say` gets a line for each position, one for the cost of each beam and, last,
-/// one for that of the selective search.
+/// Searches every position with both beams, at most to their default depth, then with the selective
+/// search to `depth` plies ([`DEFAULT_DEPTH`] if `None`). Passes `say` a line for each position,
+/// the cost of each beam and, last, the cost of the selective search.
 pub fn bench(
     planners: &mut BenchPlanners,
     depth: Option<u32>,
@@ -73,7 +73,8 @@ pub fn bench(
     Ok(())
 }
 
-/// Searches every position to `depth` plies, the planner's own where `None`; `say` gets a line for each.
+/// Searches every position to `depth` plies (the planner's default depth if `None`) and passes
+/// `say` a line for each.
 pub fn bench_planner(
     planner: &mut dyn Planner,
     name: &str,
@@ -84,7 +85,8 @@ pub fn bench_planner(
     search_all(planner, name, &roots, &Limits { depth, ..Limits::default() }, say)
 }
 
-/// `bench` in Stockfish's order, with one planner; the last line that `say` gets is the cost of all searches.
+/// Runs `bench` in Stockfish's order with one planner. The last line passed to `say` is the total
+/// cost.
 pub fn bench_searches(
     planner: &mut dyn Planner,
     name: &str,
@@ -162,7 +164,7 @@ fn bench_positions() -> Result<Vec<Position>> {
     BENCH_POSITIONS.into_iter().map(Position::from_fen).collect()
 }
 
-/// The positions of a file, a FEN on each line; empty lines and comments (`#`) are left out.
+/// Reads the positions of a file with one FEN per line, without empty lines and comments (`#`).
 fn read_positions(path: &Path) -> Result<Vec<Position>> {
     let name = || format!("bench: '{}'", shortened(&path.display().to_string(), LONGEST_PATH));
     let metadata = std::fs::metadata(path).with_context(name)?;

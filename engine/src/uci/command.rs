@@ -1,4 +1,5 @@
-//! Lines of the protocol as typed commands. Parsing is pure: it knows nothing of the engine.
+//! Parses lines of the UCI protocol into typed commands. Parsing does not depend on the state of
+//! the engine.
 
 use std::num::IntErrorKind;
 use std::path::PathBuf;
@@ -37,7 +38,7 @@ pub enum Command {
     Go {
         /// The arguments that were understood.
         go: Go,
-        /// The first unknown word, which is passed over beside a legal limit.
+        /// The first unknown word. It is ignored if there is also a valid limit.
         unknown: Option<String>,
     },
     /// `go perft …`, with a depth in plies.
@@ -48,17 +49,17 @@ pub enum Command {
     PonderHit,
     /// `quit`
     Quit,
-    /// `d`: the board, for people.
+    /// `d`: prints the board. Not part of UCI, like all commands below.
     Display,
-    /// `eval`: scores without a search, for people.
+    /// `eval`: prints static scores, without a search.
     Eval,
-    /// `explain`: why the last search chose its move, for people.
+    /// `explain`: prints why the last search chose its move.
     Explain,
-    /// `flip`: the same position with the sides exchanged, for people.
+    /// `flip`: exchanges the sides of the position.
     Flip,
-    /// `compiler`: what the program was built from and with, for people.
+    /// `compiler`: prints the commit, compiler, target and instruction set.
     Compiler,
-    /// `help`: what can be typed, for people.
+    /// `help`: lists the commands.
     Help,
     /// `bench …`
     Bench(Bench),
@@ -67,77 +68,78 @@ pub enum Command {
 /// The arguments of `bench`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bench {
-    /// `bench [depth]`: the searches that the fingerprint of play is made of.
+    /// `bench [depth]`: the fixed searches of the bench signature.
     Fixed(Option<u32>),
-    /// `bench hash threads [limit] [fenfile] [limittype]`, in Stockfish's order and with its defaults.
+    /// `bench hash threads [limit] [fenfile] [limittype]`, with Stockfish's argument order and
+    /// defaults.
     Searches(BenchSearches),
 }
 
-/// Searches of `bench` in Stockfish's order.
+/// The arguments of `bench` in Stockfish's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchSearches {
-    /// Megabytes.
+    /// Hash size in megabytes.
     pub hash_mb: u64,
-    /// Threads.
+    /// Number of threads.
     pub threads: u64,
-    /// The number of `limit_type`.
+    /// Limit of each search, in the unit of `limit_type`.
     pub limit: u64,
-    /// Which positions are searched.
+    /// Positions to search.
     pub positions: BenchPositions,
-    /// When a search ends.
+    /// Unit of `limit`.
     pub limit_type: BenchLimit,
 }
 
-/// Which positions `bench` searches.
+/// The positions that `bench` searches.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BenchPositions {
-    /// `default`: those of `bench` without arguments.
+    /// `default`: the built-in bench positions.
     Default,
-    /// `current`: the position that is set up.
+    /// `current`: the current position.
     Current,
     /// A file with a FEN on each line.
     File(PathBuf),
 }
 
-/// When a search of `bench` ends.
+/// The kind of limit that ends each search of `bench`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchLimit {
-    /// After so many plies.
+    /// Depth in plies.
     Depth,
-    /// After so many positions.
+    /// Number of positions.
     Nodes,
-    /// After so many milliseconds.
+    /// Time in milliseconds.
     MoveTime,
-    /// No search: the lines of so many plies are counted.
+    /// Perft to this depth in plies, instead of a search.
     Perft,
 }
 
 /// The arguments of `go`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Go {
-    /// Root moves to choose from, in UCI notation.
+    /// Root moves to search, in UCI notation; empty for all.
     pub search_moves: Vec<String>,
-    /// The opponent's time runs.
+    /// Search on the opponent's time until `ponderhit`.
     pub ponder: bool,
-    /// White's and Black's clock.
+    /// Remaining time of White and Black.
     pub time: [Option<Duration>; 2],
-    /// White's and Black's increment.
+    /// Increment per move of White and Black.
     pub increment: [Duration; 2],
-    /// Moves to the next time control.
+    /// Number of moves to the next time control.
     pub moves_to_go: Option<u32>,
-    /// Plies.
+    /// Depth in plies.
     pub depth: Option<u32>,
-    /// Positions.
+    /// Number of positions.
     pub nodes: Option<u64>,
-    /// Moves in which to find a mate.
+    /// Search for a mate in this number of moves.
     pub mate: Option<u32>,
-    /// Time for this move.
+    /// Exact time for this move.
     pub move_time: Option<Duration>,
-    /// Until `stop`.
+    /// Search until `stop`.
     pub infinite: bool,
 }
 
-/// Words that begin an argument of `go`, so that `searchmoves` knows where its list ends.
+/// Names of the arguments of `go`. One of them ends the move list of `searchmoves`.
 const GO_WORDS: [&str; 12] = [
     "searchmoves",
     "ponder",
@@ -153,16 +155,16 @@ const GO_WORDS: [&str; 12] = [
     "infinite",
 ];
 
-/// Arguments of `go` that GUIs send below 0: a clock that has run out, and what goes with it.
+/// Arguments of `go` that GUIs send with negative values, for example when a clock has run out.
 const MAY_BE_NEGATIVE: [&str; 5] = ["wtime", "btime", "winc", "binc", "movestogo"];
 
-/// How the message begins that no search follows, nor a `bestmove`.
+/// Prefix of the error for a `go` command that starts no search and gets no `bestmove`.
 const REFUSED: &str = "go: no search begins";
 
-/// Plies of `bench hash threads`, as Stockfish has them.
+/// Default depth, in plies, of `bench hash threads`, as in Stockfish.
 const DEFAULT_BENCH_DEPTH: u64 = 13;
 
-/// Reads a line. An empty line is no command.
+/// Parses a line. Returns `None` for an empty line.
 pub fn parse(line: &str) -> Result<Option<Command>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     Ok(Some(match words.as_slice() {
@@ -202,7 +204,7 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
     }))
 }
 
-/// Whether a word is written as people or UCI write moves: `e4`, `Nbxd7+`, `O-O`, `e7e8q`.
+/// Whether a word looks like a move in SAN or UCI notation: `e4`, `Nbxd7+`, `O-O`, `e7e8q`.
 fn looks_like_a_move(word: &str) -> bool {
     let word = word.trim_end_matches(['+', '#', '!', '?']);
     if ["O-O", "O-O-O", "0-0", "0-0-0"].contains(&word) {
@@ -215,7 +217,7 @@ fn looks_like_a_move(word: &str) -> bool {
     ends_in_a_square && squares.len() <= 5 && squares.bytes().all(known)
 }
 
-/// Enough of a word to recognise it by.
+/// Shortens a word for an error message.
 pub(super) fn quoted(word: &str) -> String {
     shortened(word, 80)
 }
@@ -234,8 +236,8 @@ fn moves(words: &[&str]) -> Result<Vec<String>> {
     }
 }
 
-/// Reads the arguments of `go`. A word that UCI does not know is passed over, as the protocol wants it, but it begins no
-/// search by itself; neither does an argument whose number is missing or makes no sense.
+/// Parses the arguments of `go`. Unknown words are ignored, as the protocol requires, but an
+/// unknown word without a valid argument is an error. So is a missing or malformed number.
 fn go(mut words: &[&str]) -> Result<Command> {
     let mut go = Go::default();
     let (mut known, mut unknown) = (words.is_empty(), None);
@@ -275,7 +277,7 @@ fn go(mut words: &[&str]) -> Result<Command> {
     }
 }
 
-/// The number of an argument of `go`; one that is too large is the largest.
+/// Parses the number of an argument of `go`, clamped to the range of `i64`.
 fn number(name: &str, text: &str) -> Result<i64> {
     let number = match text.parse::<i64>() {
         Ok(number) => number,
@@ -300,7 +302,7 @@ fn set_limit(go: &mut Go, name: &str, number: i64) {
         "btime" => go.time[1] = Some(time),
         "winc" => go.increment[0] = time,
         "binc" => go.increment[1] = time,
-        // GUIs send 0 where the clock has to do for the rest of the game.
+        // GUIs send 0 if the clock is for the rest of the game.
         "movestogo" => go.moves_to_go = (small > 0).then_some(small),
         "depth" => go.depth = Some(small),
         "nodes" => go.nodes = Some(count),

@@ -1,4 +1,4 @@
-//! Tables that are printed for people: scores without a search, and the moves of a search.
+//! Tables for the terminal: static scores, and the root moves of a search.
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, uci_move};
@@ -48,7 +48,7 @@ pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
     lines.join("\n")
 }
 
-/// What is said before a value that is only a bound.
+/// Prefix of a value that is a bound.
 fn at_most_or_least(bound: Bound) -> &'static str {
     match bound {
         Bound::Exact => "",

@@ -1,4 +1,5 @@
-//! A session's state, and what each command does to it. A command that fails changes nothing.
+//! The state of a UCI session, and the execution of its commands. A command that fails changes
+//! nothing.
 
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use super::{display, time_management};
 use crate::build_facts;
 use crate::search::{Limits, Signal, Value};
 
-/// What the commands act on.
+/// The state of a UCI session.
 pub struct Engine {
     output: Output,
     program: Box<dyn Program>,
@@ -31,7 +32,7 @@ pub struct Engine {
     running: Option<Running>,
     /// The clock of `nodestime`.
     node_clock: NodeClock,
-    /// What the move that is searched adds to it.
+    /// Increment that the node clock gains after the current move.
     increment: Duration,
 }
 
@@ -50,7 +51,7 @@ impl Engine {
         }
     }
 
-    /// Executes one command, `quit` apart, which is the caller's.
+    /// Executes a command. The caller handles `quit`.
     pub fn execute(&mut self, command: Command) -> Result<()> {
         match command {
             Command::Uci => self.introduce(),
@@ -155,7 +156,7 @@ impl Engine {
         self.output.say("uciok");
     }
 
-    /// Waits for what has answered, or was told to. Fails while something is still running.
+    /// Waits for a search or perft that is ending. Fails if one is still running.
     fn await_idle(&mut self, command: &str) -> Result<()> {
         if let Some(running) = &self.running {
             ensure!(running.is_ending(), "{command}: a search is running, send stop first");
@@ -194,7 +195,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Begins a search; whatever comes in its way, there is an answer.
+    /// Starts a search. Every call leads to a `bestmove`, even after an error.
     fn go(&mut self, go: Go) {
         if !self.position.has_legal_move() {
             let mated = !self.position.board().checkers().is_empty();
@@ -227,7 +228,8 @@ impl Engine {
         match RunningSearch::begin(answer, planner, limits) {
             Ok(search) => self.running = Some(Running::Search(search)),
             Err(error) => {
-                // A game goes on even where no thread can be had: any legal move beats a forfeit.
+                // An illegal or missing move forfeits the game, so play any legal move if no thread
+                // can start.
                 self.program.put_back(None);
                 self.output.inform(&format!("{error:#}"));
                 self.output.say(&any_move(&self.position, self.options.chess960));

@@ -1,10 +1,10 @@
-//! `flip`: the same position with the sides exchanged, whose score has to be the same for the side to move.
+//! `flip`: exchanges the sides. The score for the side to move must not change.
 
 use anyhow::{Result, ensure};
 use azimuth_chess::position::Position;
 
-/// The position seen from the other side: ranks mirrored, colours and the side to move exchanged. Its game's history is
-/// left out.
+/// Mirrors the ranks and exchanges the colours and the side to move. The history of the game is
+/// dropped.
 pub fn flipped(position: &Position) -> Result<Position> {
     let fen = position.fen(true);
     let fields: Vec<&str> = fen.split(' ').collect();
@@ -22,7 +22,7 @@ pub fn flipped(position: &Position) -> Result<Position> {
     ))
 }
 
-/// White's letters for Black's, and the reverse.
+/// Exchanges upper and lower case: White's and Black's pieces.
 fn exchanged(text: &str) -> String {
     let exchange = |letter: char| match letter.is_ascii_uppercase() {
         true => letter.to_ascii_lowercase(),

@@ -1,4 +1,4 @@
-//! What a person is told who starts the engine in a terminal.
+//! The greeting when the engine is started in a terminal.
 
 use anyhow::Result;
 
@@ -6,7 +6,8 @@ use super::options::Options;
 use crate::inference::device_name;
 use crate::search::{PlannerKind, PlannerSettings};
 
-/// One line: name, version, the encoder and device of the planner that plays by the clock, and what to type.
+/// One line with the name, the version, the encoder and device of the planner for timed games, and
+/// the commands to try.
 pub fn greeting() -> Result<String> {
     let model = Options::default().model;
     let weights = PlannerSettings::default().embedded(PlannerKind::Selective).weights()?;

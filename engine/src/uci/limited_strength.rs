@@ -1,14 +1,14 @@
-//! `UCI_LimitStrength` and `UCI_Elo`: how much noise brings the planner down to a rating.
+//! `UCI_LimitStrength` and `UCI_Elo`: the amount of noise for each rating.
 
 use std::ops::RangeInclusive;
 
-/// Plies of a limited search: those that the table was measured with, so that a rating is the same
-/// at any clock.
+/// Depth, in plies, of a search with limited strength. The ratings were measured at this depth, so
+/// they hold at any time control.
 pub const LIMITED_DEPTH: u32 = 6;
 
-/// Elo, and the deviation of the noise in logits that they were measured at: the beam of width 3 and
-/// depth 6 with the default weights, on the scale of Stockfish 16's `UCI_Elo` at 50 ms a move. The
-/// games are `bench/results/limited.pgn.zst`.
+/// Elo and the standard deviation, in logits, of the noise that gives it. Measured with the default
+/// weights and the beam of width 3 and depth 6, on the scale of Stockfish 16's `UCI_Elo` at 50 ms a
+/// move. The games are in `bench/results/limited.pgn.zst`.
 const MEASURED: [(f32, f32); 11] = [
     (665.0, 0.7),
     (742.0, 0.6),
@@ -23,12 +23,12 @@ const MEASURED: [(f32, f32); 11] = [
     (1818.0, 0.0),
 ];
 
-/// What `UCI_Elo` can be set to.
+/// Range of `UCI_Elo`.
 pub const WEAKEST_TO_STRONGEST: RangeInclusive<u32> =
     MEASURED[0].0 as u32..=MEASURED[MEASURED.len() - 1].0 as u32;
 
-/// The noise that plays at `elo`, as the deviation of [`crate::search::Handicap`]: linear between what
-/// was measured, and no other beyond.
+/// The standard deviation of [`crate::search::Handicap`] for a rating: interpolated linearly in
+/// [`MEASURED`] and constant outside it.
 pub fn noise_of_elo(elo: u32) -> f32 {
     let elo = elo as f32;
     let above = MEASURED.partition_point(|&(measured, _)| measured < elo);
@@ -37,7 +37,7 @@ pub fn noise_of_elo(elo: u32) -> f32 {
     if high_elo == low_elo {
         return high;
     }
-    // Exact at both ends: no noise at all at the top.
+    // This form is exact at both ends, so that the highest rating has no noise.
     let share = (elo - low_elo) / (high_elo - low_elo);
     low * (1.0 - share) + high * share
 }

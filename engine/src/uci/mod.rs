@@ -1,5 +1,6 @@
-//! The protocol: one loop that reads commands and hands them to the engine, which owns the session's state. Behind it
-//! stands a program: Azimuth, or any one planner. Searches run on a thread of their own and print their own answers.
+//! The UCI protocol. One loop reads commands and passes them to the engine, which holds the state
+//! of the session. The engine drives a [`Program`]: Azimuth, or a single planner. Each search runs
+//! in a separate thread, which prints its output.
 
 mod azimuth;
 mod bench;
@@ -39,19 +40,21 @@ pub use single_planner::Build;
 use single_planner::SinglePlanner;
 pub use time_management::budget;
 
-/// Longest line that is read; the rest of it is skipped.
+/// Maximum length of a line, in bytes; the rest of a longer line is skipped.
 const LINE_LIMIT: u64 = 1 << 20;
 
-/// Azimuth: reads commands from `input` until `quit` or its end, and answers on `output`. A search that still runs then
-/// is stopped and gives its best move. Fails where an answer could not be written, but not where the GUI is gone.
+/// Runs Azimuth: reads commands from `input` until `quit` or the end of input, and answers on
+/// `output`. Then a running search is stopped and prints its best move. Fails if an answer cannot
+/// be written, except to a closed pipe.
 pub fn run(input: impl BufRead, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
     converse(input, &output, Box::new(Azimuth::new(output.clone())));
     output.check()
 }
 
-/// The same with one planner of any kind behind the protocol, which `build` builds; `name` is told by `id name`, and
-/// `command` is how the program is called. Fails where the planner cannot be built, and as [`run`] does.
+/// As [`run`], with a single planner that `build` creates. `name` is sent as `id name`, and
+/// `command` is the program's name on the command line. Fails if the planner cannot be built, and
+/// as [`run`] does.
 pub fn run_planner(
     name: String,
     command: &'static str,
@@ -65,7 +68,7 @@ pub fn run_planner(
     output.check()
 }
 
-/// Runs `bench`, its selective search to `depth` plies, the default where `None`, and returns.
+/// Runs `bench` with the selective search at `depth` plies (its default if `None`).
 pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
     let azimuth = Box::new(Azimuth::new(output.clone()));
@@ -97,8 +100,8 @@ fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>)
     engine.quit();
 }
 
-/// Reads a line, or as much of it as is allowed; whether it is complete, `None` at the end of the
-/// input.
+/// Reads a line of at most [`LINE_LIMIT`] bytes. Returns whether it is complete, `None` at the end
+/// of input.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Option<bool> {
     line.clear();
     let read = input.by_ref().take(LINE_LIMIT).read_until(b'\n', line).ok()?;

@@ -1,4 +1,4 @@
-//! `nodestime`: the engine's own clock, which its positions run down instead of time.
+//! `nodestime`: a clock of the engine that counts searched positions instead of time.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use cozy_chess::Color;
 
 use super::command::Go;
 
-/// What is left on that clock; the GUI's clock sets it once.
+/// The time left. The GUI's clock initialises it once.
 #[derive(Default)]
 pub struct NodeClock {
     left: Option<Duration>,
 }
 
 impl NodeClock {
-    /// Puts this clock in the place of the GUI's, for the side to move.
+    /// Replaces the GUI's clock of the side to move by this one.
     pub fn replace(&mut self, go: &mut Go, side: Color) {
         if let Some(time) = &mut go.time[side as usize] {
             *time = *self.left.get_or_insert(*time);
         }
     }
 
-    /// A move took `used`, and the clock gains its increment.
+    /// Subtracts the time `used` by a move and adds its increment.
     pub fn take(&mut self, used: Duration, increment: Duration) {
         self.left = self.left.map(|left| left.saturating_add(increment).saturating_sub(used));
     }

@@ -1,4 +1,4 @@
-//! What an option may be set to, and how it is told.
+//! Parses option values and formats `option` lines.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use super::command::quoted;
 use crate::names::{name_of, names_of};
 
-/// What stands for no path at all.
+/// The value for no path.
 pub const EMPTY: &str = "<empty>";
 
 /// The `option` line of a number.
@@ -23,12 +23,12 @@ pub fn check_line(name: &str, value: bool) -> String {
     format!("option name {name} type check default {value}")
 }
 
-/// The `option` line of a choice.
+/// The `option` line of an enumeration.
 pub fn combo_line<T: ValueEnum>(name: &str, value: &T) -> String {
     choice_line(name, &name_of(value), &names_of::<T>())
 }
 
-/// The `option` line of a choice among these.
+/// The `option` line of a combo box with these choices.
 pub fn choice_line(name: &str, value: &str, choices: &[String]) -> String {
     let choices: String = choices.iter().map(|choice| format!(" var {choice}")).collect();
     format!("option name {name} type combo default {value}{choices}")
@@ -39,12 +39,12 @@ pub fn text_line(name: &str, value: &str) -> String {
     format!("option name {name} type string default {value}")
 }
 
-/// The `option` line of something to do.
+/// The `option` line of a button.
 pub fn button_line(name: &str) -> String {
     format!("option name {name} type button")
 }
 
-/// A path, `None` where the text is empty or `none`.
+/// Parses a path; `None` if the text is empty or `none`.
 pub fn path<'a>(value: &'a str, none: &str) -> Option<&'a str> {
     (!value.is_empty() && !value.eq_ignore_ascii_case(none)).then_some(value)
 }
@@ -74,7 +74,7 @@ pub fn combo<T: ValueEnum>(name: &str, value: &str) -> Result<T> {
     T::from_str(value, true).map_err(|_| expected(name, &names_of::<T>().join(", "), value))
 }
 
-/// What is said of a value that is none of those.
+/// The error for an invalid value.
 pub fn expected(name: &str, wanted: &str, found: &str) -> anyhow::Error {
     anyhow!("option {name}: expected {wanted}, found '{}'", quoted(found))
 }

@@ -1,4 +1,4 @@
-//! Azimuth's own options: names, ranges, defaults, and what they are set to.
+//! Azimuth's UCI options: names, ranges, defaults and current values.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::inference::ModelSource;
 use crate::names::names_of;
 use crate::search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resources};
 
-/// What stands for the weights inside the program.
+/// Value of `WeightsFile` for the embedded weights.
 const EMBEDDED: &str = "<embedded>";
 
-/// What leaves the choice to the engine.
+/// Value of `Planner` for automatic choice.
 const AUTO: &str = "auto";
 
 const HASH_MB: RangeInclusive<u64> = 1..=65_536;
@@ -30,14 +30,14 @@ const PROBE_LIMIT: RangeInclusive<u64> = 0..=MOST_PIECES as u64;
 const WIDTH: RangeInclusive<u64> = 1..=64;
 const DEPTH: RangeInclusive<u64> = 1..=64;
 
-/// The options as they stand.
+/// The current values of the options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// What the planner may use.
+    /// Hash size and number of threads.
     pub resources: Resources,
     /// The encoder.
     pub model: ModelSource,
-    /// Which planner; by the kind of search where `None`.
+    /// The planner; chosen by the kind of search if `None`.
     pub planner: Option<PlannerKind>,
     /// Settings of the planners.
     pub planners: PlannerSettings,
@@ -45,11 +45,11 @@ pub struct Options {
     pub limit_strength: bool,
     /// Elo on the scale of Stockfish 16's `UCI_Elo`.
     pub elo: u32,
-    /// Stockfish's level of play; [`FULL_SKILL`] limits nothing.
+    /// Stockfish's skill level; [`FULL_SKILL`] is full strength.
     pub skill: u32,
     /// Folders of Syzygy tables, separated as in `PATH`.
     pub syzygy_path: Option<String>,
-    /// When they are asked, and how their answers count.
+    /// When the tablebases are probed, and how the results count.
     pub probing: Probing,
 }
 
@@ -98,18 +98,18 @@ impl Options {
         ]
     }
 
-    /// Whether planners have to be built anew where these options take the place of `others`, their model and
-    /// tablebases apart.
+    /// Whether a change from `others` to these options requires new planners, apart from changes of
+    /// the model and the tablebases.
     pub fn reshapes_planners(&self, others: &Self) -> bool {
         self.resources != others.resources || self.planners != others.planners
     }
 
-    /// The rating that the engine plays down to, where one is set: `UCI_Elo` comes before `Skill Level`.
+    /// The Elo limit, if any. `UCI_Elo` overrides `Skill Level`.
     pub fn limited_elo(&self) -> Option<u32> {
         if self.limit_strength { Some(self.elo) } else { elo_of_skill(self.skill) }
     }
 
-    /// Sets one option; names are read without regard to case. On an error all stay as they were.
+    /// Sets one option; names are case-insensitive. Changes nothing on an error.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         let value = value.unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {

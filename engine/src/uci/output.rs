@@ -1,4 +1,4 @@
-//! What the engine says, and the log of it and of what it hears.
+//! The output to the GUI, and the log of both directions.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -12,16 +12,16 @@ use azimuth_chess::text::shortened;
 
 use crate::command_line::unless_closed;
 
-/// Characters of an `info string` line: enough for a long path and a FEN.
+/// Maximum length of an `info string` text, in characters: enough for a long path and a FEN.
 const TEXT_LIMIT: usize = 600;
 
-/// The way to the GUI, shared by all threads. Lines stay whole.
+/// The output to the GUI, shared by all threads. Lines are never interleaved.
 #[derive(Clone)]
 pub struct Output(Arc<Mutex<Sink>>);
 
 struct Sink {
     gui: Box<dyn Write + Send>,
-    /// Why the first line that could not be written was not.
+    /// The first write error.
     failed: Option<io::Error>,
     log: Option<Log>,
 }
@@ -32,12 +32,12 @@ struct Log {
 }
 
 impl Output {
-    /// Says everything to `gui`.
+    /// Creates an output that writes to `gui`.
     pub fn new(gui: impl Write + Send + 'static) -> Self {
         Self(Arc::new(Mutex::new(Sink { gui: Box::new(gui), failed: None, log: None })))
     }
 
-    /// A line to the GUI. One that cannot be written does not end a search; [`Self::check`] tells of it.
+    /// Writes a line to the GUI. A write error does not end a search; [`Self::check`] returns it.
     pub fn say(&self, line: &str) {
         let mut sink = self.lock();
         if let Err(error) = writeln!(sink.gui, "{line}").and_then(|()| sink.gui.flush()) {
@@ -46,30 +46,30 @@ impl Output {
         sink.note('<', line);
     }
 
-    /// Fails where a line could not be written, but not where the GUI has gone away.
+    /// Returns the first write error, unless the GUI has closed the pipe.
     pub fn check(&self) -> Result<()> {
         let failed = self.lock().failed.take();
         unless_closed(failed.map_or(Ok(()), Err).context("standard output"))
     }
 
-    /// An `info string` line, whatever the text is made of.
+    /// Writes an `info string` line. Line breaks in the text become spaces.
     pub fn inform(&self, text: &str) {
         let line = text.replace(['\n', '\r'], " ");
         self.say(&format!("info string {}", shortened(&line, TEXT_LIMIT)));
     }
 
-    /// Notes a line that came from the GUI.
+    /// Logs a line from the GUI.
     pub fn heard(&self, line: &str) {
         self.lock().note('>', line);
     }
 
-    /// Notes something for the reader of the log.
+    /// Logs a remark.
     pub fn note(&self, text: &str) {
         self.lock().note('#', text);
     }
 
-    /// From now on appends all lines to a file, or to none. Fails where it cannot be written; the
-    /// log from before is then kept.
+    /// Appends all lines to a log file from now on; `None` ends logging. Fails if the file cannot
+    /// be written, and then keeps the previous log.
     pub fn log_to(&self, path: Option<&Path>) -> Result<()> {
         let log = path.map(Log::open).transpose()?;
         self.lock().log = log;

@@ -1,4 +1,4 @@
-//! `go perft`: counts the lines of legal moves, which tests move generation.
+//! `go perft`: counts the leaf nodes of the tree of legal moves, to test move generation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,16 +23,16 @@ impl fmt::Display for Stopped {
     }
 }
 
-/// A count on its own thread.
+/// A perft that runs in a separate thread.
 pub struct RunningPerft {
     stop: Arc<AtomicBool>,
-    /// Set before the last line is printed: from then on the next command may follow.
+    /// Set before the last line is printed: then the next command may follow.
     answered: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
 impl RunningPerft {
-    /// Begins to count the lines of `depth` plies, and prints them by their first moves.
+    /// Starts a perft of `depth` plies, which prints the count of each root move.
     pub fn begin(root: Position, depth: u32, chess960: bool, output: Output) -> Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let answered = Arc::new(AtomicBool::new(false));
@@ -49,24 +49,23 @@ impl RunningPerft {
         Ok(Self { stop, answered, thread: thread.context("cannot start the perft thread")? })
     }
 
-    /// Interrupts it.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it has ended, or soon will, so that the next command may wait for it.
+    /// Whether the perft has ended or is about to, so that the next command may wait for it.
     pub fn is_ending(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.answered.load(Ordering::Acquire)
     }
 
-    /// Waits for its end.
     pub fn finish(self) {
         // A panic has been printed by its thread.
         let _ = self.thread.join();
     }
 }
 
-/// Counts the lines of `depth` plies, from 1 on; `say` gets the count of each first move, as Stockfish writes it.
+/// Counts the leaf nodes at `depth` plies (at least 1); `say` gets the count of each root move in
+/// Stockfish's format.
 pub fn divide(
     root: &Position,
     depth: u32,
@@ -87,7 +86,8 @@ pub fn divide(
     Ok(sum)
 }
 
-/// Lines of `depth` plies, from 1 on. The moves of the last ply are counted, not played.
+/// Leaf nodes at `depth` plies (at least 1). The moves of the last ply are counted without being
+/// played.
 fn count(board: &Board, depth: u32, stop: &AtomicBool) -> Result<u64, Stopped> {
     let mut sum = 0;
     if depth == 1 {

@@ -1,10 +1,10 @@
-//! Whatever runs beside the conversation: a search, or a count of lines.
+//! Background work: a search or a perft.
 
 use super::perft::RunningPerft;
 use super::running_search::RunningSearch;
 use crate::search::Signal;
 
-/// What runs.
+/// A background task.
 pub enum Running {
     /// A search, which ends with a `bestmove`.
     Search(RunningSearch),
@@ -13,7 +13,7 @@ pub enum Running {
 }
 
 impl Running {
-    /// Whether its answer is out or soon will be, so that what follows may wait for it.
+    /// Whether the answer is printed or about to be, so that the next command may wait for it.
     pub fn is_ending(&self) -> bool {
         match self {
             Self::Search(search) => search.is_ending(),
@@ -21,7 +21,7 @@ impl Running {
         }
     }
 
-    /// Tells it to answer now.
+    /// Stops it; it then prints its answer.
     pub fn stop(&mut self) {
         match self {
             Self::Search(search) => search.signal(Signal::Stop),

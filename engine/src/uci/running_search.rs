@@ -1,4 +1,4 @@
-//! A running search on its own thread, and what it prints.
+//! A search in a separate thread, and its output.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,37 +14,37 @@ use crossbeam_channel::{Sender, unbounded};
 use super::output::Output;
 use crate::search::{Control, Limits, Planner, Report, Signal};
 
-/// A search that has begun.
+/// A running search.
 pub struct RunningSearch {
     signals: Sender<Signal>,
-    /// Set before the best move is printed: from then on the next command may follow.
+    /// Set before the best move is printed: then the next command may follow.
     answered: Arc<AtomicBool>,
     stopped: bool,
     thread: JoinHandle<Finished>,
 }
 
-/// What a search leaves.
+/// The state after a search.
 #[derive(Default)]
 pub struct Finished {
-    /// Its planner, unless it failed.
+    /// The planner; `None` if the search failed.
     pub planner: Option<Box<dyn Planner>>,
-    /// What it took off the clock.
+    /// Time used on the clock.
     pub used: Duration,
 }
 
-/// How a search's answer is written, and where to.
+/// The settings of a search's output.
 pub struct Answer {
     pub root: Position,
     pub chess960: bool,
     pub show_wdl: bool,
     pub debug: bool,
-    /// Plies that the GUI asked for.
+    /// Depth, in plies, that the GUI asked for.
     pub asked_depth: Option<u32>,
     pub output: Output,
 }
 
 impl RunningSearch {
-    /// Begins a search that prints its reports and its best move.
+    /// Starts a search, which prints its reports and its best move.
     pub fn begin(answer: Answer, planner: Box<dyn Planner>, limits: Limits) -> Result<Self> {
         let (signals, received) = unbounded();
         let mut control = Control::new(limits, received);
@@ -57,19 +57,18 @@ impl RunningSearch {
         Ok(Self { signals, answered, stopped: false, thread })
     }
 
-    /// Tells it something.
+    /// Sends a signal to the search.
     pub fn signal(&mut self, signal: Signal) {
         self.stopped |= signal == Signal::Stop;
-        // A search that has ended needs no signals.
+        // Sending fails only if the search has ended, and then the signal is not needed.
         let _ = self.signals.send(signal);
     }
 
-    /// Whether its best move is out or soon will be, so that what follows may wait for it.
+    /// Whether the best move is printed or about to be, so that the next command may wait for it.
     pub fn is_ending(&self) -> bool {
         self.stopped || self.answered.load(Ordering::Acquire)
     }
 
-    /// Waits for its end.
     pub fn finish(self) -> Finished {
         drop(self.signals);
         self.thread.join().unwrap_or_default()
@@ -84,7 +83,7 @@ impl Answer {
         answered: &AtomicBool,
     ) -> Finished {
         let mut report = |report: &Report| self.output.say(&self.info(report));
-        // A planner that has panicked is not used again.
+        // Unwind safety: a planner that panics is dropped.
         let search = AssertUnwindSafe(|| planner.search(&self.root, control, &mut report));
         let outcome = catch_unwind(search).unwrap_or_else(|_| Err(anyhow!("internal error")));
         control.wait_until_wanted();
@@ -100,7 +99,7 @@ impl Answer {
                 self.best_move(&report)
             }
             Err(error) => {
-                // A game goes on even where the encoder fails: any legal move beats a forfeit.
+                // A missing move forfeits the game, so play any legal move if the encoder fails.
                 self.output.inform(&format!("search failed: {error:#}"));
                 any_move(&self.root, self.chess960)
             }
@@ -154,7 +153,7 @@ impl Answer {
     }
 }
 
-/// The `bestmove` line of a legal move, no matter which; `(none)` where there is none.
+/// A `bestmove` line with any legal move, or `(none)`.
 pub fn any_move(position: &Position, chess960: bool) -> String {
     let board = position.board();
     let mv = legal_moves(board).first().map(|&mv| uci_move(board, mv, chess960));

@@ -1,4 +1,4 @@
-//! The options of the protocol itself, the same whatever program stands behind it.
+//! The UCI options that do not depend on the program behind the protocol.
 
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
@@ -13,24 +13,24 @@ const OVERHEAD_MS: RangeInclusive<u64> = 0..=5_000;
 const MULTIPV: RangeInclusive<u64> = 1..=256;
 const NODES_PER_MS: RangeInclusive<u64> = 0..=10_000;
 
-/// The options as they stand.
+/// The current values of the options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionOptions {
-    /// Time kept back each move for the way to the GUI and back.
+    /// Time reserved at each move for communication with the GUI.
     pub move_overhead: Duration,
-    /// Lines to report.
+    /// Number of lines to report.
     pub multipv: usize,
-    /// Win, draw and loss chances in `info`.
+    /// Report win, draw and loss chances in `info` lines.
     pub show_wdl: bool,
-    /// The GUI analyses, it does not play.
+    /// The GUI analyses and does not play.
     pub analyse_mode: bool,
-    /// Castling as king takes rook.
+    /// Write castling as king takes rook.
     pub chess960: bool,
-    /// Time is counted in nodes, so many a millisecond.
+    /// Nodes per millisecond if time is counted in nodes.
     pub nodes_per_ms: Option<NonZeroU64>,
-    /// Who plays against the engine, as the GUI tells it.
+    /// The opponent, as the GUI names it.
     pub opponent: Option<String>,
-    /// Where all lines are written.
+    /// Log file for all lines.
     pub log_file: Option<PathBuf>,
 }
 
@@ -66,13 +66,13 @@ impl SessionOptions {
         ]
     }
 
-    /// Sets one option, or says that it is none of these; names are read without regard to case. On an error all stay
-    /// as they were.
+    /// Sets one option; returns whether the name is known. Names are case-insensitive. Changes
+    /// nothing on an error.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<bool> {
         let value = value.unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
             "multipv" => self.multipv = spin(name, value, MULTIPV)? as usize,
-            // Pondering is the GUI's to begin; the option only tells it that we can.
+            // The GUI decides when to ponder; the option only says that the engine supports it.
             "ponder" => drop(check(name, value)?),
             "move overhead" => {
                 self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)?);
@@ -82,7 +82,7 @@ impl SessionOptions {
             "uci_chess960" => self.chess960 = check(name, value)?,
             "nodestime" => self.nodes_per_ms = NonZeroU64::new(spin(name, value, NODES_PER_MS)?),
             "uci_opponent" => self.opponent = path(value, EMPTY).map(str::to_owned),
-            // GUIs that set every option send it back.
+            // Some GUIs set every option that they were sent.
             "uci_engineabout" => {}
             "debug log file" | "logfile" => self.log_file = path(value, EMPTY).map(PathBuf::from),
             _ => return Ok(false),

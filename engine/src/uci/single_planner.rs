@@ -1,4 +1,4 @@
-//! A program that is one planner, and has no options of its own.
+//! A program with a single planner and no options.
 
 use anyhow::{Result, bail};
 use azimuth_chess::position::Position;
@@ -9,20 +9,20 @@ use super::display;
 use super::program::Program;
 use crate::search::{Explanation, Limits, Planner};
 
-/// Builds the planner, at first and where a failed search has lost it.
+/// Builds the planner: at the start, and again after a failed search.
 pub type Build = Box<dyn Fn() -> Result<Box<dyn Planner>>>;
 
-/// The program.
+/// A program with a single planner.
 pub struct SinglePlanner {
     name: String,
     command: &'static str,
     build: Build,
-    /// The planner between searches.
+    /// The idle planner; `None` during a search and after a failed one.
     planner: Option<Box<dyn Planner>>,
 }
 
 impl SinglePlanner {
-    /// A program of that name. Fails where its planner cannot be built.
+    /// Builds the planner. Fails if that fails.
     pub fn new(name: String, command: &'static str, build: Build) -> Result<Self> {
         let planner = Some(build()?);
         Ok(Self { name, command, build, planner })

@@ -1,4 +1,4 @@
-//! Time management: a move's share of the clock.
+//! Allocates time to a move.
 
 use std::time::Duration;
 
@@ -7,24 +7,25 @@ use cozy_chess::Color;
 use super::command::Go;
 use crate::search::TimeLimit;
 
-/// Moves that a clock without `movestogo` is spread over.
+/// Number of moves that are expected if `movestogo` is missing.
 const EXPECTED_MOVES: u32 = 30;
 
-/// No move takes more than this part of what the clock has to spare, nor more than this many times its
-/// share.
+/// A move takes at most this fraction (1/4) of the spare time, and at most 4 times its share.
 const LARGEST_SHARE: u32 = 4;
 
-/// Overheads that are kept in reserve, so that a machine that stalls for a moment does not lose the game.
+/// Number of move overheads in reserve, so that a short stall of the machine does not lose the
+/// game.
 const RESERVED_OVERHEADS: u32 = 6;
 
-/// An iteration takes about as long as all before it, so none begins after this part of the share.
+/// Fraction of a move's share after which no iteration starts. An iteration takes about as long as
+/// all before it.
 const SOFT_SHARE: f64 = 0.6;
 
-/// No more than this part of a `movetime` is kept back: it is there to be used, and the next move brings another.
-/// (Stockfish keeps back nothing of it.)
+/// At most 1/25 of a `movetime` is reserved, because each move gets a new one. (Stockfish reserves
+/// nothing of it.)
 const MOVETIME_KEPT_BACK: u32 = 25;
 
-/// Time for this move, `overhead` already kept back; `None` where no clock runs.
+/// Time limits for this move, with `overhead` reserved; `None` if no clock runs.
 pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
     let own = match side {
         Color::White => 0,
@@ -38,7 +39,8 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
     let left = clock.saturating_sub(overhead);
     let moves = go.moves_to_go.unwrap_or(EXPECTED_MOVES).clamp(1, EXPECTED_MOVES);
     let (share, largest) = match moves {
-        // A new clock follows, so that all of this one is there to be used; but it is still lost if the machine stalls.
+        // The time control ends with this move, so all time may be used except a reserve for stalls
+        // of the machine.
         1 => {
             let all = left - (overhead * RESERVED_OVERHEADS).min(left / 2);
             (all, all)

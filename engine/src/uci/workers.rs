@@ -1,4 +1,4 @@
-//! The encoders at work, each loaded when it is first needed.
+//! Inference workers, each started on first use.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,14 +9,14 @@ use super::output::Output;
 use crate::embedded_weights::Embedded;
 use crate::inference::{ModelSource, Worker};
 
-/// One worker for each of the embedded weights, or one for all, under no key, where a weights file is
-/// named.
+/// One worker for each set of embedded weights, or a single worker under the key `None` if a
+/// weights file is set.
 #[derive(Default)]
 pub struct Workers(BTreeMap<Option<Embedded>, Worker>);
 
 impl Workers {
-    /// The worker of the embedded weights `which`, or of the file that takes their place. Messages about its device go
-    /// to `output`.
+    /// The worker for the embedded weights `which`, or for the weights file that replaces them.
+    /// Messages about its device go to `output`.
     pub fn get(
         &mut self,
         source: &ModelSource,

@@ -1,4 +1,4 @@
-//! Rows of a table in bags.
+//! Bags: lists of rows of a table.
 
 #[cfg(any(feature = "cuda", test))]
 use std::sync::OnceLock;
@@ -11,14 +11,14 @@ use candle_core::{Device, Result, Tensor};
 pub struct Bags {
     /// The rows of all bags, one bag after another.
     rows: Vec<u16>,
-    /// Where each bag ends among them.
+    /// End of each bag in `rows`.
     ends: Vec<u32>,
     #[cfg(any(feature = "cuda", test))]
     on_device: OnceLock<[Tensor; 2]>,
 }
 
 impl Bags {
-    /// Bags from the rows of all and where each of them ends.
+    /// Creates bags from the rows of all bags and the end index of each.
     pub fn new(rows: Vec<u16>, ends: Vec<u32>) -> Self {
         Self {
             rows,
@@ -28,7 +28,7 @@ impl Bags {
         }
     }
 
-    /// How many there are.
+    /// Number of bags.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -38,7 +38,7 @@ impl Bags {
         self.ends.is_empty()
     }
 
-    /// The rows of all bags, repeated where several have them.
+    /// The rows of all bags, with repetitions.
     pub fn rows(&self) -> &[u16] {
         &self.rows
     }
@@ -53,7 +53,7 @@ impl Bags {
         })
     }
 
-    /// Rows and ends as a kernel reads them (u32), handed over to the device once.
+    /// Rows and ends as u32 tensors for a kernel, copied to the device once.
     #[cfg(any(feature = "cuda", test))]
     pub(crate) fn on_device(&self, device: &Device) -> Result<[Tensor; 2]> {
         if let Some(tensors) = self.on_device.get() {

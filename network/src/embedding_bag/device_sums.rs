@@ -1,11 +1,11 @@
-//! The sums of bags with their activations on a device, and the way back to the table.
+//! Activated sums of bags on a device, with their gradient.
 
 use candle_core::{Result, Tensor};
 
 use super::bags::Bags;
 use crate::fused::{activated_sums, activated_sums_back};
 
-/// The activations of a batch's sums, from which candle knows no way back.
+/// The activations of a batch's sums. candle cannot differentiate them; [`Self::backward`] does.
 pub struct DeviceSums {
     bags: Bags,
     activations: Tensor,

@@ -1,5 +1,5 @@
-//! The sums of bags on the CPU and the way back, vectorised by the compiler for each instruction set. Every bag has a
-//! row of the sums.
+//! The sums of bags and their gradients on the CPU, vectorised by the compiler for each instruction
+//! set. Every bag has a row of the sums.
 
 use multiversion::multiversion;
 
@@ -44,8 +44,8 @@ pub fn activate(sums: &mut [f32]) {
     sums.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0).powi(2));
 }
 
-/// Turns the gradient of activations into that of the sums: `d clamp(x, 0, 1)² / dx` is `2x` inside and 0 outside, and
-/// inside x is the root of the activation.
+/// Converts the gradient of activations to that of the sums: `d clamp(x, 0, 1)² / dx` is `2x`
+/// inside the interval and 0 outside, and inside x is the square root of the activation.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 pub fn activation_slopes(activations: &[f32], slopes: &mut [f32]) {
     for (slope, &activation) in slopes.iter_mut().zip(activations) {

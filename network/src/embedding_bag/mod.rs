@@ -1,8 +1,8 @@
-//! The embedding bag: for every bag of rows of a table their sum with a bias, as first layers of networks whose inputs
-//! are features that are mostly absent.
+//! The embedding bag: the sum of the rows of a table in each bag, plus a bias. It is the first
+//! layer of networks with sparse input features.
 //!
-//! On the CPU it is an operation of candle's. The gradient of the table is whole, or in a [`RowGradients`] that has only
-//! the rows that are in bags. On a device it is [`DeviceSums`].
+//! On the CPU it is a custom candle operation. The gradient of the table is dense, or a
+//! [`RowGradients`] with only the rows in bags. On a device it is [`DeviceSums`].
 
 mod bags;
 mod device_sums;

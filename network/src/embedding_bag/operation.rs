@@ -1,4 +1,4 @@
-//! The embedding bag as an operation of candle's on the CPU, with its way back.
+//! The embedding bag as a custom candle operation on the CPU, with its gradient.
 
 use std::sync::PoisonError;
 
@@ -37,7 +37,7 @@ struct EmbeddingBag {
     table: TableGradient,
 }
 
-/// Where the gradient of the table goes.
+/// Destination of the table's gradient.
 enum TableGradient {
     Nowhere,
     Rows(GradientSink),

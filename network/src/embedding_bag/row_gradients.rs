@@ -21,7 +21,8 @@ impl RowGradients {
         Self { width, values, touched: vec![false; rows], rows: Vec::new() }
     }
 
-    /// Gives every row that was present to `visit` with its gradient, lowest first, and empties.
+    /// Passes the gradient of every present row to `visit`, lowest row first, and clears the
+    /// gradients.
     pub fn drain(&mut self, mut visit: impl FnMut(usize, &mut [f32])) {
         self.rows.sort_unstable();
         for row in self.rows.drain(..).map(|row| row as usize) {
@@ -42,7 +43,7 @@ impl RowGradients {
         &self.values
     }
 
-    /// Takes all gradients out (rows x width), until [`Self::put_back`]; no row is present any more.
+    /// Takes all gradients out (rows x width), until [`Self::put_back`]; then no row is present.
     pub fn take(&mut self) -> Vec<f32> {
         for row in self.rows.drain(..) {
             self.touched[row as usize] = false;
@@ -50,7 +51,7 @@ impl RowGradients {
         std::mem::take(&mut self.values)
     }
 
-    /// Puts back what [`Self::take`] took, zero again.
+    /// Returns the buffer of [`Self::take`], zeroed.
     pub fn put_back(&mut self, values: Vec<f32>) {
         self.values = values;
     }
@@ -75,5 +76,5 @@ impl RowGradients {
     }
 }
 
-/// Where the backward passes of a table leave its gradient.
+/// Receives a table's gradient from backward passes.
 pub type GradientSink = Arc<Mutex<RowGradients>>;

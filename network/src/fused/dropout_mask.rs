@@ -8,7 +8,7 @@ use candle_core::{Device, Result, Shape, Tensor};
 pub struct DropoutMask {
     /// Values whose 32 random bits are below this are dropped.
     pub(super) threshold: u32,
-    /// What the others are multiplied with.
+    /// Factor of the other values.
     pub(super) scale: f32,
     pub(super) seeds: [u32; 2],
 }
@@ -17,7 +17,7 @@ impl DropoutMask {
     /// Drops nothing.
     pub const NONE: Self = Self { threshold: 0, scale: 1.0, seeds: [0; 2] };
 
-    /// Drops values with the chance `rate`, in [0, 1).
+    /// Drops values with probability `rate`, in [0, 1).
     pub fn new(rate: f32, seed: u64) -> Self {
         let threshold = (f64::from(rate) * 2f64.powi(32)) as u32;
         let scale = 1.0 / (1.0 - rate);
@@ -29,7 +29,7 @@ impl DropoutMask {
         self.threshold == 0
     }
 
-    /// What the value number `index` of its tensor is multiplied with.
+    /// Factor of the value at `index` of its tensor.
     #[inline(always)]
     pub fn factor(self, index: u32) -> f32 {
         let bits = scramble(scramble(index.wrapping_add(self.seeds[0])) ^ self.seeds[1]);

@@ -55,7 +55,8 @@ pub fn attention(
     }
 }
 
-/// Gradient of [`attention`] along `packed`, given that of its result. The bias's is the sum of its rows.
+/// Gradient of [`attention`] with respect to `packed`, given that of its result. The gradient of
+/// the bias is the sum of its rows.
 pub fn attention_back(
     packed: &Tensor,
     bias: &Tensor,
@@ -87,7 +88,8 @@ pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     }
 }
 
-/// Gradient of [`gelu`] along `x`, given that of its result. The bias's is the sum of its rows.
+/// Gradient of [`gelu`] with respect to `x`, given that of its result. The gradient of the bias is
+/// the sum of its rows.
 pub fn gelu_back(
     x: &Tensor,
     bias: &Tensor,
@@ -172,7 +174,7 @@ pub fn activated_sums_back(
     }
 }
 
-/// Who has a fused operation for a tensor.
+/// The backend of the fused operation for a tensor.
 enum Path {
     Cpu,
     #[cfg(feature = "cuda")]

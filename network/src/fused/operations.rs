@@ -1,4 +1,4 @@
-//! Which operations a network is computed by.
+//! The choice of operations that compute a network.
 
 use candle_core::{Result, Tensor};
 
@@ -9,10 +9,10 @@ use super::reference;
 /// The operations of a transformer, from tokens to the space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operations {
-    /// Ours, where one fits.
+    /// Fused operations where one fits.
     #[default]
     Fused,
-    /// Candle's own alone.
+    /// Only candle's operations.
     Composed,
 }
 

@@ -6,14 +6,14 @@ use candle_nn::ops;
 use super::dropout_mask::DropoutMask;
 use super::layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 
-/// What [`super::embed`] computes.
+/// Reference for [`super::embed`].
 pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
     let ((batch, length), width) = (ids.dims2()?, table.dim(1)?);
     let rows = table.index_select(&ids.flatten_all()?, 0)?.reshape((batch, length, width))?;
     rows.broadcast_add(positional)?.reshape((batch * length, width))
 }
 
-/// What [`super::attention`] computes.
+/// Reference for [`super::attention`].
 pub fn attention(
     packed: &Tensor,
     bias: &Tensor,
@@ -32,12 +32,12 @@ pub fn attention(
     weights.matmul(&v)?.transpose(1, 2)?.reshape((batch, length, hidden))
 }
 
-/// What [`super::gelu`] computes.
+/// Reference for [`super::gelu`].
 pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     drop(&x.broadcast_add(bias)?.gelu_erf()?, mask)
 }
 
-/// What [`super::add_norm`] computes.
+/// Reference for [`super::add_norm`].
 pub fn add_norm(
     x: &Tensor,
     branch: &Tensor,
@@ -52,7 +52,7 @@ pub fn add_norm(
     scaled.broadcast_mul(weight)?.broadcast_add(shift)
 }
 
-/// What [`super::add_norm_back`] computes.
+/// Reference for [`super::add_norm_back`].
 pub fn add_norm_back(
     x: &Tensor,
     branch: &Tensor,
@@ -70,7 +70,8 @@ pub fn add_norm_back(
     Ok(AddNormBack { x, branch, weight, shift })
 }
 
-/// The gradients of `f` along its inputs, given that of its result, by candle's own differentiation.
+/// The gradients of `f` with respect to its inputs, given that of its result, by candle's
+/// differentiation.
 pub fn gradients<const N: usize>(
     f: impl Fn(&[Tensor]) -> Result<Tensor>,
     inputs: [&Tensor; N],

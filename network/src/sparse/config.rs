@@ -15,7 +15,8 @@ const MAX_MIDDLE_LAYERS: usize = 4;
 /// Pieces on a full board.
 pub const MAX_PIECES: usize = 32;
 
-/// The head of so many for positions with so many pieces: equal shares of the 32.
+/// Index, among `heads`, of the head for a position with `pieces` pieces: each head covers an equal
+/// share of the 32 piece counts.
 pub(super) fn head(pieces: usize, heads: usize) -> usize {
     pieces.clamp(1, MAX_PIECES).saturating_sub(1) * heads / MAX_PIECES
 }
@@ -26,14 +27,14 @@ const BLOCK: usize = 128;
 /// Sizes of a sparse encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SparseConfig {
-    /// What it reads; files written before there was a choice have attack states.
+    /// The feature set; files from before there was a choice have attack states.
     #[serde(default)]
     pub features: FeatureSet,
     /// Width of one side's feature sum (H).
     pub accumulator: usize,
     /// Dimension of the embedding (D).
     pub embedding_dim: usize,
-    /// Copies of the layers after the sums, each for positions with so many pieces.
+    /// Number of heads: copies of the layers after the sums, each for a range of piece counts.
     #[serde(default = "one_head")]
     pub heads: usize,
     /// Layers of [`HIDDEN`] neurons that follow the hidden layer.
@@ -46,7 +47,7 @@ fn one_head() -> usize {
 }
 
 impl SparseConfig {
-    /// The head for positions with so many pieces: equal shares of the 32.
+    /// Index of the head for a position with `pieces` pieces.
     #[inline]
     pub fn head(&self, pieces: usize) -> usize {
         head(pieces, self.heads)

@@ -13,7 +13,7 @@ use super::config::HIDDEN;
 use crate::normalize::SMALLEST_SQUARE;
 use crate::tensor_slices::{values, with_values};
 
-/// Numbers that are multiplied side by side.
+/// Number of values that are multiplied in parallel.
 const LANES: usize = 32;
 
 /// The layers of all heads, laid end to end.
@@ -38,7 +38,7 @@ struct Layers<T> {
 }
 
 impl Sizes {
-    /// Where one head's parameters of each kind lie.
+    /// Ranges of one head's parameters of each kind.
     fn ranges(self, head: usize) -> [Range<usize>; 6] {
         let Self { inputs, embedding_dim, heads, middle } = self;
         let sizes = [
@@ -109,12 +109,12 @@ pub(super) fn unit_embeddings(
 struct HeadLayers {
     sizes: Sizes,
     heads: Vec<usize>,
-    /// What the forward pass leaves for the backward one.
+    /// The state that the backward pass needs from the forward pass.
     trace: Mutex<Trace>,
 }
 
-/// What every position's layers of [`HIDDEN`] neurons held, first to last, and the lengths of the embeddings before
-/// they were scaled.
+/// For each position, the outputs of the layers of [`HIDDEN`] neurons, first to last, and the
+/// length of the unscaled embedding.
 #[derive(Default)]
 struct Trace {
     hidden: Vec<[f32; HIDDEN]>,
@@ -186,7 +186,7 @@ fn embed_all(
     trace
 }
 
-/// What a layer makes of its `input`, ReLU included.
+/// The output of a layer for `input`, with ReLU.
 #[inline(always)]
 fn layer(weights: &[f32], bias: &[f32], input: &[f32]) -> [f32; HIDDEN] {
     let mut output = [0.0; HIDDEN];
@@ -225,7 +225,8 @@ fn differentiate_all(
     {
         let layers = op.sizes.of_head(layers, head);
         let layer_slopes = op.sizes.of_head_mut(layer_slopes, head);
-        // Through the scaling to unit length only what is at right angles to the embedding passes.
+        // The gradient of the scaling to unit length keeps only the component orthogonal to the
+        // embedding.
         let along = dot(embedding, gradient);
         let mut hidden_slopes = [0.0; HIDDEN];
         let outputs = layers.projection.chunks_exact(HIDDEN);
@@ -252,7 +253,7 @@ fn differentiate_all(
     }
 }
 
-/// The way back through [`layer`], given its input, its output and the gradient of that.
+/// The gradient of [`layer`], given its input, its output and the gradient of the output.
 #[inline(always)]
 fn layer_back(
     weights: &[f32],

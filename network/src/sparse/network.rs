@@ -74,8 +74,8 @@ impl SparseNetwork {
         }
     }
 
-    /// The layers after the sums, of candle's operations: every head is computed for every position, which on a
-    /// device costs less than to tell them apart, and all but one are then left out.
+    /// The layers after the sums, composed of candle's operations. Every head is computed for every
+    /// position and all but one are masked, which is faster on a device than selecting heads.
     fn composed(&self, active: &Tensor, heads: &[usize]) -> CandleResult<Tensor> {
         let mut chosen = vec![0f32; heads.len() * self.heads];
         for (chosen, &head) in chosen.chunks_exact_mut(self.heads).zip(heads) {
@@ -110,7 +110,8 @@ fn by_position(sides: &Tensor) -> CandleResult<Tensor> {
     sides.reshape((count / 2, 2 * width))
 }
 
-/// What a layer of all heads makes of each input with its own head, the one that is 1 in `chosen` (batch x heads x 1).
+/// The output of each input's head, which is 1 in `chosen` (batch x heads x 1), from a layer of all
+/// heads.
 fn chosen_outputs(layer: &Linear, input: &Tensor, chosen: &Tensor) -> CandleResult<Tensor> {
     let (batch, heads, _) = chosen.dims3()?;
     let all = layer.forward(input)?;

@@ -17,7 +17,7 @@ use crate::parameters::Parameters;
 /// Id of CLS, which every sequence begins with: the row after the vocabulary's.
 const CLS: u8 = tokens::VOCABULARY as u8;
 
-/// What a training step drops: the same values wherever it is computed.
+/// Dropout of a training step. It drops the same values on every device.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropout {
     rate: f32,
@@ -37,7 +37,7 @@ impl Dropout {
     /// Drops nothing.
     pub const NONE: Self = Self { rate: 0.0, seed: 0 };
 
-    /// Drops values with the chance `rate`, in [0, 1).
+    /// Drops values with probability `rate`, in [0, 1).
     pub fn new(rate: f32, seed: u64) -> Self {
         Self { rate, seed }
     }
@@ -74,7 +74,7 @@ pub struct Transformer {
     projection: Linear,
 }
 
-/// What a backward pass needs of the forward pass.
+/// The state that a backward pass needs from the forward pass.
 pub struct Trace {
     ids: Tensor,
     dropout: Dropout,
@@ -145,7 +145,7 @@ impl Transformer {
         Ok(normalize(&self.project(&cls)?)?.1)
     }
 
-    /// The same with dropout, and what [`Self::backward`] needs to know.
+    /// The same with dropout. Returns the state that [`Self::backward`] needs.
     pub fn forward_traced(&self, ids: &Tensor, dropout: Dropout) -> candle_core::Result<Trace> {
         let mut layers = Vec::with_capacity(self.layers.len());
         let cls = self.layers(ids, dropout, |trace| layers.push(trace))?;
@@ -153,7 +153,8 @@ impl Transformer {
         Ok(Trace { ids: ids.clone(), dropout, layers, cls, lengths, z })
     }
 
-    /// CLS of every sequence after all layers, (batch x H); `keep` takes what led there.
+    /// The CLS row of every sequence after all layers, (batch x H); `keep` receives each layer's
+    /// trace.
     fn layers(
         &self,
         ids: &Tensor,
@@ -176,7 +177,7 @@ impl Transformer {
         self.operations.embed(ids, &table, &self.positional_encoding.squeeze(0)?)
     }
 
-    /// A layer's result and what led to it. Nothing looks at the last one's but at CLS.
+    /// A layer's result and its trace. The last layer computes only CLS after attention.
     fn layer(
         &self,
         index: usize,
@@ -210,7 +211,7 @@ impl Transformer {
         layer + 1 == self.layers.len()
     }
 
-    /// Where CLS is in the space, (batch x D), before it is scaled to unit length, f32.
+    /// Projection of CLS into the space (batch x D), f32, before normalisation.
     fn project(&self, cls: &Tensor) -> candle_core::Result<Tensor> {
         self.projection.forward(cls)?.to_dtype(DType::F32)
     }
@@ -286,8 +287,8 @@ impl Transformer {
         direct + slopes.matmul(&layer.in_weight)?
     }
 
-    /// A token's row gets the sum of the gradients where it stands: a product with a matrix of zeros and
-    /// ones, because candle adds rows up by few threads on a device.
+    /// The gradient of a token's row is the sum of the gradients at its occurrences. It is a
+    /// product with a one-hot matrix, because candle sums rows with few threads on a device.
     fn embed_back(
         &self,
         ids: &Tensor,

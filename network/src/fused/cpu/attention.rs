@@ -60,11 +60,11 @@ struct Head {
     q: Vec<f32>,
     k: Vec<f32>,
     v: Vec<f32>,
-    /// `k` turned over, rows of padded length.
+    /// `k` transposed, in rows of padded length.
     k_by_column: Vec<f32>,
-    /// One row of attention weights; 0 where it is padded.
+    /// One row of attention weights, padded with zeros.
     weights: Vec<f32>,
-    /// What the row's mask makes of each weight.
+    /// Dropout factor of each weight of the row.
     factors: Vec<f32>,
 }
 
@@ -135,10 +135,10 @@ impl Head {
     }
 }
 
-/// Columns that are added up in registers.
+/// Number of columns that are summed in registers.
 const BLOCK: usize = 16;
 
-/// Adds the sum of `rows`, each times its weight, to `sum`.
+/// Adds the weighted sum of `rows` to `sum`.
 #[inline(always)]
 fn add_up(weights: &[f32], rows: &[f32], sum: &mut [f32]) {
     let width = sum.len();
@@ -164,7 +164,7 @@ fn add_up(weights: &[f32], rows: &[f32], sum: &mut [f32]) {
     }
 }
 
-/// Adds `row`, times its weight for each of them, to `rows`.
+/// Adds `row`, scaled by each weight, to the corresponding row of `rows`.
 #[inline(always)]
 fn spread(weights: &[f32], row: &[f32], rows: &mut [f32]) {
     let (blocks, rest) = row.as_chunks::<BLOCK>();

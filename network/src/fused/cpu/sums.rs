@@ -1,4 +1,4 @@
-//! Sums of bags with their activations, and the way back.
+//! Activated sums of bags, and their gradients.
 
 use candle_core::{Result, Tensor};
 

@@ -15,7 +15,7 @@ mod ptx {
     include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 }
 
-/// What a block may use without asking for more.
+/// Bytes of shared memory that a block may use by default.
 const SHARED: usize = 48 << 10;
 
 // SAFETY: plain numbers in C's layout, as the kernels declare them.
@@ -76,7 +76,7 @@ pub fn launch(launch: &Launch<'_>, device: &CudaDevice) -> Result<()> {
     Ok(())
 }
 
-/// Where a tensor's first value is.
+/// Address of a tensor's first value.
 fn address<'a>(
     storage: &'a CudaStorage,
     layout: &Layout,

@@ -19,7 +19,7 @@ type Emulate =
 static KERNELS: LazyLock<Mutex<Library>> = LazyLock::new(|| Mutex::new(compile()));
 
 thread_local! {
-    /// In which order the threads of a block take turns.
+    /// Whether the threads of a block run in reverse order.
     pub static BACKWARDS: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of a device: a kernel, its grid and its arguments.
+//! A launch: a kernel, its grid and its arguments.
 
 use std::num::TryFromIntError;
 
@@ -6,9 +6,9 @@ use candle_core::{DType, Result, Tensor, bail};
 
 use super::super::dropout_mask::DropoutMask;
 
-/// Values that a thread moves at a time, at most.
+/// Maximum number of values that a thread loads or stores at a time.
 pub(super) const VECTOR_WIDTH: usize = 8;
-/// Threads of a block where they do not depend on the shape.
+/// Threads per block if independent of the shape.
 pub(super) const THREADS: usize = 128;
 
 /// A kernel, its grid and its arguments.
@@ -20,7 +20,7 @@ pub(super) struct Launch<'a> {
     /// Bytes of shared memory.
     pub(super) shared: usize,
     pub(super) arguments: Vec<Argument<'a>>,
-    /// Whether all sizes so far are such as a kernel takes.
+    /// Whether all sizes so far fit into an i32.
     fits: bool,
 }
 
@@ -98,7 +98,8 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// Fails where a size is larger than a kernel takes: cut off, it would let the kernel leave results unwritten.
+    /// Fails if a size is too large for a kernel. If truncated, the kernel would leave results
+    /// unwritten.
     pub(super) fn check(&self) -> Result<()> {
         if !self.fits {
             bail!(
@@ -110,7 +111,7 @@ impl<'a> Launch<'a> {
         Ok(())
     }
 
-    /// A size as a kernel takes it. Where it is too large, [`Self::check`] fails.
+    /// Converts a size for a kernel. If it is too large, [`Self::check`] fails.
     fn size(&mut self, size: usize) -> u32 {
         self.fits &= i32::try_from(size).is_ok();
         size as u32

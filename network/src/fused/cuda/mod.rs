@@ -19,11 +19,11 @@ use launch::{Launch, THREADS, VECTOR_WIDTH};
 
 /// Threads of a warp.
 const WARP: usize = 32;
-/// Rows of a head that one warp works on.
+/// Number of a head's rows that one warp processes.
 const TILE: usize = 16;
 /// The longest sequence whose weights fit into the kernels' registers.
 const MAX_LENGTH: usize = 80;
-/// Warps that share the rows of a layer norm's gradient.
+/// Maximum number of warps for the gradient of a layer norm.
 const MAX_WARPS: usize = 4096;
 
 impl Launch<'_> {
@@ -144,7 +144,7 @@ pub fn attention_back(
     Ok(slopes)
 }
 
-/// Whether rows are as wide as threads move values.
+/// Whether the row width is a multiple of the four values that a thread processes.
 pub fn takes_rows(x: &Tensor) -> Result<bool> {
     Ok(x.dims2()?.1.is_multiple_of(4))
 }
@@ -194,7 +194,7 @@ pub fn takes_norm(x: &Tensor) -> Result<bool> {
     Ok(width.is_multiple_of(4) && width <= 8 * 4 * WARP)
 }
 
-/// A kernel with so many times 128 columns in a warp's registers that a row fits.
+/// The kernel whose warps hold a row in registers, in a power of two times 128 columns.
 fn norm<'a>(operation: &str, x: &Tensor) -> Result<Launch<'a>> {
     let chunks = x.dims2()?.1.div_ceil(4 * WARP).next_power_of_two();
     Launch::new(&format!("{operation}_{chunks}"), x.dtype())
@@ -227,7 +227,7 @@ pub fn add_norm_back(
     let AddNorm { bias, weight, .. } = parameters;
     let [x, branch, bias, weight, gradient] = aligned([x, branch, bias, weight, gradient])?;
     let x_slopes = empty(x.shape(), &x)?;
-    // Where nothing is dropped both are the same.
+    // Without dropout both gradients are equal.
     let branch_slopes = if mask.is_none() { x_slopes.clone() } else { empty(x.shape(), &x)? };
     let blocks = rows.min(MAX_WARPS).div_ceil(THREADS / WARP);
     let parts = (blocks * THREADS / WARP, 2 * width);
@@ -246,12 +246,12 @@ pub fn add_norm_back(
     })
 }
 
-/// Whether the kernel of the feature sums takes a table: f32, and every warp has its columns.
+/// Whether the feature-sum kernel supports a table: f32, with a multiple of 128 columns.
 pub fn takes_sums(table: &Tensor) -> Result<bool> {
     Ok(table.dtype() == DType::F32 && table.dim(1)?.is_multiple_of(4 * WARP))
 }
 
-/// A block for every bag, with a thread for every four columns as far as there are so many.
+/// One block per bag and one thread per four columns, at most [`THREADS`].
 fn per_bag<'a>(operation: &str, bags: &Bags, width: usize) -> Result<Launch<'a>> {
     let launch = Launch::new(operation, DType::F32)?.grid(bags.len(), 1);
     Ok(launch.block((width / 4).min(THREADS)))
@@ -290,7 +290,7 @@ fn empty(shape: impl Into<candle_core::Shape>, like: &Tensor) -> Result<Tensor> 
     unsafe { Tensor::empty(shape, like.dtype(), like.device()) }
 }
 
-/// The tensors as kernels read them: in one piece, several values at a time.
+/// The tensors as kernels read them: contiguous, and aligned to [`VECTOR_WIDTH`] values.
 fn aligned<const N: usize>(tensors: [&Tensor; N]) -> Result<[Tensor; N]> {
     let mut aligned = tensors.map(Tensor::clone);
     for tensor in &mut aligned {

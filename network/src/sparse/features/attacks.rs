@@ -88,8 +88,9 @@ impl Side {
         all
     }
 
-    /// Moves after which a knight, bishop, rook or queen gives check to the king on `king`, to squares
-    /// outside `shunned`; a square counts once for each way in which it checks.
+    /// Number of moves by which a knight, bishop, rook or queen gives check to the king on `king`,
+    /// to squares outside `shunned`. A square counts once for each kind of check (knight, diagonal,
+    /// straight).
     pub fn checks(&self, king: Square, occupied: BitBoard, shunned: BitBoard) -> u32 {
         let from = [
             get_knight_moves(king),

@@ -16,7 +16,7 @@ use crate::embedding_bag::Bags;
 pub struct Features<'a> {
     /// Rows seen by the side to move.
     pub own: &'a [u16],
-    /// Rows seen by the other side, as many.
+    /// Rows seen by the other side, equal in number.
     pub other: &'a [u16],
     /// Pieces on the board.
     pub pieces: usize,
@@ -29,7 +29,7 @@ pub struct Features<'a> {
 pub struct FeatureBatch {
     set: FeatureSet,
     rows: Vec<u16>,
-    /// Where the rows of each position end, its pieces and its side to move.
+    /// For each position, the end of its rows, its number of pieces and its side to move.
     ends: Vec<(u32, u8, Color)>,
     /// The other side's rows while a position is added.
     other: Vec<u16>,
@@ -163,7 +163,7 @@ impl FeatureBatch {
         self.ends.push((self.rows.len() as u32, pieces as u8, us));
     }
 
-    /// What a `piece` of `color` that attacks the squares `attacked` can capture.
+    /// Adds the captures of a `piece` of `color` that attacks the squares `attacked`.
     fn push_captures(
         &mut self,
         placement: &Placement,

@@ -1,4 +1,4 @@
-//! Which features an encoder was trained with, and where each stands in the table.
+//! Feature sets, and the rows of their features in the table.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,16 +18,16 @@ pub const CAPTURES: usize = 2 * Piece::NUM * Piece::NUM * 64;
 /// Rows are numbered in 16 bits, of which the last number stands for none.
 const MAX_ROWS: usize = u16::MAX as usize;
 
-/// A set of features. Its name lists its parts, as in `attack-states-8+captures`: what every piece on
-/// its square is told apart by, and what is added.
+/// A set of features. Its name lists its parts, as in `attack-states-8+captures`: the states of a
+/// piece on its square, then additional features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FeatureSet {
-    /// What attacks and defences say of a piece.
+    /// The states of a piece.
     pub states: States,
     /// How a side's king changes what that side sees.
     pub king: KingView,
-    /// Whether every (attacker, victim, victim's square) is a feature of its own.
+    /// Whether every (attacker, victim, victim's square) is a feature.
     pub captures: bool,
     /// Whether what threatens on the whole board are features: the best exchanges of both sides, the
     /// two best of the side that is not to move, the safe checks of both.
@@ -37,18 +37,18 @@ pub struct FeatureSet {
 /// Every pair of threats as both sides see it.
 const THREATS: usize = PAIRS * 2 * STEPS * STEPS;
 
-/// What is told apart of a piece on its square.
+/// The states of a piece on its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum States {
     /// Nothing.
     PieceSquare,
     /// Eight states of attackers and defenders.
     Attack,
-    /// Sixteen, above all what captures on its square would win.
+    /// Sixteen states, mainly the gain of captures on its square.
     Exchange,
 }
 
-/// What a side's king does to the squares that this side sees.
+/// The effect of a side's king on the squares that this side sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KingView {
     /// Nothing.
@@ -133,7 +133,7 @@ impl FeatureSet {
         self.first_threat() + if self.threats { THREATS } else { 0 }
     }
 
-    /// Where a threat stands among the places of a view that has at most one row in each: after the 64
+    /// Slot of a threat among the slots of a view, each of which has at most one row: after the 64
     /// squares.
     #[inline]
     pub fn slot_of_threat(threat: usize) -> usize {

@@ -1,6 +1,6 @@
-//! What the sparse encoder sees: every piece on its square, told apart by what attacks and defends it
-//! and more (see [`FeatureSet`]), seen once by the side to move and once by the other side, each with
-//! its own first rank at the bottom.
+//! The input features of the sparse encoder: every piece on its square with its state, such as its
+//! attackers and defenders (see [`FeatureSet`]). Each position is seen by both sides, with the
+//! side's first rank at the bottom.
 
 mod attacks;
 mod batch;

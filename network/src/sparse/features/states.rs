@@ -1,4 +1,4 @@
-//! The state of a piece: what it is told apart by besides its kind and square.
+//! The states of pieces, which distinguish pieces of the same kind on the same square.
 
 use azimuth_chess::placement::Placement;
 use cozy_chess::{BitBoard, Color, File, Piece, Square, get_king_moves};
@@ -8,7 +8,7 @@ use super::attacks::Attacks;
 /// Safe squares up to which a knight, bishop or rook is restricted.
 const RESTRICTED: u32 = 2;
 
-/// What the attacks on a piece's square say of it:
+/// The state of a piece by the attacks on its square:
 ///
 /// | state | attacked | defended |
 /// |---|---|---|
@@ -28,7 +28,7 @@ pub fn attack_state(attacks: &Attacks, piece: Piece, square: Square, color: Colo
     }
 }
 
-/// What captures on a piece's square would bring the other side, and more:
+/// The states of a piece, mainly by the gain of captures on its square:
 ///
 /// | state | knight, bishop, rook, queen |
 /// |---|---|

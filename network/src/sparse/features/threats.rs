@@ -1,4 +1,4 @@
-//! What threatens on the whole board: the best exchanges and the checks of both sides.
+//! Threats on the whole board: the best exchanges and the checks of both sides.
 
 use azimuth_chess::placement::Placement;
 use cozy_chess::{Color, get_king_moves};
@@ -16,7 +16,7 @@ pub const PAIRS: usize = 3;
 pub struct Threats([[i32; 2]; Color::NUM]);
 
 impl Threats {
-    /// Counts an exchange that would bring `color` so many pawns' worth.
+    /// Records an exchange that gains `color` this number of pawns.
     pub fn add(&mut self, color: Color, gain: i32) {
         let best = &mut self.0[color as usize];
         if gain > best[0] {

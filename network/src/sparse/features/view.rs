@@ -5,7 +5,7 @@ use cozy_chess::{Color, File, Piece, Rank, Square};
 
 use super::feature_set::{FeatureSet, KingView, PIECE_SQUARES};
 
-/// What one side sees.
+/// The rows of the features that one side sees.
 pub struct View {
     color: Color,
     /// Exchanges ranks, and files where the king's side asks for it.
