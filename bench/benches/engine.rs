@@ -1,5 +1,5 @@
-//! What the engine does around the encoder: inputs, batches, and the search itself with an encoder
-//! that costs nothing or a fixed time a batch.
+//! Benchmarks of the engine around the encoder: inputs, batches, and the search with an encoder
+//! that costs nothing or a fixed time per batch.
 
 #[path = "../src/speed/positions.rs"]
 mod positions;
@@ -24,11 +24,12 @@ use azimuth_network::{InputKind, Inputs, Perspective};
 use clap::ValueEnum;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// Gives every position a different embedding, in the same time.
+/// A stand-in encoder: a different embedding for every position, in constant time.
 #[derive(Clone)]
 struct Fake {
     axis: Axis,
-    /// Time of a batch, whatever its size, as a device has it; none where the search runs it itself.
+    /// Time per batch, whatever its size, as on a device; `None` if the search runs the encoder
+    /// itself.
     latency: Option<Duration>,
 }
 
@@ -115,7 +116,7 @@ fn batches(c: &mut Criterion) {
     }
 }
 
-/// The planner's own cost: width 3, depth 6, an empty cache.
+/// The cost of the planner alone: width 3, depth 6, empty cache.
 fn search(c: &mut Criterion) {
     let weights = Arc::new(Embedded::Beam.weights().expect("embedded weights"));
     let roots = positions::roots().expect("legal positions");

@@ -1,4 +1,4 @@
-//! What the fused operations gain over candle's own, forward and backward, at the mini's sizes.
+//! The fused operations against candle's, forward and backward, at the sizes of the mini encoder.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! `azimuth-bench adopt`: games that another program played, as results are kept.
+//! `azimuth-bench adopt`: converts games played by another program to the format of the results.
 
 use std::path::PathBuf;
 
@@ -10,26 +10,28 @@ use clap::Args;
 use crate::games::record::{GameRecord, Name, read_file};
 use crate::rating;
 
-/// As hard as zstd tries where a file is written once and read often.
+/// A high zstd level: the file is written once and read often.
 const COMPRESSION: i32 = 19;
 
-/// Keep games that fastchess or cutechess-cli played among the results: players' names and settings as their files
-/// have them, known ratings as given, times where a clock ran, no scores.
+/// Convert games of fastchess or cutechess-cli to the format of the results.
+///
+/// Player names and settings are kept as written, known ratings come from --known, times are kept
+/// where a clock ran, and scores are dropped.
 #[derive(Args)]
 pub struct Adopt {
-    /// PGN files, plain or .zst; games without a result are left out.
+    /// PGN files, plain or .zst; games without a result are skipped.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// A player's known rating: NAME=ELO.
+    /// Known rating of a player: NAME=ELO; may be repeated.
     #[arg(long = "known", value_parser = rating::known)]
     known: Vec<(String, f64)>,
-    /// The PGN file to write, compressed where its name ends in .zst.
+    /// PGN file to write; compressed if its name ends in .zst.
     #[arg(long)]
     out: PathBuf,
 }
 
 pub fn run(arguments: &Adopt) -> Result<()> {
-    // Games may be added to a file that is kept: all are read before it is replaced.
+    // The output may be one of the inputs, so all games are read before it is replaced.
     check_output(&arguments.out, &[])?;
     let mut games = Vec::new();
     for file in &arguments.files {

@@ -1,4 +1,4 @@
-//! `azimuth-bench clock`: how players of a match used their clocks.
+//! `azimuth-bench clock`: time usage of the players of a match.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ use crate::elo::time_control::TimeControl;
 use crate::games::record::{GameRecord, Name, read_file, termination};
 use crate::plot::{Axes, Series, draw};
 
-/// Moves of a game that are drawn, and moves between two intervals.
+/// Number of moves plotted per game, and number of moves between two intervals.
 const DRAWN_MOVES: usize = 80;
 const BETWEEN_INTERVALS: u32 = 8;
 
-/// Print how players of matches by the clock used their time, and draw what they had left, move by move.
+/// Print how players used their time in timed matches, and plot the time left after each move.
 #[derive(Args)]
 pub struct Clock {
-    /// PGN files of `elo`, plain or .zst.
+    /// PGN files written by `elo`, plain or .zst.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The SVG to write.
+    /// SVG file to write.
     #[arg(long)]
     out: Option<PathBuf>,
 }
 
-/// One player's clocks in one time control.
+/// One player's clock data in one time control.
 #[derive(Default)]
 struct Used {
     base: Duration,
@@ -41,7 +41,7 @@ struct Used {
     given: Duration,
     least_left: Option<Duration>,
     longest: Duration,
-    /// What was left after each move, one list for each move number.
+    /// Time left after each move: one list per move number.
     left: Vec<Vec<Duration>>,
 }
 
@@ -84,7 +84,7 @@ pub fn run(arguments: &Clock) -> Result<()> {
     replace_file(out, draw(&axes, &series)?.as_bytes())
 }
 
-/// The clock that a player had, as it is written and as it is meant.
+/// A player's time control, as text and parsed.
 fn time_control(player: &Name) -> Result<Option<(String, TimeControl)>> {
     let context = || format!("settings '{}'", player.settings);
     let mut words = Words::split(&player.settings).with_context(context)?;

@@ -1,4 +1,4 @@
-//! Where the encoder runs, as command-line arguments, and the worker that runs it.
+//! Command-line arguments for the encoder's device, and the worker that runs the encoder.
 
 use std::sync::Arc;
 
@@ -11,16 +11,17 @@ use clap::Args;
 /// Device and precision of the encoder.
 #[derive(Args, Clone, Copy)]
 pub struct DeviceArguments {
-    /// Where the encoder runs; cuda needs a build with --features cuda.
+    /// Device of the encoder; cuda needs a build with --features cuda.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     device: Backend,
-    /// Precision of its numbers; on the CPU f32 only.
+    /// Precision of the encoder's arithmetic; the CPU supports only f32.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     precision: Precision,
 }
 
 impl DeviceArguments {
-    /// Opens the device. Fails where this machine or build lacks it, or it lacks the precision.
+    /// Opens the device. Fails if the machine or build lacks it, or if it does not support the
+    /// precision.
     pub fn open(self) -> Result<(Device, DType)> {
         let device = self.device.device().context("--device")?;
         let dtype = self.precision.dtype(&device).context("--precision")?;
@@ -28,12 +29,12 @@ impl DeviceArguments {
     }
 }
 
-/// A worker that says what a user should know on standard error.
+/// A worker that reports its notices on standard error.
 pub fn start_worker(weights: Arc<Weights>, device: &Device, dtype: DType) -> Result<Worker> {
     Worker::start(weights, device, dtype, Box::new(notice))
 }
 
-/// Says on standard error what a worker has to say.
+/// Prints a worker's notice on standard error.
 pub fn notice(text: &str) {
     eprintln!("azimuth-bench: {text}");
 }

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers with thousands separators.
 
 /// `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {

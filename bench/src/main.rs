@@ -1,4 +1,4 @@
-//! `azimuth-bench`: how strong and how fast the engine is, measured.
+//! `azimuth-bench`: measurements of the engine's strength and speed.
 
 mod accuracy;
 mod adopt;
@@ -35,16 +35,17 @@ enum Command {
     Adopt(adopt::Adopt),
     Clock(clock::Clock),
     Elo(elo::Elo),
-    /// Rate the players of PGN files, of this program or another, all games pooled.
+    /// Compute ratings from all games of the PGN files of this or another program.
     Rate {
         /// PGN files, plain or .zst. A player's known rating is its WhiteElo or BlackElo tag.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// A known rating: NAME=ELO.
+        /// Known rating of a player: NAME=ELO; may be repeated.
         #[arg(long = "known", value_parser = rating::known)]
         known: Vec<(String, f64)>,
-        /// Instead of ratings, what each technique adds that some of the players leave out (`without=`) or each number
-        /// that is set (`set=`), from matches in which every player lacks others.
+        /// Estimate the Elo effect of each technique that some players switch off (`without=`) and
+        /// of each parameter that is set (`set=`), instead of ratings. Meant for designed matches
+        /// in which every player switches off a different subset.
         #[arg(long, conflicts_with = "known")]
         effects: bool,
     },

@@ -1,4 +1,4 @@
-//! Lines of points as SVG.
+//! Line charts as SVG.
 
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
@@ -10,29 +10,29 @@ const SIZE: (u32, u32) = (720, 440);
 const COLOURS: [RGBColor; 4] =
     [RGBColor(31, 119, 180), RGBColor(214, 95, 14), RGBColor(44, 140, 60), RGBColor(120, 80, 160)];
 
-/// The colour of a line by its number; past the first few all differ a little less.
+/// The colour of a line by its index; colours beyond the first few are harder to distinguish.
 fn colour(number: usize) -> RGBAColor {
     COLOURS.get(number).map_or_else(|| Palette99::pick(number).to_rgba(), Color::to_rgba)
 }
 
-/// A named line of points, with intervals where they are known.
+/// A named line of points, with intervals if known.
 pub struct Series {
     pub name: String,
     pub points: Vec<(f64, f64)>,
     pub intervals: Vec<(f64, [f64; 2])>,
 }
 
-/// What is drawn against what.
+/// The axes of a chart.
 pub struct Axes<'a> {
     pub title: &'a str,
     pub x: &'a str,
     pub y: &'a str,
-    /// Values are powers of ten.
+    /// Logarithmic scale, base 10.
     pub logarithmic: bool,
     pub legend: SeriesLabelPosition,
 }
 
-/// The SVG of all lines.
+/// Draws all lines as an SVG.
 pub fn draw(axes: &Axes<'_>, series: &[Series]) -> Result<String> {
     let mut text = String::new();
     draw_on(&SVGBackend::with_string(&mut text, SIZE).into_drawing_area(), axes, series)
@@ -91,7 +91,7 @@ fn draw_on(
     Ok(())
 }
 
-/// The values' range and some room on both sides.
+/// The range of the values with a margin on both sides.
 fn range(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));

@@ -1,4 +1,5 @@
-//! `azimuth-bench precision`: what a device and its precision change in the space.
+//! `azimuth-bench precision`: numerical effects of a device and its precision on embeddings and
+//! scores.
 
 use std::path::{Path, PathBuf};
 
@@ -18,41 +19,41 @@ use crate::device::DeviceArguments;
 use crate::speed::positions::{children, roots};
 use crate::speed::subject::Subject;
 
-/// Compare an encoder on a device, in some precision, with the same one in f32 on the CPU: the largest
-/// difference of embeddings and of scores, and how often siblings keep their order.
+/// Compare an encoder on a device and in a precision with the same encoder on the CPU in f32: the
+/// largest differences of embeddings and scores, and how often sibling positions keep their order.
 #[derive(Args)]
 pub struct Precision {
-    /// mini, small, base (random parameters), or a weights file.
+    /// Encoder: mini, small or base (random parameters), or a weights file; may be repeated.
     #[arg(long = "encoder", default_values_t = ["mini".to_owned()])]
     encoders: Vec<String>,
-    /// Positions, about: whole families of siblings.
+    /// Approximate number of positions; siblings are never split.
     #[arg(long, default_value_t = 10_000)]
     positions: usize,
-    /// Write the figures here too.
+    /// Also write the results to this JSON file.
     #[arg(long)]
     json: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
-/// What changed.
+/// The differences.
 #[derive(Serialize)]
 struct Agreement {
     encoder: String,
     device: String,
     precision: String,
     positions: usize,
-    /// Largest difference of a component of an embedding.
+    /// Largest difference of an embedding's components.
     embedding: f64,
-    /// Largest difference of a cosine with the axis.
+    /// Largest difference of the cosine with the axis.
     cosine: f64,
-    /// Share of the pairs of siblings that keep their order.
+    /// Share of the sibling pairs that keep their order.
     pairs: f64,
     /// Share of the families that keep their best move.
     best: f64,
 }
 
-/// Measures, prints a line an encoder, and writes the JSON.
+/// Measures, prints one line per encoder, and writes the JSON.
 pub fn run(arguments: &Precision) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     if let Some(path) = &arguments.json {
@@ -98,12 +99,12 @@ pub fn run(arguments: &Precision) -> Result<()> {
     Ok(())
 }
 
-/// Children of the same parents, until there are `positions` of them.
+/// Children of the same parents, for about `positions` positions.
 fn families(positions: usize) -> Result<Vec<Vec<Board>>> {
     let parents = roots()?.into_iter().flat_map(|root| children(root.board())).collect::<Vec<_>>();
     let mut families = Vec::new();
     let mut count = 0;
-    // Every root has its share.
+    // Parents from every root come first.
     for parent in parents.iter().step_by(7).chain(&parents) {
         if count >= positions {
             break;
@@ -124,7 +125,7 @@ fn embed(encoder: &mut dyn Encoder, boards: &[&Board]) -> Result<Vec<f32>> {
     Ok(embeddings)
 }
 
-/// Largest differences of embeddings and cosines, shares of pairs and of best moves kept.
+/// Largest differences of embeddings and cosines; shares of pairs and of best moves that are kept.
 fn compare(exact: &[f32], found: &[f32], families: &[usize], axis: &Axis) -> [f64; 4] {
     let largest = |a: &[f32], b: &[f32]| {
         a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, f64::max)

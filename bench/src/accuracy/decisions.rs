@@ -1,4 +1,4 @@
-//! The moves that are judged: chosen when asked, or played in games.
+//! The moves to judge: chosen by players on request, or taken from games.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -22,12 +22,12 @@ pub struct Decision {
     pub player: String,
     pub position: Position,
     pub mv: Move,
-    /// The player's own score, from White's view.
+    /// The player's score, from White's view.
     pub evaluation: Option<Evaluation>,
     pub depth: Option<u32>,
 }
 
-/// What a player says of a position by itself.
+/// Asks a player for its move in a position, without a game before it.
 pub fn ask(player: &mut dyn Player, position: &Position) -> Result<Choice> {
     player.new_game()?;
     player.choose(&Situation {
@@ -40,7 +40,7 @@ pub fn ask(player: &mut dyn Player, position: &Position) -> Result<Choice> {
     })
 }
 
-/// What every player of `roster` chooses in every position, several positions at a time.
+/// The choice of every player of `roster` in every position; several positions run concurrently.
 pub fn chosen(roster: &Roster, fens: &[String], concurrency: usize) -> Result<Vec<Decision>> {
     let mut decisions = Vec::new();
     for (number, participant) in roster.participants.iter().enumerate() {
@@ -52,8 +52,8 @@ pub fn chosen(roster: &Roster, fens: &[String], concurrency: usize) -> Result<Ve
     Ok(decisions)
 }
 
-/// What `work` makes of all `items`, in their order: shared out among several threads, each of which has the
-/// participant `number` of `roster` to ask.
+/// Applies `work` to all `items`, on several threads that each have a player for participant
+/// `number` of `roster`. Returns the results in the order of `items`.
 pub fn in_shares<T: Sync, R: Send>(
     roster: &Roster,
     number: usize,

@@ -1,4 +1,4 @@
-//! The judge: an engine that searches a position, and the one after the move chosen.
+//! The judge: an engine that searches a position, and the position after the chosen move.
 
 use std::collections::HashMap;
 
@@ -12,22 +12,23 @@ use crate::elo::player::Player;
 use crate::elo::roster::Roster;
 use crate::games::evaluation::Evaluation;
 
-/// What the judge says of a decision, as win probabilities of the side that moved.
+/// The judge's verdict on a decision, as win probabilities of the side that moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
-    /// What the move gives away beside the judge's own.
+    /// Win probability lost against the judge's best move.
     pub loss: f64,
-    /// What the position after the move is worth.
+    /// Value of the position after the move.
     pub value: f64,
 }
 
-/// Judges all decisions, in their order, by the one player of `judges`, several at a time.
+/// Judges all decisions with the one player of `judges`, several at a time, and returns the
+/// verdicts in their order.
 pub fn judge(
     judges: &Roster,
     decisions: &[Decision],
     concurrency: usize,
 ) -> Result<Vec<Judgement>> {
-    // A position and a move are judged once, however many players chose it.
+    // Each pair of position and move is judged once, even if several players chose it.
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, decision) in decisions.iter().enumerate() {
         places.entry(decision.position.fen(true)).or_default().push(index);
@@ -67,7 +68,7 @@ fn judge_position(
     Ok(found)
 }
 
-/// What the judge makes of the position after a move, for the side that moved.
+/// The judge's value of the position after a move, for the side that moved.
 fn value_after(judge: &mut dyn Player, position: &Position, mv: Move) -> Result<f64> {
     let side = position.board().side_to_move();
     let mut after = position.clone();

@@ -1,5 +1,5 @@
-//! `azimuth-bench accuracy`: what players' moves give away, and how far their scores are from those of a stronger
-//! engine.
+//! `azimuth-bench accuracy`: win probability lost by players' moves, and the difference between
+//! their scores and those of a stronger engine.
 
 mod decisions;
 mod judge;
@@ -21,41 +21,43 @@ use crate::games::record;
 use decisions::Decision;
 use results::AccuracyResults;
 
-/// Have an engine judge moves: those of games, or what players choose in the same positions.
+/// Judge moves with a strong engine: moves from games, or moves that players choose in given
+/// positions.
 ///
-/// The judge searches every position and the one after the move chosen. What the move loses is the difference of
-/// win probability for its side, nothing where the judge would have played it too.
+/// The judge searches every position and the position after the chosen move. The loss of a move is
+/// the difference in win probability for the side that moved; it is 0 if the judge would have
+/// played the same move.
 #[derive(Args)]
 pub struct Accuracy {
-    /// A player that is asked for its moves, as in `elo`.
+    /// Player to ask for moves, as in `elo`; may be repeated.
     #[arg(long = "player", value_parser = PlayerSettings::parse, requires = "positions")]
     players: Vec<PlayerSettings>,
-    /// Positions to ask in: EPD or FEN a line, plain or zipped.
+    /// Positions for the players: one EPD or FEN per line, plain or compressed.
     #[arg(long)]
     positions: Option<PathBuf>,
-    /// Games whose moves are judged, and the scores noted with them, instead of asking players.
+    /// Judge the moves and recorded scores of these games instead of asking players.
     #[arg(long, conflicts_with_all = ["players", "positions"])]
     games: Option<PathBuf>,
-    /// Positions, or moves of each player, that are looked at.
+    /// Number of positions, or of moves per player, to judge.
     #[arg(long, default_value_t = 400)]
     count: usize,
-    /// Which positions.
+    /// Seed of the random selection.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Who judges, a player too: `cmd=PATH nodes=100000`.
+    /// The judge, as a player of `elo`: `cmd=PATH nodes=100000`.
     #[arg(long, value_parser = PlayerSettings::parse)]
     judge: PlayerSettings,
-    /// Judges, or players, at work at a time.
+    /// Number of judges or players that run at a time.
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
-    /// Write the figures here too.
+    /// Also write the results to this JSON file.
     #[arg(long)]
     json: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
-/// Asks, judges, prints a table and writes the JSON.
+/// Collects decisions, judges them, prints a table and writes the JSON.
 pub fn run(arguments: Accuracy) -> Result<()> {
     let Accuracy { players, positions, games, count, seed, judge, concurrency, .. } = arguments;
     ensure!(concurrency > 0, "--concurrency 0: expected at least 1");
@@ -90,7 +92,7 @@ pub fn run(arguments: Accuracy) -> Result<()> {
     print_line(results.to_string().trim_end())
 }
 
-/// What is to be said of each player, in the order of their names.
+/// The results of each player, in the order of their names.
 fn by_player(decisions: &[Decision], judged: &[judge::Judgement]) -> Vec<results::PlayerAccuracy> {
     let mut names: Vec<&str> = decisions.iter().map(|decision| decision.player.as_str()).collect();
     names.sort_unstable();

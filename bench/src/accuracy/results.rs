@@ -1,4 +1,4 @@
-//! What the judge found, as JSON and as a table.
+//! The judge's results, as JSON and as a table.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ const HEADINGS: &str = "| player | phase | moves | loss a move | lose > 0.05 | l
 pub struct AccuracyResults {
     /// Name of the file of positions or games.
     pub source: String,
-    /// Who judged, and with what limit.
+    /// The judge and its limit.
     pub judge: String,
     pub players: Vec<PlayerAccuracy>,
 }
@@ -32,16 +32,16 @@ pub struct PlayerAccuracy {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Figures {
     pub moves: usize,
-    /// Win probability that a move gives away, with the standard error of the mean.
+    /// Mean win probability lost per move, with its standard error.
     pub loss: f64,
     pub loss_error: f64,
-    /// Share of the moves that give away more.
+    /// Share of the moves that lose more than 0.05.
     pub above_005: f64,
     pub above_015: f64,
-    /// The player's score less the judge's of the position after the move.
+    /// The player's score minus the judge's score of the position after the move.
     pub score_error: f64,
     pub score_rms: f64,
-    /// Plies that the player searched.
+    /// Depth of the player's search, in plies.
     pub depth: f64,
 }
 

@@ -1,10 +1,10 @@
-//! Judgements summed up, by the phase of the game.
+//! Judgements aggregated by the phase of the game.
 
 use super::decisions::Decision;
 use super::judge::{Judgement, win_probability};
 use super::results::{Figures, PlayerAccuracy};
 
-/// Pieces on the board, kings among them, from which on a position belongs to a phase.
+/// Minimum number of pieces, kings included, of each phase.
 const PHASES: [(&str, u32); 3] = [("opening", 26), ("middlegame", 14), ("endgame", 0)];
 
 /// The figures of one player's decisions.
@@ -50,7 +50,7 @@ fn figures<'a>(decisions: impl Iterator<Item = (&'a Decision, &'a Judgement)>) -
     }
 }
 
-/// 0 of nothing.
+/// The mean, or 0 if there are no values.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
     sum / f64::from(count.max(1))
@@ -84,7 +84,7 @@ mod tests {
         let judgements = [Judgement { loss: 0.2, value: 0.9 }, Judgement { loss: 0.0, value: 0.5 }];
         let found = summary("a", decisions.iter().zip(&judgements));
         let figures = &found.all;
-        // Black mates, says Black, and is right but for a tenth.
+        // Black announces mate, and its score is off by a tenth.
         assert!((figures.score_error - 0.1).abs() < 1e-9 && (figures.score_rms - 0.1).abs() < 1e-9);
         assert!((figures.loss - 0.1).abs() < 1e-9 && (figures.loss_error - 0.0707).abs() < 1e-3);
         assert_eq!((figures.above_005, figures.above_015, figures.depth), (0.5, 0.5, 4.0));

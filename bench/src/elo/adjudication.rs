@@ -1,5 +1,5 @@
-//! Games ended early because both players agree on how they stand. Off unless asked for: it saves
-//! time and believes the players.
+//! Adjudication: ends games early if both players agree on the evaluation. Off by default: it saves
+//! time but trusts the players' scores.
 
 use std::str::FromStr;
 
@@ -10,15 +10,15 @@ use cozy_chess::Color;
 
 use crate::games::evaluation::Evaluation;
 
-/// When to end a game early; never where `None`.
+/// The rules that end a game early; a rule that is `None` is off.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Adjudication {
     pub draw: Option<DrawRule>,
     pub resign: Option<ResignRule>,
 }
 
-/// A draw once every score of both players for `moves` moves was within `score` centipawns, from
-/// full move `from` on.
+/// A draw if every score of both players for `moves` moves was within `score` centipawns, from full
+/// move `from` on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawRule {
     pub moves: usize,
@@ -26,7 +26,7 @@ pub struct DrawRule {
     pub from: u16,
 }
 
-/// A win once every score of both players for `moves` moves was beyond `score` centipawns, on the
+/// A win if every score of both players for `moves` moves was beyond `score` centipawns for the
 /// same side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResignRule {
@@ -52,7 +52,7 @@ impl FromStr for ResignRule {
     }
 }
 
-/// The numbers of `name=number,...`, in the order of `names`; all have to be there.
+/// The numbers of `name=number,...`, in the order of `names`; every name is required.
 fn numbers<const N: usize>(text: &str, names: [&str; N]) -> Result<[u16; N]> {
     let mut found = [None; N];
     for part in text.split(',') {
@@ -69,12 +69,12 @@ fn numbers<const N: usize>(text: &str, names: [&str; N]) -> Result<[u16; N]> {
     Ok(found.map(Option::unwrap_or_default))
 }
 
-/// Watches one game.
+/// Adjudicates one game.
 pub struct Adjudicator<'a> {
     rules: &'a Adjudication,
-    /// Plies in a row whose score was about equal.
+    /// Number of consecutive plies with a score within the draw margin.
     equal: usize,
-    /// Plies in a row whose score was decided for one side, and that side.
+    /// Number of consecutive plies with a score beyond the win margin for one side, and that side.
     decided: (usize, Color),
 }
 
@@ -83,7 +83,8 @@ impl<'a> Adjudicator<'a> {
         Self { rules, equal: 0, decided: (0, Color::White) }
     }
 
-    /// The outcome, once a rule holds after a move with a score from White's view.
+    /// Records a score from White's view after a move, and returns the outcome if a rule now
+    /// applies.
     pub fn decide(
         &mut self,
         evaluation: Option<Evaluation>,

@@ -1,4 +1,4 @@
-//! Opening books: EPD or FEN, a position a line, plain or zipped.
+//! Opening books: one EPD or FEN per line, plain or compressed.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,12 +10,11 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Bytes of the largest book, unpacked. The books that engine testers share have some hundred million.
+/// Maximum uncompressed size of a book, in bytes. Books in common use have some hundred million.
 const LARGEST_BOOK: u64 = 1 << 30;
 
-/// The first `count` openings of the book in the order that `seed` shuffles it to, as FENs. A larger
-/// count goes on where a smaller one ended. Fails where the book is too short or a position is not
-/// legal.
+/// The first `count` openings of the book, shuffled with `seed`, as FENs. A larger count extends
+/// the list of a smaller one. Fails if the book is too short or a position is illegal.
 pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     let name = || format!("opening book '{}'", path.display());
     let text = read(path, LARGEST_BOOK).with_context(name)?;
@@ -45,7 +44,7 @@ fn read(path: &Path, largest: u64) -> Result<String> {
     Ok(text)
 }
 
-/// The FEN of a line; EPD operations are left out.
+/// The FEN of a line, without EPD operations.
 fn opening(line: &str) -> Result<String> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let is_counter = |field: &&&str| field.bytes().all(|byte| byte.is_ascii_digit());
@@ -59,7 +58,7 @@ fn opening(line: &str) -> Result<String> {
     Ok(position.board().to_string())
 }
 
-/// Whether castling rights need Chess960's rules.
+/// Whether the castling rights need Chess960 rules.
 fn is_shuffled(position: &Position) -> bool {
     use cozy_chess::{Color, File};
     [Color::White, Color::Black].into_iter().any(|side| {

@@ -1,4 +1,4 @@
-//! One game: who moves, the clock, and the rules that end it.
+//! One game: the moves, the clocks, and the rules that end it.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,17 @@ use super::player::{Player, Situation};
 use super::settings::Limit;
 use crate::games::record::{PlayedMove, termination};
 
-/// A game that has ended.
+/// A finished game.
 pub struct Finished {
     pub moves: Vec<PlayedMove>,
     pub outcome: Outcome,
     pub termination: &'static str,
-    /// Why, in words.
+    /// The reason in words.
     pub reason: String,
     pub duration: Duration,
 }
 
-/// A side of the board: who plays and within what.
+/// One side of the board: its player and limits.
 pub struct Seat<'a> {
     pub player: &'a mut dyn Player,
     pub limit: &'a Limit,
@@ -35,8 +35,8 @@ struct End {
     reason: String,
 }
 
-/// Plays a game from the position `start`. A move that is not legal and time overstepped lose;
-/// fails only where a player is broken.
+/// Plays a game from the position `start`. An illegal move or exceeded time loses the game; returns
+/// an error only if a player is broken.
 pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> Result<Finished> {
     let began = Instant::now();
     let mut position = Position::from_fen(start)?;
@@ -71,7 +71,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
                 reason: format!("{side:?} loses on time"),
             };
         }
-        // An engine may write castling either way.
+        // Engines write castling in either notation: king's target square or rook's square.
         let Some(mv) = legal_move(&position, &choice.mv) else {
             break End {
                 outcome: Outcome::win_of(!side),
@@ -125,7 +125,8 @@ fn ended_by_rules(position: &Position) -> Option<End> {
     None
 }
 
-/// Takes the time of a side's move `number`, from 1, off its clock, and says whether there was too little of it.
+/// Subtracts the time of a side's move `number`, counted from 1, from its clock. Returns whether
+/// the time was exceeded.
 fn overstepped(clock: &mut Option<Duration>, limit: &Limit, time: Duration, number: usize) -> bool {
     if limit.move_time.is_some_and(|allowed| time > allowed + limit.margin) {
         return true;
@@ -158,7 +159,7 @@ mod tests {
         margin: Duration::from_millis(5),
     };
 
-    /// Plays the moves that it was given, each in the given time.
+    /// Plays a list of given moves, each in the given time.
     struct Script {
         moves: std::vec::IntoIter<&'static str>,
         time: Duration,
@@ -265,7 +266,7 @@ mod tests {
             // 500 ms a move leave 200 ms after White's second one, 300 ms leave 400 ms.
             (Limit { clock: Some(clock), ..NO_LIMIT }, 300, None),
             (Limit { clock: Some(clock), ..NO_LIMIT }, 500, Some(5)),
-            // A second comes again with White's second move.
+            // One second is added with White's second move.
             (Limit { clock: Some(renewed), ..NO_LIMIT }, 500, None),
             (Limit { clock: Some(renewed), ..NO_LIMIT }, 510, Some(3)),
         ] {

@@ -1,4 +1,4 @@
-//! `azimuth-bench elo`: matches against any UCI engine, and between Azimuth's own settings.
+//! `azimuth-bench elo`: matches against any UCI engine, and between settings of Azimuth.
 
 pub mod adjudication;
 pub mod book;
@@ -30,55 +30,76 @@ use roster::Roster;
 use settings::PlayerSettings;
 use tournament::Tournament;
 
-/// Time between lines of progress.
+/// Interval between progress lines.
 const PROGRESS: Duration = Duration::from_secs(30);
 
-/// A match: every --player against every --against, every opening with both colours.
+/// Play a match: every --player against every --against, each opening with both colours.
 ///
-/// A player is `key=value` words: `width`, `depth`, `mode`, `weights` (a weights file, or a Stockfish network, .nnue, in
-/// the encoder's place), `hash` for Azimuth, which plays in this process; `cmd=PATH`, `args` (its arguments) and
-/// `option.NAME=VALUE` for another engine; `depth`, `nodes`, `movetime` (ms), `tc` (SECONDS+INCREMENT), `margin` (ms), `name`, `elo` for both.
+/// A player is a list of `key=value` words, quoted as in a shell.
+///
+/// Azimuth, which plays in this process: `planner` (`beam` or `selective`, default `beam`),
+/// `weights` (a weights file, or a Stockfish network, .nnue, that replaces the encoder; default:
+/// the embedded weights), `hash` (score cache in MB, default 16), `threads` (default 1) and `noise`
+/// (standard deviation of the Gaussian noise added to each score, in logits, 0 to 100, default 0;
+/// excludes verification).
+///
+/// The beam: `width` (moves kept at each node, default 3), `mode` (`tree` or `global`, default
+/// `tree`) and `verify` (how children are scored: `none` by their embeddings, `quiescence` by a
+/// search to the beam's last ply, 1 to 4 by a search that many plies beyond it; default 1, or
+/// `none` with noise).
+///
+/// The selective search: `without` (techniques to switch off, separated by commas) and `set`
+/// (parameters, such as `set=lmr-base:80,delta-margin:150`).
+///
+/// Another engine: `cmd=PATH`, `args` (its command-line arguments) and `option.NAME=VALUE` (a UCI
+/// option).
+///
+/// All players: `name`, `elo` (known rating), and the limits `depth` (plies), `nodes`, `movetime`
+/// (ms), `tc` (seconds: `tc=60`, `tc=10+0.1` with an increment, `tc=40/10` for 10 seconds every 40
+/// moves) and `margin` (ms by which a move may exceed its limit, default 500). Limits can be
+/// combined. Another engine needs at least one; Azimuth searches to depth 6 without one.
 #[derive(Args)]
 pub struct Elo {
-    /// A player to measure.
+    /// Player to measure, as `key=value` words; may be repeated.
     #[arg(long = "player", required = true, value_parser = PlayerSettings::parse)]
     players: Vec<PlayerSettings>,
-    /// An opponent.
+    /// Opponent, as `key=value` words; may be repeated.
     #[arg(long = "against", required = true, value_parser = PlayerSettings::parse)]
     opponents: Vec<PlayerSettings>,
-    /// Openings: EPD or FEN a line, plain or zipped.
+    /// Opening book: one EPD or FEN per line, plain or compressed.
     #[arg(long)]
     book: PathBuf,
-    /// Games of every pairing; an even number.
+    /// Number of games per pairing; must be even.
     #[arg(long, default_value_t = 200)]
     games: usize,
-    /// Games at a time. An opponent whose limit is time is weaker where they outnumber idle cores.
+    /// Number of games played at a time. More games than idle cores weaken an opponent whose limit
+    /// is time.
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
-    /// Which openings, and in which order.
+    /// Seed that selects and orders the openings.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The games are written here; a match that was interrupted goes on from it.
+    /// PGN file for the games; an interrupted match continues from it.
     #[arg(long)]
     pgn: PathBuf,
-    /// End draws early: moves=8,score=10,from=40.
+    /// Adjudicate draws: moves=8,score=10,from=40.
     #[arg(long)]
     draw: Option<DrawRule>,
-    /// End decided games early: moves=4,score=800.
+    /// Adjudicate wins: moves=4,score=800.
     #[arg(long)]
     resign: Option<ResignRule>,
-    /// Stop once it is decided whether the player is better:
+    /// Stop the match with a sequential probability ratio test:
     /// `elo0=0,elo1=5[,alpha=0.05][,beta=0.05][,model=normalized|logistic]`.
     #[arg(long)]
     sprt: Option<Sprt>,
-    /// Write what every pairing came to here too.
+    /// Also write the result of every pairing to this JSON file.
     #[arg(long)]
     json: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
-/// Plays what is left of the match and prints the standings of all games in the file.
+/// Plays the remaining games and prints the standings over all games in the file.
 pub fn run(arguments: Elo) -> Result<()> {
     let Elo { players, opponents, book, games, concurrency, seed, pgn, json, .. } = arguments;
     ensure!(games > 0 && games.is_multiple_of(2), "--games {games}: expected an even number");

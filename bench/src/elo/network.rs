@@ -1,5 +1,6 @@
-//! Azimuth's search with a Stockfish network in the encoder's place. The loss that remains beside
-//! Stockfish is due to the search; the difference to the search with its own encoder, to the encoder.
+//! Azimuth's search with a Stockfish network in place of the encoder. The strength still missing
+//! against Stockfish is due to the search; the difference to the search with Azimuth's encoder is
+//! due to the encoder.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use azimuth_nnue::StockfishNetwork;
 
 use crate::device::notice;
 
-/// A worker that evaluates by the network at `path`. Fails where it cannot be read.
+/// A worker that evaluates with the network at `path`. Fails if the file cannot be read.
 pub fn start_network(path: &Path) -> Result<Worker> {
     let network = StockfishNetwork::read(path)?;
     Ok(Worker::with_evaluator(move || network.clone(), notice))

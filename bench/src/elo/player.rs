@@ -1,4 +1,4 @@
-//! A player at the board: the game so far in, a move out.
+//! The interface of a player: it gets the game so far and returns a move.
 
 use std::time::Duration;
 
@@ -12,45 +12,46 @@ use cozy_chess::Move;
 use super::settings::{InProcessPlayer, Limit};
 use crate::games::evaluation::Evaluation;
 
-/// The game that a player looks at.
+/// The game so far, as passed to a player.
 pub struct Situation<'a> {
-    /// FEN of the start.
+    /// FEN of the starting position.
     pub start: &'a str,
-    /// The moves since then.
+    /// The moves played since `start`.
     pub moves: &'a [Move],
-    /// Where they led.
+    /// The position after `moves`.
     pub position: &'a Position,
-    /// White's and Black's time left, where they play by a clock.
+    /// Time left of White and Black, if they play with a clock.
     pub clocks: [Option<Duration>; 2],
-    /// White's and Black's increment.
+    /// Increments of White and Black.
     pub increments: [Duration; 2],
-    /// Moves until the side to move gets more time, where it does.
+    /// Number of moves until the side to move gets more time, if the time control has such a
+    /// number.
     pub moves_to_go: Option<u32>,
 }
 
 /// A player's answer.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// In UCI notation; a player may name a move that is not legal.
+    /// In UCI notation; it may be illegal.
     pub mv: String,
-    /// From White's view, where the player says it.
+    /// From White's view; `None` if the player reports no score.
     pub evaluation: Option<Evaluation>,
-    /// Plies searched, where the player says it.
+    /// Depth in plies; `None` if the player reports none.
     pub depth: Option<u32>,
     pub time: Duration,
 }
 
-/// Who plays.
+/// A player of games.
 pub trait Player: Send {
-    /// Forgets the game before.
+    /// Clears the state of the previous game.
     fn new_game(&mut self) -> Result<()>;
 
-    /// A move in a position that has one. Fails where the player is broken, which ends the match: a
-    /// crash is no result.
+    /// Chooses a move in a position that has one. An error means a broken player and ends the
+    /// match: a crash is not a game result.
     fn choose(&mut self, situation: &Situation<'_>) -> Result<Choice>;
 }
 
-/// Azimuth in this process, on a worker that others share.
+/// Azimuth in this process, on a shared worker.
 pub struct InProcess {
     planner: Box<dyn Planner>,
     limit: Limit,

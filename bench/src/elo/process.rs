@@ -1,4 +1,4 @@
-//! A UCI engine at the board.
+//! A UCI engine as a player.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +10,17 @@ use super::player::{Choice, Player, Situation};
 use super::settings::{Limit, UciPlayer};
 use crate::games::evaluation::Evaluation;
 
-/// A move this much over its limit comes from an engine that hangs, not from a slow one.
+/// An engine that exceeds its limit by this much hangs.
 const HANGING: Duration = Duration::from_secs(10);
 
-/// A UCI engine with what ends its thought.
+/// A UCI engine with its limits.
 pub struct Process {
     engine: Engine,
     limit: Limit,
 }
 
 impl Process {
-    /// Starts the engine and sets its options. Fails where it does not start, does not answer, or
+    /// Starts the engine and sets its options. Fails if it does not start, does not answer, or
     /// lacks an option.
     pub fn start(settings: &UciPlayer, limit: &Limit) -> Result<Self> {
         let options = settings.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -28,12 +28,12 @@ impl Process {
         Ok(Self { engine, limit: limit.clone() })
     }
 
-    /// The engine's own name.
+    /// The name that the engine reports.
     pub fn name(&self) -> &str {
         self.engine.name()
     }
 
-    /// Time after which no answer can be hoped for.
+    /// Time after which the engine counts as hanging.
     fn patience(&self, situation: &Situation<'_>) -> Duration {
         let side = situation.position.board().side_to_move() as usize;
         match (self.limit.move_time, situation.clocks[side]) {
@@ -52,7 +52,7 @@ impl Process {
             }
         };
         if self.limit.clock.is_some() {
-            // The opponent's clock is told where it has one.
+            // UCI has both clocks in one command; a side without a clock gets the opponent's time.
             add("wtime", Some(white.or(black).unwrap_or_default().as_millis()));
             add("btime", Some(black.or(white).unwrap_or_default().as_millis()));
             add("winc", Some(white_increment.as_millis()));
@@ -107,7 +107,7 @@ impl Player for Process {
     }
 }
 
-/// The first line's score in what follows `info`; those of other lines (MultiPV) are left out.
+/// The score of the principal line in the words after `info`; other MultiPV lines are ignored.
 fn read_score(facts: &[&str]) -> Option<Evaluation> {
     if number_after::<u32>(facts, "multipv").is_some_and(|line| line > 1) {
         return None;

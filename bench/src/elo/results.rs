@@ -1,4 +1,4 @@
-//! What the pairings of a match came to, as JSON.
+//! The results of a match's pairings, as JSON.
 
 use serde::Serialize;
 
@@ -13,12 +13,12 @@ pub struct PairingResult {
     wins: u64,
     losses: u64,
     draws: u64,
-    /// Logistic Elo difference with its 95% interval, either way; none where it has no bounds.
+    /// Logistic Elo difference with its 95% error margin; `None` if it is unbounded.
     elo: Option<[f64; 2]>,
 }
 
 impl PairingResult {
-    /// All pairings of a match of which games were played.
+    /// All pairings of a match that have games.
     pub fn of_all(tournament: &Tournament<'_>, standings: &Standings) -> Vec<Self> {
         let name = |player: usize| tournament.participants[player].name.name.as_str();
         let find = |name: &str| standings.players.iter().position(|player| player.name == name);

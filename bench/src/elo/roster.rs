@@ -22,10 +22,10 @@ use crate::device::start_worker;
 use crate::games::record::Name;
 use crate::grouped::grouped;
 
-/// Bytes of a weights file's hash that a game's record carries.
+/// Number of bytes of a weights file's hash in a game's record.
 const FINGERPRINT: usize = 4;
 
-/// What scores positions: a weights file, one of this program, or a Stockfish network.
+/// The source of scores: a weights file, embedded weights, or a Stockfish network.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     File(PathBuf),
@@ -67,7 +67,7 @@ pub struct Participant {
     pub name: Name,
 }
 
-/// Participants, and the workers that those in this process share: one for each weights file.
+/// Participants, and the workers shared by those that play in this process: one per weights file.
 pub struct Roster {
     pub participants: Vec<Participant>,
     workers: BTreeMap<Source, Worker>,
@@ -111,7 +111,8 @@ impl Roster {
         Ok(Self { participants, workers })
     }
 
-    /// The worker of a participant that plays in this process, with its settings; none where it is another program.
+    /// The worker and settings of a participant that plays in this process; `None` for a UCI
+    /// engine.
     pub fn in_process(&self, participant: usize) -> Option<(&InProcessPlayer, &Worker)> {
         match &self.participants.get(participant)?.settings.program {
             Program::InProcess(azimuth) => Some((azimuth, &self.workers[&Source::of(azimuth)])),
@@ -119,7 +120,7 @@ impl Roster {
         }
     }
 
-    /// The participant's player for one game at a time.
+    /// A player for this participant; it plays one game at a time.
     pub fn player(&self, participant: usize) -> Result<Box<dyn Player>> {
         let Participant { settings, name } = &self.participants[participant];
         let player: Result<Box<dyn Player>> = match &settings.program {
@@ -135,13 +136,13 @@ impl Roster {
     }
 }
 
-/// The beginning of the SHA-256 of a weights file.
+/// The first [`FINGERPRINT`] bytes of the SHA-256 of a weights file, in hexadecimal.
 fn fingerprint(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().take(FINGERPRINT).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `Azimuth w3 d6`, or the engine's own name with the rating it is held to.
+/// `Azimuth w3 d6`, or the name that the engine reports, with its known or limited rating if any.
 fn default_name(settings: &PlayerSettings, version: &str) -> String {
     match &settings.program {
         Program::InProcess(azimuth) => {

@@ -1,4 +1,4 @@
-//! Who plays and how: a player's settings as `key=value` words, and back.
+//! A player's settings, read from and written as `key=value` words.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,35 +13,35 @@ use azimuth::search::{
 
 use super::time_control::TimeControl;
 
-/// Score cache of a planner that plays in this process, in megabytes.
+/// Default score cache of a planner that plays in this process, in megabytes.
 const HASH: usize = 16;
 
-/// How far over its time a player may go before it loses.
+/// Default time by which a player may exceed its limit before it loses.
 const MARGIN: Duration = Duration::from_millis(500);
 
 /// A player of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerSettings {
-    /// What it is called; made from the other settings where `None`.
+    /// The player's name; derived from the other settings if `None`.
     pub name: Option<String>,
-    /// Known rating, for an opponent that others are measured against.
+    /// Known rating, for an opponent that anchors the rating scale.
     pub elo: Option<f64>,
     pub program: Program,
     pub limit: Limit,
 }
 
-/// What chooses the moves.
+/// The program that chooses the moves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Program {
     /// Azimuth in this process.
     InProcess(Box<InProcessPlayer>),
-    /// A UCI engine in a process of its own.
+    /// A UCI engine in a separate process.
     Uci(UciPlayer),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct InProcessPlayer {
-    /// The weights file, or a Stockfish network (`.nnue`); the embedded weights where `None`.
+    /// A weights file or a Stockfish network (`.nnue`); the embedded weights if `None`.
     pub weights: Option<PathBuf>,
     pub planner: PlannerKind,
     pub planners: PlannerSettings,
@@ -53,30 +53,27 @@ pub struct InProcessPlayer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UciPlayer {
     pub command: PathBuf,
-    /// What it is called with.
+    /// Command-line arguments.
     pub arguments: Vec<String>,
-    /// Set by name before the first game.
+    /// UCI options by name, set before the first game.
     pub options: BTreeMap<String, String>,
 }
 
-/// What ends a player's thought. Several may be given; the first to come counts.
+/// The limits of a move. If several are set, the first one reached ends the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
     pub depth: Option<u32>,
     pub nodes: Option<u64>,
     pub move_time: Option<Duration>,
     pub clock: Option<TimeControl>,
-    /// Time over the limit that is forgiven.
+    /// Time over the limit that is tolerated.
     pub margin: Duration,
 }
 
 impl PlayerSettings {
-    /// Reads `key=value` words, quoted as in a shell: `cmd=PATH`, `args` and `option.NAME=VALUE` for a UCI
-    /// engine; `planner` (`beam`, `selective`), `width` and `mode` of the beam, `without` (parts of the
-    /// selective search), `set` (its parameters: `lmr-base:80,delta-margin:150`), `weights` (or a Stockfish network, `.nnue`, in the encoder's place), `hash`,
-    /// `threads`, `noise` for Azimuth in this process; `depth`, `nodes`, `movetime` (ms), `tc` (`SECONDS+INCREMENT`, `MOVES/SECONDS`), `margin` (ms), `name` and `elo` for both.
+    /// Reads `key=value` words, quoted as in a shell; the help text of `elo` lists them.
     pub fn parse(text: &str) -> Result<Self> {
-        // In one piece: of an error, the command line prints no causes.
+        // A single message: for an argument error, the command line does not print the cause chain.
         Self::read(text).map_err(|error| anyhow!("{error:#}"))
     }
 
@@ -106,8 +103,8 @@ impl PlayerSettings {
         Ok(Self { name, elo, program, limit })
     }
 
-    /// The settings as words that say what matters to strength, without paths: for the record of a
-    /// game. `version` is the program's name and version.
+    /// The settings that affect playing strength as words, without paths, for the record of a game.
+    /// `version` is the program's name and version.
     pub fn describe(&self, version: &str) -> String {
         let mut words = vec![("engine".to_owned(), version.to_owned())];
         match &self.program {
@@ -124,7 +121,7 @@ impl PlayerSettings {
 }
 
 impl InProcessPlayer {
-    /// What it was set to, without paths.
+    /// The settings as words, without paths.
     fn words(&self, limit: &Limit) -> Vec<(String, String)> {
         let Self { planner, planners, resources, noise, .. } = self;
         let PlannerSettings { beam, selective } = planners;
@@ -159,14 +156,14 @@ impl InProcessPlayer {
     }
 }
 
-/// As a shell would need it, so that [`Words::split`] reads it back.
+/// Quoted for a shell, so that [`Words::split`] reads it back.
 fn quoted(text: &str) -> Cow<'_, str> {
-    // Only a NUL cannot be quoted, and no argument of a program holds one.
+    // Only a NUL cannot be quoted, and a program's argument cannot contain one.
     shlex::try_quote(text).unwrap_or(Cow::Borrowed(""))
 }
 
 impl Program {
-    /// The rating that `UCI_LimitStrength` holds a UCI engine to.
+    /// The rating set by `UCI_LimitStrength` and `UCI_Elo`, if any.
     fn limited_elo(&self) -> Option<f64> {
         let Self::Uci(UciPlayer { options, .. }) = self else { return None };
         let find = |name: &str| {
@@ -199,11 +196,11 @@ impl Limit {
     }
 }
 
-/// `key=value` words that have not been understood yet.
+/// `key=value` words that have not been read yet.
 pub struct Words(BTreeMap<String, String>);
 
 impl Words {
-    /// Splits a text as a shell does. Fails at a word without `=` or a key that comes twice.
+    /// Splits a text as a shell does. Fails at a word without `=` or at a repeated key.
     pub fn split(text: &str) -> Result<Self> {
         let words = shlex::split(text).context("a quote is not closed")?;
         let mut found = BTreeMap::new();
@@ -264,7 +261,7 @@ impl Words {
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
-        // A limited strength errs in the scores of the embeddings.
+        // Noise models limited strength by errors in the scores of embeddings, so no verification.
         let usual_verify = if noise > 0.0 { BeamVerify::None } else { usual.verify };
         let verify =
             self.take_text("verify").map_or(Ok(usual_verify), |name| named("verify", &name))?;
@@ -289,7 +286,7 @@ impl Words {
     }
 }
 
-/// The last part of a path, for records that must not say where things lie.
+/// The last component of a path, for records that must not contain directories.
 pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

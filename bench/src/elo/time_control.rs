@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 
-/// Time for the whole game or for every so many moves, and what each move adds.
+/// Time for the whole game or for a number of moves, and the increment per move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeControl {
-    /// Moves after which the base is added again.
+    /// Number of moves after which the base is added again.
     pub moves: Option<NonZeroU32>,
     pub base: Duration,
     pub increment: Duration,
 }
 
 impl TimeControl {
-    /// Reads `SECONDS`, `SECONDS+INCREMENT` or `MOVES/SECONDS+INCREMENT`, as cutechess and fastchess do.
+    /// Reads `SECONDS`, `SECONDS+INCREMENT` or `MOVES/SECONDS+INCREMENT`, the notation of cutechess
+    /// and fastchess.
     pub fn parse(text: &str) -> Result<Self> {
         let parse = || {
             let (moves, rest) = match text.split_once('/') {
@@ -33,18 +34,18 @@ impl TimeControl {
         })
     }
 
-    /// What a player has after its move `number`, counted from 1, before which it had `left`.
+    /// Time left after a player's move `number`, counted from 1, that took `time` of `left`.
     pub fn after(self, left: Duration, time: Duration, number: usize) -> Duration {
         left.saturating_sub(time) + self.added(number)
     }
 
-    /// What the clock gains by a player's move `number`.
+    /// Time added to the clock after a player's move `number`.
     pub fn added(self, number: usize) -> Duration {
         let renewed = self.moves.is_some_and(|moves| number.is_multiple_of(moves.get() as usize));
         self.increment + if renewed { self.base } else { Duration::ZERO }
     }
 
-    /// Moves to the next base, for a player that has made `made`.
+    /// Moves until the base is added again, for a player that has made `made` moves.
     pub fn moves_to_go(self, made: usize) -> Option<u32> {
         self.moves.map(|moves| moves.get() - (made % moves.get() as usize) as u32)
     }

@@ -15,15 +15,15 @@ use super::player::Player;
 use super::roster::{Participant, Roster};
 use crate::games::record::GameRecord;
 
-/// What is to be played.
+/// The schedule of a match.
 pub struct Tournament<'a> {
     pub participants: &'a [Participant],
-    /// Participants that meet.
+    /// Indices of the participants of each pairing.
     pub pairings: Vec<[usize; 2]>,
-    /// FENs; each is played twice by every pairing.
+    /// FENs; every pairing plays each of them twice.
     pub openings: Vec<String>,
     pub adjudication: Adjudication,
-    /// Games at a time.
+    /// Number of concurrent games.
     pub concurrency: usize,
 }
 
@@ -33,12 +33,12 @@ pub struct Fixture {
     white: usize,
     black: usize,
     opening: usize,
-    /// First or second of the pair.
+    /// Whether it is the second game of the pair.
     second: bool,
 }
 
 impl Tournament<'_> {
-    /// Opening by opening, so that an end at any time leaves all pairings equally far.
+    /// Ordered by opening, so that all pairings have played about equally many games at any time.
     fn fixtures(&self) -> Vec<Fixture> {
         let pairs = (0..self.openings.len())
             .flat_map(|opening| self.pairings.iter().map(move |&pairing| (opening, pairing)));
@@ -52,15 +52,15 @@ impl Tournament<'_> {
             .collect()
     }
 
-    /// What `games` leave to play. Fails at a game of the same players that was played under other
-    /// settings or from other openings.
+    /// The fixtures that `games` do not contain yet. Fails if a game of the same players has other
+    /// settings or another opening.
     pub fn left(&self, games: &[GameRecord]) -> Result<Vec<Fixture>> {
         let by_label: HashMap<_, _> =
             self.fixtures().into_iter().map(|fixture| (self.label(fixture), fixture)).collect();
         let mut settled = HashSet::new();
         for game in games {
             let label = (game.white.name.clone(), game.black.name.clone(), game.round.clone());
-            // Games of other players, or beyond this match's number, are left alone.
+            // Games of other players, or beyond this match's number of games, are ignored.
             let Some(&fixture) = by_label.get(&label) else { continue };
             let what = || format!("round {} of '{}' against '{}'", label.2, label.0, label.1);
             for (found, player) in [(&game.white, fixture.white), (&game.black, fixture.black)] {
@@ -90,8 +90,8 @@ impl Tournament<'_> {
         (name(fixture.white), name(fixture.black), round)
     }
 
-    /// Plays what is `left`, with players of `roster`; `report` gets every game as it ends and may end
-    /// the match. A broken player ends it with an error.
+    /// Plays the fixtures `left` with players of `roster`. `report` gets every finished game and
+    /// may end the match. A broken player ends the match with an error.
     pub fn play(
         &self,
         roster: &Roster,
@@ -112,7 +112,7 @@ impl Tournament<'_> {
             drop(sender);
             let mut outcome = Ok(());
             for game in finished {
-                // What is being played when the match is over still counts; what failed does not.
+                // Games in progress when the match is stopped still count; failed ones do not.
                 match game.and_then(&mut report) {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => over.store(true, Ordering::Relaxed),
@@ -177,5 +177,5 @@ impl Tournament<'_> {
     }
 }
 
-/// The players that one thread plays with, by their place among the participants.
+/// A thread's players by their participant index.
 type ThreadPlayers = HashMap<usize, Box<dyn Player>>;

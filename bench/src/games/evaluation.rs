@@ -1,4 +1,4 @@
-//! What a player thinks of its position.
+//! A player's evaluation of its position.
 
 use cozy_chess::Color;
 
@@ -6,7 +6,7 @@ use cozy_chess::Color;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Evaluation {
     Centipawns(i32),
-    /// Moves to mate, negative where White is mated.
+    /// Moves to mate; negative if White is mated.
     Mate(i32),
 }
 

@@ -1,21 +1,21 @@
-//! What cutechess and fastchess write of moves and clocks, in their own way.
+//! The notations of cutechess and fastchess for moves and clocks.
 
 use std::time::Duration;
 
 use super::evaluation::Evaluation;
 
-/// What a comment says of the move before it.
+/// The content of a comment on the move before it.
 #[derive(Debug, PartialEq)]
 pub struct Comment<'a> {
     /// From the mover's view.
     pub evaluation: Option<Evaluation>,
     pub depth: Option<u32>,
     pub time: Option<Duration>,
-    /// Why the game ended, after the last move.
+    /// Reason for the end of the game, after the last move.
     pub reason: &'a str,
 }
 
-/// Reads `+0.12/11 0.050s`, `-M6/8 0.002s, White mates`; nothing where a comment is not of this form.
+/// Reads `+0.12/11 0.050s`, `-M6/8 0.002s, White mates`; `None` for any other comment.
 pub fn comment(text: &str) -> Option<Comment<'_>> {
     let (facts, reason) = text.split_once(", ").unwrap_or((text, ""));
     let mut words = facts.split_whitespace();
@@ -29,7 +29,7 @@ pub fn comment(text: &str) -> Option<Comment<'_>> {
     })
 }
 
-/// Pawns, or `M` and the plies to mate, with a sign.
+/// Pawns, or `M` and the number of plies to mate, with a sign.
 fn evaluation(score: &str) -> Option<Evaluation> {
     let (sign, unsigned) = match score.strip_prefix('-') {
         Some(unsigned) => (-1, unsigned),
@@ -44,7 +44,7 @@ fn evaluation(score: &str) -> Option<Evaluation> {
     }
 }
 
-/// The words of settings that a `TimeControl` tag stands for: `0.05/move`, `10+0.1`, `40/10`.
+/// The settings words of a `TimeControl` tag: `0.05/move`, `10+0.1`, `40/10`.
 pub fn settings(time_control: &str) -> Option<String> {
     match time_control.strip_suffix("/move") {
         Some(seconds) => {

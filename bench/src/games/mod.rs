@@ -1,4 +1,4 @@
-//! Games that have been played: who won, what the players thought, and their PGN.
+//! Played games: results, evaluations, and PGN.
 
 pub mod evaluation;
 pub mod foreign;

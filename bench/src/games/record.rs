@@ -1,4 +1,4 @@
-//! Games as PGN: written after each game, read back to go on, to rate and to report.
+//! Games as PGN: written after each game, and read to continue a match, to rate and to report.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -15,20 +15,20 @@ use cozy_chess::Color;
 use super::evaluation::Evaluation;
 use super::foreign;
 
-/// Columns of the movetext.
+/// Maximum line length of the movetext.
 const WIDTH: usize = 100;
 
-/// A player as a game's tags name it.
+/// A player as recorded in a game's tags.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Name {
     pub name: String,
-    /// Words of `PlayerSettings::describe`; empty where the PGN has none.
+    /// Words of `PlayerSettings::describe`; empty if the PGN has none.
     pub settings: String,
     /// Known rating.
     pub elo: Option<f64>,
 }
 
-/// A move as it was played.
+/// A played move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayedMove {
     pub san: String,
@@ -38,7 +38,7 @@ pub struct PlayedMove {
     pub time: Option<Duration>,
 }
 
-/// What PGN's `Termination` tag says.
+/// Values of PGN's `Termination` tag.
 pub mod termination {
     pub const NORMAL: &str = "normal";
     pub const ADJUDICATION: &str = "adjudication";
@@ -51,22 +51,22 @@ pub mod termination {
 pub struct GameRecord {
     pub white: Name,
     pub black: Name,
-    /// FEN of the start.
+    /// FEN of the starting position.
     pub opening: String,
-    /// Number of the opening in the match, and of the game in its pair, from 1.
+    /// Number of the opening in the match and of the game in its pair, both from 1.
     pub round: String,
     pub moves: Vec<PlayedMove>,
     pub outcome: Outcome,
     pub termination: String,
-    /// Why it ended, in words.
+    /// Reason for the end of the game, in words.
     pub reason: String,
-    /// Date and time of the start in UTC, as PGN writes them.
+    /// Date and time of the start in UTC, in PGN's format.
     pub started: Option<(String, String)>,
     pub duration: Option<Duration>,
 }
 
 impl GameRecord {
-    /// The game as PGN, with the empty line that ends it.
+    /// The game as PGN, with the empty line after it.
     pub fn to_pgn(&self) -> String {
         let mut tags: Vec<(&str, String)> = vec![
             ("Event", "Azimuth match".to_owned()),
@@ -175,15 +175,15 @@ fn duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// A PGN file that games are added to.
+/// A PGN file to which games are appended.
 pub struct GameFile {
     file: File,
     name: String,
 }
 
 impl GameFile {
-    /// Opens or makes the file, cuts off a game that an interruption left unfinished, and returns
-    /// the games that are in it. Fails where another match is writing to it.
+    /// Opens or creates the file, removes an incomplete game at its end, and returns its games.
+    /// Fails if another match is writing to it.
     pub fn open(path: &Path) -> Result<(Self, Vec<GameRecord>)> {
         let name = format!("game file '{}'", path.display());
         let context = || name.clone();
@@ -200,7 +200,7 @@ impl GameFile {
         file.read_to_end(&mut bytes).with_context(context)?;
         let text = match std::str::from_utf8(&bytes) {
             Ok(text) => text,
-            // Cut in the middle of a character.
+            // The file ends within a UTF-8 character.
             Err(error) if error.error_len().is_none() => {
                 str::from_utf8(&bytes[..error.valid_up_to()]).with_context(context)?
             }
@@ -222,9 +222,10 @@ impl GameFile {
         Ok((Self { file, name }, games))
     }
 
-    /// Adds a game.
+    /// Appends a game.
     pub fn add(&mut self, game: &GameRecord) -> Result<()> {
-        // One write: an interruption leaves all of it or an end that can be told.
+        // A single write: an interruption leaves either the whole game or a recognisably incomplete
+        // one.
         self.file
             .write_all(game.to_pgn().as_bytes())
             .and_then(|()| self.file.flush())
@@ -232,15 +233,15 @@ impl GameFile {
     }
 }
 
-/// Where the last game that is there to its empty line ends, in bytes.
+/// Byte offset of the end of the last game that is complete with its empty line.
 fn end_of_last_game(text: &str) -> usize {
     const RESULTS: [&str; 4] = ["1-0\n\n", "0-1\n\n", "1/2-1/2\n\n", "*\n\n"];
     let ends = RESULTS.iter().filter_map(|end| Some(text.rfind(end)? + end.len()));
     ends.max().unwrap_or(0)
 }
 
-/// The finished games of a PGN file, plain or `.zst`. Those that are not finished are left out; those
-/// that cannot be read are left out and named on standard error.
+/// The finished games of a PGN file, plain or `.zst`. Unfinished games are skipped; unreadable
+/// games are skipped and reported on standard error.
 pub fn read_file(path: &Path) -> Result<Vec<GameRecord>> {
     let name = || format!("game file '{}'", path.display());
     let file = File::open(path).with_context(name)?;
@@ -254,7 +255,7 @@ pub fn read_file(path: &Path) -> Result<Vec<GameRecord>> {
     Ok(read.filter_map(|game| game.map_err(say).ok()).collect())
 }
 
-/// The games of a PGN text, each or why it cannot be read; those that are not finished are left out.
+/// The games of a PGN text, or the reason why a game cannot be read. Unfinished games are skipped.
 fn read_games(source: impl Read) -> Result<Vec<Result<GameRecord, BadGame>>> {
     let mut reader = Reader::new(source);
     let mut games = Vec::new();
@@ -265,7 +266,7 @@ fn read_games(source: impl Read) -> Result<Vec<Result<GameRecord, BadGame>>> {
 }
 
 impl GameRecord {
-    /// A finished game as this program or another one wrote it.
+    /// A finished game as written by this or another program.
     fn of(game: &Game) -> Option<Self> {
         let tag = |name: &str| game.tags.get(name).map(str::to_owned);
         let settings = || tag("TimeControl").and_then(|control| foreign::settings(&control));
@@ -299,7 +300,7 @@ impl GameRecord {
         Some(record)
     }
 
-    /// A comment on the last move, which the `mover` made, or on the end of the game.
+    /// Reads a comment on the last move, made by `mover`, or on the end of the game.
     fn add_comment(&mut self, mover: Color, text: &str) {
         let Some(mv) = self.moves.last_mut() else { return };
         let (evaluation, time) = (command(text, "eval"), command(text, "emt"));
@@ -316,7 +317,7 @@ impl GameRecord {
     }
 }
 
-/// What follows `[%name ` in a comment.
+/// The text after `[%name ` in a comment.
 fn command<'a>(comment: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = comment.split_once(&format!("[%{name} "))?;
     Some(rest.split_once(']')?.0)

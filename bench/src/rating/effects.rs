@@ -1,6 +1,7 @@
-//! What each of many techniques is worth, from matches in which every player leaves out several of them: a designed
-//! experiment. Every game says something of every technique that one side has and the other lacks, so that a thousand games
-//! weigh a dozen as well as as many matches of five hundred games each would.
+//! The effects of several techniques in Elo, estimated from matches in which every player switches
+//! off a different subset: a designed experiment. Every game carries information about every
+//! technique that only one side has, so a thousand games estimate a dozen techniques as precisely
+//! as twelve separate matches of five hundred games each.
 
 use std::collections::BTreeSet;
 use std::f64::consts::LN_10;
@@ -11,26 +12,28 @@ use nalgebra::{DMatrix, DVector};
 use crate::elo::settings::Words;
 use crate::games::record::{GameRecord, Name};
 
-/// Newton's method ends after so many steps; it needs a handful.
+/// Maximum number of Newton steps; convergence takes a handful.
 const STEPS: usize = 50;
 
-/// Of a normal distribution: 95% lie within.
+/// 95% of a normal distribution lies within this many standard deviations.
 const DEVIATIONS: f64 = 1.96;
 
-/// What a technique adds.
+/// The effect of a technique.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// As `without=` names it, or, where it is a number that is set, `set=`.
+    /// The technique's name in `without=`; for a parameter, `set ` and its setting.
     pub name: String,
-    /// Elo, the other techniques being as often there as not.
+    /// Effect in Elo.
     pub elo: f64,
-    /// Half of its 95% interval.
+    /// Half-width of the 95% interval.
     pub error: f64,
 }
 
-/// The effects of all techniques that some player leaves out and some has, the most first. A game's expected score is the
-/// logistic function of the sum of what one side has and the other lacks, and of the first move's advantage; errors are those of
-/// the sandwich estimator, as draws make scores vary less than coins. Fails where the games cannot tell the techniques apart.
+/// The effects of all techniques that some players have and others lack, largest first. A game's
+/// expected score is the logistic function of the sum of the techniques that one side has and the
+/// other lacks, and of the first move's advantage. Errors come from the sandwich estimator, because
+/// draws make the variance of scores smaller than that of wins and losses alone. Fails if the games
+/// cannot separate the techniques.
 pub fn effects(games: &[&GameRecord]) -> Result<Vec<Effect>> {
     let players = |game: &&GameRecord| -> Result<[BTreeSet<String>; 2]> {
         Ok([marks(&game.white)?, marks(&game.black)?])
@@ -38,12 +41,13 @@ pub fn effects(games: &[&GameRecord]) -> Result<Vec<Effect>> {
     let marks: Vec<[BTreeSet<String>; 2]> = games.iter().map(players).collect::<Result<_>>()?;
     let names: Vec<&String> =
         marks.iter().flatten().flatten().collect::<BTreeSet<_>>().into_iter().collect();
-    // The last column is the first move's.
+    // The last column is the first move's advantage.
     let columns = names.len() + 1;
     let rows = DMatrix::from_fn(games.len(), columns, |game, column| {
         let Some(name) = names.get(column) else { return 1.0 };
         let [white, black] = marks[game].each_ref().map(|marks| f64::from(marks.contains(*name)));
-        // What is left out is a mark; what is set, too, but there it is the technique.
+        // A technique left out is a mark of its absence; a parameter that is set is a mark of its
+        // presence.
         if name.starts_with(SET) { white - black } else { black - white }
     });
     let half_points = games.iter().map(|game| game.outcome.white_half_points() as f64 / 2.0);
@@ -64,10 +68,10 @@ pub fn effects(games: &[&GameRecord]) -> Result<Vec<Effect>> {
     Ok(effects)
 }
 
-/// What stands before a mark of a number that is set.
+/// Prefix of the mark of a parameter that is set.
 const SET: &str = "set ";
 
-/// What a player leaves out, and the numbers that are set for it.
+/// Marks of the techniques that a player leaves out and of the parameters that are set.
 fn marks(player: &Name) -> Result<BTreeSet<String>> {
     let mut words = Words::split(&player.settings).with_context(|| player.name.clone())?;
     let mut list = |key: &str| words.take_text(key).unwrap_or_default();
@@ -81,7 +85,7 @@ fn marks(player: &Name) -> Result<BTreeSet<String>> {
     Ok(names(&without, "").into_iter().chain(names(&set, SET)).collect())
 }
 
-/// The coefficients that fit best, and their covariance.
+/// Fits the coefficients, and returns them with their covariance.
 fn logistic_regression(
     rows: &DMatrix<f64>,
     scores: &DVector<f64>,

@@ -1,4 +1,4 @@
-//! From games to ratings.
+//! Ratings from games.
 
 mod effects;
 mod model;
@@ -20,8 +20,8 @@ pub use sprt::{Sprt, Verdict};
 pub use standings::{Player, Standings};
 pub use table::table;
 
-/// Prints the ratings of all games of `files`, with players of `known` rating; or what each technique adds that some of the
-/// players leave out.
+/// Prints the ratings of all games in `files`, with players of `known` rating, or the effect of
+/// each technique that some players leave out.
 pub fn run(files: &[PathBuf], known: &[(String, f64)], by_technique: bool) -> Result<()> {
     let games: Vec<Vec<record::GameRecord>> =
         files.iter().map(|file| record::read_file(file)).collect::<Result<_>>()?;

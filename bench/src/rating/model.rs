@@ -13,17 +13,17 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::standings::{Results, Standings};
 
-/// `ln 10 / 400`: Elo to the logistic's own unit.
+/// `ln 10 / 400`: natural-logarithm units per Elo.
 const UNIT: f64 = std::f64::consts::LN_10 / 400.0;
 
-/// Virtual draws that a player brings to its games.
+/// Number of virtual draws added to each player's games.
 const PRIOR_DRAWS: f64 = 1.0;
 
 /// Standard deviation, in Elo, of the weak normal priors about 0 of advantage and draw, which keep
 /// them finite where the games do not: BayesElo has fixed values for them there.
 const PARAMETER_DEVIATION: f64 = 300.0;
 
-/// Precision, in Elo^-2, of the average of ratings being 0 where no player's rating is known.
+/// Precision, in Elo^-2, of the prior that the mean rating is 0 if no player's rating is known.
 const CENTRE: f64 = 1.0;
 
 /// A rating with its 95% interval.
@@ -32,7 +32,7 @@ pub struct Rating {
     pub elo: f64,
     pub low: f64,
     pub high: f64,
-    /// The rating was known beforehand.
+    /// Whether the rating was given.
     pub known: bool,
 }
 
@@ -49,8 +49,8 @@ pub struct Ratings {
 }
 
 impl Ratings {
-    /// Rates everyone. Fails where a player's games do not connect it to all others, so that nothing
-    /// can be said of the difference.
+    /// Rates all players. Fails if a player's games do not connect it to all others: the rating
+    /// difference is then undetermined.
     pub fn of(standings: &Standings) -> Result<Self> {
         let known: Vec<Option<f64>> = standings.players.iter().map(|player| player.elo).collect();
         let games = standings.games.iter().map(|(&(white, black), &results)| Games {
@@ -89,21 +89,22 @@ impl Ratings {
     }
 }
 
-/// Rounds in which ratings and scale are fitted to each other; the scale moves by parts in a thousand.
+/// Number of rounds in which ratings and scale are fitted to each other; the scale changes by parts
+/// in a thousand.
 const SCALINGS: usize = 8;
 
-/// Draw parameter, in Elo, beyond which the scale stays: nine games in eleven between equals are drawn,
-/// and if hardly any is decided there is no slope to keep.
+/// Draw parameter, in Elo, beyond which the scale is constant: nine in eleven games between equal
+/// players are drawn, and with hardly any decisive games there is no slope to preserve.
 const LARGEST_DRAW: f64 = 400.0;
 
-/// BayesElo's scale: the model's ratings times this have, between equal players, the slope of the
-/// usual Elo formula.
+/// BayesElo's scale: the model's ratings times this factor have, between equal players, the slope
+/// of the usual Elo formula.
 fn scale_of(draw: f64) -> f64 {
     let x = 10f64.powf(-draw / 400.0);
     4.0 * x / (1.0 + x).powi(2)
 }
 
-/// Counts between two players, fractions allowed.
+/// Results between two players; fractions are allowed.
 #[derive(Clone, Copy)]
 struct Games {
     white: usize,
@@ -131,7 +132,7 @@ impl Counts {
     }
 }
 
-/// A player whose games do not lead to a known rating (or, where none is known, to the first player).
+/// A player not connected by games to a known rating (or, if none is known, to the first player).
 fn apart(games: &[Games], known: &[Option<f64>]) -> Option<usize> {
     let mut reached: Vec<bool> = known.iter().map(Option::is_some).collect();
     if !reached.contains(&true) {
@@ -150,8 +151,8 @@ fn apart(games: &[Games], known: &[Option<f64>]) -> Option<usize> {
     }
 }
 
-/// Adds every player's virtual draws: half with each colour, spread over its opponents as its games
-/// are.
+/// Adds every player's virtual draws: half with each colour, distributed over its opponents like
+/// its games.
 fn add_prior(games: &mut Vec<Games>, players: usize) {
     let real = games.clone();
     for player in 0..players {
@@ -171,9 +172,9 @@ fn add_prior(games: &mut Vec<Games>, players: usize) {
 struct Model<'a> {
     games: &'a [Games],
     known: &'a [Option<f64>],
-    /// Elo of a unit of the model's ratings.
+    /// Elo per unit of the model's ratings.
     scale: f64,
-    /// A player held at a rating of the model.
+    /// A player whose model rating is fixed.
     pinned: Option<(usize, f64)>,
 }
 
@@ -189,7 +190,7 @@ impl Model<'_> {
         self.known[player].is_none() && self.pinned.is_none_or(|(pinned, _)| pinned != player)
     }
 
-    /// Where each player's rating stands among the free parameters.
+    /// Index of each player's rating among the free parameters.
     fn places(&self) -> Vec<Option<usize>> {
         let mut next = 0..;
         (0..self.known.len()).map(|p| self.is_free(p).then(|| next.next()).flatten()).collect()
@@ -236,7 +237,7 @@ impl Model<'_> {
             let x = rating(game.white) - rating(game.black) + point[advantage];
             let term = Term::of(&game.results, x, point[draw]);
             value += term.value;
-            // How x depends on the free parameters.
+            // Derivatives of x by the free parameters.
             let of_x =
                 [(places[game.white], 1.0), (places[game.black], -1.0), (Some(advantage), 1.0)];
             let of_x: Vec<(usize, f64)> =
@@ -274,12 +275,12 @@ impl Model<'_> {
         Shape { value, gradient, information }
     }
 
-    /// The maximum of the posterior by Newton's method; it is concave, so steps that overshoot are
-    /// halved.
+    /// The maximum of the posterior, by Newton's method. The posterior is log-concave, so steps
+    /// that overshoot are halved.
     fn most_likely(&self, start: Option<DVector<f64>>) -> Result<DVector<f64>> {
         const STEPS: usize = 200;
         const CLOSE: f64 = 1e-6;
-        /// In Elo: from a flat place Newton's step is too long.
+        /// In Elo. Where the posterior is flat, Newton's step is too long.
         const LONGEST: f64 = 200.0;
         let mut point = start.unwrap_or_else(|| self.start());
         let mut shape = self.shape(&point);
@@ -295,7 +296,7 @@ impl Model<'_> {
                     break (next, found);
                 }
                 if (&next - &point).amax() < CLOSE {
-                    // As far up as the numbers can tell.
+                    // No further increase is possible in floating point.
                     return Ok(point);
                 }
                 size /= 2.0;
@@ -338,7 +339,7 @@ impl Model<'_> {
     }
 }
 
-/// Newton's step, shortened where the posterior is flat.
+/// Newton's step, limited in length where the posterior is flat.
 fn step(shape: &Shape) -> Result<DVector<f64>> {
     const DAMPINGS: [f64; 4] = [0.0, 1e-9, 1e-7, 1e-5];
     let size = shape.gradient.len();
@@ -352,7 +353,7 @@ fn factor(information: DMatrix<f64>) -> Result<Cholesky<f64, Dyn>> {
     Cholesky::new(information).context("the games do not determine the ratings")
 }
 
-/// The place below which `share` of the mass lies, for logarithms of densities on a rising grid.
+/// The point below which `share` of the mass lies, for log densities on an increasing grid.
 fn quantile(densities: &[(f64, f64)], share: f64) -> f64 {
     let highest = densities.iter().map(|point| point.1).fold(f64::MIN, f64::max);
     let density = |i: usize| (densities[i].1 - highest).exp();
@@ -447,7 +448,7 @@ mod tests {
         Standings::with(players, games)
     }
 
-    /// Plays games by the model itself.
+    /// Simulates games with the model.
     fn simulate(
         rng: &mut Xoshiro256PlusPlus,
         elos: &[f64],
@@ -474,8 +475,8 @@ mod tests {
         all
     }
 
-    /// Gauntlets of 100 to 400 games against two known opponents, as the strength tables have them:
-    /// the interval holds the truth in 95 of 100, and is no wider than it needs to be.
+    /// Gauntlets of 100 to 400 games against two known opponents, as in the strength tables: the
+    /// interval covers the true rating in 95 of 100, and is no wider than necessary.
     #[test]
     fn simulated_ratings_are_recovered_at_the_stated_rate() -> Result<()> {
         const MATCHES: usize = 400;
@@ -496,7 +497,7 @@ mod tests {
                 sum += rating.elo - truth;
                 assert!(rating.low < rating.elo && rating.elo < rating.high);
             }
-            // 380 of 400, with a standard deviation of 4.4.
+            // Expected: 380 of 400, with a standard deviation of 4.4.
             assert!((366..=394).contains(&covered), "{truth}: {covered} of {MATCHES}");
             let bias = sum / MATCHES as f64;
             assert!(bias.abs() < 25.0, "{truth}: {bias}");
@@ -591,7 +592,7 @@ mod tests {
         assert!((Term::of(&one_draw, x, draw).value.exp() - constant).abs() < 1e-12);
     }
 
-    /// fastchess 1.8.2 played these games and says Elo -56.07 +/- 49.24 (by pairs) for them.
+    /// fastchess 1.8.2 played these games and reports Elo -56.07 +/- 49.24 (by pairs).
     #[test]
     fn fastchess_rates_its_games_the_same() -> Result<()> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/check-fastchess.pgn.zst");
@@ -608,7 +609,7 @@ mod tests {
         let [azimuth, stockfish] = [player(&standings, names[0])?, player(&standings, names[1])?];
         standings.players[stockfish].elo = Some(1700.0);
         let rating = Ratings::of(&standings)?.players[azimuth];
-        // Two virtual draws in 202 games take one part in a hundred off the difference.
+        // Two virtual draws in 202 games reduce the difference by one part in a hundred.
         assert!((rating.elo - 1700.0 + 56.07).abs() < 1.5, "{rating:?}");
         let error = (rating.high - rating.low) / 2.0;
         assert!((error - 49.24).abs() < 3.0, "{rating:?}");

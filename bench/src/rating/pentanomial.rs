@@ -1,11 +1,11 @@
-//! The pentanomial of a match of two players: its pairs of games (one opening, both colours) by their points.
+//! The pentanomial of a match of two players: its game pairs (one opening, both colours) by points.
 //!
-//! The two games of a pair are not independent (an opening favours a side), so the error is that of
-//! the pairs' scores, as Fishtest and fastchess compute it.
+//! The two games of a pair are correlated, because an opening favours a side, so the error is that
+//! of the pair scores, as Fishtest and fastchess compute it.
 
 use serde::{Deserialize, Serialize};
 
-/// Scores a pair can have: 0, 0.5, 1, 1.5, 2 points, as shares of 2.
+/// The possible scores of a pair: 0, 0.5, 1, 1.5 and 2 points, divided by 2.
 pub const SCORES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// Half-width of a 95% interval in standard errors.
@@ -14,7 +14,7 @@ pub const NORMAL_95: f64 = 1.959_963_984_540_054;
 /// Normalized Elo of one standard deviation of a game's score.
 const NORMALIZED: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// Pairs by the first player's points: 0, 0.5, 1, 1.5, 2.
+/// Number of pairs by the first player's points: 0, 0.5, 1, 1.5, 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pentanomial(pub [u64; 5]);
 
@@ -43,8 +43,8 @@ impl Pentanomial {
         SCORES.iter().zip(self.0).map(part).sum()
     }
 
-    /// Elo difference of the logistic model, with its error; `None` where every pair was won, or
-    /// lost, or there is none.
+    /// Elo difference of the logistic model, with its error; `None` if every pair was won, every
+    /// pair was lost, or there are no pairs.
     pub fn logistic_elo(&self) -> Option<WithError> {
         let mean = self.mean();
         (mean > 0.0 && mean < 1.0).then_some(())?;
@@ -54,8 +54,8 @@ impl Pentanomial {
         Some(WithError { value: logistic(mean), error: (ends[0] - ends[1]) / 2.0 })
     }
 
-    /// Normalized Elo: the score over its standard deviation for one game (van den Bergh, "Normalized
-    /// Elo", 2020), with its error; `None` where all pairs have one score.
+    /// Normalized Elo: the score in standard deviations of one game (van den Bergh, "Normalized
+    /// Elo", 2020), with its error; `None` if all pairs have the same score.
     pub fn normalized_elo(&self) -> Option<WithError> {
         let game_deviation = (2.0 * self.variance()).sqrt();
         (game_deviation > 0.0).then_some(())?;
@@ -75,7 +75,7 @@ pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// Scores' distance from 1/2 in standard deviations of a pair, at a normalized Elo.
+/// Distance of the score from 1/2 in standard deviations of a pair, at a normalized Elo.
 pub fn pair_deviations(normalized_elo: f64) -> f64 {
     normalized_elo / NORMALIZED * std::f64::consts::SQRT_2
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::pentanomial::{Pentanomial, SCORES, expected_score, pair_deviations};
 
-/// In place of an empty count, so that every score stays possible.
+/// Replaces a count of zero, so that every score remains possible.
 const UNSEEN: f64 = 1e-3;
 
 /// Hypotheses and error rates.
@@ -18,29 +18,29 @@ pub struct Sprt {
     pub elo0: f64,
     /// Alternative.
     pub elo1: f64,
-    /// Probability of accepting the alternative where the null is true.
+    /// Probability of accepting the alternative if the null is true.
     pub alpha: f64,
-    /// Probability of accepting the null where the alternative is true.
+    /// Probability of accepting the null if the alternative is true.
     pub beta: f64,
     pub model: EloModel,
 }
 
-/// What the hypotheses are stated in.
+/// The Elo model of the hypotheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EloModel {
-    /// The usual Elo.
+    /// Logistic Elo.
     Logistic,
-    /// Elo that takes as many games to see whatever the draw rate and the book.
+    /// Normalized Elo: the number of games needed does not depend on the draw rate or the book.
     Normalized,
 }
 
-/// What a test says so far.
+/// The state of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Undecided,
-    /// The null hypothesis: not better by `elo1`.
+    /// The null hypothesis is accepted: not better by `elo1`.
     Rejected,
-    /// The alternative: better than `elo0`.
+    /// The alternative is accepted: better than `elo0`.
     Accepted,
 }
 
@@ -67,7 +67,7 @@ impl Sprt {
         total * (0..found.len()).map(ratio).sum::<f64>()
     }
 
-    /// A line that says where the test stands.
+    /// One line with the state of the test.
     pub fn summary(&self, counts: &Pentanomial) -> String {
         let [lower, upper] = self.bounds();
         let verdict = match self.verdict(counts) {
@@ -95,7 +95,7 @@ impl Sprt {
     }
 }
 
-/// `elo0=0,elo1=5,alpha=0.05,beta=0.05,model=normalized`; the first two have to be there.
+/// Reads `elo0=0,elo1=5,alpha=0.05,beta=0.05,model=normalized`; elo0 and elo1 are required.
 impl FromStr for Sprt {
     type Err = anyhow::Error;
 
@@ -135,15 +135,15 @@ impl FromStr for Sprt {
     }
 }
 
-/// The likeliest distribution, given what was found, among those with mean score `mean`: each
-/// probability divided by `1 + x (score - mean)`.
+/// The maximum-likelihood distribution with mean score `mean`: each observed probability divided by
+/// `1 + x (score - mean)`.
 fn likeliest_with_mean(found: [f64; 5], mean: f64) -> [f64; 5] {
     tilted(found, SCORES.map(|score| score - mean))
 }
 
-/// The likeliest distribution among those whose mean lies `deviations` standard deviations from 1/2.
-/// The constraint is not linear; it is replaced by its tangent until that no longer moves, on a way of
-/// small steps from a mean of 1/2, where both are the same.
+/// The maximum-likelihood distribution whose mean is `deviations` standard deviations from 1/2. The
+/// constraint is not linear; it is replaced by its tangent until that converges, in small steps
+/// from a mean of 1/2, where both agree.
 fn likeliest_with_deviations(found: [f64; 5], deviations: f64) -> [f64; 5] {
     const STEPS: usize = 16;
     const ROUNDS: usize = 20;
@@ -162,7 +162,8 @@ fn likeliest_with_deviations(found: [f64; 5], deviations: f64) -> [f64; 5] {
     likeliest
 }
 
-/// What each score adds to `mean - 1/2 - deviations * standard deviation`, near `distribution`.
+/// The contribution of each score to `mean - 1/2 - deviations * standard deviation`, linearised at
+/// `distribution`.
 fn tangent(distribution: [f64; 5], deviations: f64) -> [f64; 5] {
     let mean = weighted(distribution, SCORES);
     let variance = weighted(distribution, SCORES.map(|score| (score - mean).powi(2)));
@@ -177,8 +178,8 @@ fn weighted(probabilities: [f64; 5], values: [f64; 5]) -> f64 {
     probabilities.iter().zip(values).map(|(p, value)| p * value).sum()
 }
 
-/// `found / (1 + x gains)` with the x that makes the mean of `gains` zero. It falls with x, so
-/// bisection finds it.
+/// `found / (1 + x gains)` with the x for which the mean of `gains` is zero. The mean decreases
+/// with x, so bisection finds the root.
 fn tilted(found: [f64; 5], gains: [f64; 5]) -> [f64; 5] {
     let largest = gains.into_iter().fold(f64::MIN, f64::max);
     let smallest = gains.into_iter().fold(f64::MAX, f64::min);
@@ -201,8 +202,8 @@ fn tilted(found: [f64; 5], gains: [f64; 5]) -> [f64; 5] {
 mod tests {
     use super::*;
 
-    /// Final lines of fastchess 1.8.2: pairs, its Elo and normalized Elo with their errors, the test's
-    /// model and elo1 (elo0 was 0), its LLR.
+    /// Final output of fastchess 1.8.2: pairs, Elo and normalized Elo with their errors, the test's
+    /// model and elo1 (elo0 was 0), the LLR.
     type Said = ([u64; 5], [f64; 4], EloModel, f64, f64);
 
     const FASTCHESS: [Said; 6] = [
@@ -254,7 +255,7 @@ mod tests {
         );
     }
 
-    /// Tests on simulated pairs end on the wrong side no more often than alpha and beta say.
+    /// Tests on simulated pairs reach the wrong decision no more often than alpha and beta allow.
     #[test]
     fn error_rates_hold() {
         use rand::distr::{Distribution, weighted::WeightedIndex};
@@ -277,7 +278,7 @@ mod tests {
                 };
                 errors += usize::from(verdict == wrong);
             }
-            // 5% of 400 is 20, with a standard deviation of 4.4.
+            // Expected: 5% of 400 is 20, with a standard deviation of 4.4.
             assert!(errors <= 33, "{errors} of {TESTS} at {elo}");
             assert!(errors > 0, "a test that never errs asks for too much");
         }

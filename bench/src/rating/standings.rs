@@ -1,4 +1,4 @@
-//! Who won against whom, in games and in pairs.
+//! Results between players, in games and in pairs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,19 +15,19 @@ pub struct Results {
     pub losses: u64,
 }
 
-/// The games of one or several matches, counted.
+/// The results of the games of one or more matches.
 pub struct Standings {
     /// In the order of their first game.
     pub players: Vec<Player>,
     /// Games by White and Black, from White's view.
     pub games: BTreeMap<(usize, usize), Results>,
     pairs: HashMap<(usize, usize), Pentanomial>,
-    /// Games that wait for the other one of their pair, by White, Black and opening: half points of
-    /// the one who had White.
+    /// Games whose partner in the pair has not been counted yet, by White, Black and opening:
+    /// half-points of White.
     waiting: HashMap<(usize, usize, String), Vec<usize>>,
 }
 
-/// A player of some of the games.
+/// A player of the counted games.
 pub struct Player {
     pub name: String,
     /// Known rating.
@@ -42,8 +42,8 @@ impl Standings {
         standings
     }
 
-    /// Counts one more game. Two games of the same players from the same opening with colours changed
-    /// are a pair.
+    /// Counts a game. Two games of the same players from the same opening with colours reversed
+    /// form a pair.
     pub fn add(&mut self, game: &GameRecord) {
         let [white, black] =
             [&game.white, &game.black].map(|player| self.player(&player.name, player.elo));
@@ -68,7 +68,7 @@ impl Standings {
         }
     }
 
-    /// Games that are known by their counts only.
+    /// Standings of games known only by their counts.
     pub fn with(players: Vec<Player>, games: BTreeMap<(usize, usize), Results>) -> Self {
         Self { players, games, pairs: HashMap::new(), waiting: HashMap::new() }
     }
@@ -104,8 +104,8 @@ impl Standings {
         games(one, other).plus(games(other, one).seen_by_other())
     }
 
-    /// Pairings that have games, each once: who is measured first, who has a known rating second; of
-    /// two such, by name.
+    /// Pairings that have games, each once. A player of unknown rating comes before one of known
+    /// rating; otherwise the order is by name.
     pub fn pairings(&self) -> Vec<(usize, usize)> {
         let place = |player: usize| {
             let Player { name, elo } = &self.players[player];
@@ -124,7 +124,7 @@ impl Results {
         self.wins + self.draws + self.losses
     }
 
-    /// Points a game, in [0, 1].
+    /// Points per game, in [0, 1].
     pub fn score(&self) -> f64 {
         (self.wins as f64 + self.draws as f64 / 2.0) / self.games() as f64
     }
@@ -171,7 +171,7 @@ mod tests {
             game("a", "b", "two", Draw),
             game("b", "a", "two", WhiteWins),
             game("b", "a", "one", BlackWins),
-            // No partner: colours did not change.
+            // No pair: the colours were not reversed.
             game("a", "b", "three", WhiteWins),
             game("a", "b", "three", WhiteWins),
             game("a", "c", "three", WhiteWins),

@@ -6,7 +6,7 @@ use super::model::Ratings;
 use super::pentanomial::WithError;
 use super::standings::Standings;
 
-/// Ratings, where the games allow them, and pairings as text to print.
+/// Ratings, if the games determine them, and pairings, as text.
 pub fn table(standings: &Standings) -> String {
     let mut text = match Ratings::of(standings) {
         Ok(ratings) => rating_table(standings, &ratings),

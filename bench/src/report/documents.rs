@@ -1,12 +1,12 @@
-//! Puts tables between their marks.
+//! Inserts tables into documents between their marks.
 
 use anyhow::{Context, Result};
 
-/// Ends every table.
+/// The end mark of every table.
 const END: &str = "<!-- report:end -->";
 
 /// `text` with each named table between `<!-- report:NAME -->` and the end mark. A table without a
-/// mark is left out; fails where a mark's end, or a mark's table, is missing.
+/// mark is skipped. Fails if a mark has no end or no table.
 pub fn with_tables(text: &str, tables: &[(&str, String)]) -> Result<String> {
     const START: &str = "<!-- report:";
     let (mut done, mut rest) = (String::new(), text);

@@ -1,4 +1,5 @@
-//! `azimuth-bench report`: the results under `bench/results/` as the documents' tables and as plots.
+//! `azimuth-bench report`: renders the results in `bench/results/` as tables in the documents and
+//! as plots.
 
 mod documents;
 mod plots;
@@ -22,22 +23,24 @@ use rivals::rivals_table;
 use sources::Kind;
 use strength::{Strength, effects_table, pairing_table, summary};
 
-/// Where the tables stand in this repository.
+/// The documents of this repository that contain tables.
 const DOCUMENTS: [&str; 4] =
     ["README.md", "bench/RESULTS.md", "docs/limited-strength.md", "rivals/README.md"];
 
 /// Write the documents' tables and the plots from the results, or check that they are current.
 ///
-/// The results folder's sources.toml says which file of games or figures feeds which table.
+/// The results folder's sources.toml lists the tables that each file of games or measurements
+/// feeds.
 #[derive(Args)]
 pub struct Report {
-    /// Where the results are, and the plots go.
+    /// Folder of the results and of the plots.
     #[arg(long, default_value = "bench/results")]
     results: PathBuf,
-    /// A file with tables, between `<!-- report:NAME -->` and `<!-- report:end -->`; any number of them.
+    /// Document with tables between `<!-- report:NAME -->` and `<!-- report:end -->`; may be
+    /// repeated.
     #[arg(long = "document", value_name = "FILE", default_values = DOCUMENTS)]
     documents: Vec<PathBuf>,
-    /// Change nothing; fail where something is out of date.
+    /// Change nothing, and fail if a table or plot is out of date.
     #[arg(long)]
     check: bool,
 }

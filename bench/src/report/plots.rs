@@ -8,7 +8,7 @@ use crate::plot::{Axes, Series, draw};
 use crate::rating::Rating;
 use crate::speed::results::SpeedResults;
 
-/// Elo by depth with 95% intervals, without verification and with it, beside the paper's.
+/// Elo by depth with 95% intervals, with and without verification, beside the paper's values.
 pub fn elo_by_depth([own_embedding, verified]: &[Vec<(u32, Rating)>; 2]) -> Result<String> {
     let curve = |name: &str, ratings: &[(u32, Rating)]| Series {
         name: name.to_owned(),
@@ -36,7 +36,7 @@ pub fn elo_by_depth([own_embedding, verified]: &[Vec<(u32, Rating)>; 2]) -> Resu
     draw(&axes, &series)
 }
 
-/// Positions a second by batch size; both axes are logarithmic.
+/// Positions per second by batch size; both axes are logarithmic.
 pub fn speed_by_batch(runs: &[SpeedResults]) -> Result<String> {
     let mut series: Vec<Series> = Vec::new();
     for run in runs {

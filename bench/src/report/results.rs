@@ -1,4 +1,4 @@
-//! The files under `bench/results/`, read.
+//! The files in `bench/results/`, parsed.
 
 use std::path::Path;
 
@@ -19,22 +19,22 @@ pub struct Match {
     pub games: Vec<GameRecord>,
 }
 
-/// Everything that was measured.
+/// All results.
 pub struct Results {
-    /// In the order of the files' names.
+    /// In the order of the file names.
     pub matches: Vec<Match>,
     pub speeds: Vec<SpeedResults>,
     pub suites: Vec<SuiteResults>,
     pub timed_suites: Vec<TimedSuite>,
     pub accuracies: Vec<AccuracyResults>,
     pub rivals: Vec<RivalResults>,
-    /// By the weights, as `azimuth-train eval --json` prints them.
+    /// Held-out metrics by name of the weights, in the format of `azimuth-train eval --json`.
     pub metrics: Vec<(String, serde_json::Value)>,
     pub players: Players,
 }
 
 impl Results {
-    /// Reads the files that a folder's manifest lists.
+    /// Reads the files listed in a folder's manifest.
     pub fn read(folder: &Path) -> Result<Self> {
         let sources = Sources::read(folder)?;
         let mut matches = Vec::new();

@@ -1,20 +1,20 @@
-//! What was measured of the documents' other systems, as it is stored.
+//! Stored measurements of the rivals: the other systems of the project's documents.
 
 use serde::Deserialize;
 
-/// What `azimuth-rivals tau --json` prints.
+/// The output of `azimuth-rivals tau --json`.
 #[derive(Deserialize)]
 pub struct RivalResults {
-    /// Its name.
+    /// The rival's name.
     pub rival: String,
     /// Kendall's tau-b.
     pub tau: f64,
-    /// Positions looked at in a second of searching.
+    /// Positions per second in a search.
     pub per_second: f64,
-    /// Numbers in its weights.
+    /// Number of parameters.
     pub parameters: u64,
-    /// Examples that it learned from, each as often as it was seen.
+    /// Number of training examples, counting repetitions.
     pub examples: u64,
-    /// Time that it learned for.
+    /// Training time in seconds.
     pub seconds: f64,
 }

@@ -1,4 +1,4 @@
-//! The table of the documents' other systems.
+//! The table of the rivals.
 
 use std::fmt::Write;
 
@@ -7,11 +7,11 @@ use super::sources::Players;
 use super::strength::{Strength, header};
 use crate::grouped::grouped;
 
-/// Kendall's tau as the documents report it (004, section 4.2).
+/// Kendall's tau as reported in the document (004, section 4.2).
 const REPORTED: [(&str, f64); 4] =
     [("policy", 0.508), ("twohead", 0.476), ("value", 0.7435), ("nnue", 0.0273)];
 
-/// Training, size, tau, speed and strength of each rival, the strongest first.
+/// Training, size, tau, speed and strength of each rival, strongest first.
 pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &Players) -> String {
     let mut text = header(&[
         "rival",

@@ -1,4 +1,4 @@
-//! `sources.toml` of a results folder: which file feeds which table, and what players are called.
+//! `sources.toml` of a results folder: assigns files to tables and names to players.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::elo::settings::file_name;
 
-/// The manifest's name.
+/// File name of the manifest.
 const NAME: &str = "sources.toml";
 
 /// The manifest.
@@ -20,29 +20,29 @@ pub struct Sources {
     pub players: Players,
 }
 
-/// What a file of games is for.
+/// The purpose of a file of games.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// The beam at a fixed depth.
     Beam,
-    /// `UCI_Elo`.
+    /// Limited strength by `UCI_Elo`.
     Limited,
-    /// The same time for both sides.
+    /// Equal time for both sides.
     Timed,
-    /// Against engines that rating lists know.
+    /// Against engines with published ratings.
     Gauntlet,
-    /// The selective search against itself without one technique.
+    /// The selective search against itself with one technique switched off.
     Parts,
-    /// Designed matches: every player leaves out several techniques.
+    /// Designed matches: every player switches off several techniques.
     Effects,
-    /// The documents' other systems.
+    /// The rivals: the other systems of the project's documents.
     Rivals,
-    /// Listed, and not rated.
+    /// Listed but not rated.
     Checks,
 }
 
-/// Files of figures by the command that prints them.
+/// Files of measurements by the command that prints them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Figures {
@@ -52,7 +52,7 @@ pub struct Figures {
     pub accuracy: Vec<String>,
     pub rivals: Vec<String>,
     pub metrics: Vec<Metrics>,
-    /// In no table.
+    /// Files that feed no table.
     others: Vec<String>,
 }
 
@@ -64,24 +64,25 @@ pub struct Metrics {
     pub file: String,
 }
 
-/// Players by their names in the games.
+/// Players by their names in the game files.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Players {
-    /// The selective search among the games of the beam.
+    /// Players of the beam's games that use the selective search.
     pub alone: BTreeSet<String>,
-    /// Those that lack no technique.
+    /// Players with all techniques.
     pub complete: BTreeSet<String>,
-    /// The beam that rivals play against.
+    /// The beam player in the rivals' games.
     pub rivals_beam: String,
-    /// The selective search that rivals play against.
+    /// The selective-search player in the rivals' games.
     pub rivals_selective: String,
-    /// The program as it is built, with its names in the summary.
+    /// The players with the program's default settings, with their labels in the summary.
     pub shipped: BTreeMap<String, String>,
 }
 
 impl Sources {
-    /// Reads the manifest of a folder. Fails where a file of the folder is not listed, or listed twice.
+    /// Reads the manifest of a folder. Fails if a file of the folder is not listed or is listed
+    /// twice.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(NAME);
         let name = || format!("'{}'", path.display());
@@ -103,7 +104,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Files of games in the order of their names, with what they are for.
+    /// Files of games with their purpose, in the order of their names.
     pub fn games(&self) -> Vec<(&str, Kind)> {
         let of_kind = |(&kind, files)| -> Vec<(&str, Kind)> {
             let files: &Vec<String> = files;

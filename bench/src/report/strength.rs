@@ -24,7 +24,7 @@ pub const PAPER: [(u32, [f64; 2]); 5] = [
     (6, [2548.0, 2593.0]),
 ];
 
-/// A beam that scores children by their own embeddings.
+/// A beam that scores children by their static evaluation.
 const NO_VERIFICATION: &str = "none";
 
 /// Matches that are rated together.
@@ -32,14 +32,14 @@ pub struct Strength<'a> {
     own: Vec<&'a GameRecord>,
     standings: Standings,
     ratings: Option<Ratings>,
-    /// Azimuth's settings by the player's place in the standings.
+    /// Settings of Azimuth's beams by player index in the standings.
     beams: BTreeMap<usize, Beam>,
 }
 
 /// A row of a table of ratings.
 struct Row {
     label: String,
-    /// The depth that it is compared by.
+    /// The depth at which the row is compared with the paper.
     depth: Option<u32>,
     player: usize,
 }
@@ -50,20 +50,20 @@ impl Row {
     }
 }
 
-/// What a rated player of ours searches.
+/// The search settings of a rated player of Azimuth.
 #[derive(Clone, PartialEq)]
 pub struct Beam {
     pub width: usize,
     pub depth: u32,
     pub mode: String,
-    /// How it scores a child; `none` is the paper.
+    /// How children are scored; `none` is the paper's method.
     pub verify: String,
-    /// Deviation of the error added to scores, in logits.
+    /// Standard deviation of the noise added to scores, in logits.
     pub noise: f32,
 }
 
 impl<'a> Strength<'a> {
-    /// The matches of a kind.
+    /// Rates the matches of one kind.
     pub fn of(matches: &'a [Match], kind: Kind) -> Result<Self> {
         let rated = matches.iter().filter(|played| played.kind == kind);
         let own: Vec<&GameRecord> = rated.flat_map(|played| &played.games).collect();
@@ -80,7 +80,7 @@ impl<'a> Strength<'a> {
         Ok(Self { own, standings, ratings, beams })
     }
 
-    /// Ratings of the tree beam of width 3, without or with verification, shallowest first.
+    /// Ratings of the tree beam of width 3, with or without verification, shallowest first.
     pub fn by_depth(&self, verified: bool) -> Vec<(u32, Rating)> {
         self.tree_beams(verified)
             .into_iter()
@@ -88,7 +88,7 @@ impl<'a> Strength<'a> {
             .collect()
     }
 
-    /// Ratings by depth, without or with verification, beside the paper's.
+    /// Ratings by depth, with or without verification, beside the paper's.
     pub fn depth_table(&self, verified: bool) -> String {
         let label = |beam: &Beam| match beam.verify.as_str() {
             NO_VERIFICATION => beam.depth.to_string(),
@@ -99,7 +99,7 @@ impl<'a> Strength<'a> {
         self.ratings_table("depth", &rows, true)
     }
 
-    /// Ratings of the selective search by itself, beside the beam that it verifies.
+    /// Ratings of the selective search alone, beside the beam that it verifies.
     pub fn alone_table(&self, alone: &BTreeSet<String>) -> String {
         let players = self.standings.players.iter().enumerate();
         let alone = players.filter(|(_, player)| alone.contains(&player.name));
@@ -128,7 +128,7 @@ impl<'a> Strength<'a> {
         self.ratings_table("noise, logits", &rows, false)
     }
 
-    /// Ratings of all players that are not known before.
+    /// Ratings of all players whose rating is not given.
     pub fn timed_table(&self) -> String {
         let players = self.standings.players.iter().enumerate();
         let ours = players.filter(|(_, player)| player.elo.is_none());
@@ -139,7 +139,7 @@ impl<'a> Strength<'a> {
         self.ratings_table("player", &rows, false)
     }
 
-    /// Rows of the program as shipped, with the labels of its players.
+    /// Rows of the program with default settings, with the labels of its players.
     fn shipped(&self, labels: &BTreeMap<String, String>) -> Vec<Row> {
         let players = self.standings.players.iter().enumerate();
         let shipped = players.filter_map(|(player, known)| {
@@ -149,7 +149,7 @@ impl<'a> Strength<'a> {
         shipped.collect()
     }
 
-    /// The beam of the paper's width at its greatest depth, with verification and without.
+    /// The beam of the paper's width at its greatest depth, with and without verification.
     fn deepest_beams(&self) -> Vec<Row> {
         let label = |beam: &Beam| {
             let Beam { width, depth, verify, .. } = beam;
@@ -164,7 +164,7 @@ impl<'a> Strength<'a> {
         deepest.map(|row| Row::of(row, label)).collect()
     }
 
-    /// Every opponent's score against ours, and what its rating comes to.
+    /// Azimuth's score against every opponent, and the rating that follows from it.
     pub fn gauntlet_table(&self, shipped: &BTreeMap<String, String>) -> String {
         let columns = ["player", "Elo", "95% interval", "games", "Azimuth's score against it"];
         let mut text = header(&columns);
@@ -188,7 +188,8 @@ impl<'a> Strength<'a> {
         text
     }
 
-    /// What a player is worth more than its copies that lack something, the most first.
+    /// The rating difference between a complete player and its variants that lack a technique,
+    /// largest first.
     pub fn parts_table(&self, complete: &BTreeSet<String>) -> String {
         let columns = ["player", "against", "won, lost, drawn", "score", "Elo difference"];
         let mut rows: Vec<[usize; 2]> = self
@@ -214,7 +215,7 @@ impl<'a> Strength<'a> {
         &self.standings.players[player].name
     }
 
-    /// Matches of one mode against the other.
+    /// Matches between the two modes.
     pub fn mode_table(&self) -> String {
         let columns =
             ["", "against", "won, lost, drawn", "score", "Elo of the other", "95% interval"];
@@ -246,7 +247,7 @@ impl<'a> Strength<'a> {
         text
     }
 
-    /// What the known opponents did: games, time a move and depth reached.
+    /// Statistics of the rated opponents: games, time per move and depth.
     pub fn opponent_table(&self) -> String {
         let columns = [
             "player",
@@ -277,7 +278,7 @@ impl<'a> Strength<'a> {
         text
     }
 
-    /// The paper's width, shallowest first.
+    /// Tree beams of the paper's width, shallowest first.
     fn tree_beams(&self, verified: bool) -> Vec<(Beam, usize)> {
         self.rated(|beam| {
             let is_verified = beam.verify != NO_VERIFICATION;
@@ -296,12 +297,12 @@ impl<'a> Strength<'a> {
         rated
     }
 
-    /// The place of the player of that name.
+    /// Index of the player with this name.
     pub fn player(&self, name: &str) -> Option<usize> {
         self.standings.players.iter().position(|player| player.name == name)
     }
 
-    /// How many games a player has played.
+    /// Number of games of a player.
     pub fn games(&self, player: usize) -> u64 {
         self.standings.total(player).games()
     }
@@ -358,7 +359,7 @@ impl<'a> Strength<'a> {
     }
 }
 
-/// What each technique adds, by the designed matches.
+/// The effect of each technique in the designed matches.
 pub fn effects_table(matches: &[Match]) -> Result<String> {
     let mut text = header(&["file", "games", "technique", "Elo"]);
     for played in matches.iter().filter(|played| played.kind == Kind::Effects) {
@@ -381,7 +382,7 @@ pub fn effects_table(matches: &[Match]) -> Result<String> {
 pub fn pairing_table(matches: &[Match]) -> String {
     let columns = ["file", "player", "against", "won, lost, drawn", "score", "Elo difference"];
     let mut text = header(&columns);
-    // Of a designed match no pairing says anything by itself.
+    // A single pairing of a designed match is not meaningful.
     for played in matches.iter().filter(|played| played.kind != Kind::Effects) {
         let standings = Standings::of(&played.games);
         for (one, other) in standings.pairings() {
@@ -393,7 +394,8 @@ pub fn pairing_table(matches: &[Match]) -> String {
     text
 }
 
-/// What the README says of strength: the program as shipped in each of the `timed` matches, and the beam of others.
+/// The README's summary of strength: the program with default settings in each of the `timed`
+/// matches, and the beam in other matches.
 pub fn summary(
     timed: &[&Strength<'_>],
     beams: &Strength<'_>,
@@ -435,7 +437,8 @@ struct Moves {
     games: usize,
     times: u64,
     seconds: f64,
-    /// Moves by the depth that they were searched to, mates in sight left out: they end a search.
+    /// Number of moves by search depth, without those that see a mate, because a mate ends the
+    /// search.
     depths: BTreeMap<u32, u64>,
     forfeits: usize,
 }
@@ -457,7 +460,7 @@ impl Moves {
         self.forfeits += usize::from(on_time && game.outcome == lost);
     }
 
-    /// The depth that all but one move in a thousand reached.
+    /// The depth that all but one in a thousand moves reached.
     fn usual_least_depth(&self) -> u32 {
         let all: u64 = self.depths.values().sum();
         let mut below = 0;
@@ -481,7 +484,7 @@ fn beam(player: &Name) -> Result<Option<Beam>> {
     Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode, verify, noise }))
 }
 
-/// A Markdown table's first two lines.
+/// The first two lines of a Markdown table.
 pub fn header(columns: &[&str]) -> String {
     let rule = "|---".repeat(columns.len());
     format!("| {} |\n{rule}|\n", columns.join(" | "))

@@ -10,7 +10,7 @@ use crate::grouped::grouped;
 use crate::speed::results::{EncoderSpeed, Machine, SpeedResults};
 use crate::suite::results::{Rate, SuiteResults, TimedSuite};
 
-/// Positions a second by encoder and batch.
+/// Positions per second by encoder and batch size.
 pub fn encoders(runs: &[SpeedResults]) -> String {
     let mut text = String::new();
     for run in runs {
@@ -32,7 +32,8 @@ pub fn encoders(runs: &[SpeedResults]) -> String {
     text
 }
 
-/// The largest batch of each encoder, in the precision that is best on its device, and a move of the beam in a game.
+/// Speed of each encoder at its largest batch, in the fastest precision of its device, and time per
+/// move of the beam in a game.
 pub fn speed_summary(runs: &[SpeedResults]) -> String {
     let mut text = header(&["encoder", "device", "positions/s", "a move of the beam, depth 6"]);
     for run in runs.iter().filter(|run| run.machine.precision != "f32" || run.machine.threads == 1)
@@ -65,7 +66,7 @@ pub fn speed_summary(runs: &[SpeedResults]) -> String {
     text
 }
 
-/// Time a move by depth.
+/// Time per move by depth.
 pub fn searches(runs: &[SpeedResults]) -> String {
     let columns = [
         "encoder",
@@ -122,7 +123,7 @@ pub fn searches(runs: &[SpeedResults]) -> String {
     text
 }
 
-/// What moves give away, judged.
+/// Win probability lost by moves, according to the judge.
 pub fn accuracies(runs: &[AccuracyResults]) -> String {
     let mut text = String::new();
     for run in runs {

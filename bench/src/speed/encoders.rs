@@ -8,16 +8,16 @@ use azimuth::model::Model;
 use azimuth_network::Inputs;
 use cozy_chess::Board;
 
-/// Least time of one measurement.
+/// Minimum duration of one measurement.
 const TIME: Duration = Duration::from_millis(150);
 
 /// A batch that takes longer than this is too large to measure.
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// Positions a second, preparation of the inputs and calibration of the scores included; a device has two
-/// batches at a time, as in play. `None` where one batch would take too long.
+/// Positions per second, including the preparation of the inputs and the calibration of the scores.
+/// A device has two batches in flight, as in play. `None` if one batch would take too long.
 pub fn throughput(model: &mut Model, boards: &[Board], batch: usize) -> Result<Option<f64>> {
-    // A part of the batch tells how long all of it will take.
+    // A part of the batch predicts the time of the whole batch.
     let mut trial = Batches { boards, batch: batch.div_ceil(16), next: 0 };
     let began = Instant::now();
     evaluate(model, trial.take())?;
@@ -27,7 +27,7 @@ pub fn throughput(model: &mut Model, boards: &[Board], batch: usize) -> Result<O
     measured(model, boards, batch).map(Some)
 }
 
-/// Positions a second, however long one batch takes.
+/// Positions per second, however long one batch takes.
 pub fn measured(model: &mut Model, boards: &[Board], batch: usize) -> Result<f64> {
     let mut batches = Batches { boards, batch, next: 0 };
     evaluate(model, batches.take())?;
@@ -56,12 +56,12 @@ fn begin<'a>(model: &mut Model, boards: impl Iterator<Item = &'a Board>) -> Resu
 fn finish(model: &Model, scores: Scores) -> Result<()> {
     let (cosines, calibration) = (scores.wait()?, &model.space().calibration);
     let scores = cosines.iter().map(|&cosine| calibration.win_probability(cosine));
-    // The scores are used, so that none of the work can be left out.
+    // The scores are used, so that the compiler cannot remove the work.
     std::hint::black_box(scores.sum::<f32>());
     Ok(())
 }
 
-/// Goes round and round the boards.
+/// Cycles through the boards.
 struct Batches<'a> {
     boards: &'a [Board],
     batch: usize,

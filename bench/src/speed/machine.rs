@@ -1,4 +1,4 @@
-//! The machine's own limit: a large matrix product through candle.
+//! The machine's limit: a large matrix product through candle.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use candle_core::{DType, Device, Tensor};
 
 use super::results::Machine;
 
-/// Time for one measurement.
+/// Duration of one measurement.
 const TIME: Duration = Duration::from_millis(400);
 
-/// What the run is on, the limit still to be measured.
+/// Describes the machine; the limit is measured later.
 pub fn describe(device: &Device, dtype: DType) -> Machine {
     Machine {
         processor: processor(),
@@ -23,7 +23,7 @@ pub fn describe(device: &Device, dtype: DType) -> Machine {
     }
 }
 
-/// Operations a second of a product of two `size` x `size` matrices.
+/// Operations per second of a product of two `size` x `size` matrices.
 pub fn limit(size: usize, device: &Device, dtype: DType) -> Result<f64> {
     let matrix = || Tensor::randn(0f32, 1f32, (size, size), device)?.to_dtype(dtype);
     let (one, other) = (matrix()?, matrix()?);
@@ -40,7 +40,7 @@ pub fn limit(size: usize, device: &Device, dtype: DType) -> Result<f64> {
     Ok(operations * f64::from(products) / began.elapsed().as_secs_f64())
 }
 
-/// The processor's name where the system says it.
+/// The processor's name, if the system reports it.
 fn processor() -> String {
     let known = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;

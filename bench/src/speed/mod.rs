@@ -1,4 +1,5 @@
-//! `azimuth-bench speed`: the encoder alone and in the search, beside the machine's own limit.
+//! `azimuth-bench speed`: speed of the encoder alone and in the search, relative to the machine's
+//! limit.
 
 mod encoders;
 mod machine;
@@ -24,38 +25,39 @@ use results::{DepthSpeed, EncoderSpeed, SearchSpeed, SpeedResults};
 use search::{Round, Setting};
 use subject::Subject;
 
-/// Depths whose round takes longer than this are measured once, and are the last.
+/// A depth whose round takes longer than this is measured once, and no deeper one is measured.
 const LONGEST_ROUND: Duration = Duration::from_secs(20);
 
-/// Measure positions/s of encoders by batch, time a move by depth, and the share of the machine's
-/// limit that each makes use of.
+/// Measure the speed of encoders (positions per second by batch size), the time per move by depth,
+/// and the share of the machine's limit that each reaches.
 ///
-/// On a CPU, RAYON_NUM_THREADS=1 gives the figures of one core.
+/// On a CPU, set RAYON_NUM_THREADS=1 to measure a single core.
 #[derive(Args)]
 pub struct Speed {
-    /// default (the embedded weights), mini, small, base (random parameters), or a weights file.
+    /// Encoder: default (the embedded weights), mini, small or base (random parameters), or a
+    /// weights file; may be repeated.
     #[arg(long = "encoder", default_values_t = ["default".to_owned(), "mini".to_owned()])]
     encoders: Vec<String>,
-    /// Batch sizes.
+    /// Batch sizes in positions, separated by commas.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64, 256, 1024])]
     batch: Vec<usize>,
-    /// Moves kept at a node.
+    /// Beam width: number of moves kept at each node.
     #[arg(long, default_value_t = 3)]
     width: usize,
-    /// Deepest ply.
+    /// Maximum search depth, in plies.
     #[arg(long, default_value_t = 6)]
     depth: u32,
-    /// Rounds of every measurement; the median counts.
+    /// Number of rounds of every measurement; the median is reported.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Write the figures here too.
+    /// Also write the results to this JSON file.
     #[arg(long)]
     json: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
-/// Measures, prints a line a figure, and writes the JSON.
+/// Measures, prints one line per result, and writes the JSON.
 pub fn run(arguments: &Speed) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     if let Some(path) = &arguments.json {
@@ -182,7 +184,7 @@ impl Bench<'_> {
         Setting { weights: &self.subject.weights, device: self.device, dtype: self.dtype, beam }
     }
 
-    /// The median round at a depth, and whether deeper ones would take too long.
+    /// The median round at a depth, and whether greater depths would take too long.
     fn depth(&self, depth: u32) -> Result<(DepthSpeed, bool)> {
         let roots = positions::roots()?;
         let boards = positions::leaves(&roots);

@@ -1,17 +1,17 @@
-//! The positions that speed is measured on.
+//! The positions for the speed measurements.
 
 use anyhow::Result;
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::{Position, board_after, legal_moves};
 use cozy_chess::Board;
 
-/// The positions as roots of searches.
+/// The positions as search roots.
 pub fn roots() -> Result<Vec<Position>> {
     BENCH_POSITIONS.iter().map(|fen| Position::from_fen(fen)).collect()
 }
 
-/// Grandchildren of the roots, as a search meets them: neighbours in the tree stand together, and few
-/// come twice.
+/// Grandchildren of the roots, as in a search: neighbours in the tree are adjacent, and few
+/// positions occur twice.
 pub fn leaves(roots: &[Position]) -> Vec<Board> {
     roots
         .iter()

@@ -1,4 +1,5 @@
-//! Searches: time a move by depth, what was scored, and what the encoder's thread left to do.
+//! Search speed: time per move by depth, number of scored positions, and idle time of the encoder's
+//! thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,22 +19,22 @@ use crate::device::start_worker;
 /// Score cache of the measured searches, in megabytes.
 const CACHE: usize = 16;
 
-/// Plies of a game that are played.
+/// Number of plies of the measured game.
 const GAME_PLIES: usize = 60;
 
-/// One search after another from every root.
+/// The totals of one search from every root, run one after another.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
     pub time: Duration,
     pub looked_at: u64,
     pub scored: u64,
-    /// Time that the encoder ran on a thread of its own.
+    /// Time that the encoder ran on a separate thread.
     pub busy: Duration,
-    /// Time that the search waited for it.
+    /// Time that the search waited for the encoder.
     pub waited: Duration,
 }
 
-/// Where searches run.
+/// The setting of the measured searches.
 pub struct Setting<'a> {
     pub weights: &'a Arc<Weights>,
     pub device: &'a Device,
@@ -68,7 +69,7 @@ impl Setting<'_> {
         Ok(round)
     }
 
-    /// Plays on from the start, with the cache of the moves before.
+    /// Plays a game from the starting position; the cache is kept between moves.
     pub fn game(&self) -> Result<GameSpeed> {
         let worker = self.worker()?;
         let mut beam = self.planner(&worker)?;

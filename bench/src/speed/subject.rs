@@ -1,5 +1,5 @@
-//! What is measured: an encoder from a weights file, or one of the paper's sizes with random
-//! parameters, which are as fast as trained ones.
+//! The measured encoder: from a weights file, or one of the paper's sizes with random parameters,
+//! which are as fast as trained ones.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Subject {
         Ok(Self { name, weights: Arc::new(weights) })
     }
 
-    /// Multiplications and additions that one position takes, the mean over `boards`.
+    /// Number of multiplications and additions per position, averaged over `boards`.
     pub fn operations(&self, boards: &[Board]) -> f64 {
         match &self.weights.metadata.architecture {
             Architecture::Sparse(config) => {
@@ -52,7 +52,7 @@ impl Subject {
     }
 }
 
-/// The active rows of both sides are added up; the dense layers follow.
+/// Counts the sum of both sides' active rows and the dense layers.
 fn sparse_operations(config: &SparseConfig, rows: f64) -> f64 {
     let sums = rows * config.accumulator as f64;
     let inputs = 2 * config.accumulator + config.middle_layers * HIDDEN;
@@ -60,8 +60,8 @@ fn sparse_operations(config: &SparseConfig, rows: f64) -> f64 {
     sums + dense as f64
 }
 
-/// The matrix products of all layers over the tokens and CLS; after its attention the last layer goes on with
-/// CLS alone.
+/// Counts the matrix products of all layers over the tokens and CLS. After its attention the last
+/// layer processes CLS alone.
 fn transformer_operations(config: &TransformerConfig) -> f64 {
     let (length, hidden) = (tokens::LEN + 1, config.hidden);
     let attention = 3 * hidden * hidden + 2 * length * hidden;
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// The table of the paper: about 10 and 39 million parameters; each takes part once a token.
+    /// The paper's table: about 10 and 39 million parameters; each is used once per token.
     #[test]
     fn operations_follow_the_parameters() {
         for config in [TransformerConfig::small(), TransformerConfig::base()] {

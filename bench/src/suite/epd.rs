@@ -1,5 +1,5 @@
-//! Best-move suites: EPD with `bm` or `am`, and graded moves in `c0` as the Strategic Test Suite has
-//! them.
+//! Best-move suites: EPD with `bm` or `am`, and graded moves in `c0` as in the Strategic Test
+//! Suite.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use azimuth_chess::position::Position;
 use azimuth_chess::san::parse_move;
 use cozy_chess::Move;
 
-/// A position with the moves that solve it.
+/// A position with its solutions.
 #[derive(Debug)]
 pub struct Problem {
     pub position: Position,
-    /// Any of these solves it, where there are any.
+    /// Moves that solve the problem (`bm`); may be empty.
     pub best: Vec<Move>,
-    /// None of these does.
+    /// Moves to avoid (`am`).
     pub avoid: Vec<Move>,
-    /// Points for moves, where they are graded.
+    /// Moves with points, if the problem grades moves.
     pub graded: Vec<(Move, u32)>,
 }
 
@@ -25,7 +25,7 @@ impl Problem {
         (self.best.is_empty() || self.best.contains(&mv)) && !self.avoid.contains(&mv)
     }
 
-    /// Points for a move, and the most that there are; without grades, 1 for a solution.
+    /// Points for a move, and the maximum. Without grades, a solution counts 1.
     pub fn points(&self, mv: Move) -> (u32, u32) {
         match self.graded.iter().map(|(_, points)| *points).max() {
             None => (u32::from(self.is_solved_by(mv)), 1),
@@ -37,8 +37,8 @@ impl Problem {
     }
 }
 
-/// Reads a suite. Fails, with the number of the line, at a position or move that is not legal and
-/// where no move is asked for.
+/// Reads a suite. Fails, with the line number, at an illegal position or move, and at a line that
+/// asks for no move.
 pub fn read(path: &Path) -> Result<Vec<Problem>> {
     let name = || format!("suite '{}'", path.display());
     let text = std::fs::read_to_string(path).with_context(name)?;
@@ -75,7 +75,8 @@ fn problem(line: &str) -> Result<Problem> {
     Ok(Problem { position, best, avoid, graded })
 }
 
-/// The operations of a line, without the semicolons that end them; one inside quotes ends nothing.
+/// The operations of a line, without the semicolons that end them; a semicolon inside quotes does
+/// not end an operation.
 fn operations(text: &str) -> Vec<&str> {
     let mut quoted = false;
     text.split(|c| {
@@ -91,7 +92,7 @@ fn moves(position: &Position, operand: &str) -> Result<Vec<Move>> {
     operand.split_whitespace().map(|san| read_move(position, san)).collect()
 }
 
-/// `"f5=10, Be5+=2"`: the last `=` separates, as promotions have one too.
+/// Reads `"f5=10, Be5+=2"`. The last `=` separates, because promotions contain one too.
 fn grades(position: &Position, operand: &str) -> Result<Vec<(Move, u32)>> {
     let graded = operand.trim_matches('"').split(',').map(|part| {
         let (san, points) =

@@ -1,4 +1,4 @@
-//! `azimuth-bench suite`: how many positions of best-move suites and puzzles are solved, by depth.
+//! `azimuth-bench suite`: number of solved problems of best-move suites and puzzles, by depth.
 
 mod epd;
 mod puzzles;
@@ -25,45 +25,46 @@ use crate::device::{DeviceArguments, start_worker};
 use crate::elo::settings::file_name;
 use results::{DepthRate, Rate, SuiteResults, TimedSuite};
 
-/// Solve best-move suites (EPD with bm, am, and grades in c0) and lichess's puzzles (CSV), by depth or in
-/// a fixed time.
+/// Solve best-move suites (EPD with bm, am, and grades in c0) and lichess puzzles (CSV), by depth
+/// or in a fixed time.
 #[derive(Args)]
 pub struct Suite {
-    /// .epd, .csv or .csv.zst files.
+    /// Suites: .epd, .csv or .csv.zst files.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// A weights file; the planner's own embedded weights where none is given.
+    /// Weights file [default: the embedded weights of the planner].
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// Moves kept at a node.
+    /// Beam width: number of moves kept at each node.
     #[arg(long, default_value_t = 3)]
     width: usize,
-    /// Deepest ply; every depth from 1 on is measured.
+    /// Maximum search depth, in plies; every depth from 1 is measured.
     #[arg(long, default_value_t = 6)]
     depth: u32,
-    /// Milliseconds a move, instead of depths.
+    /// Time per move in milliseconds, instead of depths.
     #[arg(long)]
     movetime: Option<u64>,
-    /// What searches.
+    /// The search to measure.
     #[arg(long, value_enum, default_value_t = PlannerKind::Beam)]
     planner: PlannerKind,
-    /// How the beam scores a child: none, quiescence, or the plies of a search.
+    /// How the beam scores children: none (by their embeddings), quiescence, or a number of plies
+    /// to search.
     #[arg(long, value_enum, default_value_t = BeamSettings::default().verify)]
     verify: BeamVerify,
-    /// Size of the caches and tables, in megabytes.
+    /// Total size of the caches and tables, in megabytes.
     #[arg(long, default_value_t = 16)]
     hash: usize,
-    /// Look at the first so many problems of each file.
+    /// Use only the first N problems of each file [default: all].
     #[arg(long)]
     first: Option<usize>,
-    /// Write the figures here too.
+    /// Also write the results to this JSON file.
     #[arg(long)]
     json: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
-/// Solves, prints a line a depth or a file, and writes the JSON.
+/// Solves the problems, prints one line per depth or file, and writes the JSON.
 pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
@@ -143,7 +144,7 @@ fn described(arguments: &Suite) -> String {
     }
 }
 
-/// The move of a search that remembers nothing.
+/// The move of a search with empty tables.
 fn choose(solver: &mut dyn Planner, position: &Position, limits: &Limits) -> Result<Move> {
     solver.new_game();
     let mut control = Control::without_signals(limits.clone());

@@ -1,5 +1,5 @@
-//! lichess's puzzles: CSV with `FEN` and `Moves`. The first move is the opponent's; all moves of the
-//! solver have to be found, but any mate will do.
+//! Lichess puzzles: CSV with `FEN` and `Moves`. The first move is the opponent's. The solver must
+//! find all of its moves, but any mate is accepted.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
-/// Positions with the one move that goes on, in order.
+/// Positions with the only correct move, in order.
 #[derive(Debug)]
 pub struct Puzzle {
     pub steps: Vec<(Position, Move)>,
@@ -31,7 +31,8 @@ impl Puzzle {
     }
 }
 
-/// Reads puzzles, plain or `.zst`. Fails, with the number of the line, at one that cannot be played.
+/// Reads puzzles, plain or `.zst`. Fails, with the line number, at a puzzle with an illegal
+/// position or move.
 pub fn read(path: &Path) -> Result<Vec<Puzzle>> {
     let name = || format!("puzzles '{}'", path.display());
     let file = File::open(path).with_context(name)?;

@@ -1,4 +1,4 @@
-//! What a suite run found, as JSON.
+//! The results of a suite run, as JSON.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One suite's solve rates.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SuiteResults {
-    /// Name of the file.
+    /// File name.
     pub suite: String,
     pub width: usize,
     pub mode: String,
@@ -22,10 +22,10 @@ pub struct DepthRate {
     pub rate: Rate,
 }
 
-/// One suite's solve rate in a fixed time a move.
+/// One suite's solve rate in a fixed time per move.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TimedSuite {
-    /// Name of the file.
+    /// File name.
     pub suite: String,
     pub planner: String,
     pub milliseconds: u64,
@@ -33,12 +33,12 @@ pub struct TimedSuite {
     pub rate: Rate,
 }
 
-/// How many problems were solved.
+/// Number of solved problems.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Rate {
     pub solved: u64,
     pub problems: u64,
-    /// Points and the most that there were, where moves are graded.
+    /// Points scored and possible, if moves are graded.
     pub points: Option<[u64; 2]>,
 }
 

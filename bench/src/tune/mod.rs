@@ -1,4 +1,4 @@
-//! `azimuth-bench tune`: the numbers of the selective search, found by games against itself.
+//! `azimuth-bench tune`: tunes the parameters of the selective search in games against itself.
 
 mod spsa;
 mod state;
@@ -31,45 +31,48 @@ use state::TuneState;
 /// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(30);
 
-/// The step of a number is its range over this, where nothing else is said.
+/// Unless specified otherwise, the step of a parameter is its range divided by this.
 const STEPS_IN_RANGE: f64 = 20.0;
 
-/// Tune numbers of the selective search by SPSA: two players that differ a little in all of them play a pair of games,
-/// and the numbers follow the winner.
+/// Tune parameters of the selective search by SPSA: two players with slightly different parameters
+/// play a pair of games, and the parameters move towards the winner's.
 ///
-/// A run that was stopped goes on by the same command. What it finds is printed as `set=`, which players of `elo` take:
-/// confirm it there, at a longer time than it was tuned at.
+/// The same command continues an interrupted run. The result is printed as a `set=` word for
+/// players of `elo`: confirm it there, at a longer time control than the tuning's.
 #[derive(Args)]
 pub struct Tune {
-    /// The player to tune, as in `elo`: its limit, weights, and what its numbers begin at (`set`).
+    /// Player to tune, as in `elo`: its limit, weights, and initial parameters (`set`).
     #[arg(long, value_parser = PlayerSettings::parse, default_value = "planner=selective nodes=3000")]
     player: PlayerSettings,
-    /// Which numbers, with commas between; all where not given.
+    /// Parameters to tune, separated by commas [default: all].
     #[arg(long, value_delimiter = ',')]
     parameters: Vec<String>,
-    /// Pairs of games.
+    /// Number of pairs of games.
     #[arg(long, default_value_t = 2000)]
     iterations: u64,
-    /// The share of its step (a twentieth of its range) that a number follows a pair won both, at the end.
+    /// Share of a parameter's step (a twentieth of its range) by which it moves after winning both
+    /// games of a pair, at the end of the run.
     #[arg(long, default_value_t = 0.02)]
     rate: f64,
-    /// Openings: EPD or FEN a line, plain or zipped; one for each iteration.
+    /// Opening book: one EPD or FEN per line, plain or compressed; each iteration uses one opening.
     #[arg(long)]
     book: PathBuf,
-    /// Pairs at a time, which all begin at the same values; the number is part of what is found.
+    /// Number of pairs played at a time, which start from the same parameters; it affects the
+    /// result.
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
-    /// Which openings, and which moves of the numbers.
+    /// Seed of the openings and of the perturbations.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The state of the run (JSON), from which it goes on; its curves are drawn beside it (SVG).
+    /// State file of the run (JSON), from which it continues; the parameters' curves are plotted
+    /// beside it (SVG).
     #[arg(long)]
     out: PathBuf,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
-/// Plays what is left of the run, and prints what it found.
+/// Plays the remaining pairs and prints the result.
 pub fn run(arguments: &Tune) -> Result<()> {
     let Tune { player, iterations, rate, book, concurrency, seed, out, .. } = arguments;
     ensure!(*iterations > 0, "--iterations 0: expected at least 1");
@@ -117,9 +120,9 @@ pub fn run(arguments: &Tune) -> Result<()> {
     Ok(())
 }
 
-/// The numbers called so, all where none is, as they begin.
+/// The named parameters with their initial values; all parameters if `names` is empty.
 fn tuned(names: &[String], begin: &Parameters) -> Result<Vec<Tuned>> {
-    // A name that is none is told before the first game.
+    // Unknown names are reported before the first game.
     names.iter().try_for_each(|name| begin.get(name).map(|_| ()))?;
     let chosen = Parameters::all()
         .into_iter()
@@ -134,7 +137,7 @@ fn tuned(names: &[String], begin: &Parameters) -> Result<Vec<Tuned>> {
         .collect()
 }
 
-/// Who plays: the same but for the numbers.
+/// The players, which differ only in the tuned parameters.
 struct Players<'a> {
     base: &'a InProcessPlayer,
     worker: &'a Worker,
@@ -142,7 +145,7 @@ struct Players<'a> {
 }
 
 impl Players<'_> {
-    /// The player with `values` for the numbers that are tuned.
+    /// The player with `values` for the tuned parameters.
     fn with(&self, tuned: &[Tuned], values: &[f64]) -> Result<InProcess> {
         let mut settings = self.base.clone();
         let parameters = &mut settings.planners.selective.parameters;
@@ -151,7 +154,7 @@ impl Players<'_> {
     }
 }
 
-/// Wins of the first player less those of the second in a pair of games.
+/// Wins minus losses of the first player in a pair of games.
 fn play([mut one, mut other]: [InProcess; 2], limit: &Limit, opening: &str) -> Result<f64> {
     let mut half_points = 0;
     for one_is_white in [true, false] {
@@ -165,7 +168,7 @@ fn play([mut one, mut other]: [InProcess; 2], limit: &Limit, opening: &str) -> R
     Ok(half_points as f64 - 2.0)
 }
 
-/// Several iterations side by side, which begin at the same values.
+/// Runs several iterations concurrently, from the same parameters.
 fn round(
     state: &mut TuneState,
     players: &Players<'_>,
@@ -200,7 +203,7 @@ fn round(
     Ok(())
 }
 
-/// The numbers of `begin` with `values` in place of those that are tuned.
+/// The parameters of `begin`, with `values` for those that are tuned.
 fn with_values(begin: Parameters, tuned: &[Tuned], values: &[f64]) -> Result<Parameters> {
     let mut parameters = begin;
     for (tuned, value) in tuned.iter().zip(values) {
@@ -209,13 +212,13 @@ fn with_values(begin: Parameters, tuned: &[Tuned], values: &[f64]) -> Result<Par
     Ok(parameters)
 }
 
-/// What has been found, with what else `begin` sets, as a player's `set`.
+/// The tuned parameters and the other settings of `begin`, as a player's `set`.
 fn found(state: &TuneState, begin: Parameters) -> Result<Parameters> {
     let values: Vec<f64> = state.parameters.iter().map(|tuned| tuned.value).collect();
     with_values(begin, &state.parameters, &values)
 }
 
-/// Every number's way from where it began, in steps of its own.
+/// The curve of every parameter: its distance from the initial value, in steps.
 fn curves(state: &TuneState) -> Result<String> {
     let line = |(place, tuned): (usize, &Tuned)| {
         let points = state.history.iter();

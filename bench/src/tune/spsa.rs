@@ -1,55 +1,56 @@
-//! Simultaneous perturbation stochastic approximation (Spall, 1992; gains as fishtest has them): all numbers are moved
-//! a little up or down at random, both ways play each other, and all follow the winner.
+//! Simultaneous perturbation stochastic approximation (Spall, 1992; gains as in fishtest): all
+//! parameters are perturbed up or down at random, the two opposite perturbations play each other,
+//! and all parameters move towards the winner.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-/// Decay of how far the numbers follow a result.
+/// Exponent of the decay of the gain.
 const ALPHA: f64 = 0.602;
 
-/// Decay of how far they are moved for a game.
+/// Exponent of the decay of the perturbation.
 const GAMMA: f64 = 0.101;
 
-/// The share of all iterations by which the first steps are damped.
+/// Stability constant, as a share of all iterations; it damps the first steps.
 const STABILITY: f64 = 0.1;
 
-/// A number that is being tuned.
+/// A parameter that is tuned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tuned {
     pub name: String,
-    /// Where it began.
+    /// The initial value.
     pub first: f64,
     pub value: f64,
-    /// How far it is moved for a game, either way, at the end of all iterations.
+    /// Size of the perturbation at the end of all iterations.
     pub step: f64,
-    /// What it may be.
+    /// Smallest and largest allowed value.
     pub range: [f64; 2],
 }
 
-/// Both ways of one iteration: a value for every number.
+/// The two opposite perturbations of an iteration: a value for every parameter.
 pub struct Perturbed {
-    /// 1 or -1 for every number.
+    /// The sign, 1 or -1, for every parameter.
     signs: Vec<f64>,
     pub up: Vec<f64>,
     pub down: Vec<f64>,
 }
 
-/// How far a run of so many iterations is.
+/// The schedule of a run of a given number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     pub iterations: u64,
-    /// The share of its step that a number moves for a pair of games won both, at the end.
+    /// Share of its step by which a parameter moves after winning both games of a pair, at the end.
     pub rate: f64,
 }
 
 impl Schedule {
-    /// How far a number is moved for the games of an iteration, counted from 0.
+    /// Size of a parameter's perturbation in an iteration, counted from 0.
     fn distance(self, tuned: &Tuned, iteration: u64) -> f64 {
         tuned.step * (self.iterations as f64 / (iteration + 1) as f64).powf(GAMMA)
     }
 
-    /// How far a number follows, for every half of the difference of the two ways' scores.
+    /// The change of a parameter per half of the score difference between the two perturbations.
     fn gain(self, tuned: &Tuned, iteration: u64) -> f64 {
         let (all, damped) = (self.iterations as f64, STABILITY * self.iterations as f64);
         let decay = ((damped + all) / (damped + (iteration + 1) as f64)).powf(ALPHA);
@@ -57,7 +58,7 @@ impl Schedule {
         at_end * decay / self.distance(tuned, iteration)
     }
 
-    /// The two ways of an iteration.
+    /// The two perturbations of an iteration.
     pub fn perturb(
         self,
         tuned: &[Tuned],
@@ -76,7 +77,8 @@ impl Schedule {
         Perturbed { up: moved(1.0), down: moved(-1.0), signs }
     }
 
-    /// Moves the numbers by what the iteration's pair of games came to: wins of the way up less those of the way down.
+    /// Updates the parameters by the result of an iteration's pair of games: wins of the upward
+    /// perturbation minus those of the downward one.
     pub fn follow(self, tuned: &mut [Tuned], iteration: u64, ways: &Perturbed, wins: f64) {
         for (tuned, sign) in tuned.iter_mut().zip(&ways.signs) {
             tuned.value = tuned.within(tuned.value + self.gain(tuned, iteration) * sign * wins);
@@ -106,7 +108,7 @@ mod tests {
         let number = tuned(100.0, 20.0);
         assert!((schedule.distance(&number, 999) - 20.0).abs() < 1e-9);
         assert!((schedule.gain(&number, 999) - 0.002 * 20.0).abs() < 1e-9);
-        // (1000 / 1)^0.101 and ((100 + 1000) / (100 + 1))^0.602 as a pocket calculator has them.
+        // (1000 / 1)^0.101 and ((100 + 1000) / (100 + 1))^0.602, computed by hand.
         assert!((schedule.distance(&number, 0) / 20.0 - 2.0092).abs() < 1e-3);
         assert!((schedule.gain(&number, 0) / (0.04 * 4.2122 / 2.0092) - 1.0).abs() < 1e-3);
     }
@@ -116,7 +118,7 @@ mod tests {
         let schedule = Schedule { iterations: 4000, rate: 0.02 };
         let mut numbers = [tuned(300.0, 20.0), tuned(20.0, 5.0)];
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        // The nearer to (180, 60) the more of the games are won.
+        // The nearer the values are to (180, 60), the more games are won.
         let loss = |at: &[f64]| ((at[0] - 180.0) / 40.0).powi(2) + ((at[1] - 60.0) / 10.0).powi(2);
         for iteration in 0..schedule.iterations {
             let ways = schedule.perturb(&numbers, iteration, &mut rng);

@@ -1,4 +1,4 @@
-//! What a tuning run has come to, as a file from which it goes on.
+//! The state of a tuning run, in a file from which the run continues.
 
 use std::path::Path;
 
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 use super::spsa::{Schedule, Tuned};
 
-/// Points of a curve, about.
+/// Approximate number of points per curve.
 const POINTS: u64 = 200;
 
-/// A run, as far as it is.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TuneState {
-    /// Who plays, and from what: a run goes on only with the same.
+    /// The player and the openings; a run continues only with the same ones.
     pub player: String,
     pub book: String,
     pub seed: u64,
     pub schedule: Schedule,
-    /// Iterations done: two games each.
+    /// Number of completed iterations, each of two games.
     pub done: u64,
     pub parameters: Vec<Tuned>,
-    /// Every so often the values at that time, with the iterations done.
+    /// Values at regular intervals, with the number of completed iterations.
     pub history: Vec<(u64, Vec<f64>)>,
 }
 
 impl TuneState {
-    /// The run in the file, where there is one: it has to be the same as `self` at its begin.
+    /// The run in the file, if the file exists; it must have the same initial state as `self`.
     pub fn or_in(self, path: &Path) -> Result<Self> {
         if !path.exists() {
             return Ok(self);
@@ -49,7 +49,7 @@ impl TuneState {
         Ok(found)
     }
 
-    /// Notes the values where a point of the curves is due.
+    /// Records the values if a point of the curves is due.
     pub fn note(&mut self) {
         let between = (self.schedule.iterations / POINTS).max(1);
         let due = self.history.last().is_none_or(|(last, _)| self.done >= last + between);
@@ -59,7 +59,7 @@ impl TuneState {
         }
     }
 
-    /// Writes the file anew.
+    /// Replaces the file.
     pub fn write(&self, path: &Path) -> Result<()> {
         replace_file(path, serde_json::to_string(self)?.as_bytes())
     }
