@@ -12,9 +12,9 @@ use super::report::Report;
 /// A signal to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Answer now.
+    /// Stop and answer now.
     Stop,
-    /// The move pondered on was played: the clock runs from here.
+    /// The opponent played the pondered move: the clock starts now.
     PonderHit,
 }
 
@@ -56,7 +56,7 @@ impl Limits {
 /// Time limits for one move, measured from the start of its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit {
-    /// The soft limit: no deeper iteration begins after this.
+    /// The soft limit: no new iteration begins after this.
     pub soft: Duration,
     /// The hard limit: the search stops here, even in the middle of an iteration.
     pub hard: Duration,
@@ -95,7 +95,7 @@ impl Control {
         }
     }
 
-    /// For a search that its limits alone end.
+    /// A search that only its limits can end.
     pub fn without_signals(limits: Limits) -> Self {
         let (_, signals) = unbounded();
         Self::new(limits, signals)

@@ -31,8 +31,9 @@ pub trait Planner: Send {
     /// The position's own score, without a search; exact where the game is over.
     fn evaluate(&mut self, position: &Position) -> Result<Value>;
 
-    /// What became of every root move in the last search, and of the replies to those that were looked at, `plies` plies
-    /// in all; `None` before the first search, and of a planner that keeps nothing of its searches.
+    /// The result for every root move of the last search, and for replies to searched moves,
+    /// `plies` plies in all; `None` before the first search, and for a planner that does not keep
+    /// its searches.
     fn explain(&mut self, _plies: u32) -> Result<Option<Explanation>> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! What a search says of itself after an iteration.
+//! Reports: the state of a search after an iteration.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use cozy_chess::Move;
 
 use super::value::Value;
 
-/// What a search knows after an iteration.
+/// The state of a search after an iteration.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Plies of this iteration.
+    /// Depth of this iteration, in plies.
     pub depth: u32,
-    /// Deepest ply that was looked at.
+    /// Maximum depth reached, in plies.
     pub seldepth: u32,
-    /// Which of several lines this is, the best being 1.
+    /// Number of this line among several, 1 being the best.
     pub multipv: usize,
     /// The root's value for its side to move.
     pub value: Value,
@@ -34,7 +34,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A line without anything that was spent on it.
+    /// A line without costs.
     pub fn of(value: Value, pv: Vec<Move>) -> Self {
         Self {
             depth: 0,

@@ -19,9 +19,9 @@ pub enum PlannerKind {
 /// The settings of both planners.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannerSettings {
-    /// The beam's.
+    /// Settings of the beam.
     pub beam: BeamSettings,
-    /// The selective search's.
+    /// Settings of the selective search.
     pub selective: SelectiveSettings,
 }
 

@@ -7,9 +7,9 @@ use super::score::{INFINITE, Score, is_decisive};
 use super::thread::SearchThread;
 
 impl SearchThread<'_> {
-    /// Searches the root to `depth` plies, in a window around the score that is expected, widened until
-    /// the score lies inside. The outcome is in `best`: where a limit comes first, that of the root
-    /// moves searched by then, if any was better than the window's lower end.
+    /// Searches the root to `depth` plies, in a window around the expected score, which is widened
+    /// until it contains the score. `best` holds the result; if a limit stops the search, the best
+    /// root move so far that exceeded the window's lower bound, if any.
     pub(super) fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) {
         let narrow = self.has(Part::AspirationWindows) && depth >= ASPIRATION_MIN_DEPTH;
         let mut delta = self.shared.parameters.aspiration_delta;

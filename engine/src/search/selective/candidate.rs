@@ -1,4 +1,4 @@
-//! A candidate move: one that the move picker has picked, before it is pruned, reduced or searched.
+//! Candidate moves: returned by the move picker, not yet pruned, reduced or searched.
 
 use super::move_picker::ScoredMove;
 

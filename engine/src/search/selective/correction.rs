@@ -1,5 +1,6 @@
-//! Correction history: where searches found other scores than the encoder in positions with the same pawns, the same
-//! pieces or after the same moves, the static evaluation is corrected by what they found.
+//! Correction history: corrects the static evaluation by the average difference between search
+//! scores and encoder scores in positions with the same pawns, the same pieces or the same last
+//! moves.
 
 use cozy_chess::{Board, Color, Piece};
 
@@ -8,16 +9,16 @@ use super::parameters::Parameters;
 use super::score::Score;
 use crate::large_memory;
 
-/// Places for positions of each side to move in one table; a power of two.
+/// Slots in one table for each side to move; a power of two.
 const PLACES: usize = 1 << 14;
 
 /// Largest value of any one statistic.
 const MAX_CORRECTION: i32 = 1024;
 
-/// What a search that went to this depth finds counts as it is.
+/// From this depth on, a search result has full weight.
 const FULL_WEIGHT_DEPTH: i32 = 8;
 
-/// How far searches found the encoder's scores off, the latest counting most.
+/// Differences between search scores and encoder scores; recent ones weigh most.
 pub(super) struct CorrectionHistory {
     /// By the pawns of both sides.
     pawns: Box<[i16]>,
@@ -27,7 +28,7 @@ pub(super) struct CorrectionHistory {
     moves: Box<[i16]>,
 }
 
-/// Where the statistics of one position are.
+/// The slots of a position in the three tables.
 #[derive(Clone, Copy)]
 pub(super) struct CorrectionPlaces {
     pawns: usize,
@@ -36,7 +37,7 @@ pub(super) struct CorrectionPlaces {
 }
 
 impl CorrectionPlaces {
-    /// Those of `board`, after the last move and the one before.
+    /// The slots for `board`, reached by the last two moves.
     pub(super) fn of(board: &Board, previous_moves: [Option<PieceTo>; 2]) -> Self {
         let side = board.side_to_move() as usize;
         let at =
@@ -54,13 +55,13 @@ impl CorrectionPlaces {
     }
 }
 
-/// A hash of the pawns of both sides, whose lower half can be used.
+/// A hash of both sides' pawns; its lower half is well mixed.
 pub(super) fn pawn_key(board: &Board) -> u64 {
     let of = |color| (board.pieces(Piece::Pawn) & board.colors(color)).0;
     mixed(mixed(0, of(Color::White)), of(Color::Black)) >> 32
 }
 
-/// Takes `bits` into a hash, whose upper half can be used.
+/// Mixes `bits` into a hash; its upper half is well mixed.
 fn mixed(key: u64, bits: u64) -> u64 {
     (key.rotate_left(23) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -81,7 +82,7 @@ impl CorrectionHistory {
         }
     }
 
-    /// Centipawns that the encoder's score is to be raised by.
+    /// Correction to add to the encoder's score, in centipawns.
     pub(super) fn correction(&self, places: &CorrectionPlaces, parameters: &Parameters) -> Score {
         let pawns = i32::from(self.pawns[places.pawns]);
         let pieces: i32 = places.pieces.iter().map(|&place| i32::from(self.pieces[place])).sum();
@@ -92,7 +93,7 @@ impl CorrectionHistory {
             / MAX_CORRECTION
     }
 
-    /// Counts a search of `depth` plies that found a score `error` centipawns above the corrected one.
+    /// Records that a search of `depth` plies scored `error` centipawns above the corrected score.
     pub(super) fn update(&mut self, places: &CorrectionPlaces, error: Score, depth: i32) {
         let most = MAX_CORRECTION / 4;
         let bonus = (error * depth / FULL_WEIGHT_DEPTH).clamp(-most, most);

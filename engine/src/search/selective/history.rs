@@ -38,40 +38,41 @@ impl PieceTo {
 pub(super) const PIECE_TOS: usize = Piece::NUM * Square::NUM;
 const VICTIMS: usize = Piece::NUM + 1;
 
-/// So many plies back are the moves that continuation history goes by.
+/// Numbers of plies back whose moves index the continuation history.
 pub(super) const CONTINUATION_PLIES: [usize; 3] = [1, 2, 4];
 
-/// The moves that led to a position, as many plies back as [`CONTINUATION_PLIES`] says.
+/// The moves that led to a position, at the distances in [`CONTINUATION_PLIES`].
 pub(super) type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES.len()];
 
-/// Pawn structures told apart by pawn history; a power of two.
+/// Number of pawn-structure slots in the pawn history; a power of two.
 const PAWN_STRUCTURES: usize = 1 << 9;
 
-/// What the histories of quiet moves go by, beside the moves.
+/// The part of a position that, with the move, indexes the histories of quiet moves.
 #[derive(Clone, Copy, Default)]
 pub(super) struct QuietContext {
     /// The moves before.
     pub(super) previous: PreviousMoves,
     /// Squares that the other side attacks.
     pub(super) threats: BitBoard,
-    /// The pawns of both sides, hashed; none where they are not gone by.
+    /// A hash of both sides' pawns; `None` if pawn history is off.
     pub(super) pawns: Option<usize>,
 }
 
-/// Cutoffs less failures of moves, the latest counting most.
+/// Statistics of cutoffs (positive) and failures (negative) of moves; recent ones weigh most.
 pub(super) struct History {
-    /// Butterfly history: by side, origin and target, and by which of the two are attacked.
+    /// Butterfly history: indexed by side, origin and target, and by which of the two squares are
+    /// attacked.
     quiet: Box<[i16]>,
-    /// Continuation history: by the piece and target of a move before, and of this one; apart for moves of the other
-    /// side and of the same.
+    /// Continuation history: indexed by the piece and target of a previous move and of this one,
+    /// separately for previous moves by the opponent and by the same side.
     continuation: Box<[i16]>,
-    /// Pawn history: by the pawn structure, the side, piece and target.
+    /// Pawn history: indexed by pawn structure, side, piece and target.
     pawns: Box<[i16]>,
-    /// Capture history: by what captures, where, and what is captured.
+    /// Capture history: indexed by capturing piece, target and captured piece.
     capture: Box<[i16]>,
 }
 
-/// A quiet move where it was, or may be, made.
+/// A quiet move with its context.
 #[derive(Clone, Copy)]
 pub(super) struct QuietMove {
     side: Color,
@@ -105,7 +106,7 @@ impl QuietMove {
         Some((structure * Color::NUM + self.side as usize) * PIECE_TOS + self.piece_to.index())
     }
 
-    /// Its places after each of the moves before.
+    /// Its indices in the continuation history, one for each previous move.
     fn continuations(self) -> [Option<usize>; CONTINUATION_PLIES.len()] {
         let now = self.piece_to.index();
         std::array::from_fn(|index| {
@@ -133,7 +134,7 @@ impl History {
         }
     }
 
-    /// How good a quiet move has been, anywhere and after the moves before.
+    /// The history score of a quiet move.
     pub(super) fn of_quiet(&self, quiet: QuietMove, parameters: &Parameters) -> i32 {
         let [last, second, fourth] = quiet
             .continuations()
@@ -146,17 +147,17 @@ impl History {
             + fourth * parameters.history_fourth / 16
     }
 
-    /// Counts a quiet move as a success or failure, whatever came before.
+    /// Records a quiet move as a success or failure in the butterfly history alone.
     pub(super) fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
         add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
     }
 
-    /// How good a capture or promotion has been.
+    /// The history score of a capture or promotion.
     pub(super) fn of_capture(&self, board: &Board, mv: Move) -> i32 {
         self.capture[capture_index(board, mv)].into()
     }
 
-    /// Counts a quiet move as a success (`bonus` > 0) or failure.
+    /// Records a quiet move as a success (`bonus` > 0) or failure in all its histories.
     pub(super) fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
         add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
         for place in quiet.continuations().into_iter().flatten() {
@@ -167,7 +168,7 @@ impl History {
         }
     }
 
-    /// Counts a capture or promotion as a success or failure.
+    /// Records a capture or promotion as a success or failure.
     pub(super) fn update_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
         add_with_gravity(&mut self.capture[capture_index(board, mv)], bonus, MAX_HISTORY);
     }
@@ -178,7 +179,7 @@ fn capture_index(board: &Board, mv: Move) -> usize {
     PieceTo::of(board, mv).index() * VICTIMS + victim
 }
 
-/// Moves a statistic towards its `limit`, the less the nearer it is ("history gravity").
+/// Moves a statistic towards its `limit`, by less the nearer it is ("history gravity").
 pub(super) fn add_with_gravity(sum: &mut i16, bonus: i32, limit: i32) {
     let value = i32::from(*sum);
     *sum = (value + bonus - value * bonus.abs() / limit) as i16;

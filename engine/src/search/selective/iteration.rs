@@ -1,5 +1,5 @@
-//! The iterations of the main thread, each with one or several lines (MultiPV), and the helper threads that
-//! search along (Lazy SMP).
+//! The iterations of the main thread, each with one or more lines (MultiPV), and the helper threads
+//! that search in parallel (Lazy SMP).
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,17 +15,17 @@ use crate::search::iterative_deepening::Deepening;
 use crate::search::report::Report;
 use crate::search::root_moves::RootMoves;
 
-/// The main thread's search: the one that knows the limits, and reports.
+/// The main thread's search, which checks the limits and reports.
 pub(super) struct MainSearch<'a> {
     thread: SearchThread<'a>,
     root_moves: &'a RootMoves,
-    /// Plies, where the limits name none.
+    /// Maximum depth in plies if the limits name none.
     default_depth: u32,
     depth: u32,
     /// The scores of the last iteration's lines.
     expected: Vec<Score>,
     soft_limit: SoftLimit,
-    /// The latest word on every root move that an iteration has looked at.
+    /// The latest result for every root move searched so far.
     searched: Vec<SearchedMove>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> MainSearch<'a> {
         }
     }
 
-    /// What became of the root moves.
+    /// The results for the root moves.
     pub(super) fn into_searched(self) -> Vec<SearchedMove> {
         self.searched
     }
@@ -56,7 +56,7 @@ impl<'a> MainSearch<'a> {
         asked.clamp(1, self.root_moves.moves.len().max(1))
     }
 
-    /// The lines of one depth, each with a root move of its own; fewer where a limit comes.
+    /// The lines of one iteration, each with a different root move; fewer if a limit is reached.
     fn search_lines(&mut self, depth: u32) -> Vec<RootLine> {
         let mut lines: Vec<RootLine> = Vec::new();
         let multipv = self.multipv();
@@ -76,7 +76,7 @@ impl<'a> MainSearch<'a> {
         lines
     }
 
-    /// Moves the soft limit by what the best of the `lines` says, once an iteration is through.
+    /// Scales the soft limit by the best of the `lines` after an iteration.
     fn move_soft_limit(&mut self, depth: u32, lines: &[RootLine]) {
         let Some((score, &mv)) =
             lines.first().and_then(|line| Some((line.score, line.pv.first()?)))
@@ -117,7 +117,7 @@ impl Deepening for MainSearch<'_> {
         self.move_soft_limit(depth, &lines);
         let complete = lines.len() == self.multipv();
         let reports = lines.into_iter().map(|line| self.report(depth, line)).collect();
-        // The lines of one iteration belong together.
+        // Report only complete sets of lines from one iteration.
         if self.thread.stopped && !complete {
             return Ok(None);
         }
@@ -151,14 +151,15 @@ impl Deepening for MainSearch<'_> {
     }
 }
 
-/// Searches along until the main thread has enough: what helpers find is in the transposition table. Every second one
-/// begins a ply deeper, so that they are not all at work on the same iteration.
+/// Runs a helper thread until the main thread stops it. Helpers contribute through the
+/// transposition table. Every second one starts one ply deeper, so that not all threads search the
+/// same iteration.
 pub(super) fn help(mut thread: SearchThread<'_>, number: usize) {
     let mut expected = None;
     let first_depth = 1 + number as i32 % 2;
     for depth in first_depth..=MAX_PLY as i32 {
         thread.aspiration_search(depth, expected);
-        // The main thread meets an error of the evaluator, too, and reports it.
+        // The main thread meets and reports the same evaluator error.
         if thread.stopped {
             break;
         }

@@ -1,8 +1,8 @@
-//! Late move reductions before adjustments, worked out once for every depth and move count.
+//! Late move reductions before adjustments, precomputed for every depth and move count.
 
 use super::parameters::{LMR_ONE_PLY, Parameters};
 
-/// Depths and move counts with reductions of their own.
+/// Depths and move counts above this share their reductions.
 const LOGARITHMS: usize = 64;
 
 /// Reductions by depth and move count.

@@ -1,4 +1,4 @@
-//! What a node teaches: the histories of moves, the correction of static evaluations, the transposition table.
+//! Updates after a node: move histories, correction history and transposition table.
 
 use cozy_chess::Board;
 
@@ -13,7 +13,7 @@ use super::transposition_table::Entry;
 use crate::search::bound::Bound;
 
 impl SearchThread<'_> {
-    /// Remembers what the moves brought.
+    /// Records the results of the moves.
     pub(super) fn learn(
         &mut self,
         board: &Board,
@@ -50,7 +50,7 @@ impl SearchThread<'_> {
         self.store_in_table(board, ply, entry);
     }
 
-    /// Remembers how far the static evaluation was off, where the score says so and no capture explains it.
+    /// Updates the correction history, if the score bounds the error and no capture explains it.
     fn learn_correction(&mut self, node: Node, best: &BestSoFar, entry: &Entry) {
         let here = &self.stack[node.ply];
         let (Some(static_eval), Some(places)) = (here.static_eval, here.correction) else { return };
@@ -60,8 +60,8 @@ impl SearchThread<'_> {
         }
     }
 
-    /// Counts the quiet move that led here as a success, as no move refutes it, or as a failure: `percent` of what a cutoff
-    /// counts.
+    /// Gives the quiet move that led here a bonus because no move refuted it, or a malus: `percent`
+    /// of a cutoff's bonus.
     fn teach_last_move(&mut self, board: &Board, node: Node, percent: i32) {
         let Some(before) = node.ply.checked_sub(1) else { return };
         let Some(made) = self.stack[before].moved.filter(|made| made.is_quiet) else { return };
@@ -70,7 +70,7 @@ impl SearchThread<'_> {
         self.data.history.update_quiet(quiet, bonus);
     }
 
-    /// Remembers which move caused the cutoff, and which did not.
+    /// Updates the histories with the move that caused the cutoff and the moves that did not.
     fn update_histories(
         &mut self,
         board: &Board,
@@ -103,7 +103,7 @@ impl SearchThread<'_> {
         }
     }
 
-    /// Remembers the move by which the table cuts a node off.
+    /// Updates the histories with the table move that cuts off the node.
     pub(super) fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
         let Some(mv) = entry.mv.filter(|_| entry.score >= node.beta) else { return };
         if self.has(Part::TableHistory) && self.has(Part::History) && is_quiet(board, mv) {
@@ -114,7 +114,7 @@ impl SearchThread<'_> {
         }
     }
 
-    /// Remembers how the last move changed the static evaluation.
+    /// Updates the last move's history by its change of the static evaluation.
     pub(super) fn learn_from_eval(&mut self, board: &Board, ply: usize) {
         let Some(made) = self.stack[ply - 1].moved.filter(|made| made.is_quiet) else { return };
         let Some(gained) = self.gained(ply) else { return };

@@ -1,4 +1,4 @@
-//! The move loop, the moves of a node one after the other: principal variation search with late move reductions.
+//! The move loop of a node: principal variation search with late move reductions.
 
 use azimuth_chess::check_squares::CheckSquares;
 use azimuth_chess::placement::Placement;
@@ -16,14 +16,14 @@ use super::thread::{RootLine, SearchThread};
 use crate::search::bound::Bound;
 use crate::search::explanation::{SearchedMove, record_searched};
 
-/// Moves that are remembered as failed.
+/// Maximum number of failed moves recorded for the histories.
 const MAX_FAILED_MOVES: usize = 32;
 
-/// What the moves searched so far brought.
+/// The result of the moves searched so far.
 pub(super) struct BestSoFar {
     alpha: Score,
     pub(super) score: Score,
-    /// The move that raised `alpha` last.
+    /// The last move that raised `alpha`.
     pub(super) mv: Option<ScoredMove>,
     move_count: i32,
     quiet_count: i32,
@@ -144,7 +144,7 @@ impl SearchThread<'_> {
         best.score
     }
 
-    /// Remembers what became of a root move, and its line where it is the best so far.
+    /// Records the result of a root move, and its line if it is the best so far.
     fn record_root_move(&mut self, mv: Move, score: Score, depth: i32, bound: Bound) {
         let value = to_value(score);
         let found = SearchedMove { mv, value, bound, depth: depth as u32 + 1 };
@@ -154,8 +154,9 @@ impl SearchThread<'_> {
         }
     }
 
-    /// The score of a move, and the depth that it was last searched to: the first in the whole window, the
-    /// others in a zero window, late ones less deep, until they turn out to be better.
+    /// The score of a move, and the depth of its last search. The first move gets the full window,
+    /// the others a zero window. Late moves are searched with reduced depth, and again if they
+    /// raise alpha.
     fn search_move(
         &mut self,
         child: &Board,

@@ -1,5 +1,5 @@
-//! The move picker: the legal moves of a position, the most promising first. Most nodes end by the table's move or by a
-//! capture, so that moves are generated, and quiet ones scored, only when their turn comes.
+//! The move picker: the legal moves of a position, most promising first. Most nodes end with the
+//! table move or a capture, so moves are generated, and quiet moves scored, only when needed.
 
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{BitBoard, Board, Move, Piece};
@@ -7,17 +7,17 @@ use cozy_chess::{BitBoard, Board, Move, Piece};
 use super::history::{History, QuietContext, QuietMove};
 use super::parameters::Parameters;
 
-/// What a move is picked by, from the first to the last: the move of the transposition table, captures and
-/// promotions that lose nothing on their square, the killers, quiet moves, captures that lose.
+/// Base scores for move ordering, highest first: transposition table move, captures and promotions
+/// that lose no material, killers, quiet moves, losing captures.
 const TABLE_MOVE: i32 = 1 << 30;
 const GOOD_CAPTURE: i32 = 1 << 24;
 const KILLER: i32 = 1 << 20;
 const BAD_CAPTURE: i32 = -(1 << 24);
 
-/// A quiet move that has no score yet: its turn comes after the captures that lose nothing.
+/// Marks a quiet move without a score; quiet moves follow the captures that lose no material.
 const UNSCORED: i32 = KILLER * 4;
 
-/// What a pawn's worth of a victim counts beside a capture's history.
+/// Weight of a pawn's worth of captured material, relative to the capture history.
 const VICTIM_WEIGHT: i32 = 4096;
 
 /// A move that is not searched yet.
@@ -26,11 +26,11 @@ pub(super) struct ScoredMove {
     pub(super) mv: Move,
     /// Neither a capture nor a promotion.
     pub(super) is_quiet: bool,
-    /// How good it was elsewhere: a quiet move's history, or that of a capture.
+    /// The move's history score: quiet or capture history.
     pub(super) history: i32,
-    /// What it is picked by, the highest first.
+    /// The ordering score; the highest is picked first.
     score: i32,
-    /// Whether nobody has looked yet if it loses material.
+    /// Whether its static exchange is still to be evaluated.
     may_lose: bool,
 }
 
@@ -41,7 +41,7 @@ impl ScoredMove {
     }
 }
 
-/// What is known that orders moves.
+/// The data used for move ordering.
 pub(super) struct OrderingHints<'a> {
     pub(super) killers: [Option<Move>; 2],
     pub(super) history: Option<&'a History>,
@@ -50,7 +50,7 @@ pub(super) struct OrderingHints<'a> {
 }
 
 impl OrderingHints<'_> {
-    /// How good a move was elsewhere.
+    /// The history score of a move.
     fn history_of(&self, board: &Board, mv: Move, is_quiet: bool) -> i32 {
         match self.history {
             None => 0,
@@ -62,22 +62,22 @@ impl OrderingHints<'_> {
     }
 }
 
-/// Which moves of a position are picked.
+/// The kinds of moves to pick.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The legal ones.
     Any,
-    /// Captures and queenings.
+    /// Captures and queen promotions.
     Captures,
 }
 
-/// What a picker has done so far.
+/// The stage of a picker.
 #[derive(PartialEq, Eq)]
 enum Stage {
     Nothing,
-    /// The table's move had its turn.
+    /// The table move has been returned.
     TableMove,
-    /// The other moves are there, and the captures among them scored.
+    /// The other moves are generated, and captures are scored.
     Captures,
     /// All are scored.
     Quiets,
@@ -89,12 +89,12 @@ pub(super) struct MovePicker {
     table_move: Option<Move>,
     stage: Stage,
     moves: Vec<ScoredMove>,
-    /// Moves of the list that were picked.
+    /// Number of moves picked from the list.
     picked: usize,
 }
 
 impl MovePicker {
-    /// The moves of a kind, that of the transposition table first; `memory` is where they will stand.
+    /// A picker of moves of a kind, starting with the table move; it reuses `memory` for its list.
     pub(super) fn new(kind: Kind, table_move: Option<Move>, memory: &mut Vec<ScoredMove>) -> Self {
         let mut moves = std::mem::take(memory);
         moves.clear();
@@ -106,7 +106,7 @@ impl MovePicker {
         self.moves
     }
 
-    /// The most promising of the moves that are left.
+    /// The most promising remaining move.
     pub(super) fn next<'h>(
         &mut self,
         board: &Board,
@@ -159,7 +159,7 @@ impl MovePicker {
         self.kind == Kind::Any || !is_quiet && !underpromotes
     }
 
-    /// Lists the moves, but for the table's.
+    /// Generates the moves except the table move.
     fn generate(&mut self, board: &Board) {
         let targets = match self.kind {
             Kind::Any => BitBoard::FULL,
@@ -187,7 +187,7 @@ impl MovePicker {
             let victim = piece_value(board.piece_on(mv.to)).max(1);
             let won = victim + piece_value(mv.promotion);
             scored.history = hints.history_of(board, mv, false);
-            // Who captures something dearer loses nothing.
+            // Capturing a piece of at least equal value loses no material.
             let safe = mv.promotion.is_none() && victim >= piece_value(board.piece_on(mv.from));
             scored.may_lose = !safe;
             scored.score = won * VICTIM_WEIGHT + scored.history + GOOD_CAPTURE;
@@ -204,7 +204,7 @@ impl MovePicker {
         }
     }
 
-    /// Of the moves that are left the one with the highest score, now the first of them.
+    /// The remaining move with the highest score, swapped to the front of the remaining moves.
     fn best(&mut self) -> Option<&mut ScoredMove> {
         let left = &mut self.moves[self.picked..];
         let mut best = 0;
