@@ -28,7 +28,7 @@ pub const WEAKEST_TO_STRONGEST: RangeInclusive<u32> =
     MEASURED[0].0 as u32..=MEASURED[MEASURED.len() - 1].0 as u32;
 
 /// The standard deviation of [`crate::search::Handicap`] for a rating: interpolated linearly in
-/// [`MEASURED`] and constant outside it.
+/// `MEASURED` and constant outside it.
 pub fn noise_of_elo(elo: u32) -> f32 {
     let elo = elo as f32;
     let above = MEASURED.partition_point(|&(measured, _)| measured < elo);

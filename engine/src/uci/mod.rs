@@ -1,5 +1,5 @@
 //! The UCI protocol. One loop reads commands and passes them to the engine, which holds the state
-//! of the session. The engine drives a [`Program`]: Azimuth, or a single planner. Each search runs
+//! of the session. The engine drives a `Program`: Azimuth, or a single planner. Each search runs
 //! in a separate thread, which prints its output.
 
 mod azimuth;
