@@ -19,8 +19,8 @@ pub struct StreamOptions {
     /// The positions to label and train on.
     #[command(flatten)]
     pub labels: RoundOptions,
-    /// Datasets (.azd) of forced mates for the paper's axis, because a network's labels have none.
-    /// They are copied to the folder.
+    /// Datasets (.azd) of forced mates of both sides, which define the paper's axis; a network's
+    /// labels have none. They are copied to the folder.
     #[arg(long, num_args = 1..)]
     pub mates: Vec<PathBuf>,
     /// Intervals of checkpoints and log lines.
