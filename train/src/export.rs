@@ -12,46 +12,49 @@ use crate::options::{DataOptions, Stored};
 use crate::training::Checkpoint;
 use crate::{run, solis};
 
-/// Trained parameters in another form.
+/// Convert trained parameters.
 #[derive(Args)]
 pub struct ExportOptions {
-    /// The checkpoint of a run, for a weights file.
+    /// Checkpoint of a run (for a weights file).
     #[arg(long, required_unless_present = "weights")]
     checkpoint: Option<PathBuf>,
-    /// The weights file, for a checkpoint of the paper's authors; the file's means come to stand beside it.
+    /// Weights file (for a checkpoint of the paper's authors); the mean embeddings are written next
+    /// to it.
     #[arg(long, conflicts_with = "checkpoint", requires = "format")]
     weights: Option<PathBuf>,
-    /// What to write.
+    /// Format to write.
     #[arg(long, value_enum, default_value_t = Format::Azimuth)]
     format: Format,
-    /// The file to write.
+    /// File to write.
     #[arg(long)]
     out: PathBuf,
-    /// A dataset, or files in any format that `data` reads; a weights file needs them for its axis and calibration.
+    /// Datasets, or files in any format that `data` reads; required for a weights file, to fit its
+    /// axis and calibration.
     #[arg(long, required_unless_present = "weights", num_args = 1..)]
     data: Vec<PathBuf>,
-    /// About how many positions the directions, the calibration and the metrics each take.
+    /// Approximate number of positions used for each of the directions, the calibration and the
+    /// metrics.
     #[arg(long)]
     sample: Option<usize>,
-    /// Where to compute.
+    /// Device to compute on.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     device: Backend,
-    /// How the parameters are stored, and measured; 16 bits halve the file.
+    /// Precision of the stored and measured parameters; 16 bits halve the file.
     #[arg(long, value_enum, default_value_t = Stored::F32)]
     stored: Stored,
 }
 
-/// Forms of trained parameters.
+/// Formats of trained parameters.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A weights file that plays.
+    /// A weights file for the engine.
     Azimuth,
     /// A PyTorch checkpoint with the names of the paper's authors (.pth).
     Solis,
 }
 
 impl ExportOptions {
-    /// Does what the command says.
+    /// Runs the command.
     pub fn run(&self) -> Result<()> {
         let inputs = self.checkpoint.iter().chain(&self.weights).chain(&self.data);
         check_output(&self.out, &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;

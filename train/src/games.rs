@@ -1,4 +1,5 @@
-//! Games between weights, which alone say how an evaluation plays under a search: `azimuth-bench elo` plays them.
+//! Games between weights by `azimuth-bench elo`: only games measure how an evaluation plays with a
+//! search.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,36 +9,36 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-/// What weights play after their training.
+/// Games to play after training.
 #[derive(Args)]
 pub struct GameOptions {
-    /// Games of the selective search with each run's weights against the engine's own; needs `azimuth-bench`
-    /// beside this program.
+    /// Number of games of the selective search with each run's weights against the built-in ones;
+    /// needs `azimuth-bench` in the same folder as this program.
     #[arg(long, default_value_t = 0)]
     games: u32,
-    /// Openings of these games: EPD or FEN a line, plain or zipped.
+    /// Openings: EPD or FEN, one per line, plain or zipped.
     #[arg(long)]
     book: Option<PathBuf>,
-    /// The opponent's weights instead of the engine's own.
+    /// Weights of the opponent (default: the built-in weights).
     #[arg(long)]
     against: Option<PathBuf>,
-    /// Nodes a move of both sides: no clock, and no speed, is in it.
+    /// Nodes per move for both sides, so that neither clock nor speed affects the result.
     #[arg(long, default_value_t = 3_000)]
     nodes: u64,
 }
 
-/// What the games came to, from the new weights' view.
+/// Result of the games from the new weights' view.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatchResult {
     wins: u64,
     losses: u64,
     draws: u64,
-    /// Elo difference with its 95% interval, either way; none where it has no bounds.
+    /// Elo difference and the half-width of its 95% interval; none if unbounded.
     elo: Option<[f64; 2]>,
 }
 
 impl GameOptions {
-    /// Whether games can be played as asked, before anything is trained.
+    /// Checks that the games can be played, before training starts.
     pub fn check(&self) -> Result<()> {
         if self.games > 0 {
             ensure!(
@@ -51,7 +52,8 @@ impl GameOptions {
         Ok(())
     }
 
-    /// Plays the games of `weights`, which leave a PGN beside them; nothing where none were asked for.
+    /// Plays the games of `weights` and writes their PGN next to them; `None` if none were
+    /// requested.
     pub fn play(&self, name: &str, weights: &Path) -> Result<Option<MatchResult>> {
         let (Some(book), true) = (&self.book, self.games > 0) else { return Ok(None) };
         let json = weights.with_extension("games.json");

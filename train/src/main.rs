@@ -1,4 +1,4 @@
-//! `azimuth-train`: labelled games in, weights out.
+//! `azimuth-train`: trains encoders from labelled positions.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,17 +26,21 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train an encoder and write a weights file; continues where its checkpoint exists.
+    /// Train an encoder and write a weights file; continues from its checkpoint, if there is one.
     Train(TrainOptions),
-    /// Train without end on positions labelled as it goes; continues where its checkpoint exists.
+    /// Train without end on positions labelled during training; continues from its checkpoint, if
+    /// there is one.
     Stream(stream::StreamOptions),
-    /// Write a weights file from a stream: its learning rate falls to 0 aside from the stream, which goes on.
+    /// Write a weights file from a stream, with the learning rate decayed to 0; the stream is not
+    /// changed.
     Branch(stream::BranchOptions),
-    /// Train a list of encoders one after another and write one table; continues what was begun.
+    /// Train a list of encoders one after another and write one table; continues an interrupted
+    /// sweep.
     Sweep(sweep::SweepOptions),
-    /// Pack labelled positions of any format into one dataset; look into, filter, merge, convert datasets.
+    /// Pack labelled positions of any format into one dataset; inspect, filter, merge or convert
+    /// datasets.
     Data(DataCommand),
-    /// Have a UCI engine label positions that the beam visits; continues what was begun.
+    /// Label the positions of walks with a UCI engine or a network; continues an interrupted run.
     Label(label::LabelOptions),
     /// Write a weights file from a checkpoint, or a checkpoint of the paper's authors from a weights file.
     Export(ExportOptions),
@@ -48,18 +52,18 @@ enum Command {
     Plot(inspect::PlotOptions),
     /// Measure a weights file on the held-out games of data files.
     Eval {
-        /// The weights file; the engine's own for the beam where none is given.
+        /// Weights file (default: the engine's built-in weights of the beam).
         #[arg(long)]
         weights: Option<PathBuf>,
         #[command(flatten)]
         data: DataOptions,
-        /// Measure every game, not only those held out when training (for files of others).
+        /// Measure all games, not only the held-out ones (for data that was not trained on).
         #[arg(long)]
         all: bool,
-        /// End with one line of JSON.
+        /// Print the result as one line of JSON at the end.
         #[arg(long)]
         json: bool,
-        /// Where to compute.
+        /// Device to compute on.
         #[arg(long, value_enum, default_value_t = Backend::Cpu)]
         device: Backend,
     },
@@ -68,7 +72,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it trains sparse encoders on the CPU, as far as its own words say.
+    /// Whether the command line selects training of sparse encoders on the CPU.
     fn trains_sparse_on_cpu(&self) -> bool {
         match self {
             Self::Train(options) => options.is_sparse_on_cpu(),
@@ -79,8 +83,8 @@ impl Command {
     }
 }
 
-/// Has candle compute on the thread that asks. The sparse encoder's tensors are small: threads that wait for one
-/// another inside every operation keep all cores busy and are no faster than one of them.
+/// Makes candle compute on the calling thread. The sparse encoder's tensors are small: threads that
+/// synchronise in every operation occupy all cores and are no faster than one.
 fn one_thread_in_candle() {
     for name in ["RAYON_NUM_THREADS", "CANDLE_NUM_THREADS"] {
         if std::env::var_os(name).is_none() {
@@ -90,7 +94,7 @@ fn one_thread_in_candle() {
     }
 }
 
-/// Steps allocate and free megabytes; the system's allocator gives them back to the kernel each time.
+/// Steps allocate and free megabytes; the system's allocator returns them to the kernel each time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -153,7 +157,7 @@ fn run(arguments: Arguments) -> Result<()> {
 
 fn train(options: &TrainOptions) -> Result<()> {
     let (compute, output) = (options.compute()?, options.output());
-    // Before the data, which takes a while to read.
+    // Before the data are read, which takes a while.
     let mut config = options.config()?;
     let _claims = options.claim()?;
     let data = options.data.read(&config.architecture, &compute.device)?;

@@ -1,4 +1,4 @@
-//! What can be asked of a run on the command line.
+//! Command-line options of a training run.
 
 use std::path::PathBuf;
 
@@ -27,15 +27,15 @@ pub const SLOW_SAMPLE: usize = 2_000;
 /// Positions that are enough for three digits of any metric, and whose embeddings fit in memory.
 const SAMPLE: usize = 1_000_000;
 
-/// What to learn from.
+/// The data to train on.
 #[derive(Args, Clone, PartialEq, Eq)]
 pub struct DataOptions {
-    /// Datasets (.azd), read where they lie, or files in any format that `data` reads, which are packed into a
-    /// temporary one without duplicates.
+    /// Datasets (.azd), which are memory-mapped, or files in any format that `data` reads, which
+    /// are packed into a temporary dataset without duplicates.
     #[arg(long, required = true, num_args = 1..)]
     pub data: Vec<PathBuf>,
-    /// About how many positions the directions, the calibration and the metrics each take; 1,000,000
-    /// where not given, and 2,000 for a transformer on the CPU.
+    /// Approximate number of positions used for each of the directions, the calibration and the
+    /// metrics (default: 1,000,000; 2,000 for a transformer on the CPU).
     #[arg(long)]
     pub sample: Option<usize>,
 }
@@ -43,90 +43,95 @@ pub struct DataOptions {
 /// A training run.
 #[derive(Args)]
 pub struct TrainOptions {
-    /// What to learn from.
+    /// The data to train on.
     #[command(flatten)]
     pub data: DataOptions,
-    /// The weights file to write; a log of held-out metrics (.jsonl) comes to stand beside it.
+    /// Weights file to write; a log of held-out metrics (.jsonl) is written next to it.
     #[arg(long)]
     pub out: PathBuf,
-    /// What to train, and how.
+    /// Encoder, losses and optimiser.
     #[command(flatten)]
     pub run: RunOptions,
-    /// Steps of the run.
+    /// Number of optimiser steps.
     #[arg(long)]
     steps: u64,
-    /// Stop after so many validations without better sibling accuracy on the games of the calibration, and
-    /// play the best.
+    /// Stop after this number of validations without an improvement in sibling accuracy on the
+    /// calibration games, and keep the best parameters.
     #[arg(long)]
     patience: Option<u64>,
-    /// Steps between validations, which measure the held-out games.
+    /// Number of steps between validations on the held-out games.
     #[arg(long, default_value_t = 10_000)]
     validate_every: u64,
-    /// Where to compute.
+    /// Device to compute on.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub device: Backend,
-    /// Precision of a transformer's network: auto is bf16 on CUDA and f32 on the CPU. Its parameters move in
-    /// f32.
+    /// Precision of a transformer's network: auto is bf16 on CUDA and f32 on the CPU. The
+    /// parameters are always updated in f32.
     #[arg(long, value_enum, default_value_t = Precision::Auto)]
     precision: Precision,
-    /// The checkpoint file; the weights file with `.checkpoint` where not given.
+    /// Checkpoint file (default: the name of the weights file with the extension `.checkpoint`).
     #[arg(long)]
     checkpoint: Option<PathBuf>,
     /// Time (90s, 5m) or steps (2000) between checkpoints.
     #[arg(long, default_value = "5m")]
     checkpoint_every: StepsOrTime,
-    /// Stop after so much time or so many steps with a checkpoint; the same command continues, here or on
-    /// another machine.
+    /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
+    /// command continues the run, also on another machine.
     #[arg(long)]
     stop_after: Option<StepsOrTime>,
 }
 
-/// All that decides which weights come out, but for the data and the length of the run.
+/// All options that determine the weights, except the data and the length of the run.
 #[derive(Args)]
 pub struct RunOptions {
     /// The encoder to train.
     #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
     encoder: EncoderKind,
-    /// Begin with a weights file's parameters instead of random ones; its sizes have to be given too, and
-    /// king-buckets-4 may take the place of its king-mirror.
+    /// Initialise from the parameters of a weights file instead of random values. Its sizes must be
+    /// given too; king-buckets-4 may replace its king-mirror.
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<PathBuf>,
-    /// What the sparse encoder reads: piece-square, attack-states-8 or exchange-states-16, and with
-    /// '+' after it king-mirror, king-buckets-4, captures, threats.
+    /// Input features of the sparse encoder: piece-square, attack-states-8 or exchange-states-16,
+    /// optionally followed by '+' and king-mirror, king-buckets-4, captures, threats.
     #[arg(long, default_value_t = FeatureSet::default())]
     features: FeatureSet,
-    /// Width of one side's feature sum (sparse encoder).
+    /// Width of the feature accumulator of one side (sparse encoder).
     #[arg(long, default_value_t = 256)]
     accumulator: usize,
     /// Dimension of the embedding (sparse encoder).
     #[arg(long, default_value_t = 64)]
     embedding_dim: usize,
-    /// Copies of the layers after the sums, by the number of pieces (sparse encoder).
+    /// Number of copies of the layers after the accumulator, selected by the number of pieces
+    /// (sparse encoder).
     #[arg(long, default_value_t = 1)]
     heads: usize,
-    /// Layers of 32 neurons between the hidden layer and the embedding (sparse encoder).
+    /// Number of layers of 32 neurons between the hidden layer and the embedding (sparse encoder).
     #[arg(long, default_value_t = 0)]
     middle_layers: usize,
-    /// Positions of a step that an epoch sees once (the paper: 128).
+    /// Number of anchors in a batch; an epoch uses every position once as an anchor (the paper:
+    /// 128).
     #[arg(long, default_value_t = 1024)]
     anchors: usize,
-    /// Further positions for each anchor, of similar label (the paper: 5).
+    /// Number of further positions with a similar label for each anchor (the paper: 5).
     #[arg(long, default_value_t = 0)]
     positives: usize,
-    /// So many neighbours come in one batch, side by side: children of one parent are neighbours.
+    /// Number of consecutive positions that are drawn together; children of one parent are
+    /// consecutive.
     #[arg(long, default_value_t = 1)]
     siblings: usize,
-    /// Parts of a step, each a contrast of its own, that threads compute side by side; on a device, which computes
-    /// them together, a contrast of 1024 is enough (sparse encoder).
+    /// Number of parts of a batch, each with a separate contrastive loss, computed in parallel on
+    /// threads. A device computes them together; there, contrasts of 1024 positions are enough
+    /// (sparse encoder).
     #[arg(long, default_value_t = 1)]
     parts: usize,
     /// Difference of win probability below which two positions are positives.
     #[arg(long, default_value_t = 0.05)]
     delta: f32,
-    /// The same at equality, from where it grows to delta; delta where not given (the paper).
+    /// The same threshold at equality; it grows to delta towards decided positions (default: delta,
+    /// as in the paper).
     #[arg(long)]
     delta_equal: Option<f32>,
-    /// Positives weigh less the further apart their labels are, up to twice delta.
+    /// Weight positives by the similarity of their labels, up to a difference of twice delta.
     #[arg(long)]
     soft: bool,
     /// Temperature of the contrastive loss.
@@ -135,40 +140,41 @@ pub struct RunOptions {
     /// Weight of the contrastive loss (the paper: 1).
     #[arg(long, default_value_t = 1.0)]
     contrastive: f32,
-    /// Weight of the regression of the win probability through the embedding (the paper: 0).
+    /// Weight of the regression of the win probability from the embedding (the paper: 0).
     #[arg(long, default_value_t = 100.0)]
     regression: f32,
-    /// Weight of the regression of the win probability by the cosine itself (the paper: 0).
+    /// Weight of the regression of the win probability from the cosine (the paper: 0).
     #[arg(long, default_value_t = 0.0)]
     cosine: f32,
-    /// Weight of the order of siblings, which needs --siblings (the paper: 0).
+    /// Weight of the ranking loss between siblings; needs --siblings above 1 (the paper: 0).
     #[arg(long, default_value_t = 0.0)]
     ranking: f32,
-    /// The rule that moves the parameters (the paper: sgd).
+    /// Optimiser (the paper: sgd).
     #[arg(long, value_enum, default_value_t = OptimizerKind::Adamw)]
     optimizer: OptimizerKind,
-    /// Highest learning rate; 0.002 for AdamW and 0.05 for SGD where not given.
+    /// Peak learning rate (default: 0.002 for AdamW, 0.05 for SGD).
     #[arg(long)]
     learning_rate: Option<f64>,
-    /// Steps of linear warm-up (AdamW).
+    /// Number of steps of linear warm-up (AdamW).
     #[arg(long, default_value_t = 500)]
     warmup: u64,
     /// Decoupled weight decay (AdamW).
     #[arg(long, default_value_t = 0.0)]
     weight_decay: f64,
-    /// Cut gradients to this length.
+    /// Clip the gradient to this norm.
     #[arg(long)]
     clip: Option<f64>,
-    /// Play the moving average of the parameters, with this decay a step (0.999, say).
+    /// Keep an exponential moving average of the parameters, with this decay per step (for example
+    /// 0.999), as the final weights.
     #[arg(long)]
     average: Option<f64>,
-    /// Dropout (transformer).
+    /// Dropout probability (transformer).
     #[arg(long, default_value_t = 0.1)]
     dropout: f32,
-    /// Do not mirror files at random (sparse encoder).
+    /// Do not mirror positions left to right at random (sparse encoder).
     #[arg(long)]
     no_mirror: bool,
-    /// Seed of everything that is drawn.
+    /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -181,19 +187,19 @@ enum EncoderKind {
     Base,
 }
 
-/// Precisions of parameters in a file.
+/// Precision of the parameters in a file.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Stored {
-    /// As they are trained.
+    /// The precision of training.
     F32,
-    /// Half as large; finer than what a sparse encoder's rows are rounded to when it plays.
+    /// Half the size; finer than the rounding of a sparse encoder's rows at play.
     F16,
-    /// Half as large, with the range of f32 and 8 bits of it.
+    /// Half the size, with the range of f32 and 8 bits of precision.
     Bf16,
 }
 
 impl Stored {
-    /// Candle's name for it.
+    /// The corresponding candle type.
     pub fn dtype(self) -> DType {
         match self {
             Self::F32 => DType::F32,
@@ -204,8 +210,8 @@ impl Stored {
 }
 
 impl DataOptions {
-    /// Reads the data, with as many positions to measure as `architecture` can embed in a few
-    /// minutes.
+    /// Reads the data. The sample is limited to the positions that `architecture` can embed in a
+    /// few minutes.
     pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
         let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
         ensure!(self.sample != Some(0), "--sample must be at least 1");
@@ -227,7 +233,7 @@ impl TrainOptions {
         self.run.is_sparse() && self.device == Backend::Cpu
     }
 
-    /// The run, whose data are yet to be named.
+    /// The configuration of the run, without its data files.
     pub fn config(&self) -> Result<Config> {
         ensure!(self.steps > 0, "--steps must be at least 1");
         ensure!(self.patience != Some(0), "--patience must be at least 1");
@@ -236,7 +242,7 @@ impl TrainOptions {
         Ok(Config { patience: self.patience, validate_every: self.validate_every, ..run })
     }
 
-    /// Where to compute, and how.
+    /// The device and the precision.
     pub fn compute(&self) -> Result<Compute> {
         let device = self.device.device().context("--device")?;
         let dtype = self.precision.dtype(&device).context("--precision")?;
@@ -244,7 +250,7 @@ impl TrainOptions {
         Ok(Compute { device, dtype })
     }
 
-    /// Claims the run's files for this process, before the data are read and hours are spent.
+    /// Locks the run's output files before the data are read, so that a conflict costs no time.
     pub fn claim(&self) -> Result<Vec<Claim>> {
         let Output { weights, checkpoint, .. } = self.output();
         let log = weights.with_extension("jsonl");
@@ -252,7 +258,7 @@ impl TrainOptions {
         claim_all(&[&weights, &checkpoint, &log], &inputs.collect::<Vec<_>>())
     }
 
-    /// Where the run's files go.
+    /// Paths of the run's files.
     pub fn output(&self) -> Output {
         Output {
             weights: self.out.clone(),
@@ -264,7 +270,7 @@ impl TrainOptions {
 }
 
 impl RunOptions {
-    /// Whether it is the sparse encoder that is trained.
+    /// Whether the sparse encoder is trained.
     pub fn is_sparse(&self) -> bool {
         self.encoder == EncoderKind::Sparse
     }
@@ -289,8 +295,7 @@ impl RunOptions {
         })
     }
 
-    /// A run of `steps` steps, 0 for one without an end, that validates nothing on the way and whose data are yet to be
-    /// named.
+    /// A run of `steps` steps (0: without end), without validations and without its data files.
     pub fn config(&self, shape: Shape, steps: u64) -> Result<Config> {
         let delta_equal = self.delta_equal.unwrap_or(self.delta);
         ensure!(self.anchors > 1, "--anchors must be at least 2");

@@ -1,4 +1,4 @@
-//! Many runs one after another, each a line of a file, and one table of what came of them.
+//! A sweep: runs listed in a file, one after another, and a table of their results.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,26 +19,27 @@ use crate::run;
 use crate::space::{Measured, evaluate};
 use crate::training::Checkpoint;
 
-/// A list of runs.
+/// Options of a sweep.
 #[derive(Args)]
 pub struct SweepOptions {
-    /// The runs: lines of `name: options of train`, quoted as in a shell; `#` begins a comment.
+    /// File of the runs: lines of `name: options of train`, quoted as in a shell; `#` starts a
+    /// comment.
     #[arg(long)]
     runs: PathBuf,
-    /// Folder for weights, results and `table.md`; runs that have results there are not repeated.
+    /// Folder for weights, results and `table.md`; runs with a result in it are skipped.
     #[arg(long)]
     folder: PathBuf,
-    /// Games of others to measure on too, all of them.
+    /// Further data to measure on; all of its games are used.
     #[arg(long)]
     measure: Option<PathBuf>,
     #[command(flatten)]
     games: GameOptions,
-    /// Options of train that all runs share; a run's own come after them and win.
+    /// Options of train for all runs; options of a single run override them.
     #[arg(last = true)]
     shared: Vec<String>,
 }
 
-/// What is kept of a run.
+/// The stored result of a run.
 #[derive(Serialize, Deserialize)]
 struct Row {
     name: String,

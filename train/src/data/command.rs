@@ -19,49 +19,52 @@ use super::read::format::Format;
 use super::read::input::Input;
 use super::split::Split;
 
-/// What is said where the system ends the packing.
+/// Message after an operating-system error during packing.
 const GOES_ON: &str = "what is packed is kept; the same command goes on with it";
 
 /// Packs, merges, filters and converts labelled positions, or looks into datasets.
 #[derive(Args)]
 pub struct DataCommand {
-    /// Files: .azd, .pgn, .jsonl (lichess's evaluations), .epd, .csv, .bag, .bagz, .binpack, .bullet, .viri; those of
-    /// text, .bullet and .viri also with .zst.
+    /// Input files: .azd, .pgn, .jsonl (lichess's evaluations), .epd, .csv, .bag, .bagz, .binpack,
+    /// .bullet, .viri; text formats, .bullet and .viri also with .zst.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The dataset to write (.azd), or, of datasets, .pgn or .csv, also with .zst. What a killed run left is continued.
+    /// File to write: a dataset (.azd), or, from datasets, .pgn or .csv, also with .zst. An
+    /// interrupted run is continued.
     #[arg(long, required_unless_present_any = ["info", "head"])]
     out: Option<PathBuf>,
-    /// Say what is in the datasets.
+    /// Print a summary of the datasets.
     #[arg(long, conflicts_with_all = ["out", "head"])]
     info: bool,
-    /// Print the first so many positions of the datasets, with their labels.
+    /// Print the first N positions of the datasets with their labels.
     #[arg(long, conflicts_with = "out")]
     head: Option<usize>,
-    /// Put datasets together; anything else among the files is an error.
+    /// Merge datasets; input files in other formats are an error.
     #[arg(long)]
     merge: bool,
-    /// Keep only positions that are: not-in-check, quiet (no capture or promotion wins material), no-mate,
-    /// ply=A..B, cp=A..B (from White's view), pieces=A..B, p=A..B (win probability of the side to move), loss=P
-    /// (the move to it gives away at most so much of that). All of those given have to hold.
+    /// Keep only positions that meet all given conditions: not-in-check, quiet (no capture or
+    /// promotion wins material), no-mate, ply=A..B, cp=A..B (centipawns from White's view),
+    /// pieces=A..B, p=A..B (win probability of the side to move), loss=P (the move to the position
+    /// loses at most P of win probability).
     #[arg(long, value_delimiter = ',', value_parser = |text: &str| text.parse::<Filter>())]
     filter: Vec<Filter>,
-    /// Leave out records that are not legal, or cannot be read, and count them; without it such a file is refused.
+    /// Skip and count records that are illegal or unreadable; without this option such a file is an
+    /// error.
     #[arg(long)]
     skip_illegal: bool,
-    /// The format of all files, where their names do not tell.
+    /// Format of all input files, where the file names do not show it.
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Between two notes of how far the work is; what was done since is done again after a kill.
+    /// Time between saves of the progress; work since the last save is repeated after a kill.
     #[arg(long, default_value = "2s", value_parser = humantime::parse_duration)]
     commit_every: Duration,
-    /// Whose chances the labels of CSV files tell.
+    /// Point of view of the labels in CSV files.
     #[arg(long, value_enum, default_value_t = View::White)]
     view: View,
 }
 
 impl DataCommand {
-    /// Does what the command says.
+    /// Runs the command.
     pub fn run(&self) -> Result<()> {
         let input = |path: &PathBuf| Input::new(path, self.format, self.view);
         let inputs = self.files.iter().map(input).collect::<Result<Vec<_>>>()?;
@@ -97,7 +100,7 @@ impl DataCommand {
     }
 }
 
-/// The files, which have to be datasets.
+/// The input files as datasets. Fails if one is not a dataset.
 fn datasets(inputs: &[Input]) -> Result<Vec<&DatasetFile>> {
     let dataset = |input: &Input| {
         let name = input.path.display();

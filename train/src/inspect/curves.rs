@@ -1,4 +1,4 @@
-//! `azimuth-train plot`: curves of training runs, side by side.
+//! `azimuth-train plot`: compares the curves of training runs.
 
 use std::path::{Path, PathBuf};
 
@@ -9,18 +9,18 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use serde_json::Value;
 
-/// Draw what training runs wrote of themselves (OUT.jsonl) as curves, side by side.
+/// Plot the logs of training runs (OUT.jsonl) as curves for comparison.
 #[derive(Args)]
 pub struct PlotOptions {
-    /// The runs' logs.
+    /// Logs of the runs (.jsonl).
     #[arg(required = true)]
     runs: Vec<PathBuf>,
-    /// The SVG to write.
+    /// SVG file to write.
     #[arg(long, short)]
     out: PathBuf,
 }
 
-/// What is drawn: where it stands in a line of the log, and what it is called.
+/// The curves: path of the value in a log line, and title.
 const CURVES: [([&str; 2], &str); 6] = [
     (["held_out", "rms"], "held-out error, rms of win probability"),
     (["held_out", "tau"], "held-out Kendall tau"),
@@ -33,17 +33,17 @@ const CURVES: [([&str; 2], &str); 6] = [
 const COLUMNS: usize = 3;
 const SIZE: (u32, u32) = (1140, 640);
 
-/// Lines of text above and below the curves, in pixels.
+/// Height of a legend row, in pixels.
 const LEGEND_ROW: u32 = 22;
 
-/// A run's name and, curve by curve, its points: steps and values.
+/// A run's name and the points (step, value) of each curve.
 struct Run {
     name: String,
     curves: Vec<Vec<(f64, f64)>>,
 }
 
 impl PlotOptions {
-    /// Reads the logs and draws. Fails with one line where a log is none.
+    /// Reads the logs and writes the SVG. Fails if a file is not a log.
     pub fn run(&self) -> Result<()> {
         let runs = self.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
         let mut svg = String::new();
@@ -119,12 +119,12 @@ fn draw_panel(panel: &DrawingArea<SVGBackend<'_>, Shift>, index: usize, runs: &[
     Ok(())
 }
 
-/// The colour of a run by its number.
+/// The colour of a run by its index.
 fn colour(number: usize) -> RGBAColor {
     Palette99::pick(number).to_rgba()
 }
 
-/// The values' range and a little room on both sides.
+/// The range of the values with a margin on both sides.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));

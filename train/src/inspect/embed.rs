@@ -12,20 +12,20 @@ use npyz::WriterBuilder;
 
 use super::positions::PositionsOptions;
 
-/// Write the embeddings of positions for NumPy, and a CSV beside them with what is known of each row.
+/// Write the embeddings of positions as a NumPy array, and a CSV with label and score of each row.
 #[derive(Args)]
 pub struct EmbedOptions {
     #[command(flatten)]
     positions: PositionsOptions,
-    /// The array to write, FILE.npy: f32, a row of unit length for each position. FILE.csv has, row by row,
-    /// fen,label,cosine,win_probability: the last three in the encoder's perspective, which is the side to move's for a
-    /// sparse encoder and White's for a transformer.
+    /// Array to write, FILE.npy: f32, one row of unit length per position. FILE.csv has the columns
+    /// fen,label,cosine,win_probability in the same order; the last three are from the encoder's
+    /// perspective: the side to move for a sparse encoder, White for a transformer.
     #[arg(long, short)]
     out: PathBuf,
 }
 
 impl EmbedOptions {
-    /// Embeds the positions. Fails where one of the files exists, and leaves none that is half written.
+    /// Embeds the positions. Fails if an output file exists; never leaves a partial file.
     pub fn run(&self) -> Result<()> {
         let table = self.out.with_extension("csv");
         let is_npy = self.out.extension().is_some_and(|extension| extension == "npy");

@@ -1,5 +1,5 @@
-//! Looking into a trained space and into the runs that made it: embeddings for a notebook, the nearest positions of
-//! data, curves of training.
+//! Inspection of a trained space and of training runs: embeddings for a notebook, nearest
+//! positions, training curves, maps.
 
 mod curves;
 mod embed;

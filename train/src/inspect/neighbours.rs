@@ -1,4 +1,4 @@
-//! `azimuth-train neighbours`: the positions of data that lie nearest to one.
+//! `azimuth-train neighbours`: the positions in the data that are nearest to a given one.
 
 use std::collections::HashSet;
 
@@ -12,19 +12,19 @@ use cozy_chess::Color;
 use super::positions::PositionsOptions;
 use crate::data::packed::PackedPosition;
 
-/// Find the positions of data that lie nearest to one in the space, by cosine, with their labels.
+/// Find the positions in the data that are nearest to a given one by cosine, with their labels.
 #[derive(Args)]
 pub struct NeighboursOptions {
     /// The position, as FEN.
     fen: String,
     #[command(flatten)]
     positions: PositionsOptions,
-    /// So many neighbours.
+    /// Number of neighbours.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
 }
 
-/// A position and the cosine of its embedding with that of the one asked about.
+/// A position and the cosine of its embedding with that of the given position.
 struct Neighbour {
     similarity: f32,
     /// Win probability of White, by the label and by the space.
@@ -34,7 +34,7 @@ struct Neighbour {
 }
 
 impl NeighboursOptions {
-    /// Prints the neighbours, the nearest first.
+    /// Prints the neighbours, nearest first.
     pub fn run(&self) -> Result<()> {
         let asked = Position::from_fen(&self.fen)?;
         let mut positions = self.positions.open()?;
@@ -67,7 +67,7 @@ impl NeighboursOptions {
     }
 }
 
-/// Keeps the nearest `count`, the nearest first, a position that the data has several times once.
+/// Keeps the nearest `count` in order, without repeated positions.
 fn keep_nearest(nearest: &mut Vec<Neighbour>, count: usize) {
     nearest.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
     let mut seen = HashSet::new();

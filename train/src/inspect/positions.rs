@@ -1,4 +1,4 @@
-//! The positions of data files, embedded part by part.
+//! Positions of data files, embedded in chunks.
 
 use std::path::PathBuf;
 
@@ -16,27 +16,27 @@ use crate::data::dataset::read_all;
 use crate::data::packed::PackedPosition;
 use crate::space::embed;
 
-/// Positions between two moves of the progress bar.
+/// Positions per chunk; the progress bar moves after each.
 const PART: usize = 8_192;
 
-/// A space, and positions to look at in it.
+/// Options for the space and the positions.
 #[derive(Args)]
 pub struct PositionsOptions {
     /// Datasets or files in any format that `data` reads.
     #[arg(long, required = true, num_args = 1..)]
     data: Vec<PathBuf>,
-    /// About so many positions, spread over the data; all where not given.
+    /// Approximate number of positions, spread over the data (default: all).
     #[arg(long)]
     sample: Option<usize>,
-    /// The weights file; the engine's own for the beam where none is given.
+    /// Weights file (default: the engine's built-in weights of the beam).
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// Where to compute.
+    /// Device to compute on.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     device: Backend,
 }
 
-/// Positions and the space that they are looked at in.
+/// Positions, and the weights and encoder that embed them.
 pub struct EmbeddedPositions {
     pub weights: Weights,
     pub encoder: Box<dyn Encoder>,
@@ -44,15 +44,15 @@ pub struct EmbeddedPositions {
 }
 
 impl PositionsOptions {
-    /// Reads both.
+    /// Reads the positions and the weights.
     pub fn open(&self) -> Result<EmbeddedPositions> {
         self.check()?;
         let all = read_all(&self.data, self.sample.unwrap_or(usize::MAX))?;
         self.space_of(all.positions)
     }
 
-    /// The same with no more than one position of each family: siblings lie so near to one another that they would have no
-    /// other neighbours.
+    /// Like [`Self::open`], with at most one position of each family: siblings are so close that
+    /// they would be one another's only neighbours.
     pub fn open_apart(&self) -> Result<EmbeddedPositions> {
         self.check()?;
         let sample = self.sample.unwrap_or(usize::MAX);
@@ -60,7 +60,7 @@ impl PositionsOptions {
         let mut apart = Vec::new();
         let mut first = 0;
         for family in all.parents.chunk_by(|a, b| a == b) {
-            // Not the same move of every family.
+            // A different child index in each family avoids bias.
             apart.push(all.positions[first + apart.len() % family.len()]);
             first += family.len();
         }
@@ -82,12 +82,12 @@ impl PositionsOptions {
 }
 
 impl EmbeddedPositions {
-    /// How many positions there are.
+    /// Number of positions.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// The positions, the children of one parent side by side.
+    /// The positions; children of one parent are consecutive.
     pub fn positions(&self) -> &[PackedPosition] {
         &self.positions
     }
@@ -97,7 +97,7 @@ impl EmbeddedPositions {
         self.weights.metadata.architecture.embedding_dim()
     }
 
-    /// Hands every part of the positions to `take`, with its embeddings row by row.
+    /// Calls `take` with each chunk of positions and its embeddings, row by row.
     pub fn for_each_part(
         &mut self,
         mut take: impl FnMut(&Weights, &[PackedPosition], &[f32]) -> Result<()>,

@@ -1,4 +1,4 @@
-//! A published checkpoint as a weights file that plays.
+//! Conversion of a published checkpoint to a weights file.
 
 use std::path::PathBuf;
 
@@ -23,32 +23,33 @@ use crate::hex::hex;
 use crate::options::{DataOptions, SLOW_SAMPLE};
 use crate::space::{calibrate, evaluate};
 
-/// The authors' number, where the checkpoint does not tell (nothing in its shapes does).
+/// The authors' number; the tensor shapes do not show it.
 const HEADS: usize = 16;
 
-/// A SOLIS checkpoint into a weights file.
+/// Convert a SOLIS checkpoint to a weights file.
 #[derive(Args)]
 pub struct ImportOptions {
-    /// The checkpoint: `.pth`, or Lightning's `.ckpt`.
+    /// Checkpoint: `.pth`, or Lightning's `.ckpt`.
     #[arg(long)]
     checkpoint: PathBuf,
-    /// Mean embedding of the positions in which White mates, `.npy`.
+    /// Mean embedding of the positions in which White mates (.npy).
     #[arg(long)]
     white_mean: PathBuf,
-    /// Mean embedding of the positions in which Black mates, `.npy`.
+    /// Mean embedding of the positions in which Black mates (.npy).
     #[arg(long)]
     black_mean: PathBuf,
-    /// The weights file to write.
+    /// Weights file to write.
     #[arg(long)]
     out: PathBuf,
-    /// Attention heads; what the checkpoint says, or 16, where not given.
+    /// Number of attention heads (default: from the checkpoint, otherwise 16).
     #[arg(long)]
     heads: Option<usize>,
-    /// Labelled positions to fit the calibration on, which turns cosines into win probabilities, and to measure on.
-    /// Without them the win probability is (1 + cosine) / 2: the moves are the same, centipawns mean little.
+    /// Labelled positions to fit the calibration (cosine to win probability) and to measure on.
+    /// Without them the win probability is (1 + cosine) / 2: the moves are the same, but centipawns
+    /// mean little.
     #[arg(long, num_args = 1..)]
     data: Vec<PathBuf>,
-    /// Where to compute.
+    /// Device to compute on.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     device: Backend,
 }

@@ -1,4 +1,4 @@
-//! `azimuth-train map`: pictures of a space (paper, Figures 1 and 3) and what lies along its axis.
+//! `azimuth-train map`: plots of a space (paper, Figures 1 and 3) and of its axis.
 
 mod depths;
 mod lines;
@@ -18,42 +18,44 @@ use clap::{Args, ValueEnum};
 use super::positions::PositionsOptions;
 use projection::{Plane, Projection};
 
-/// Positions that a map needs.
+/// Minimum number of positions for a map.
 const LEAST_POSITIONS: usize = 20;
 
-/// Draw a space: its positions in the plane, games' ways through it, mates along the axis, scores by depth.
+/// Plot a space: positions in the plane, trajectories of games, mates along the axis, scores by
+/// depth.
 #[derive(Args)]
 pub struct MapOptions {
     #[command(flatten)]
     positions: PositionsOptions,
-    /// What to draw; all where not given.
+    /// Figures to draw, separated by commas (default: all; `games` only with --games).
     #[arg(long, value_enum, value_delimiter = ',')]
     figures: Vec<Figure>,
-    /// How positions are laid into the plane.
+    /// Projection to the plane.
     #[arg(long, value_enum, default_value_t = Projection::Pca)]
     projection: Projection,
-    /// Games for the `games` figure, PGN: the first three of the file.
+    /// PGN file for the `games` figure; its first three games are drawn.
     #[arg(long)]
     games: Option<PathBuf>,
-    /// The folder to write to: space.svg, space.html, games.svg, mates.svg, depths.svg.
+    /// Folder to write to: space.svg, space.html, games.svg, mates.svg, depths.svg.
     #[arg(long, short)]
     out: PathBuf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Figure {
-    /// The positions in the plane by win probability, as a picture and as a page (paper, Figure 1).
+    /// Positions in the plane, coloured by win probability, as a picture and a page (paper, Figure
+    /// 1).
     Space,
-    /// The ways of three games through it (paper, Figure 3).
+    /// Trajectories of three games (paper, Figure 3).
     Games,
     /// Distance along the axis by plies to mate.
     Mates,
-    /// How a position's score moves with the search's depth.
+    /// Score of positions by search depth.
     Depths,
 }
 
 impl MapOptions {
-    /// Draws. Fails where the folder cannot be written to.
+    /// Draws the figures. Fails if the folder cannot be written.
     pub fn run(&self) -> Result<()> {
         let wanted = |figure| match self.figures.as_slice() {
             [] => figure != Figure::Games || self.games.is_some(),

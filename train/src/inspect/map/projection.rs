@@ -1,38 +1,38 @@
-//! A space laid into the plane, by its two principal components or by t-SNE.
+//! Projection of a space to the plane, by PCA or t-SNE.
 
 use bhtsne::tSNE;
 use clap::ValueEnum;
 use nalgebra::{DMatrix, SymmetricEigen};
 
-/// The share of the positions with the lowest and with the highest cosines between whose middles the axis is drawn.
+/// The axis is drawn between the centroids of this share of lowest and of highest cosines.
 const AXIS_ENDS: f32 = 0.02;
 
-/// Neighbours that t-SNE keeps together: its perplexity, where there are three times as many positions.
+/// Perplexity of t-SNE, if there are at least three times that number of positions.
 const PERPLEXITY: f32 = 30.0;
 
-/// Width at which t-SNE begins, as is usual where it begins with principal components.
+/// Standard deviation of t-SNE's initial coordinates, the usual value after PCA.
 const FIRST_DEVIATION: f32 = 1e-4;
 
-/// How a space is laid into the plane.
+/// Projection of a space to the plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Projection {
-    /// By its two principal components: distances are those of the space, as far as a plane has them.
+    /// The two principal components: distances approximate those of the space.
     Pca,
-    /// By t-SNE (van der Maaten and Hinton, 2008), which keeps neighbours together and says nothing of far distances; from
-    /// the principal components on, so that pictures of a space are alike.
+    /// t-SNE (van der Maaten and Hinton, 2008), which preserves neighbourhoods but not large
+    /// distances; initialised with the principal components, so that pictures of a space are alike.
     #[value(name = "t-sne")]
     TSne,
 }
 
-/// A place for every embedding.
+/// Coordinates of every embedding in the plane.
 pub struct Plane {
     pub points: Vec<[f32; 2]>,
-    /// The axis, as far as a plane can show it: from the middle of the lowest cosines to that of the highest.
+    /// The projected axis, from the centroid of the lowest cosines to that of the highest.
     pub axis: [[f32; 2]; 2],
 }
 
 impl Plane {
-    /// Lays vectors, stored row by row, into the plane.
+    /// Projects vectors, stored row by row, to the plane.
     pub fn lay(embeddings: &[f32], dim: usize, projection: Projection) -> Self {
         let components = principal_components(embeddings, dim);
         let points = match projection {
@@ -42,7 +42,7 @@ impl Plane {
         Self { points, axis: [[0.0; 2]; 2] }
     }
 
-    /// Turns the plane until the axis points to the right.
+    /// Rotates the plane so that the axis points right.
     pub fn turn_along(&mut self, cosines: &[f32]) {
         let mut order: Vec<usize> = (0..cosines.len()).collect();
         order.sort_by(|&a, &b| cosines[a].total_cmp(&cosines[b]));
@@ -64,7 +64,8 @@ impl Plane {
     }
 }
 
-/// t-SNE of vectors, stored row by row, by interpolation (FIt-SNE, Linderman et al., 2019), that begins with `places`.
+/// t-SNE of vectors, stored row by row, by interpolation (FIt-SNE, Linderman et al., 2019),
+/// initialised with `places`.
 fn neighbour_embedding(embeddings: &[f32], dim: usize, places: &[[f32; 2]]) -> Vec<[f32; 2]> {
     let rows: Vec<&[f32]> = embeddings.chunks_exact(dim).collect();
     let square = places.iter().map(|[x, _]| x * x).sum::<f32>() / places.len() as f32;
