@@ -32,7 +32,7 @@ pub struct Accuracy {
     /// Player to ask for moves, as in `elo`; may be repeated.
     #[arg(long = "player", value_parser = PlayerSettings::parse, requires = "positions")]
     players: Vec<PlayerSettings>,
-    /// Positions for the players: one EPD or FEN per line, plain or compressed.
+    /// Positions for the players: one EPD or FEN per line, plain or .zip.
     #[arg(long)]
     positions: Option<PathBuf>,
     /// Judge the moves and recorded scores of these games instead of asking players.

@@ -1,4 +1,4 @@
-//! Opening books: one EPD or FEN per line, plain or compressed.
+//! Opening books: one EPD or FEN per line, plain or .zip.
 
 use std::fs::File;
 use std::io::Read;

@@ -66,7 +66,7 @@ pub struct Elo {
     /// Opponent, as `key=value` words; may be repeated.
     #[arg(long = "against", required = true, value_parser = PlayerSettings::parse)]
     opponents: Vec<PlayerSettings>,
-    /// Opening book: one EPD or FEN per line, plain or compressed.
+    /// Opening book: one EPD or FEN per line, plain or .zip.
     #[arg(long)]
     book: PathBuf,
     /// Number of games per pairing; must be even.

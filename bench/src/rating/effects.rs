@@ -21,9 +21,9 @@ const DEVIATIONS: f64 = 1.96;
 /// The effect of a technique.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The technique's name in `without=`; for a parameter, `set ` and its setting.
+    /// The technique's name as in `without=`; for a parameter, its word as in `set=`.
     pub name: String,
-    /// Effect in Elo.
+    /// Effect in Elo, with each of the other techniques present as often as absent.
     pub elo: f64,
     /// Half-width of the 95% interval.
     pub error: f64,

@@ -76,7 +76,7 @@ pub struct Players {
     pub rivals_beam: String,
     /// The selective-search player in the rivals' games.
     pub rivals_selective: String,
-    /// The players with the program's default settings, with their labels in the summary.
+    /// The players that are the program as shipped, with their labels in the summary.
     pub shipped: BTreeMap<String, String>,
 }
 

@@ -139,7 +139,7 @@ impl<'a> Strength<'a> {
         self.ratings_table("player", &rows, false)
     }
 
-    /// Rows of the program with default settings, with the labels of its players.
+    /// Rows of the program as shipped, with the labels of its players.
     fn shipped(&self, labels: &BTreeMap<String, String>) -> Vec<Row> {
         let players = self.standings.players.iter().enumerate();
         let shipped = players.filter_map(|(player, known)| {
@@ -394,7 +394,7 @@ pub fn pairing_table(matches: &[Match]) -> String {
     text
 }
 
-/// The README's summary of strength: the program with default settings in each of the `timed`
+/// The README's summary of strength: the program as shipped in each of the `timed`
 /// matches, and the beam in other matches.
 pub fn summary(
     timed: &[&Strength<'_>],

@@ -54,7 +54,7 @@ pub struct Tune {
     /// games of a pair, at the end of the run.
     #[arg(long, default_value_t = 0.02)]
     rate: f64,
-    /// Opening book: one EPD or FEN per line, plain or compressed; each iteration uses one opening.
+    /// Opening book: one EPD or FEN per line, plain or .zip; each iteration uses one opening.
     #[arg(long)]
     book: PathBuf,
     /// Number of pairs played at a time, which start from the same parameters; it affects the
