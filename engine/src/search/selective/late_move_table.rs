@@ -2,7 +2,7 @@
 
 use super::parameters::{LMR_ONE_PLY, Parameters};
 
-/// Depths and move counts above this share their reductions.
+/// Number of depths and of move counts in the table; larger ones use the last slot.
 const LOGARITHMS: usize = 64;
 
 /// Reductions by depth and move count.

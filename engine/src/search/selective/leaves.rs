@@ -1,4 +1,5 @@
-//! Leaf sampling: collects positions in which quiescence search stands pat.
+//! Leaf sampling: collects positions in which quiescence search stands pat. The scores of the tree
+//! are made of their scores.
 
 use cozy_chess::Board;
 
