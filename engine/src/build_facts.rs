@@ -1,4 +1,4 @@
-//! What the program knows of its build.
+//! Facts about the build of the program.
 
 use crate::encoder::sparse::Kernels;
 

@@ -10,7 +10,7 @@ impl Tags {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same value, unless it is empty or PGN's `?` for what is not known.
+    /// The same value; `None` if it is empty or `?`, which PGN uses for unknown values.
     pub fn known(&self, name: &str) -> Option<&str> {
         self.get(name).map(str::trim).filter(|value| !value.is_empty() && *value != "?")
     }

@@ -42,7 +42,7 @@ pub struct Batcher {
     clock: BusyClock,
 }
 
-/// What the model can be asked for, as far as is known.
+/// The known limits of the model.
 #[derive(Clone, Copy, PartialEq)]
 struct Capacity {
     on_cpu: bool,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_network::{InputKind, Inputs};
 use cozy_chess::{Board, Color};
 use crossbeam_channel::{Sender, bounded};
@@ -142,16 +142,14 @@ impl Evaluate for ModelClient {
     }
 
     fn evaluate(&mut self, board: &Board) -> Result<f32> {
-        let side_to_move = board.side_to_move();
         if let Route::Here(model) = &mut self.route {
             self.queue.push(board);
             let cosine = model.cosine(&self.queue);
             self.queue.clear();
-            return Ok(self.space.value(cosine?, side_to_move));
+            return Ok(self.space.value(cosine?, board.side_to_move()));
         }
-        let cosine = self.numbers(std::slice::from_ref(board), Wanted::Cosines)?;
-        let cosine = cosine.first().copied().unwrap_or_default();
-        Ok(self.space.value(cosine, side_to_move))
+        self.enqueue(board)?;
+        self.collect()?.first().copied().context("the model evaluated nothing")
     }
 
     fn enqueue(&mut self, board: &Board) -> Result<()> {

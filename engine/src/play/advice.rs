@@ -1,4 +1,4 @@
-//! What the human may ask for: a hint, and why the engine's move is good or bad.
+//! Advice for the player: a hint, and the reason why a move is good or bad.
 
 use std::time::Duration;
 
