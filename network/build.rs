@@ -1,4 +1,4 @@
-//! Compiles the CUDA kernels where they are asked for.
+//! Compiles the CUDA kernels if the feature `cuda` is on.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -13,7 +13,7 @@ mod cuda {
 
     const KERNELS: &str = "src/fused/kernels";
 
-    /// Leaves the kernels as PTX, with a constant for each file, in the build's `ptx.rs`.
+    /// Compiles the kernels to PTX and writes the build's `ptx.rs`, with one constant per file.
     pub fn compile() {
         println!("cargo::rerun-if-changed={KERNELS}");
         let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));

@@ -5,7 +5,7 @@ use cozy_chess::{
     get_rook_moves,
 };
 
-/// The squares that the pieces of `color` attack, those of their own pieces among them.
+/// The squares that the pieces of `color` attack, including those of their own pieces.
 ///
 /// ```
 /// use azimuth_chess::attacked_squares::attacked_squares;

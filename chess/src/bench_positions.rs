@@ -1,5 +1,5 @@
-//! Positions of all kinds, openings, middlegames and endgames (Bratko-Kopec's and perft's among them): those of `bench`, and
-//! a sample for whatever asks what is usual.
+//! Openings, middlegames and endgames, some from Bratko-Kopec's and perft's positions: the
+//! positions of `bench`, and a sample of typical positions.
 
 /// Positions in FEN.
 pub const BENCH_POSITIONS: [&str; 16] = [

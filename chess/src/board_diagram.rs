@@ -4,8 +4,8 @@ use cozy_chess::{Board, Color, File, Rank, Square};
 
 use crate::position::{Position, repetition_key};
 
-/// The board, its FEN, its key and the pieces that give check, in the layout of Stockfish's `d`. The
-/// FEN is written as in Chess960 for `chess960`.
+/// The board, its FEN, its key and the pieces that give check, in the layout of Stockfish's `d`.
+/// With `chess960` the FEN is in Shredder-FEN.
 ///
 /// ```
 /// use azimuth_chess::board_diagram::board_diagram;

@@ -23,7 +23,7 @@ use crate::position::board_after;
 /// ```
 pub struct CheckSquares {
     king: Square,
-    /// By kind of piece; empty for the king.
+    /// By kind of piece; empty for kings.
     squares: [BitBoard; Piece::NUM],
     /// Pieces that uncover a check by leaving the line to the king.
     discoverers: BitBoard,
@@ -61,8 +61,8 @@ impl CheckSquares {
     #[inline]
     pub fn gives_check(&self, board: &Board, mv: Move) -> bool {
         let piece = board.piece_on(mv.from).unwrap_or(Piece::King);
-        // Castling is written as the king's move to its own rook; only a pawn goes to another file of an empty square
-        // to capture.
+        // Castling is encoded as the king's move to its own rook's square. Only an en-passant
+        // capture moves a pawn to an empty square of another file.
         let castles = self.ours.has(mv.to);
         let en_passant =
             piece == Piece::Pawn && mv.from.file() != mv.to.file() && !board.occupied().has(mv.to);

@@ -1,8 +1,8 @@
-//! En passant, where it is legal and not only written.
+//! The en-passant square, only if a capture there is legal.
 
 use cozy_chess::{Board, Move, Piece, Rank, Square, get_pawn_attacks};
 
-/// The en-passant square, where a capture on it is legal (the rule of python-chess and lichess).
+/// The en-passant square, if a capture on it is legal (the rule of python-chess and lichess).
 ///
 /// ```
 /// use azimuth_chess::en_passant::legal_en_passant;

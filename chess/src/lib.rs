@@ -1,6 +1,6 @@
-//! Chess, as the engine, its networks and its trainer share it: positions and their moves, SAN, PGN,
-//! attacks, static exchange evaluation, the board in the form that networks read, and the win
-//! probability of a centipawn score. The rules are cozy-chess's.
+//! Chess for the engine, its networks and its trainer: positions and moves, SAN, PGN, attacks,
+//! static exchange evaluation, board representations for networks, and the win probability of a
+//! centipawn score. The rules are cozy-chess's.
 
 pub mod attacked_squares;
 pub mod bench_positions;

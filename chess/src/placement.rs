@@ -2,8 +2,8 @@
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
-/// The pieces of a position and whose move it is: all that the features depend on. Bitboards have a1 as
-/// their lowest bit and h8 as their highest, as those of cozy-chess.
+/// The pieces of a position and its side to move: all that the features depend on. In bitboards a1
+/// is the lowest bit and h8 the highest, as in cozy-chess.
 ///
 /// ```
 /// use azimuth_chess::placement::Placement;
@@ -43,7 +43,7 @@ impl Placement {
         kings.next_square().unwrap_or(Square::A1)
     }
 
-    /// The same position with the a-file and the h-file exchanged, the b-file and the g-file, and so on.
+    /// The same position with its files mirrored: a and h are exchanged, b and g, and so on.
     #[inline]
     pub fn mirrored(self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! A board with the history of its game: FEN in, moves played, draws by repetition and by the
+//! A board with the history of its game: reads FEN, plays moves, and tracks repetitions and the
 //! 50-move rule.
 
 use anyhow::{Result, anyhow, ensure};
@@ -12,7 +12,7 @@ use crate::text::shortened;
 /// The standard starting position.
 pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// Legal moves of a typical position.
+/// Number of legal moves in a typical position.
 pub const TYPICAL_MOVES: usize = 32;
 
 /// Maximum length of a FEN that an error quotes, in characters.
@@ -38,7 +38,7 @@ const LONGEST_FEN: usize = 120;
 #[derive(Clone, Debug)]
 pub struct Position {
     board: Board,
-    /// Counts on where [`Board::halfmove_clock`] stops at 100.
+    /// Continues beyond 100, where [`Board::halfmove_clock`] stops.
     halfmove_clock: u16,
     /// Keys of the earlier positions that could still repeat, oldest first.
     history: Vec<u64>,
@@ -51,8 +51,8 @@ impl Default for Position {
 }
 
 impl Position {
-    /// Reads a FEN. Missing counters read as `0 1`; castling may be written as in X-FEN or
-    /// Shredder-FEN; the en-passant square is dropped where no pawn just moved past it.
+    /// Reads a FEN. Missing counters default to `0 1`. Castling rights may be in X-FEN or
+    /// Shredder-FEN. The en-passant square is dropped if no pawn just moved past it.
     pub fn from_fen(fen: &str) -> Result<Self> {
         let fields: Vec<&str> = fen.split_whitespace().collect();
         let fen = shortened(fen, LONGEST_FEN);
@@ -86,7 +86,7 @@ impl Position {
             other => other,
         }
         .map_err(|error| anyhow!("FEN '{fen}': {}", explain(&error)))?;
-        // Checks that cozy-chess's FEN parser omits.
+        // Checks that cozy-chess's FEN parser does not make.
         let [white, black] = [Color::White, Color::Black].map(|color| board.king(color));
         let apart = !get_king_moves(white).has(black);
         ensure!(
@@ -97,20 +97,20 @@ impl Position {
         Ok(Self { board, halfmove_clock, history: Vec::new() })
     }
 
-    /// The board; its own half-move clock stops at 100.
+    /// The board; its half-move clock stops at 100.
     #[inline]
     pub fn board(&self) -> &Board {
         &self.board
     }
 
-    /// The FEN, with castling rights as in Shredder-FEN for `chess960`, and an en-passant square only
-    /// where a capture is legal.
+    /// The FEN, with an en-passant square only if a capture there is legal. With `chess960` the
+    /// castling rights are in Shredder-FEN.
     pub fn fen(&self, chess960: bool) -> String {
         write_fen(&self.board, self.halfmove_clock, chess960)
     }
 
-    /// Half-moves since the last capture or pawn move, from 0 to 65,535, where it stays. From 100 on
-    /// the 50-move rule makes the position a draw.
+    /// Half-moves since the last capture or pawn move, at most 65,535. From 100 on the position is
+    /// a draw by the 50-move rule.
     pub fn halfmove_clock(&self) -> u16 {
         self.halfmove_clock
     }
@@ -120,7 +120,7 @@ impl Position {
         &self.history
     }
 
-    /// Reads a move in UCI notation: `e1g1` or, as Chess960 writes it, `e1h1` for castling.
+    /// Reads a move in UCI notation; castling is `e1g1` or, in Chess960's notation, `e1h1`.
     pub fn parse_move(&self, text: &str) -> Result<Move> {
         let illegal = || anyhow!("move '{text}' is not legal in '{}'", self.board);
         let mv = util::parse_uci_move(&self.board, text).map_err(|_| illegal())?;
@@ -146,7 +146,7 @@ impl Position {
     }
 }
 
-/// All legal moves, in the order of their generation.
+/// All legal moves, in the order in which they are generated.
 pub fn legal_moves(board: &Board) -> Vec<Move> {
     let mut moves = Vec::with_capacity(TYPICAL_MOVES);
     board.generate_moves(|piece_moves| {
@@ -164,13 +164,15 @@ pub fn board_after(board: &Board, mv: Move) -> Board {
     after
 }
 
-/// The FEN of a board as databases write it: castling rights as `KQkq`, or by the rooks' files where kings and rooks do
-/// not stand as in standard chess; an en-passant square only where a capture is legal.
+/// The FEN of a board in the notation of databases: castling rights as `KQkq`, or by the rooks'
+/// files if a king or rook is not on its square of standard chess; an en-passant square only if a
+/// capture there is legal.
 pub fn fen_of(board: &Board) -> String {
     write_fen(board, board.halfmove_clock().into(), castles_as_in_chess960(board))
 }
 
-/// Whether a king may castle that, or with a rook that, does not stand as in standard chess.
+/// Whether a castling right belongs to a king or a rook that is not on its square of standard
+/// chess.
 pub fn castles_as_in_chess960(board: &Board) -> bool {
     Color::ALL.into_iter().any(|color| {
         let rights = board.castle_rights(color);
@@ -184,7 +186,7 @@ pub fn castles_as_in_chess960(board: &Board) -> bool {
 fn write_fen(board: &Board, halfmove_clock: u16, chess960: bool) -> String {
     let text = if chess960 { format!("{board:#}") } else { format!("{board}") };
     let mut fields: Vec<&str> = text.split(' ').collect();
-    // The board keeps no more than 100 half-moves.
+    // The board's clock stops at 100 half-moves.
     let clock = halfmove_clock.to_string();
     fields[4] = &clock;
     if legal_en_passant(board).is_none() {
@@ -208,8 +210,8 @@ pub fn uci_move(board: &Board, mv: Move, chess960: bool) -> String {
     if chess960 { mv.to_string() } else { util::display_uci_move(board, mv).to_string() }
 }
 
-/// Equal for positions that count as repeated: the en-passant square counts only where a capture is
-/// legal.
+/// A key that is equal for positions that count as repeated: it includes the en-passant square only
+/// if a capture there is legal.
 ///
 /// ```
 /// use azimuth_chess::position::{Position, repetition_key};
@@ -231,7 +233,7 @@ pub fn repetition_key(board: &Board) -> u64 {
     }
 }
 
-/// Whether the side to move has more than king and pawns: else it may be in zugzwang.
+/// Whether the side to move has pieces other than king and pawns; if not, it may be in zugzwang.
 #[inline]
 pub fn has_non_pawn_material(board: &Board) -> bool {
     let ours = board.colors(board.side_to_move());
@@ -239,7 +241,8 @@ pub fn has_non_pawn_material(board: &Board) -> bool {
     !(ours & !simple).is_empty()
 }
 
-/// Whether neither side can ever mate: bare kings, one minor piece, or bishops all of one colour.
+/// Whether neither side can ever mate: bare kings, one minor piece, or only bishops of one square
+/// colour.
 pub fn insufficient_material(board: &Board) -> bool {
     let mating = board.pieces(Piece::Pawn) | board.pieces(Piece::Rook) | board.pieces(Piece::Queen);
     if !mating.is_empty() {
@@ -256,8 +259,8 @@ pub fn insufficient_material(board: &Board) -> bool {
     }
 }
 
-/// Rewrites `KQkq` as the files of the outermost rooks, which is what X-FEN means by them and the
-/// only notation that serves standard chess and Chess960 alike.
+/// Rewrites `KQkq` as the files of the outermost rooks, which is their meaning in X-FEN. This
+/// notation fits both standard chess and Chess960.
 fn shredder_castling(placement: &str, castling: &str) -> String {
     let mut rows = placement.split('/');
     let black_row = expand_row(rows.next().unwrap_or_default());
@@ -321,7 +324,7 @@ mod tests {
             ("8/8/8/8/8/2k5/8/2K5 b - -", "8/8/8/8/8/2k5/8/2K5 b - - 0 1"),
             // An en-passant square with no pawn behind it is dropped.
             ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
-            // X-FEN's K is the outermost rook, wherever it stands.
+            // X-FEN's K means the outermost rook, on any file.
             ("4k3/8/8/8/8/8/8/RK1R2R1 w KQ - 7 9", "4k3/8/8/8/8/8/8/RK1R2R1 w GA - 7 9"),
         ] {
             let read = Position::from_fen(fen)?;
@@ -343,7 +346,7 @@ mod tests {
         ] {
             assert_eq!(Position::from_fen(fen)?.fen(chess960), fen);
         }
-        // Of a board the castling rights say by themselves how they are written.
+        // `fen_of` chooses the notation of the castling rights by the board.
         for fen in [
             "r3k2r/8/8/8/8/8/8/R3K2R w Kq - 100 1",
             "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",

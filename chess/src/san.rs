@@ -1,11 +1,11 @@
-//! Moves in standard algebraic notation (SAN), as PGN and people write them.
+//! Moves in standard algebraic notation (SAN), the notation of PGN and of chess literature.
 
 use anyhow::{Result, anyhow};
 use cozy_chess::{Board, Move, util};
 
 use crate::position::{Position, board_after};
 
-/// A legal move as people write it: `Nbd7`, `exd6`, `O-O`, `e8=Q#`.
+/// A legal move in SAN: `Nbd7`, `exd6`, `O-O`, `e8=Q#`.
 ///
 /// ```
 /// use azimuth_chess::position::Position;
@@ -20,7 +20,7 @@ pub fn san_of_move(board: &Board, mv: Move) -> String {
     util::display_san_move(board, mv).to_string()
 }
 
-/// The moves of a line, each as [`san_of_move`] writes it.
+/// The moves of a line in SAN.
 pub fn san_of_line(board: &Board, line: &[Move]) -> Vec<String> {
     let mut board = board.clone();
     let mut sans = Vec::with_capacity(line.len());
@@ -31,7 +31,7 @@ pub fn san_of_line(board: &Board, line: &[Move]) -> Vec<String> {
     sans
 }
 
-/// Reads a legal move in SAN, or as UCI writes it. A check or mate sign may be left out.
+/// Reads a legal move in SAN or UCI notation. The sign of check or mate may be missing.
 ///
 /// ```
 /// use azimuth_chess::position::Position;
@@ -49,10 +49,10 @@ pub fn parse_move(position: &Position, text: &str) -> Result<Move> {
     })
 }
 
-/// The one legal move that a SAN stands for.
+/// The only legal move that matches a SAN.
 pub(crate) fn find_move(board: &Board, san: &str) -> Option<Move> {
     let mv = util::parse_san_move(board, san).ok()?;
-    // cozy-chess takes a king's move onto its own rook, `Kh1`, for castling.
+    // cozy-chess reads a king's move to its own rook's square, `Kh1`, as castling.
     let castles = board.colors(board.side_to_move()).has(mv.to);
     (castles == san.starts_with('O')).then_some(mv)
 }
@@ -67,7 +67,7 @@ mod tests {
         "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
         "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
         "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1",
-        // Chess960: the rook stands where the king goes.
+        // Chess960: the rook is on the king's target square.
         "1k6/8/8/8/8/8/8/5KR1 w G - 0 1",
     ];
 

@@ -18,8 +18,8 @@ pub fn piece_value(piece: Option<Piece>) -> i32 {
     piece.map_or(0, |piece| PIECE_VALUES[piece as usize])
 }
 
-/// The exchanges of one position, in pawns: a pawn is 1, a knight or bishop 3, a rook 5, a queen 9, and
-/// a king 100.
+/// The exchanges of one position, in pawns: a pawn is 1, a knight or bishop 3, a rook 5, a queen 9,
+/// and a king 100.
 ///
 /// ```
 /// use azimuth_chess::placement::Placement;
@@ -41,7 +41,7 @@ pub fn piece_value(piece: Option<Piece>) -> i32 {
 pub struct StaticExchange<'a> {
     placement: &'a Placement,
     kings: [Square; Color::NUM],
-    /// Pieces of both sides that may not leave the line to their king.
+    /// Pinned pieces of both sides: they may not leave the line to their king.
     pub pinned: BitBoard,
     diagonals: BitBoard,
     lines: BitBoard,
@@ -69,29 +69,29 @@ impl<'a> StaticExchange<'a> {
         Self { placement, kings, pinned, diagonals, lines }
     }
 
-    /// Pawns that the side other than the `victim`'s gains when it begins to capture on `square` with
-    /// its cheapest piece; both sides capture only as long as it pays. `None` where it attacks nothing
-    /// there.
+    /// Gain, in pawns, of the side other than `owner` from captures on `square`, starting with its
+    /// least valuable piece. Both sides stop capturing when it does not pay. `None` if that side
+    /// attacks nothing there.
     #[inline]
     pub fn see_on(&self, square: Square, victim: Piece, owner: Color) -> Option<i32> {
         self.swap_off(self.occupied(), square, victim, owner)
     }
 
-    /// Pawns that a legal move of the side to move gains on its target after all captures there; the
-    /// pieces that it pins or unpins count as they stood before.
+    /// Gain, in pawns, of a legal move of the side to move after all captures on its target square.
+    /// Pins are those before the move.
     pub fn see_of_move(&self, mv: Move) -> i32 {
         let Placement { colors, pieces, side_to_move } = self.placement;
         let on = |square: Square| {
             Piece::ALL.into_iter().find(|&piece| pieces[piece as usize].has(square))
         };
-        // Castling is written as the king's move to its own rook.
+        // Castling is encoded as the king's move to its own rook's square.
         if colors[*side_to_move as usize].has(mv.to) {
             return 0;
         }
         let mover = on(mv.from);
         let arrived = mv.promotion.or(mover).unwrap_or(Piece::Pawn);
         let captured = match on(mv.to) {
-            // Only a pawn's capture en passant goes to another file of an empty square.
+            // Only an en-passant capture moves a pawn to an empty square of another file.
             None if mover == Some(Piece::Pawn) && mv.from.file() != mv.to.file() => 1,
             victim => piece_value(victim),
         };
@@ -119,7 +119,7 @@ impl<'a> StaticExchange<'a> {
             | get_pawn_attacks(square, Color::White) & pawns & colors[1]
             | get_knight_moves(square) & pieces[Piece::Knight as usize]
             | get_king_moves(square) & pieces[Piece::King as usize];
-        // Sliders that attack the square once nothing stands in their way.
+        // Sliders that attack the square if nothing is between.
         let diagonals = get_bishop_rays(square) & self.diagonals;
         let lines = get_rook_rays(square) & self.lines;
         let sliders = |occupied: BitBoard| {
@@ -146,7 +146,7 @@ impl<'a> StaticExchange<'a> {
         };
         let alone = theirs.len() == 1 && hidden.is_empty();
         if alone && (attackers & self.pinned).is_empty() {
-            // The usual case: one piece captures, and is captured where anything defends.
+            // The usual case: one piece captures, and is recaptured if anything defends.
             let capturer = cheapest(theirs)?;
             let defended = attackers != theirs;
             return match (defended, capturer) {
@@ -163,7 +163,7 @@ impl<'a> StaticExchange<'a> {
             let ours = self.able_to_capture(able, side, square);
             let Some(piece) = cheapest(ours) else { break };
             let theirs = attackers & colors[!side as usize];
-            // A king may not capture what is defended.
+            // A king may not capture a defended piece.
             if piece == Piece::King && !theirs.is_empty() {
                 break;
             }
@@ -173,7 +173,7 @@ impl<'a> StaticExchange<'a> {
             let from = from.next_square().map_or(BitBoard::EMPTY, Square::bitboard);
             occupied ^= from;
             attackers &= !from;
-            // Pieces behind the capturer attack now. Nobody captures after a king.
+            // Pieces behind the capturer now attack. No piece captures after a king.
             if !hidden.is_empty() && piece != Piece::King {
                 let revealed = sliders(occupied) & hidden;
                 attackers |= revealed;
@@ -188,7 +188,7 @@ impl<'a> StaticExchange<'a> {
         (captures > 0).then_some(gains[0])
     }
 
-    /// Those of `attackers` that may go to `square`.
+    /// The `attackers` that may legally move to `square`.
     fn able_to_capture(&self, attackers: BitBoard, side: Color, square: Square) -> BitBoard {
         if (attackers & self.pinned).is_empty() {
             return attackers;
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn exchanges_count_x_rays_kings_and_the_right_to_stop() {
-        // FEN, the square, who stands there, what the other side gains.
+        // FEN, square, and the other side's gain from captures there.
         for (fen, square, gain) in [
             ("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", Square::D5, 1),
             ("4k3/8/2p5/3p4/4P3/8/8/4K3 w - - 0 1", Square::D5, 0),
@@ -219,10 +219,10 @@ mod tests {
             ("4k3/4b3/8/3pp3/8/5N2/8/4K3 w - - 0 1", Square::E5, 1),
             // The knight on f6, which seems to defend d5, is pinned.
             ("3k4/8/5n2/3p2B1/8/2N5/8/4K3 w - - 0 1", Square::D5, 1),
-            // One against one: the king takes back, and so does the rook that stood behind.
+            // One attacker and one defender: the king recaptures, and so does the rook behind.
             ("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", Square::D5, -4),
             ("4k3/8/8/3p4/8/8/3R4/3r3K w - - 0 1", Square::D5, -4),
-            // The king may not take back what the other king guards.
+            // The king may not recapture a piece that the other king defends.
             ("8/8/3k4/3p4/4K3/8/8/3R4 w - - 0 1", Square::D5, 1),
         ] {
             let board: cozy_chess::Board = fen.parse().expect("valid");

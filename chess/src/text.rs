@@ -1,6 +1,6 @@
-//! Text cut short, so that messages stay one readable line.
+//! Shortening of texts.
 
-/// At most `limit` characters of a text, so that a message stays one readable line.
+/// The first `limit` characters of a text, so that a message stays one readable line.
 pub fn shortened(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,5 +1,5 @@
 //! A position as the 77 tokens of ChessBench (Ruoss et al. 2024, "Amortized Planning with
-//! Large-Scale Transformers"), written straight from the board.
+//! Large-Scale Transformers"), computed directly from the board.
 //!
 //! Layout: side to move (1), squares a8..h8 down to a1..h1 (64), castling padded with `.` (4),
 //! en-passant square or `..` (2), half-move clock (3 digits), full-move number (3 digits).
@@ -12,13 +12,13 @@ use crate::placement::Placement;
 /// Number of tokens of a position.
 pub const LEN: usize = 77;
 
-/// Rows of the published embedding table. Only the first 33 are used.
+/// Number of rows in the published embedding table. Only the first 33 are used.
 pub const VOCABULARY: usize = 77;
 
 /// The tokens of one position.
 pub type Tokens = [u8; LEN];
 
-/// Both counters are written with three digits and stay at this value beyond it.
+/// Both counters have three digits and stop at this value.
 const COUNTER_LIMIT: u16 = 999;
 
 const WHITE_TO_MOVE: u8 = 29;
@@ -30,8 +30,8 @@ const BLACK_PIECES: [u8; Piece::NUM] = [18, 19, 30, 20, 22, 21];
 const WHITE_PIECES: [u8; Piece::NUM] = [23, 25, 24, 26, 27, 28];
 const FILES: [u8; 8] = [10, 30, 12, 13, 14, 15, 16, 17];
 
-/// Tokens of `board`, each from 0 to 32. The half-move clock is passed beside it because a `Board` stops
-/// counting at 100; both counters stay at 999 beyond that.
+/// Tokens of `board`, each from 0 to 32. The half-move clock is a separate argument, because a
+/// `Board` stops counting at 100. Both counters stop at 999.
 ///
 /// ```
 /// use azimuth_chess::placement::Placement;
@@ -68,7 +68,7 @@ pub fn tokenize(board: &Board, halfmove_clock: u16) -> Tokens {
     tokens
 }
 
-/// The placement that tokens describe.
+/// The placement that the tokens encode.
 pub fn placement(tokens: &Tokens) -> Placement {
     let side_to_move = if tokens[0] == WHITE_TO_MOVE { Color::White } else { Color::Black };
     let mut colors = [BitBoard::EMPTY; Color::NUM];

@@ -1,10 +1,10 @@
-//! Centipawns, win probabilities and chances to win, draw and lose.
+//! Conversions between centipawns and win probabilities.
 
-/// Slope of the logistic between centipawns and win probability, as lichess and ChessBench have it:
+/// Slope of the logistic function from centipawns to win probability, as in lichess and ChessBench:
 /// `p = 1 / (1 + exp(-0.00368208 cp))`.
 const WIN_PROBABILITY_SLOPE: f64 = 0.003_682_08;
 
-/// Largest centipawn score that is reported for a win that is not proved.
+/// Largest centipawn score of a win that is not proved.
 const CENTIPAWN_LIMIT: i32 = 15_000;
 
 /// Draws for each expected one of two coins thrown with the win probability: fitted to the
@@ -16,8 +16,8 @@ pub fn win_probability_of_centipawns(centipawns: f64) -> f64 {
     1.0 / (1.0 + (-WIN_PROBABILITY_SLOPE * centipawns).exp())
 }
 
-/// Centipawns of a win probability in [0, 1], the inverse of [`win_probability_of_centipawns`], from
-/// -15,000 to 15,000.
+/// Centipawns, from -15,000 to 15,000, of a win probability in [0, 1]: the inverse of
+/// [`win_probability_of_centipawns`].
 ///
 /// ```
 /// use azimuth_chess::win_probability::{

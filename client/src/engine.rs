@@ -1,7 +1,7 @@
 //! A UCI engine in a separate process, for matches and labels.
 //!
-//! Written here because the crates that drive UCI engines block without a time limit, and a match or
-//! a long labelling has to tell a slow engine from a dead one.
+//! It is written here because the crates that drive UCI engines block without a time limit. A match
+//! or a long labelling run must distinguish a slow engine from a hanging one.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 /// Longest wait for an engine to start, or for an answer without a time limit.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A line with the time at which it was read.
+/// A line and the time at which it was read.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The line without its end.
@@ -33,8 +33,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts the engine with its arguments and sets its options. Fails where it does not start, does not answer, or
-    /// lacks an option.
+    /// Starts the engine with its arguments and sets its options. Fails if it does not start, does
+    /// not answer, or lacks an option.
     pub fn start<'a>(
         command: &Path,
         arguments: &[String],
@@ -77,12 +77,12 @@ impl Engine {
         self.wait_until_ready()
     }
 
-    /// The engine's own name, from `id name`; the program's where it gives none.
+    /// The name that the engine reports with `id name`; that of the program if it reports none.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Tells the engine that what follows is another game, and waits until it is ready.
+    /// Tells the engine that a new game follows, and waits until it is ready.
     pub fn new_game(&mut self) -> Result<()> {
         self.send("ucinewgame")?;
         self.wait_until_ready()
@@ -166,9 +166,9 @@ pub fn score(facts: &[&str]) -> Option<Score> {
         .or_else(|| number_after(facts, "mate").map(Score::Mate))
 }
 
-/// The number after `name` in the words after `info`.
+/// The number after `name` in the words of an `info` line.
 pub fn number_after<T: std::str::FromStr>(facts: &[&str], name: &str) -> Option<T> {
-    // The words after `pv` or `string` are no keywords.
+    // The words after `pv` and `string` are not keywords.
     let end = facts.iter().position(|&word| word == "pv" || word == "string");
     let facts = &facts[..end.unwrap_or(facts.len())];
     let place = facts.iter().position(|&word| word == name)?;

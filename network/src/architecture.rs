@@ -75,7 +75,7 @@ impl fmt::Display for Architecture {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Perspective {
-    /// Scores point to White's win whoever moves.
+    /// Scores point to White's win, whichever side is to move.
     White,
     /// Scores point to the win of the side to move.
     SideToMove,

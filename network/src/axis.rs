@@ -1,9 +1,9 @@
-//! The advantage axis: embeddings to cosines (paper, section 3.4).
+//! The advantage axis: from embeddings to cosines (paper, section 3.4).
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-/// The direction of the space that gives the scores.
+/// The direction of the space whose cosines are the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -28,7 +28,8 @@ pub enum Direction {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Mean embedding of forced mates for White (or, in a space seen by the side to move, for it).
+    /// Mean embedding of forced mates for White (in a space seen by the side to move, for that
+    /// side).
     pub white_mean: Vec<f32>,
     /// Mean embedding of forced mates for the other side.
     pub black_mean: Vec<f32>,
@@ -39,8 +40,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Reads along `direction`. Fails where the dimensions differ, a value is not finite or the
-    /// direction has no length.
+    /// An axis along `direction`. Fails if the dimensions differ, a value is not finite or the
+    /// direction has length 0.
     pub fn new(
         white_mean: Vec<f32>,
         black_mean: Vec<f32>,

@@ -1,8 +1,9 @@
-//! The calibration: cosines with the axis to win probabilities.
+//! The calibration: from cosines with the axis to win probabilities.
 
 use anyhow::{Result, ensure};
 
-/// A strictly rising, piecewise linear map from cosine, in [-1, 1], to win probability, in [0, 1].
+/// A strictly increasing, piecewise linear map from cosine, in [-1, 1], to win probability, in [0,
+/// 1].
 ///
 /// ```
 /// use azimuth_network::calibration::Calibration;
@@ -21,7 +22,8 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Knots with rising cosines and rising win probabilities in [0, 1].
+    /// A calibration with these knots. Fails unless cosines and win probabilities increase strictly
+    /// and the latter lie in [0, 1].
     pub fn new(cosines: Vec<f32>, win_probabilities: Vec<f32>) -> Result<Self> {
         let rising = |values: &[f32]| {
             values.iter().all(|value| value.is_finite()) && values.is_sorted_by(|a, b| a < b)

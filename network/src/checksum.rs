@@ -1,8 +1,13 @@
-//! Safetensors files with a checksum. The metadata of such a file have, under `sha256`, the SHA-256
-//! of everything else in it: of the number of its other entries of metadata, of these in the order
-//! of their keys, key and value, and of its tensors in the order of their names, name, data type,
-//! dimensions, sizes and bytes. Before each text and before each tensor's bytes stands its length;
-//! numbers are 64-bit little-endian.
+//! Safetensors files with a checksum. The metadata of such a file contain, under `sha256`, the
+//! SHA-256 of everything else in the file, in this order:
+//!
+//! - the number of the other metadata entries;
+//! - the key and value of each of them, in the order of the keys;
+//! - the name, data type, number of dimensions, sizes and bytes of each tensor, in the order of the
+//!   names.
+//!
+//! The length of each text, and of each tensor's bytes, precedes it. Numbers are 64-bit
+//! little-endian.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -122,7 +127,8 @@ mod tests {
                 unnoticed.push(bit / 8);
             }
         }
-        // A checksum whose own key is damaged is none; a tab is as good as a space.
+        // If the checksum's key is damaged, the file counts as one without a checksum; a tab in
+        // place of a space changes nothing.
         let text = String::from_utf8_lossy(&bytes);
         let key = text.find(KEY).expect("a checksum");
         let data = LENGTH + SafeTensors::read_metadata(&bytes)?.0;

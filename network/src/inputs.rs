@@ -1,8 +1,7 @@
 //! Batches of positions in the form that encoders read.
 
 use azimuth_chess::placement::Placement;
-use azimuth_chess::tokens;
-use azimuth_chess::tokens::Tokens;
+use azimuth_chess::tokens::{self, Tokens};
 use cozy_chess::Board;
 
 use super::sparse::features::{FeatureBatch, FeatureSet};
@@ -41,7 +40,7 @@ impl Inputs {
         inputs
     }
 
-    /// The features, where it is these.
+    /// The features, if the batch contains features.
     #[inline]
     pub fn features(&self) -> Option<&FeatureBatch> {
         match self {

@@ -2,10 +2,12 @@
 //! that store them.
 //!
 //! [`Inputs`] are batches of positions. [`transformer`] and [`sparse`] are the two architectures,
-//! over candle tensors; [`fused`] has the operations that candle lacks, for the CPU and for CUDA, and
-//! [`embedding_bag`] the first layer of sparse networks.
-//! [`axis`] and [`calibration`] read an embedding as a win probability. [`weights`] reads and writes
-//! all of them as one file. The engine plays with its own integer version of the sparse network.
+//! over candle tensors. [`fused`] contains the operations that candle lacks, for the CPU and for
+//! CUDA, and [`embedding_bag`] the first layer of sparse networks.
+//!
+//! [`axis`] and [`calibration`] convert an embedding to a win probability. [`weights`] reads and
+//! writes all of them as one file. The engine plays with its own integer version of the sparse
+//! network.
 
 mod architecture;
 pub mod axis;

@@ -1,8 +1,8 @@
-//! L2 normalisation: embeddings of unit length.
+//! L2 normalisation to unit length.
 
 use candle_core::{D, Result, Tensor};
 
-/// Added to the square of a length, which keeps it from being zero.
+/// Added to the square of a length, so that the length is never 0.
 pub const SMALLEST_SQUARE: f32 = 1e-12;
 
 /// The lengths of rows, and the rows scaled to unit length.

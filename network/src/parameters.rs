@@ -78,7 +78,7 @@ impl Parameters {
         Ok(Self(moved.collect::<Result<_>>()?))
     }
 
-    /// Checks that every parameter of `specs` is here with its shape and holds finite numbers.
+    /// Checks that every parameter of `specs` exists with its shape and holds finite numbers.
     pub fn check(&self, specs: &[ParameterSpec]) -> Result<()> {
         self.check_shapes(specs)?;
         for spec in specs {
@@ -88,7 +88,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// Checks that every parameter of `specs` is here with its shape.
+    /// Checks that every parameter of `specs` exists with its shape.
     pub fn check_shapes(&self, specs: &[ParameterSpec]) -> Result<()> {
         for spec in specs {
             let tensor = self.get(&spec.name)?;

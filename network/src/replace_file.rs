@@ -34,7 +34,7 @@ pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<()> {
 }
 
 /// Removes the unfinished files that killed processes left beside `path`. The caller holds a lock,
-/// so that nobody else writes `path` at this time.
+/// so that no other process writes `path` at this time.
 pub fn remove_unfinished(path: &Path) {
     let path = resolved(path);
     let start = start_of_names(&path);
@@ -47,14 +47,14 @@ pub fn remove_unfinished(path: &Path) {
     };
     for entry in fs::read_dir(folder(&path)).into_iter().flatten().flatten() {
         if is_unfinished(&entry.file_name()) {
-            // One that cannot be removed takes room and does no other harm.
+            // A file that cannot be removed takes up space, but does no other harm.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// A file that takes the place of another once it is complete. Until then it has another name in
-/// the same folder; it is removed when it is dropped unfinished.
+/// A file that replaces another once it is complete. Until then it has another name in the same
+/// folder; if it is dropped unfinished, it is removed.
 #[derive(Debug)]
 pub struct Replacement {
     path: PathBuf,
@@ -62,8 +62,8 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Begins a file that will stand at `path`; where `path` is a link, at the place that it names.
-    /// The permissions are those of the file that is replaced, else those of any new file.
+    /// Creates a file that will replace `path` or, if `path` is a link, the link's target. Its
+    /// permissions are those of the replaced file, or else those of any new file.
     pub fn new(path: &Path) -> Result<Self> {
         let resolved = resolved(path);
         Self::begin(resolved).with_context(|| cannot_write(path))
@@ -75,14 +75,14 @@ impl Replacement {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
-        // Otherwise an administrator would replace /dev/null by a file.
+        // Otherwise an administrator could replace /dev/null with a file.
         let is_file = replaced.as_ref().is_none_or(Metadata::is_file);
         ensure!(is_file, "it is not a regular file");
         let file = new_file(&path, replaced)?;
         Ok(Self { path, file })
     }
 
-    /// Makes sure that all is on disk, and gives the file its name.
+    /// Syncs the file to disk and gives it its final name.
     pub fn finish(self) -> Result<()> {
         let Self { path, file } = self;
         let finish = || -> io::Result<()> {
@@ -108,7 +108,7 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write '{}'", path.display())
 }
 
-/// The place that a link names; any other path as it is.
+/// The target of a link; any other path unchanged.
 fn resolved(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -130,7 +130,7 @@ fn start_of_names(path: &Path) -> OsString {
 #[cfg(unix)]
 fn new_file(path: &Path, replaced: Option<Metadata>) -> io::Result<NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    /// What the umask takes away is not in it.
+    /// The umask further restricts these permissions.
     const ANY_NEW_FILE: u32 = 0o666;
     let start = start_of_names(path);
     let mut builder = Builder::new();
@@ -269,7 +269,8 @@ mod tests {
         replace_file(&at("link"), b"new")?;
         assert_eq!(fs::read(&target)?, b"new");
         assert!(fs::symlink_metadata(at("link"))?.is_symlink());
-        // Where the name of an unfinished file was once a link, its target was overwritten.
+        // A fixed name such as this one could be a link, and writing to it would overwrite the
+        // link's target.
         symlink(&target, at("new.partial"))?;
         replace_file(&at("new"), b"other")?;
         assert_eq!(fs::read(&target)?, b"new");

@@ -1,4 +1,4 @@
-//! The values of candle's CPU tensors as slices, for operations of our own.
+//! The values of candle's CPU tensors as slices, for custom operations.
 
 use candle_core::{CpuStorage, Layout, Result, Storage, Tensor, WithDType, bail};
 

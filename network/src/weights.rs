@@ -1,6 +1,6 @@
-//! The weights file: one safetensors file with the encoder's parameters, the axis, the calibration
-//! and, in its metadata under `azimuth`, what they are and where they come from. A [`checksum`] in
-//! its metadata shows damage; files of older versions have none.
+//! The weights file: one safetensors file with the encoder's parameters, the axis and the
+//! calibration. Its metadata contain, under `azimuth`, a description of them and their origin. A
+//! [`checksum`] in the metadata detects damage; files of older versions have none.
 //!
 //! Keys: the parameters of [`Architecture::parameters`], `axis.white_mean`, `axis.black_mean`,
 //! `axis.fitted` (optional), `calibration.cosine`, `calibration.win_probability`.
@@ -24,7 +24,8 @@ use crate::replace_file::replace_file;
 /// Version of the file's layout; a newer one is refused.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// No encoder comes near this; a larger file is something else, and is not read into memory.
+/// Maximum size of a file, in bytes: no encoder comes near it. A larger file is something else, and
+/// is not read into memory.
 const LARGEST_FILE: u64 = 4 << 30;
 
 const METADATA_KEY: &str = "azimuth";
@@ -40,7 +41,7 @@ pub struct Metadata {
     pub input: String,
     /// The direction that gives the scores.
     pub direction: Direction,
-    /// Data files with their hashes, steps, seed, optimiser, the trainer's version.
+    /// Data files with their hashes, steps, seed, optimiser, and the trainer's version.
     pub training: serde_json::Value,
     /// Held-out metrics.
     pub metrics: serde_json::Value,
@@ -97,8 +98,8 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Reads and checks a weights file. Fails with one line that names the file, the key and what
-    /// was expected.
+    /// Reads and checks a weights file. Fails with one line that names the file, the key and the
+    /// expected value.
     pub fn read(path: &Path) -> Result<Self> {
         let name = || format!("weights file '{}'", path.display());
         let metadata = fs::metadata(path).with_context(name)?;
@@ -110,8 +111,8 @@ impl Weights {
         Self::from_bytes(&bytes).with_context(name)
     }
 
-    /// Reads a weights file from memory. Fails as [`Self::read`] does, but for the checksum, which
-    /// is not looked at: of weights that are part of the program it would delay each start.
+    /// Reads a weights file from memory. Fails as [`Self::read`] does, except that it does not
+    /// verify the checksum, which would delay each start with the embedded weights.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let malformed = |error| anyhow!("not a complete safetensors file ({error})");
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
@@ -162,7 +163,7 @@ impl Weights {
         Ok(Self { metadata, parameters, axis, calibration })
     }
 
-    /// Writes the file in one step: readers see the old one or the new one.
+    /// Writes the file atomically: readers see the old file or the new one.
     pub fn write(&self, path: &Path) -> Result<()> {
         let vector = |values: &[f32]| Tensor::from_slice(values, values.len(), &Device::Cpu);
         let mut tensors: Vec<(String, Tensor)> =

@@ -1,4 +1,5 @@
-//! The transformer against PyTorch: the fixture comes from `tests/python/make_transformer_fixture.py`.
+//! The transformer against PyTorch: the fixture comes from
+//! `tests/python/make_transformer_fixture.py`.
 
 use azimuth_chess::tokens::Tokens;
 use azimuth_network::fused::Operations;
@@ -25,7 +26,7 @@ fn largest_difference(dtype: DType, operations: Operations) -> anyhow::Result<f3
 
 #[test]
 fn embeddings_equal_pytorchs() -> anyhow::Result<()> {
-    // Nothing is fused in 64 bits.
+    // No operation is fused in 64 bits.
     for (dtype, operations) in [
         (DType::F32, Operations::Fused),
         (DType::F32, Operations::Composed),

@@ -9,10 +9,11 @@ use cozy_chess::{Color, Piece};
 use nnue_rs::{Accumulator, Network};
 use sha2::{Digest, Sha256};
 
-/// Network output for 100 centipawns of Stockfish 16 (`NormalizeToPawnValue` in its `uci.h`).
+/// Network output that Stockfish 16 reports as 100 centipawns (`NormalizeToPawnValue` in its
+/// `uci.h`).
 const UNITS_OF_A_PAWN: i32 = 328;
 
-/// Hexadecimal digits of a network's SHA-256 in its name.
+/// Number of hexadecimal digits of a network's SHA-256 in its name.
 const NAME_DIGITS: usize = 12;
 
 /// A network with its accumulators. Copies share its parameters.
@@ -38,7 +39,7 @@ impl StockfishNetwork {
         Ok(Self { network: Arc::new(network), name, sums, sums_after })
     }
 
-    /// The name by which Stockfish knows it: `nn-`, the beginning of its SHA-256, `.nnue`.
+    /// Stockfish's name of the network: `nn-`, the first digits of its SHA-256, `.nnue`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -61,7 +62,7 @@ fn scaled(network: &Network, sums: &Accumulator, position: &Placement) -> i32 {
     network.evaluate_accumulator(sums, color(position.side_to_move)) * 100 / UNITS_OF_A_PAWN
 }
 
-/// A position as the network sees it.
+/// Adapts a position to the network's crate.
 struct Seen<'a>(&'a Placement);
 
 impl nnue_rs::Board for Seen<'_> {

@@ -20,30 +20,31 @@ pub trait GameBuilder: Sized {
     /// The last move of `line` was played. An error ends the reading of this game.
     fn play(&mut self, line: &Line) -> Result<()>;
 
-    /// A comment after the last move of `line`, or before the first move. Line breaks are spaces, and
-    /// a comment of many kilobytes comes in several pieces. An error ends the reading of this game.
+    /// A comment after the last move of `line`, or before the first move. Its line breaks are
+    /// replaced by spaces, and a comment of many kilobytes arrives in several pieces. An error ends
+    /// the reading of this game.
     fn comment(&mut self, line: &Line, text: &str) -> Result<()>;
 
     /// The game has ended.
     fn end(self) -> Self::Game;
 }
 
-/// A place in a game's tree of moves.
+/// A node of a game's move tree.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The board there.
     pub board: Board,
-    /// Its number in the game, in the order of the file; the start is 0.
+    /// Index of the node in the order of the file; the starting position is 0.
     pub id: u32,
-    /// Half-moves from the start.
+    /// Half-moves from the starting position.
     pub ply: u32,
-    /// The move that leads there; none at the start.
+    /// The move that leads to the node; `None` at the starting position.
     pub mv: Option<Move>,
 }
 
-/// The last two places of the line that is being read.
+/// The last two nodes of the line that is being read.
 ///
-/// They are the same place before the first move, and before the first move of a variation: there
+/// Before the first move, both are the starting position. Before the first move of a variation,
 /// both are the position before the move that the variation replaces.
 #[derive(Clone, Debug)]
 pub struct Line {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A game that cannot be read. The games after it can.
+/// A game that cannot be read. The games after it can be read.
 #[derive(Debug)]
 pub struct BadGame {
     /// The game's number in the input, from 1.
@@ -14,7 +14,7 @@ pub struct BadGame {
 /// Why a game cannot be read.
 #[derive(Debug)]
 pub enum Fault {
-    /// The `Variant` tag, in lower case, names other rules than those of chess.
+    /// The `Variant` tag, in lower case, names a variant with other rules than chess.
     Variant(String),
     /// The `FEN` tag is not a legal position.
     Start(anyhow::Error),
@@ -27,7 +27,7 @@ pub enum Fault {
         /// FEN of the position before it.
         fen: String,
     },
-    /// The game is longer than any game: the name of the limit.
+    /// The game exceeds a limit beyond any real game: the name of the limit.
     TooLong(String),
     /// The [`GameBuilder`](super::GameBuilder) refused it.
     Refused(anyhow::Error),

@@ -8,7 +8,7 @@ use super::outcome::Outcome;
 use super::tags::Tags;
 use crate::position::Position;
 
-/// Bytes of a game's comments that are kept. A game without an end must not fill the memory.
+/// Maximum size of a game's comments, in bytes. A game without an end must not fill the memory.
 const MOST_TEXT: usize = 1 << 26;
 
 /// A game's main line.
@@ -16,13 +16,13 @@ const MOST_TEXT: usize = 1 << 26;
 pub struct Game {
     /// The tags.
     pub tags: Tags,
-    /// The position that the `FEN` tag names, else the standard starting position.
+    /// The position of the `FEN` tag, or the standard starting position.
     pub start: Position,
     /// Comments before the first move.
     pub comments: Vec<String>,
-    /// The moves, which are legal.
+    /// The moves, all legal.
     pub moves: Vec<GameMove>,
-    /// Bytes of its comments.
+    /// Size of the comments, in bytes.
     text: usize,
 }
 
@@ -31,12 +31,12 @@ pub struct Game {
 pub struct GameMove {
     /// The move.
     pub mv: Move,
-    /// The comments, each on one line.
+    /// The comments, without line breaks.
     pub comments: Vec<String>,
 }
 
 impl Game {
-    /// The result that the `Result` tag names; none of a game that is not finished.
+    /// The result in the `Result` tag; `None` if the game is not finished.
     pub fn result(&self) -> Option<Outcome> {
         self.tags.get("Result").and_then(Outcome::from_pgn)
     }
@@ -65,7 +65,7 @@ impl GameBuilder for Game {
     }
 
     fn comment(&mut self, _: &Line, text: &str) -> Result<()> {
-        // An empty comment takes memory, too.
+        // An empty comment takes up memory, too.
         self.text += text.len() + size_of::<String>();
         ensure!(self.text <= MOST_TEXT, "more than {MOST_TEXT} bytes of comments in one game");
         let last = self.moves.last_mut().map_or(&mut self.comments, |last| &mut last.comments);

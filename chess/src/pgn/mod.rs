@@ -1,8 +1,8 @@
 //! Games in PGN, read one at a time from any [`Read`](std::io::Read), with bounded memory.
 //!
-//! The pgn-reader crate splits the text. [`Reader`] plays the moves, so that users see legal moves
+//! The pgn-reader crate splits the text. [`Reader`] plays the moves, so that users get legal moves
 //! and boards instead of text. A bad game is an error that names the game and the move; the reader
-//! goes on with the next game.
+//! continues with the next game.
 //!
 //! ```
 //! use azimuth_chess::pgn::{Game, Outcome, Reader};

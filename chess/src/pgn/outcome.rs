@@ -14,7 +14,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// `side` wins.
+    /// The outcome in which `side` wins.
     pub fn win_of(side: Color) -> Self {
         match side {
             Color::White => Self::WhiteWins,
@@ -22,7 +22,7 @@ impl Outcome {
         }
     }
 
-    /// As PGN writes it.
+    /// The notation of PGN.
     pub fn as_pgn(self) -> &'static str {
         match self {
             Self::WhiteWins => "1-0",
@@ -31,7 +31,7 @@ impl Outcome {
         }
     }
 
-    /// Reads what [`Self::as_pgn`] writes; none where the text is no result, as PGN's `*`.
+    /// Parses the notation of [`Self::as_pgn`]; `None` for any other text, such as PGN's `*`.
     pub fn from_pgn(text: &str) -> Option<Self> {
         [Self::WhiteWins, Self::BlackWins, Self::Draw]
             .into_iter()

@@ -1,4 +1,4 @@
-//! The reader: pgn-reader's events become moves on boards.
+//! The reader: converts pgn-reader's events to moves on boards.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -16,17 +16,17 @@ use super::variant::other_variant;
 use crate::position::{Position, board_after, fen_of};
 use crate::san::find_move;
 
-/// Moves of the longest game that is read, variations included. A game without an end must not fill
-/// the memory, and this is far beyond the longest annotated game.
+/// Maximum number of moves in a game, including variations. A game without an end must not fill the
+/// memory; the longest annotated games are far below this limit.
 pub const MOST_MOVES: u32 = 1 << 20;
 
-/// Variations within variations of the deepest game that is read.
+/// Maximum number of nested variations.
 const MOST_NESTED: usize = 1 << 18;
 
-/// Bytes of a game's tags that are read.
+/// Maximum size of a game's tags, in bytes.
 const MOST_TAGS: usize = 1 << 24;
 
-/// Bytes of a tag's line that are read. The settings of an engine can be this long.
+/// Maximum length of a tag's line, in bytes. The settings of an engine can be this long.
 const LONGEST_TAG: usize = 1 << 16;
 
 /// Reads games one at a time.
@@ -37,26 +37,25 @@ pub struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the games of `input`, which needs no buffer around it.
+    /// Reads the games of `input`, which need not be buffered.
     pub fn new(input: R) -> Self {
         let builder = pgn_reader::Reader::build(input);
         let reader = builder.set_supported_tag_line_length(LONGEST_TAG).finish();
         Self { reader, taken: 0, most_plies: u32::MAX }
     }
 
-    /// Ends each game before its first move beyond this many half-moves. What follows need not be
-    /// legal.
+    /// Ends each game after this many half-moves. The moves that follow need not be legal.
     pub fn with_most_plies(self, most_plies: u32) -> Self {
         Self { most_plies, ..self }
     }
 
-    /// Games that have been read or skipped.
+    /// Number of games that have been read or skipped.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// The next game, or why this one cannot be read; `None` at the end. Fails where the input does,
-    /// or has a tag or a comment without an end: no game after it can be read.
+    /// The next game, or the reason why it cannot be read; `None` at the end. Fails if the input
+    /// fails or contains a tag or a comment without an end, because no later game can be read then.
     pub fn read_game<B: GameBuilder>(&mut self) -> Result<Option<Result<B::Game, BadGame>>> {
         let number = self.taken + 1;
         let mut visitor =
@@ -66,7 +65,7 @@ impl<R: Read> Reader<R> {
         Ok(read.map(|game| game.map_err(|fault| BadGame { number, fault })))
     }
 
-    /// Goes past the next game without a look at its moves; false at the end.
+    /// Skips the next game without reading its moves; false at the end.
     pub fn skip_game(&mut self) -> Result<bool> {
         let skipped = self.reader.skip_game();
         let skipped = skipped.with_context(|| format!("game {}", self.taken + 1))?;
@@ -78,7 +77,7 @@ impl<R: Read> Reader<R> {
 /// Plays one game for a builder.
 struct Playing<B> {
     most_plies: u32,
-    /// Bytes of the tags so far.
+    /// Size of the tags so far, in bytes.
     tags: usize,
     builder: PhantomData<B>,
 }
@@ -87,7 +86,7 @@ struct Playing<B> {
 struct Movetext<B> {
     builder: B,
     line: Line,
-    /// The lines that the open variations interrupt.
+    /// The lines interrupted by the open variations, outermost first.
     outer: Vec<Line>,
     nodes: u32,
     san: String,
@@ -108,7 +107,7 @@ impl<B: GameBuilder> Visitor for Playing<B> {
         name: &[u8],
         value: RawTag<'_>,
     ) -> ControlFlow<Self::Output> {
-        // An empty tag takes memory, too.
+        // An empty tag takes up memory, too.
         self.tags += name.len() + value.as_bytes().len() + size_of::<(String, String)>();
         let name = String::from_utf8_lossy(name).into_owned();
         tags.push(name, value.decode_utf8_lossy().into_owned());
@@ -202,7 +201,7 @@ fn within(holds: bool, limit: impl FnOnce() -> String) -> Result<(), Fault> {
     if holds { Ok(()) } else { Err(Fault::TooLong(limit())) }
 }
 
-/// Breaks off the game at a fault.
+/// Ends the game at a fault.
 fn go_on_after<G>(result: Result<(), Fault>) -> ControlFlow<Result<G, Fault>> {
     match result {
         Ok(()) => ControlFlow::Continue(()),

@@ -18,12 +18,12 @@ fn games(text: &str) -> Result<Vec<Result<Game, BadGame>>> {
     Ok(games)
 }
 
-/// The one game of a text.
+/// The only game of a text.
 fn game(text: &str) -> Result<Game> {
     Ok(games(text)?.pop().context("no game")??)
 }
 
-/// Every place with the one before it, as `before-id after-id move`, and comments.
+/// Every node with its parent, as `parent-id id move ply`, and the comments.
 struct Places(Vec<String>);
 
 impl GameBuilder for Places {
@@ -157,7 +157,7 @@ fn games_are_skipped() -> Result<()> {
     Ok(())
 }
 
-/// A text that comes again and again, `times` in all, without being held in memory.
+/// A text repeated a number of times, without being held in memory.
 struct Repeated {
     text: &'static [u8],
     at: usize,
@@ -179,7 +179,8 @@ impl Read for Repeated {
     }
 }
 
-/// The error of a game in which a text comes `times` after another one, and the places of the next.
+/// The error of a game that consists of `before` and of `text` repeated `times` times, and the
+/// nodes of the next game.
 fn endless<B: GameBuilder>(
     before: &str,
     text: &'static str,
@@ -208,7 +209,7 @@ fn a_game_without_an_end_is_refused_and_the_next_is_read() -> Result<()> {
         endless::<Game>("e4 ", "{} ", 4 * most)?,
         ("game 1: more than 67108864 bytes of comments in one game".to_owned(), next)
     );
-    // The move after the tags is that of the same game.
+    // The move after the tags belongs to the same game, so no other game follows.
     assert_eq!(
         endless::<Game>("", "[a \"\"]\n", most)?,
         ("game 1: more than 16777216 bytes of tags in one game".to_owned(), None)

@@ -33,7 +33,7 @@ impl Bags {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no bags.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -23,7 +23,8 @@ impl DeviceSums {
         &self.activations
     }
 
-    /// Gradients of the table, which has `rows`, and of the bias, given that of the activations.
+    /// Gradients of the table, which has `rows` rows, and of the bias, given the gradient of the
+    /// activations.
     pub fn backward(&self, gradient: &Tensor, rows: usize) -> Result<(Tensor, Tensor)> {
         let gradient = gradient.reshape(self.activations.shape())?;
         activated_sums_back(&self.activations, &gradient, &self.bags, rows)

@@ -1,5 +1,5 @@
 //! The sums of bags and their gradients on the CPU, vectorised by the compiler for each instruction
-//! set. Every bag has a row of the sums.
+//! set. Each bag has one row of sums.
 
 use multiversion::multiversion;
 

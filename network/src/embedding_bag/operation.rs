@@ -9,14 +9,14 @@ use super::kernels;
 use super::row_gradients::GradientSink;
 use crate::tensor_slices::{values, with_values};
 
-/// Sums of `bias` (H) and the rows of `table` (rows x H) in each of the `bags`: bags x H. The gradient of the table is as
-/// large as the table, as candle's optimisers want it.
+/// Sums of `bias` (H) and the rows of `table` (rows x H) in each of the `bags`: bags x H. The
+/// gradient of the table is dense, as candle's optimisers expect.
 pub fn sums(table: &Tensor, bias: &Tensor, bags: Bags) -> Result<Tensor> {
     apply(table, bias, EmbeddingBag { bags, is_activated: false, table: TableGradient::Whole })
 }
 
-/// Activations `clamp(x, 0, 1)²` of such sums. The gradient of the table goes to `sink`, only the rows that are in bags;
-/// without a sink it is left out.
+/// Activations `clamp(x, 0, 1)²` of such sums. `sink` receives the gradient of the table, only for
+/// rows in bags; without a sink it is not computed.
 pub fn activations(
     table: &Tensor,
     bias: &Tensor,
@@ -113,13 +113,14 @@ mod tests {
         Tensor::from_iter(values, &Device::Cpu)?.reshape(shape)
     }
 
-    /// Bags of several sizes, an empty one too; a row that many have, one that a bag has twice, and one that none has.
+    /// Bags of several sizes, one of them empty; one row is in many bags, one is twice in a bag,
+    /// and one is in none.
     fn bags() -> Bags {
         let rows = vec![0, 3, 8, 8, 8, 1, 2, 3, 4, 5, 7, 0, 2, 5, 5];
         Bags::new(rows, vec![3, 3, 4, 13, 15])
     }
 
-    /// The same sums from candle's operations: how often each row is in each bag, times the table.
+    /// The same sums from candle's operations: the counts of the rows in each bag, times the table.
     fn composed(table: &Tensor, bias: &Tensor) -> Result<Tensor> {
         let mut counts = vec![0f32; bags().len() * ROWS];
         for (bag, counts) in bags().iter().zip(counts.chunks_exact_mut(ROWS)) {
@@ -157,7 +158,7 @@ mod tests {
         let found = activations(&table, &bias, bags(), Some(&sink))?;
         let expected = expected.clamp(0f32, 1f32)?.sqr()?;
         check("activations", &found, &expected)?;
-        // Sums on both sides of both clips.
+        // The sums lie below, inside and above the interval of the clamp.
         let inside = expected.flatten_all()?.to_vec1::<f32>()?;
         assert!([0.0, 1.0].iter().all(|clip| inside.contains(clip)));
         assert!(inside.iter().any(|&a| a > 0.0 && a < 1.0));

@@ -1,11 +1,11 @@
-//! The gradient of a table whose bags have few of its rows.
+//! The gradient of a table, for bags that contain few of its rows.
 
 use std::sync::{Arc, Mutex};
 
 use super::bags::Bags;
 use super::kernels;
 
-/// Gradient of an embedding table: only the rows that some position used.
+/// Gradient of an embedding table, only for the rows that some position used.
 #[derive(Debug)]
 pub struct RowGradients {
     width: usize,
@@ -15,7 +15,7 @@ pub struct RowGradients {
 }
 
 impl RowGradients {
-    /// No gradient yet, for a table of `rows` x `width`.
+    /// An empty gradient for a table of `rows` x `width`.
     pub fn new(rows: usize, width: usize) -> Self {
         let values = vec![0.0; rows * width];
         Self { width, values, touched: vec![false; rows], rows: Vec::new() }
@@ -63,7 +63,8 @@ impl RowGradients {
         sums.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
     }
 
-    /// Adds to the gradients of the rows in `bags`: each bag's row of `slopes` to all of its rows.
+    /// Adds the gradients in `bags`: each bag's row of `slopes`, its gradient, to all rows in the
+    /// bag.
     pub(super) fn add_bags(&mut self, bags: &Bags, slopes: &[f32]) {
         bags.rows().iter().for_each(|&row| self.touch(row.into()));
         kernels::add_to_rows(bags, slopes, &mut self.values);

@@ -1,9 +1,9 @@
-//! Dropout without stored masks: whether a value is dropped follows from a seed and the value's place
-//! alone, on every device, so that a gradient finds what its operation dropped.
+//! Dropout without stored masks: whether a value is dropped depends only on a seed and the value's
+//! index, on every device. So the backward pass drops the same values as the forward pass.
 
 use candle_core::{Device, Result, Shape, Tensor};
 
-/// Sets values to 0 at random and scales the others up, so that the mean stays (inverted dropout).
+/// Sets values to 0 at random and scales the others up to preserve the mean (inverted dropout).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DropoutMask {
     /// Values whose 32 random bits are below this are dropped.
@@ -55,7 +55,7 @@ fn scramble(mut bits: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Four deviations of a binomial distribution.
+    /// Whether `hits` is within four standard deviations of the expected number.
     fn close(hits: u32, trials: u32, chance: f64) -> bool {
         let (trials, hits) = (f64::from(trials), f64::from(hits));
         (hits - trials * chance).abs() < 4.0 * (trials * chance * (1.0 - chance)).sqrt()

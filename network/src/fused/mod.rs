@@ -1,10 +1,14 @@
-//! Operations that candle has no fused kernels for. Of the transformer: attention with its softmax, bias +
-//! exact GELU, and residual + layer norm, each with the bias of the matrix product before it, its dropout,
-//! and its gradient; and token embedding with positional embedding. Each is one pass: f32 on the CPU; f32,
-//! f16 and bf16 on CUDA. Of the sparse encoder, in training on CUDA: its feature sums with their activations.
+//! Operations that candle has no fused kernels for.
 //!
-//! [`mod@reference`] has the same operations composed of candle's own. They run where nothing fused fits (a
-//! head wider than the kernels take, say), and tests hold the fused ones to them.
+//! - Of the transformer: attention with its softmax, bias + exact GELU, and residual + layer norm,
+//!   each with the bias of the preceding matrix product, its dropout and its gradient; and token
+//!   embedding with positional embedding. Each is one pass: f32 on the CPU; f32, f16 and bf16 on
+//!   CUDA.
+//! - Of the sparse encoder, for training on CUDA: the feature sums with their activations.
+//!
+//! [`mod@reference`] composes the same operations of candle's own. They run where no fused
+//! operation fits, for example for a head wider than the kernels support. Tests compare the fused
+//! operations with them.
 
 mod column_sums;
 mod cpu;
@@ -25,8 +29,8 @@ pub use dropout_mask::DropoutMask;
 pub use layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 pub use operations::Operations;
 
-/// Rows of `table` (ids x H) by their `ids` (batch x length, u8), each with the row of `positional` (length x H)
-/// for its place added: (batch * length x H).
+/// The rows of `table` (ids x H) for the `ids` (batch x length, u8), plus the rows of `positional`
+/// (length x H) for their positions: (batch * length x H).
 pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
     match path(table) {
         Path::Cpu => cpu::embed(ids, table, positional),
@@ -36,9 +40,9 @@ pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor
     }
 }
 
-/// Softmax attention: `packed`, (batch, length, 3H), holds queries, keys and values without their `bias`
-/// (3H), in `heads` heads of H / heads each; the result is (batch, length, H). `mask` drops attention
-/// weights.
+/// Softmax attention. `packed`, (batch, length, 3H), contains queries, keys and values without
+/// their `bias` (3H), in `heads` heads of H / heads each; the result is (batch, length, H). `mask`
+/// drops attention weights.
 pub fn attention(
     packed: &Tensor,
     bias: &Tensor,
@@ -141,8 +145,8 @@ pub fn add_norm_back(
     }
 }
 
-/// Activations `clamp(x, 0, 1)²` of the sums x of `bias` (H) and the rows of `table` (rows x H) in each of the
-/// `bags`: (bags x H).
+/// Activations `clamp(x, 0, 1)²` of the sums x of `bias` (H) and the rows of `table` (rows x H) in
+/// each of the `bags`: (bags x H).
 pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tensor> {
     match path(table) {
         #[cfg(feature = "cuda")]
@@ -156,8 +160,9 @@ pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tens
     }
 }
 
-/// Gradients of [`activated_sums`] along the table, which has `rows`, and the bias, given that of the
-/// `activations` that it found. Sums of many threads: their last digits differ from run to run.
+/// Gradients of [`activated_sums`] with respect to the table, which has `rows` rows, and the bias,
+/// given the gradient of the `activations` that it returned. On CUDA many threads add to the same
+/// sums, so their last digits differ from run to run.
 pub fn activated_sums_back(
     activations: &Tensor,
     gradient: &Tensor,

@@ -1,7 +1,7 @@
 //! Exponentials and the normal distribution in a form that compilers vectorise.
 
-/// e^x for x <= 0 with a relative error below 6e-6: the fraction of the power of two by a polynomial, its
-/// whole part in the exponent bits. Below -87 it is 0.
+/// e^x for x <= 0 with a relative error below 6e-6: a polynomial for the fractional power of two,
+/// and the exponent bits for the integral one. Below -87 it is 0.
 #[inline(always)]
 pub fn exp_of_negative(x: f32) -> f32 {
     let power = (x * std::f32::consts::LOG2_E).max(-126.0);

@@ -9,7 +9,7 @@ use super::reference;
 /// The operations of a transformer, from tokens to the space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operations {
-    /// Fused operations where one fits.
+    /// Fused operations where they exist for the shape and device.
     #[default]
     Fused,
     /// Only candle's operations.

@@ -1,10 +1,10 @@
-//! The fused operations against candle's own, values and gradients.
+//! The fused operations against candle's: values and gradients.
 
 use candle_core::{Device, Tensor};
 
 use super::*;
 
-/// Numbers without pattern, but the same each time.
+/// Irregular numbers, the same in every run.
 pub(super) fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
     let count: usize = shape.iter().product();
     let values: Vec<f32> = (0..count).map(|i| (i as f32 * step).sin() * 1.5).collect();
@@ -86,7 +86,8 @@ fn add_norm_equals_candles() -> Result<()> {
     Ok(())
 }
 
-/// Candle's own differentiation is held to finite differences here, and all gradients to it.
+/// This test compares candle's differentiation with finite differences; the others compare all
+/// gradients with it.
 #[test]
 fn the_references_have_the_gradients_of_their_values() -> Result<()> {
     let (packed, bias) = (wave(&[2, 5, 24], 0.61)?, wave(&[24], 0.2)?);

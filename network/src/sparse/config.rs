@@ -1,4 +1,4 @@
-//! Sizes of sparse encoders, and the parameters that they have.
+//! Sizes of sparse encoders, and their parameters.
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::parameters::{Init, ParameterSpec, linear};
 /// Width of the layer between the feature sums and the embedding.
 pub const HIDDEN: usize = 32;
 
-/// Layers that may follow the hidden one.
+/// Maximum number of layers after the hidden layer.
 const MAX_MIDDLE_LAYERS: usize = 4;
 
 /// Pieces on a full board.
@@ -21,13 +21,13 @@ pub(super) fn head(pieces: usize, heads: usize) -> usize {
     pieces.clamp(1, MAX_PIECES).saturating_sub(1) * heads / MAX_PIECES
 }
 
-/// The feature sums are a whole number of these blocks wide, so that every SIMD path fits.
+/// The width of the feature sums is a multiple of this, so that every SIMD kernel fits.
 const BLOCK: usize = 128;
 
 /// Sizes of a sparse encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SparseConfig {
-    /// The feature set; files from before there was a choice have attack states.
+    /// The feature set; older files, without this field, use attack states.
     #[serde(default)]
     pub features: FeatureSet,
     /// Width of one side's feature sum (H).
@@ -71,8 +71,8 @@ impl SparseConfig {
         Ok(())
     }
 
-    /// Every parameter of the weights file; rows of the table are small enough for a sum of thirty
-    /// to stay inside the activation's range.
+    /// Every parameter of the weights file. The table is initialised with small values, so that a
+    /// sum of thirty rows stays inside the activation's range.
     pub fn parameters(&self) -> Vec<ParameterSpec> {
         let mut specs = vec![
             ParameterSpec::new(

@@ -1,6 +1,7 @@
-//! The layers after the sums as one operation with a gradient of its own: hidden layer, ReLU, projection, unit length,
-//! every position through the head for its number of pieces. Composed of candle's operations, every head's share of a
-//! batch would cost a gradient as large as the batch, most of it zeros.
+//! The layers after the feature sums as one operation with its gradient: hidden layer, ReLU,
+//! projection, unit length. Each position passes through the head for its number of pieces. If
+//! composed of candle's operations, each head's share of a batch would need a gradient as large as
+//! the batch, most of it zeros.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -16,18 +17,18 @@ use crate::tensor_slices::{values, with_values};
 /// Number of values that are multiplied in parallel.
 const LANES: usize = 32;
 
-/// The layers of all heads, laid end to end.
+/// Sizes of the layers; the parameters of all heads are concatenated.
 #[derive(Clone, Copy)]
 struct Sizes {
     inputs: usize,
     embedding_dim: usize,
     heads: usize,
-    /// Layers between the hidden one and the projection.
+    /// Number of layers between the hidden layer and the projection.
     middle: usize,
 }
 
-/// One head's parameters, or their gradients: `[HIDDEN][inputs]`, `[HIDDEN]`, as many middle layers as there are of
-/// `[HIDDEN][HIDDEN]`, of `[HIDDEN]`, then `[D][HIDDEN]`, `[D]`.
+/// One head's parameters, or their gradients: `[HIDDEN][inputs]`, `[HIDDEN]`; for all middle layers
+/// together, `[middle][HIDDEN][HIDDEN]`, `[middle][HIDDEN]`; then `[D][HIDDEN]`, `[D]`.
 struct Layers<T> {
     hidden: T,
     hidden_bias: T,
@@ -75,7 +76,7 @@ impl<T> From<[T; 6]> for Layers<T> {
     }
 }
 
-/// The layers of all heads: the hidden one, those in the middle where there are any, the projection.
+/// The layers of all heads: the hidden layer, the middle layers if any, and the projection.
 pub(super) struct AllLayers<'a> {
     pub hidden: &'a Linear,
     pub middle: Option<&'a Linear>,
@@ -83,7 +84,8 @@ pub(super) struct AllLayers<'a> {
     pub heads: usize,
 }
 
-/// Unit embeddings (n x D) of `activations` (n x 2H) on the CPU; `heads` has the head of each position.
+/// Unit embeddings (n x D) of `activations` (n x 2H) on the CPU; `heads` contains the head of each
+/// position.
 pub(super) fn unit_embeddings(
     activations: &Tensor,
     layers: &AllLayers<'_>,
@@ -114,7 +116,7 @@ struct HeadLayers {
 }
 
 /// For each position, the outputs of the layers of [`HIDDEN`] neurons, first to last, and the
-/// length of the unscaled embedding.
+/// length of the embedding before scaling.
 #[derive(Default)]
 struct Trace {
     hidden: Vec<[f32; HIDDEN]>,
@@ -197,7 +199,7 @@ fn layer(weights: &[f32], bias: &[f32], input: &[f32]) -> [f32; HIDDEN] {
     output
 }
 
-/// Writes the embedding before it is scaled, and returns its length.
+/// Writes the embedding before scaling, and returns its length.
 #[inline(always)]
 fn project(layers: &Layers<&[f32]>, hidden: &[f32; HIDDEN], embedding: &mut [f32]) -> f32 {
     let outputs = layers.projection.chunks_exact(HIDDEN).zip(layers.projection_bias);

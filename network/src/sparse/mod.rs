@@ -1,5 +1,5 @@
-//! The sparse encoder, the default on CPUs: summed embeddings of attack-aware features seen from
-//! both sides, then a small MLP, then unit length. [`features`] are its inputs.
+//! The sparse encoder, the default on CPUs: sums of feature rows from the views of both sides, a
+//! small MLP, and scaling to unit length. [`features`] are its inputs.
 
 mod config;
 pub mod features;

@@ -1,4 +1,4 @@
-//! The sparse encoder as a network: from features to the space, as training runs it.
+//! The sparse encoder as a network for training: from features to the space.
 
 use anyhow::Result;
 use candle_core::{Module, Result as CandleResult, Tensor};
@@ -22,7 +22,7 @@ pub struct SparseNetwork {
 }
 
 impl SparseNetwork {
-    /// Builds the network over `parameters`; a change of a variable among them is seen at once.
+    /// Builds the network over `parameters`; it sees later changes of their variables.
     pub fn new(config: &SparseConfig, parameters: &Parameters) -> Result<Self> {
         Ok(Self {
             table: parameters.get("features.weight")?,
@@ -37,7 +37,7 @@ impl SparseNetwork {
         })
     }
 
-    /// Unit embeddings (batch x D) on the CPU; `sink` takes the table's gradient.
+    /// Unit embeddings (batch x D) on the CPU; `sink` receives the table's gradient.
     pub fn forward(
         &self,
         features: &FeatureBatch,
@@ -47,12 +47,13 @@ impl SparseNetwork {
         unit_embeddings(&active, &self.layers(), self.heads_of(features))
     }
 
-    /// Feature sums on a device, of the rows of `table` in place of the stored one.
+    /// Feature sums on a device, with the rows of `table` instead of the stored ones.
     pub fn device_sums(&self, features: &FeatureBatch, table: &Tensor) -> CandleResult<DeviceSums> {
         DeviceSums::new(features.bags(), table, &self.bias.detach())
     }
 
-    /// Unit embeddings (batch x D) on any device, given the activations of the feature sums, two rows of H a position.
+    /// Unit embeddings (batch x D) on any device, given the activations of the feature sums: two
+    /// rows of H per position.
     pub fn after_sums(
         &self,
         activations: &Tensor,
@@ -92,7 +93,7 @@ impl SparseNetwork {
         Ok(normalize(&chosen_outputs(&self.projection, &hidden, &chosen)?)?.1)
     }
 
-    /// One of the middle layers, of all heads.
+    /// One of the middle layers, for all heads.
     fn middle_layer(&self, all: &Linear, number: usize) -> CandleResult<Linear> {
         let part = |tensor: &Tensor, width: usize| {
             let count = tensor.dim(0)? / (self.heads * HIDDEN);

@@ -1,4 +1,4 @@
-//! Sizes of transformers, and the parameters that they have.
+//! Sizes of transformers, and their parameters.
 
 use anyhow::{Result, ensure};
 use azimuth_chess::tokens;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::parameters::{Init, ParameterSpec, linear};
 
-/// Tokens and CLS.
+/// Length of a sequence: the tokens and CLS.
 pub const LENGTH: usize = tokens::LEN + 1;
 
 /// Name of a layer's parameter.
@@ -45,7 +45,7 @@ impl TransformerConfig {
         Self { layers: 6, hidden: 1024, heads: 16, mlp: 1024, embedding_dim: 1024 }
     }
 
-    /// Checks that the sizes make a network.
+    /// Checks that the sizes are valid.
     pub fn check(&self) -> Result<()> {
         let sizes = [self.layers, self.hidden, self.heads, self.mlp, self.embedding_dim];
         ensure!(sizes.iter().all(|size| (1..=1 << 16).contains(size)), "a size is out of range");
@@ -58,7 +58,7 @@ impl TransformerConfig {
         Ok(())
     }
 
-    /// Every parameter, with PyTorch's initial distributions.
+    /// Every parameter, with PyTorch's initial distribution.
     pub fn parameters(&self) -> Vec<ParameterSpec> {
         let hidden = self.hidden;
         let mut specs = vec![

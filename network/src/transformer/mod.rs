@@ -1,8 +1,8 @@
 //! The paper's encoder (section 3.2): a post-norm transformer over 77 tokens and a CLS token,
 //! projected and scaled to unit length.
 //!
-//! Layers are PyTorch's `nn.TransformerEncoderLayer` in its default form and parameters carry the
-//! names of the authors' published code, so that a checkpoint converts key by key.
+//! Layers are PyTorch's `nn.TransformerEncoderLayer` in its default form. Parameters have the names
+//! of the authors' published code, so that a checkpoint converts key by key.
 
 mod config;
 mod network;

@@ -1,4 +1,4 @@
-//! The transformer itself: from tokens to the space, and the gradient back.
+//! The transformer: from tokens to the space, and its gradient.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::fused::{AddNorm, DropoutMask, Operations};
 use crate::normalize::normalize;
 use crate::parameters::Parameters;
 
-/// Id of CLS, which every sequence begins with: the row after the vocabulary's.
+/// Id of CLS, the first token of every sequence: the row after those of the vocabulary.
 const CLS: u8 = tokens::VOCABULARY as u8;
 
 /// Dropout of a training step. It drops the same values on every device.
@@ -24,7 +24,7 @@ pub struct Dropout {
     seed: u64,
 }
 
-/// Where a layer drops values, as PyTorch's does.
+/// The places of a layer where values are dropped, as in PyTorch.
 #[derive(Clone, Copy)]
 enum Site {
     Weights,
@@ -60,9 +60,9 @@ struct Layer {
     norm2: AddNorm,
 }
 
-/// The transformer as a function of its parameters; training and inference share it. Its gradient is
-/// written out here, layer by layer, because candle's differentiation fills and adds a tensor of zeros
-/// for every tensor on the way.
+/// The transformer as a function of its parameters; training and inference share it. Its gradient
+/// is written by hand, layer by layer, because candle's differentiation fills and adds a tensor of
+/// zeros for every intermediate tensor.
 #[derive(Clone)]
 pub struct Transformer {
     operations: Operations,
@@ -85,12 +85,12 @@ pub struct Trace {
     z: Tensor,
 }
 
-/// A layer's input and the result of each of its matrix products and operations, (rows, width). After
-/// attention the last layer has rows of CLS alone.
+/// A layer's input and the result of each of its matrix products and operations, (rows, width).
+/// After attention the last layer keeps only the rows of CLS.
 struct LayerTrace {
     x: Tensor,
     packed: Tensor,
-    /// The input's rows that go on after attention.
+    /// The input's rows that are kept after attention.
     kept: Tensor,
     mixed: Tensor,
     attended: Tensor,
@@ -101,7 +101,7 @@ struct LayerTrace {
 }
 
 impl Transformer {
-    /// Builds the network over `parameters`; a change of a variable among them is seen at once.
+    /// Builds the network over `parameters`; it sees later changes of their variables.
     pub fn new(config: &TransformerConfig, parameters: &Parameters) -> Result<Self> {
         let layer = |index: usize| -> Result<Layer> {
             let get = |part: &str| parameters.get(&layer_name(index, part));
@@ -134,7 +134,7 @@ impl Transformer {
         })
     }
 
-    /// The same network, its embeddings computed by other operations.
+    /// The same network with other operations.
     pub fn with(&self, operations: Operations) -> Self {
         Self { operations, ..self.clone() }
     }
@@ -145,7 +145,7 @@ impl Transformer {
         Ok(normalize(&self.project(&cls)?)?.1)
     }
 
-    /// The same with dropout. Returns the state that [`Self::backward`] needs.
+    /// Unit embeddings with dropout. Returns the state that [`Self::backward`] needs.
     pub fn forward_traced(&self, ids: &Tensor, dropout: Dropout) -> candle_core::Result<Trace> {
         let mut layers = Vec::with_capacity(self.layers.len());
         let cls = self.layers(ids, dropout, |trace| layers.push(trace))?;
@@ -216,14 +216,14 @@ impl Transformer {
         self.projection.forward(cls)?.to_dtype(DType::F32)
     }
 
-    /// Gradients of every parameter by name, given that of the embeddings (batch x D, f32).
+    /// Gradients of every parameter by name, given the gradient of the embeddings (batch x D, f32).
     pub fn backward(
         &self,
         trace: Trace,
         gradient: &Tensor,
     ) -> candle_core::Result<HashMap<String, Tensor>> {
         let mut found = HashMap::new();
-        // Of z = y / |y|: dy = (dz - z (z · dz)) / |y|.
+        // For z = y / |y|: dy = (dz - z (z · dz)) / |y|.
         let along = (&trace.z * gradient)?.sum_keepdim(D::Minus1)?;
         let slopes = (gradient - trace.z.broadcast_mul(&along)?)?.broadcast_div(&trace.lengths)?;
         let slopes = slopes.to_dtype(trace.cls.dtype())?;
@@ -237,7 +237,7 @@ impl Transformer {
         Ok(found)
     }
 
-    /// The gradient of a layer's input, given that of its result.
+    /// The gradient of a layer's input, given the gradient of its result.
     fn layer_back(
         &self,
         index: usize,
@@ -287,8 +287,8 @@ impl Transformer {
         direct + slopes.matmul(&layer.in_weight)?
     }
 
-    /// The gradient of a token's row is the sum of the gradients at its occurrences. It is a
-    /// product with a one-hot matrix, because candle sums rows with few threads on a device.
+    /// The gradient of a token's row is the sum of the gradients at its occurrences. It is computed
+    /// as a product with a one-hot matrix, because candle sums rows with few threads on a device.
     fn embed_back(
         &self,
         ids: &Tensor,
@@ -315,7 +315,7 @@ impl Trace {
     }
 }
 
-/// (batch x 78, width) as (batch, 78, width).
+/// Reshapes (batch x 78, width) to (batch, 78, width).
 fn sequences(rows: &Tensor) -> candle_core::Result<Tensor> {
     let (count, width) = rows.dims2()?;
     rows.reshape((count / LENGTH, LENGTH, width))
@@ -326,14 +326,14 @@ fn cls_rows(rows: &Tensor) -> candle_core::Result<Tensor> {
     sequences(rows)?.narrow(1, 0, 1)?.squeeze(1)?.contiguous()
 }
 
-/// Rows of CLS among rows of zeros, the gradient of [`cls_rows`].
+/// The rows of CLS with rows of zeros for the other tokens, the gradient of [`cls_rows`].
 fn among_zeros(cls: &Tensor) -> candle_core::Result<Tensor> {
     let (batch, width) = cls.dims2()?;
     let others = Tensor::zeros((batch, LENGTH - 1, width), cls.dtype(), cls.device())?;
     Tensor::cat(&[&cls.unsqueeze(1)?, &others], 1)?.flatten(0, 1)
 }
 
-/// Notes the gradients of the weight and bias of `x W' + b`, given that of the result.
+/// Records the gradients of the weight and bias of `x W' + b`, given the gradient of the result.
 fn product_back(
     name: &str,
     slopes: &Tensor,
@@ -350,7 +350,7 @@ pub fn token_ids(batch: &[Tokens], device: &Device) -> candle_core::Result<Tenso
     Tensor::from_iter(sequences_of(batch), device)?.reshape((batch.len(), LENGTH))
 }
 
-/// The sequences of a batch one after another, CLS first in each.
+/// The concatenated sequences of a batch, each starting with CLS.
 pub fn sequences_of(batch: &[Tokens]) -> impl Iterator<Item = u8> {
     batch.iter().flat_map(|tokens| std::iter::once(CLS).chain(*tokens))
 }
@@ -375,7 +375,7 @@ mod tests {
         named.collect()
     }
 
-    /// A weighted sum of the embeddings; central differences of it are the measure.
+    /// A weighted sum of the embeddings. Its central differences are compared with the gradients.
     fn loss(parameters: &HashMap<String, Tensor>, ids: &Tensor, dropout: Dropout) -> Result<f32> {
         let network = Transformer::new(&CONFIG, &Parameters::new(parameters.clone()))?;
         let z = network.forward_traced(ids, dropout)?.z;
@@ -398,7 +398,7 @@ mod tests {
                 let whole = parameters[&spec.name].clone();
                 let gradient = found[&spec.name].clone();
                 assert_eq!(gradient.dims(), whole.dims(), "{}", spec.name);
-                // Along the gradient itself the loss rises with its length.
+                // In the direction of the gradient, the loss rises by the gradient's length.
                 let length = gradient.sqr()?.sum_all()?.sqrt()?.to_scalar::<f32>()?;
                 let direction = (&gradient / f64::from(length.max(1e-6)))?;
                 let mut moved = |by: f64| -> Result<f32> {

@@ -57,7 +57,7 @@ struct Slopes {
     shift: Vec<f32>,
 }
 
-/// Parameters of every row.
+/// Parameters of a residual connection, the same for all rows.
 struct Row<'a> {
     bias: &'a [f32],
     weight: &'a [f32],

@@ -44,7 +44,7 @@ struct AttentionShape {
 }
 
 impl AttentionShape {
-    /// The length of a row of weights, a whole number of blocks.
+    /// The length of a row of weights, rounded up to a multiple of [`BLOCK`].
     fn padded(self) -> usize {
         self.length.next_multiple_of(BLOCK)
     }
@@ -55,12 +55,12 @@ impl AttentionShape {
     }
 }
 
-/// One head's part of the packed projections, rows of `head` values.
+/// One head's part of the packed projections, in rows of `head` values.
 struct Head {
     q: Vec<f32>,
     k: Vec<f32>,
     v: Vec<f32>,
-    /// `k` transposed, in rows of padded length.
+    /// `k` transposed, in rows of the padded length.
     k_by_column: Vec<f32>,
     /// One row of attention weights, padded with zeros.
     weights: Vec<f32>,
@@ -97,7 +97,8 @@ impl Head {
         turn_over(&self.k, &mut self.k_by_column, shape);
     }
 
-    /// Leaves softmax(q_row · k / sqrt(head)) in `weights`; `number` counts the rows of all heads.
+    /// Writes softmax(q_row · k / sqrt(head)) to `weights`; `number` is the index of the row among
+    /// those of all heads.
     #[inline(always)]
     fn weigh(&mut self, row: usize, number: usize, mask: DropoutMask, shape: AttentionShape) {
         let AttentionShape { length, head, .. } = shape;
@@ -243,7 +244,7 @@ fn attend_back(
             for row in 0..length {
                 part.weigh(row, (sample * heads + index) * length + row, mask, shape);
                 let out = &gradient[row * width + index * head..][..head];
-                // With M the mask's factors: dP_j = M_j (dO · v_j), then dS_j = P_j (dP_j - Σ P dP).
+                // With the mask's factors M: dP_j = M_j (dO · v_j); dS_j = P_j (dP_j - Σ P dP).
                 weight_slopes.fill(0.0);
                 add_up(out, &v_by_column, &mut weight_slopes);
                 let mut lanes = [0.0; BLOCK];

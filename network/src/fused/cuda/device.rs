@@ -18,7 +18,7 @@ mod ptx {
 /// Bytes of shared memory that a block may use by default.
 const SHARED: usize = 48 << 10;
 
-// SAFETY: plain numbers in C's layout, as the kernels declare them.
+// SAFETY: plain numbers in C's layout, in the order of the kernels' declaration.
 unsafe impl DeviceRepr for MaskArgument {}
 
 pub fn max_shared_memory(device: &CudaDevice) -> Result<usize> {
@@ -70,8 +70,8 @@ pub fn launch(launch: &Launch<'_>, device: &CudaDevice) -> Result<()> {
         block_dim: (launch.block, 1, 1),
         shared_mem_bytes: launch.shared as u32,
     };
-    // SAFETY: the arguments are those of the kernel of that name, in its order, and the tensors outlive
-    // the launch on the stream that frees them.
+    // SAFETY: the arguments are those of the kernel of that name, in its order, and the tensors
+    // outlive the launch on the stream that frees them.
     unsafe { builder.launch(config) }.w()?;
     Ok(())
 }

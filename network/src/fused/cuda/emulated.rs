@@ -15,7 +15,8 @@ use super::launch::{Argument, Launch, MaskArgument};
 type Emulate =
     unsafe extern "C" fn(*const c_char, *const u32, u32, u32, bool, *mut *mut c_void) -> bool;
 
-/// The threads of a kernel are coroutines with their state in one place.
+/// The library keeps the coroutines of a kernel's threads in static variables, so only one kernel
+/// runs at a time.
 static KERNELS: LazyLock<Mutex<Library>> = LazyLock::new(|| Mutex::new(compile()));
 
 thread_local! {
@@ -38,7 +39,7 @@ fn compile() -> Library {
     });
     let errors = String::from_utf8_lossy(&outcome.stderr);
     assert!(outcome.status.success(), "'{compiler}' cannot compile the kernels:\n{errors}");
-    // SAFETY: the library has no code that runs when it is loaded but C++'s own.
+    // SAFETY: loading the library runs only C++'s own initialisers.
     unsafe { Library::new(library) }.expect("the library that was just compiled")
 }
 
@@ -54,8 +55,8 @@ pub fn launch(launch: &Launch<'_>) -> Result<()> {
     let mut places: Vec<*mut c_void> = arguments.iter_mut().map(Value::place).collect();
     let name = CString::new(launch.name.as_str()).map_err(candle_core::Error::wrap)?;
     let kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: the signature in `emulated.cpp`; the arguments are those of the kernel of that name, in its
-    // order, and the tensors outlive the call.
+    // SAFETY: the signature in `emulated.cpp`; the arguments are those of the kernel of that name,
+    // in its order, and the tensors outlive the call.
     let ran = unsafe {
         let emulate = kernels.get::<Emulate>(b"emulate").map_err(candle_core::Error::wrap)?;
         let (grid, block, shared) = (launch.grid.as_ptr(), launch.block, launch.shared as u32);

@@ -25,7 +25,8 @@ pub(super) struct Launch<'a> {
 }
 
 pub(super) enum Argument<'a> {
-    /// Read or written; contiguous, and its first value on a multiple of [`VECTOR_WIDTH`].
+    /// The kernel reads or writes it; it is contiguous, and its first value is aligned to
+    /// [`VECTOR_WIDTH`] values.
     Tensor(&'a Tensor),
     Int(i32),
     Mask(MaskArgument),
@@ -129,7 +130,7 @@ mod tests {
         launch()?.grid(most, 1).block(THREADS).shared(most).with(most).check()?;
         for launch in [
             launch()?.with(most + 1),
-            // Cut to 32 bits, it would be 1.
+            // Truncated to 32 bits, it would be 1.
             launch()?.with((1 << 32) + 1),
             launch()?.grid(1, (1 << 32) + 1),
             launch()?.block(1 << 32),

@@ -1,5 +1,5 @@
-//! The operations as CUDA kernels (`../kernels`): what each takes, and how it is launched. On a machine
-//! without a GPU the tests launch the same kernels, compiled for the CPU.
+//! The operations as CUDA kernels (`../kernels`): supported shapes, arguments and launches. On a
+//! machine without a GPU, the tests run the same kernels, compiled for the CPU.
 
 #[cfg(feature = "cuda")]
 mod device;
@@ -17,9 +17,9 @@ use super::layer_norm::{AddNorm, AddNormBack};
 use crate::embedding_bag::Bags;
 use launch::{Launch, THREADS, VECTOR_WIDTH};
 
-/// Threads of a warp.
+/// Threads per warp.
 const WARP: usize = 32;
-/// Number of a head's rows that one warp processes.
+/// Number of rows of a head that one warp processes.
 const TILE: usize = 16;
 /// The longest sequence whose weights fit into the kernels' registers.
 const MAX_LENGTH: usize = 80;
@@ -39,7 +39,7 @@ impl Launch<'_> {
     }
 }
 
-/// Bytes of shared memory that a block may have.
+/// Maximum shared memory of a block, in bytes.
 fn max_shared_memory(device: &Device) -> Result<usize> {
     match device {
         #[cfg(feature = "cuda")]
@@ -69,12 +69,12 @@ impl Shape {
         self.length.next_multiple_of(TILE)
     }
 
-    /// Bytes of a matrix of one head's rows.
+    /// Bytes of a matrix with one head's rows.
     fn rows(&self) -> usize {
         self.padded() * (self.head * self.size + 16)
     }
 
-    /// Bytes of the scores and of the tile of every warp.
+    /// Bytes of the scores and of the tile of all warps.
     fn scores(&self) -> usize {
         self.padded() * (self.padded() + 4 + TILE) * size_of::<f32>()
     }
@@ -89,7 +89,7 @@ impl Shape {
     }
 
     fn fits(&self, shared: usize, device: &Device) -> Result<bool> {
-        // A grid has up to 65,535 rows.
+        // The y dimension of a grid is limited to 65,535.
         let sizes =
             self.head.is_multiple_of(TILE) && self.length <= MAX_LENGTH && self.batch < 1 << 16;
         Ok(sizes && shared <= max_shared_memory(device)?)
@@ -182,7 +182,7 @@ pub fn gelu_back(
     Ok(slopes)
 }
 
-/// A launch with a thread for every four values.
+/// A launch with one thread per four values.
 fn elementwise<'a>(operation: &str, x: &Tensor) -> Result<(usize, Launch<'a>)> {
     let fours = x.elem_count() / 4;
     let blocks = fours.div_ceil(THREADS).min(1 << 20);
@@ -194,7 +194,8 @@ pub fn takes_norm(x: &Tensor) -> Result<bool> {
     Ok(width.is_multiple_of(4) && width <= 8 * 4 * WARP)
 }
 
-/// The kernel whose warps hold a row in registers, in a power of two times 128 columns.
+/// The kernel whose warps hold a row in registers. The row is padded to a power of two times 128
+/// columns.
 fn norm<'a>(operation: &str, x: &Tensor) -> Result<Launch<'a>> {
     let chunks = x.dims2()?.1.div_ceil(4 * WARP).next_power_of_two();
     Launch::new(&format!("{operation}_{chunks}"), x.dtype())

@@ -1,5 +1,5 @@
-//! The kernels, run on the CPU, against candle's own operations: values and gradients, in every
-//! precision, at shapes with and without a remainder.
+//! The kernels, run on the CPU, against candle's operations: values and gradients, in every
+//! precision, with shapes that do and do not divide evenly.
 
 use candle_core::{DType, Device, Result, Tensor, Var};
 
@@ -10,7 +10,8 @@ use super::*;
 const PRECISIONS: [(DType, f32); 3] =
     [(DType::F32, 1e-5), (DType::F16, 2e-3), (DType::BF16, 1.5e-2)];
 
-/// Numbers that every precision holds exactly, so that only the operation's own rounding is measured.
+/// Numbers that every precision represents exactly, so that only the rounding of the operation is
+/// measured.
 fn wave(shape: &[usize], step: f32, dtype: DType) -> Result<Tensor> {
     let coarse = tests::wave(shape, step)?.to_dtype(DType::BF16)?;
     coarse.to_dtype(DType::F32)?.to_dtype(dtype)
@@ -20,7 +21,8 @@ fn wide(tensor: &Tensor) -> Result<Tensor> {
     tensor.to_dtype(DType::F32)
 }
 
-/// Both orders of the threads' turns: what lacks a barrier differs in one of them.
+/// Runs `work` with both orders of the threads: a missing barrier changes the result of one of
+/// them.
 fn in_both_orders(work: impl Fn() -> Result<()>) -> Result<()> {
     for backwards in [false, true] {
         emulated::BACKWARDS.set(backwards);
@@ -32,7 +34,7 @@ fn in_both_orders(work: impl Fn() -> Result<()>) -> Result<()> {
 fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32) -> Result<()> {
     assert_eq!(found.dims(), expected.dims(), "{what}");
     let difference = (wide(found)? - expected)?.abs()?;
-    // The largest of candle's passes over what is not a number, a sum does not.
+    // candle's maximum ignores NaN, its sum does not.
     assert!(difference.sum_all()?.to_scalar::<f32>()?.is_finite(), "{what}: not finite");
     let difference = difference.max_all()?.to_scalar::<f32>()?;
     let largest = expected.abs()?.max_all()?.to_scalar::<f32>()?;
@@ -140,7 +142,7 @@ fn add_norm_equals_candles() -> Result<()> {
 
 #[test]
 fn activated_sums_equal_candles() -> Result<()> {
-    // Bags of several sizes, an empty one too; a row that many have, and one that a bag has twice.
+    // Bags of several sizes, one of them empty; one row is in many bags, and one is twice in a bag.
     let bags: [&[u32]; 6] = [&[0, 3, 8], &[], &[8], &[8, 1, 2, 3, 4, 5, 6, 7, 0, 2], &[5, 5], &[8]];
     let rows = bags.concat().into_iter().map(|row| row as u16).collect();
     let ends = bags.iter().scan(0, |end, bag| {
@@ -150,7 +152,7 @@ fn activated_sums_equal_candles() -> Result<()> {
     let on_device = Bags::new(rows, ends.collect());
     in_both_orders(|| {
         for width in [128, 256, 640] {
-            // Sums on both sides of both clips.
+            // The sums lie below, inside and above the interval of the clamp.
             let table = Var::from_tensor(&(tests::wave(&[9, width], 0.37)? * 0.5)?)?;
             let bias = Var::from_tensor(&(tests::wave(&[width], 0.9)? * 0.5)?)?;
             assert!(takes_sums(&table)?);

@@ -1,10 +1,10 @@
-// Attention over short sequences: a block has one head of one sample in shared memory, each of its warps
-// sixteen rows of the attention weights, and each lane half a row.
+// Attention over short sequences. A block holds one head of one sample in shared memory; each of
+// its warps processes sixteen rows of the attention weights, and each lane half a row.
 #pragma once
 
 #include "common.cuh"
 
-// Columns of a row of weights that a lane holds: sequences of up to 80.
+// Number of columns of a row of weights that a lane holds; two lanes hold up to 80.
 constexpr int HELD = 40;
 
 template <typename T> struct Attention {
@@ -13,15 +13,17 @@ template <typename T> struct Attention {
     int length, heads, head;
     Mask mask;
 
-    // What a thread moves at a time.
+    // Number of values that a thread moves at a time.
     static constexpr int PACKED = 16 / sizeof(T);
 
-    // Rows of a matrix of heads, padded so that neighbouring rows fall into different banks.
+    // Row stride of a matrix of one head, padded so that neighbouring rows use different memory
+    // banks.
     __device__ int stride() const { return head + PACKED; }
     __device__ int padded() const { return (length + TILE - 1) / TILE * TILE; }
     __device__ int hidden() const { return heads * head; }
 
-    // Fills `to` with this block's rows of `from`, which has `width` columns, from `column` on.
+    // Copies this block's rows of `from`, which has `width` columns, to `to`, starting at column
+    // `column`.
     __device__ void load(T *to, const T *from, int width, int column, const T *bias) const {
         using Packed = Pack<T, PACKED>;
         int packs = head / PACKED;
@@ -42,17 +44,17 @@ template <typename T> struct Attention {
         }
     }
 
-    // Queries, keys (part 1) or values (part 2).
+    // Loads queries (part 0), keys (part 1) or values (part 2).
     __device__ void load_part(T *to, int part) const {
         load(to, packed, 3 * hidden(), part * hidden() + blockIdx.x * head, bias);
     }
 
-    // The row of a tile that a lane has half of, and the first column of that half.
+    // The row of a tile of which a lane holds half, and the first column of that half.
     __device__ static int lane_row() { return threadIdx.x % TILE; }
     __device__ int lane_column() const { return threadIdx.x % WARP / TILE * (padded() / 2); }
     __device__ bool holds(int i) const { return i < padded() / 2; }
 
-    // A lane's part of a tile of rows.
+    // Reads a lane's part of a tile of rows.
     __device__ void take(const float *rows, int stride, float (&values)[HELD]) const {
         const float *from = rows + lane_row() * stride + lane_column();
         for (int i = 0; i < HELD; i += 4) {
@@ -73,7 +75,8 @@ template <typename T> struct Attention {
         }
     }
 
-    // Turns a lane's scores into weights: the softmax of its row, which it shares with another lane.
+    // Converts a lane's scores to weights: the softmax of its row, which it shares with another
+    // lane.
     __device__ void softmax(float (&values)[HELD]) const {
         float scale = rsqrtf((float)head), largest = -INFINITY, sum = 0.0f;
         for (int i = 0; i < HELD; i++)
@@ -88,14 +91,15 @@ template <typename T> struct Attention {
         for (int i = 0; i < HELD; i++) values[i] *= 1.0f / sum;
     }
 
-    // Of weight `i` that a lane holds of a tile of rows from `row` on.
+    // Dropout factor of weight `i` of a lane, in the tile of rows that starts at `row`.
     __device__ float factor(int row, int i) const {
         unsigned sample = blockIdx.y * heads + blockIdx.x;
         unsigned first = (sample * length + row + lane_row()) * length;
         return mask.factor(first + lane_column() + i);
     }
 
-    // Writes a tile of rows from `row` on to `to`, which has `width` columns, from `column` on.
+    // Writes a tile of rows, from `row` on, to `to`, which has `width` columns, starting at column
+    // `column`.
     __device__ void store(T *to, int width, int row, int column, const float *tile) const {
         for (int i = threadIdx.x % WARP; i < TILE * TILE / 4; i += WARP) {
             int below = i / (TILE / 4), first = i % (TILE / 4) * 4;
@@ -117,7 +121,7 @@ template <typename T> __device__ void forward(Attention<T> a, T *mixed) {
     a.load_part(v, 2);
     __syncthreads();
 
-    // From here on every warp works on its own.
+    // From here on the warps work independently.
     int warp = threadIdx.x / WARP, row = warp * TILE, wide = padded + 4;
     float *scores = (float *)(v + padded * stride) + warp * TILE * (wide + TILE);
     float *tile = scores + TILE * wide;
@@ -125,7 +129,7 @@ template <typename T> __device__ void forward(Attention<T> a, T *mixed) {
         multiply<ByRow, ByColumn>(q + row * stride, stride, k + column * stride, stride, a.head,
                                   scores + column, wide);
     __syncwarp();
-    // The weights take the place of the scores.
+    // The weights overwrite the scores.
     float values[HELD];
     a.take(scores, wide, values);
     a.softmax(values);

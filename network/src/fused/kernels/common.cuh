@@ -1,4 +1,5 @@
-// What the kernels share: numbers of three precisions, dropout, sums over a warp, small matrix products.
+// Common parts of the kernels: numbers of three precisions, dropout, sums over a warp, and small
+// matrix products.
 #pragma once
 
 #ifndef EMULATED
@@ -23,13 +24,13 @@ __device__ inline void set(float &to, float x) { to = x; }
 __device__ inline void set(f16 &to, float x) { to = __float2half(x); }
 __device__ inline void set(bf16 &to, float x) { to = __float2bfloat16(x); }
 
-// Neighbouring numbers that travel together.
+// Neighbouring values that are loaded and stored together.
 template <typename T, int N> struct alignas(N * sizeof(T)) Pack {
     T values[N];
 };
 template <typename T> using Four = Pack<T, 4>;
 
-// Dropout as in mask.rs: the same bits from the same seeds and places.
+// Dropout as in dropout_mask.rs: the same bits from the same seeds and indices.
 struct Mask {
     unsigned threshold;
     float scale;
@@ -58,7 +59,7 @@ __device__ inline float warp_max(float x) {
     return x;
 }
 
-// How a matrix lies in memory.
+// The layout of a matrix in memory.
 struct ByRow {
     using layout = nvcuda::wmma::row_major;
     __device__ static int place(int row, int column, int stride) { return row * stride + column; }
@@ -68,8 +69,8 @@ struct ByColumn {
     __device__ static int place(int row, int column, int stride) { return column * stride + row; }
 };
 
-// One warp's product of a (16 x depth) and b (depth x 16) in f32, stored by rows. Operands and result are
-// in shared memory; what other lanes wrote there has to be waited for before and after.
+// One warp's product of a (16 x depth) and b (depth x 16) in f32, stored by rows. Operands and
+// result are in shared memory. The caller synchronises the lanes before and after.
 template <typename A, typename B, typename T>
 __device__ inline void multiply(const T *a, int a_stride, const T *b, int b_stride, int depth,
                                 float *out, int out_stride) {
@@ -86,7 +87,7 @@ __device__ inline void multiply(const T *a, int a_stride, const T *b, int b_stri
     wmma::store_matrix_sync(out, sum, out_stride, wmma::mem_row_major);
 }
 
-// Tensor cores would round 32 bits.
+// Tensor cores would round 32-bit operands, so these are multiplied without them.
 template <typename A, typename B>
 __device__ inline void multiply(const float *a, int a_stride, const float *b, int b_stride,
                                 int depth, float *out, int out_stride) {

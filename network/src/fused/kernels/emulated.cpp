@@ -1,7 +1,8 @@
-// The kernels compiled for the CPU, so that tests run them where there is no GPU: every CUDA thread is a
-// coroutine that runs from barrier to barrier, and blocks run one after another. The first thread that can
-// go on always does, or the last one: warps are as far apart as barriers let them be, so that where one is
-// missing a thread reads what was not written yet in one of the two orders.
+// The kernels compiled for the CPU, so that tests run them without a GPU. Every CUDA thread is a
+// coroutine that runs from barrier to barrier, and blocks run one after another. The scheduler
+// always resumes the first thread that can run or, in the reverse order, the last one. So warps
+// drift as far apart as the barriers allow, and if a barrier is missing, a thread reads a value
+// that is not yet written in one of the two orders.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -26,7 +27,7 @@ struct Dim {
 static Dim threadIdx, blockIdx, blockDim, gridDim;
 alignas(128) unsigned char memory[1 << 18];
 
-// Rounds to the nearest number of 16 bits, to the even one of two.
+// Conversion to 16 bits rounds to the nearest number, and ties to even.
 struct __nv_bfloat16 {
     uint16_t bits;
 };
@@ -48,20 +49,20 @@ inline float __half2float(__half x) { return float(x.value); }
 inline __half __float2half(float x) { return {_Float16(x)}; }
 inline float __expf(float x) { return expf(x); }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-// Threads take turns at barriers alone.
+// Threads switch only at barriers, so the addition needs no lock.
 inline void atomicAdd(float *to, float x) { *to += x; }
 
-// Threads wait until `expected` of them have come.
+// Threads wait until `expected` of them have arrived.
 struct Barrier {
     unsigned expected, arrived, round;
 };
 
-// One thread of the block that runs.
+// One thread of the running block.
 struct Thread {
     ucontext_t context;
     std::vector<char> stack;
     bool ended;
-    // What it waits for, and in which round of it.
+    // The barrier that the thread waits for, and the barrier's round at that time.
     Barrier *barrier;
     unsigned entered;
 
@@ -96,7 +97,7 @@ inline float __shfl_xor_sync(unsigned, float x, int apart) {
     return other;
 }
 
-// Every lane holds whole matrices, by rows.
+// Every lane holds the whole matrices, row by row.
 namespace nvcuda::wmma {
 struct matrix_a;
 struct matrix_b;
@@ -139,7 +140,7 @@ template <typename F> void store_matrix_sync(float *to, const F &f, unsigned str
 #include "f16.cu"
 #include "f32.cu"
 
-// Calls a kernel with arguments at `args`, as cuLaunchKernel does.
+// Calls a kernel with the arguments at `args`, as cuLaunchKernel does.
 using Call = void (*)(void (*)(), void **);
 template <typename... A> void call(void (*kernel)(), void **args) {
     [&]<size_t... I>(std::index_sequence<I...>) {
@@ -168,7 +169,7 @@ static void run() {
     swapcontext(&threads[running].context, &scheduler);
 }
 
-// Chooses who runs next; false where nobody can.
+// Chooses the next thread; false if none can run.
 static bool pick(bool backwards) {
     for (unsigned turn = 0; turn < threads.size(); turn++) {
         running = backwards ? threads.size() - 1 - turn : turn;
@@ -177,7 +178,8 @@ static bool pick(bool backwards) {
     return false;
 }
 
-// Runs a kernel; false where there is none of that name or it asks for too much memory.
+// Runs a kernel; false if no kernel has this name, it needs too much memory, or `block` is not a
+// multiple of 32.
 extern "C" bool emulate(const char *name, const unsigned *grid, unsigned block, unsigned shared,
                         bool backwards, void **args) {
     auto found = kernels.find(name);
@@ -190,7 +192,7 @@ extern "C" bool emulate(const char *name, const unsigned *grid, unsigned block, 
     exchanged.resize(block);
     for (blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++)
         for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++) {
-            // What another block left is no result.
+            // Overwrites the memory of the previous block, so that no kernel relies on it.
             memset(memory, 0xff, sizeof memory);
             block_barrier = {block, 0, 0};
             warp_barriers.assign(block / 32, {32, 0, 0});

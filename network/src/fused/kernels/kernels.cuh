@@ -1,5 +1,5 @@
-// All kernels in one precision. Each precision is a module of its own: the driver compiles a module when it is
-// first used, and a run uses one.
+// All kernels in one precision. Each precision is a separate module: the driver compiles a module
+// at its first use, and a run uses only one.
 #pragma once
 
 #include "attention.cuh"

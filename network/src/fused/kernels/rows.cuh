@@ -1,4 +1,4 @@
-// Rows of a table, bias + GELU, and residual + layer norm.
+// Table lookup, bias + GELU, and residual + layer norm.
 #pragma once
 
 #include "common.cuh"
@@ -19,7 +19,7 @@ __device__ void embed(const unsigned char *ids, const T *table, const T *places,
     }
 }
 
-// Φ(x) of the standard normal distribution.
+// Φ(x), the cumulative standard normal distribution.
 __device__ inline float below(float x) { return 0.5f * (1.0f + erff(x * 0.70710678f)); }
 
 template <typename T>
@@ -52,8 +52,8 @@ __device__ void gelu_back(const T *x, const T *bias, const T *gradient, T *slope
     }
 }
 
-// A row of x + mask(branch + bias), in the registers of a warp; each lane has `CHUNKS` times four
-// neighbours, 128 apart.
+// A row of x + mask(branch + bias) in the registers of a warp. Each lane holds `CHUNKS` groups of
+// four neighbouring values, 128 columns apart.
 template <typename T, int CHUNKS> struct Row {
     float values[CHUNKS][4];
     float mean, scale;
@@ -106,8 +106,8 @@ __device__ void add_norm(const T *x, const T *branch, const T *bias, const T *we
     }
 }
 
-// Every warp goes through its share of the rows and leaves its sums of the parameters' gradients, weight
-// then shift, in its row of `parts` (warps, 2 * width).
+// Every warp processes a share of the rows, and writes its sums of the parameters' gradients
+// (weight, then shift) to its row of `parts` (warps, 2 * width).
 template <typename T, int CHUNKS>
 __device__ void add_norm_back(const T *x, const T *branch, const T *bias, const T *weight,
                               const T *gradient, T *x_slopes, T *branch_slopes, float *parts,

@@ -3,7 +3,7 @@
 
 #include "common.cuh"
 
-// Adds to neighbouring numbers that other blocks add to as well.
+// Adds four neighbouring values atomically, because other blocks add to the same ones.
 __device__ inline void add_shared(float *to, const Four<float> &four) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const float *x = four.values;
@@ -13,7 +13,7 @@ __device__ inline void add_shared(float *to, const Four<float> &four) {
 #endif
 }
 
-// A block a sum: the rows between the end of the sum before and its own.
+// The rows of this block's sum: from the end of the previous bag to the end of its own.
 struct Bag {
     unsigned first, end;
 
@@ -40,8 +40,8 @@ extern "C" __global__ void activated_sums_float(const float *table, const float 
     }
 }
 
-// d clamp(x, 0, 1)^2 / dx is 2x inside and 0 outside, and inside x is the root of the activation. The slopes are
-// added to what they are given.
+// d clamp(x, 0, 1)^2 / dx is 2x inside the interval and 0 outside; inside, x is the square root of
+// the activation. The gradients are added to `table_slopes` and `bias_slopes`.
 extern "C" __global__ void activated_sums_back_float(const float *activations,
                                                      const float *gradient, const unsigned *rows,
                                                      const unsigned *ends, float *table_slopes,

@@ -1,4 +1,4 @@
-//! Attacks: which squares each piece and each side attacks.
+//! The squares that each piece and each side attacks.
 
 use azimuth_chess::placement::Placement;
 use cozy_chess::{
@@ -8,7 +8,7 @@ use cozy_chess::{
 
 /// The attacks of both sides.
 pub struct Attacks {
-    /// Squares that the piece on a square attacks; empty where none stands.
+    /// Squares that the piece on a square attacks; empty if the square is empty.
     pub from: [BitBoard; Square::NUM],
     sides: [Side; Color::NUM],
 }
@@ -27,16 +27,16 @@ impl Attacks {
     }
 }
 
-/// Squares that one side attacks, its own pieces' squares included, by the price of the attacker.
+/// Squares that one side attacks, including those of its own pieces, by the value of the attacker.
 #[derive(Default)]
 pub struct Side {
     /// By a pawn.
     pub pawn: BitBoard,
     /// By a pawn, knight or bishop.
     minor: BitBoard,
-    /// By anything cheaper than a queen.
+    /// By any piece less valuable than a queen, except the king.
     rook: BitBoard,
-    /// By anything.
+    /// By any piece.
     pub any: BitBoard,
     /// By two pieces or more.
     pub twice: BitBoard,
@@ -56,7 +56,8 @@ impl Side {
             all.twice |= all.any & attacks;
             all.any |= attacks;
         };
-        // From the cheapest to the dearest, so that the union so far is what a price asks for.
+        // From the least to the most valuable piece, so that the union so far contains all attacks
+        // by less valuable pieces.
         pawns.into_iter().for_each(|s| add(&mut all, s, get_pawn_attacks(s, color)));
         all.pawn = all.any;
         let mut moves = [BitBoard::EMPTY; 3];
@@ -101,7 +102,7 @@ impl Side {
         ways.map(|(&moves, from)| (moves & from & !shunned).len()).sum()
     }
 
-    /// Squares attacked by something cheaper than `piece`.
+    /// Squares attacked by a piece less valuable than `piece`.
     pub fn by_cheaper_than(&self, piece: Piece) -> BitBoard {
         match piece {
             Piece::Pawn | Piece::King => BitBoard::EMPTY,

@@ -1,4 +1,4 @@
-//! The active features of positions, many of them in one piece of memory.
+//! The active features of positions, stored contiguously.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::see::StaticExchange;
@@ -18,9 +18,9 @@ pub struct Features<'a> {
     pub own: &'a [u16],
     /// Rows seen by the other side, equal in number.
     pub other: &'a [u16],
-    /// Pieces on the board.
+    /// Number of pieces on the board.
     pub pieces: usize,
-    /// Whose view comes first.
+    /// The side to move, whose view comes first.
     pub side_to_move: Color,
 }
 
@@ -36,30 +36,30 @@ pub struct FeatureBatch {
 }
 
 impl FeatureBatch {
-    /// An empty batch of a set's features.
+    /// An empty batch for a feature set.
     pub fn new(set: FeatureSet) -> Self {
         Self { set, rows: Vec::new(), ends: Vec::new(), other: Vec::new() }
     }
 
-    /// The features of `boards`, which are legal.
+    /// The features of `boards`, which must be legal.
     pub fn of<'a>(set: FeatureSet, boards: impl IntoIterator<Item = &'a Board>) -> Self {
         let mut batch = Self::new(set);
         boards.into_iter().for_each(|board| batch.push(&Placement::of(board)));
         batch
     }
 
-    /// The set that the features are of.
+    /// The feature set.
     pub fn set(&self) -> FeatureSet {
         self.set
     }
 
-    /// Positions in the batch.
+    /// Number of positions.
     #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -71,7 +71,7 @@ impl FeatureBatch {
         self.ends.clear();
     }
 
-    /// The features of every position in turn.
+    /// The features of every position, in order.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Features<'_>> {
         let mut start = 0;
@@ -83,7 +83,7 @@ impl FeatureBatch {
         })
     }
 
-    /// Every active row of every position, in any order, repeated where it occurs again.
+    /// Every active row of every position, in any order, with repetitions.
     pub fn rows(&self) -> &[u16] {
         &self.rows
     }
@@ -101,7 +101,7 @@ impl FeatureBatch {
         Bags::new(self.rows.clone(), ends)
     }
 
-    /// Adds the positions `range` of `other`, which is of the same set.
+    /// Adds the positions `range` of `other`, which must have the same feature set.
     pub fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
         let end_of = |index: usize| index.checked_sub(1).map_or(0, |last| other.ends[last].0);
         let (first, last) = (end_of(range.start), end_of(range.end));
@@ -112,7 +112,7 @@ impl FeatureBatch {
         self.ends.extend(ends);
     }
 
-    /// Some of the positions.
+    /// A batch of the positions `range`.
     pub fn part(&self, range: std::ops::Range<usize>) -> Self {
         let mut part = Self::new(self.set);
         part.extend(self, range);
@@ -163,7 +163,7 @@ impl FeatureBatch {
         self.ends.push((self.rows.len() as u32, pieces as u8, us));
     }
 
-    /// Adds the captures of a `piece` of `color` that attacks the squares `attacked`.
+    /// Adds the captures by a `piece` of `color` that attacks the squares `attacked`.
     fn push_captures(
         &mut self,
         placement: &Placement,

@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::threats::{PAIRS, STEPS};
 
-/// Own and their pieces times squares.
+/// Number of piece-squares: pieces of both sides times squares.
 pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;
 
-/// Own and their attackers times victims of the other side times the victims' squares.
+/// Number of captures: attackers of both sides times victims of the other side times the victims'
+/// squares.
 pub const CAPTURES: usize = 2 * Piece::NUM * Piece::NUM * 64;
 
-/// Rows are numbered in 16 bits, of which the last number stands for none.
+/// Row indices have 16 bits, and the largest one marks an empty slot.
 const MAX_ROWS: usize = u16::MAX as usize;
 
 /// A set of features. Its name lists its parts, as in `attack-states-8+captures`: the states of a
@@ -25,16 +26,16 @@ const MAX_ROWS: usize = u16::MAX as usize;
 pub struct FeatureSet {
     /// The states of a piece.
     pub states: States,
-    /// How a side's king changes what that side sees.
+    /// The effect of a side's king on that side's view.
     pub king: KingView,
     /// Whether every (attacker, victim, victim's square) is a feature.
     pub captures: bool,
-    /// Whether what threatens on the whole board are features: the best exchanges of both sides, the
-    /// two best of the side that is not to move, the safe checks of both.
+    /// Whether threats on the whole board are features: the best exchanges of both sides, the two
+    /// best of the side that is not to move, and the safe checks of both.
     pub threats: bool,
 }
 
-/// Every pair of threats as both sides see it.
+/// Number of threat features: every pair of threats, from the view of both sides.
 const THREATS: usize = PAIRS * 2 * STEPS * STEPS;
 
 /// The states of a piece on its square.
@@ -48,15 +49,15 @@ pub enum States {
     Exchange,
 }
 
-/// The effect of a side's king on the squares that this side sees.
+/// The effect of a side's king on the squares of that side's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KingView {
     /// Nothing.
     None,
-    /// Files are exchanged so that the own king is on the files a to d.
+    /// The board is mirrored so that the own king is on the files a to d.
     Mirror,
-    /// Mirrored, and every piece has rows of its own for four places of the king: first rank outside,
-    /// first rank inside, second rank, elsewhere.
+    /// As `Mirror`, and every piece has separate rows for each of four king zones: first rank on
+    /// the files a and b, first rank on c and d, second rank, elsewhere.
     Buckets,
 }
 
@@ -80,10 +81,10 @@ impl FeatureSet {
     pub const ATTACK_STATES: Self =
         Self { states: States::Attack, king: KingView::None, captures: false, threats: false };
 
-    /// Threats that one side sees.
+    /// Number of threat features in one side's view.
     pub const THREATS_SEEN: i32 = PAIRS as i32;
 
-    /// Rows that one piece on one square has.
+    /// Number of rows for one piece on one square.
     #[inline]
     pub fn variants(self) -> usize {
         self.buckets() * self.states()
@@ -106,7 +107,7 @@ impl FeatureSet {
         }
     }
 
-    /// The first row of a bucket's pieces: `state * 768 + piece-square` follow.
+    /// The first row of a bucket's pieces; a piece's row is `state * 768 + piece-square` further.
     pub(super) fn first_piece(self, bucket: usize) -> usize {
         bucket * self.states() * PIECE_SQUARES
     }
@@ -116,36 +117,36 @@ impl FeatureSet {
         self.variants() * PIECE_SQUARES
     }
 
-    /// The row of a pair of threats for the side to move (view 0) or the other, after those of all
-    /// captures.
+    /// The row of a pair of threats for the side to move (view 0) or the other side (view 1), after
+    /// the rows of all captures.
     pub(super) fn threat_row(self, index: usize, view: usize, pair: usize) -> usize {
         self.first_threat() + (2 * index + view) * STEPS * STEPS + pair
     }
 
-    /// Index of the first threat row; those before are pieces on squares.
+    /// Index of the first threat row; earlier rows are pieces on squares and captures.
     #[inline]
     pub fn first_threat(self) -> usize {
         self.first_capture() + if self.captures { CAPTURES } else { 0 }
     }
 
-    /// Rows of the embedding table.
+    /// Number of rows in the embedding table.
     pub fn rows(self) -> usize {
         self.first_threat() + if self.threats { THREATS } else { 0 }
     }
 
-    /// Slot of a threat among the slots of a view, each of which has at most one row: after the 64
-    /// squares.
+    /// Slot of a threat among the slots of a view, each of which holds at most one row. The slots
+    /// of threats follow those of the 64 squares.
     #[inline]
     pub fn slot_of_threat(threat: usize) -> usize {
         64 + threat / (STEPS * STEPS)
     }
 
-    /// The piece on its square that a row stands for; none for captures and threats.
+    /// The piece-square of a row; `None` for captures and threats.
     pub fn piece_square(self, row: usize) -> Option<usize> {
         (row < self.first_capture()).then_some(row % PIECE_SQUARES)
     }
 
-    /// The row that stands for the same in the set that is `king-mirror` where this one is `king-buckets-4`.
+    /// The row of the same feature in the set with `king-mirror` in place of `king-buckets-4`.
     pub fn row_without_buckets(self, row: usize) -> usize {
         let bucket = self.states() * PIECE_SQUARES;
         match row.checked_sub(self.first_capture()) {
@@ -154,18 +155,18 @@ impl FeatureSet {
         }
     }
 
-    /// Parts that rows share in training: one for each piece on its square, and where the king's place
-    /// tells rows apart, one for each state of it wherever the king is.
+    /// Number of components that rows share in training: one per piece-square and, if rows depend
+    /// on the king's zone, one per piece-square and state for all zones together.
     pub fn shared_rows(self) -> usize {
         PIECE_SQUARES * (1 + self.shared_states())
     }
 
-    /// Most parts that one row shares.
+    /// Maximum number of shared components of one row.
     pub fn most_shared(self) -> usize {
         1 + usize::from(self.shared_states() > 0)
     }
 
-    /// The parts that a row shares; none for captures and threats.
+    /// The shared components of a row; none for captures and threats.
     pub fn shared(self, row: usize) -> impl Iterator<Item = usize> {
         let parts = self.piece_square(row).map(|piece_square| {
             let state = row / PIECE_SQUARES % self.states();

@@ -1,5 +1,5 @@
 //! The input features of the sparse encoder: every piece on its square with its state, such as its
-//! attackers and defenders (see [`FeatureSet`]). Each position is seen by both sides, with the
+//! attackers and defenders (see [`FeatureSet`]). Each position has a view for each side, with that
 //! side's first rank at the bottom.
 
 mod attacks;

@@ -5,7 +5,7 @@ use cozy_chess::{BitBoard, Color, File, Piece, Square, get_king_moves};
 
 use super::attacks::Attacks;
 
-/// Safe squares up to which a knight, bishop or rook is restricted.
+/// Number of safe squares up to which a knight, bishop or rook is restricted.
 const RESTRICTED: u32 = 2;
 
 /// The state of a piece by the attacks on its square:
@@ -47,22 +47,22 @@ pub fn attack_state(attacks: &Attacks, piece: Piece, square: Square, color: Colo
 ///
 /// | state | king |
 /// |---|---|
-/// | 0 to 4 | so many squares around it are attacked, at most 4, and three or more are free |
-/// | 5 to 9, 10 to 14 | the same, one or two are free, none is |
+/// | 0 to 4 | number of attacked squares around it, at most 4, if three or more squares are free |
+/// | 5 to 9, 10 to 14 | the same, if one or two are free, if none is free |
 /// | 15 | in check |
 pub struct ExchangeStates<'a> {
     attacks: &'a Attacks,
     color: Color,
     occupied: BitBoard,
     ours: BitBoard,
-    /// Squares worth moving to: not held by the own side, not attacked by their pawns.
+    /// Squares worth moving to: not occupied by the own side, not attacked by enemy pawns.
     safe: BitBoard,
     passed: BitBoard,
     pinned: BitBoard,
 }
 
 impl<'a> ExchangeStates<'a> {
-    /// Prepares the side of `color`.
+    /// Prepares the states for the side `color`.
     pub fn new(
         placement: &Placement,
         attacks: &'a Attacks,
@@ -83,8 +83,8 @@ impl<'a> ExchangeStates<'a> {
         }
     }
 
-    /// The state of the `piece` on `square`, captures of which bring the other side `gain`; `None`
-    /// where it cannot capture.
+    /// The state of the `piece` on `square`. `gain` is the other side's gain from captures there,
+    /// in pawns; `None` if it cannot capture.
     pub fn of(&self, piece: Piece, square: Square, gain: Option<i32>) -> usize {
         let defended = usize::from(self.attacks.by(self.color).any.has(square));
         match piece {
@@ -121,7 +121,7 @@ impl<'a> ExchangeStates<'a> {
         (around & attacked).len().min(4) as usize + 5 * shut_in
     }
 
-    /// 1 for passed pawns, 2 where nothing is in their way.
+    /// 0 for pawns that are not passed, 1 for passed pawns, 2 for passed pawns with a free way.
     fn freedom(&self, square: Square) -> usize {
         let way = ahead(square.bitboard(), self.color);
         match (self.passed.has(square), (way & self.occupied).is_empty()) {
@@ -131,7 +131,7 @@ impl<'a> ExchangeStates<'a> {
         }
     }
 
-    /// Whether a knight, bishop or rook has few safe squares to go to.
+    /// Whether a knight, bishop or rook has few safe squares to move to.
     fn restricted(&self, piece: Piece, square: Square) -> bool {
         let reached = self.attacks.from[square as usize] & self.safe;
         piece != Piece::Queen && reached.len() <= RESTRICTED
@@ -151,7 +151,7 @@ fn ahead(pawns: BitBoard, color: Color) -> BitBoard {
     BitBoard(filled)
 }
 
-/// Squares to the left and right.
+/// Squares to the left and right of `squares`.
 fn beside(squares: BitBoard) -> BitBoard {
     BitBoard((squares & !File::H.bitboard()).0 << 1 | (squares & !File::A.bitboard()).0 >> 1)
 }
@@ -168,7 +168,8 @@ mod tests {
         let attacks = Attacks::of(&placement);
         let states = |color| ExchangeStates::new(&placement, &attacks, Square::A1.into(), color);
         let white = states(Color::White);
-        // The a-pawn guards b5's way, where the queen takes for nothing; g4's is free.
+        // b5 is not passed because of the a-pawn, and the queen wins it; g4 is passed and its way
+        // is free.
         assert_eq!(white.of(Piece::Pawn, Square::B5, Some(1)), 4);
         assert_eq!(white.of(Piece::Pawn, Square::G4, None), 10);
         // c1, c2, d2 and e2 are attacked, only e1 is free.
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(white.of(Piece::Bishop, Square::A1, None), 13);
         assert_eq!(white.of(Piece::Bishop, Square::A1, Some(3)), 7);
         assert_eq!(white.of(Piece::Rook, Square::C1, Some(3)), 7);
-        // From a8 a bishop would see nothing at all: no piece stands there.
+        // No piece is on a8, so a bishop there attacks no square and is restricted.
         assert_eq!(white.of(Piece::Bishop, Square::A8, None), 11);
         assert_eq!(states(Color::Black).of(Piece::King, Square::E8, None), 0);
     }

@@ -5,18 +5,18 @@ use cozy_chess::{Color, get_king_moves};
 
 use super::attacks::Attacks;
 
-/// Steps of either member of a pair.
+/// Number of values of each member of a pair.
 pub const STEPS: usize = 8;
 
-/// Pairs that describe a position.
+/// Number of pairs that describe a position.
 pub const PAIRS: usize = 3;
 
-/// The two best exchanges of either side.
+/// The two best exchanges of each side.
 #[derive(Default)]
 pub struct Threats([[i32; 2]; Color::NUM]);
 
 impl Threats {
-    /// Records an exchange that gains `color` this number of pawns.
+    /// Records an exchange that gains `gain` pawns for `color`.
     pub fn add(&mut self, color: Color, gain: i32) {
         let best = &mut self.0[color as usize];
         if gain > best[0] {
@@ -26,8 +26,8 @@ impl Threats {
         }
     }
 
-    /// Pairs of steps, each as one number: the best exchanges of the side to move and of the other,
-    /// the two best of the other, the checks of both.
+    /// Pairs of steps, each encoded as one number: the best exchanges of the side to move and of
+    /// the other side, the two best of the other side, and the checks of both.
     pub fn pairs(&self, placement: &Placement, attacks: &Attacks) -> [usize; PAIRS] {
         let (us, them) = (placement.side_to_move, !placement.side_to_move);
         let (ours, theirs) = (self.0[us as usize], self.0[them as usize]);
@@ -41,7 +41,7 @@ impl Threats {
     }
 }
 
-/// Steps of a gain: nothing, 1, 2, 3, 4, up to 6, up to 9, check.
+/// Step of a gain in pawns: nothing, 1, 2, 3, 4, up to 6, up to 9, more (a check).
 fn gain_step(gain: i32) -> usize {
     match gain {
         ..=0 => 0,
@@ -52,8 +52,8 @@ fn gain_step(gain: i32) -> usize {
     }
 }
 
-/// Steps of the checks that `color` can give on squares that the other side does not attack: none, 1,
-/// 2, more, and the same where the other king has no free square.
+/// Step of the number of checks that `color` can give from squares that the other side does not
+/// attack: none, 1, 2, more; and the same four if the other king has no free square.
 fn checks(placement: &Placement, attacks: &Attacks, color: Color) -> usize {
     let [ours, theirs] = [color, !color].map(|color| placement.colors[color as usize]);
     let king = placement.king(!color);
@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn the_two_best_and_the_checks_count() {
-        // The rook checks on a8, where Black attacks nothing; b8 to h8 are next to its king or blind.
+        // The rook can check on a8, which Black does not attack; b8 to h8 are attacked by the king
+        // or out of the rook's reach.
         let board: cozy_chess::Board = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1".parse().expect("valid");
         let placement = Placement::of(&board);
         let attacks = Attacks::of(&placement);
@@ -78,7 +79,7 @@ mod tests {
         threats.add(Color::White, 5);
         let [best, next, checks] = threats.pairs(&placement, &attacks);
         assert_eq!([best, next], [5 * STEPS + 6, 6 * STEPS + 3]);
-        // One check, and the king may still go to f8 and h8; Black has none.
+        // White has one check, and Black's king can still move to f8 and h8; Black has no check.
         assert_eq!(checks, STEPS);
     }
 }

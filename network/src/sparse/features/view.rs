@@ -1,14 +1,14 @@
-//! The board as one side sees it, with its own first rank at the bottom.
+//! The board from one side's view, with that side's first rank at the bottom.
 
 use azimuth_chess::placement::Placement;
 use cozy_chess::{Color, File, Piece, Rank, Square};
 
 use super::feature_set::{FeatureSet, KingView, PIECE_SQUARES};
 
-/// The rows of the features that one side sees.
+/// Computes the rows of the features in one side's view.
 pub struct View {
     color: Color,
-    /// Exchanges ranks, and files where the king's side asks for it.
+    /// XOR mask of squares: reverses the ranks for Black, and the files if the king requires it.
     flip: usize,
     first_piece: usize,
     first_capture: usize,
@@ -36,19 +36,19 @@ impl View {
         }
     }
 
-    /// The row of a piece in a state.
+    /// The row of a piece in the state `state`.
     pub fn piece(&self, state: usize, color: Color, piece: Piece, square: Square) -> u16 {
         let piece_square = self.kind(color, piece) * 64 + self.place(square);
         (self.first_piece + state * PIECE_SQUARES + piece_square) as u16
     }
 
-    /// The row of an attack by the `attacker` of `color` on the `victim` on `square`.
+    /// The row of the capture of `victim` on `square` by `attacker` of `color`.
     pub fn capture(&self, color: Color, attacker: Piece, victim: Piece, square: Square) -> u16 {
         let pair = self.kind(color, attacker) * Piece::NUM + victim as usize;
         (self.first_capture + pair * 64 + self.place(square)) as u16
     }
 
-    /// Own kinds of pieces, then theirs.
+    /// Index of a kind of piece: own pieces first, then the other side's.
     fn kind(&self, color: Color, piece: Piece) -> usize {
         usize::from(color != self.color) * Piece::NUM + piece as usize
     }
