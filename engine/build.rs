@@ -5,7 +5,7 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // Whoever builds a release names its commit. To ask git would build the engine anew after every commit.
+    // A release build names its commit. Asking git would rebuild the engine after each commit.
     println!("cargo::rerun-if-env-changed=AZIMUTH_COMMIT");
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output();

@@ -1,4 +1,5 @@
-//! Embeds positions: reads FENs from standard input, one a line, and writes their embeddings as CSV.
+//! Embeds positions: reads FENs from standard input, one per line, and writes their embeddings as
+//! CSV.
 //!
 //!     cargo run --release --example embed < positions.txt > embeddings.csv
 
@@ -9,7 +10,7 @@ use azimuth::embedded_weights::Embedded;
 use azimuth::inference::Worker;
 use azimuth_chess::position::Position;
 
-/// Positions embedded together.
+/// Number of positions that are embedded together.
 const BATCH: usize = 256;
 
 fn main() -> Result<()> {

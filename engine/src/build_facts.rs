@@ -1,16 +1,17 @@
-//! Facts about the build of the program.
+//! Facts about this build of the program.
 
 use crate::encoder::sparse::Kernels;
 
-/// The commit it was built from, where the build named it.
+/// The commit that the program was built from, if the build set it.
 const COMMIT: Option<&str> = option_env!("AZIMUTH_COMMIT");
 
-/// A program's name and version with the licence.
+/// A program's name, version and licence.
 pub fn about(name: &str) -> String {
     format!("{name}, {}", env!("CARGO_PKG_LICENSE"))
 }
 
-/// The commit where it is known, the compiler, the target, and the instruction set that the encoder runs on, a line each.
+/// Lines with the commit (if known), the compiler, the target, and the instruction set that the
+/// encoder uses.
 pub fn lines() -> Vec<String> {
     let commit = COMMIT.map(|commit| format!("Commit: {commit}"));
     let kernels = match Kernels::chosen() {

@@ -1,4 +1,4 @@
-//! What the command lines of the programs have in common.
+//! Functions that the command lines of all programs share.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write, stdout};
@@ -9,23 +9,23 @@ use anyhow::{Context, Error, Result};
 use clap::{Command, Subcommand};
 use clap_complete::Shell;
 
-/// What a program tells of itself.
+/// Commands that generate a program's documentation.
 #[derive(Subcommand)]
 pub enum Manual {
-    /// Print a shell's completions of this program.
+    /// Print shell completions for this program.
     Completions {
-        /// The shell.
+        /// The shell to generate completions for.
         shell: Shell,
     },
-    /// Write this program's manual pages, one for each command, into a folder.
+    /// Write this program's manual pages to a folder, one page per command.
     Man {
-        /// An existing folder.
+        /// Existing folder to write them to.
         folder: PathBuf,
     },
 }
 
 impl Manual {
-    /// Prints or writes it. Fails where the folder cannot be written to.
+    /// Prints the completions or writes the manual pages. Fails if the folder cannot be written to.
     pub fn run(self, mut program: Command) -> Result<()> {
         match self {
             Self::Completions { shell } => {
@@ -41,15 +41,15 @@ impl Manual {
     }
 }
 
-/// Prints a line on standard output. Fails where it cannot be written, as on a full disk; a closed
-/// pipe is not an error, and work goes on.
+/// Prints a line on standard output. Fails if it cannot be written, for example because the disk is
+/// full; a closed pipe is not an error.
 pub fn print_line(line: impl Display) -> Result<()> {
     let mut out = stdout().lock();
     let printed = writeln!(out, "{line}").and_then(|()| out.flush());
     unless_closed(printed.context("standard output"))
 }
 
-/// The result of printing, where a closed pipe is not an error.
+/// Turns the error of a closed pipe into success.
 pub fn unless_closed(printed: Result<()>) -> Result<()> {
     match printed {
         Err(error) if is_closed_pipe(&error) => Ok(()),
@@ -57,7 +57,7 @@ pub fn unless_closed(printed: Result<()>) -> Result<()> {
     }
 }
 
-/// A program's end: an error is said in one line, after the program's name.
+/// The program's exit code. Prints an error in one line, after the program's name.
 pub fn exit(program: &str, done: Result<()>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,

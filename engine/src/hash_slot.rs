@@ -1,11 +1,11 @@
-//! The slot of a key in a hash table, and how to have it at hand in time.
+//! Slots of keys in a hash table, and prefetching of memory.
 
-/// The slot of `key` among so many, all of them equally likely.
+/// The slot of `key` in a table of `slots` slots; all slots are equally likely.
 pub fn slot_of(key: u64, slots: usize) -> usize {
     ((u128::from(key) * slots as u128) >> 64) as usize
 }
 
-/// Fetches `item` from memory, so that reading it soon need not wait.
+/// Starts to fetch `item` from memory into the cache.
 pub fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
     {

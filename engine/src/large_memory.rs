@@ -1,10 +1,10 @@
-//! Large pieces of memory that are read here and there: tables of a search, rows of an encoder. In pages of 4 KB almost
-//! every look into them would wait for the page's address, too; Linux is asked for pages of 2 MB.
+//! Large allocations with random access, such as a search's tables and an encoder's rows. With 4 KB
+//! pages almost every access would also miss the TLB, so Linux is asked for 2 MB pages.
 
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_slice_box;
 
-/// Zeros; `None` where the system refuses the memory.
+/// `count` zeroed values; `None` if the system refuses the memory.
 pub fn zeroed<T: Zeroable>(count: usize) -> Option<Box<[T]>> {
     #[cfg(test)]
     if crate::refusals::refuses() {
@@ -30,7 +30,8 @@ fn ask_for_large_pages<T>(first: *const T, count: usize) {
     let begin = (first as usize).next_multiple_of(PAGE);
     let end = (first as usize + count * size_of::<T>()) / PAGE * PAGE;
     if end.saturating_sub(begin) >= LARGE_PAGE {
-        // SAFETY: the pages lie inside memory that the caller owns, and the advice changes nothing that is in them.
+        // SAFETY: the pages are inside memory that the caller owns, and the advice does not change
+        // their contents.
         unsafe { libc::madvise(begin as *mut libc::c_void, end - begin, libc::MADV_HUGEPAGE) };
     }
 }

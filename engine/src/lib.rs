@@ -1,10 +1,10 @@
 //! Azimuth: a UCI chess engine that plans in a learned space.
 //!
-//! A position goes from [`encoder`], which maps it to a unit vector, through [`inference`], which
-//! batches and caches the scores, to [`search`], which plans; [`uci`] talks, [`explain`] gives
-//! reasons, [`play`] plays in a terminal, [`report`] makes games into [`pages`]. Positions are those
-//! of `azimuth-chess`; weights and their networks are those of `azimuth-network`. The programs begin
-//! in [`command_line`].
+//! [`encoder`] maps a position to a unit vector, [`inference`] batches and caches the scores, and
+//! [`search`] chooses a move. [`uci`] is the protocol, [`explain`] gives reasons for moves,
+//! [`play`] runs games in a terminal, and [`report`] turns games into [`pages`]. Positions are
+//! those of `azimuth-chess`; weights and their networks are those of `azimuth-network`.
+//! [`command_line`] has functions for the programs' command lines.
 //!
 //! ```
 //! use azimuth::embedded_weights::Embedded;

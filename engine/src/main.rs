@@ -12,19 +12,19 @@ use azimuth::play::PlayCommand;
 use azimuth::report::ReportCommand;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// What `--help` ends with.
+/// The last part of the `--help` text.
 const EXAMPLES: &str = "\
 Examples:
   azimuth                                      play: speaks UCI; load it into a chess GUI, or type help
   azimuth play --elo 1200                      play in the terminal
   azimuth explain \"8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1\" --time 2s
-                                               analyse: every move before and after the search, and why the best won out
-  azimuth explain --pgn game.pgn --ply 31      the same at a place in a game
-  azimuth report game.pgn                      a page for a whole game: game.html
-  azimuth bench                                how many nodes per second this machine searches";
+                                               explain the best move in a position
+  azimuth explain --pgn game.pgn --ply 31      explain the move after 31 half-moves of a game
+  azimuth report game.pgn                      analyse a whole game and write game.html
+  azimuth bench                                measure this machine's nodes per second";
 
-/// A UCI chess engine that plans in a learned space. Without a command it speaks UCI on standard
-/// input and output; any chess GUI can load it.
+/// A UCI chess engine that plans in a learned space. Without a command, it speaks UCI on standard
+/// input and output, so that any chess GUI can load it.
 #[derive(Parser)]
 #[command(name = "azimuth", version, after_help = EXAMPLES)]
 struct Arguments {
@@ -34,12 +34,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Search a fixed set of positions, for some seconds; the last line has the nodes of the selective search, and its
-    /// nodes per second.
-    // `azimuth-bench` is a program: its manual page has that name.
+    /// Search a fixed set of positions for several seconds to measure speed. The last line gives
+    /// the nodes, and the nodes per second, of the selective search.
+    // `azimuth-bench` is another program, whose manual page has that name.
     #[command(display_name = "azimuth-uci-bench")]
     Bench {
-        /// Plies of the selective search; the beam goes no deeper than it does by default.
+        /// Depth of the selective search in plies; the beam's is at most 6 [default: 15].
         depth: Option<u32>,
     },
     Explain(ExplainCommand),
@@ -53,17 +53,17 @@ fn main() -> ExitCode {
     exit("azimuth", run(arguments()))
 }
 
-/// The command line; `--version` also tells of the build.
+/// Parses the command line. `--version` also prints the facts about the build.
 fn arguments() -> Arguments {
     let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &build_facts::lines()].concat();
-    // The command line is read once, and keeps no text that may be freed.
+    // The command line is parsed once, so this leak is bounded.
     let version: &'static str = version.join("\n").leak();
     let matches = Arguments::command().long_version(version).get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 fn run(arguments: Arguments) -> Result<()> {
-    // Nothing begins on an instruction set that the processor lacks.
+    // Fail early if the processor lacks the instruction set.
     Kernels::chosen()?;
     match arguments.task {
         None => {

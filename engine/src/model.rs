@@ -1,4 +1,4 @@
-//! A trained model, ready to play: an encoder, and the space that it maps positions to.
+//! A trained model: an encoder, and the space that it maps positions to.
 
 use std::sync::Arc;
 
@@ -17,14 +17,15 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model of `weights` on `device`. Fails where the device does, or where the integer encoder
+    /// The model of `weights` on `device`. Fails if the device fails, or if the integer encoder
     /// cannot hold the weights.
     pub fn new(weights: &Weights, device: &Device, dtype: DType) -> Result<Self> {
         let encoder = encoder::build(weights, device, dtype)?;
         Self::with_encoder(encoder, Arc::new(Space::of(weights)))
     }
 
-    /// A model of any encoder. Fails where its embeddings have another dimension than the space.
+    /// A model with a given encoder. Fails if its embeddings do not have the dimension of the
+    /// space.
     pub fn with_encoder(encoder: Box<dyn Encoder>, space: Arc<Space>) -> Result<Self> {
         let (found, expected) = (encoder.attributes().embedding_dim, space.axis.dim());
         ensure!(found == expected, "the encoder has {found} dimensions, its axis {expected}");
@@ -36,7 +37,7 @@ impl Model {
         self.encoder.attributes()
     }
 
-    /// The space that embeddings lie in.
+    /// The space of the embeddings.
     pub fn space(&self) -> &Arc<Space> {
         &self.space
     }
@@ -61,7 +62,8 @@ impl Model {
         in_parts(inputs, largest, |part| self.encoder.encode(part))
     }
 
-    /// A copy for another thread, where the encoder is fast enough to run on the threads that search.
+    /// A copy for another thread; `None` unless the encoder is fast enough to run on the search
+    /// threads.
     pub fn for_caller(&self) -> Option<Self> {
         Some(Self { encoder: self.encoder.for_caller()?, space: self.space.clone() })
     }

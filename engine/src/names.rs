@@ -1,9 +1,10 @@
-//! Names of choices. They are clap's, so that command line, UCI options and messages share one list.
+//! Names of enumeration values. They are clap's, so that the command line, UCI options and messages
+//! share one list.
 
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 
-/// The name of a choice.
+/// The name of a value.
 ///
 /// ```
 /// use azimuth::names::{name_of, named, names_of};
@@ -20,12 +21,12 @@ pub fn name_of<T: ValueEnum>(choice: &T) -> String {
     choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-/// The names of all choices.
+/// The names of all values.
 pub fn names_of<T: ValueEnum>() -> Vec<String> {
     T::value_variants().iter().map(name_of).collect()
 }
 
-/// The choice of that name, without regard to case. The error begins with `what` is chosen.
+/// The value with a name, ignoring case. The error starts with `what`, the setting's name.
 pub fn named<T: ValueEnum>(what: &str, name: &str) -> Result<T> {
     let expected = |_| anyhow!("{what} '{name}': expected {}", names_of::<T>().join(", "));
     T::from_str(name, true).map_err(expected)

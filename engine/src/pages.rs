@@ -1,22 +1,22 @@
-//! What all pages share: chessground's board, the style, and a policy by which nothing runs or is fetched but what the page
-//! brings.
+//! The parts that all pages share: chessground's board, the style, and a content security policy
+//! that allows only the page's own script and no requests.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The style of every page, light and dark, with the board's.
+/// The style sheet of every page, for light and dark mode, with the board's.
 pub const STYLE: &str =
     concat!(include_str!("../pages/vendor/chessground.css"), include_str!("../pages/style.css"));
 
-/// The board: defines `chessground.Chessground`.
+/// The board's script, which defines `chessground.Chessground`.
 pub const BOARD_SCRIPT: &str = include_str!("../pages/vendor/chessground.js");
 
-/// Whose the board is.
+/// The authors of the board and the pieces.
 pub const BOARD_CREDIT: &str = "Board: chessground, by lichess; pieces: cburnett.";
 
-/// A content security policy that lets `script`, to its last character, run and nothing else, whatever games' tags and
-/// comments say, and lets nothing be fetched or sent.
+/// A content security policy that allows exactly `script` to run, whatever the games' tags and
+/// comments contain, and allows no requests.
 pub fn policy(script: &str) -> String {
     let digest = STANDARD.encode(Sha256::digest(script));
     format!(

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 thread_local! {
-    /// Requests of this thread until the one that is refused, and all after it.
+    /// Number of requests of this thread until one is refused; all later ones are, too.
     static UNTIL_REFUSED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -16,7 +16,7 @@ pub(crate) fn refusing_from<T>(n: usize, work: impl FnOnce() -> T) -> (T, bool) 
     (result, refused)
 }
 
-/// Counts a request, and says whether it is refused.
+/// Counts a request. Returns whether it is refused.
 pub(crate) fn refuses() -> bool {
     match UNTIL_REFUSED.get() {
         None => false,

@@ -1,4 +1,4 @@
-//! A planner with the worker that evaluates its positions.
+//! A session: a planner and its worker.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use anyhow::Result;
 use crate::inference::{ModelSource, Worker};
 use crate::search::{Planner, PlannerKind, PlannerSettings, Resources, Tablebases};
 
-/// A planner that is ready to search.
+/// A planner with the worker that evaluates its positions.
 pub struct Session {
     /// The planner.
     pub planner: Box<dyn Planner>,
-    /// Evaluates for it, and gives access to the model.
+    /// The worker, which also gives access to the model.
     pub worker: Worker,
 }
 

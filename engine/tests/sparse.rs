@@ -1,5 +1,5 @@
-//! The integer sparse encoder against its definition in f32, on every instruction set, and what its
-//! features say of a position.
+//! The integer sparse encoder against its definition in f32, on every instruction set, and the
+//! features of given positions.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use azimuth_network::{Architecture, Inputs};
 use candle_core::{Device, Tensor};
 use cozy_chess::{Board, Move};
 
-/// Every kind of feature once.
+/// Feature sets that together contain every kind of feature.
 const SETS: [&str; 5] = [
     "piece-square",
     "attack-states-8",
@@ -56,7 +56,7 @@ fn sparse_weights() -> Result<(Weights, azimuth_network::sparse::SparseConfig)> 
 #[test]
 fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
     let (weights, config) = sparse_weights()?;
-    // As wide as no weights are yet: more groups of activations than the kernels look at together.
+    // Wider than any trained weights: more groups of activations than a kernel tests together.
     let wide = SparseConfig { accumulator: 768, ..config.clone() };
     let made_up = made_up(&wide)?;
     for (config, parameters) in [(config, &weights.parameters), (wide, &made_up)] {
@@ -105,13 +105,13 @@ fn integers_stay_close_to_the_definition() -> Result<()> {
     Ok(())
 }
 
-/// An axis of any direction.
+/// An arbitrary axis.
 fn axis(dim: usize) -> Result<Axis> {
     let mean = (0..dim).map(|index| index as f32 - 3.0).collect();
     Axis::new(mean, vec![0.0; dim], None, Direction::Mates)
 }
 
-/// Parameters that differ from one another as trained ones do.
+/// Pseudorandom parameters, which differ from one another as trained ones do.
 fn made_up(config: &SparseConfig) -> Result<Parameters> {
     let mut state = 1u32;
     let mut next = || {
@@ -174,7 +174,7 @@ fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
         };
         let boards = positions();
         let in_order = encode(&boards)?;
-        // From game to game, so that hardly a row stays.
+        // The order jumps between games, so that few rows of the previous position remain.
         let step = 83;
         let order: Vec<usize> = (0..boards.len()).map(|i| i * step % boards.len()).collect();
         let shuffled: Vec<Board> = order.iter().map(|&i| boards[i].clone()).collect();
@@ -215,7 +215,8 @@ fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// Boards with about 150 captures, found by a search for many: nearly every piece captures on most sides.
+/// Boards with about 150 captures, found by a search for such boards: nearly every piece can
+/// capture in most directions.
 const MANY_QUEENS: [&str; 2] = [
     "1nQqQq2/K5Nk/NQqQqQq1/8/QqQqQqQq/8/qQqQqQ2/2qQq3 w - - 0 1",
     "1kNQ1qQ1/2q1Q2q/qqQ1q2Q/Q1q2Qq1/q1Q5/Q2qQqQq/q7/1QqQqQK1 w - - 0 1",
@@ -236,7 +237,7 @@ fn sums_of_many_captures_do_not_wrap() -> Result<()> {
         let most = boards.iter().flat_map(|board| rows(features, &Placement::of(board)));
         let most = most.map(|rows| rows.len()).max().expect("two boards");
         assert!(most > 32 + 150, "{most} rows with those of the 32 pieces");
-        // Every row adds as much as one may, and one that adds more is refused.
+        // Every row has the largest allowed value; larger values are refused.
         let largest = largest_playable_value(features);
         let filled = |value: f32| -> Result<Parameters> {
             let parameters = made_up(&config)?;
@@ -265,7 +266,7 @@ fn sums_of_many_captures_do_not_wrap() -> Result<()> {
     Ok(())
 }
 
-/// The rows of one position, seen by the side to move and by the other side, in rising order.
+/// The rows of one position, seen by the side to move and by the other side, in increasing order.
 fn rows(set: FeatureSet, placement: &Placement) -> [Vec<usize>; 2] {
     let mut batch = FeatureBatch::new(set);
     batch.push(placement);
@@ -307,7 +308,7 @@ fn colours_are_symmetric_and_mirroring_keeps_states() -> Result<()> {
             assert_eq!(white.mirrored().mirrored(), white);
         }
     }
-    // A king's own side of the board makes no difference where it is mirrored away.
+    // With a mirrored king, a position and its mirror image have the same rows.
     let mirror: FeatureSet = "attack-states-8+king-mirror+captures".parse()?;
     for board in positions() {
         let placement = Placement::of(&board);
@@ -332,7 +333,7 @@ fn states_say_what_hangs() -> Result<()> {
     assert_eq!(state_of(attack_states, &board, pawn), Some(3));
     let exchanges: FeatureSet = "exchange-states-16".parse()?;
     assert_eq!(state_of(exchanges, &board, queen), Some(10));
-    // The pawn is passed, the king in its way: capturing it loses.
+    // The pawn is passed, with the king in its way: capturing it loses material.
     assert_eq!(state_of(exchanges, &board, pawn), Some(7));
     // A second attacker outnumbers the one defender.
     let board: Board = "4k3/8/5n2/3q4/4P3/4K3/8/8 w - - 0 1".parse().expect("valid");
@@ -349,7 +350,8 @@ fn captures_name_attacker_victim_and_square() -> Result<()> {
     let capture = |theirs: usize, attacker: usize, victim: usize, square: usize| {
         set.rows() - CAPTURES + ((theirs * 6 + attacker) * 6 + victim) * 64 + square
     };
-    // Own pawn takes queen on d5, their queen takes pawn on e4; then the same seen from behind.
+    // The own pawn takes the queen on d5 and their queen takes the pawn on e4; then the same from
+    // the other side's view.
     assert_eq!(own[own.len() - 2..], [capture(0, 0, 4, 35), capture(1, 4, 0, 28)]);
     assert_eq!(other[other.len() - 2..], [capture(0, 4, 0, 36), capture(1, 0, 4, 27)]);
     Ok(())

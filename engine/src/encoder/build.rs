@@ -1,4 +1,4 @@
-//! From weights to an encoder that plays.
+//! Builds an encoder for play from weights.
 
 use anyhow::Result;
 use azimuth_network::Architecture;

@@ -10,11 +10,11 @@ use azimuth_network::{InputKind, Inputs};
 pub struct Attributes {
     /// The form of its inputs.
     pub input: InputKind,
-    /// Whose win its axis points to.
+    /// The side whose win the axis points to.
     pub perspective: Perspective,
     /// Dimension of its embeddings.
     pub embedding_dim: usize,
-    /// Positions a batch from which on larger batches gain little.
+    /// Number of positions from which on larger batches gain little.
     pub recommended_batch: usize,
     /// Largest batch that it takes.
     pub maximum_batch: usize,
@@ -49,8 +49,7 @@ impl Scores {
     }
 }
 
-/// Maps positions to unit vectors, and to their cosines with the axis that it was built with, on one
-/// device.
+/// Maps positions to unit vectors, and to their cosines with a fixed axis, on one device.
 pub trait Encoder: Send {
     /// Batch sizes, dimensions and the form of the inputs.
     fn attributes(&self) -> Attributes;
@@ -68,12 +67,12 @@ pub trait Encoder: Send {
         cosines.first().copied().context("the encoder scored nothing")
     }
 
-    /// The same encoder by candle's operations alone, where it has others.
+    /// The same encoder with candle's operations only; `None` if it uses no others.
     fn composed(&self) -> Option<Box<dyn Encoder>> {
         None
     }
 
-    /// A copy for the calling thread, where running there beats handing batches to another thread.
+    /// A copy for the calling thread; `None` where it is faster to hand batches to another thread.
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {
         None
     }

@@ -1,4 +1,5 @@
-//! Encoders that play: positions to unit vectors behind one interface, built from weights by [`build`].
+//! Encoders for play: they map positions to unit vectors through one interface. [`build`] makes
+//! them from weights.
 
 mod build;
 mod device_error;

@@ -23,9 +23,9 @@ use crate::session::Session;
 /// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
-/// Explains why the engine chose a move. The report lists the cosine, win probability and rank of
-/// every legal move before and after the search, the quiet position that verifies a move, the best
-/// line, the search tree and the reason in a few sentences.
+/// Explains why the engine chose a move, in a few sentences. It also lists the cosine, the win
+/// probability and the rank of every legal move before and after the search, the quiet position that
+/// verifies a move, the best line and the search tree.
 #[derive(Args)]
 pub struct ExplainCommand {
     #[command(flatten)]
@@ -39,17 +39,16 @@ pub struct ExplainCommand {
     /// Maximum number of positions to search.
     #[arg(long)]
     nodes: Option<u64>,
-    /// Search time, for example 500ms or 10s [default: 1s if no limit is given]. Compared moves are
-    /// searched separately, to the same depth.
+    /// Search time, for example 500ms or 10s [default: 1s if no limit is given]. Further searches
+    /// compare other moves at the same depth and take extra time.
     #[arg(long, value_parser = humantime::parse_duration)]
     time: Option<Duration>,
     /// Search to use [default: beam with a --depth of up to 6, otherwise selective]
     #[arg(long, value_enum)]
     planner: Option<PlannerKind>,
-    /// How the beam verifies a child before it keeps or drops it: none (as in the paper, the
-    /// child's embedding gives its score), quiescence (a quiescence search), or 1 to 4 (an
-    /// alpha-beta search of that many plies beyond the beam's last ply, followed by a quiescence
-    /// search)
+    /// How the beam verifies a child before it keeps or drops it. With none, the child's embedding
+    /// gives its score, as in the paper. With quiescence, a quiescence search does. A number from 1
+    /// to 4 adds an alpha-beta search to that number of plies beyond the beam's last ply.
     #[arg(long, value_enum, default_value_t = BeamSettings::default().verify)]
     verify: BeamVerify,
     /// Number of plies of the search tree to show.

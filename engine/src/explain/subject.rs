@@ -18,8 +18,8 @@ use super::game_files::{open, pgn_files};
 pub struct Subject {
     /// The position: a FEN or startpos [default: startpos unless --pgn is given]
     fen: Option<String>,
-    /// Take the position from a game: a PGN file (plain or .zst), a folder of PGN files, or - for
-    /// standard input.
+    /// Take the position from a game in a PGN file (plain or .zst), in a folder of PGN files, or
+    /// from standard input (-).
     #[arg(long, conflicts_with = "fen")]
     pgn: Option<PathBuf>,
     /// Number of the game, from 1.

@@ -1,4 +1,4 @@
-//! Where the encoder runs, and in which precision.
+//! The device of the encoder, and its precision.
 
 #[cfg(feature = "cuda")]
 use anyhow::Context;
@@ -12,34 +12,34 @@ use clap::ValueEnum;
 #[cfg(feature = "cuda")]
 use crate::encoder::without_backtrace;
 
-/// Where the encoder runs.
+/// The device of the encoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// On a GPU where there is one and the encoder is made for it, else on the CPU.
+    /// A GPU if there is one and the encoder supports it, else the CPU.
     #[default]
     Auto,
-    /// On the CPU.
+    /// The CPU.
     Cpu,
-    /// On the first CUDA device.
+    /// The first CUDA device.
     Cuda,
 }
 
-/// Precision of the encoder's numbers.
+/// Precision of the encoder's arithmetic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Precision {
-    /// bf16 on a GPU, f16 on one before Ampere, f32 on the CPU.
+    /// bf16 on a GPU (f16 before Ampere), f32 on the CPU.
     #[default]
     Auto,
     /// 32 bits.
     F32,
     /// 16 bits, IEEE.
     F16,
-    /// 16 bits, with the range of f32.
+    /// 16 bits, bfloat16, with the range of f32.
     Bf16,
 }
 
 impl Backend {
-    /// The device. Fails where a CUDA device was asked for and there is none.
+    /// The device. Fails if a CUDA device is requested and there is none.
     pub fn device(self) -> Result<Device> {
         match self {
             Self::Cpu => Ok(Device::Cpu),
@@ -48,8 +48,9 @@ impl Backend {
         }
     }
 
-    /// Opens the device for an encoder, in a precision that it has. Which GPU it is, and what was asked for in
-    /// vain, is said through `notice`. Fails where a CUDA device was asked for and there is none.
+    /// Opens the device for an encoder, in a precision that the device supports. `notice` receives
+    /// the GPU in use, and each request that cannot be met. Fails if a CUDA device is requested and
+    /// there is none.
     pub fn open(
         self,
         precision: Precision,
@@ -75,7 +76,7 @@ impl Backend {
 }
 
 impl Precision {
-    /// The type of numbers on `device`. Fails where a CPU is asked for 16 bits.
+    /// The data type on `device`. Fails if 16 bits are requested on a CPU.
     pub fn dtype(self, device: &Device) -> Result<DType> {
         let dtype = match self {
             Self::Auto if device.is_cpu() => DType::F32,
@@ -89,27 +90,27 @@ impl Precision {
     }
 }
 
-/// The first CUDA device. Fails where the machine or this build has none.
+/// The first CUDA device. Fails if the machine or this build has none.
 #[cfg(feature = "cuda")]
 fn cuda() -> Result<Device> {
-    // One stream, whichever thread hands it work.
+    // One stream for all threads.
     let device = Device::new_cuda_with_stream(0).map_err(without_backtrace);
     let device = device.context("no CUDA device")?;
-    // SAFETY: all work is ordered by that stream; the encoder, which copies batches on another, makes it wait
-    // for them.
+    // SAFETY: that stream orders all work; the encoder copies batches on another stream, and makes
+    // this one wait for them.
     unsafe {
         device.as_cuda_device()?.disable_event_tracking();
     }
     Ok(device)
 }
 
-/// The first CUDA device, which this build knows nothing of.
+/// Fails, because this build has no CUDA.
 #[cfg(not(feature = "cuda"))]
 fn cuda() -> Result<Device> {
     bail!("this build of Azimuth is without CUDA; `--features cuda` builds it in (docs/gpu.md)")
 }
 
-/// What a device is called: `cpu`, or the card's name.
+/// Name of a device: `cpu`, or the card's name.
 pub fn name(device: &Device) -> String {
     match device {
         #[cfg(feature = "cuda")]
@@ -120,7 +121,7 @@ pub fn name(device: &Device) -> String {
     }
 }
 
-/// Whether a GPU multiplies bf16.
+/// Whether a GPU supports matrix products in bf16.
 #[cfg(feature = "cuda")]
 fn has_bf16(device: &Device) -> bool {
     let device = device.as_cuda_device().ok();

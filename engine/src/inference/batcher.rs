@@ -1,7 +1,7 @@
-//! Dynamic batching, on the thread that owns a model. It gathers waiting requests into one batch,
-//! pads it to one of a few sizes, and begins it while the device still works on the last one; then
-//! it answers the last one. It uses smaller batches where memory is short, and the CPU where the
-//! device is lost.
+//! Dynamic batching, on the thread that owns a model. It collects waiting requests into one batch,
+//! pads the batch to one of a few sizes, and begins it while the device still computes the previous
+//! one, which it then answers. If memory is short, it uses smaller batches; if the device fails, it
+//! uses the CPU.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -21,7 +21,7 @@ use crate::model::Model;
 /// How long a batch waits for the requests of other searches.
 const MAX_WAIT: Duration = Duration::from_micros(200);
 
-/// Between looks at whether the device is done, where nobody has sent anything.
+/// Interval between checks whether the device is done, while no request arrives.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
 
 /// The smallest size that batches are padded to.
@@ -30,14 +30,14 @@ const SMALLEST_BATCH: usize = 16;
 /// The state of the thread.
 pub struct Batcher {
     model: Model,
-    /// The weights of the model that takes over on the CPU; none where the model is there already.
+    /// The weights for the model that takes over on the CPU; `None` if the model is already there.
     fallback: Option<Arc<Weights>>,
     notice: Notice,
-    /// Alive in every client, and in the worker.
+    /// Every client and the worker hold a strong reference, so that the clients can be counted.
     clients: Weak<()>,
     max_wait: Duration,
     capacity: Capacity,
-    /// Whether a lack of memory was said.
+    /// Whether the notice about the lack of memory was given.
     told_of_memory: bool,
     clock: BusyClock,
 }
@@ -46,19 +46,21 @@ pub struct Batcher {
 #[derive(Clone, Copy, PartialEq)]
 struct Capacity {
     on_cpu: bool,
-    /// Positions in a batch at most: the encoder's maximum, less where the device's memory is short.
+    /// Maximum number of positions in a batch: the encoder's maximum, or less if the device's
+    /// memory is short.
     largest: usize,
 }
 
-/// Requests for the same kind of numbers that are computed together.
+/// Requests for the same kind of numbers, computed together.
 struct Batch {
     requests: Vec<Request>,
     wanted: Wanted,
-    /// Positions of all requests.
+    /// Number of positions of all requests.
     size: usize,
-    /// The positions of all requests, padded; `None` where they are the only request's as they are.
+    /// The positions of all requests, padded; `None` if the only request's inputs are used
+    /// unchanged.
     joined: Option<Inputs>,
-    /// The capacity when it began.
+    /// The capacity when the batch began.
     capacity: Capacity,
 }
 
@@ -69,7 +71,7 @@ impl Batch {
 }
 
 impl Batcher {
-    /// A batcher that counts nanoseconds of work into `busy`.
+    /// A batcher that adds its nanoseconds of work to `busy`.
     pub fn new(
         model: Model,
         fallback: Option<Arc<Weights>>,
@@ -92,13 +94,13 @@ impl Batcher {
         }
     }
 
-    /// Waits longer for the requests of other searches.
+    /// Sets the maximum wait for the requests of other searches.
     #[cfg(test)]
     pub fn with_max_wait(self, max_wait: Duration) -> Self {
         Self { max_wait, ..self }
     }
 
-    /// Works until nobody can send requests any more.
+    /// Runs until all senders of requests are dropped.
     pub fn run(mut self, waiting: &Receiver<Request>) {
         let mut held = None;
         let mut last: Option<(Batch, Box<dyn PendingScores>)> = None;
@@ -121,7 +123,8 @@ impl Batcher {
                 let scores = self.begin(&batch);
                 (batch, scores)
             });
-            // Before a batch is tried again, so that the last one's memory is free.
+            // Finish the last batch first, so that its memory is free if the next one has to be
+            // computed again.
             if let Some((batch, pending)) = last.take() {
                 self.finish(batch, pending.wait());
             }
@@ -134,8 +137,8 @@ impl Batcher {
         }
     }
 
-    /// The first request with those that wait behind it for the same kind of numbers, and those that
-    /// other searches send in a moment. The first one that does not fit is `held`.
+    /// Collects `first`, the waiting requests for the same kind of numbers, and those that other
+    /// searches send within the maximum wait. The first request that does not fit is `held`.
     fn gather(
         &self,
         first: Request,
@@ -270,14 +273,15 @@ impl Batcher {
     }
 }
 
-/// The next of a few sizes, at most a third of which is padding: powers of two, and halfway between.
+/// The next of a few sizes: powers of two and the values halfway between them, from
+/// [`SMALLEST_BATCH`] on. For larger batches, less than a third is padding.
 fn padded_size(size: usize) -> usize {
     let above = size.next_power_of_two().max(SMALLEST_BATCH);
     let between = above / 4 * 3;
     if size <= between && between >= SMALLEST_BATCH { between } else { above }
 }
 
-/// Time in which at least one batch was begun and not finished.
+/// Measures the time in which at least one batch is in progress.
 struct BusyClock {
     busy: Arc<AtomicU64>,
     begun: usize,

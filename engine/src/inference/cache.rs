@@ -1,5 +1,6 @@
-//! Scores by position: kept across moves, the newest wins its slot, shared by threads without locks. An
-//! entry that two threads wrote halves of fits no key, as in Hyatt and Mann's lock-less table.
+//! A cache of scores by position. It is kept across moves, and a new score replaces the one in its
+//! slot. Threads share it without locks: an entry of which two threads wrote one half each matches
+//! no key, as in Hyatt and Mann's lock-less table.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -16,11 +17,12 @@ const ENTRY_SIZE: usize = size_of::<Entry>();
 struct Entry {
     /// Key xor content.
     check: AtomicU64,
-    /// The score's bits, and above them the generation that wrote it; others count as empty.
+    /// The score's bits, and above them the generation that wrote it. An entry of another
+    /// generation counts as empty.
     content: AtomicU64,
 }
 
-/// A fixed number of scores.
+/// A cache with a fixed number of entries.
 pub(super) struct ScoreCache {
     entries: Box<[Entry]>,
     generation: AtomicU32,
@@ -47,7 +49,7 @@ impl ScoreCache {
         prefetch(&self.entries[self.slot(key)]);
     }
 
-    /// Keeps a score, in place of what is in its slot.
+    /// Stores a score, and replaces the one in its slot.
     pub(super) fn insert(&self, key: u64, score: f32) {
         let generation = self.generation.load(Relaxed);
         let content = u64::from(generation) << 32 | u64::from(score.to_bits());
@@ -56,7 +58,8 @@ impl ScoreCache {
         entry.content.store(content, Relaxed);
     }
 
-    /// Forgets everything, without touching the memory but once in four billion times.
+    /// Empties the cache by starting a new generation. The entries are overwritten only when the
+    /// generation number wraps around, once in four billion calls.
     pub(super) fn clear(&self) {
         if self.generation.fetch_add(1, Relaxed) == u32::MAX {
             self.entries.iter().for_each(|entry| entry.content.store(0, Relaxed));

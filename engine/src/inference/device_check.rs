@@ -1,5 +1,5 @@
-//! Whether a device scores as the CPU does. A kernel that is wrong on somebody's card would play badly and say
-//! nothing, so a few positions are scored both ways before anything is built on it.
+//! Checks that a device computes the same scores as the CPU. With a wrong kernel the engine would
+//! play badly without an error, so a few positions are scored on both before the device is used.
 
 use anyhow::{Result, anyhow};
 use azimuth_network::Inputs;
@@ -10,7 +10,7 @@ use cozy_chess::Board;
 use super::notice::Notice;
 use crate::encoder::{Encoder, OutOfMemory};
 
-/// What is scored: openings, middlegames and endings, either side to move.
+/// The scored positions: openings, middlegames and endings, with either side to move.
 const POSITIONS: [&str; 12] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
@@ -26,15 +26,16 @@ const POSITIONS: [&str; 12] = [
     "4k3/8/8/3n4/8/8/3PK3/8 b - - 0 1",
 ];
 
-/// The encoder to go on with.
+/// The encoder to use after the check.
 pub struct Checked {
     pub encoder: Box<dyn Encoder>,
     pub on_cpu: bool,
 }
 
-/// Compares an `encoder` of `weights` on a device, in precision `dtype`, with the one on the CPU. Where its cosines
-/// are further off than the precision explains, goes on with candle's own operations on the device, if those agree
-/// with the CPU, or else with the CPU, and says so through `notice`. A lack of memory is left to who batches.
+/// Compares an `encoder` of `weights` on a device, in precision `dtype`, with the one on the CPU.
+/// If its cosines differ by more than the precision explains, falls back to candle's operations on
+/// the device if those agree with the CPU, otherwise to the CPU, and reports this through `notice`.
+/// A lack of memory is left to the batcher.
 pub fn checked(
     weights: &Weights,
     encoder: Box<dyn Encoder>,
@@ -75,7 +76,7 @@ fn cosines(encoder: &mut dyn Encoder, boards: &[Board]) -> Result<Vec<f32>> {
     encoder.begin(&inputs)?.wait()
 }
 
-/// Infinite where a score is missing or no number.
+/// The largest absolute difference; infinite if a score is missing or not a number.
 fn largest_difference(found: &[f32], expected: &[f32]) -> f32 {
     if found.len() != expected.len() {
         return f32::INFINITY;
@@ -84,7 +85,8 @@ fn largest_difference(found: &[f32], expected: &[f32]) -> f32 {
     differences.fold(0.0, |most, next| if next.is_nan() { f32::INFINITY } else { most.max(next) })
 }
 
-/// What rounding explains, of a cosine, and more: on an H100 embeddings were off by 2e-7 at most in f32, by 3e-3 in bf16.
+/// Tolerated error of a cosine, above that of rounding: on an H100, embeddings were off by at most
+/// 2e-7 in f32 and 3e-3 in bf16.
 fn tolerance(dtype: DType) -> f32 {
     match dtype {
         DType::BF16 => 0.05,

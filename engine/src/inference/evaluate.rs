@@ -1,4 +1,4 @@
-//! The boundary between a search and whatever evaluates its positions.
+//! The interface between a search and the evaluator of its positions.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use cozy_chess::Board;
 
 use super::position_key::PositionKey;
 
-/// Properties of an evaluator, always the same.
+/// Constant properties of an evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluateAttributes {
-    /// Whether positions are evaluated by the thread that asks, so that a search gains nothing from
-    /// asking for several at once.
+    /// Whether the calling thread evaluates positions, so that a search gains nothing from asking
+    /// for several at once.
     pub immediate: bool,
     /// Number of positions from which on larger batches gain little.
     pub recommended_batch: usize,

@@ -1,4 +1,4 @@
-//! Evaluations for a search: from a cache, or from an [`Evaluate`]. No position is evaluated twice.
+//! Evaluations for a search: from a cache, or from an [`Evaluate`] whose values are then cached.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use super::cache::ScoreCache;
 use super::evaluate::{Evaluate, EvaluateAttributes};
 use super::worker::Worker;
 
-/// Values of positions for one thread of a search: `2p - 1`, in [-1, 1], of the win probability p of
-/// the side to move.
+/// Values of positions for one thread of a search: `2p - 1`, in [-1, 1], of the win probability p
+/// of the side to move.
 pub struct Evaluator {
     source: Box<dyn Evaluate>,
     attributes: EvaluateAttributes,
@@ -31,12 +31,12 @@ pub struct Evaluator {
 pub enum Lookup {
     /// Found in the cache.
     Known(f32),
-    /// The index of the position's value in what [`Evaluator::finish`] returns.
+    /// The index of the position's value in the result of [`Evaluator::finish`].
     Queued(usize),
 }
 
 impl Lookup {
-    /// The value, given those that [`Evaluator::finish`] returned.
+    /// The value, given the result of [`Evaluator::finish`].
     pub fn value(self, finished: &[f32]) -> f32 {
         match self {
             Self::Known(value) => value,
@@ -46,7 +46,7 @@ impl Lookup {
 }
 
 impl Evaluator {
-    /// A search's evaluator with its own cache. Fails where memory for the cache is missing.
+    /// A search's evaluator with its own cache. Fails if memory for the cache is missing.
     pub fn new(worker: &Worker, cache_megabytes: usize) -> Result<Self> {
         let cache = Arc::new(ScoreCache::new(cache_megabytes)?);
         Ok(Self::sharing(worker, cache, Arc::default()))
@@ -65,8 +65,8 @@ impl Evaluator {
         Self { source, attributes, cache, keys: Vec::new(), pending: HashMap::new(), scored }
     }
 
-    /// Whether the search's own thread evaluates, so that it gains nothing from asking for several
-    /// positions before [`Self::finish`].
+    /// Whether the search's thread evaluates positions itself, so that it gains nothing from asking
+    /// for several before [`Self::finish`].
     pub fn answers_at_once(&self) -> bool {
         self.attributes.immediate
     }
@@ -76,7 +76,7 @@ impl Evaluator {
         self.attributes.recommended_batch
     }
 
-    /// Number of positions evaluated, those found in the cache not counted.
+    /// Number of positions evaluated by all threads, without those found in the cache.
     pub fn scored(&self) -> u64 {
         self.scored.load(Relaxed)
     }
@@ -119,7 +119,7 @@ impl Evaluator {
         Ok(Lookup::Queued(index))
     }
 
-    /// The value of `board`, waited for. Nothing may be queued.
+    /// Waits for the value of `board`. Nothing may be queued.
     pub fn value(&mut self, board: &Board) -> Result<f32> {
         let key = self.attributes.key.of(board);
         if let Some(value) = self.cache.get(key) {

@@ -1,6 +1,6 @@
-//! Positions to values. [`Evaluate`] is the boundary between a search and whatever evaluates its
-//! positions; an [`Evaluator`] adds a cache. A [`Worker`] makes them for a model: it copies a fast
-//! encoder to each thread that searches, and gives a device a thread that collects batches.
+//! Values of positions. [`Evaluate`] is the interface between a search and the evaluator of its
+//! positions; an [`Evaluator`] adds a cache. A [`Worker`] makes evaluators for a model: it copies a
+//! fast encoder to each search thread, and gives a device a thread that collects batches.
 
 mod backend;
 mod batcher;

@@ -17,21 +17,21 @@ use crate::encoder::Attributes;
 use crate::model::Model;
 use crate::space::Space;
 
-/// Where the model runs.
+/// The thread that runs the model.
 pub(super) enum Route {
-    /// On the thread that asks.
+    /// The calling thread.
     Here(Model),
-    /// On the inference thread, which counts its clients.
+    /// The inference thread, which counts its clients.
     Thread { requests: Sender<Request>, _clients: Arc<()> },
 }
 
-/// Evaluates positions by a model, and gives their embeddings and cosines.
+/// Evaluates positions with a model, and returns their embeddings and cosines.
 pub struct ModelClient {
     route: Route,
     space: Arc<Space>,
     attributes: Attributes,
     queue: Inputs,
-    /// Sides to move of all enqueued positions.
+    /// Side to move of each enqueued position.
     sides: Vec<Color>,
     in_flight: VecDeque<PendingResponse>,
     /// Buffers for reuse.
@@ -53,17 +53,17 @@ impl ModelClient {
         }
     }
 
-    /// The space that embeddings lie in.
+    /// The space of the embeddings.
     pub fn space(&self) -> &Arc<Space> {
         &self.space
     }
 
-    /// Unit embeddings of `boards`, one of the space's dimension after another.
+    /// Unit embeddings of `boards`, row by row.
     pub fn embeddings(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
         self.numbers(boards, Wanted::Embeddings)
     }
 
-    /// Cosines of `boards` with the axis, each as its side to move sees it.
+    /// Cosines of `boards` with the axis, each from the view of its side to move.
     pub fn cosines(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
         let mut cosines = self.numbers(boards, Wanted::Cosines)?;
         for (cosine, board) in cosines.iter_mut().zip(boards) {
@@ -77,7 +77,8 @@ impl ModelClient {
         self.submit(inputs, wanted)?.wait()?.numbers
     }
 
-    /// Sends a batch, and waits while too many wait already; or computes it here and now.
+    /// Sends a batch, and waits while the queue is full; or computes it at once on the calling
+    /// thread.
     pub(super) fn submit(&mut self, inputs: Inputs, wanted: Wanted) -> Result<PendingResponse> {
         match &mut self.route {
             Route::Thread { requests, .. } => {

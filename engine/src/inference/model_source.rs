@@ -1,4 +1,4 @@
-//! From a weights file, or the embedded weights, to a worker.
+//! Starts a worker from a weights file or the embedded weights.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use super::backend::{Backend, Precision};
 use super::worker::Worker;
 use crate::embedded_weights::Embedded;
 
-/// The weights to load, and where to run their encoder.
+/// The weights to load, and the device and precision of their encoder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelSource {
-    /// The weights file; embedded weights where `None`.
+    /// The weights file; if `None`, the embedded weights.
     pub weights: Option<PathBuf>,
-    /// Where the encoder runs.
+    /// The device of the encoder.
     pub backend: Backend,
-    /// The precision of its numbers.
+    /// The precision of the encoder.
     pub precision: Precision,
 }
 
 impl ModelSource {
-    /// Starts a worker, for `embedded` weights where no file is named. Fails where the file cannot be
-    /// read or the device cannot be had.
+    /// Starts a worker, with `embedded` weights if no file is named. Fails if the file cannot be
+    /// read or the device cannot be opened.
     pub fn start(
         &self,
         embedded: Embedded,

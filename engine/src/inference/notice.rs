@@ -1,4 +1,4 @@
-//! Notices: messages for the user about a search that goes on.
+//! Notices: messages to the user that do not end the search.
 
 use std::sync::Arc;
 

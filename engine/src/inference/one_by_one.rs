@@ -1,4 +1,4 @@
-//! Evaluators that need no batches.
+//! Evaluators that do not use batches.
 
 use anyhow::Result;
 use cozy_chess::Board;
@@ -6,7 +6,8 @@ use cozy_chess::Board;
 use super::evaluate::{Evaluate, EvaluateAttributes};
 use super::position_key::PositionKey;
 
-/// Evaluates one position at a time, on the thread that asks. [`OneByOne`] makes an [`Evaluate`] of it.
+/// Evaluates one position at a time, on the calling thread. [`OneByOne`] turns it into an
+/// [`Evaluate`].
 pub trait EvaluateOne: Send {
     /// The part of a position that the value depends on.
     fn key(&self) -> PositionKey {
@@ -25,7 +26,7 @@ pub struct OneByOne<E> {
 }
 
 impl<E> OneByOne<E> {
-    /// Evaluates by `evaluator`.
+    /// Wraps `evaluator`.
     pub fn new(evaluator: E) -> Self {
         Self { evaluator, values: Vec::new() }
     }

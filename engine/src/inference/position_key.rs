@@ -2,14 +2,15 @@
 
 use cozy_chess::Board;
 
-/// The part of a position that an evaluator sees: positions that agree in it have the same value.
+/// The part of a position that an evaluator depends on: positions that agree in it have the same
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PositionKey {
     /// Pieces, side to move and castling rights.
     WithoutEnPassant,
-    /// The same with the square of an en passant capture.
+    /// Also the en-passant square.
     WithEnPassant,
-    /// The same with both clocks.
+    /// Also both move counters.
     WithClocks,
 }
 

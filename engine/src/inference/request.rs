@@ -1,4 +1,4 @@
-//! Requests of searches to the inference thread, and its responses.
+//! Requests from searches to the inference thread, and its responses.
 
 use anyhow::{Result, anyhow};
 use azimuth_network::Inputs;
@@ -13,7 +13,7 @@ pub(super) enum Wanted {
     Embeddings,
 }
 
-/// The numbers of one request, and its buffer for reuse.
+/// The numbers of one request, and its input buffer for reuse.
 pub(super) struct Response {
     pub(super) inputs: Inputs,
     pub(super) numbers: Result<Vec<f32>>,
@@ -28,12 +28,12 @@ pub(super) struct Request {
 
 impl Request {
     pub(super) fn respond(self, numbers: Result<Vec<f32>>) {
-        // A search that has gone away needs no response.
+        // A search that has ended needs no response.
         let _ = self.response.send(Response { inputs: self.inputs, numbers });
     }
 }
 
-/// The response to a batch that was sent.
+/// The response to a request, not yet received.
 pub(super) enum PendingResponse {
     OnThread(Receiver<Response>),
     Ready(Response),
@@ -49,7 +49,7 @@ impl PendingResponse {
     }
 }
 
-/// The error where the inference thread is gone.
+/// The error if the inference thread has ended.
 pub(super) fn thread_ended() -> anyhow::Error {
     anyhow!("the inference thread has ended")
 }

@@ -1,7 +1,6 @@
-//! Where a model runs. A device, or an encoder that is slow, belongs to one thread, the [`Batcher`]:
-//! any number of searches send it batches over a bounded channel. An encoder that evaluates a batch
-//! in less time than waking another thread takes (the sparse one on a CPU) is copied to each thread
-//! that searches.
+//! Runs a model. A device, or a slow encoder, belongs to one thread, the [`Batcher`]: any number of
+//! searches send it batches over a bounded channel. An encoder that evaluates a batch faster than
+//! another thread can be woken (the sparse one on a CPU) is copied to each search thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,22 +23,22 @@ use crate::encoder::{self, Attributes, Encoder};
 use crate::model::Model;
 use crate::space::Space;
 
-/// Requests that wait in the queue before a sender has to wait.
+/// Number of requests in the queue at which a sender has to wait.
 const QUEUE_LENGTH: usize = 64;
 
-/// Makes evaluators for any number of searches. Its thread, if it has one, ends when it and all its
-/// clients are dropped.
+/// Makes evaluators for any number of searches. Its thread, if it has one, ends when the worker and
+/// all its clients are dropped.
 pub struct Worker {
     source: Source,
     notice: Notice,
 }
 
 enum Source {
-    /// Each thread that searches gets a copy.
+    /// Each search thread gets a copy.
     Copies(Model),
     /// The inference thread.
     Thread(ModelThread),
-    /// Anything else that evaluates.
+    /// Any other evaluator.
     Other(Box<dyn Fn() -> Box<dyn Evaluate> + Send>),
 }
 
@@ -48,15 +47,15 @@ struct ModelThread {
     attributes: Attributes,
     requests: Sender<Request>,
     busy: Arc<AtomicU64>,
-    /// Every client has one too, so that they can be counted.
+    /// Every client holds a copy, so that the clients can be counted.
     clients: Arc<()>,
 }
 
 impl Worker {
-    /// Builds the model of `weights` on `device`, compares its cosines with the CPU's, and starts its
-    /// thread, where it needs one. Where the device's cosines are wrong, it goes on with operations
-    /// that are right; where memory is short, with smaller batches; after any other device error,
-    /// with the CPU. It says each once through `notice`.
+    /// Builds the model of `weights` on `device`, compares its cosines with the CPU's, and starts
+    /// its thread if it needs one. If the device's cosines are wrong, it falls back to operations
+    /// that are correct; if memory is short, to smaller batches; after any other device error, to
+    /// the CPU. It reports each fallback once through `notice`.
     pub fn start(
         weights: Arc<Weights>,
         device: &Device,
@@ -72,13 +71,14 @@ impl Worker {
         Self::with_encoder(weights, encoder, on_cpu, move |text: &str| notice(text))
     }
 
-    /// A worker for `weights` on the CPU, in f32. Fails where the integer encoder cannot hold them.
+    /// A worker for `weights` on the CPU, in f32. Fails if the integer encoder cannot represent
+    /// them.
     pub fn on_cpu(weights: Weights, notice: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
         Self::start(Arc::new(weights), &Device::Cpu, DType::F32, notice)
     }
 
-    /// A worker for any encoder, in the space of `weights`. It falls back to the encoder of `weights`
-    /// on the CPU, unless it is `on_cpu` already.
+    /// A worker for any encoder, in the space of `weights`. It falls back to the encoder of
+    /// `weights` on the CPU, unless it is already `on_cpu`.
     pub fn with_encoder(
         weights: Arc<Weights>,
         encoder: Box<dyn Encoder>,
@@ -93,8 +93,7 @@ impl Worker {
         }
     }
 
-    /// A worker for anything else that evaluates: `another` makes an evaluator for each thread that
-    /// searches.
+    /// A worker for any other evaluator: `another` makes one for each search thread.
     pub fn with_evaluator<E: EvaluateOne + 'static>(
         another: impl Fn() -> E + Send + 'static,
         notice: impl Fn(&str) + Send + Sync + 'static,
@@ -103,7 +102,7 @@ impl Worker {
         Self { source: Source::Other(Box::new(another)), notice: Arc::new(notice) }
     }
 
-    /// Shows messages of searches to the user.
+    /// The function that shows messages of searches to the user.
     pub fn notice(&self) -> &Notice {
         &self.notice
     }
@@ -122,7 +121,7 @@ impl Worker {
         Ok(Self { source: Source::Thread(thread), notice })
     }
 
-    /// Time in which the inference thread's device had work; zero where there is no such thread.
+    /// Time in which the inference thread's device had work; zero if there is no such thread.
     pub fn busy(&self) -> Duration {
         match &self.source {
             Source::Thread(thread) => Duration::from_nanos(thread.busy.load(Ordering::Relaxed)),
@@ -130,7 +129,7 @@ impl Worker {
         }
     }
 
-    /// Whether every search evaluates on its own thread rather than sends batches to another.
+    /// Whether every search evaluates on its own thread instead of sending batches to another.
     pub fn runs_in_searches(&self) -> bool {
         !matches!(self.source, Source::Thread(_))
     }
@@ -144,7 +143,7 @@ impl Worker {
         }
     }
 
-    /// Access to the model itself. Fails where positions are not evaluated by one.
+    /// Access to the model itself. Fails if the evaluator is not a model.
     pub fn model(&self) -> Result<ModelClient> {
         match &self.source {
             Source::Copies(model) => Ok(client_of_copy(model)),

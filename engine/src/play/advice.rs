@@ -11,7 +11,7 @@ use crate::explain::{Study, Task, numbered, reason};
 use crate::search::{Control, PlannerKind, PlannerSettings, Report};
 use crate::session::Session;
 
-/// Searches as well as it can, whatever the opponent's strength.
+/// An analyst that searches at full strength, whatever the opponent's strength.
 pub struct Advisor {
     time: Duration,
     /// Loaded when it is first asked.
@@ -24,13 +24,13 @@ impl Advisor {
         Self { time, session: None }
     }
 
-    /// The best line in a position that has a move.
+    /// The best line in a position with a legal move.
     pub fn hint(&mut self, position: &Position) -> Result<Report> {
         let control = &mut Control::without_signals(time_limits(self.time));
         self.session()?.planner.search(position, control, &mut |_| ())
     }
 
-    /// Why a move that was played in a position is the best one, or which is better.
+    /// Explains whether the played move is the best one, or which move is better.
     pub fn why(&mut self, position: &Position, played: Move) -> Result<String> {
         let limits = time_limits(self.time);
         let root = position.clone();

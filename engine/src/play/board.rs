@@ -1,16 +1,16 @@
-//! The board in a terminal.
+//! Drawing the board in a terminal.
 
 use anstyle::{Ansi256Color, Color as Colour, Style};
 use cozy_chess::{Board, Color, File, Move, Piece, Rank, Square};
 
-/// Of the 256 colours: squares, and those of the last move.
+/// Indices in the 256-colour palette: squares, squares of the last move, and pieces.
 const LIGHT: u8 = 180;
 const DARK: u8 = 137;
 const LIGHT_MOVED: u8 = 186;
 const DARK_MOVED: u8 = 143;
 const INK: u8 = 16;
 
-/// The board with `bottom` nearest to the reader, the squares of the last move marked.
+/// The board with `bottom`'s side at the bottom and the squares of the last move marked.
 pub fn drawn(board: &Board, last: Option<Move>, bottom: Color) -> String {
     let mut ranks: Vec<Rank> = Rank::ALL.into();
     let mut files: Vec<File> = File::ALL.into();

@@ -19,7 +19,7 @@ use crate::uci::WEAKEST_TO_STRONGEST;
 pub struct PlayCommand {
     #[command(flatten)]
     start: Subject,
-    /// The engine's rating, on the scale of Stockfish 16's UCI_Elo; as strong as it can where not given.
+    /// Limit the engine to this rating, on the scale of Stockfish 16's UCI_Elo [default: no limit]
     #[arg(long, value_parser = clap::value_parser!(u32).range(elo_range()))]
     elo: Option<u32>,
     /// The engine's time for a move, and for hint and why: 500ms, 10s.
@@ -28,7 +28,7 @@ pub struct PlayCommand {
     /// You play White, as you do where neither side is given.
     #[arg(long, conflicts_with = "black")]
     white: bool,
-    /// You play Black.
+    /// Play Black.
     #[arg(long)]
     black: bool,
 }
@@ -38,7 +38,8 @@ fn elo_range() -> std::ops::RangeInclusive<i64> {
 }
 
 impl PlayCommand {
-    /// Plays until `quit` or the end of `input`. Fails with one line where the position or a file is wrong.
+    /// Plays until `quit` or the end of `input`. Fails with one line if the position or a file is
+    /// invalid.
     pub fn run(&self, input: impl BufRead, output: impl Write) -> Result<()> {
         let (start, _) = self.start.position()?;
         let human = if self.black { Color::Black } else { Color::White };

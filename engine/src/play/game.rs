@@ -1,9 +1,9 @@
-//! A game as it is played: its positions, and how it ends.
+//! A game in progress: its positions, and how it ends.
 
 use azimuth_chess::position::{Position, insufficient_material, repetition_key};
 use cozy_chess::{Color, Move};
 
-/// Positions and the moves between them.
+/// The positions of a game and the moves between them.
 pub struct Game {
     positions: Vec<Position>,
     moves: Vec<Move>,
@@ -19,31 +19,31 @@ pub enum End {
     Resignation(Color),
     /// The side to move has no move and is not in check.
     Stalemate,
-    /// The same position for the third time.
+    /// The same position has occurred three times.
     Repetition,
-    /// Fifty moves of each side without a capture or a pawn's move.
+    /// Fifty moves by each side without a capture or a pawn move.
     FiftyMoves,
-    /// Neither side can mate.
+    /// Neither side can give mate.
     InsufficientMaterial,
 }
 
 impl Game {
-    /// A game that begins at a position.
+    /// A game that starts from a position.
     pub fn new(start: Position) -> Self {
         Self { positions: vec![start], moves: Vec::new(), resigned: None }
     }
 
-    /// Where it began.
+    /// The first position.
     pub fn start(&self) -> &Position {
         &self.positions[0]
     }
 
-    /// Where it stands.
+    /// The current position.
     pub fn position(&self) -> &Position {
         &self.positions[self.moves.len()]
     }
 
-    /// Its moves.
+    /// The moves played.
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
@@ -62,7 +62,8 @@ impl Game {
         self.moves.push(mv);
     }
 
-    /// Takes moves back until `side` is to move again, at least one of its own; whether there was one.
+    /// Takes moves back until `side` is to move again, including at least one of its own. Returns
+    /// whether there was one.
     pub fn undo(&mut self, side: Color) -> bool {
         let own = |position: &Position| position.board().side_to_move() == side;
         let before = (0..self.moves.len()).rev().find(|&ply| own(&self.positions[ply]));
@@ -74,7 +75,7 @@ impl Game {
         before.is_some()
     }
 
-    /// A side resigns.
+    /// Records that a side resigns.
     pub fn resign(&mut self, side: Color) {
         self.resigned = Some(side);
     }
@@ -102,7 +103,7 @@ impl Game {
 }
 
 impl End {
-    /// As PGN writes it.
+    /// The result in PGN notation.
     pub fn result(self) -> &'static str {
         match self {
             Self::Checkmate(Color::White) | Self::Resignation(Color::White) => "0-1",
@@ -111,7 +112,7 @@ impl End {
         }
     }
 
-    /// In words.
+    /// The result in words.
     pub fn words(self) -> String {
         match self {
             Self::Checkmate(side) => format!("Checkmate: {} wins", side_name(!side)),

@@ -23,7 +23,7 @@ pub fn open_session(kind: PlannerKind, settings: &PlannerSettings) -> Result<Ses
     Session::new(kind, settings, &ModelSource::default(), RESOURCES, None, notice)
 }
 
-/// Who plays against the human.
+/// The engine that plays against the human.
 pub struct Opponent {
     session: Session,
     limits: Limits,
@@ -50,7 +50,7 @@ impl Opponent {
         Ok(Self { session: open_session(kind, &settings)?, limits, elo })
     }
 
-    /// `Azimuth`, with its rating where it is limited.
+    /// `Azimuth`, with its rating if it is limited.
     pub fn name(&self) -> String {
         match self.elo {
             Some(elo) => format!("Azimuth ({elo})"),
@@ -66,7 +66,7 @@ impl Opponent {
     }
 }
 
-/// The limits of a search that takes `time`.
+/// The limits of a search that takes at most `time`.
 pub fn time_limits(time: Duration) -> Limits {
     Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() }
 }

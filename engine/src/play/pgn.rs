@@ -1,4 +1,4 @@
-//! A game as PGN.
+//! Writing a game as PGN.
 
 use azimuth_chess::position::{STARTPOS, castles_as_in_chess960};
 use azimuth_chess::san::san_of_line;
@@ -6,7 +6,7 @@ use cozy_chess::Color;
 
 use super::game::Game;
 
-/// Characters of a line of moves.
+/// Maximum length of a line of moves, in characters.
 const LINE: usize = 80;
 
 /// The game with its tags, as PGN files have it.
@@ -35,7 +35,7 @@ pub fn pgn(game: &Game, players: [&str; 2], date: &str) -> String {
     format!("{tags}\n{}\n", wrapped(&movetext(game), result))
 }
 
-/// `1. e4 e5 2. Nf3`, a word for each number and move.
+/// The moves as `1. e4 e5 2. Nf3`, one word for each number and move.
 pub fn movetext(game: &Game) -> Vec<String> {
     let board = game.start().board();
     let first = usize::from(board.fullmove_number());

@@ -1,4 +1,4 @@
-//! The conversation with the human.
+//! The dialogue with the human.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::opponent::Opponent;
 use super::pgn::{movetext, pgn};
 use crate::explain::{numbered, worth};
 
-/// Characters of a line that an error quotes.
+/// Maximum length of a quoted line in an error, in characters.
 const LONGEST_QUOTE: usize = 80;
 
 /// A game with its players.
@@ -28,9 +28,9 @@ pub struct Session<W> {
     opponent: Opponent,
     advisor: Advisor,
     output: W,
-    /// Who is nearest to the reader.
+    /// The side at the bottom of the board.
     bottom: Color,
-    /// The file that this game was written to.
+    /// The file that this game was saved to, which may be overwritten.
     saved: Option<PathBuf>,
 }
 
@@ -40,7 +40,8 @@ impl<W: Write> Session<W> {
         Self { game, human, opponent, advisor, output, bottom: human, saved: None }
     }
 
-    /// Plays until `quit` or the end of the input. What cannot be done is said in a line, and the game goes on.
+    /// Plays until `quit` or the end of the input. An invalid line produces an error message, and
+    /// the game continues.
     pub fn run(mut self, mut input: impl BufRead) -> Result<()> {
         let (name, side) = (self.opponent.name(), side_name(self.human));
         writeln!(self.output, "You play {side} against {name}. help lists what can be typed.\n")?;

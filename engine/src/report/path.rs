@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn both_sides_positions_share_a_scale() {
-        // What White's side sees in the first number, Black's side sees in the second, turned round.
+        // Black's side has the second number, seen from the other side.
         let sides = [0, 1, 0, 1, 0, 1];
         let rests = [[3.0, 0.1], [0.0, -6.1], [1.0, 0.0], [0.1, -2.0], [-4.0, -0.1], [-0.1, 8.1]];
         let places = places(&sides, rests.map(Vec::from).into(), 2);

@@ -116,14 +116,14 @@ impl Control {
         self.limits.time.is_some() && !self.waits()
     }
 
-    /// Sets the factor on the soft limit. It has no effect where the soft and the hard limit are
+    /// Sets the factor on the soft limit. It has no effect if the soft and the hard limit are
     /// equal, as with `movetime`.
     pub fn scale_soft_limit(&mut self, scale: f64) {
         self.soft_scale = scale;
     }
 
-    /// Whether the limits allow an iteration of `depth` plies. `default_depth`, the planner's,
-    /// applies where they name no limit.
+    /// Whether the limits allow an iteration of `depth` plies. The planner's `default_depth`
+    /// applies if they name no limit.
     pub fn may_begin(&self, depth: u32, default_depth: u32) -> bool {
         let Limits { depth: deepest, time, .. } = &self.limits;
         let deepest = deepest.or_else(|| (!self.limits.are_open_ended()).then_some(default_depth));
@@ -154,8 +154,8 @@ impl Control {
         self.stopped
     }
 
-    /// Time on the clock after `nodes` positions: elapsed time, or positions converted to time
-    /// where [`Limits::nodes_per_ms`] is set.
+    /// Time on the clock after `nodes` positions: elapsed time, or positions converted to time if
+    /// [`Limits::nodes_per_ms`] is set.
     pub fn clock_after(&self, nodes: u64) -> Duration {
         let Some(rate) = self.limits.nodes_per_ms else { return self.clock.elapsed() };
         let nodes = nodes.saturating_sub(self.clock_nodes);
@@ -186,7 +186,7 @@ impl Control {
         Some(format!("depth {reached} of {asked} reached: {reason}"))
     }
 
-    /// Blocks while the answer is ready but may not be given yet.
+    /// Blocks while the answer is ready but must not be sent yet.
     pub fn wait_until_wanted(&mut self) {
         while self.waits() && !self.stopped {
             match self.signals.recv() {

@@ -1,4 +1,4 @@
-//! How each planner is built.
+//! Builds the planners.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::tablebase::Tablebases;
 use crate::inference::Worker;
 
 impl PlannerSettings {
-    /// Builds a planner. Fails where memory for its tables is missing.
+    /// Builds a planner. Fails if memory for its tables is missing.
     pub fn build(
         &self,
         kind: PlannerKind,

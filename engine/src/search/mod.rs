@@ -1,6 +1,6 @@
-//! The search: it chooses a move for a position within limits, and reports as it runs. Two planners
+//! The search: chooses a move for a position within limits, and reports while it runs. Two planners
 //! implement one interface: `beam` (the paper's) and `selective` (alpha-beta). Both use the other
-//! files.
+//! modules.
 
 mod beam;
 mod bound;

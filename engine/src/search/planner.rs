@@ -19,8 +19,8 @@ pub struct Resources {
 
 /// Chooses moves.
 pub trait Planner: Send {
-    /// Searches `root`, which has a legal move, until the limits of `control`; `report` is called
-    /// after each iteration, once for each line. Returns the best line of the last finished iteration.
+    /// Searches `root`, which has a legal move, until the limits of `control`. Calls `report` after
+    /// each iteration, once for each line. Returns the best line of the last finished iteration.
     fn search(
         &mut self,
         root: &Position,
@@ -28,7 +28,7 @@ pub trait Planner: Send {
         report: &mut dyn FnMut(&Report),
     ) -> Result<Report>;
 
-    /// The position's own score, without a search; exact where the game is over.
+    /// The static evaluation of a position; exact if the game is over.
     fn evaluate(&mut self, position: &Position) -> Result<Value>;
 
     /// The result for every root move of the last search, and for replies to searched moves,

@@ -17,9 +17,9 @@ pub struct Report {
     pub multipv: usize,
     /// The root's value for its side to move.
     pub value: Value,
-    /// Positions looked at so far.
+    /// Positions searched so far.
     pub nodes: u64,
-    /// Of those, positions that the encoder had to score.
+    /// Of these, positions that the encoder scored.
     pub scored: u64,
     /// Positions found in tablebases.
     pub tbhits: u64,
@@ -27,7 +27,7 @@ pub struct Report {
     pub time: Duration,
     /// Of that, time spent waiting for an encoder on another thread.
     pub waited: Duration,
-    /// Fill of the score cache, in permille.
+    /// Fill of the beam's score cache or the selective search's transposition table, in permille.
     pub hashfull: usize,
     /// The line that gives the value, best move first.
     pub pv: Vec<Move>,

@@ -7,7 +7,8 @@ use super::control::Limits;
 use super::report::Report;
 use super::tablebase::{RankedMoves, Tablebases};
 
-/// The root moves: those given by `go`, reduced to the best ones if the tablebases know them.
+/// The root moves: those given by `go`, reduced to the best ones if the tablebases contain the
+/// position.
 pub struct RootMoves {
     /// The moves; at least one unless the game is over.
     pub moves: Vec<Move>,

@@ -27,7 +27,7 @@ pub struct PlannerSettings {
 
 impl PlannerSettings {
     /// Whether the beam suits these limits: only a depth ends the search, and it is at most the
-    /// beam's default.
+    /// beam's configured depth.
     pub fn is_for_the_beam(&self, limits: &Limits) -> bool {
         let depth = self.beam.depth;
         !limits.are_open_ended() && limits.depth.unwrap_or(depth) <= depth

@@ -81,7 +81,7 @@ impl Value {
         known.then(|| ((TABLEBASE - self.0.abs()) / PLY).round() as u32)
     }
 
-    /// Moves until mate, negative where the side to move is mated; `None` for all other values.
+    /// Moves until mate, negative if the side to move is mated; `None` for all other values.
     pub fn moves_to_mate(self) -> Option<i32> {
         let plies = self.plies_to_mate()? as i32;
         Some(if self.0 > 0.0 { (plies + 1) / 2 } else { -(plies / 2) })

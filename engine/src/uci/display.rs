@@ -25,8 +25,8 @@ pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) ->
     Ok(lines.join("\n"))
 }
 
-/// A table of the root moves of a search, the best first: static evaluation, verified value where there is one, depth in
-/// plies, and score.
+/// A table of the root moves of a search, best first: static evaluation, verified value if any,
+/// depth in plies, and score.
 pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
     let Explanation { root, moves } = explanation;
     let verifies = moves.iter().any(|explained| explained.verified.is_some());

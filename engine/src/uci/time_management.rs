@@ -91,7 +91,7 @@ mod tests {
         for _ in 0..500 {
             let milliseconds = left.as_millis() as u64;
             let limit = budget(&clock(milliseconds, 10, None), Color::White, overhead);
-            // What is measured by the GUI is a millisecond more.
+            // The GUI measures 1 ms more than the engine.
             let used = limit.expect("a clock").hard + Duration::from_millis(1);
             left = (left - used) + increment;
             assert!(left > Duration::from_millis(150), "{left:?}");

@@ -1,5 +1,5 @@
-//! A view's feature sum, kept from position to position: where few rows differ from those of the one
-//! before, as between siblings, only these are taken out and added.
+//! A view's feature sum, updated from position to position: if few rows differ from those of the
+//! previous position, as between siblings, only these are subtracted and added.
 
 use azimuth_network::sparse::features::FeatureSet;
 
@@ -19,7 +19,7 @@ pub(super) struct Accumulator {
 }
 
 impl Accumulator {
-    /// The sum of no rows.
+    /// The sum without rows: the bias.
     pub(super) fn new(bias: &[i16]) -> Self {
         Self { sum: bias.to_vec(), slots: [EMPTY; SLOTS], added: [0; SLOTS], removed: [0; SLOTS] }
     }
@@ -33,7 +33,7 @@ impl Accumulator {
         rows: &[u16],
         activations: &mut [u8],
     ) {
-        // Captures have no slots: there may be any number of them.
+        // Captures have no slots, because their number is not limited.
         let changes = (!set.captures).then(|| self.exchange(kernels, set.first_threat(), rows));
         match changes {
             Some((added, removed)) if added + removed < rows.len() => {
@@ -47,7 +47,8 @@ impl Accumulator {
         }
     }
 
-    /// Puts `rows` in their slots and lists what that adds and removes, as many as returned.
+    /// Puts `rows` in their slots, lists the rows to add and to remove, and returns the lengths of
+    /// both lists.
     fn exchange(&mut self, kernels: Kernels, first_threat: usize, rows: &[u16]) -> (usize, usize) {
         let mut slots = [EMPTY; SLOTS];
         for &row in rows {
@@ -62,7 +63,7 @@ impl Accumulator {
         while differing != 0 {
             let slot = differing.trailing_zeros() as usize % SLOTS;
             let (before, now) = (self.slots[slot], slots[slot]);
-            // Without branches: whether a square was or becomes empty cannot be foreseen.
+            // Branch-free: whether a square was or becomes empty is unpredictable.
             self.added[added] = now;
             added += usize::from(now != EMPTY);
             self.removed[removed] = before;

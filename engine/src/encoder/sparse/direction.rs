@@ -1,13 +1,14 @@
-//! The last layer read along one direction. A search asks for nothing of an embedding but its cosine with the axis `u`:
-//! of `W h + b`, scaled to unit length, that is `(u·W h + u·b) / |W h + b|`, and the length follows from the Gram matrix
-//! of the layer, `|W h + b|² = h·(WᵀW h + 2 Wᵀb) + b·b`. So the embedding itself need not be computed.
+//! The last layer along one direction. A search needs only the cosine of an embedding with the axis
+//! `u`: of `W h + b`, scaled to unit length, that is `(u·W h + u·b) / |W h + b|`. The length
+//! follows from the Gram matrix of the layer: `|W h + b|² = h·(WᵀW h + 2 Wᵀb) + b·b`. So the
+//! embedding itself need not be computed.
 
 use multiversion::multiversion;
 
 use azimuth_network::normalize::SMALLEST_SQUARE;
 use azimuth_network::sparse::HIDDEN;
 
-/// Numbers that are summed side by side.
+/// Number of values that are summed in parallel.
 const LANES: usize = 8;
 
 /// One head's last layer along a direction.
@@ -23,7 +24,7 @@ pub(super) struct HeadAlong {
 }
 
 impl HeadAlong {
-    /// Folds a projection, given as `[HIDDEN][D]`, with its bias and the unit vector `axis`.
+    /// Folds a projection (`[HIDDEN][D]`), its bias and the unit vector `axis` into one head.
     pub(super) fn new(projection: &[f32], bias: &[f32], axis: &[f32]) -> Self {
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
         let columns: Vec<&[f32]> = projection.chunks_exact(bias.len()).collect();

@@ -1,10 +1,11 @@
-//! The layers between the hidden one and the embedding, as they play: in f32, for they are small.
+//! The layers between the hidden layer and the embedding, for play. They use f32, because they are
+//! small.
 
 use multiversion::multiversion;
 
 use azimuth_network::sparse::HIDDEN;
 
-/// A layer of as many inputs as outputs, in f32.
+/// A square layer of [`HIDDEN`] neurons, in f32.
 #[derive(Clone)]
 pub(super) struct MiddleLayer {
     /// `[input][output]`.
@@ -20,7 +21,7 @@ impl MiddleLayer {
         Self { weights: by_input(by_output), bias }
     }
 
-    /// What the layer makes of its `input`, ReLU included.
+    /// The output of the layer for `input`, with ReLU.
     pub(super) fn after(&self, input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
         middle(&self.weights, &self.bias, input)
     }
@@ -36,7 +37,7 @@ fn middle(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32;
     output.map(|value| value.max(0.0))
 }
 
-/// Weights of [`HIDDEN`] inputs, given output by output, input by input.
+/// Transposes weights with [`HIDDEN`] inputs from output-major to input-major order.
 pub(super) fn by_input(by_output: &[f32]) -> Vec<f32> {
     let inputs = 0..HIDDEN;
     inputs

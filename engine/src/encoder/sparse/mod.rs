@@ -1,4 +1,5 @@
-//! The sparse encoder as it plays: in integers, with its feature sums kept from position to position.
+//! The sparse encoder for play: in integers, with feature sums that are updated from position to
+//! position.
 
 mod accumulator;
 mod direction;

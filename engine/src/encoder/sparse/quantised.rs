@@ -1,4 +1,5 @@
-//! The sparse encoder quantised, as it plays: 16-bit feature sums, 8-bit products, the last layer in f32.
+//! The quantised sparse encoder for play: 16-bit feature sums, 8-bit hidden weights, and later
+//! layers in f32.
 
 use std::sync::Arc;
 
@@ -22,9 +23,9 @@ use crate::large_memory;
 
 pub use super::kernels::Kernels;
 
-/// More captures, of both sides together, than any position has, and room for its threats: each of 32 pieces attacks at
-/// most eight others, and those on the outermost ranks and files that hold a piece fewer. Boards full of queens come to
-/// more than 150.
+/// Upper bound on the captures of both sides together and the threats: each of 32 pieces attacks at
+/// most eight others, and pieces on the outermost occupied ranks and files attack fewer. Boards
+/// full of queens have more than 150 captures.
 const MAX_CAPTURES: i32 = 8 * MAX_PIECES as i32;
 
 /// A quantised sparse encoder. Copies share the feature table.
@@ -34,20 +35,20 @@ pub struct QuantisedEncoder {
     config: SparseConfig,
     sums: Arc<Sums>,
     heads: Arc<Vec<Head>>,
-    /// The sums of White's and Black's view of the position before.
+    /// The sums of White's and Black's view of the previous position.
     accumulators: [Accumulator; Color::NUM],
-    /// Memory for the activations of both views.
+    /// Buffer for the activations of both views.
     activations: Vec<u8>,
     /// The heads along the axis.
     along: Arc<Vec<HeadAlong>>,
 }
 
-/// The layers after the sums for positions with about so many pieces.
+/// The layers after the sums, for one range of piece counts.
 #[derive(Clone)]
 struct Head {
     /// In the kernels' order.
     hidden: Vec<i8>,
-    /// Turns a hidden neuron's integer product back into its value.
+    /// Converts a hidden neuron's integer product back to its value.
     hidden_scale: [f32; HIDDEN],
     hidden_bias: [f32; HIDDEN],
     middle: Vec<MiddleLayer>,
@@ -58,8 +59,8 @@ struct Head {
 
 impl QuantisedEncoder {
     /// Quantises checked `parameters`: feature rows to 1/255, hidden weights to 8 bits with one
-    /// scale a neuron. Cosines are those with `axis`. Fails where a size is out of range, where
-    /// feature sums may be too large for 16 bits, and where [`Kernels::chosen`] does.
+    /// scale per neuron. Cosines are with `axis`. Fails if a size is out of range, if feature sums
+    /// may exceed 16 bits, or if [`Kernels::chosen`] fails.
     pub fn new(config: &SparseConfig, parameters: &Parameters, axis: &Axis) -> Result<Self> {
         // The kernels rely on these sizes.
         config.check()?;
@@ -122,14 +123,15 @@ impl QuantisedEncoder {
         })
     }
 
-    /// The same encoder on another instruction set, one of [`Kernels::available`].
+    /// The same encoder with another instruction set, which must be one of [`Kernels::available`].
     pub fn with_kernels(mut self, kernels: Kernels) -> Self {
         assert!(Kernels::available().contains(&kernels), "{kernels:?} needs another processor");
         self.kernels = kernels;
         self
     }
 
-    /// The head for one position, and what the last of its layers of [`HIDDEN`] neurons holds.
+    /// The index of the head for one position, and the output of the head's last layer of
+    /// [`HIDDEN`] neurons.
     fn hidden(&mut self, features: &Features<'_>) -> (usize, [f32; HIDDEN]) {
         let (own, other) = self.activations.split_at_mut(self.config.accumulator);
         let us = features.side_to_move;
@@ -157,21 +159,21 @@ impl QuantisedEncoder {
     }
 }
 
-/// Feature rows and biases whose values are at most this large, either sign, play whatever they are: their sums fit
-/// in 16 bits.
+/// If all feature rows and biases lie within ± this value, their sums fit into 16 bits in every
+/// legal position.
 pub fn largest_playable_value(set: FeatureSet) -> f32 {
     let rows = MAX_PIECES as i32 + other_rows(set);
     let quantised = i32::from(i16::MAX) / (1 + rows);
     quantised as f32 / f32::from(SUM_ONE)
 }
 
-/// Rows beside those of the pieces in the sum of one view, at most.
+/// Maximum number of rows in the sum of one view, without those of the pieces.
 fn other_rows(set: FeatureSet) -> i32 {
     if set.captures { MAX_CAPTURES } else { FeatureSet::THREATS_SEEN }
 }
 
-/// A bound on the feature sums of legal positions: no more pieces than a board holds, each on a square of
-/// its own; where captures are features, any row as often as there are pairs of pieces.
+/// Upper bound on the feature sums of legal positions: at most 32 pieces on different squares, and
+/// the largest other row [`other_rows`] times.
 fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
     let width = sums.bias.len();
     let largest = |values: &[i16]| {
@@ -191,8 +193,9 @@ fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
 }
 
 impl Head {
-    /// Quantises the parameters of one head, its hidden weights given as `[HIDDEN][2H]`, its middle layers as weights
-    /// and biases, `[HIDDEN][HIDDEN]` and `[HIDDEN]` of each, and its projection as `[D][HIDDEN]`.
+    /// Quantises the parameters of one head: hidden weights as `[HIDDEN][2H]`, weights and biases
+    /// of each middle layer as `[HIDDEN][HIDDEN]` and `[HIDDEN]`, and the projection as
+    /// `[D][HIDDEN]`.
     fn new(
         weights: &[f32],
         bias: &[f32],
@@ -243,7 +246,7 @@ fn project(hidden: &[f32; HIDDEN], weights: &[f32], bias: &[f32], embedding: &mu
     embedding.iter_mut().for_each(|value| *value *= scale);
 }
 
-/// What the attributes ask for.
+/// The features of a batch that was made for a sparse encoder.
 fn features(inputs: &Inputs) -> Result<&FeatureBatch> {
     inputs.features().context("the sparse encoder reads features")
 }

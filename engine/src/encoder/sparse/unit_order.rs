@@ -1,5 +1,6 @@
-//! The order of the units of the feature sums. Kernels skip groups of units that are all zero, so that those that are
-//! seldom active stand together: the sums then have a third fewer groups to multiply, and the products are the same.
+//! The order of the units of the feature sums. Kernels skip groups of units that are all zero.
+//! Placing rarely active units side by side leaves a third fewer groups to multiply; the products
+//! stay the same.
 
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
@@ -8,7 +9,8 @@ use cozy_chess::Board;
 use super::accumulator::Accumulator;
 use super::kernels::{Kernels, Sums};
 
-/// The units, those first that are active in the fewest views of a sample of positions.
+/// The units, ordered by the number of views of a sample of positions in which they are active,
+/// fewest first.
 pub(super) fn by_activity(kernels: Kernels, set: FeatureSet, sums: &Sums) -> Vec<usize> {
     let width = sums.bias.len();
     let mut accumulator = Accumulator::new(&sums.bias);
@@ -29,7 +31,7 @@ pub(super) fn by_activity(kernels: Kernels, set: FeatureSet, sums: &Sums) -> Vec
     order
 }
 
-/// Puts the values of every row of units, `[_][order.len()]`, in that order.
+/// Puts the values of every row (`[_][order.len()]`) in this order.
 pub(super) fn reorder<T: Copy>(rows: &mut [T], order: &[usize]) {
     let mut before = Vec::with_capacity(order.len());
     for row in rows.chunks_exact_mut(order.len()) {

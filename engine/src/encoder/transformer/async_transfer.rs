@@ -1,6 +1,6 @@
-//! Asynchronous transfers, batches to a CUDA device and scores back without waiting: sequences go through
-//! pinned memory and on a stream of their own, so that they are copied while the device computes the batch
-//! before, and scores come back into pinned memory, where only who wants them waits for them.
+//! Asynchronous transfers of batches to a CUDA device and of scores back. Sequences are copied from
+//! pinned memory on a separate stream, while the device computes the previous batch. Scores are
+//! copied to pinned memory, and only a caller that reads them waits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,38 +15,39 @@ use azimuth_chess::tokens::Tokens;
 use azimuth_network::transformer::LENGTH;
 use azimuth_network::transformer::sequences_of;
 
-/// The way of batches to one device.
+/// Transfers batches to one device.
 pub struct AsyncTransfer {
     device: CudaDevice,
     copies: Arc<CudaStream>,
-    /// What batches of each size went through before; a batch on its way has its own.
+    /// Pinned memory for reuse, by batch size; each batch in flight has its own.
     spare: Arc<Mutex<HashMap<usize, Vec<Pinned>>>>,
 }
 
-/// Memory of the host that the device copies from and to by itself.
+/// Host memory that the device reads and writes directly.
 struct Pinned {
     ids: PinnedHostSlice<u8>,
     scores: PinnedHostSlice<f32>,
 }
 
-/// A batch on its way.
+/// A batch in flight.
 pub struct InFlight {
     pinned: Pinned,
-    /// Comes to pass when the scores are there.
+    /// Completes when the scores have been copied.
     done: CudaEvent,
     spare: Arc<Mutex<HashMap<usize, Vec<Pinned>>>>,
-    /// Kept until the device has read it: it is freed on the stream of the copies.
+    /// Kept until the device has read it, because it is freed on the stream of the copies.
     _ids: Tensor,
 }
 
 impl AsyncTransfer {
-    /// A pipe to `device`.
+    /// Transfers to `device`.
     pub fn new(device: &CudaDevice) -> Result<Self> {
         let copies = device.cuda_stream().context().new_stream().w()?;
         Ok(Self { device: device.clone(), copies, spare: Arc::default() })
     }
 
-    /// Sends `batch` on its way through `network`, which makes a score (f32) of every sequence.
+    /// Sends `batch` to the device and runs `network` on it, which computes one score (f32) per
+    /// sequence.
     pub fn begin(
         &self,
         batch: &[Tokens],
@@ -55,7 +56,7 @@ impl AsyncTransfer {
         let mut pinned = self.pinned(batch.len())?;
         let to = pinned.ids.as_mut_slice().w()?;
         to.iter_mut().zip(sequences_of(batch)).for_each(|(to, id)| *to = id);
-        // SAFETY: the copy fills it.
+        // SAFETY: the copy fills the memory.
         let mut ids = unsafe { self.copies.alloc::<u8>(to.len()) }.w()?;
         self.copies.memcpy_htod(&pinned.ids, &mut ids).w()?;
         let copied = self.copies.record_event(None).w()?;
@@ -81,7 +82,7 @@ impl AsyncTransfer {
         }
         let stream = self.device.cuda_stream();
         let context = stream.context();
-        // SAFETY: sequences are written before they are read, scores by the device.
+        // SAFETY: sequences are written before they are read; the device writes the scores.
         unsafe {
             Ok(Pinned {
                 ids: context.alloc_pinned(size * LENGTH).w()?,
@@ -92,7 +93,7 @@ impl AsyncTransfer {
 }
 
 impl InFlight {
-    /// Whether the device is done with the batch, well or not.
+    /// Whether the device has finished the batch, with or without an error.
     pub fn is_done(&self) -> bool {
         !matches!(self.done.try_is_complete(), Ok(false))
     }

@@ -11,15 +11,15 @@ use candle_core::{DType, Device};
 
 use crate::encoder::{Attributes, Encoder, Scores};
 
-/// A transformer on the CPU, ready to encode.
+/// A transformer on the CPU.
 pub struct CpuTransformer {
     network: Transformer,
     axis: Axis,
 }
 
 impl CpuTransformer {
-    /// Builds the network over `parameters` in precision `dtype`; f32 is the fast one. Cosines are
-    /// those with `axis`.
+    /// Builds the network over `parameters` in precision `dtype`; f32 is the fastest. Cosines are
+    /// with `axis`.
     pub fn new(
         config: &TransformerConfig,
         parameters: &Parameters,

@@ -17,7 +17,7 @@ use super::async_transfer::{AsyncTransfer, InFlight};
 use super::cpu_encoder::tokens_of;
 use crate::encoder::{Attributes, Encoder, OutOfMemory, PendingScores, Scores, without_backtrace};
 
-/// A transformer on a GPU, ready to encode.
+/// A transformer on a GPU.
 pub struct GpuTransformer {
     network: Transformer,
     embedding_dim: usize,
@@ -28,7 +28,7 @@ pub struct GpuTransformer {
 }
 
 impl GpuTransformer {
-    /// Moves `parameters` to `device` in precision `dtype`. Cosines are those with `axis`.
+    /// Moves `parameters` to `device` in precision `dtype`. Cosines are with `axis`.
     pub fn new(
         config: &TransformerConfig,
         parameters: &Parameters,

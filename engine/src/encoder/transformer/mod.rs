@@ -1,4 +1,4 @@
-//! The transformer as it plays: on the CPU, and on a GPU.
+//! The transformer for play, on the CPU and on a GPU.
 
 #[cfg(feature = "cuda")]
 mod async_transfer;

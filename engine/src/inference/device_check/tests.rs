@@ -1,4 +1,4 @@
-//! The check with devices that lie.
+//! The device check with devices that return wrong cosines.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -8,10 +8,11 @@ use anyhow::bail;
 use super::*;
 use crate::encoder::{Attributes, Scores};
 
-/// What a device makes of a cosine, of which it knows the place in the batch.
+/// A fault: the cosine that a device returns, by the index in the batch and the correct cosine.
 type Lie = fn(usize, f32) -> f32;
 
-/// An encoder on the CPU as if it were on a device, and what it and its composed form make of scores; `None` fails.
+/// The CPU encoder in the role of a device, with the faults of the encoder and of its composed
+/// form. Without a fault function, scoring fails.
 struct Device {
     encoder: Box<dyn Encoder>,
     fused: Option<Lie>,
@@ -47,7 +48,8 @@ const ONE_WRONG: Lie = |place, cosine| if place == 7 { cosine + 0.2 } else { cos
 const NO_NUMBER: Lie = |place, cosine| if place == 3 { f32::NAN } else { cosine };
 const ROUNDED: Lie = |place, cosine| cosine + if place % 2 == 0 { 0.004 } else { -0.004 };
 
-/// What was said, where it goes on, and the cosines that it goes on with, less the CPU's.
+/// The notices, whether the check falls back to the CPU, and the largest difference between the
+/// resulting cosines and the CPU's.
 fn outcome(
     fused: Option<Lie>,
     composed: Option<Option<Lie>>,

@@ -1,4 +1,4 @@
-//! The worker with devices that are slow, short of memory or lost on purpose.
+//! The worker with devices that are slow, short of memory, or fail.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -17,38 +17,38 @@ use crate::inference::request::{PendingResponse, Wanted};
 
 const MAXIMUM: usize = 40;
 
-/// What a device was asked for, in order.
+/// A call to a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
-    /// A batch of so many positions.
+    /// Begin a batch of this number of positions.
     Begin(usize),
-    /// The scores of the batch with this number, counted from 0.
+    /// Wait for the scores of the batch with this index, counted from 0.
     Wait(usize),
 }
 
-/// What goes wrong with a batch, by its number and size.
+/// The failure of a device, by the index and size of a batch.
 #[derive(Clone, Copy)]
 enum Failure {
     Nothing,
-    /// From this batch on nothing begins.
+    /// Batches from this index on do not begin.
     LostAt(usize),
-    /// From this batch on no scores come.
+    /// Batches from this index on return no scores.
     SilentAt(usize),
-    /// No scores are ready before so many batches have begun.
+    /// No scores are ready before this number of batches have begun.
     SlowUntil(usize),
-    /// Larger batches do not begin.
+    /// Larger batches do not begin, for lack of memory.
     MemoryFor(usize),
-    /// Larger batches begin, but no scores come.
+    /// Larger batches begin but return no scores, for lack of memory.
     MemoryLater(usize),
 }
 
-/// The default encoder as if it were a device.
+/// The default encoder in the role of a device.
 struct Remote {
     encoder: Box<dyn Encoder>,
     failure: Failure,
     events: Arc<Mutex<Vec<Event>>>,
     batches: usize,
-    /// Every batch takes one permission to begin, where they are needed.
+    /// If present, every batch waits for a permission from it before it begins.
     gate: Option<Receiver<()>>,
 }
 
@@ -147,7 +147,7 @@ impl Setting {
     }
 }
 
-/// Asks for so many positions and compares the answer with the encoder's own.
+/// Asks for the scores of `count` positions and compares them with the encoder's own.
 fn ask(weights: &Weights, client: &mut ModelClient, first: u32, count: u32) -> Result<()> {
     let batch = inputs(weights, first, count);
     let expected = expected(weights, &batch)?;
@@ -196,7 +196,7 @@ fn a_batch_begins_while_the_last_one_runs() -> Result<()> {
     let (permit, gate) = unbounded();
     let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
     let mut client = setting.worker.model()?;
-    // The second request comes too late for the first batch, which stands at the gate.
+    // The second request arrives too late for the first batch, which waits at the gate.
     let first = send(&mut client, inputs(&setting.weights, 0, MAXIMUM as u32))?;
     let second = send(&mut client, inputs(&setting.weights, 100, MAXIMUM as u32))?;
     permit.send(())?;
@@ -241,7 +241,8 @@ fn what_waits_is_answered_in_one_batch() -> Result<()> {
     for pending in all_pending {
         assert_eq!(pending.wait()?.numbers?.len(), 1);
     }
-    // What came before the first batch stood at the gate, and the rest.
+    // One batch of the requests that arrived before the first batch reached the gate, and one of
+    // the rest.
     assert!(setting.sizes().len() <= 2, "{:?}", setting.sizes());
     Ok(())
 }
@@ -264,7 +265,7 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     let (space, attributes) = (model.space().clone(), model.attributes());
     let notice: Notice = Arc::new(|_| ());
     let batcher = Batcher::new(model, None, notice, Arc::default(), Arc::downgrade(&clients));
-    // Longer than the test may take: it ends because both searches have asked.
+    // Longer than the test may take: the wait ends because both searches have sent a request.
     let batcher = batcher.with_max_wait(Duration::from_secs(3600));
     let mut clients = [(); 2].map(|()| {
         let route = Route::Thread { requests: requests.clone(), _clients: clients.clone() };
@@ -299,7 +300,7 @@ fn senders_wait_where_too_much_is_queued() -> Result<()> {
                 })
                 .collect()
         });
-        // Until nothing moves any more: one batch is at the gate, one request may be held.
+        // Wait until nothing more is sent: one batch is at the gate, and one request may be held.
         let mut seen = usize::MAX;
         while seen != sent.load(SeqCst) {
             seen = sent.load(SeqCst);
@@ -405,7 +406,7 @@ fn embeddings_come_between_cosines_and_survive_a_lost_device() -> Result<()> {
 
 #[test]
 fn any_evaluator_takes_the_place_of_a_model() -> Result<()> {
-    /// Counts pieces, and its evaluations.
+    /// Counts pieces, and the number of its evaluations.
     struct Pieces(Arc<AtomicUsize>);
 
     impl EvaluateOne for Pieces {

@@ -1,9 +1,10 @@
-//! Quiescence search in batches, for an encoder that runs elsewhere: the captures of all positions go ply by ply into one
-//! batch each. Every side may stand pat on its static value; in check it has to move, and may make every move.
+//! Quiescence search in batches, for an encoder on another thread or a device: each ply of captures
+//! of all positions is one batch. A side may stand pat on its static value. In check all its moves
+//! are searched.
 //!
-//! A search that scores one position after the other learns from the first captures how much the others have to bring.
-//! This one knows only the static values on the way to a position: where a side stands so well that the other would rather
-//! have stood pat before, its captures are left out. That changes no value, so all are those of the full minimax.
+//! A sequential search can prune with the values of earlier captures. This one knows only the
+//! static values on the line to a position: if alpha is at least beta there, its captures are not
+//! searched. This pruning is sound: all values are those of the full minimax.
 
 use std::ops::Range;
 
@@ -17,25 +18,26 @@ use crate::inference::{Evaluator, Lookup};
 use crate::search::selective::{Part, SelectiveSettings, is_quiet};
 use crate::search::value::Value;
 
-/// Plies of the longest line of captures and ways out of check. Who is to move after them stands pat, even in check.
+/// Maximum number of plies of a line. The side to move at its end stands pat, even in check.
 const MAX_PLIES: u32 = 8;
 
-/// Positions behind one start after which its lines end. Behind most there are fewer than five; this bounds the work where
-/// pieces attack one another all over the board.
+/// Number of positions below a start at which its lines end. Most starts have fewer than five; the
+/// limit bounds the work in positions with many captures.
 const MAX_POSITIONS: usize = 64;
 
-/// Which captures are looked at, and how far.
+/// The captures to search, and the limits of the search.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
-    /// Pawns that a capture gains at least, on its square.
+    /// Minimum static exchange value of a capture, in pawns.
     pub(super) least_gain: i32,
     pub(super) max_plies: u32,
-    /// Behind one start: the ply that reaches this is the last of its lines.
+    /// Number of positions below a start at which its lines end; the ply that reaches it is the
+    /// last.
     pub(super) max_positions: usize,
 }
 
 impl Rules {
-    /// Those that go with a selective search; `None` where it has no quiescence search.
+    /// The rules for the settings of a selective search; `None` if quiescence search is off.
     pub(super) fn of(
         SelectiveSettings { parts, parameters, .. }: &SelectiveSettings,
     ) -> Option<Self> {
@@ -48,24 +50,24 @@ impl Rules {
     }
 }
 
-/// A position whose value is asked for. The game is not over there.
+/// A position to evaluate, in which the game is not over.
 pub(super) struct Start<'k> {
     pub(super) board: Board,
     /// Plies from the root.
     pub(super) ply: u32,
-    /// Its static value, for its side to move.
+    /// The static value for the side to move.
     pub(super) value: Value,
-    /// Those that [`crate::search::terminal::terminal_value`] wants of it.
+    /// The keys of the earlier positions, as for [`crate::search::terminal::terminal_value`].
     pub(super) keys: &'k [u64],
 }
 
-/// The value of a start for its side to move, and the line of captures behind it.
+/// The value of a start for its side to move, and the line of captures that leads to it.
 pub(super) struct Resolved {
     pub(super) value: Value,
     pub(super) line: Vec<Move>,
 }
 
-/// All lines of captures from some positions on.
+/// The search trees of several positions.
 pub(super) struct BatchedQuiescence<'k> {
     rules: Rules,
     starts: Vec<Lines<'k>>,
@@ -73,34 +75,34 @@ pub(super) struct BatchedQuiescence<'k> {
     nodes: Vec<Node>,
     /// The last ply.
     frontier: Range<usize>,
-    /// Plies behind the starts.
+    /// Number of plies below the starts.
     plies: u32,
 }
 
-/// The lines from one start on.
+/// The lines from one start.
 struct Lines<'k> {
-    /// Those of the start.
+    /// The start's keys.
     keys: &'k [u64],
     positions: usize,
-    /// Whether they go no further.
+    /// Whether a limit has been reached.
     end: bool,
 }
 
 struct Node {
     board: Board,
-    /// The position before, and the move made there; `None` at a start.
+    /// Index of the parent and the move from it; `None` for a start.
     before: Option<(usize, Move)>,
     start: usize,
     /// Plies from the root.
     ply: u32,
-    /// The best that is known for its side to move: below everything in check, until a move is known.
+    /// The best known value for the side to move; the minimum in check until a move has a value.
     value: Value,
-    /// Whether the value is certain.
+    /// Whether the value is certain: a finished game or a tablebase result.
     exact: bool,
-    /// Beyond these another position on the way decides.
+    /// Alpha and beta for the side to move, from the static values on the line.
     window: (Value, Value),
     children: Range<usize>,
-    /// The child that is better than standing pat.
+    /// The best child, if it is better than standing pat.
     best: Option<usize>,
 }
 
@@ -119,9 +121,10 @@ impl<'k> BatchedQuiescence<'k> {
         Self { rules, starts: all, nodes, frontier, plies: 0 }
     }
 
-    /// Adds the next ply: every capture of the last one that may change a value, and every move out of check. `exact` is
-    /// asked for certain values, given a position, its plies from the root, and the keys before it. Returns the number of
-    /// positions, which [`Self::score`] has to score next; 0 at the end.
+    /// Adds the next ply: every capture at the last one that may change a value, and every evasion
+    /// of a check. `exact` returns a certain value, if any, given a position, its plies from the
+    /// root, and the keys before it. Returns the number of positions added, which [`Self::score`]
+    /// has to score next; 0 at the end.
     pub(super) fn deepen(
         &mut self,
         mut exact: impl FnMut(&Board, u32, &[u64]) -> Option<Value>,
@@ -160,7 +163,7 @@ impl<'k> BatchedQuiescence<'k> {
         self.frontier.len()
     }
 
-    /// Scores the ply that [`Self::deepen`] has added, all in one batch.
+    /// Scores the ply that [`Self::deepen`] added, in one batch.
     pub(super) fn score(&mut self, evaluator: &mut Evaluator) -> Result<()> {
         let mut asked = Vec::<(usize, Lookup)>::new();
         for place in self.frontier.clone() {
@@ -176,14 +179,14 @@ impl<'k> BatchedQuiescence<'k> {
         Ok(())
     }
 
-    /// The deepest ply, from the root.
+    /// The selective depth, in plies from the root.
     pub(super) fn seldepth(&self) -> u32 {
         self.nodes.iter().map(|node| node.ply).max().unwrap_or(0)
     }
 
-    /// The values of the starts, in their order.
+    /// The results of the starts, in their order.
     pub(super) fn resolved(mut self) -> Vec<Resolved> {
-        // Children stand behind their parents.
+        // Children follow their parents in `nodes`.
         for place in (0..self.nodes.len()).rev() {
             let (mut value, mut best) = (self.nodes[place].value, None);
             for child in self.nodes[place].children.clone() {
@@ -220,7 +223,8 @@ impl<'k> BatchedQuiescence<'k> {
         moves
     }
 
-    /// Repetition keys of the positions before the children of one, oldest first, as far back as a child can repeat them.
+    /// Repetition keys of the positions before the children of a node, oldest first, as far back as
+    /// a child can repeat them.
     fn keys_before_children(&self, place: usize) -> Vec<u64> {
         let mut node = &self.nodes[place];
         let reach = usize::from(node.board.halfmove_clock()) + 1;
@@ -265,7 +269,7 @@ impl Node {
     }
 }
 
-/// The captures and queenings of a position.
+/// The captures and queen promotions of a position.
 fn captures(board: &Board) -> Vec<Move> {
     let theirs = board.colors(!board.side_to_move());
     let mut moves = Vec::new();

@@ -22,7 +22,7 @@ use crate::search::terminal::terminal_value;
 use crate::search::test_workers::remote;
 use crate::search::value::Value;
 
-/// Checks and mates by captures, promotions, captures en passant.
+/// Positions with checks and mates by captures, promotions and en passant captures.
 const SHARP: [&str; 6] = [
     "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 4 4",
     "r3k2r/1P2pp1p/6p1/8/2b5/8/p1P2PPP/1R2K2R w Kkq - 0 1",
@@ -32,13 +32,13 @@ const SHARP: [&str; 6] = [
     "r5k1/5ppp/8/8/2P5/8/5PPP/R5K1 w - - 0 1",
 ];
 
-/// Twelve queens a side that attack one another.
+/// Twelve queens on each side that attack one another.
 const QUEENS: &str = "kr6/rr6/2qQqQqQ/2QqQqQq/2qQqQqQ/2QqQqQq/6RR/6RK w - - 0 1";
 
-/// Bounds that no line reaches.
+/// Limits that no line reaches.
 const UNBOUNDED: Rules = Rules { least_gain: 1, max_plies: 40, max_positions: 100_000 };
 
-/// A position with its children where the game goes on.
+/// A position with its children in which the game is not over.
 struct Parent<'p> {
     position: &'p Position,
     keys: Vec<u64>,
@@ -55,7 +55,7 @@ impl<'p> Parent<'p> {
         Self { position, keys, children }
     }
 
-    /// The children's values, found in batches.
+    /// The children's values by batched quiescence search.
     fn resolved(&self, evaluator: &mut Evaluator, rules: Rules) -> Result<Vec<Resolved>> {
         let mut starts = Vec::new();
         for (_, board) in &self.children {
@@ -69,7 +69,7 @@ impl<'p> Parent<'p> {
         Ok(quiescence.resolved())
     }
 
-    /// The recursive search's, in centipawns, beside those found in batches.
+    /// Compares the recursive search's values, in centipawns, with those of the batched search.
     fn compare(&self, worker: &Worker) -> Result<()> {
         let parts = Parts::only(&[Part::Quiescence, Part::SeePruning]);
         let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
@@ -105,7 +105,7 @@ fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
     beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
 }
 
-/// A beam whose encoder runs elsewhere.
+/// A beam whose encoder runs on another thread.
 fn beam(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
     let settings = PlannerSettings { beam, ..PlannerSettings::default() };
     Beam::new(worker, &settings, Resources { hash_mb: 16, threads })

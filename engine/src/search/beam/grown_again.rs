@@ -1,5 +1,6 @@
-//! The tree of the last search, grown again where somebody asks for it: the beam below a position depends on nothing but
-//! that position, its depth, its width and the horizon of what verifies it, and all its scores are in the cache.
+//! The tree of the last search, grown again for an explanation. The beam below a position depends
+//! only on the position, its depth, its width and the horizon of its verification; its scores are
+//! in the cache.
 
 use std::sync::atomic::AtomicU64;
 
@@ -20,7 +21,7 @@ use crate::search::tablebase::Tablebases;
 
 pub(super) struct GrownAgain<'a> {
     pub(super) evaluator: &'a mut Evaluator,
-    /// Tables of the searches that verified its values, and the plies from the root to where they ended.
+    /// Tables of the verifying searches, and their horizon in plies from the root.
     pub(super) verification: Option<(&'a mut SearchTables, u32)>,
     pub(super) quiescence: Option<Rules>,
     pub(super) settings: BeamSettings,

@@ -1,4 +1,5 @@
-//! The iterations of the main thread, deeper and wider in turn, and the helper threads that search along.
+//! The iterations of the main thread, each deeper or wider than the last, and the helper threads
+//! that search in parallel.
 
 use anyhow::Result;
 
@@ -10,27 +11,26 @@ use crate::search::iterative_deepening::Deepening;
 use crate::search::report::Report;
 use crate::search::value::Value;
 
-/// What a search leaves.
+/// The results of a search that the planner keeps.
 pub(super) struct Findings {
-    /// What became of the root moves,
+    /// The results for the root moves in the last finished iteration.
     pub(super) searched: Vec<SearchedMove>,
-    /// in the last finished iteration.
+    /// The last finished iteration.
     pub(super) finished: Option<Iteration>,
-    /// The mates that were proved, where the best line is one.
+    /// The proven mates, if the best line is a mate by the root's side.
     pub(super) mates: Option<ProvenMates>,
 }
 
-/// The main thread's search: the one that knows the limits, and reports.
+/// The main thread's search, which checks the limits and reports.
 pub(super) struct MainSearch<'a> {
     search: BeamSearch<'a>,
     schedule: Schedule,
-    /// Plies, where the limits name none.
+    /// Maximum depth in plies if the limits name none.
     default_depth: u32,
-    /// Moves that the next iteration keeps at a node.
+    /// Moves kept at each node by the next iteration.
     width: usize,
-    /// The last finished iteration,
     finished: Option<Iteration>,
-    /// and its root moves.
+    /// The results for the root moves in the last finished iteration.
     searched: Vec<SearchedMove>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> MainSearch<'a> {
         Self { search, schedule, default_depth, width: 0, finished: None, searched: Vec::new() }
     }
 
-    /// Ends the search, whose outcome is `best`.
+    /// Ends the search, whose best line is `best`.
     pub(super) fn finish(self, best: &Report) -> Findings {
         let mating = best.value > Value::DRAW;
         let plies = best.value.plies_to_mate().filter(|_| mating);
@@ -70,7 +70,7 @@ impl Deepening for MainSearch<'_> {
         Ok(lines)
     }
 
-    /// No deeper iteration finds other mates, or another move where there is one.
+    /// If all lines are mates, a deeper iteration changes neither the mates nor the choice.
     fn is_settled(&self, lines: &[Report]) -> bool {
         lines.iter().all(|line| line.value.plies_to_mate().is_some())
     }
@@ -84,14 +84,14 @@ impl Deepening for MainSearch<'_> {
     }
 }
 
-/// Deepens along, until the main thread has enough.
+/// Runs a helper thread until the main thread stops it.
 pub(super) fn help(mut search: BeamSearch<'_>, schedule: Schedule) {
     for Iteration { depth, width } in schedule {
         if !search.control.may_begin(depth, depth) {
             break;
         }
         search.widen(width);
-        // A broken encoder is the main thread's to report.
+        // The main thread meets and reports the same encoder error.
         if !matches!(search.iterate(depth, true), Ok(Some(_))) {
             break;
         }

@@ -1,5 +1,5 @@
-//! Embedding-guided beam search (paper, section 3.4): every legal child is scored, the best few for
-//! the side to move are kept and expanded, and values come back by minimax over what was kept.
+//! Embedding-guided beam search (paper, section 3.4): all legal children are scored, the best few
+//! for the side to move are kept and expanded, and minimax over the kept moves backs up the values.
 
 mod batched_quiescence;
 #[cfg(test)]

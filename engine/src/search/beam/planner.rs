@@ -1,4 +1,4 @@
-//! The beam as a planner: one thread that deepens and reports, and helpers that search along.
+//! The beam as a planner: a main thread that deepens and reports, and helper threads.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -30,28 +30,30 @@ use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
 use crate::search::value::Value;
 
-/// The paper's planner. Without verification by searches more threads change no choice at a fixed depth: they search the
-/// same tree from other ends, so that the first finds their scores in the cache.
+/// The paper's planner. Without verification by searches, the number of threads changes no choice
+/// at a fixed depth: helpers search the same tree in another order, so that the main thread finds
+/// their scores in the cache.
 pub struct Beam {
-    /// One for each thread.
     evaluators: Vec<Evaluator>,
     settings: BeamSettings,
-    /// Of the searches that verify scores, where the encoder runs in them.
+    /// Tables of the verifying searches, if the encoder runs on the search threads.
     verification: Option<SearchTables>,
-    /// Of the quiescence search that verifies them in batches, where the encoder runs elsewhere.
+    /// Rules of the batched quiescence search that verifies scores, if the encoder runs elsewhere.
     quiescence: Option<Rules>,
     tablebases: Option<Arc<Tablebases>>,
     mates: ProvenMates,
     last: LastSearch,
-    /// Moves that its last iteration kept at a node.
+    /// Moves kept at each node by the last finished iteration.
     last_width: usize,
-    /// Plies from the root to where the searches that verified its values ended; `None` where it verified none.
+    /// Horizon of the last search's verification, in plies from the root; `None` if it verified
+    /// nothing.
     last_horizon: Option<u32>,
     refusal: RefusalNotice,
 }
 
 impl Beam {
-    /// A planner with a score cache, and tables where it verifies. Fails where memory for them is missing.
+    /// A planner with a score cache and, if it verifies by searches, tables. Fails if memory for
+    /// them is missing.
     pub fn new(worker: &Worker, settings: &PlannerSettings, resources: Resources) -> Result<Self> {
         let Resources { hash_mb, threads } = resources;
         let threads = threads.max(1);
@@ -82,7 +84,7 @@ impl Beam {
         })
     }
 
-    /// Probes these tables from now on.
+    /// Sets the tablebases that later searches probe.
     pub fn set_tablebases(&mut self, tablebases: Option<Arc<Tablebases>>) {
         if let Some(tables) = &mut self.verification {
             tables.tablebases.clone_from(&tablebases);
@@ -90,7 +92,8 @@ impl Beam {
         self.tablebases = tablebases;
     }
 
-    /// The line of a mate that an earlier search has proved, for a search that is free to play it.
+    /// The line of a mate that an earlier search proved; `None` if `control` restricts the root
+    /// moves or asks for several lines.
     fn known_mate(&self, root: &Position, control: &Control) -> Option<Report> {
         let limits = control.limits();
         let free = limits.search_moves.is_empty() && limits.multipv <= 1;
@@ -121,7 +124,7 @@ impl Planner for Beam {
         let schedule = Schedule::new(settings, open_ended);
         let nodes = AtomicU64::new(0);
         let (main, helpers) = self.evaluators.split_first_mut().context("no thread to search")?;
-        // A limited strength errs in the scores of the embeddings.
+        // A limited strength adds noise to the scores of the embeddings, so nothing is verified.
         let verifies = asked.handicap.is_none();
         let quiescence = self.quiescence.filter(|_| verifies);
         let begun = self.verification.as_mut().filter(|_| verifies).map(|t| t.begin_search(root));
@@ -163,7 +166,7 @@ impl Planner for Beam {
             let search = BeamSearch::new(main, task, main_verifier, control);
             let mut search = MainSearch::new(search, schedule, settings.depth);
             let best = deepen(&mut search, &root_moves, report);
-            // The helpers end as their signals' senders are dropped, whatever becomes of the search.
+            // Dropping the senders stops the helpers, whether or not the search succeeded.
             drop(stops);
             best.map(|best| {
                 let findings = search.finish(&best);
@@ -197,7 +200,7 @@ impl Planner for Beam {
     }
 
     fn new_game(&mut self) {
-        // All of them share one cache.
+        // All evaluators share one cache.
         if let Some(evaluator) = self.evaluators.first_mut() {
             evaluator.clear_cache();
         }

@@ -1,5 +1,5 @@
-//! Forced mates that a search has proved, kept from move to move, so that a mate once announced is
-//! played to its end whatever time the later searches get.
+//! Forced mates proven by a search, kept between moves, so that an announced mate is played to its
+//! end even if later searches get little time.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use cozy_chess::Move;
 
 use crate::search::value::Value;
 
-/// Positions in which the side to move mates by force: its move, and the plies until mate at most.
+/// Positions in which the side to move mates by force: its move, and the maximum number of plies
+/// until mate.
 #[derive(Default)]
 pub(super) struct ProvenMates(HashMap<u64, (Move, u32)>);
 
@@ -20,8 +21,8 @@ impl ProvenMates {
         }
     }
 
-    /// The mate of `root` against the longest defence, where one is known and neither the 50-move
-    /// rule nor a repetition of the game can come in its way.
+    /// The mate of `root` against the longest defence; `None` if none is known, or if the 50-move
+    /// rule or a repetition may prevent it.
     pub(super) fn line(&self, root: &Position) -> Option<(Value, Vec<Move>)> {
         let (_, plies) = self.get(root)?;
         let in_time = u32::from(root.halfmove_clock()) + plies <= 100;
@@ -34,7 +35,7 @@ impl ProvenMates {
         while let Some((mv, left)) = self.get(&position) {
             line.push(mv);
             position.play(mv);
-            // Each pair of moves comes nearer to mate.
+            // Each pair of moves reduces the distance to mate.
             let nearer = |reply: &(Move, u32)| reply.1 < left;
             let Some((reply, _)) = self.longest_defence(&position).filter(nearer) else { break };
             line.push(reply);

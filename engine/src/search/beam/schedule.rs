@@ -1,22 +1,23 @@
-//! How the beam grows, iteration by iteration.
+//! The sequence of depths and widths of the iterations.
 
 use super::settings::{BeamMode, BeamSettings};
 
-/// Deepest ply of any search.
+/// Maximum depth in plies.
 const MAX_DEPTH: u32 = 128;
 
-/// Most moves kept at a node.
+/// Maximum number of moves kept at a node, unless the settings ask for more.
 const MAX_WIDTH: usize = 64;
 
-/// The plies of an iteration and the moves that it keeps at a node.
+/// The depth of an iteration in plies, and the number of moves that it keeps at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Iteration {
     pub(super) depth: u32,
     pub(super) width: usize,
 }
 
-/// One ply deeper each time; where time is left beyond the beam's own shape, in turn half as wide again and
-/// one ply deeper: what a narrow beam has cut away it never finds, however deep it goes.
+/// Each iteration is a ply deeper. In tree mode, the iterations of an open-ended search alternate
+/// once the configured depth is reached: half as wide again, then a ply deeper. A narrow beam would
+/// never find the moves that it cut, at any depth.
 #[derive(Clone)]
 pub(super) struct Schedule {
     settings: BeamSettings,
@@ -25,7 +26,8 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Begins at one ply. `open_ended` says that time is all that ends it.
+    /// Starts at depth 1. `open_ended` is true if the limits name no depth, and time, nodes or a
+    /// signal end the search.
     pub(super) fn new(settings: BeamSettings, open_ended: bool) -> Self {
         let widens = open_ended && settings.mode == BeamMode::Tree;
         Self { settings, widens, next: Iteration { depth: 1, width: settings.width } }
@@ -39,7 +41,7 @@ impl Iterator for Schedule {
         let iteration = self.next;
         let BeamSettings { depth, width, .. } = self.settings;
         let own_shape = iteration.depth < depth || !self.widens;
-        // As often wider as deeper: as many times as there are plies beyond the usual ones.
+        // The beam is widened as often as it is deepened beyond the configured depth.
         let wider = width_after(width, iteration.depth.saturating_sub(depth) + 1);
         self.next = match own_shape || iteration.width >= wider {
             true => Iteration { depth: iteration.depth + 1, ..iteration },

@@ -1,4 +1,4 @@
-//! One thread of a beam search from one root: its tree, deepened ply by ply.
+//! One thread of a beam search from a root; its tree is deepened ply by ply.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,38 +24,40 @@ use crate::search::tablebase::Tablebases;
 use crate::search::terminal;
 use crate::search::value::Value;
 
-/// Kept positions at which a search ends: under a gigabyte.
+/// Number of kept positions at which a search ends; they take less than 1 GB.
 const MAX_NODES: usize = 4_000_000;
 
-/// Kept positions of a tree that takes a millisecond or more to drop.
+/// Number of kept positions from which dropping a tree takes 1 ms or more.
 const LARGE_TREE: usize = 100_000;
 
-/// What the threads of a search have in common, and the number of one of them.
+/// The data shared by the threads of a search, and the number of the thread.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) settings: BeamSettings,
-    /// Of the quiescence search that verifies children in batches, where the encoder runs elsewhere.
+    /// Rules of the batched quiescence search that verifies children, if the encoder runs
+    /// elsewhere.
     pub(super) quiescence: Option<Rules>,
     pub(super) tablebases: Option<&'a Tablebases>,
     pub(super) root: &'a Position,
     pub(super) root_moves: &'a [Move],
-    /// Positions that all of them have looked at.
+    /// Number of positions searched by all threads.
     pub(super) nodes: &'a AtomicU64,
-    /// The kept child that is looked at first: threads begin at different ends.
+    /// The thread's number, which is also the index of the kept child that it searches first:
+    /// threads start with different ones.
     pub(super) thread: usize,
 }
 
-/// A thread at work on one search.
+/// The state of a thread during one search.
 pub(super) struct BeamSearch<'a> {
     pub(super) evaluator: &'a mut Evaluator,
     pub(super) task: Task<'a>,
-    /// Verifies scores by searches, where the encoder runs in them.
+    /// Verifies scores by searches, if the encoder runs on the search threads.
     pub(super) verifier: Option<Verifier<'a>>,
     pub(super) control: &'a mut Control,
     pub(super) tree: Tree,
-    /// The nodes of the last ply that still have their places (global beam).
+    /// The nodes of the last ply that are still in the beam (global mode).
     frontier: Vec<usize>,
-    /// Root moves whose lines this iteration has already.
+    /// Root moves whose lines this iteration has found.
     searched_lines: Vec<usize>,
     /// Nodes to expand in the next batch.
     to_expand: Vec<usize>,
@@ -63,29 +65,29 @@ pub(super) struct BeamSearch<'a> {
     stopped: bool,
     pub(super) seldepth: u32,
     tbhits: u64,
-    /// The root moves of this iteration.
+    /// The results for the root moves in this iteration.
     pub(super) searched: Vec<SearchedMove>,
     scored_before: u64,
     waited_before: Duration,
 }
 
-/// A node with all its children, before the cut.
+/// A node with all its children, before the beam keeps some.
 pub(super) struct Expansion {
     node: usize,
     board: Board,
-    /// Those that [`terminal::terminal_value`] wants of the children.
+    /// The keys of the positions before the children, as for [`terminal::terminal_value`].
     pub(super) keys: Vec<u64>,
-    /// Their plies from the root.
+    /// The children's plies from the root.
     pub(super) ply: u32,
     pub(super) children: Vec<Child>,
 }
 
-/// How many of a node's children are asked for.
+/// Which children of a node are requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Children {
-    /// Those that the beam keeps.
+    /// The children that the beam keeps.
     Kept,
-    /// All.
+    /// All children.
     All,
 }
 
@@ -115,8 +117,8 @@ impl<'a> BeamSearch<'a> {
         }
     }
 
-    /// Deepens the tree to `depth` plies and returns its lines, best first; `None` where a limit came
-    /// first.
+    /// Deepens the tree to `depth` plies and returns its lines, best first; `None` if a limit
+    /// stopped it.
     pub(super) fn iterate(
         &mut self,
         depth: u32,
@@ -125,7 +127,7 @@ impl<'a> BeamSearch<'a> {
         self.interruptible = interruptible;
         let reaches_further = self.verifier.as_mut().is_some_and(|verifier| verifier.begin(depth));
         if reaches_further && self.task.settings.mode == BeamMode::Tree {
-            // Deeper searches may keep other moves, so a move that was dropped is not lost for good.
+            // Verification to a greater depth may keep moves that were dropped before.
             self.tree.clear();
         }
         if self.task.settings.mode == BeamMode::Global && !self.deepen_global()? {
@@ -137,7 +139,7 @@ impl<'a> BeamSearch<'a> {
         for _ in 0..self.multipv() {
             let Some(value) = self.search_line(depth)? else { return Ok(None) };
             if value == Value::MIN {
-                // Every root move has its line.
+                // All root moves have a line.
                 break;
             }
             self.searched_lines.push(self.tree.nodes[ROOT].best);
@@ -146,8 +148,8 @@ impl<'a> BeamSearch<'a> {
         Ok(Some(lines.into_iter().map(|(value, pv)| self.report(depth, value, pv)).collect()))
     }
 
-    /// Keeps so many moves at a node from the next iteration on. Where that is more than before, it begins a
-    /// new tree; the scores of the old one are in the cache.
+    /// Sets the number of moves kept at each node. If it changes, the tree starts anew; the scores
+    /// of the old tree are in the cache.
     pub(super) fn widen(&mut self, width: usize) {
         if width == self.task.settings.width {
             return;
@@ -156,12 +158,12 @@ impl<'a> BeamSearch<'a> {
         discard(std::mem::replace(&mut self.tree, Tree::new(self.task.root.board())));
     }
 
-    /// The mates that the tree proves, where its root mates in `plies`.
+    /// The mates that the tree proves, if its root mates in `plies` plies.
     pub(super) fn proven_mates(&self, plies: u32) -> ProvenMates {
         self.tree.proven_mates(plies)
     }
 
-    /// Ends the search.
+    /// Ends the search and frees the tree.
     pub(super) fn discard(self) {
         discard(self.tree);
     }
@@ -176,7 +178,7 @@ impl<'a> BeamSearch<'a> {
         report
     }
 
-    /// Puts into a report what the search has cost so far.
+    /// Adds the costs of the search so far to a report.
     pub(super) fn add_costs(&self, report: &mut Report) {
         report.nodes = self.task.nodes.load(Relaxed);
         report.tbhits = report.tbhits.max(self.tbhits);
@@ -186,8 +188,8 @@ impl<'a> BeamSearch<'a> {
         report.hashfull = self.evaluator.permille_full();
     }
 
-    /// The value of the best root move that has no line yet, with all that it depends on expanded;
-    /// `None` where a limit came first.
+    /// The value of the best root move without a line, after expanding all nodes that it depends
+    /// on; `None` if a limit stopped the search.
     fn search_line(&mut self, depth: u32) -> Result<Option<Value>> {
         loop {
             self.to_expand.clear();
@@ -207,10 +209,10 @@ impl<'a> BeamSearch<'a> {
         }
     }
 
-    /// Minimax over the kept moves to `depth` plies below `node`, by alpha-beta: the choice is that
-    /// of the full minimax, for fewer scored positions. A node counts as mated only once all its
-    /// moves have been looked at, not the kept ones alone. Nodes that are missing stand in with
-    /// their static evaluation until they are expanded.
+    /// Minimax over the kept moves to `depth` plies below `node`, by alpha-beta: it makes the
+    /// choice of the full minimax with fewer scored positions. A node counts as mated only after
+    /// all its moves, not only the kept ones, have been searched. Nodes that are not expanded yet
+    /// have their static evaluation until they are.
     fn minimax(
         &mut self,
         node: usize,
@@ -263,11 +265,11 @@ impl<'a> BeamSearch<'a> {
                 }
             }
         }
-        // Where all children lost their places to others (global beam), there is none.
+        // In global mode, all children may have left the beam; then there is no best child.
         Ok(if best == Value::MIN && node != ROOT { static_value } else { best })
     }
 
-    /// Whether the children of `node` are leaves that need no places in the tree.
+    /// Whether the children of `node` are leaves that are not stored in the tree.
     fn may_end_at(&self, node: usize) -> bool {
         self.verifier.is_some()
             && self.task.settings.mode == BeamMode::Tree
@@ -275,8 +277,8 @@ impl<'a> BeamSearch<'a> {
             && self.tree.nodes[node].board.is_none()
     }
 
-    /// The order in which children are looked at: threads begin at different ones. Where scores are verified, the child
-    /// that was best in the last iteration comes first.
+    /// The order in which a node's children are searched; each thread starts with a different one.
+    /// If scores are verified, the best child of the last iteration comes first.
     fn order_of(&self, node: usize, children: Range<usize>) -> Vec<usize> {
         let first = children.start + self.task.thread % children.len().max(1);
         let mut order: Vec<usize> = (first..children.end).chain(children.start..first).collect();
@@ -287,8 +289,8 @@ impl<'a> BeamSearch<'a> {
         order
     }
 
-    /// Whether these children are there. Where they are not, the node is expanded at once, or with the
-    /// next batch where the encoder is elsewhere, unless the beam has no place for them.
+    /// Whether these children are in the tree. If not, expands the node at once or, if the encoder
+    /// runs elsewhere, in the next batch; in global mode it expands nothing.
     fn ensure_children(&mut self, node: usize, wanted: Children) -> Result<bool> {
         let known = &self.tree.nodes[node];
         let there = match wanted {
@@ -322,7 +324,7 @@ impl<'a> BeamSearch<'a> {
         self.stopped
     }
 
-    /// Expands the whole frontier and keeps the best `width` of all its children.
+    /// Expands the whole frontier and keeps the `width` best of all children.
     fn deepen_global(&mut self) -> Result<bool> {
         if self.must_stop() {
             return Ok(false);
@@ -338,7 +340,7 @@ impl<'a> BeamSearch<'a> {
         pool.sort_by(|&a, &b| nodes[a].value.order(nodes[b].value));
         pool.truncate(self.task.settings.width);
         for &node in &open {
-            // Children stand best first, so those that stay are the first ones.
+            // Children are sorted, best first, so those that stay are the first ones.
             let children = nodes[node].children.clone();
             let kept = children.clone().filter(|child| pool.contains(child)).count();
             nodes[node].children = children.start..children.start + kept;
@@ -349,8 +351,8 @@ impl<'a> BeamSearch<'a> {
         Ok(true)
     }
 
-    /// Scores all children of `open` in one go and keeps the best of each; of a node that has been
-    /// expanded before, the others.
+    /// Scores all children of `open` in one batch and keeps the best of each node or, if a node has
+    /// been expanded before, the others.
     fn expand(&mut self, open: &[usize]) -> Result<()> {
         let handicap = self.control.limits().handicap;
         let mut expanded = Vec::with_capacity(open.len());
@@ -446,11 +448,10 @@ impl<'a> BeamSearch<'a> {
     }
 }
 
-/// The memory of a large tree takes longer to give back than an answer may, so that is left to another
-/// thread.
+/// Drops a large tree in another thread, because freeing its memory would delay the answer.
 fn discard(tree: Tree) {
     if tree.nodes.len() > LARGE_TREE {
-        // Without a thread the tree is dropped here.
+        // If no thread can start, the tree is dropped here.
         let _ = thread::Builder::new().spawn(move || drop(tree));
     }
 }
@@ -459,6 +460,6 @@ fn discard(tree: Tree) {
 enum Score {
     /// The game is over there, or a table knows it.
     Exact(Value),
-    /// The encoder's, known or on its way, and the error to make.
+    /// The encoder's score, cached or pending, and the noise to add.
     Estimate { lookup: Lookup, noise: f32 },
 }

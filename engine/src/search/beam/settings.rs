@@ -1,34 +1,36 @@
-//! The shape of the beam.
+//! The settings of the beam.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-/// How the places of the beam are given out.
+/// How the width limits the beam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BeamMode {
-    /// `width` children of every kept node (the authors' published code).
+    /// Keeps `width` children of every kept node (the authors' published code).
     Tree,
-    /// `width` nodes a ply in all (another reading of the paper).
+    /// Keeps `width` nodes per ply in total (another reading of the paper).
     Global,
 }
 
-/// How a child is scored before the beam keeps or drops it, and where the beam ends.
+/// How a child is scored before the beam keeps or drops it, and how far verification searches.
 ///
-/// Searches verify where the encoder runs on their own thread. Where it runs elsewhere, on a device or on a thread of its
-/// own, quiescence search in batches does, for [`Self::Quiescence`] and for any number of plies alike: it resolves the
-/// captures right behind every child, however far that is from the beam's last ply.
+/// Searches verify scores if the encoder runs on the search threads. If it runs elsewhere (on a
+/// device or a separate thread), batched quiescence search replaces them, both for
+/// [`Self::Quiescence`] and for any number of plies. It resolves the captures directly after each
+/// child, at any distance from the beam's last ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeamVerify {
-    /// By its own embedding (the paper).
+    /// By the child's embedding, without a search (the paper).
     None,
-    /// By an alpha-beta search to the beam's last ply, with quiescence search at its leaves.
+    /// By an alpha-beta search to the beam's last ply, followed by quiescence search.
     Quiescence,
-    /// By an alpha-beta search to this many plies beyond the beam's last, with quiescence search at its leaves.
+    /// By an alpha-beta search to this many plies beyond the beam's last ply, followed by
+    /// quiescence search.
     Plies(u32),
 }
 
 impl BeamVerify {
-    /// Plies of the verifying search beyond the beam's last; `None` where nothing is verified.
+    /// Plies of the verifying search beyond the beam's last ply; `None` if nothing is verified.
     pub fn plies(self) -> Option<u32> {
         match self {
             Self::None => None,
@@ -38,7 +40,7 @@ impl BeamVerify {
     }
 }
 
-/// `none`, `quiescence`, or the number of plies: from the quickest to the slowest.
+/// The values `none`, `quiescence` and 1 to 4 plies, from the fastest to the slowest.
 impl ValueEnum for BeamVerify {
     fn value_variants<'a>() -> &'a [Self] {
         &[
@@ -65,21 +67,21 @@ impl ValueEnum for BeamVerify {
     }
 }
 
-/// Shape of the beam.
+/// Settings of the beam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BeamSettings {
-    /// Moves kept at a node, or nodes kept a ply.
+    /// Number of moves kept at each node, or of nodes kept per ply in global mode; 3 by default.
     pub width: usize,
-    /// Plies, where the limits name none.
+    /// Maximum depth in plies if the limits name none; 6 by default.
     pub depth: u32,
-    /// Tree or global.
+    /// How the width limits the beam; tree by default.
     pub mode: BeamMode,
-    /// How a child is scored.
+    /// How a child is scored; by default, by a search to one ply beyond the beam's last.
     pub verify: BeamVerify,
 }
 
 impl BeamSettings {
-    /// The paper's planner as it is written: a child is scored by its own embedding.
+    /// The paper's planner: a child is scored by its embedding, without verification.
     pub const PAPER: Self =
         Self { width: 3, depth: 6, mode: BeamMode::Tree, verify: BeamVerify::None };
 }

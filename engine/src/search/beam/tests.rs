@@ -25,7 +25,6 @@ fn evaluator() -> Result<Evaluator> {
     Evaluator::new(&embedded(Embedded::Beam)?, 16)
 }
 
-/// A beam without verification.
 fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
     let settings = PlannerSettings { beam, ..PlannerSettings::default() };
     Beam::new(worker, &settings, Resources { hash_mb: 16, threads })
@@ -39,7 +38,7 @@ fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
     beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
 }
 
-/// The paper's search as it is written: every kept node expanded, nothing pruned.
+/// The paper's search: every kept node is expanded and nothing is pruned.
 fn plain_minimax(
     evaluator: &mut Evaluator,
     board: &Board,
@@ -62,7 +61,7 @@ fn plain_minimax(
     children.sort_by(|a, b| a.0.order(b.0));
     let (mut best, mut choice) = (Value::MIN, None);
     for (place, (value, exact, mv, child)) in children.into_iter().enumerate() {
-        // Beyond the width, moves count only where all before them are mated.
+        // Moves beyond the width count only if all moves before them are mated.
         if place >= width && !best.is_mated() {
             break;
         }
@@ -152,7 +151,7 @@ fn the_global_beam_keeps_its_width_each_ply() -> Result<()> {
         let settings = BeamSettings { mode: BeamMode::Global, ..BeamSettings::PAPER };
         let report = search(&mut paper(settings)?, &root, Limits::default())?;
         assert!(report.depth == 6 || report.value.moves_to_mate().is_some(), "{fen}");
-        // One expansion at the root and three a ply after it.
+        // One expansion at the root and three per ply after it.
         assert!(report.nodes < 16 * 80, "{fen}: {}", report.nodes);
         let mut position = root.clone();
         for mv in report.pv {

@@ -1,4 +1,4 @@
-//! The tree of kept moves: which lines the beam follows and what each is worth.
+//! The tree of kept moves, with the value of each.
 
 use azimuth_chess::position::{board_after, repetition_key};
 use cozy_chess::{Board, Move};
@@ -6,8 +6,9 @@ use cozy_chess::{Board, Move};
 use super::proven_mates::ProvenMates;
 use crate::search::value::Value;
 
-/// Bytes that a tree reserves; they cost nothing until they are used. From this size on allocators map
-/// memory apart and give all of it back: the memory of smaller ones stays with the process, in pieces.
+/// Bytes reserved for a tree; pages use memory only once they are written. Allocators map a block
+/// of this size separately and return it to the system in full; smaller blocks would stay with the
+/// process in fragments.
 const RESERVED: usize = 40 << 20;
 
 /// Index of the root.
@@ -16,38 +17,39 @@ pub(super) const ROOT: usize = 0;
 /// A position that the beam kept.
 pub(super) struct Node {
     pub(super) parent: usize,
-    /// The move that led here; meaningless at the root.
+    /// The move that led here; meaningless for the root.
     pub(super) mv: Move,
     /// Plies from the root.
     pub(super) ply: u32,
-    /// Its own score, or its exact result, for its side to move.
+    /// The position's score, or its exact result, for its side to move.
     pub(super) value: Value,
-    /// Whether the game is over here.
+    /// Whether the value is certain: a finished game, a tablebase result or a decisive verified
+    /// value.
     pub(super) exact: bool,
-    /// Where it was expanded.
+    /// The position; `None` until the node is expanded.
     pub(super) board: Option<Board>,
     /// The kept children, best first for this node's side to move.
     pub(super) children: std::ops::Range<usize>,
-    /// All other children, once they were asked for.
+    /// All other children, if they have been requested.
     pub(super) rest: std::ops::Range<usize>,
     /// Whether every legal move is among the children and the rest.
     pub(super) complete: bool,
-    /// The child of the best line.
+    /// Index of the best child.
     pub(super) best: usize,
-    /// The line behind its own score, to a quiet position; empty where the score is its own embedding's.
+    /// The line that verified the score, to a quiet position; empty for an unverified score.
     pub(super) tail: Vec<Move>,
 }
 
-/// A child before the cut.
+/// A child before the beam keeps or drops it.
 pub(super) struct Candidate {
     pub(super) mv: Move,
     pub(super) value: Value,
     pub(super) exact: bool,
-    /// The line behind the value.
+    /// The line that leads to the value.
     pub(super) tail: Vec<Move>,
 }
 
-/// The kept positions; children of one node are neighbours.
+/// The kept positions; siblings are adjacent.
 pub(super) struct Tree {
     root: Board,
     pub(super) nodes: Vec<Node>,
@@ -61,10 +63,10 @@ impl Tree {
         tree
     }
 
-    /// Goes back to the root alone.
+    /// Removes all nodes except the root.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
-        // No move led to the root, and nothing reads its move or its own value.
+        // The root has no move, and its move and value are never read.
         let king = self.root.king(self.root.side_to_move());
         let mv = Move { from: king, to: king, promotion: None };
         self.push(ROOT, 0, Candidate { mv, value: Value::DRAW, exact: false, tail: Vec::new() });
@@ -86,8 +88,8 @@ impl Tree {
         });
     }
 
-    /// Expands a node, whose legal moves are `candidates`: keeps the `width` that are best for its
-    /// side to move, or, where it has been expanded before, all that were left out then.
+    /// Expands a node, whose legal moves are `candidates`. Keeps the `width` best for its side to
+    /// move or, if it has been expanded before, all others.
     pub(super) fn expand(
         &mut self,
         node: usize,
@@ -95,8 +97,8 @@ impl Tree {
         mut candidates: Vec<Candidate>,
         width: usize,
     ) {
-        // A child's value is its own side's: the lowest is best here. The sort is stable, so equal
-        // moves stay in the order of generation and every run chooses alike.
+        // A child's value is for its own side to move, so the lowest is best here. The sort is
+        // stable: equal moves stay in the order of generation, and the choice is reproducible.
         candidates.sort_by(|a, b| a.value.order(b.value));
         let first = self.nodes.len();
         let Node { ply, board: expanded, children, .. } = &self.nodes[node];
@@ -118,7 +120,7 @@ impl Tree {
         }
     }
 
-    /// The board at a node, played from the nearest ancestor that has one.
+    /// The board at a node, computed from the nearest ancestor with a board.
     pub(super) fn board(&self, node: usize) -> Board {
         if node == ROOT {
             return self.root.clone();
@@ -127,8 +129,8 @@ impl Tree {
         node.board.clone().unwrap_or_else(|| board_after(&self.board(node.parent), node.mv))
     }
 
-    /// The best line from a node on: at most `length` plies of kept moves, and the line behind the score that they
-    /// lead to.
+    /// The best line from a node: at most `length` plies of kept moves, then the verified line of
+    /// the last one.
     pub(super) fn principal_variation(&self, from: usize, length: u32) -> Vec<Move> {
         let mut line = Vec::new();
         let mut node = &self.nodes[from];
@@ -140,7 +142,8 @@ impl Tree {
         line
     }
 
-    /// The mating moves of a root whose side to move mates in `plies`, against every defence.
+    /// The mating moves of the tree against every defence, if the root's side to move mates in
+    /// `plies` plies.
     pub(super) fn proven_mates(&self, plies: u32) -> ProvenMates {
         let mut mates = ProvenMates::default();
         self.mating(ROOT, plies, &mut mates);

@@ -1,4 +1,4 @@
-//! How the beam has scores verified.
+//! Verification of the beam's scores.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,8 +14,8 @@ use crate::search::selective::{ANCESTORS, Ancestor};
 use crate::search::value::Value;
 
 impl<'a> BeamSearch<'a> {
-    /// The children of `node` by verified scores: the best `width` have values, all others come after them, with no
-    /// more than a bound. `None` where a limit came first.
+    /// The children of `node` by verified scores: the best `width` have values; the others follow
+    /// with bounds only. `None` if a limit stopped the search.
     pub(super) fn verify(
         &mut self,
         node: usize,
@@ -28,7 +28,8 @@ impl<'a> BeamSearch<'a> {
         self.with_verifier(|verifier, stop| verifier.best_children(parent, children, width, stop))
     }
 
-    /// The value of a node that is not expanded, in a window: the best of its children's verified values.
+    /// The value of a node that is not expanded, in a window: the best of its children's verified
+    /// values. `None` if a limit stopped the search.
     pub(super) fn value_at_horizon(
         &mut self,
         node: usize,
@@ -61,8 +62,8 @@ impl<'a> BeamSearch<'a> {
         }))
     }
 
-    /// Gives every child without a certain value that of a quiescence search, for all of them in the same batches. `false`
-    /// where a limit came first.
+    /// Gives every child without a certain value the value of a batched quiescence search. Returns
+    /// `false` if a limit stopped the search.
     pub(super) fn verify_in_batches(
         &mut self,
         expanded: &mut [Expansion],
@@ -101,7 +102,8 @@ impl<'a> BeamSearch<'a> {
         Ok(true)
     }
 
-    /// Runs the verifier, where there is one, with what tells it to stop, and counts its nodes.
+    /// Runs the verifier, if there is one, with a function that checks the limits, and counts its
+    /// nodes.
     fn with_verifier<T>(
         &mut self,
         verify: impl FnOnce(&mut Verifier<'a>, &mut dyn FnMut(&Verifier<'a>) -> bool) -> Option<T>,

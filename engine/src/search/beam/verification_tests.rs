@@ -29,7 +29,7 @@ const FENS: [&str; 5] = [
     "4r1k1/pp3ppp/2p5/8/3n4/2N3P1/PP3P1P/4R1K1 b - - 98 60",
 ];
 
-/// A beam that verifies by searches with these parts of the selective search.
+/// A beam that verifies by searches with these techniques of the selective search.
 fn beam(worker: &Worker, beam: BeamSettings, parts: Parts, threads: usize) -> Result<Beam> {
     let selective = SelectiveSettings { parts, ..SelectiveSettings::default() };
     Beam::new(worker, &PlannerSettings { beam, selective }, Resources { hash_mb: 16, threads })
@@ -39,7 +39,8 @@ fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
     beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
 }
 
-/// Every move to `depth` plies, then captures and queenings, any of which may be declined; in check every move.
+/// Minimax over all moves to `depth` plies, then over captures and queen promotions with stand pat;
+/// in check over all moves.
 fn plain(
     evaluator: &mut Evaluator,
     board: &Board,
@@ -73,8 +74,8 @@ fn plain(
     Ok(best)
 }
 
-/// The children of a position, the best for its side to move first, by plain searches to `horizon` plies from the root.
-/// Equal ones stand in the order in which they are tried.
+/// The children of a position by plain searches to `horizon` plies from the root, the best for its
+/// side to move first. Equal children are in the order in which they are tried.
 fn plain_children(
     evaluator: &mut Evaluator,
     board: &Board,
@@ -107,7 +108,8 @@ fn plain_children(
     Ok(children.into_iter().map(|(_, score, mv, child)| (score, mv, child)).collect())
 }
 
-/// The beam as it is defined: the best `width` children by plain searches, to `depth` plies, and minimax.
+/// The beam by definition: the best `width` children by plain searches, to `depth` plies, and
+/// minimax.
 fn plain_beam(
     evaluator: &mut Evaluator,
     board: &Board,
@@ -161,11 +163,11 @@ fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
     let worker = embedded(Embedded::Selective)?;
     let settings = BeamSettings { depth: 1, verify: BeamVerify::Plies(2), ..BeamSettings::PAPER };
     let mut beam = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
-    // Both rooks: mate in two, the second move of which the beam does not reach.
+    // Mate in two with both rooks; the second move is beyond the beam.
     let root = Position::from_fen("7k/8/8/8/8/8/R7/1R5K w - - 0 1")?;
     let report = search(&mut beam, &root, Limits::default())?;
     assert_eq!((report.value.moves_to_mate(), report.pv.len()), (Some(2), 3));
-    // The king takes the last pawn in the end.
+    // The king finally captures the last pawn.
     let root = Position::from_fen("8/8/8/3k4/8/8/1p6/1K6 w - - 0 1")?;
     assert_eq!(search(&mut beam, &root, Limits::default())?.value, Value::DRAW);
     Ok(())

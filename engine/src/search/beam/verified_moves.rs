@@ -1,5 +1,5 @@
-//! The verified values of moves, for somebody who asks why the beam kept some and dropped the others: every one exact, by
-//! a search to where the last search verified, with its tables.
+//! The verified values of moves, to explain which moves the beam kept. Each is exact, by a search
+//! to the horizon of the last search's verification, with its tables.
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, board_after, repetition_key};
@@ -11,8 +11,8 @@ use crate::search::selective::{INFINITE, ShallowSearch};
 use crate::search::tablebase::Tablebases;
 use crate::search::terminal;
 
-/// The verified values of legal moves of `position`, `ply` plies from the root, by searches to `horizon` plies from the
-/// root, in the order of `moves`.
+/// The verified values of legal moves of `position`, `ply` plies from the root, in the order of
+/// `moves`, by searches to `horizon` plies from the root.
 pub(super) fn verified_moves(
     mut search: ShallowSearch<'_>,
     tablebases: Option<&Tablebases>,

@@ -1,12 +1,12 @@
-//! Verification: a child is scored by a search of a few plies instead of by its own embedding, so that the beam keeps
-//! no move that the reply refutes.
+//! Verification: a child is scored by a search of a few plies instead of by its embedding, so that
+//! the beam keeps no move that the reply refutes.
 //!
-//! Every search reaches equally far from the root: to the last ply of the beam and a few plies beyond. So the first moves,
-//! on which all others depend, are verified by the deepest searches, and these are few.
+//! All searches have the same horizon: the last ply of the beam and a few plies beyond it. So the
+//! first moves, on which all others depend, get the deepest searches, of which there are few.
 //!
-//! Only the best few children need a value; of the others it is enough to know that they are worse. Children are tried
-//! in the order of their static scores: the first few in a full window, each later one in a zero window at the value of
-//! the worst that is kept so far, and again in a full one only where it is better.
+//! Only the best few children need values; the others need a bound. Children are tried in the order
+//! of their static scores: the first few with a full window, each later one with a zero window at
+//! the value of the worst child kept so far, and again with a full window only if it is better.
 
 use anyhow::Error;
 use azimuth_chess::placement::Placement;
@@ -17,20 +17,21 @@ use super::tree::Candidate;
 use crate::search::selective::{Ancestor, INFINITE, Score, ShallowSearch};
 use crate::search::value::Value;
 
-/// Centipawns of a pawn, by which an exchange behind a capture moves the capture back in the order.
+/// Value of a pawn in centipawns, for material lost after a capture, which moves the capture back
+/// in the order.
 const PAWN: Score = 100;
 
-/// Plies of the deepest search, which is not interrupted: those of the root's children in a beam of depth 6 with four plies
-/// beyond.
+/// Maximum depth of a search in plies; a search is not interrupted. It is the depth at the root's
+/// children in a beam of depth 6 with 4 plies beyond.
 pub(super) const MOST_PLIES: u32 = 9;
 
-/// Plies by which the search of a late child is reduced at first.
+/// Reduction of the first search of a late child, in plies.
 const LATE_REDUCTION: u32 = 2;
 
-/// A child with the position that it leads to.
+/// A child and its board.
 pub(super) struct Child {
     pub(super) board: Board,
-    /// Its static score, for its own side to move, or its exact result.
+    /// The move with its static score, for the child's side to move, or its exact result.
     pub(super) candidate: Candidate,
 }
 
@@ -39,34 +40,36 @@ pub(super) struct Parent<'p> {
     pub(super) board: &'p Board,
     /// Plies from the root.
     pub(super) ply: u32,
-    /// Those that [`crate::search::terminal::terminal_value`] wants of the children.
+    /// The keys of the positions before the children, as for
+    /// [`crate::search::terminal::terminal_value`].
     pub(super) keys: Vec<u64>,
-    /// The way to it, the nearest position first; [`ANCESTORS`] of them are enough.
+    /// The line to it, the nearest position first; [`ANCESTORS`] positions are enough.
     pub(super) line: Vec<Ancestor>,
 }
 
 /// Scores children by searches.
 pub(super) struct Verifier<'a> {
     search: ShallowSearch<'a>,
-    /// Plies of a search beyond the last of the beam; quiescence search follows.
+    /// Plies of a search beyond the beam's last ply; quiescence search follows.
     beyond: u32,
-    /// Plies of the beam's last iteration, where they are known.
+    /// Depth of the beam's last iteration, if known.
     last_depth: Option<u32>,
-    /// Plies from the root to the horizon of every search.
+    /// Horizon of all searches, in plies from the root.
     horizon: u32,
-    /// Plies of the searches at the present parent.
+    /// Depth of the searches at the current parent, in plies.
     plies: u32,
 }
 
 impl<'a> Verifier<'a> {
-    /// Verifies to `beyond` plies beyond the last of the beam. Where the depth of the last iteration is known, the first
-    /// ones verify as far, so that nothing is searched twice.
+    /// A verifier with a horizon `beyond` plies beyond the beam's last ply. If the depth of the
+    /// last iteration is known, earlier iterations use its horizon, so that nothing is searched
+    /// twice.
     pub(super) fn new(search: ShallowSearch<'a>, beyond: u32, last_depth: Option<u32>) -> Self {
         Self { search, beyond, last_depth, horizon: 0, plies: 0 }
     }
 
-    /// Begins an iteration of `depth` plies. Returns whether scores reach further than in the one before. The first iteration
-    /// is never interrupted, so it reaches no further than it has to.
+    /// Starts an iteration of `depth` plies. Returns whether the horizon has moved. The first
+    /// iteration is never interrupted, so its horizon is as near as possible.
     pub(super) fn begin(&mut self, depth: u32) -> bool {
         let before = self.horizon;
         let depth = if depth == 1 { 1 } else { self.last_depth.unwrap_or(depth) };
@@ -74,23 +77,23 @@ impl<'a> Verifier<'a> {
         self.horizon > before
     }
 
-    /// The error that ended the searches; their values count for nothing.
+    /// The error that stopped the searches, if any; their values are invalid.
     pub(super) fn take_error(&mut self) -> Option<Error> {
         self.search.take_error()
     }
 
-    /// Nodes so far.
+    /// Nodes searched so far.
     pub(super) fn nodes(&self) -> u64 {
         self.search.nodes()
     }
 
-    /// The deepest ply so far, from the root.
+    /// The selective depth so far, in plies from the root.
     pub(super) fn seldepth(&self) -> u32 {
         self.search.seldepth()
     }
 
-    /// The children by verified values, best first: the first `width` have values and the lines behind them, all others
-    /// no more than a bound. `None` once `stop` says so.
+    /// The children by verified values, best first: the first `width` have values with their lines,
+    /// the others bounds only. `None` if `stop` returns true.
     pub(super) fn best_children(
         &mut self,
         parent: Parent<'_>,
@@ -136,8 +139,8 @@ impl<'a> Verifier<'a> {
         Some(kept.into_iter().map(|(_, candidate)| candidate).chain(others).collect())
     }
 
-    /// The value of `parent` by the best of its children's verified values, exact between `alpha` and `beta`, with the
-    /// line behind it where it is above `alpha`. `None` once `stop` says so.
+    /// The value of `parent` by its children's verified values, exact between `alpha` and `beta`,
+    /// with its line if it is above `alpha`. `None` if `stop` returns true.
     pub(super) fn best_value(
         &mut self,
         parent: Parent<'_>,
@@ -173,15 +176,15 @@ impl<'a> Verifier<'a> {
         Some((self.search.value_of(best), line))
     }
 
-    /// Takes the search to the children of `parent`.
+    /// Sets the search to the children of `parent`.
     fn enter(&mut self, parent: Parent<'_>) {
         let Parent { board, ply, keys, line } = parent;
         self.plies = self.horizon.saturating_sub(ply + 1).min(MOST_PLIES);
         self.search.enter(board, ply, keys, &line);
     }
 
-    /// Puts the children in the order in which they are tried: the move that the table knows, then by static score, less
-    /// the exchange that follows on a capture's square.
+    /// Sorts the children: the table move first, then by static score less the material lost on a
+    /// capture's square after it.
     fn order(&self, board: &Board, children: &mut [Child]) {
         let table_move = self.search.table_move(board);
         let placement = Placement::of(board);
@@ -194,7 +197,7 @@ impl<'a> Verifier<'a> {
         });
     }
 
-    /// Whether a child is worth more than `threshold` to the side that moves.
+    /// Whether a child's score exceeds `threshold` for the side that moves.
     fn exceeds(&mut self, board: &Board, child: &Child, threshold: Score, is_late: bool) -> bool {
         let window = (threshold, threshold + 1);
         let reduces = is_late && self.search.reduces_late_moves();
@@ -203,7 +206,8 @@ impl<'a> Verifier<'a> {
             && (reduction == 0 || self.score(board, child, window, 0) > threshold)
     }
 
-    /// The score of a child for the side that moves: exact between `alpha` and `beta`, a bound outside.
+    /// The score of a child for the side that moves: exact between `alpha` and `beta`, a bound
+    /// outside.
     fn score(
         &mut self,
         board: &Board,

@@ -15,14 +15,14 @@ const PLACES: usize = 1 << 14;
 /// Largest value of any one statistic.
 const MAX_CORRECTION: i32 = 1024;
 
-/// From this depth on, a search result has full weight.
+/// From this depth on (in plies), a search result has full weight.
 const FULL_WEIGHT_DEPTH: i32 = 8;
 
 /// Differences between search scores and encoder scores; recent ones weigh most.
 pub(super) struct CorrectionHistory {
     /// By the pawns of both sides.
     pawns: Box<[i16]>,
-    /// By the pieces of one side, for both in turn.
+    /// By the pieces of one side; a table for each side's pieces.
     pieces: Box<[i16]>,
     /// By the last two moves.
     moves: Box<[i16]>,
@@ -67,7 +67,7 @@ fn mixed(key: u64, bits: u64) -> u64 {
 }
 
 impl CorrectionHistory {
-    /// Empty tables; `None` where the system refuses the memory.
+    /// Empty tables; `None` if the system refuses the memory.
     pub(super) fn new() -> Option<Self> {
         Some(Self {
             pawns: large_memory::zeroed(Color::NUM * PLACES)?,
@@ -133,7 +133,7 @@ mod tests {
             history.update(&here, 500, 20);
         }
         let of = |history: &CorrectionHistory, places| history.correction(places, &parameters);
-        // At most what the parameters say, of pawns and both sides' pieces.
+        // At most the maxima of the parameters for pawns and both sides' pieces.
         assert!((95..=100).contains(&of(&history, &here)), "{}", of(&history, &here));
         assert!((38..=40).contains(&of(&history, &same_pawns)), "{}", of(&history, &same_pawns));
         assert_eq!(of(&history, &other), 0);

@@ -8,7 +8,6 @@ use crate::large_memory;
 /// Largest value of any one statistic.
 const MAX_HISTORY: i32 = 16_384;
 
-/// A move that was made.
 #[derive(Clone, Copy)]
 pub(super) struct MadeMove {
     pub(super) mv: Move,
@@ -47,7 +46,7 @@ pub(super) type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES.len()];
 /// Number of pawn-structure slots in the pawn history; a power of two.
 const PAWN_STRUCTURES: usize = 1 << 9;
 
-/// The part of a position that, with the move, indexes the histories of quiet moves.
+/// The attributes of a position that, with the move, index the histories of quiet moves.
 #[derive(Clone, Copy, Default)]
 pub(super) struct QuietContext {
     /// The moves before.
@@ -58,7 +57,7 @@ pub(super) struct QuietContext {
     pub(super) pawns: Option<usize>,
 }
 
-/// Statistics of cutoffs (positive) and failures (negative) of moves; recent ones weigh most.
+/// Statistics of the moves: positive for cutoffs, negative for failures; recent results weigh most.
 pub(super) struct History {
     /// Butterfly history: indexed by side, origin and target, and by which of the two squares are
     /// attacked.
@@ -82,12 +81,12 @@ pub(super) struct QuietMove {
 }
 
 impl QuietMove {
-    /// A move on `board`, after `previous`.
+    /// A legal move on `board`, in its context.
     pub(super) fn new(board: &Board, mv: Move, context: QuietContext) -> Self {
         Self { side: board.side_to_move(), mv, piece_to: PieceTo::of(board, mv), context }
     }
 
-    /// The move that `side` made last, after `previous`.
+    /// The move `made` by `side`, in the context of the position before it.
     pub(super) fn made(side: Color, made: MadeMove, context: QuietContext) -> Self {
         Self { side, mv: made.mv, piece_to: made.piece_to, context }
     }
@@ -118,7 +117,7 @@ impl QuietMove {
 }
 
 impl History {
-    /// Empty tables; `None` where the system refuses the memory.
+    /// Empty tables; `None` if the system refuses the memory.
     pub(super) fn new() -> Option<Self> {
         Some(Self {
             quiet: large_memory::zeroed(4 * Color::NUM * Square::NUM * Square::NUM)?,

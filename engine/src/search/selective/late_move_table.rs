@@ -20,7 +20,7 @@ impl LateMoveTable {
         Self(plies.map(|plies| (plies * f64::from(LMR_ONE_PLY)) as i32).collect())
     }
 
-    /// The reduction of the move number `move_count`, from 1 on, in 1,024ths of a ply.
+    /// The reduction of a move, in 1,024ths of a ply; `move_count` starts at 1.
     pub(super) fn reduction(&self, depth: i32, move_count: i32) -> i32 {
         let within = |number: i32| (number.max(0) as usize).min(LOGARITHMS - 1);
         self.0[within(depth) * LOGARITHMS + within(move_count)]

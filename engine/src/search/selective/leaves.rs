@@ -1,5 +1,5 @@
-//! Leaf sampling: collects positions in which quiescence search stands pat. The scores of the tree
-//! are made of their scores.
+//! Leaf sampling: collects positions in which quiescence search stands pat. Their static
+//! evaluations are the scores that the search backs up.
 
 use cozy_chess::Board;
 

@@ -1,9 +1,9 @@
-//! The selective search: alpha-beta over the latent score, deepened ply by ply, with captures resolved
-//! at the leaves and ever fewer moves searched towards them. Where the beam cuts to a constant width
-//! before it has looked, this cuts by what the search has found.
+//! The selective search: alpha-beta over the latent score with iterative deepening, quiescence
+//! search at the leaves, and pruning that increases towards them. The beam cuts to a constant width
+//! before it searches the moves; this search prunes by its results.
 //!
 //! From the root to the leaves: `iteration`, `aspiration`, `search` (one node), `pruning`,
-//! `move_loop`, `learning`, `quiescence`; the others hold what these use.
+//! `move_loop`, `learning`, `quiescence`. The other modules support these.
 
 mod aspiration;
 mod candidate;

@@ -30,7 +30,7 @@ pub(super) struct BestSoFar {
 }
 
 impl SearchThread<'_> {
-    /// The score of a position by its moves.
+    /// Searches the moves of a node and returns its score.
     pub(super) fn search_moves(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Score {
         let table_move = info.entry.and_then(|entry| entry.mv);
         let here = &mut self.stack[node.ply];

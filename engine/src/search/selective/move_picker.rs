@@ -20,7 +20,7 @@ const UNSCORED: i32 = KILLER * 4;
 /// Weight of a pawn's worth of captured material, relative to the capture history.
 const VICTIM_WEIGHT: i32 = 4096;
 
-/// A move that is not searched yet.
+/// A move with its ordering score.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScoredMove {
     pub(super) mv: Move,
@@ -30,7 +30,7 @@ pub(super) struct ScoredMove {
     pub(super) history: i32,
     /// The ordering score; the highest is picked first.
     score: i32,
-    /// Whether its static exchange is still to be evaluated.
+    /// Whether its static exchange has yet to be evaluated.
     may_lose: bool,
 }
 
@@ -65,9 +65,9 @@ impl OrderingHints<'_> {
 /// The kinds of moves to pick.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The legal ones.
+    /// All legal moves.
     Any,
-    /// Captures and queen promotions.
+    /// Captures and queen promotions only.
     Captures,
 }
 
@@ -77,9 +77,9 @@ enum Stage {
     Nothing,
     /// The table move has been returned.
     TableMove,
-    /// The other moves are generated, and captures are scored.
+    /// All moves are generated, and captures are scored.
     Captures,
-    /// All are scored.
+    /// Quiet moves are scored, too.
     Quiets,
 }
 

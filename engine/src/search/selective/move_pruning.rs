@@ -1,4 +1,5 @@
-//! Pruning of single moves near the leaves: late move pruning, futility pruning, history pruning, SEE pruning.
+//! Pruning of moves near the leaves: late move pruning, futility pruning, history pruning and SEE
+//! pruning.
 
 use azimuth_chess::see::StaticExchange;
 
@@ -9,7 +10,7 @@ use super::parts::Part;
 use super::thread::SearchThread;
 
 impl SearchThread<'_> {
-    /// Whether a move near the leaves is not worth a search.
+    /// Whether to skip a move near the leaves.
     pub(super) fn prunes_move(
         &self,
         node: Node,
@@ -42,14 +43,14 @@ impl SearchThread<'_> {
             || self.see_pruning(node, candidate, exchange, reduced_depth)
     }
 
-    /// It comes after enough quiet moves.
+    /// Enough quiet moves have been searched.
     fn late_move_pruning(&self, node: Node, info: &NodeInfo, candidate: &CandidateMove) -> bool {
         let enough = self.shared.parameters.late_move_count(node.depth, info.improving);
         self.has(Part::LateMovePruning) && candidate.quiet_count >= enough
     }
 
-    /// The position stands too far below alpha for a quiet move to mend it. In check there is no static
-    /// evaluation to go by.
+    /// The static evaluation is too far below alpha for a quiet move. In check there is none, so
+    /// nothing is pruned.
     fn futility_pruning(&self, node: Node, info: &NodeInfo, reduced_depth: i32) -> bool {
         let parameters = &self.shared.parameters;
         let margin = parameters.futility_base + parameters.futility_margin * reduced_depth;
@@ -58,13 +59,13 @@ impl SearchThread<'_> {
             && info.static_eval.is_some_and(|static_eval| static_eval + margin <= node.alpha)
     }
 
-    /// It has hardly ever been any good.
+    /// The move's history is very bad.
     fn history_pruning(&self, node: Node, candidate: &CandidateMove) -> bool {
         let margin = self.shared.parameters.history_pruning_margin;
         self.has(Part::HistoryPruning) && candidate.scored.history < -margin * node.depth
     }
 
-    /// The position stands too far below alpha for what the capture wins.
+    /// The static evaluation is too far below alpha for the material that the capture wins.
     fn capture_futility_pruning(
         &self,
         node: Node,
@@ -84,7 +85,8 @@ impl SearchThread<'_> {
             })
     }
 
-    /// It loses more material on its square than a search of this depth may win back.
+    /// The move loses more material by static exchange than a search of this depth can be expected
+    /// to win back.
     fn see_pruning(
         &self,
         node: Node,

@@ -1,5 +1,6 @@
-//! The numbers of the selective search, in plies and centipawns, each under the name of its technique. Those that games
-//! can tune (`azimuth-bench tune`) are settings of the search; the others say where a technique begins or ends.
+//! The numbers of the selective search, in plies and centipawns, grouped by technique. Those that
+//! `azimuth-bench tune` can tune are settings of the search; the constants limit the depths and
+//! moves that a technique applies to.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -7,63 +8,64 @@ use std::str::FromStr;
 
 use anyhow::{Context, Error, Result, ensure};
 
-/// Aspiration windows: from this depth on the window is narrow, and is opened altogether once it would reach further
-/// than the maximum.
+/// Aspiration windows: the depth from which the window is narrow, and the distance of its bounds
+/// from the score, in centipawns, beyond which it is opened completely.
 pub(super) const ASPIRATION_MIN_DEPTH: i32 = 4;
 pub(super) const ASPIRATION_MAX_DELTA: i32 = 600;
 
-/// Up to this depth the transposition table cuts off only where that was expected.
+/// Maximum depth at which the transposition table causes only expected cutoffs.
 pub(super) const EXPECTED_CUTOFF_MAX_DEPTH: i32 = 5;
 
-/// Up to this depth there is reverse futility pruning.
+/// Maximum depth of reverse futility pruning.
 pub(super) const REVERSE_FUTILITY_MAX_DEPTH: i32 = 8;
 
-/// Up to this depth there is razoring.
+/// Maximum depth of razoring.
 pub(super) const RAZORING_MAX_DEPTH: i32 = 2;
 
-/// Null move pruning: from this depth on.
+/// Minimum depth of null move pruning.
 pub(super) const NULL_MOVE_MIN_DEPTH: i32 = 3;
 
-/// Internal iterative reduction: from this depth on, where the table has no move.
+/// Minimum depth of internal iterative reduction, for nodes without a table move.
 pub(super) const IIR_MIN_DEPTH: i32 = 4;
 
-/// Up to this depth there is futility pruning.
+/// Maximum reduced depth of futility pruning.
 pub(super) const FUTILITY_MAX_DEPTH: i32 = 7;
 
-/// SEE pruning: up to this depth moves that lose material are dropped.
+/// Maximum depth of SEE pruning.
 pub(super) const SEE_PRUNING_MAX_DEPTH: i32 = 8;
 
-/// ProbCut: from this depth on, by searches so many plies less deep.
+/// ProbCut: minimum depth, and plies by which its searches are reduced.
 pub(super) const PROBCUT_MIN_DEPTH: i32 = 5;
 pub(super) const PROBCUT_REDUCTION: i32 = 4;
 
-/// Singular extensions: from this depth on.
+/// Minimum depth of singular extensions.
 pub(super) const SINGULAR_MIN_DEPTH: i32 = 7;
 
-/// Quiescence search: so many captures of a position are searched.
+/// Quiescence search: maximum number of captures searched in a position; promotions are always
+/// searched.
 pub(super) const QUIESCENCE_MAX_MOVES: i32 = 3;
 
-/// A pawn's worth of material.
+/// Value of a pawn in centipawns.
 pub(super) const PAWN_VALUE: i32 = 100;
 
-/// A ply, in the units of late move reductions.
+/// One ply in the units of late move reductions.
 pub(super) const LMR_ONE_PLY: i32 = 1024;
 
-/// A number that can be tuned.
+/// A tunable number.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// As it is written, in words with hyphens.
+    /// The name, in words with hyphens.
     pub name: String,
-    /// What the search uses where nothing else is said.
+    /// The default value.
     pub default: i32,
-    /// What it may be set to.
+    /// The valid values.
     pub range: RangeInclusive<i32>,
 }
 
 macro_rules! parameters {
     ($($(#[doc = $doc:literal])+ $name:ident: $default:literal in $range:expr;)+) => {
-        /// The tunable numbers. Read and written as `name:value`, of those that are not the usual ones, with commas
-        /// between.
+        /// The tunable numbers. The text form is a comma-separated list of `name:value`, of those
+        /// that differ from the defaults.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Parameters {
             $($(#[doc = $doc])+ pub $name: i32,)+
@@ -96,96 +98,109 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// Aspiration windows reach this far to both sides of the score of the iteration before.
+    /// Aspiration windows: distance of both bounds from the last iteration's score, in centipawns.
     aspiration_delta: 30 in 5..=80;
-    /// A node that stands this far above beta for every ply is not searched.
+    /// Reverse futility pruning: a node is cut off if its static evaluation exceeds beta by this
+    /// many centipawns per ply of depth (one ply less if it is improving).
     reverse_futility_margin: 96 in 20..=300;
-    /// A node that stands this far below alpha for every ply is left to quiescence search.
+    /// Razoring: a node is left to quiescence search if its static evaluation is below alpha by
+    /// this many centipawns per ply of depth.
     razoring_margin: 165 in 80..=800;
-    /// The null move's search is this many plies less deep,
+    /// Null move pruning: plies of reduction, in addition to a third of the depth.
     null_move_base: 3 in 2..=6;
-    /// and a ply more for every so much above beta.
+    /// Null move pruning: centipawns of the static evaluation above beta that add a ply to the
+    /// reduction, up to 3 plies.
     null_move_eval_divisor: 303 in 60..=600;
-    /// A quiet move is dropped where the static evaluation lies this far below alpha,
+    /// Futility pruning: a quiet move is pruned if the static evaluation is below alpha by this
+    /// many centipawns plus the margin.
     futility_base: 5 in 0..=500;
-    /// and so much further for every ply.
+    /// Futility pruning: centipawns added per ply of reduced depth.
     futility_margin: 34 in 20..=350;
-    /// A capture is dropped where the static evaluation and the victim lie this far below alpha,
+    /// Futility pruning: a capture is pruned if the static evaluation plus its static exchange
+    /// value (at least 0) is below alpha by this many centipawns plus the margin.
     capture_futility_base: 227 in 0..=600;
-    /// and so much further for every ply.
+    /// Futility pruning: centipawns added per ply of reduced depth.
     capture_futility_margin: 80 in 20..=350;
-    /// A quiet move is dropped whose history is this bad for every ply.
+    /// History pruning: a quiet move is pruned if its history is below minus this value per ply of
+    /// depth.
     history_pruning_margin: 7704 in 1000..=12000;
-    /// Pruning by history: a quiet move counts as searched a ply deeper for every so much of a good history.
-    pruning_history_divisor: 10626 in 2048..=32768;
-    /// ProbCut: how far beyond beta a capture has to reach.
-    probcut_margin: 305 in 60..=500;
-    /// Delta pruning: what a capture brings beside its victim, at best.
-    delta_margin: 244 in 40..=600;
-    /// Quiescence search: what a capture has to win on its square, in pawns.
-    quiescence_least_gain: 1 in 0..=2;
-    /// Late move pruning: so many quiet moves are searched at any depth, in hundredths,
-    late_move_base: 596 in 100..=1500;
-    /// and so many more for every ply squared.
-    late_move_factor: 203 in 40..=500;
-    /// Late move reductions: what every late move is reduced by, in hundredths of a ply,
-    lmr_base: 181 in 0..=250;
-    /// and what the product of the logarithms of depth and move count is divided by, in hundredths.
-    lmr_divisor: 220 in 120..=450;
-    /// More where the node is expected to be cut off, in 1,024ths of a ply,
-    lmr_cut_node: 1044 in 0..=3072;
-    /// more yet where the table has no move for it,
-    lmr_no_table_move: 373 in 0..=2048;
-    /// and where the static evaluation has not risen;
-    lmr_not_improving: 733 in 0..=2048;
-    /// less on the principal variation,
-    lmr_pv: 1350 in 0..=3072;
-    /// less where the position has been on it,
-    lmr_was_pv: 970 in 0..=2048;
-    /// more where the table's move is a capture,
-    lmr_table_capture: 1086 in 0..=2048;
-    /// and where more than three of the replies to the moves before were cut off;
-    lmr_cutoffs: 490 in 0..=2048;
-    /// less of captures that lose nothing,
-    lmr_capture: 3022 in 0..=4096;
-    /// of checks,
-    lmr_check: 839 in 0..=3072;
-    /// of killers,
-    lmr_killer: 1193 in 0..=3072;
-    /// and a ply less for every so much of a good history, more for a bad one.
-    lmr_history_divisor: 12251 in 2048..=32768;
-    /// A late move is searched a ply deeper than it would have been where it turns out this far above alpha.
-    lmr_deeper_margin: 36 in 5..=200;
-    /// Singular extensions: how far all other moves stay below the table's score, in 16ths of a centipawn for every
+    /// Pruning by history: the amount of history that changes a quiet move's pruning depth by a
     /// ply.
+    pruning_history_divisor: 10626 in 2048..=32768;
+    /// ProbCut: centipawns above beta that a capture has to reach.
+    probcut_margin: 305 in 60..=500;
+    /// Delta pruning: centipawns that a capture can gain at most in addition to its victim.
+    delta_margin: 244 in 40..=600;
+    /// Quiescence search: minimum static exchange value of a capture, in pawns.
+    quiescence_least_gain: 1 in 0..=2;
+    /// Late move pruning: number of quiet moves searched at any depth, in hundredths.
+    late_move_base: 596 in 100..=1500;
+    /// Late move pruning: number of quiet moves added per ply of depth squared, in hundredths. The
+    /// sum is halved if the static evaluation is not improving.
+    late_move_factor: 203 in 40..=500;
+    /// Late move reductions: base reduction, in hundredths of a ply.
+    lmr_base: 181 in 0..=250;
+    /// Late move reductions: divisor of the product of the logarithms of depth and move count, in
+    /// hundredths.
+    lmr_divisor: 220 in 120..=450;
+    /// Added at expected cut nodes, in 1,024ths of a ply (as are all terms up to `lmr_killer`).
+    lmr_cut_node: 1044 in 0..=3072;
+    /// Added at expected cut nodes without a table move.
+    lmr_no_table_move: 373 in 0..=2048;
+    /// Added if the static evaluation is not improving.
+    lmr_not_improving: 733 in 0..=2048;
+    /// Subtracted on the principal variation.
+    lmr_pv: 1350 in 0..=3072;
+    /// Subtracted if the position is or was on a principal variation.
+    lmr_was_pv: 970 in 0..=2048;
+    /// Added if the table move is a capture or promotion.
+    lmr_table_capture: 1086 in 0..=2048;
+    /// Added if the next ply has had more than 3 beta cutoffs since the parent node was entered.
+    lmr_cutoffs: 490 in 0..=2048;
+    /// Subtracted for captures and promotions that lose no material.
+    lmr_capture: 3022 in 0..=4096;
+    /// Subtracted for checks.
+    lmr_check: 839 in 0..=3072;
+    /// Subtracted for killers.
+    lmr_killer: 1193 in 0..=3072;
+    /// Late move reductions: the amount of history that changes the reduction by a ply.
+    lmr_history_divisor: 12251 in 2048..=32768;
+    /// A reduced move that raises alpha is searched again a ply deeper than its full depth if its
+    /// score exceeds alpha by this many centipawns.
+    lmr_deeper_margin: 36 in 5..=200;
+    /// Singular extensions: distance of all other moves' scores below the table's score, in 16ths
+    /// of a centipawn per ply of depth.
     singular_margin: 6 in 4..=128;
-    /// Another ply where they stay this much further below it, off the principal variation.
+    /// Singular extensions: further centipawns below it that extend the move by a second ply, off
+    /// the principal variation.
     singular_double_margin: 62 in 0..=200;
-    /// Hindsight: a node stands far better than thought where both sides' evaluations add up to this.
+    /// Hindsight: sum of the static evaluations before and after a reduced move (each for its side
+    /// to move), in centipawns, above which the node is searched a ply less deep.
     hindsight_margin: 63 in 20..=400;
-    /// Eval history: what a quiet move gains for every centipawn by which it bettered the position, in 16ths,
+    /// Eval history: bonus per centipawn by which a quiet move improves the static evaluation, in
+    /// 16ths.
     eval_history: 125 in 0..=1000;
-    /// and centipawns at most.
+    /// Eval history: largest change of the static evaluation that counts, in centipawns.
     eval_history_maximum: 90 in 10..=200;
-    /// What the fourth move before counts in continuation history, in 16ths.
+    /// Weight of the move four plies back in the continuation history, in 16ths.
     history_fourth: 5 in 0..=32;
-    /// What pawn history counts, in 16ths.
+    /// Weight of the pawn history, in 16ths.
     history_pawns: 16 in 0..=32;
-    /// What a quiet move gains that no reply refutes, in hundredths of what a cutoff counts.
+    /// Bonus of a quiet move that no reply refutes, in percent of a cutoff's bonus.
     history_unrefuted: 47 in 0..=200;
-    /// What it loses where one does.
+    /// Malus of a quiet move that a reply refutes, in percent of a cutoff's bonus.
     history_refuted: 50 in 0..=200;
-    /// What a cutoff counts in the histories for every ply,
+    /// History bonus of a cutoff per ply of depth; 50 is subtracted from the product.
     history_bonus: 323 in 30..=500;
-    /// and at most.
+    /// Maximum history bonus of a cutoff.
     history_bonus_maximum: 1668 in 300..=5000;
-    /// What a move tried before it loses by it, in hundredths of that.
+    /// Malus of the moves tried before the one that caused a cutoff, in percent of its bonus.
     history_malus: 87 in 20..=300;
-    /// Correction history: centipawns at most by the pawns,
+    /// Correction history: maximum correction by the pawns, in centipawns.
     correction_pawns: 53 in 0..=150;
-    /// by the pieces of each side,
+    /// Correction history: maximum correction by the pieces of each side, in centipawns.
     correction_pieces: 49 in 0..=150;
-    /// and by the last two moves.
+    /// Correction history: maximum correction by the last two moves, in centipawns.
     correction_moves: 61 in 0..=150;
 }
 
@@ -196,7 +211,8 @@ impl Parameters {
         copy.place(&name).map(|value| *value).with_context(|| unknown(&name))
     }
 
-    /// Sets the value under `name`. Fails where there is none, or where it may not be so large or so small.
+    /// Sets the parameter `name`. Fails if there is no such parameter, or if the value is out of
+    /// range.
     pub fn set(&mut self, name: &str, value: i32) -> Result<()> {
         let Parameter { name, range, .. } = Self::checked(name)?;
         ensure!(
@@ -216,13 +232,13 @@ impl Parameters {
         all.find(|parameter| parameter.name == name).with_context(|| unknown(name))
     }
 
-    /// Late move pruning: quiet moves that are searched at a node of `depth`.
+    /// Late move pruning: number of quiet moves searched at a node of `depth`.
     pub(super) fn late_move_count(&self, depth: i32, improving: bool) -> i32 {
         let count = (self.late_move_base + self.late_move_factor * depth * depth) / 100;
         if improving { count } else { count / 2 }
     }
 
-    /// What a cutoff of a search this deep counts in the histories.
+    /// History bonus of a cutoff at `depth`.
     pub(super) fn history_bonus(&self, depth: i32) -> i32 {
         (self.history_bonus * depth - 50).min(self.history_bonus_maximum)
     }

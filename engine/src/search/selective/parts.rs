@@ -1,5 +1,4 @@
-//! The techniques that the selective search is made of, each of which can be left out to measure what it
-//! brings.
+//! The techniques of the selective search. Each can be switched off to measure its effect.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,71 +11,80 @@ use crate::names::{name_of, names_of};
 /// A technique of the selective search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// Quiescence search: leaves are resolved by captures and promotions.
+    /// Quiescence search: captures and promotions are searched at the leaves.
     Quiescence,
-    /// Positions that were searched are remembered with their scores and best moves.
+    /// Searched positions are stored with their scores and best moves.
     TranspositionTable,
-    /// Moves that were good elsewhere come first: killers, butterfly, continuation and capture history.
+    /// Moves are ordered by their success elsewhere in the tree: killers, butterfly, continuation
+    /// and capture history.
     History,
-    /// Near the leaves only the first quiet moves are searched, and one way out of check.
+    /// Near the leaves only the first quiet moves are searched. In quiescence search, quiet and
+    /// losing evasions of a check are skipped once an evasion avoids a certain loss.
     LateMovePruning,
-    /// Late moves are searched less deep at first.
+    /// Moves late in the move order are first searched with reduced depth.
     LateMoveReductions,
-    /// Nodes without a move of the transposition table are searched less deep.
+    /// Nodes without a transposition table move are searched with reduced depth.
     InternalIterativeReductions,
-    /// A side that stands well even if it passes is not searched on.
+    /// A node is cut off if a search of reduced depth reaches beta even after the side to move
+    /// passes.
     NullMovePruning,
-    /// Near the leaves a side that stands far above the window is not searched on.
+    /// Near the leaves a node is cut off if its static evaluation is far above beta.
     ReverseFutilityPruning,
-    /// Near the leaves a side that stands far below the window is left to quiescence search.
+    /// Near the leaves a node whose static evaluation is far below alpha is left to quiescence
+    /// search.
     Razoring,
-    /// Near the leaves moves are dropped where the side stands too far below the window, and does not capture enough.
+    /// Near the leaves moves are pruned if the static evaluation, plus the material that a capture
+    /// wins, is far below alpha.
     FutilityPruning,
-    /// In quiescence search captures are dropped that win too little to reach the window.
+    /// In quiescence search captures are pruned if they win too little material to reach alpha.
     DeltaPruning,
-    /// Moves that lose material on their square are dropped near the leaves.
+    /// Near the leaves, moves that lose material by static exchange evaluation are pruned; in
+    /// quiescence search, captures that gain too little by it.
     SeePruning,
-    /// A narrow window around the last iteration's score.
+    /// An iteration starts with a narrow window around the score of the last one.
     AspirationWindows,
-    /// Moves without which the position would be much worse are searched deeper.
+    /// A table move is searched deeper if all other moves are much worse.
     SingularExtensions,
-    /// Near the leaves quiet moves are dropped that were bad elsewhere.
+    /// Near the leaves quiet moves with a bad history are pruned.
     HistoryPruning,
-    /// Moves by which the transposition table cuts a node off count as good, too.
+    /// A quiet table move gets a history bonus if its table score causes a beta cutoff.
     TableHistory,
-    /// Quiet moves count as good or bad by how much better or worse the encoder finds the position after them.
+    /// Quiet moves get a history bonus or malus for the change of the static evaluation that they
+    /// cause.
     EvalHistory,
-    /// A move that was reduced much is searched deeper where its reply stands worse than thought, and less deep where it
-    /// stands far better.
+    /// After a large reduction, a node is searched a ply deeper if the side to move has gained
+    /// nothing by the last move, and a ply less deep if it has gained much.
     Hindsight,
-    /// A score beyond the window is moved towards it, the more the less deep the search.
+    /// Scores above beta are averaged with beta, which weighs 1 against `depth` for the score.
     FailHighDamping,
-    /// The static evaluation is corrected by what searches found in positions like it.
+    /// The static evaluation is corrected by the search scores of similar positions.
     CorrectionHistory,
-    /// Nodes are cut off where a capture reaches well beyond the window in a search that is less deep.
+    /// A node is cut off if a capture exceeds beta by a margin in a search of reduced depth.
     #[value(name = "probcut")]
     ProbCut,
-    /// Butterfly history tells moves from and to attacked squares apart.
+    /// Butterfly history distinguishes moves from and to attacked squares.
     ThreatHistory,
-    /// Quiet moves that were good with the same pawns come first.
+    /// Quiet moves are also ordered by their success with the same pawn structure.
     PawnHistory,
-    /// Quiet moves are pruned as if they were searched deeper where they were good elsewhere, less deep where bad.
+    /// Pruning uses a larger depth for quiet moves with a good history and a smaller one for those
+    /// with a bad history.
     PruningByHistory,
-    /// Near the leaves the transposition table cuts a node off only on the side that was expected.
+    /// Near the leaves the transposition table causes a cutoff only in the expected direction: high
+    /// at cut nodes, low elsewhere.
     ExpectedCutoffs,
     /// In quiescence search only the first few captures are searched.
     QuiescenceMoveLimit,
 }
 
-/// Which techniques a search uses: all by default. Read and written as the names of those left out, with
-/// commas between.
+/// The techniques that a search uses; by default, all. The text form is a comma-separated list of
+/// the names of those that are switched off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     left_out: u32,
 }
 
 impl Parts {
-    /// Only these.
+    /// Uses only these techniques.
     pub fn only(parts: &[Part]) -> Self {
         let left_out = Part::value_variants().iter().filter(|part| !parts.contains(part));
         Self { left_out: left_out.fold(0, |all, part| all | 1 << *part as u32) }

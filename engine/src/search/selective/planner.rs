@@ -1,4 +1,4 @@
-//! The selective search as a planner: its settings, its tables, its threads.
+//! The selective search as a planner, with its settings, tables and threads.
 
 use std::sync::Arc;
 use std::thread;
@@ -25,7 +25,7 @@ use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
 use crate::search::value::Value;
 
-/// The second planner.
+/// The planner that runs the selective search.
 pub struct Selective {
     default_depth: u32,
     tables: SearchTables,
@@ -34,12 +34,14 @@ pub struct Selective {
 }
 
 impl Selective {
-    /// A planner with its own tables. Where memory for all threads is missing, it has fewer, which the
-    /// worker's notice says. Fails where memory for one thread is missing.
+    /// A planner with empty tables. If memory for some threads is missing, it uses fewer threads
+    /// and the worker's notice says so. Fails if memory for the first thread or the transposition
+    /// table is missing.
     pub fn new(worker: &Worker, settings: SelectiveSettings, resources: Resources) -> Result<Self> {
         let Resources { hash_mb, threads } = resources;
         let threads = threads.max(1);
-        // Scores are needed again soon or, with what a search made of them, from its table.
+        // The evaluation cache gets only a quarter: scores are reused soon, or the transposition
+        // table has them together with search results.
         let cache_mb = (hash_mb / 4).max(1);
         let evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, threads);
         let (table_mb, notice) = (hash_mb.saturating_sub(cache_mb), worker.notice());
@@ -48,7 +50,7 @@ impl Selective {
         Ok(Self { default_depth: settings.depth, tables, last: LastSearch::default(), refusal })
     }
 
-    /// Takes one of `every` leaves of the searches from now on, see [`Self::take_leaves`].
+    /// From now on, samples one of every `every` leaves; see [`Self::take_leaves`].
     pub fn sample_leaves(&mut self, every: u64) {
         self.tables
             .threads
@@ -56,14 +58,14 @@ impl Selective {
             .for_each(|thread| thread.leaves = Some(LeafSampler::new(every)));
     }
 
-    /// The leaves taken since the last call: positions on which quiescence search stood pat, one of as many as
-    /// [`Self::sample_leaves`] said.
+    /// The leaves sampled since the last call: positions in which quiescence search stood pat, at
+    /// the rate set by [`Self::sample_leaves`].
     pub fn take_leaves(&mut self) -> Vec<Board> {
         let samplers = self.tables.threads.iter_mut().filter_map(|thread| thread.leaves.as_mut());
         samplers.flat_map(LeafSampler::take).collect()
     }
 
-    /// Probes these tables from now on.
+    /// Sets the tablebases that later searches probe.
     pub fn set_tablebases(&mut self, tablebases: Option<Arc<Tablebases>>) {
         self.tables.tablebases = tablebases;
     }

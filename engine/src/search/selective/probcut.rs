@@ -1,5 +1,6 @@
-//! ProbCut (Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm"): where a capture reaches well
-//! beyond beta in a search that is less deep, the whole search would almost surely reach beta.
+//! ProbCut (Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm"): if a
+//! capture exceeds beta by a margin in a search of reduced depth, the full search would almost
+//! certainly reach beta.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::board_after;
@@ -16,7 +17,8 @@ use super::transposition_table::Entry;
 use crate::search::bound::Bound;
 
 impl SearchThread<'_> {
-    /// The score of a node with a capture that reaches beta and a margin.
+    /// The score of a node in which a capture reaches beta plus a margin; `None` if there is no
+    /// such capture.
     pub(super) fn probcut(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Option<Score> {
         let Node { ply, depth, .. } = node;
         let beta = node.beta + self.shared.parameters.probcut_margin;

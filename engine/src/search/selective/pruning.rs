@@ -1,4 +1,5 @@
-//! Pruning of whole nodes, before their moves: reverse futility pruning, razoring, null move pruning, ProbCut.
+//! Pruning of whole nodes before their moves are searched: reverse futility pruning, razoring, null
+//! move pruning and ProbCut.
 
 use azimuth_chess::position::has_non_pawn_material;
 use cozy_chess::Board;
@@ -12,8 +13,8 @@ use super::transposition_table::Entry;
 use crate::search::bound::Bound;
 
 impl SearchThread<'_> {
-    /// The score of a node whose score seems out of reach of the window, as far as can be told without its
-    /// moves.
+    /// A score for the node if its true score is very probably outside the window; `None` if its
+    /// moves have to be searched.
     pub(super) fn prune_node(
         &mut self,
         board: &Board,
@@ -34,7 +35,7 @@ impl SearchThread<'_> {
         self.probcut(board, node, info)
     }
 
-    /// The side to move stands so well that no reply will bring it below beta.
+    /// The static evaluation is so far above beta that the score is unlikely to drop below beta.
     fn reverse_futility_pruning(&self, node: Node, eval: Score, improving: bool) -> Option<Score> {
         let Node { depth, beta, .. } = node;
         let margin = self.shared.parameters.reverse_futility_margin;
@@ -45,8 +46,8 @@ impl SearchThread<'_> {
         prunes.then_some((eval + beta) / 2)
     }
 
-    /// The side to move stands so badly that only a capture may still bring it above alpha: quiescence search
-    /// tells.
+    /// The static evaluation is so far below alpha that only a capture can raise it above alpha:
+    /// quiescence search decides.
     fn razoring(&mut self, board: &Board, node: Node, eval: Score) -> Option<Score> {
         let Node { depth, alpha, .. } = node;
         let margin = self.shared.parameters.razoring_margin * depth;
@@ -58,7 +59,7 @@ impl SearchThread<'_> {
         (score <= alpha).then_some(score)
     }
 
-    /// The side to move passes, and still reaches beta in a search that is less deep.
+    /// A search of reduced depth reaches beta although the side to move passes.
     fn null_move_pruning(&mut self, board: &Board, node: Node, eval: Score) -> Option<Score> {
         let Node { ply, depth, beta, cut_node, .. } = node;
         let after_null_move = self.stack[ply - 1].moved.is_none();
@@ -66,7 +67,7 @@ impl SearchThread<'_> {
             && depth >= NULL_MOVE_MIN_DEPTH
             && !after_null_move
             && eval >= beta
-            // Else passing may be better than any move.
+            // With pawns alone, zugzwang is common: passing may be better than any move.
             && has_non_pawn_material(board);
         let child = worth_trying.then(|| board.null_move()).flatten()?;
         let by_eval = (eval - beta) / self.shared.parameters.null_move_eval_divisor;
@@ -86,7 +87,7 @@ impl SearchThread<'_> {
     }
 }
 
-/// The static evaluation, corrected by the score of an earlier search where that bounds it.
+/// The static evaluation, replaced by the table's score if that is a tighter bound.
 fn bounded_eval(static_eval: Score, entry: Option<Entry>) -> Score {
     match entry {
         Some(Entry { score, .. }) if is_decisive(score) => static_eval,

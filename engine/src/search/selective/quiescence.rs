@@ -1,5 +1,5 @@
-//! Quiescence search at the leaves: captures and promotions until the position is quiet, so that the encoder's
-//! score can be trusted.
+//! Quiescence search at the leaves: captures and promotions are searched until the position is
+//! quiet, because the encoder's scores are unreliable in the middle of an exchange.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::board_after;
@@ -17,8 +17,8 @@ use super::transposition_table::Entry;
 use crate::search::bound::Bound;
 
 impl SearchThread<'_> {
-    /// The score of a position when only captures and promotions follow, any of which may be declined
-    /// (standing pat); in check, every move.
+    /// The score of a position by captures and promotions alone, which the side to move may decline
+    /// (stand pat). In check, all moves are searched.
     pub(super) fn quiescence(&mut self, board: &Board, mut node: Node) -> Score {
         let Node { ply, beta, .. } = node;
         self.stack[ply].pv.clear();
@@ -118,7 +118,8 @@ impl SearchThread<'_> {
         best_score
     }
 
-    /// Delta pruning and SEE pruning: whether a capture wins too little to reach alpha, or too little on its square.
+    /// Delta pruning and SEE pruning: whether a capture wins too little material to reach alpha, or
+    /// too little by static exchange.
     fn prunes_capture(
         &self,
         board: &Board,
@@ -136,7 +137,8 @@ impl SearchThread<'_> {
         self.has(Part::DeltaPruning) && out_of_reach || self.has(Part::SeePruning) && too_little()
     }
 
-    /// Late move pruning in check: one way out will do, beside those that win something.
+    /// Late move pruning in check: once one move has avoided a certain loss, quiet and losing
+    /// evasions are skipped.
     fn prunes_evasion(&self, scored: &ScoredMove, best_score: Score) -> bool {
         self.has(Part::LateMovePruning)
             && !is_loss(best_score)

@@ -1,5 +1,4 @@
-//! Reductions: nodes and moves that promise little are searched less deep at first, and deeper again where they turn out to
-//! promise more.
+//! Reductions: unpromising nodes and moves are first searched with reduced depth.
 
 use super::candidate::CandidateMove;
 use super::node::{Node, NodeInfo};
@@ -8,8 +7,8 @@ use super::parts::Part;
 use super::thread::SearchThread;
 
 impl SearchThread<'_> {
-    /// Internal iterative reduction: where the table has no move, a search less deep finds one for the next
-    /// time.
+    /// Internal iterative reduction: without a table move, a search of reduced depth finds one for
+    /// the next visit.
     pub(super) fn internal_iterative_reduction(&self, node: Node, info: &NodeInfo) -> i32 {
         let no_table_move = info.entry.is_none_or(|entry| entry.mv.is_none());
         let reduces = self.has(Part::InternalIterativeReductions)
@@ -19,7 +18,8 @@ impl SearchThread<'_> {
         i32::from(reduces)
     }
 
-    /// Plies more or less for a node whose move was reduced, now that its static evaluation is known.
+    /// Change of depth, in plies, at a node whose move was reduced, now that its static evaluation
+    /// is known.
     pub(super) fn hindsight(&self, node: Node) -> i32 {
         let reduction = self.stack[node.ply - 1].reduction;
         match self.gained(node.ply) {
@@ -32,7 +32,7 @@ impl SearchThread<'_> {
         }
     }
 
-    /// Plies by which a late move is searched less deep at first.
+    /// Plies by which the first search of a late move is reduced.
     pub(super) fn late_move_reduction(
         &self,
         node: Node,

@@ -1,5 +1,6 @@
-//! The scale of the selective search: whole centipawns of the calibrated win probability, for the side
-//! to move, with exact results beyond all estimates. A monotone map to [`Value`] and back.
+//! The score scale of the selective search: centipawns of the calibrated win probability, for the
+//! side to move, with exact results beyond all estimates. It maps monotonically to [`Value`] and
+//! back.
 
 use azimuth_chess::win_probability::{
     centipawns_of_win_probability, win_probability_of_centipawns,
@@ -7,23 +8,23 @@ use azimuth_chess::win_probability::{
 
 use crate::search::value::Value;
 
-/// Centipawns, or beyond them an exact result.
+/// Centipawns, or an exact result beyond [`DECISIVE_BOUND`].
 pub(in crate::search) type Score = i32;
 
 /// A certain draw.
 pub(in crate::search) const DRAW: Score = 0;
 
-/// Beyond every score.
+/// Larger than every score.
 pub(in crate::search) const INFINITE: Score = 32_500;
 
 const MATE: Score = 32_000;
 
 const TABLEBASE: Score = 30_000;
 
-/// Beyond this lie the mates.
+/// Scores beyond this are mates.
 const MATE_BOUND: Score = 31_000;
 
-/// Beyond this lie wins and losses that are certain.
+/// Scores beyond this are certain wins and losses.
 const DECISIVE_BOUND: Score = 29_000;
 
 /// Checkmated, `ply` plies from the root.
@@ -31,17 +32,18 @@ pub(in crate::search) fn mated_in(ply: usize) -> Score {
     ply as Score - MATE
 }
 
-/// Whether a win or loss is certain, by mate or by tablebase.
+/// Whether the score is a certain win or loss, by mate or tablebase.
 pub(super) fn is_decisive(score: Score) -> bool {
     score.abs() > DECISIVE_BOUND
 }
 
-/// Whether a loss is certain, or nothing was looked at.
+/// Whether the score is a certain loss, or no move has been searched.
 pub(super) fn is_loss(score: Score) -> bool {
     score < -DECISIVE_BOUND
 }
 
-/// The score of the encoder's value in [-1, 1]. No estimate is as even as a certain draw.
+/// The score of the encoder's value in [-1, 1]. An estimate of 0 becomes 1, so that it differs from
+/// a certain draw.
 pub(in crate::search) fn of_estimate(value: f32) -> Score {
     match centipawns_of_win_probability((f64::from(value) + 1.0) / 2.0) {
         DRAW => DRAW + 1,
@@ -49,7 +51,7 @@ pub(in crate::search) fn of_estimate(value: f32) -> Score {
     }
 }
 
-/// An estimate raised by so many centipawns; it stays one.
+/// An estimate plus `by` centipawns, clamped so that it remains an estimate.
 pub(super) fn corrected(estimate: Score, by: Score) -> Score {
     match (estimate + by).clamp(-DECISIVE_BOUND, DECISIVE_BOUND) {
         DRAW => DRAW + 1,
@@ -57,7 +59,7 @@ pub(super) fn corrected(estimate: Score, by: Score) -> Score {
     }
 }
 
-/// The score of a tablebase's value.
+/// The score of a tablebase value, probed `ply` plies from the root.
 pub(super) fn of_tablebase(value: Value, ply: usize) -> Score {
     if value == Value::DRAW {
         DRAW
@@ -68,7 +70,7 @@ pub(super) fn of_tablebase(value: Value, ply: usize) -> Score {
     }
 }
 
-/// The value that is reported.
+/// The value of a score, for reports.
 pub(in crate::search) fn to_value(score: Score) -> Value {
     let plies = |from: Score| (from - score.abs()) as u32;
     let lost = match score.abs() {
@@ -83,7 +85,7 @@ pub(in crate::search) fn to_value(score: Score) -> Value {
     if score > 0 { -lost } else { lost }
 }
 
-/// The score of a value, whose decisive results count `plies_before` plies less.
+/// The score of a value; the plies to decisive results are reduced by `plies_before`.
 pub(super) fn of_value(value: Value, plies_before: u32) -> Score {
     let plies = |from: Score, plies: u32| from - plies.saturating_sub(plies_before) as Score;
     let size = match (value.plies_to_mate(), value.plies_to_tablebase()) {
@@ -96,12 +98,14 @@ pub(super) fn of_value(value: Value, plies_before: u32) -> Score {
     if value > Value::DRAW { size } else { -size }
 }
 
-/// A score as the transposition table stores it: a decisive one counts its plies from the position itself.
+/// Converts a score for the transposition table, which counts plies to decisive results from the
+/// stored position.
 pub(super) fn to_table(score: Score, ply: usize) -> Score {
     if is_decisive(score) { score + score.signum() * ply as Score } else { score }
 }
 
-/// A score as the transposition table gives it back, counted from the root, `ply` plies away.
+/// Converts a score from the transposition table to one that counts from the root, `ply` plies
+/// away.
 pub(super) fn from_table(score: Score, ply: usize) -> Score {
     if is_decisive(score) { score - score.signum() * ply as Score } else { score }
 }
@@ -129,7 +133,7 @@ mod tests {
         let loss = of_tablebase(Value::tablebase_loss_in(7), 7);
         assert_eq!(to_value(loss), Value::tablebase_loss_in(7));
         assert!(is_decisive(loss) && is_loss(loss) && !is_decisive(15_000));
-        // A corrected estimate stays one, and is no certain draw.
+        // A corrected estimate remains an estimate and never equals a certain draw.
         assert!(!is_decisive(corrected(28_999, 100)) && !is_decisive(corrected(-28_999, -100)));
         assert_eq!((corrected(31, -40), corrected(40, -40)), (-9, DRAW + 1));
     }

@@ -1,4 +1,5 @@
-//! Alpha-beta at one node: draws, tables, static evaluation and pruning, before the moves are searched.
+//! Alpha-beta at one node: draws, tables, static evaluation and pruning; then the moves are
+//! searched.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,11 +14,11 @@ use super::stack::MAX_PLY;
 use super::thread::SearchThread;
 use crate::search::terminal;
 
-/// From this half-move clock on scores of the transposition table are not trusted: the 50-move rule is near.
+/// From this halfmove clock on, table scores cause no cutoffs: the 50-move rule may change them.
 pub(super) const LATE_HALFMOVE_CLOCK: u8 = 90;
 
 impl SearchThread<'_> {
-    /// The score of a position by its moves, exact inside the window of `node`, a bound outside.
+    /// The score of a position: exact inside the window of `node`, a bound outside.
     pub(super) fn search(&mut self, board: &Board, mut node: Node) -> Score {
         if node.depth <= 0 {
             return self.quiescence(board, node);
@@ -84,7 +85,7 @@ impl SearchThread<'_> {
         self.search_moves(board, node, &info)
     }
 
-    /// The score of a position where the game is drawn but for stalemate, or that the tablebases know.
+    /// The score if the position is drawn other than by stalemate, or is in the tablebases.
     pub(super) fn draw_or_tablebase_score(
         &self,
         board: &Board,
@@ -99,8 +100,8 @@ impl SearchThread<'_> {
         Some(of_tablebase(value, ply))
     }
 
-    /// Whether the side to move stands better than at its last move, or, where it was in check then, at the one
-    /// before.
+    /// Whether the static evaluation is higher than two plies before or, if the side to move was in
+    /// check then, four plies before.
     fn is_improving(&self, ply: usize) -> bool {
         let eval = |back: usize| ply.checked_sub(back).and_then(|ply| self.stack[ply].static_eval);
         eval(0).zip(eval(2).or_else(|| eval(4))).is_some_and(|(now, before)| now > before)

@@ -1,14 +1,14 @@
-//! The shape of the selective search.
+//! The settings of the selective search.
 
 use super::parameters::Parameters;
 use super::parts::Parts;
 
-/// Shape of the selective search.
+/// Settings of the selective search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectiveSettings {
-    /// Plies, where the limits name none.
+    /// Maximum depth in plies if the limits name none; 6 by default.
     pub depth: u32,
-    /// Which techniques it uses.
+    /// The techniques that it uses.
     pub parts: Parts,
     /// Margins, reductions, bonuses.
     pub parameters: Parameters,

@@ -1,4 +1,4 @@
-//! Searches of a few plies, with quiescence search at their leaves, of positions in another planner's tree.
+//! Searches of a few plies plus quiescence search, for positions in another planner's tree.
 
 use anyhow::Error;
 use cozy_chess::{Board, Move};
@@ -14,37 +14,41 @@ use super::thread::{SearchThread, Shared, ThreadData};
 use crate::search::bound::Bound;
 use crate::search::value::Value;
 
-/// Positions of the line to the parent that the search stack holds: as far back as a static evaluation is compared.
+/// Number of positions before the parent that are put on the search stack; static evaluations are
+/// compared at most this far back.
 pub(in crate::search) const ANCESTORS: usize = 4;
 
-/// Deeper in the other tree the search stack begins here, so that it never ends.
+/// Largest stack index of the children, so that deep positions of the other tree leave room on the
+/// search stack.
 const DEEPEST_FIRST_PLY: usize = MAX_PLY / 2;
 
-/// A position on the way from the root to the parent, and the move made there.
+/// A position on the line from the root to the parent, with the move made in it.
 pub(in crate::search) struct Ancestor {
     pub(in crate::search) board: Board,
     pub(in crate::search) mv: Move,
 }
 
-/// Searches the children of one position after the other, all with the same tables.
+/// Searches children of one position after another, all with the same tables.
 pub(in crate::search) struct ShallowSearch<'a> {
     thread: SearchThread<'a>,
-    /// Where the stack holds the children.
+    /// The stack index of the children.
     first_ply: usize,
-    /// Their plies from the root less `first_ply`.
+    /// The children's plies from the root, less `first_ply`.
     plies_before: u32,
     line: Vec<Move>,
 }
 
 impl<'a> ShallowSearch<'a> {
-    /// Searches by a thread that has no limits.
+    /// A searcher without limits.
     pub(in crate::search) fn new(data: &'a mut ThreadData, shared: &'a Shared<'a>) -> Self {
         let thread = SearchThread::new(data, shared, Vec::new(), None);
         Self { thread, first_ply: 1, plies_before: 0, line: Vec::new() }
     }
 
-    /// Goes to a position, `ply` plies from the root, whose children are searched next. `keys` are those that
-    /// [`crate::search::terminal::terminal_value`] wants of the children; `line` leads to it, the nearest position first.
+    /// Sets the parent, `ply` plies from the root, whose children are searched next. `keys` are
+    /// those of the positions before the children, as for
+    /// [`crate::search::terminal::terminal_value`]; `line` leads to the parent, the nearest
+    /// position first.
     pub(in crate::search) fn enter(
         &mut self,
         parent: &Board,
@@ -71,8 +75,8 @@ impl<'a> ShallowSearch<'a> {
         thread.stack[self.first_ply + 1].cutoffs = 0;
     }
 
-    /// The score of the child after `mv`, for its side to move, by a search of `plies` plies (0: quiescence search alone):
-    /// exact between `alpha` and `beta`, a bound outside.
+    /// The score of the child after `mv`, for its side to move, by a search of `plies` plies (0:
+    /// quiescence search only): exact between `alpha` and `beta`, a bound outside.
     pub(in crate::search) fn score(
         &mut self,
         parent: &Board,
@@ -99,7 +103,7 @@ impl<'a> ShallowSearch<'a> {
         score
     }
 
-    /// The moves of exact entries from `board` on.
+    /// Appends the moves of consecutive exact table entries, starting at `board`.
     fn follow_table(&mut self, mut board: Board) {
         for _ in 0..MAX_PLY {
             let entry = self.thread.probe_table(&board, 0);
@@ -113,8 +117,9 @@ impl<'a> ShallowSearch<'a> {
         }
     }
 
-    /// Lengthens the line behind `score`, which led from the child to `end`: a search that takes its score from a bound in
-    /// the table knows no moves behind it, but the table does, as long as its entries have the same score.
+    /// Extends the line of `score`, which leads from the child to `end`. A search that takes its
+    /// score from a table bound has no moves beyond that point, but the table has them as long as
+    /// its entries have the same score.
     pub(in crate::search) fn lengthen_line(&mut self, mut end: Board, score: Score) {
         let mut sign = if self.line.len().is_multiple_of(2) { 1 } else { -1 };
         let mut seen = Vec::new();
@@ -132,42 +137,42 @@ impl<'a> ShallowSearch<'a> {
         }
     }
 
-    /// The line behind the last score that was exact, from the child on, to a quiet position.
+    /// The line of the last exact score, from the child on, to a quiet position.
     pub(in crate::search) fn line(&self) -> &[Move] {
         &self.line
     }
 
-    /// The best move that the table knows of `board`.
+    /// The table move of `board`.
     pub(in crate::search) fn table_move(&self, board: &Board) -> Option<Move> {
         self.thread.probe_table(board, 0)?.mv
     }
 
-    /// Whether late moves are searched less deep at first.
+    /// Whether late move reductions are on.
     pub(in crate::search) fn reduces_late_moves(&self) -> bool {
         self.thread.has(Part::LateMoveReductions)
     }
 
-    /// A score here as a value.
+    /// Converts a score to a value that counts plies from the root.
     pub(in crate::search) fn value_of(&self, score: Score) -> Value {
         to_value(score).seen_from_before(self.plies_before)
     }
 
-    /// A value as a score here.
+    /// Converts a value that counts plies from the root to a score.
     pub(in crate::search) fn score_of(&self, value: Value) -> Score {
         of_value(value, self.plies_before)
     }
 
-    /// The error that ended the searches; their scores count for nothing.
+    /// The error that stopped the searches, if any; their scores are invalid.
     pub(in crate::search) fn take_error(&mut self) -> Option<Error> {
         self.thread.error.take()
     }
 
-    /// Nodes so far.
+    /// Nodes searched so far.
     pub(in crate::search) fn nodes(&self) -> u64 {
         self.thread.nodes()
     }
 
-    /// The deepest ply so far, from the root.
+    /// The selective depth so far, in plies from the root.
     pub(in crate::search) fn seldepth(&self) -> u32 {
         self.thread.seldepth as u32 + self.plies_before
     }

@@ -1,4 +1,4 @@
-//! Singular extensions: a table move without which the position would be much worse is searched deeper.
+//! Singular extensions: a table move is searched deeper if all other moves are much worse.
 
 use cozy_chess::{Board, Move};
 
@@ -10,17 +10,17 @@ use super::stack::MAX_PLY;
 use super::thread::SearchThread;
 use crate::search::bound::Bound;
 
-/// What a search without the table move says of it.
+/// The result of a search without the table move.
 pub(super) enum Singularity {
-    /// It is searched so many plies deeper.
+    /// Plies by which the table move is extended; may be negative.
     Extension(i32),
-    /// Others reach beta, too, which ends the search of the node (multi-cut).
+    /// Another move reaches beta, too, so the node is cut off with this score (multi-cut).
     MultiCut(Score),
 }
 
 impl SearchThread<'_> {
-    /// Whether `mv` is a table move that is singular: all others, searched half as deep, stay clearly below its
-    /// score.
+    /// Tests whether `mv` is a singular table move: all other moves, searched to half the depth,
+    /// score clearly below the table's score.
     pub(super) fn singularity(
         &mut self,
         board: &Board,

@@ -1,45 +1,45 @@
-//! The soft time limit moves with what the search finds: a best move that has long been the same, and that almost all
-//! nodes went to, needs no more thought; one that is new, or whose score falls, needs more.
+//! Scales the soft time limit by the search's results. The limit is earlier if the best move is
+//! stable and takes almost all nodes, and later if it is new or its score falls.
 
 use cozy_chess::Move;
 
 use super::score::Score;
 
-/// Before this depth the best move still changes for no reason.
+/// Below this depth the limit is not scaled: the best move still changes at random.
 const MIN_DEPTH: u32 = 6;
 
-/// The limit is this many times as late for a new best move, and less for every iteration that it has been the same,
-/// as many as count.
+/// Factor for a new best move, its decrease per iteration that the move remains the best, and the
+/// maximum number of iterations that count.
 const NEW_BEST_MOVE: f64 = 1.6;
 const LESS_BY_STABILITY: f64 = 0.07;
 const STABLE_ITERATIONS: u32 = 8;
 
-/// What every centipawn adds that the score has fallen, and what a falling or rising score changes at most.
+/// The increase per centipawn that the score has fallen, and the range of the factor.
 const MORE_BY_CENTIPAWN: f64 = 0.012;
 const FALLING_RANGE: (f64, f64) = (0.85, 1.6);
 
-/// Where all nodes went to the best move, and where none did.
+/// Factors if all nodes, or none, are spent on the best move.
 const ALL_NODES: f64 = 0.5;
 const NO_NODES: f64 = 1.8;
 
-/// The iterations so far, as far as they matter to the clock.
+/// The state of the iterations that the scale depends on.
 #[derive(Default)]
 pub(super) struct SoftLimit {
     best: Option<Move>,
     stable: u32,
-    /// The score of the iterations before, the latest counting most.
+    /// The exponential moving average of the earlier iterations' scores.
     usual: Option<f64>,
     scale: Option<f64>,
 }
 
 impl SoftLimit {
-    /// What the limit is multiplied by.
+    /// The factor of the soft limit; 1 until an iteration of [`MIN_DEPTH`] plies.
     pub(super) fn scale(&self) -> f64 {
         self.scale.unwrap_or(1.0)
     }
 
-    /// Takes in an iteration of `depth` plies: its best move and score, and the share of its nodes that went to that
-    /// move, in [0, 1].
+    /// Adds an iteration of `depth` plies: its best move and score, and the share of nodes spent on
+    /// that move, in [0, 1].
     pub(super) fn take_in(&mut self, depth: u32, best: Move, score: Score, share: f64) {
         self.stable = if self.best == Some(best) { self.stable + 1 } else { 0 };
         self.best = Some(best);

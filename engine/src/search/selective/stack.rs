@@ -1,4 +1,4 @@
-//! The search stack: what a thread remembers of each ply of the line that it searches.
+//! The search stack: a thread's data for each ply of the current line.
 
 use cozy_chess::{BitBoard, Move};
 
@@ -7,35 +7,34 @@ use super::history::MadeMove;
 use super::move_picker::ScoredMove;
 use super::score::Score;
 
-/// Deepest ply of any line.
+/// Maximum ply of a line.
 pub(super) const MAX_PLY: usize = 128;
 
-/// One ply of the line.
 #[derive(Default)]
 pub(super) struct StackEntry {
-    /// The move made here; `None` where the side to move passed.
+    /// The move made here; `None` for a null move.
     pub(super) moved: Option<MadeMove>,
-    /// The encoder's score of the position itself; none in check.
+    /// The encoder's score of the position; `None` in check.
     pub(super) encoded: Option<Score>,
-    /// The same, corrected by what searches found.
+    /// The encoder's score plus the correction history's correction.
     pub(super) static_eval: Option<Score>,
-    /// Where that correction comes from.
+    /// The slots of that correction.
     pub(super) correction: Option<CorrectionPlaces>,
-    /// Squares that the other side attacks.
+    /// Squares that the opponent attacks.
     pub(super) threats: BitBoard,
-    /// The pawns, hashed.
+    /// A hash of the pawns.
     pub(super) pawns: usize,
-    /// Plies by which the move made here was reduced.
+    /// Reduction of the move made here, in plies.
     pub(super) reduction: i32,
-    /// Cutoffs among the moves of this ply, since the position two plies before was reached.
+    /// Beta cutoffs at this ply since the node two plies before was entered.
     pub(super) cutoffs: u32,
-    /// Quiet moves that caused a cutoff among the siblings of this position.
+    /// Quiet moves that caused a cutoff in siblings of this position.
     pub(super) killers: [Option<Move>; 2],
-    /// Left out by a singular search, to see what the position is worth without it.
+    /// The move excluded by a singular search.
     pub(super) excluded_move: Option<Move>,
-    /// Memory for the moves.
+    /// Reused memory for the move list.
     pub(super) moves: Vec<ScoredMove>,
-    /// Memory for those that caused no cutoff.
+    /// Reused memory for the moves that caused no cutoff.
     pub(super) failed: Vec<ScoredMove>,
     /// The principal variation from here on.
     pub(super) pv: Vec<Move>,

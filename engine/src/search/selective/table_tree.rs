@@ -1,4 +1,4 @@
-//! The tree of the last search, as far as the transposition table remembers it.
+//! The tree of the last search, read from the transposition table.
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, board_after, legal_moves};
@@ -18,7 +18,7 @@ impl SearchedTree for TableTree<'_> {
         self.evaluator
     }
 
-    /// A move is known by the entry of the position that it leads to, which another move order may have left.
+    /// Looks up the position after each move; its entry may stem from another move order.
     fn searched(&mut self, position: &Position, ply: u32, _: u32) -> Result<Vec<SearchedMove>> {
         let board = position.board();
         let known = legal_moves(board).into_iter().filter_map(|mv| {

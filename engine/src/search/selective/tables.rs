@@ -1,5 +1,5 @@
-//! The memory that a search keeps from move to move: its transposition table, and for each thread an evaluator with
-//! histories.
+//! The memory kept between searches: the transposition table, and an evaluator with histories for
+//! each thread.
 
 use std::sync::Arc;
 
@@ -13,21 +13,20 @@ use super::transposition_table::TranspositionTable;
 use crate::inference::{Evaluator, Notice};
 use crate::search::tablebase::Tablebases;
 
-/// Tables of an alpha-beta search, for any number of threads.
+/// Tables of an alpha-beta search for one or more threads.
 pub(in crate::search) struct SearchTables {
     settings: SelectiveSettings,
     late_moves: LateMoveTable,
     table: TranspositionTable,
-    /// One for each thread.
     pub(in crate::search) threads: Vec<ThreadData>,
-    /// Probed by every search, where there are any.
+    /// Tablebases to probe, if any.
     pub(in crate::search) tablebases: Option<Arc<Tablebases>>,
 }
 
 impl SearchTables {
-    /// Tables with a transposition table of `table_mb` megabytes and a thread for each evaluator. Where memory for all
-    /// threads is missing, there are fewer, which `notice` says. Fails where memory for the first thread or for the
-    /// transposition table is missing.
+    /// Creates a transposition table of `table_mb` megabytes, and histories for each evaluator's
+    /// thread. If memory for all threads is missing, there are fewer, and `notice` says so. Fails
+    /// if memory for the first thread or for the transposition table is missing.
     pub(in crate::search) fn new(
         evaluators: Vec<Evaluator>,
         settings: SelectiveSettings,
@@ -50,7 +49,8 @@ impl SearchTables {
         })
     }
 
-    /// Begins a search from `root`: the state that its threads share, and the memory of each of them.
+    /// Starts a search from `root`. Returns the state shared by its threads, and each thread's own
+    /// data.
     pub(in crate::search) fn begin_search<'a>(
         &'a mut self,
         root: &'a Position,
@@ -70,12 +70,12 @@ impl SearchTables {
         (shared, &mut self.threads)
     }
 
-    /// The transposition table, and the evaluator of the first thread.
+    /// The transposition table and the first thread's evaluator.
     pub(super) fn table_and_evaluator(&mut self) -> Option<(&TranspositionTable, &mut Evaluator)> {
         Some((&self.table, &mut self.threads.first_mut()?.evaluator))
     }
 
-    /// Forgets everything that earlier searches learned.
+    /// Clears the transposition table and all histories and caches.
     pub(in crate::search) fn clear(&mut self) {
         self.table.clear();
         self.threads.iter_mut().for_each(ThreadData::clear);

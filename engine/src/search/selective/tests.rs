@@ -42,7 +42,7 @@ fn to_depth(depth: u32) -> Limits {
     Limits { depth: Some(depth), ..Limits::default() }
 }
 
-/// Every move to `depth` plies, and beyond them every way out of check.
+/// Minimax over all moves to `depth` plies, then over all evasions of checks.
 fn minimax(
     evaluator: &mut Evaluator,
     board: &Board,
@@ -180,7 +180,7 @@ fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
         let mut planner = planner(Parts::default(), threads)?;
         let report =
             search(&mut planner, &root, Limits { nodes: Some(5000), ..Limits::default() })?;
-        // The first thread may get its turn late, while the others go on.
+        // The main thread may be scheduled late, while the others search.
         assert!(report.nodes >= 5000 && (threads > 1 || report.nodes < 5100), "{}", report.nodes);
         let end = Duration::from_millis(30);
         let time = Some(TimeLimit { soft: end, hard: end });
@@ -202,7 +202,7 @@ fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
 
 #[test]
 fn a_capture_that_loses_is_seen_at_the_first_ply() -> Result<()> {
-    // The queen could take a pawn that is defended.
+    // The queen could capture a defended pawn.
     let root = Position::from_fen("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1")?;
     let mv = root.parse_move("d3d6")?;
     let limits = Limits { search_moves: vec![mv], ..to_depth(1) };
@@ -286,7 +286,8 @@ fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
             break;
         }
     }
-    // Two tables and the seven of the first thread must be there; fourteen of others and two threads need not.
+    // Two tables and the first thread's seven blocks are required; the other threads' fourteen and
+    // two threads are not.
     assert_eq!((failures, fewer), (9, 16));
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! One thread of a search: what it has of its own, what it shares with the others, and what every step of its
-//! search begins and ends with.
+//! One thread of a search: its own data, the data shared by all threads, and the operations on
+//! moves, tables and static evaluations.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -24,26 +24,26 @@ use crate::search::control::Control;
 use crate::search::explanation::SearchedMove;
 use crate::search::tablebase::Tablebases;
 
-/// Nodes between two looks at the clock.
+/// Number of nodes between checks of the limits.
 const NODES_BETWEEN_CHECKS: u64 = 32;
 
-/// What a thread keeps from search to search.
+/// The data that a thread keeps between searches.
 pub(in crate::search) struct ThreadData {
     pub(super) evaluator: Evaluator,
     pub(super) history: History,
     pub(super) correction: CorrectionHistory,
-    /// Takes leaves where somebody wants some.
+    /// Samples leaves, if asked to.
     pub(super) leaves: Option<LeafSampler>,
 }
 
 impl ThreadData {
-    /// Empty tables beside an evaluator; `None` where the system refuses the memory.
+    /// An evaluator with empty histories; `None` if the system refuses the memory.
     pub(super) fn new(evaluator: Evaluator) -> Option<Self> {
         let (history, correction) = (History::new()?, CorrectionHistory::new()?);
         Some(Self { evaluator, history, correction, leaves: None })
     }
 
-    /// Forgets what earlier searches learned.
+    /// Clears the cache and the histories.
     pub(super) fn clear(&mut self) {
         self.evaluator.clear_cache();
         self.history.clear();
@@ -51,7 +51,7 @@ impl ThreadData {
     }
 }
 
-/// What all threads of a search share.
+/// The data shared by all threads of a search.
 pub(in crate::search) struct Shared<'a> {
     pub(super) root: &'a Position,
     pub(super) table: &'a TranspositionTable,
@@ -64,40 +64,40 @@ pub(in crate::search) struct Shared<'a> {
     pub(super) tbhits: AtomicU64,
 }
 
-/// The best root move of an iteration, with its score.
+/// The score and line of the best root move of an iteration.
 #[derive(Clone, Debug)]
 pub(super) struct RootLine {
     pub(super) score: Score,
-    /// The principal variation, which begins with the move.
+    /// The principal variation, starting with the root move.
     pub(super) pv: Vec<Move>,
 }
 
-/// A thread at work on one search.
+/// The state of a thread during one search.
 pub(super) struct SearchThread<'a> {
     pub(super) data: &'a mut ThreadData,
     pub(super) shared: &'a Shared<'a>,
-    /// What ends the search; the helpers of the thread that has it are told by that thread.
+    /// The limits; `None` for helper threads, which the main thread stops.
     pub(super) control: Option<&'a mut Control>,
-    /// The moves to choose from.
+    /// The root moves to search.
     pub(super) root_moves: Vec<Move>,
     pub(super) stack: Vec<StackEntry>,
     /// Repetition keys of the game and of the line, oldest first.
     pub(super) keys: Vec<u64>,
     pub(super) interruptible: bool,
     pub(super) stopped: bool,
-    /// The error of the evaluator that stopped the search.
+    /// The evaluator's error that stopped the search.
     pub(super) error: Option<Error>,
     pub(super) seldepth: usize,
     /// The best root move of the iteration, once one is known to be better than the window's lower end.
     pub(super) best: Option<RootLine>,
-    /// The root moves of the iteration.
+    /// The results for the root moves in this iteration.
     pub(super) searched: Vec<SearchedMove>,
-    /// The nodes that went to each root move.
+    /// Nodes spent on each root move.
     root_nodes: Vec<(Move, u64)>,
     pub(super) scored_before: u64,
     pub(super) waited_before: Duration,
     nodes: u64,
-    /// Those that are in the sum of all threads.
+    /// The number of `nodes` already added to the shared sum.
     published_nodes: u64,
 }
 
@@ -133,7 +133,7 @@ impl<'a> SearchThread<'a> {
         self.shared.parts.has(part)
     }
 
-    /// Counts a node, and says whether a limit has come.
+    /// Counts a node. Returns whether the search has to stop.
     pub(super) fn count_node(&mut self, ply: usize) -> bool {
         self.nodes += 1;
         self.seldepth = self.seldepth.max(ply);
@@ -150,12 +150,12 @@ impl<'a> SearchThread<'a> {
         self.stopped
     }
 
-    /// Nodes of this thread so far.
+    /// Nodes searched by this thread.
     pub(super) fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Counts `nodes` that went to the root move `mv`.
+    /// Adds `nodes` to those spent on the root move `mv`.
     pub(super) fn count_root_nodes(&mut self, mv: Move, nodes: u64) {
         match self.root_nodes.iter_mut().find(|(known, _)| *known == mv) {
             Some((_, sum)) => *sum += nodes,
@@ -170,14 +170,13 @@ impl<'a> SearchThread<'a> {
         of_move.map_or(0.0, |(_, nodes)| *nodes as f64 / all.max(1) as f64)
     }
 
-    /// Adds this thread's nodes to the sum of all threads.
+    /// Adds this thread's new nodes to the shared sum.
     pub(super) fn publish_nodes(&mut self) {
         self.shared.nodes.fetch_add(self.nodes - self.published_nodes, Relaxed);
         self.published_nodes = self.nodes;
     }
 
-    /// Makes a move, which leads to `child`, and sees to it that what is known of that position is at hand
-    /// soon.
+    /// Records a move, which leads to `child`, and prefetches the child's table and cache entries.
     pub(super) fn make_move(
         &mut self,
         board: &Board,
@@ -192,13 +191,13 @@ impl<'a> SearchThread<'a> {
         self.keys.push(repetition_key(board));
     }
 
-    /// Makes a null move: the side to move passes.
+    /// Records a null move.
     pub(super) fn make_null_move(&mut self, board: &Board, ply: usize) {
         self.stack[ply].moved = None;
         self.keys.push(repetition_key(board));
     }
 
-    /// Takes the last move, or null move, back.
+    /// Takes back the last move or null move.
     pub(super) fn unmake_move(&mut self) {
         self.keys.pop();
     }
@@ -209,21 +208,21 @@ impl<'a> SearchThread<'a> {
         if used { self.shared.table.probe(board.hash(), ply) } else { None }
     }
 
-    /// Stores what a visit found out in the transposition table.
+    /// Stores an entry in the transposition table.
     pub(super) fn store_in_table(&self, board: &Board, ply: usize, entry: Entry) {
         if self.has(Part::TranspositionTable) {
             self.shared.table.store(board.hash(), ply, entry);
         }
     }
 
-    /// The moves that led here, as far back as continuation history goes by them.
+    /// The moves that led to this ply, at the distances that index the continuation history.
     pub(super) fn previous_moves(&self, ply: usize) -> PreviousMoves {
         CONTINUATION_PLIES.map(|back| {
             ply.checked_sub(back).and_then(|ply| self.stack[ply].moved).map(|made| made.piece_to)
         })
     }
 
-    /// What the histories of quiet moves go by here.
+    /// The context of the quiet moves' histories at this ply.
     pub(super) fn quiet_context(&self, ply: usize) -> QuietContext {
         let here = &self.stack[ply];
         QuietContext {
@@ -233,7 +232,7 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// Puts what the histories of quiet moves go by on the stack.
+    /// Stores the context of the quiet moves' histories on the stack.
     pub(super) fn prepare_context(&mut self, board: &Board, ply: usize) {
         let here = &mut self.stack[ply];
         here.pawns = pawn_key(board) as usize;
@@ -242,8 +241,8 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// The static evaluation, the encoder's score of the position itself, corrected by what searches found of others
-    /// like it; it is put on the stack. None in check.
+    /// Computes the static evaluation, the encoder's score with correction history, and stores it
+    /// on the stack. `None` in check.
     pub(super) fn evaluate(
         &mut self,
         board: &Board,
@@ -269,8 +268,7 @@ impl<'a> SearchThread<'a> {
         static_eval
     }
 
-    /// The score that the evaluator gives. Where it fails, the search stops, and its scores count for
-    /// nothing.
+    /// The encoder's score. If the evaluator fails, the search stops, and its scores are invalid.
     fn encoded_score(&mut self, board: &Board) -> Score {
         match self.data.evaluator.value(board) {
             Ok(value) => of_estimate(value),
@@ -282,21 +280,21 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// What both sides' static evaluations, before the last move and after it, add up to: what the side to move has
-    /// gained by it.
+    /// The gain of the side to move by the last move: the sum of the static evaluations before and
+    /// after it, each for its side to move. `None` if either is missing.
     pub(super) fn gained(&self, ply: usize) -> Option<Score> {
         let [before, now] = [ply - 1, ply].map(|ply| self.stack[ply].static_eval);
         before.zip(now).map(|(before, now)| before + now)
     }
 
-    /// Quiescence search stands pat on `board`.
+    /// Called when quiescence search stands pat on `board`; samples leaves.
     pub(super) fn stand_pat_on(&mut self, board: &Board) {
         if let Some(leaves) = &mut self.data.leaves {
             leaves.visit(board);
         }
     }
 
-    /// Puts a move before the principal variation of the next ply.
+    /// Sets the principal variation to `mv` followed by the next ply's.
     pub(super) fn update_pv(&mut self, ply: usize, mv: Move) {
         let (here, below) = self.stack.split_at_mut(ply + 1);
         let pv = &mut here[ply].pv;

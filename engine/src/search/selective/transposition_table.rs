@@ -1,6 +1,6 @@
-//! The transposition table: what searches found out about positions, shared by all their threads
-//! without locks (Hyatt and Mann, "A lock-less transposition-table implementation for parallel
-//! search"): an entry that two threads wrote halves of fits no key.
+//! The transposition table: search results by position, shared by all threads without locks (Hyatt
+//! and Mann, "A lock-less transposition-table implementation for parallel search"). If two threads
+//! write parts of the same entry, the result matches no key.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
@@ -12,39 +12,40 @@ use crate::hash_slot::{prefetch, slot_of};
 use crate::large_memory;
 use crate::search::bound::Bound;
 
-/// Entries that share a cache line; a position may stand in any of them.
+/// Number of entries in a bucket, which is a cache line; a position can be in any of them.
 const BUCKET: usize = 4;
 
-/// A search later counts as this many plies less deep, when room is needed.
+/// Plies subtracted from an entry's depth for each search since it was written, when an entry is
+/// replaced.
 const AGE_PENALTY: i32 = 8;
 
-/// An entry of this search that is so many plies deeper is worth more than a bound for another window.
+/// An entry of the current search is kept if it is deeper by more than this many plies and the new
+/// entry is a bound.
 const MUCH_DEEPER: i32 = 4;
 
-/// What seven bits hold.
+/// Largest depth that 7 bits hold.
 const MAX_DEPTH: i32 = 127;
 
-/// Generations before they begin again.
+/// Number of generations, after which they start again at 0.
 const GENERATIONS: u8 = 64;
 
-/// What a search found out about a position.
+/// The result of the search of a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
-    /// The best move; `None` where none was better than the others.
+    /// The best move; `None` if no move raised alpha.
     pub(super) mv: Option<Move>,
-    /// The score that the search found.
     pub(super) score: Score,
-    /// The encoder's score of the position itself; none in check.
+    /// The encoder's score of the position; `None` in check.
     pub(super) static_eval: Option<Score>,
-    /// Plies searched.
+    /// Depth of the search in plies.
     pub(super) depth: i32,
     pub(super) bound: Bound,
-    /// Whether the position has been on a principal variation.
+    /// Whether the position is or was on a principal variation.
     pub(super) was_pv: bool,
 }
 
 impl Entry {
-    /// Whether its score is surely nearer to the truth than the static evaluation.
+    /// Whether the score and bound are more accurate than the static evaluation.
     pub(super) fn tightens(&self, static_eval: Score) -> bool {
         match self.bound {
             Bound::Exact => true,
@@ -54,11 +55,11 @@ impl Entry {
     }
 }
 
-/// Stands for no static evaluation.
+/// Marks a missing static evaluation.
 const NO_STATIC_EVAL: i16 = i16::MIN;
 
 pub(super) struct TranspositionTable {
-    /// Key xor content, and content, in turn.
+    /// Pairs of words: key xor content, then content.
     words: Box<[AtomicU64]>,
     generation: AtomicU8,
     /// Keys are told apart from those of the games before by this.
@@ -66,7 +67,7 @@ pub(super) struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// A table of about `megabytes`. Fails where the system refuses that much memory.
+    /// A table of about `megabytes` MB. Fails if the system refuses the memory.
     pub(super) fn new(megabytes: usize) -> Result<Self> {
         let line = BUCKET * 2;
         let lines = ((megabytes << 20) / (line * size_of::<AtomicU64>())).max(1);
@@ -75,20 +76,21 @@ impl TranspositionTable {
         Ok(Self { words, generation: AtomicU8::new(0), game: 0 })
     }
 
-    /// Says that another search begins, to which older entries matter less.
+    /// Starts a new search; entries of earlier ones are replaced sooner.
     pub(super) fn begin_search(&self) {
         self.generation.store((self.generation.load(Relaxed) + 1) % GENERATIONS, Relaxed);
     }
 
-    /// Forgets everything, without touching the memory, which may be large: no key fits any longer, and
-    /// the entries are so old that new ones take their places first.
+    /// Clears the table: a search afterwards has the same nodes as with a new table. Fresh zeroed
+    /// memory takes less time than writing zeros, because the system provides its pages on first
+    /// use.
     pub(super) fn clear(&mut self) {
         self.game = self.game.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let generation = self.generation.get_mut();
         *generation = (*generation + GENERATIONS / 2) % GENERATIONS;
     }
 
-    /// What is known of the position with `key`, `ply` plies from the root.
+    /// The entry of the position with `key`, `ply` plies from the root.
     pub(super) fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
         let key = key ^ self.game;
         let content = self.bucket(key).chunks_exact(2).find_map(|slot| {
@@ -98,12 +100,12 @@ impl TranspositionTable {
         unpack(content, ply)
     }
 
-    /// Fetches the bucket of `key` from memory, so that [`Self::probe`] need not wait for it.
+    /// Prefetches the bucket of `key`, so that [`Self::probe`] need not wait for it.
     pub(super) fn prefetch(&self, key: u64) {
         prefetch(&self.bucket(key ^ self.game)[0]);
     }
 
-    /// Stores what a search found out; the best move, where it found none, stays that of before.
+    /// Stores an entry. If it has no best move, it keeps the move of the position's earlier entry.
     pub(super) fn store(&self, key: u64, ply: usize, mut entry: Entry) {
         let key = key ^ self.game;
         let generation = self.generation.load(Relaxed);
@@ -135,7 +137,7 @@ impl TranspositionTable {
         slot[1].store(content, Relaxed);
     }
 
-    /// How full the table is with this search's results, in permille, from its first thousand entries.
+    /// Entries written by this search, in permille, in a sample of the first thousand entries.
     pub(super) fn permille_full(&self) -> usize {
         let sample = &self.words[..self.words.len().min(2000)];
         let generation = self.generation.load(Relaxed);
@@ -152,8 +154,8 @@ impl TranspositionTable {
     }
 }
 
-/// Content: move 16 bits, score 16, static evaluation 16, depth 7, principal variation 1, generation 6, bound 2 (0 in
-/// no entry).
+/// Content: move 16 bits, score 16, static evaluation 16, depth 7, principal variation 1,
+/// generation 6, bound 2 (0 in empty entries only).
 fn pack(entry: &Entry, ply: usize, generation: u8) -> u64 {
     let score = to_table(entry.score, ply) as i16;
     let static_eval = entry.static_eval.map_or(NO_STATIC_EVAL, |eval| eval as i16);
@@ -197,7 +199,7 @@ fn generation_of(content: u64) -> u8 {
     (content >> 56) as u8 % GENERATIONS
 }
 
-/// From, to and promotion in 16 bits; never 0, as no move goes nowhere.
+/// Origin, target and promotion in 16 bits; never 0, because origin and target differ.
 fn pack_move(mv: Move) -> u16 {
     let promotion = mv.promotion.map_or(0, |piece| piece as u16);
     mv.from as u16 | (mv.to as u16) << 6 | promotion << 12
@@ -279,7 +281,7 @@ mod tests {
         assert_eq!(table.permille_full(), 0);
         table.store(3, 0, entry_of(6));
         (5..8).for_each(|key| table.store(key, 0, entry_of(2)));
-        // Of the former search only what this one has found again is left.
+        // Of the former search's entries, only the one that this search stored again remains.
         assert_eq!((1..3).filter(|&key| table.probe(key, 0).is_some()).count(), 0);
         assert!(table.probe(3, 0).is_some());
         Ok(())

@@ -8,19 +8,19 @@ use super::slots::{SLOTS, Slots};
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
 const LANES: usize = 16;
-/// Registers that hold a part of the sum: half of the sixteen.
+/// Registers that hold a part of the sum: half of the sixteen registers.
 const REGISTERS: usize = 8;
 
 /// # Safety
-/// AVX2; the width is a multiple of 128; rows lie inside the table.
+/// Needs AVX2, a width that is a multiple of 128, and rows inside the table.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activations: &mut [u8]) {
     let width = total.len();
     let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(SUM_ONE));
     for start in (0..width).step_by(LANES * REGISTERS) {
         let mut sum = [zero; REGISTERS];
-        // SAFETY: every load and store stays within the sum, a row or the activations, all of the same
-        // width, as the caller vouches.
+        // SAFETY: every load and store stays within the sum, a row or the activations. All have the
+        // same width, as the caller guarantees.
         unsafe {
             let total = total.as_mut_ptr().add(start);
             for (index, sum) in sum.iter_mut().enumerate() {
@@ -62,13 +62,13 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
 }
 
 /// # Safety
-/// AVX2.
+/// Needs AVX2.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
     let mut differing = 0;
     for start in (0..SLOTS).step_by(2 * LANES) {
         let equal = [start, start + LANES].map(|start| {
-            // SAFETY: the slots are a whole number of pairs of registers.
+            // SAFETY: the number of slots is a multiple of two registers.
             let (before, now) = unsafe {
                 let (before, now) = (before.as_ptr().add(start), now.as_ptr().add(start));
                 (_mm256_loadu_si256(before.cast()), _mm256_loadu_si256(now.cast()))
@@ -87,7 +87,7 @@ pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
 /// Groups of four activations that are multiplied together.
 const GROUP: usize = 4;
 
-/// Where the bits of a byte stand, those that are set first.
+/// For each byte, the indices of its set bits, lowest first; the rest is zero.
 static SET_BITS: [[u16; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut byte = 0;
@@ -105,18 +105,19 @@ static SET_BITS: [[u16; 8]; 256] = {
     places
 };
 
-/// Writes the numbers of the groups in which an activation is not zero, and returns how many there are. Most are zero,
-/// as most sums are negative.
+/// Writes the indices of the groups that contain a nonzero activation, and returns their number.
+/// Most groups are zero, because most sums are negative.
 ///
 /// # Safety
-/// AVX2; the activations are a whole number of registers, and `groups` has room for as many numbers as there are groups.
+/// Needs AVX2. The activations must fill a whole number of registers, and `groups` must have room
+/// for an index per group.
 #[target_feature(enable = "avx2")]
 unsafe fn active_groups(activations: &[u8], groups: &mut [u16]) -> usize {
     const GROUPS: usize = 32 / GROUP;
     let mut count = 0;
     for (register, chunk) in activations.chunks_exact(32).enumerate() {
-        // SAFETY: the chunk is as wide as the register; no more than all groups of the registers so far have been
-        // written, and there is room for those of this one.
+        // SAFETY: the chunk is as wide as the register. At most all groups of the previous
+        // registers have been written, and there is room for those of this one.
         unsafe {
             let values = _mm256_loadu_si256(chunk.as_ptr().cast());
             let zero = _mm256_cmpeq_epi32(values, _mm256_setzero_si256());
@@ -131,7 +132,8 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u16]) -> usize {
 }
 
 /// # Safety
-/// AVX2; there are HIDDEN weights for every activation, and activations for a whole number of registers.
+/// Needs AVX2, HIDDEN weights for every activation, and activations that fill a whole number of
+/// registers.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 8;
@@ -146,7 +148,7 @@ pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN
         let active = unsafe { active_groups(activations, &mut groups) };
         for &group in &groups[..active] {
             let group = usize::from(group);
-            // SAFETY: a group is inside the block, and has GROUP x HIDDEN weights.
+            // SAFETY: the group is inside the block and has GROUP x HIDDEN weights.
             unsafe {
                 let inputs = activations.as_ptr().add(group * GROUP).cast::<i32>();
                 let inputs = _mm256_set1_epi32(inputs.read_unaligned());

@@ -14,15 +14,15 @@ const REGISTERS: usize = 4;
 const CHAINS: usize = 4;
 
 /// # Safety
-/// AVX-512 F and BW; the width is a multiple of 128; rows lie inside the table.
+/// Needs AVX-512 F and BW, a width that is a multiple of 128, and rows inside the table.
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activations: &mut [u8]) {
     let width = total.len();
     let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(SUM_ONE));
     for start in (0..width).step_by(LANES * REGISTERS) {
         let mut sum = [zero; REGISTERS];
-        // SAFETY: every load and store stays within the sum, a row or the activations, all of the same
-        // width, as the caller vouches.
+        // SAFETY: every load and store stays within the sum, a row or the activations. All have the
+        // same width, as the caller guarantees.
         unsafe {
             let total = total.as_mut_ptr().add(start);
             for (index, sum) in sum.iter_mut().enumerate() {
@@ -60,12 +60,12 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
 }
 
 /// # Safety
-/// AVX-512 with word instructions.
+/// Needs AVX-512 F and BW.
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
     let mut differing = 0;
     for start in (0..SLOTS).step_by(32) {
-        // SAFETY: the slots are a whole number of registers.
+        // SAFETY: the slots fill a whole number of registers.
         let (before, now) = unsafe {
             let (before, now) = (before.as_ptr().add(start), now.as_ptr().add(start));
             (_mm512_loadu_si512(before.cast()), _mm512_loadu_si512(now.cast()))
@@ -78,20 +78,20 @@ pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
 /// Groups of four activations that are multiplied together.
 const GROUP: usize = 4;
 
-/// Writes the numbers of the groups in which an activation is not zero, and returns how many there are. Most are zero,
-/// as most sums are negative.
+/// Writes the indices of the groups that contain a nonzero activation, and returns their number.
+/// Most groups are zero, because most sums are negative.
 ///
 /// # Safety
-/// AVX-512 F; the activations are a whole number of registers, and `groups` has room for as many numbers as there are
-/// groups.
+/// Needs AVX-512 F. The activations must fill a whole number of registers, and `groups` must have
+/// room for an index per group.
 #[target_feature(enable = "avx512f")]
 unsafe fn active_groups(activations: &[u8], groups: &mut [u32]) -> usize {
     const GROUPS: usize = 64 / GROUP;
     let first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let mut count = 0;
     for (register, chunk) in activations.chunks_exact(64).enumerate() {
-        // SAFETY: the chunk is as wide as the register; no more than all groups of the registers so far have been
-        // written, and there is room for those of this one.
+        // SAFETY: the chunk is as wide as the register. At most all groups of the previous
+        // registers have been written, and there is room for those of this one.
         unsafe {
             let values = _mm512_loadu_si512(chunk.as_ptr().cast());
             let active = _mm512_test_epi32_mask(values, values);
@@ -105,7 +105,8 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u32]) -> usize {
 }
 
 /// # Safety
-/// AVX-512 F and VNNI; there are HIDDEN weights for every activation, and activations for a whole number of registers.
+/// Needs AVX-512 F and VNNI, HIDDEN weights for every activation, and activations that fill a whole
+/// number of registers.
 #[target_feature(enable = "avx512f,avx512vnni")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 16;
@@ -117,7 +118,7 @@ pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN
         let hidden = &hidden[block * BLOCK * GROUP * HIDDEN..];
         let add = |sums: &mut [__m512i; OUT], group: u32| {
             let group = group as usize;
-            // SAFETY: a group is inside the block, and has GROUP x HIDDEN weights.
+            // SAFETY: the group is inside the block and has GROUP x HIDDEN weights.
             unsafe {
                 let inputs = activations.as_ptr().add(group * GROUP).cast::<i32>();
                 let inputs = _mm512_set1_epi32(inputs.read_unaligned());

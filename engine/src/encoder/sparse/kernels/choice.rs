@@ -1,5 +1,6 @@
-//! The choice of an instruction set: the best one of the processor, or the one that the environment names, so that
-//! tests can compare them. It is that of the integer kernels: the layers in f32 always take the processor's best.
+//! The choice of the integer kernels' instruction set: the best of the processor, or the one that
+//! an environment variable names, so that tests can compare them. The layers in f32 always use the
+//! best of the processor.
 
 use std::env;
 use std::fmt::{Display, Formatter};
@@ -8,12 +9,12 @@ use anyhow::{Context, Result};
 
 use super::Kernels;
 
-/// The environment variable that names one.
+/// The environment variable that names an instruction set.
 const VARIABLE: &str = "AZIMUTH_INSTRUCTION_SET";
 
 impl Kernels {
-    /// The one that `AZIMUTH_INSTRUCTION_SET` names, the best of this processor where it is not set. Fails where this
-    /// processor offers none of that name.
+    /// The instruction set that `AZIMUTH_INSTRUCTION_SET` names; if it is not set, the best of this
+    /// processor. Fails if this processor does not support the named one.
     pub fn chosen() -> Result<Self> {
         let available = Self::available();
         match env::var_os(VARIABLE) {

@@ -1,5 +1,5 @@
-//! The integer kernels of the sparse encoder: one name, one file per instruction set, the same
-//! result bit for bit.
+//! The integer kernels of the sparse encoder: the same functions in one file per instruction set.
+//! Their results are equal bit for bit.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -34,7 +34,7 @@ pub enum Kernels {
 }
 
 impl Kernels {
-    /// Those that this processor can run, best first.
+    /// The instruction sets that this processor supports, best first.
     pub fn available() -> Vec<Self> {
         let mut kernels = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -57,7 +57,7 @@ impl Kernels {
         kernels
     }
 
-    /// Adds rows of the table to a sum, takes others out of it, and writes its activations.
+    /// Adds rows of the table to a sum, subtracts others, and writes the sum's activations.
     pub(super) fn activate(
         self,
         sums: &Sums,
@@ -73,7 +73,7 @@ impl Kernels {
         let change = Change { table: &sums.table, added, removed };
         match self {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` offers a kernel only where the processor has its instructions;
+            // SAFETY: `available` lists a kernel only if the processor has its instructions;
             // lengths and rows were checked above.
             Self::Avx512 => unsafe { avx512::activate(&change, sum, activations) },
             #[cfg(target_arch = "x86_64")]
@@ -86,7 +86,7 @@ impl Kernels {
         }
     }
 
-    /// The slots in which two views differ, a bit for each.
+    /// The slots in which two views differ, one bit per slot.
     pub(super) fn differing(self, before: &Slots, now: &Slots) -> u128 {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -102,8 +102,8 @@ impl Kernels {
         }
     }
 
-    /// The integer products of a hidden layer with `activations` (2H), before scale and bias; its
-    /// weights stand in groups of four inputs: `[2H / 4][HIDDEN][4]`.
+    /// The integer products of a hidden layer with `activations` (2H), before scale and bias. The
+    /// weights are stored in groups of four inputs: `[2H / 4][HIDDEN][4]`.
     pub(super) fn multiply(self, hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
         assert_eq!(activations.len() * HIDDEN, hidden.len());
         match self {

@@ -8,19 +8,19 @@ use super::slots::{SLOTS, Slots};
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
 const LANES: usize = 8;
-/// Registers that hold a part of the sum: half of the 32.
+/// Registers that hold a part of the sum: half of the 32 registers.
 const REGISTERS: usize = 16;
 
 /// # Safety
-/// NEON; the width is a multiple of 128; rows lie inside the table.
+/// Needs NEON, a width that is a multiple of 128, and rows inside the table.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activations: &mut [u8]) {
     let width = total.len();
     let (zero, one) = (vdupq_n_s16(0), vdupq_n_s16(SUM_ONE));
     for start in (0..width).step_by(LANES * REGISTERS) {
         let mut sum = [zero; REGISTERS];
-        // SAFETY: every load and store stays within the sum, a row or the activations, all of the same
-        // width, as the caller vouches.
+        // SAFETY: every load and store stays within the sum, a row or the activations. All have the
+        // same width, as the caller guarantees.
         unsafe {
             let total = total.as_mut_ptr().add(start);
             for (index, sum) in sum.iter_mut().enumerate() {
@@ -51,15 +51,15 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
 }
 
 /// # Safety
-/// NEON.
+/// Needs NEON.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
     const BITS: [u16; LANES] = [1, 2, 4, 8, 16, 32, 64, 128];
-    // SAFETY: as wide as a register.
+    // SAFETY: the array is as wide as a register.
     let bits = unsafe { vld1q_u16(BITS.as_ptr()) };
     let mut differing = 0;
     for start in (0..SLOTS).step_by(LANES) {
-        // SAFETY: the slots are a whole number of registers.
+        // SAFETY: the slots fill a whole number of registers.
         let equal = unsafe {
             vceqq_u16(vld1q_u16(before.as_ptr().add(start)), vld1q_u16(now.as_ptr().add(start)))
         };
@@ -69,24 +69,24 @@ pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
 }
 
 /// # Safety
-/// NEON; there are HIDDEN weights for every activation, and activations are at most 127.
+/// Needs NEON, HIDDEN weights for every activation, and activations of at most 127.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
-    /// Bytes of a register, four outputs of four weights each.
+    /// Bytes of a register: four outputs with four weights each.
     const BYTES: usize = 16;
     const OUT: usize = HIDDEN / 4;
-    // Of each output the first two products and the last two.
+    // For each output, the sum of its first two products and that of its last two.
     let mut sums = [[vdupq_n_s32(0); 2]; OUT];
     let groups = activations.chunks_exact(4).zip(hidden.chunks_exact(4 * HIDDEN));
     for (inputs, weights) in groups {
         let inputs = i32::from_le_bytes([inputs[0], inputs[1], inputs[2], inputs[3]]);
-        // Most are zero, as most sums are negative.
+        // Most groups are zero, because most sums are negative.
         if inputs == 0 {
             continue;
         }
         let inputs = vreinterpret_s8_s32(vdup_n_s32(inputs));
         for (index, [low, high]) in sums.iter_mut().enumerate() {
-            // SAFETY: a group has 4 x HIDDEN weights.
+            // SAFETY: the group has 4 x HIDDEN weights.
             let weights = unsafe { vld1q_s8(weights.as_ptr().add(index * BYTES)) };
             *low = vpadalq_s16(*low, vmull_s8(vget_low_s8(weights), inputs));
             *high = vpadalq_s16(*high, vmull_s8(vget_high_s8(weights), inputs));

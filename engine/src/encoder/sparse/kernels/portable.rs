@@ -1,4 +1,4 @@
-//! The kernels in plain Rust: the reference that the others match bit for bit.
+//! The kernels in plain Rust. The other kernels match them bit for bit.
 
 use azimuth_network::sparse::HIDDEN;
 

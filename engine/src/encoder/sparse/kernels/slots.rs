@@ -1,8 +1,8 @@
-//! The places of a view's rows.
+//! The slots of a view's rows.
 
-/// Places of the rows of one view: a square's piece has one row, and so has each of up to six threats. A whole number
-/// of registers.
+/// Number of slots of one view: one for the piece on each square and one for each of up to six
+/// threats. They fill a whole number of registers.
 pub(in crate::encoder::sparse) const SLOTS: usize = 96;
 
-/// The row in each place.
+/// The row in each slot.
 pub(in crate::encoder::sparse) type Slots = [u16; SLOTS];
