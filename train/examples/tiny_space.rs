@@ -1,6 +1,7 @@
-//! Trains a tiny space in a minute: the labels are material and mates in one, in random games.
+//! Trains a tiny space in a minute. The positions are from random games; the labels are material
+//! and mates in one.
 //!
-//!     cargo run --release -p azimuth-train --example tiny_space
+//! cargo run --release -p azimuth-train --example tiny_space
 
 use std::fmt::Write;
 use std::fs;
@@ -78,7 +79,7 @@ fn mates_in_one(board: &Board) -> bool {
     legal_moves(board).into_iter().any(|mv| is_mate(&board_after(board, mv)))
 }
 
-/// Material of the side to move less that of the other side, in centipawns.
+/// The side to move's material minus the opponent's, in centipawns.
 fn material(board: &Board) -> i32 {
     let values = [
         (Piece::Pawn, 100),

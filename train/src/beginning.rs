@@ -1,4 +1,4 @@
-//! A run that begins with the parameters of a weights file instead of random ones.
+//! Starting a run from the parameters of a weights file instead of random ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,33 +19,34 @@ use crate::hex::hex;
 /// The parameter that holds the feature table (rows x H).
 pub const TABLE: &str = "features.weight";
 
-/// Slope of the read-out where the calibration says nothing of one: cosines of ± 1 are nearly certain wins and losses.
+/// Slope of the read-out if the calibration does not determine one. At this slope, cosines of ± 1
+/// are nearly certain wins and losses.
 pub const READOUT_LENGTH: f32 = 5.0;
 
-/// The weights file that a run begins with.
+/// The weights file that a run starts from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Its name without the folder.
+    /// Its file name without the folder.
     name: String,
     /// SHA-256 of its bytes.
     sha256: String,
-    /// Where it lies, which is no part of the run.
+    /// Its path, which is not part of the run's description.
     #[serde(skip)]
     path: PathBuf,
 }
 
-/// What a run begins with.
+/// The initial state of a run.
 pub struct Beginning {
-    /// Those of the run's architecture.
+    /// The parameters, in the shapes of the run's architecture.
     pub parameters: Parameters,
     /// Direction (D) of the auxiliary regression.
     pub readout: Vec<f32>,
-    /// Its bias.
+    /// Bias of the auxiliary regression.
     pub readout_bias: f32,
 }
 
 impl Origin {
-    /// The weights file at `path`. Fails where an encoder of `architecture` cannot begin with it.
+    /// The weights file at `path`. Fails if an encoder of `architecture` cannot start from it.
     pub fn new(path: &Path, architecture: &Architecture) -> Result<Self> {
         let origin = Self {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -56,8 +57,8 @@ impl Origin {
         Ok(origin)
     }
 
-    /// Reads what a run of `architecture` begins with: the file's parameters, and a read-out that says what the file
-    /// says.
+    /// Reads the initial state of a run of `architecture`: the file's parameters, and a read-out
+    /// that approximates the file's axis and calibration.
     pub fn beginning(&self, architecture: &Architecture) -> Result<Beginning> {
         let weights = Weights::read(&self.path)?;
         let parameters = grown(&weights, architecture).with_context(|| name(&self.path))?;
@@ -71,8 +72,9 @@ fn name(path: &Path) -> String {
     format!("--from '{}'", path.display())
 }
 
-/// The parameters of `weights` as those of an encoder of `architecture`, which gives the same embeddings: the same
-/// sizes, or rows that begin as copies where the king's place is to tell them apart.
+/// Converts the parameters of `weights` to an encoder of `architecture` with the same embeddings.
+/// The sizes must be equal, except that king buckets may replace a mirrored king: their rows start
+/// as copies.
 fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     let own = &weights.metadata.architecture;
     if own == architecture {
@@ -100,7 +102,7 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
 }
 
-/// The options that ask for an encoder.
+/// The command-line options for an encoder.
 fn options(config: &SparseConfig) -> String {
     let SparseConfig { features, accumulator, embedding_dim, heads, middle_layers } = config;
     format!(
@@ -109,8 +111,8 @@ fn options(config: &SparseConfig) -> String {
     )
 }
 
-/// Slope and intercept of the logistic that is nearest to a calibration: a regression of the logits of its knots,
-/// which count by how far they are from certainty.
+/// Slope and intercept of the logistic function that best fits a calibration: a linear regression
+/// on the logits of its knots, weighted by (p (1 - p))^2.
 fn logistic(calibration: &Calibration) -> (f32, f32) {
     let knots = calibration.cosines().iter().zip(calibration.win_probabilities());
     let (mut weight, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -182,7 +184,7 @@ mod tests {
         })
     }
 
-    /// Parameters in which no two rows are alike.
+    /// Parameters in which all rows differ.
     fn waves(config: &SparseConfig) -> Result<Weights> {
         let tensors = config.parameters().into_iter().map(|spec| {
             let count: usize = spec.shape.iter().product();

@@ -1,4 +1,4 @@
-//! Panics of libraries that trust their input.
+//! Catches panics of libraries that trust their input.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -12,7 +12,8 @@ thread_local! {
 
 static HOOK: Once = Once::new();
 
-/// Runs `read`; a panic in it is an error, and nothing is printed. What `read` changes must not be used after one.
+/// Runs `read` and turns a panic into an error, without printing anything. After a panic, values
+/// that `read` modified must not be used.
 pub fn catch_panic<T>(read: impl FnOnce() -> T) -> Result<T> {
     HOOK.call_once(|| {
         let loud = take_hook();

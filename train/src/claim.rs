@@ -1,4 +1,4 @@
-//! Outputs that one process at a time writes.
+//! Locks that allow only one process at a time to write an output.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Claims `output` for this process. Fails where another process has it, where it cannot be
-    /// written, and where it is one of the inputs.
+    /// Claims `output` for this process. Fails if another process has claimed it, if it cannot be
+    /// written, or if it is one of the inputs.
     pub fn new(output: &Path, inputs: &[&Path]) -> Result<Self> {
         check_output(output, inputs)?;
         let path = beside(output);
@@ -30,7 +30,7 @@ impl Claim {
                         output.display()
                     )
                 }
-                // Some network file systems have no locks. Work goes on there as it did before.
+                // Some network file systems do not support locks. Work continues there without one.
                 Err(TryLockError::Error(error)) => {
                     eprintln!(
                         "{}: {error}; make sure that no other process writes '{}'",
@@ -39,7 +39,7 @@ impl Claim {
                     );
                 }
             }
-            // The process before may have removed the file after it was opened here.
+            // The previous process may have removed the file after it was opened here.
             if is_at(&lock, &path).with_context(name)? {
                 remove_unfinished(output);
                 return Ok(Self { path, _lock: lock });
@@ -49,16 +49,17 @@ impl Claim {
 }
 
 impl Drop for Claim {
-    /// Removes the lock file while it is still locked, where [`is_at`] can tell others that it is gone.
+    /// Removes the lock file before it is unlocked, so that [`is_at`] tells waiting processes that
+    /// it is gone.
     fn drop(&mut self) {
         if cfg!(unix) {
-            // One that is left is taken over by the next process.
+            // If it remains, the next process takes it over.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Claims all `outputs`, which have to differ from one another too.
+/// Claims all `outputs`, which must differ from each other.
 pub fn claim_all(outputs: &[&Path], inputs: &[&Path]) -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for (number, output) in outputs.iter().enumerate() {
@@ -69,7 +70,7 @@ pub fn claim_all(outputs: &[&Path], inputs: &[&Path]) -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-/// Where an output will stand, whether it exists or not.
+/// The absolute path of an output, which need not exist.
 fn place(output: &Path) -> PathBuf {
     let folder = output.parent().filter(|folder| *folder != Path::new(""));
     let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).unwrap_or_default();
@@ -94,7 +95,7 @@ fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Elsewhere the lock file is never removed.
+/// On other systems the lock file is never removed.
 #[cfg(not(unix))]
 fn is_at(_file: &File, _path: &Path) -> std::io::Result<bool> {
     Ok(true)
@@ -112,7 +113,7 @@ mod tests {
         let error = Claim::new(&output, &[]).err().context("claimed")?;
         assert!(error.to_string().contains("another process writes it"), "{error}");
         drop(first);
-        // A process that was killed leaves the file, unlocked.
+        // A killed process leaves the file, unlocked.
         fs::write(beside(&output), "")?;
         drop(Claim::new(&output, &[])?);
         if cfg!(unix) {

@@ -1,23 +1,25 @@
-//! Whether what is decided reads so: the shares of won, drawn and lost positions whose win probability says it.
+//! Accuracy on decided positions: the shares of won, drawn and lost positions with a matching win
+//! probability.
 
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-/// Shares, 0 to 1, of the positions that tables or mates decide; `None` where there are none of the kind.
+/// Shares, 0 to 1, of decided positions that are predicted as such; `None` if there are no
+/// positions of the kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Decided {
-    /// Of positions labelled 0.99 and more, those predicted above 0.95.
+    /// The share predicted above 0.95, of positions labelled 0.99 or more.
     pub won: Option<f64>,
-    /// Of positions labelled 0.49 to 0.51, those predicted from 0.35 to 0.65.
+    /// The share predicted from 0.35 to 0.65, of positions labelled 0.49 to 0.51.
     pub drawn: Option<f64>,
-    /// Of positions labelled 0.01 and less, those predicted below 0.05.
+    /// The share predicted below 0.05, of positions labelled 0.01 or less.
     pub lost: Option<f64>,
 }
 
 impl Decided {
-    /// Of `predictions`, win probabilities, against their `labels`.
+    /// The shares for `predictions` and `labels`, both win probabilities.
     pub fn of(predictions: &[f32], labels: &[f32]) -> Self {
         let share = |labelled: RangeInclusive<f32>, reads: &dyn Fn(f32) -> bool| {
             let of_kind =

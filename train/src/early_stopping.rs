@@ -1,4 +1,4 @@
-//! Early stopping: the best parameters seen, and whether to go on looking for better ones.
+//! Early stopping: keeps the best parameters, and stops once they no longer improve.
 
 use anyhow::Result;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
@@ -6,7 +6,7 @@ use candle_core::{Device, Tensor};
 
 use crate::training::{Checkpoint, prefixed};
 
-/// Stops a run whose validation no longer becomes better, and keeps its best parameters.
+/// Stops a run whose validation no longer improves, and keeps its best parameters.
 pub struct EarlyStopping {
     patience: u64,
     value: f32,
@@ -15,12 +15,12 @@ pub struct EarlyStopping {
 }
 
 impl EarlyStopping {
-    /// Stops after `patience` validations without a better one.
+    /// Stops after `patience` validations without an improvement.
     pub fn new(patience: u64) -> Self {
         Self { patience, value: f32::NEG_INFINITY, since_best: 0, parameters: None }
     }
 
-    /// Takes note of a validation: keeps `parameters` if their `value` is the highest so far.
+    /// Records a validation: keeps `parameters` if their `value` is the highest so far.
     pub fn validated(&mut self, value: f32, parameters: &Parameters) {
         if value > self.value {
             (self.value, self.since_best) = (value, 0);
@@ -30,7 +30,7 @@ impl EarlyStopping {
         }
     }
 
-    /// Whether nothing has become better for too long.
+    /// Whether there was no improvement for `patience` validations.
     pub fn is_over(&self) -> bool {
         self.since_best >= self.patience
     }
@@ -40,7 +40,7 @@ impl EarlyStopping {
         self.parameters.as_ref()
     }
 
-    /// What a checkpoint holds of it.
+    /// The state to store in a checkpoint.
     pub fn state(&self) -> Result<Vec<(String, Tensor)>> {
         let mut state = prefixed("best", self.parameters.as_ref());
         let looks = Tensor::new(&[self.value, self.since_best as f32], &Device::Cpu)?;
@@ -48,7 +48,7 @@ impl EarlyStopping {
         Ok(state)
     }
 
-    /// Puts back what [`Self::state`] gave.
+    /// Restores a state from [`Self::state`].
     pub fn restore(&mut self, checkpoint: &Checkpoint, specs: &[ParameterSpec]) -> Result<()> {
         self.parameters = checkpoint.parameters("best", specs)?;
         let looks: Vec<f32> = checkpoint.tensor("looks")?.to_vec1()?;

@@ -1,5 +1,5 @@
-//! Games between weights by `azimuth-bench elo`: only games measure how an evaluation plays with a
-//! search.
+//! Games between weights, played by `azimuth-bench elo`: only games measure how an evaluation
+//! performs with a search.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 /// Games to play after training.
 #[derive(Args)]
 pub struct GameOptions {
-    /// Number of games of the selective search with each run's weights against the built-in ones;
-    /// needs `azimuth-bench` in the same folder as this program.
+    /// Number of games of the selective search with each run's weights against the built-in ones,
+    /// an even number; needs `azimuth-bench` in the same folder as this program.
     #[arg(long, default_value_t = 0)]
     games: u32,
     /// Openings: EPD or FEN, one per line, plain or zipped.
     #[arg(long)]
     book: Option<PathBuf>,
-    /// Weights of the opponent (default: the built-in weights).
+    /// Weights of the opponent [default: the built-in weights].
     #[arg(long)]
     against: Option<PathBuf>,
     /// Nodes per move for both sides, so that neither clock nor speed affects the result.
@@ -27,7 +27,7 @@ pub struct GameOptions {
     nodes: u64,
 }
 
-/// Result of the games from the new weights' view.
+/// Result of the games from the new weights' point of view.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatchResult {
     wins: u64,

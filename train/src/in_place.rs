@@ -1,4 +1,4 @@
-//! Changes to a tensor's values where they are, without a copy.
+//! In-place changes of a tensor's values.
 
 use std::cell::RefCell;
 

@@ -1,6 +1,6 @@
-//! The parts of training: labelled positions of any format, encoders that learn from them, the loop that all training
-//! runs share, metrics. The binary `azimuth-train` is its command line; other programs that learn read the same data and
-//! run in the same loop ([`training`]).
+//! Training: labelled positions in any format, encoders trained on them, the loop shared by all
+//! training runs, and metrics. The binary `azimuth-train` is its command line. Other training
+//! programs use the same data and loop ([`training`]).
 
 mod beginning;
 mod catch_panic;

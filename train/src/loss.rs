@@ -1,5 +1,5 @@
 //! The losses: supervised contrastive (paper, section 3.3; Khosla et al. 2020, equation 2) and
-//! auxiliary ones, which read the win probability off the embedding.
+//! auxiliary ones, which predict the win probability from the embedding.
 
 use azimuth_network::fused::numerics::exp_of_negative;
 use candle_core::{Result, Tensor};
@@ -12,12 +12,13 @@ use crate::positive_threshold::PositiveThreshold;
 /// The losses of a run and their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Losses {
-    /// Which positions attract one another.
+    /// The distance in labels within which positions are positives of each other.
     #[serde(rename = "margin")]
     pub threshold: PositiveThreshold,
     /// Temperature of the contrastive loss.
     pub temperature: f32,
-    /// Whether positives count less the further apart their labels are, up to twice the threshold.
+    /// Whether the weight of positives decreases with the distance of their labels, to 0 at twice
+    /// the threshold.
     pub soft: bool,
     /// Weight of the contrastive loss (the paper: 1).
     pub contrastive: f32,
@@ -25,22 +26,22 @@ pub struct Losses {
     pub regression: f32,
     /// Weight of the regression of the win probability by the cosine itself (the paper: 0).
     pub cosine: f32,
-    /// Weight of the order of siblings (the paper: 0).
+    /// Weight of the ranking loss on siblings (the paper: 0).
     pub ranking: f32,
 }
 
-/// What [`Losses::of`] found.
+/// The result of [`Losses::of`].
 pub struct LossValues {
-    /// The weighted sum, to be made small.
+    /// The weighted sum, which is minimised.
     pub total: Tensor,
-    /// The contrastive loss alone.
+    /// The contrastive loss, unweighted.
     pub contrastive: Tensor,
-    /// The regression's squared error alone.
+    /// The squared error of the regression, unweighted.
     pub regression: Tensor,
 }
 
 impl LossValues {
-    /// All of them times `factor`.
+    /// All values times `factor`.
     pub fn scaled(self, factor: f64) -> Result<Self> {
         let Self { total, contrastive, regression } = self;
         Ok(Self {
@@ -50,7 +51,7 @@ impl LossValues {
         })
     }
 
-    /// The sums with `others`, which nothing more is derived from.
+    /// The sums with `others`, detached from the gradient graph.
     pub fn add(&self, others: &Self) -> Result<Self> {
         let sum = |a: &Tensor, b: &Tensor| a.detach() + b.detach();
         Ok(Self {
@@ -62,7 +63,7 @@ impl LossValues {
 }
 
 impl Losses {
-    /// All losses of a batch of unit embeddings (n x D), read off along `direction` with `bias`.
+    /// All losses of a batch of unit embeddings (n x D), with the read-out `direction` and `bias`.
     pub fn of(
         &self,
         z: &Tensor,
@@ -92,8 +93,8 @@ impl Losses {
     }
 
     /// Supervised contrastive loss of unit embeddings `z` (n x D): the mean over all samples of
-    /// `-1/|P(i)| Σ_p log(exp(z_i·z_p / T) / Σ_{a≠i} exp(z_i·z_a / T))`, where the positives P(i) are
-    /// the samples within the threshold; a sample without positives adds 0. Soft positives weigh
+    /// `-1/|P(i)| Σ_p log(exp(z_i·z_p / T) / Σ_{a≠i} exp(z_i·z_a / T))`. The positives P(i) are the
+    /// samples within the threshold; a sample without positives adds 0. Soft positives have weight
     /// `1 - d / 2` at a distance of `d` thresholds, and |P(i)| is the sum of the weights.
     ///
     /// On the CPU the loss and its gradient come from one pass over the similarities. Where there are several
@@ -109,18 +110,18 @@ impl Losses {
     }
 }
 
-/// What is known of a batch's positions.
+/// The labels of a batch's positions.
 #[derive(Clone, Copy)]
 pub struct Labels<'a> {
     /// Win probabilities in the encoder's perspective.
     pub win_probabilities: &'a [f32],
-    /// Equal for siblings, which are neighbours.
+    /// Equal for siblings, which are adjacent.
     pub parents: &'a [u32],
-    /// Contrasts that the batch is divided into: of n, a position is in that of its place modulo n.
+    /// Number n of contrasts in the batch: each position belongs to the one of its index modulo n.
     pub contrasts: usize,
 }
 
-/// Siblings are to be put in order where their win probabilities differ by more than this.
+/// Smallest difference of win probability at which siblings are ranked.
 const SIBLING_MARGIN: f32 = 0.02;
 
 /// The mean over neighbouring siblings of `|Δp| log(1 + exp(-Δlogit))`, the difference taken from the
@@ -162,14 +163,14 @@ fn fused(z: &Tensor, coordinates: &[f32], soft: bool, temperature: f32) -> Resul
     with_gradient(z, &Tensor::new(loss, z.device())?, &slopes.matmul(&embeddings)?)
 }
 
-/// A scalar whose gradient along `z` was found together with it: the sum that has that gradient is added, and
-/// its value taken away.
+/// Gives a scalar a precomputed gradient with respect to `z`: adds a term that has this gradient
+/// and subtracts its value.
 fn with_gradient(z: &Tensor, scalar: &Tensor, gradient: &Tensor) -> Result<Tensor> {
     let along = (z * gradient)?.sum_all()?;
     scalar + (&along - along.detach())?
 }
 
-/// How much of a positive two positions are to one another, `distance` thresholds apart.
+/// The weight as positives of two positions that are `distance` thresholds apart.
 #[inline(always)]
 fn attraction(distance: f32, soft: bool) -> f32 {
     let hard = if distance.abs() < 1.0 { 1.0 } else { 0.0 };
@@ -178,25 +179,26 @@ fn attraction(distance: f32, soft: bool) -> f32 {
 
 const LANES: usize = 16;
 
-/// Turns the similarities (n x n) into the loss's slopes along them and returns the loss. The
-/// similarity of i and j stands in the terms of both, and both use the same weight, so each slope is
-/// the sum of the two.
+/// Replaces the similarities (n x n) by the loss's gradients with respect to them, and returns the
+/// loss. The similarity of i and j occurs in the terms of both with the same weight, so each
+/// gradient is the sum of the two.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn contrast(similarities: &mut [f32], coordinates: &[f32], soft: bool, temperature: f32) -> f32 {
     let n = coordinates.len();
     let sharpness = 1.0 / temperature;
     let mut loss = 0.0f64;
-    // For each anchor 1 / its mass and 1 / its positives; 0 where it has none and adds nothing.
+    // For each anchor, 1 / its mass and 1 / its number of positives; 0 if it has no positives.
     let (mut shares, mut pulls) = (vec![0.0f32; n], vec![0.0f32; n]);
     let mut others = coordinates.to_vec();
     for (anchor, row) in similarities.chunks_exact_mut(n).enumerate() {
         let own = coordinates[anchor];
-        // The anchor is no pair with itself: infinitely far apart and without weight.
+        // The anchor forms no pair with itself: infinite distance and zero weight.
         others[anchor] = f32::INFINITY;
         row[anchor] = f32::NEG_INFINITY;
         let (mut mass, mut positives, mut pulled) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         let mut visit = |lane: usize, similarity: &mut f32, coordinate: f32| {
-            // Similarities of unit vectors never pass 1, so no maximum is needed to keep exp in range.
+            // Similarities of unit vectors are at most 1, so no maximum is needed to keep exp in
+            // range.
             let logit = (*similarity - 1.0) * sharpness;
             let positive = attraction(coordinate - own, soft);
             *similarity = exp_of_negative(logit);
@@ -236,8 +238,8 @@ fn contrast(similarities: &mut [f32], coordinates: &[f32], soft: bool, temperatu
     (loss / n as f64) as f32
 }
 
-/// The same loss and gradient (see [`contrast`]) from candle's operations, for every device, of so many contrasts
-/// side by side.
+/// The same loss and gradient (see [`contrast`]) with candle's operations, for any device, for
+/// several contrasts in parallel.
 fn composed(
     z: &Tensor,
     coordinates: &[f32],
@@ -264,7 +266,7 @@ fn composed(
     let positive = (positive * &not_self)?;
     let similar = (logits.exp()? * not_self)?;
     let (mass, count) = (similar.sum_keepdim(2)?, positive.sum_keepdim(2)?);
-    // An anchor without positives has no part in anything.
+    // An anchor without positives contributes nothing.
     let active = count.gt(0f32)?.to_dtype(logits.dtype())?;
     let pulls = (&active / (count + (1.0 - &active)?)?)?;
     let pulled = ((&logits * &positive)?.sum_keepdim(2)? * &pulls)?;

@@ -16,7 +16,7 @@ use azimuth_train::label::Talk;
 use azimuth_train::options::{DataOptions, TrainOptions};
 use azimuth_train::{inspect, label, run as training, solis, space, stream, sweep};
 
-/// Trains and measures encoders for the Azimuth chess engine.
+/// Train and measure encoders for the Azimuth chess engine.
 #[derive(Parser)]
 #[command(name = "azimuth-train", version)]
 struct Arguments {
@@ -26,23 +26,24 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train an encoder and write a weights file; continues from its checkpoint, if there is one.
+    /// Train an encoder and write a weights file; resumes from its checkpoint if there is one.
     Train(TrainOptions),
-    /// Train without end on positions labelled during training; continues from its checkpoint, if
+    /// Train without end on positions labelled during training; resumes from its checkpoint if
     /// there is one.
     Stream(stream::StreamOptions),
     /// Write a weights file from a stream, with the learning rate decayed to 0; the stream is not
     /// changed.
     Branch(stream::BranchOptions),
-    /// Train a list of encoders one after another and write one table; continues an interrupted
+    /// Train a list of encoders one after another and write one table; resumes an interrupted
     /// sweep.
     Sweep(sweep::SweepOptions),
     /// Pack labelled positions of any format into one dataset; inspect, filter, merge or convert
     /// datasets.
     Data(DataCommand),
-    /// Label the positions of walks with a UCI engine or a network; continues an interrupted run.
+    /// Label the positions of walks with a UCI engine or a network; resumes an interrupted run.
     Label(label::LabelOptions),
-    /// Write a weights file from a checkpoint, or a checkpoint of the paper's authors from a weights file.
+    /// Write a weights file from a checkpoint, or a checkpoint of the paper's authors from a
+    /// weights file.
     Export(ExportOptions),
     /// Write a weights file from a checkpoint of the paper's authors.
     Import(solis::ImportOptions),
@@ -52,7 +53,7 @@ enum Command {
     Plot(inspect::PlotOptions),
     /// Measure a weights file on the held-out games of data files.
     Eval {
-        /// Weights file (default: the engine's built-in weights of the beam).
+        /// Weights file [default: the engine's built-in weights of the beam].
         #[arg(long)]
         weights: Option<PathBuf>,
         #[command(flatten)]
@@ -157,7 +158,7 @@ fn run(arguments: Arguments) -> Result<()> {
 
 fn train(options: &TrainOptions) -> Result<()> {
     let (compute, output) = (options.compute()?, options.output());
-    // Before the data are read, which takes a while.
+    // Options and claims are checked before the data are read, which takes a while.
     let mut config = options.config()?;
     let _claims = options.claim()?;
     let data = options.data.read(&config.architecture, &compute.device)?;

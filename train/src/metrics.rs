@@ -6,37 +6,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::decided::Decided;
 
-/// Siblings are compared where their win probabilities differ by more than this.
+/// Smallest difference of win probability at which siblings are compared.
 const SIBLING_MARGIN: f32 = 0.1;
 
-/// Bins of predicted win probability for the calibration error.
+/// Number of bins of predicted win probability for the calibration error.
 const CALIBRATION_BINS: usize = 20;
 
-/// How well cosines order and predict the labels.
+/// Quality of the cosines' order and of the predictions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Kendall's tau-b of cosine against label.
+    /// Kendall's tau-b of cosine and label.
     pub tau: f64,
-    /// Spearman's rank correlation of cosine against label.
+    /// Spearman's rank correlation of cosine and label.
     pub spearman: f64,
-    /// Of two children of one parent with |dp| > 0.1, how often the better is scored better; equal
-    /// scores count half.
+    /// Over pairs of children of one parent with |dp| > 0.1, the share in which the better has the
+    /// higher cosine; equal cosines count half.
     pub sibling: f64,
-    /// R² of the label by the calibrated win probability.
+    /// R² of the calibrated win probability as a prediction of the label.
     pub r2: f64,
-    /// Expected calibration error: mean distance between predicted and found win probability over
-    /// 20 equal bins, weighted by their positions.
+    /// Expected calibration error: the mean difference between predicted and actual win probability
+    /// over 20 equal bins, weighted by their numbers of positions.
     pub ece: f64,
-    /// Mean of the calibrated win probability less the label.
+    /// Mean difference of the calibrated win probability and the label.
     #[serde(default)]
     pub bias: f64,
-    /// Root of the mean square of that error.
+    /// Root mean square of that difference.
     #[serde(default)]
     pub rms: f64,
-    /// Whether what is decided reads so.
+    /// Accuracy on decided positions.
     #[serde(default)]
     pub decided: Decided,
-    /// Positions measured.
+    /// Number of positions measured.
     pub positions: usize,
 }
 
@@ -60,7 +60,7 @@ impl Metrics {
     }
 }
 
-/// Kendall's tau-b in n log n (Knight 1966): swaps of a merge sort are the discordant pairs.
+/// Kendall's tau-b in n log n (Knight 1966): the swaps of a merge sort are the discordant pairs.
 pub fn kendall_tau_b(x: &[f32], y: &[f32]) -> f64 {
     let mut order: Vec<usize> = (0..x.len()).collect();
     order.sort_unstable_by(|&a, &b| x[a].total_cmp(&x[b]).then(y[a].total_cmp(&y[b])));
@@ -81,7 +81,7 @@ fn pairs(n: usize) -> f64 {
     n as f64 * (n as f64 - 1.0) / 2.0
 }
 
-/// Sorts and counts the pairs that stood in falling order.
+/// Sorts the values and counts the pairs that were in descending order.
 fn merge_sort(values: &mut [f32], scratch: &mut Vec<f32>) -> f64 {
     if values.len() < 2 {
         return 0.0;
@@ -107,7 +107,7 @@ fn merge_sort(values: &mut [f32], scratch: &mut Vec<f32>) -> f64 {
     swaps
 }
 
-/// Ranks from 0, the mean rank where values are equal.
+/// Ranks from 0; equal values get their mean rank.
 fn ranks(values: &[f32]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn tau_b_counts_ties_as_scipy_does() {
-        // scipy.stats.kendalltau and spearmanr of the same numbers.
+        // The results of scipy.stats.kendalltau and spearmanr for the same numbers.
         let x = [12.0, 2.0, 1.0, 12.0, 2.0];
         let y = [1.0, 4.0, 7.0, 1.0, 0.0];
         assert!((kendall_tau_b(&x, &y) - -0.471_404_520_791_031_7).abs() < 1e-12);

@@ -6,28 +6,28 @@ use candle_core::Tensor;
 
 use crate::training::{Checkpoint, prefixed};
 
-/// Steps between updates of the average, whose decay is raised to this power: reading all parameters
-/// costs as much as a step of the sparse encoder.
+/// Number of steps between updates of the average; its decay is raised to this power. Reading all
+/// parameters costs as much as a step of the sparse encoder.
 const STEPS_BETWEEN: u64 = 16;
 
-/// Exponential moving average of the parameters (Polyak and Juditsky 1992), as they play.
+/// Exponential moving average of the parameters for play (Polyak and Juditsky 1992).
 pub struct MovingAverage {
     decay: f64,
     parameters: Option<Parameters>,
 }
 
 impl MovingAverage {
-    /// An average that keeps `decay` of itself at every step.
+    /// An average with decay `decay` for each step.
     pub fn new(decay: f64) -> Self {
         Self { decay, parameters: None }
     }
 
-    /// Whether step number `step` is one after which to call [`Self::add`].
+    /// Whether [`Self::add`] is to be called after step number `step`.
     pub fn is_due(step: u64) -> bool {
         step.is_multiple_of(STEPS_BETWEEN)
     }
 
-    /// Moves towards `parameters`.
+    /// Updates the average with `parameters`.
     pub fn add(&mut self, parameters: Parameters) -> Result<()> {
         let kept = self.decay.powf(STEPS_BETWEEN as f64);
         self.parameters = Some(match self.parameters.take() {
@@ -48,12 +48,12 @@ impl MovingAverage {
         self.parameters.as_ref()
     }
 
-    /// What a checkpoint holds of it.
+    /// The state to store in a checkpoint.
     pub fn state(&self) -> Vec<(String, Tensor)> {
         prefixed("average", self.parameters.as_ref())
     }
 
-    /// Puts back what [`Self::state`] gave.
+    /// Restores a state from [`Self::state`].
     pub fn restore(&mut self, checkpoint: &Checkpoint, specs: &[ParameterSpec]) -> Result<()> {
         self.parameters = checkpoint.parameters("average", specs)?;
         Ok(())

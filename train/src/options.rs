@@ -21,10 +21,11 @@ use crate::positive_threshold::PositiveThreshold;
 use crate::run::{Compute, Config, Output};
 use crate::training::{Pace, StepsOrTime};
 
-/// Positions that a transformer on the CPU embeds in less than a minute.
+/// Number of positions that a transformer on the CPU embeds in less than a minute.
 pub const SLOW_SAMPLE: usize = 2_000;
 
-/// Positions that are enough for three digits of any metric, and whose embeddings fit in memory.
+/// Number of positions that is enough for three digits of any metric, and whose embeddings fit in
+/// memory.
 const SAMPLE: usize = 1_000_000;
 
 /// The data to train on.
@@ -34,8 +35,8 @@ pub struct DataOptions {
     /// are packed into a temporary dataset without duplicates.
     #[arg(long, required = true, num_args = 1..)]
     pub data: Vec<PathBuf>,
-    /// Approximate number of positions used for each of the directions, the calibration and the
-    /// metrics (default: 1,000,000; 2,000 for a transformer on the CPU).
+    /// Approximate number of positions for each of the directions, the calibration and the metrics
+    /// [default: 1,000,000; 2,000 for a transformer on the CPU].
     #[arg(long)]
     pub sample: Option<usize>,
 }
@@ -69,14 +70,14 @@ pub struct TrainOptions {
     /// parameters are always updated in f32.
     #[arg(long, value_enum, default_value_t = Precision::Auto)]
     precision: Precision,
-    /// Checkpoint file (default: the name of the weights file with the extension `.checkpoint`).
+    /// Checkpoint file [default: the name of the weights file with the extension `.checkpoint`].
     #[arg(long)]
     checkpoint: Option<PathBuf>,
     /// Time (90s, 5m) or steps (2000) between checkpoints.
     #[arg(long, default_value = "5m")]
     checkpoint_every: StepsOrTime,
     /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
-    /// command continues the run, also on another machine.
+    /// command resumes the run, also on another machine.
     #[arg(long)]
     stop_after: Option<StepsOrTime>,
 }
@@ -127,8 +128,8 @@ pub struct RunOptions {
     /// Difference of win probability below which two positions are positives.
     #[arg(long, default_value_t = 0.05)]
     delta: f32,
-    /// The same threshold at equality; it grows to delta towards decided positions (default: delta,
-    /// as in the paper).
+    /// The same threshold at equality; it grows to delta towards decided positions [default: delta,
+    /// as in the paper].
     #[arg(long)]
     delta_equal: Option<f32>,
     /// Weight positives by the similarity of their labels, up to a difference of twice delta.
@@ -152,7 +153,7 @@ pub struct RunOptions {
     /// Optimiser (the paper: sgd).
     #[arg(long, value_enum, default_value_t = OptimizerKind::Adamw)]
     optimizer: OptimizerKind,
-    /// Peak learning rate (default: 0.002 for AdamW, 0.05 for SGD).
+    /// Peak learning rate [default: 0.002 for AdamW, 0.05 for SGD].
     #[arg(long)]
     learning_rate: Option<f64>,
     /// Number of steps of linear warm-up (AdamW).
@@ -192,7 +193,7 @@ enum EncoderKind {
 pub enum Stored {
     /// The precision of training.
     F32,
-    /// Half the size; finer than the rounding of a sparse encoder's rows at play.
+    /// Half the size; finer than the rounding of a sparse encoder's rows for play.
     F16,
     /// Half the size, with the range of f32 and 8 bits of precision.
     Bf16,

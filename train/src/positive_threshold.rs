@@ -1,21 +1,21 @@
-//! Which positions are positives of one another.
+//! The criterion for positives of the contrastive loss.
 
 use serde::{Deserialize, Serialize};
 
-/// Two positions are positives where their win probabilities differ by less than a threshold (paper,
-/// section 3.3). It may be narrower near equality, where most games are decided and a constant one
-/// would make all positions alike.
+/// Two positions are positives if their win probabilities differ by less than a threshold (paper,
+/// section 3.3). The threshold may be narrower near equality, where most games are decided and a
+/// constant one would make all positions similar.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PositiveThreshold {
-    /// The threshold where a game is decided; everywhere, where there is no other.
+    /// The threshold for decided positions.
     pub delta: f32,
-    /// The threshold at equality, at most `delta`; between, it grows in proportion to `|2p - 1|`.
+    /// The threshold at equality, at most `delta`. In between, it grows linearly with `|2p - 1|`.
     pub delta_equal: f32,
 }
 
 impl PositiveThreshold {
-    /// The coordinate of `p` on a scale on which positives are less than 1 apart: the integral of 1 / threshold from
-    /// equality on.
+    /// The coordinate of `p` on a scale on which positives are less than 1 apart: the integral of 1
+    /// / threshold from equality to `p`.
     pub fn coordinate(self, p: f32) -> f32 {
         let distance = 2.0 * p - 1.0;
         let growth = self.delta - self.delta_equal;

@@ -1,4 +1,4 @@
-//! A training run: batches in, steps, checkpoints, held-out metrics on the way, weights out.
+//! A training run of an encoder: steps, checkpoints, validations, and the final weights.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::space::{Measured, build_space, check_mates};
 use crate::state::State;
 use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since};
 
-/// Held-out positions measured on the way.
+/// Number of held-out positions in a validation during the run.
 const INTERIM_SAMPLE: usize = 60_000;
 
 /// What a run does; a checkpoint belongs to one of these.
@@ -57,9 +57,9 @@ pub struct Config {
 pub struct Output {
     /// The weights file.
     pub weights: PathBuf,
-    /// The checkpoint, from which a run continues where it exists.
+    /// The checkpoint, from which a run resumes if it exists.
     pub checkpoint: PathBuf,
-    /// How often.
+    /// When to write checkpoints, and when to stop.
     pub pace: Pace,
 }
 
@@ -75,9 +75,9 @@ pub struct Compute {
 pub struct Outcome {
     /// Held-out metrics of the weights.
     pub measured: Measured,
-    /// Steps done.
+    /// Number of steps done.
     pub steps: u64,
-    /// Positions a second, looks at the held-out games left out.
+    /// Positions per second, excluding validations.
     pub speed: f64,
 }
 
@@ -134,7 +134,7 @@ pub fn train(
 /// A run over a dataset.
 struct EncoderRun<'a> {
     config: &'a Config,
-    /// The configuration as a checkpoint has it.
+    /// The configuration in the form stored in a checkpoint.
     described: String,
     state: State,
     data: &'a Dataset,
@@ -167,7 +167,7 @@ impl Run for EncoderRun<'_> {
 }
 
 impl EncoderRun<'_> {
-    /// Measures the parameters on held-out games, says and logs it.
+    /// Measures the parameters on held-out games, and prints and logs the result.
     fn validate(&mut self, progress: &mut Progress) -> Result<()> {
         let Self { config, state, data, device, log, .. } = self;
         let Since { step, losses, speed, waiting } = progress.since_last()?;
@@ -179,7 +179,8 @@ impl EncoderRun<'_> {
         let (sample, own) = (data.validation.sample(INTERIM_SAMPLE), parameters.clone());
         let (_, measured) =
             build_space(&config.architecture, own, data, &sample, device, json!(null))?;
-        // Not by the games of the metrics, which would no longer be held out.
+        // Early stopping uses the calibration games: games that select parameters are not held out
+        // for the metrics.
         state.validated(measured.calibration_sibling as f32, &parameters);
         let mut run = json!({
             "step": step,
@@ -218,7 +219,7 @@ pub fn export(
     Ok(())
 }
 
-/// Makes a playable space of `parameters` after `step` steps and writes it to `path`.
+/// Builds a playable space from `parameters` after `step` steps and writes it to `path`.
 pub(crate) fn write_weights(
     config: &Config,
     parameters: Parameters,

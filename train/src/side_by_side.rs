@@ -1,9 +1,10 @@
-//! Independent pieces of work, each on a thread of its own.
+//! Parallel processing of independent items.
 
 use std::panic::resume_unwind;
 use std::thread;
 
-/// What `work` makes of every item, in their order. One item is worked on where it is.
+/// The results of `work` on every item, in order. Each item gets a thread, except the first, which
+/// the calling thread processes.
 pub fn side_by_side<T: Send, R: Send>(
     mut items: Vec<T>,
     work: impl Fn(usize, T) -> R + Sync,

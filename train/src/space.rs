@@ -1,4 +1,5 @@
-//! From trained parameters to a space that plays: the directions, the calibration, the metrics.
+//! Builds a playable space from trained parameters: the directions, the calibration and the
+//! metrics.
 
 use anyhow::{Result, ensure};
 use azimuth::encoder::Encoder;
@@ -19,13 +20,14 @@ use crate::data::packed::PackedPosition;
 use crate::data::training_positions::TrainingPositions;
 use crate::metrics::Metrics;
 
-/// Forced mates, and positions of all kinds, that the directions are computed from.
+/// Maximum number of forced mates, and of positions of all kinds, for computing the directions.
 const AXIS_SAMPLE: usize = 200_000;
 
-/// Knots of the calibration.
+/// Number of knots of the calibration.
 const KNOTS: usize = 96;
 
-/// Least rise of the win probability from knot to knot, so that a better cosine stays better.
+/// Smallest increase of the win probability to the last knot, so that the calibration is strictly
+/// increasing.
 const LEAST_RISE: f32 = 1e-6;
 
 const NEWTON_STEPS: usize = 12;
@@ -33,16 +35,16 @@ const NEWTON_STEPS: usize = 12;
 /// Metrics along both stored directions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// Along the direction that plays.
+    /// Along the direction used in play.
     #[serde(flatten)]
     pub plays: Metrics,
-    /// Along the paper's, where another one plays.
+    /// Along the paper's direction.
     pub mates: Metrics,
-    /// Sibling accuracy on the games of the calibration, along the direction that plays.
+    /// Sibling accuracy on the calibration games, along the direction used in play.
     pub calibration_sibling: f64,
 }
 
-/// Embeddings, row by row, of positions as they are.
+/// Embeddings of positions, row by row, without augmentation.
 pub fn embed(encoder: &mut dyn Encoder, positions: &[PackedPosition]) -> Result<Vec<f32>> {
     let attributes = encoder.attributes();
     let mut embeddings = Vec::with_capacity(positions.len() * attributes.embedding_dim);
@@ -62,7 +64,7 @@ pub fn build_space(
     device: &Device,
     training: Value,
 ) -> Result<(Weights, Measured)> {
-    // Any axis will do to build the encoder that embeds.
+    // Building the encoder needs some axis; embedding does not use it.
     let dim = architecture.embedding_dim();
     let placeholder = Axis::new(vec![1.0; dim], vec![0.0; dim], None, Direction::Mates)?;
     let identity = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
@@ -119,7 +121,7 @@ pub fn evaluate(
     Ok(measure(&cosines, &weights.calibration, &labels, &positions.parents))
 }
 
-/// A calibration of a weights file's own cosines, fitted on `positions`.
+/// A calibration of a weights file's cosines, fitted on `positions`.
 pub fn calibrate(
     weights: &Weights,
     positions: &LabelledPositions,
@@ -140,7 +142,7 @@ fn measure(cosines: &[f32], calibration: &Calibration, labels: &[f32], parents: 
     Metrics::of(cosines, &predictions, labels, parents)
 }
 
-/// A sample of the positions with forced mates, and their labels. Fails where it has none for one of the sides.
+/// A sample of the positions with forced mates, and their labels. Fails if one side has none.
 fn mates(
     positions: &TrainingPositions,
     limit: usize,
@@ -157,7 +159,8 @@ fn mates(
     Ok((mates, labels))
 }
 
-/// Fails where the data has nothing to put the mates' axis through: to be told before a run, not after it.
+/// Fails if the data cannot define the mates' axis, so that the error comes before a run and not
+/// after it.
 pub fn check_mates(data: &Dataset, architecture: &Architecture) -> Result<()> {
     mates(&data.train, data.sample.min(AXIS_SAMPLE), architecture.perspective()).map(|_| ())
 }
@@ -185,8 +188,8 @@ fn mate_means(
     Ok((for_side, against))
 }
 
-/// Logistic regression of the win probability on the embeddings, by Newton's method; the direction
-/// of its weights is the one along which the probability rises.
+/// Logistic regression of the win probability on the embeddings, by Newton's method; its weights
+/// are the direction in which the probability increases.
 fn fit_direction(embeddings: &[f32], labels: &[f32], dim: usize) -> Vec<f32> {
     let size = dim + 1;
     let mut weights = vec![0.0f64; size];
@@ -206,7 +209,7 @@ fn fit_direction(embeddings: &[f32], labels: &[f32], dim: usize) -> Vec<f32> {
                 curvature.iter_mut().zip(&row).for_each(|(c, x)| *c += scaled * x);
             }
         }
-        // A little ridge keeps directions that no embedding uses at 0.
+        // A small ridge penalty keeps unused directions at 0.
         let ridge = 1e-6 * labels.len() as f64;
         for i in 0..size {
             curvature[i * size + i] += ridge;
@@ -218,7 +221,7 @@ fn fit_direction(embeddings: &[f32], labels: &[f32], dim: usize) -> Vec<f32> {
     weights[..dim].iter().map(|&w| w as f32).collect()
 }
 
-/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky factors.
+/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky decomposition.
 fn solve(matrix: &mut [f64], mut right: Vec<f64>) -> Vec<f64> {
     let n = right.len();
     for i in 0..n {
@@ -240,12 +243,12 @@ fn solve(matrix: &mut [f64], mut right: Vec<f64>) -> Vec<f64> {
     right
 }
 
-/// A rising map from cosine to win probability: means over equally many positions, pooled where
-/// they fall (isotonic regression), made to rise a little everywhere.
+/// A strictly increasing map from cosine to win probability: isotonic regression of means over
+/// equal numbers of positions, with pooled blocks.
 fn fit_calibration(cosines: &[f32], labels: &[f32]) -> Result<Calibration> {
     let mut pairs: Vec<(f32, f32)> = cosines.iter().copied().zip(labels.iter().copied()).collect();
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    // (sum of cosines, sum of labels, positions) of blocks whose means rise.
+    // (sum of cosines, sum of labels, positions) of blocks with increasing means.
     let mut blocks: Vec<(f64, f64, f64)> = Vec::new();
     for chunk in pairs.chunks(pairs.len().div_ceil(KNOTS).max(1)) {
         let sum = |value: &dyn Fn(&(f32, f32)) -> f32| -> f64 {
@@ -267,7 +270,7 @@ fn fit_calibration(cosines: &[f32], labels: &[f32]) -> Result<Calibration> {
             values.push(p);
         }
     };
-    // The ends reach the whole range of cosines, so that certainty keeps an order.
+    // The end points extend to cosines of ± 1, so that extreme cosines keep their order.
     add(-1.0, (blocks[0].1 / blocks[0].2) as f32 * 0.5);
     for (cosine, label, count) in &blocks {
         add((cosine / count) as f32, (label / count) as f32);

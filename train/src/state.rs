@@ -1,4 +1,4 @@
-//! The parameters of a run in all their forms, and its steps.
+//! The state of a training run and its steps: the model, the moving average, and early stopping.
 
 use anyhow::Result;
 use azimuth_network::parameters::Parameters;
@@ -10,7 +10,7 @@ use crate::moving_average::MovingAverage;
 use crate::run::{Compute, Config};
 use crate::training::{Checkpoint, Learnt};
 
-/// The parameters of a run in all their forms.
+/// The state of a training run.
 pub struct State {
     model: Box<dyn Model>,
     average: Option<MovingAverage>,
@@ -18,7 +18,7 @@ pub struct State {
 }
 
 impl State {
-    /// Begins with random parameters, drawn from the run's seed.
+    /// A state with random parameters, drawn from the run's seed.
     pub fn new(config: &Config, compute: &Compute) -> Result<Self> {
         let Config { architecture, dropout, seed, .. } = config;
         let (device, parts) = (&compute.device, config.sampling.parts);
@@ -29,7 +29,7 @@ impl State {
         })
     }
 
-    /// Begins with the parameters of the weights file that the run names, where it names one.
+    /// Loads the parameters of the run's weights file, if it starts from one.
     pub fn begin(&mut self, config: &Config) -> Result<()> {
         match &config.from {
             Some(origin) => self.model.begin(&origin.beginning(&config.architecture)?),
@@ -37,7 +37,7 @@ impl State {
         }
     }
 
-    /// Goes on from a checkpoint.
+    /// Restores the state from a checkpoint.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.model.restore(checkpoint)?;
         let specs = self.model.specs();
@@ -50,7 +50,7 @@ impl State {
         Ok(())
     }
 
-    /// Everything that is needed to go on after `step` steps.
+    /// The state after `step` steps, as a checkpoint from which the run can resume.
     pub fn checkpoint(&self, step: u64, config: &str) -> Result<Checkpoint> {
         let mut state = self.model.state()?;
         if let Some(average) = &self.average {
@@ -62,7 +62,7 @@ impl State {
         Ok(Checkpoint::new(step, config.to_owned(), state))
     }
 
-    /// Learns from the batch of step `index`, counted from 0.
+    /// Trains on the batch of step `index`, counted from 0.
     pub fn step(&mut self, config: &Config, batch: Batch, index: u64) -> Result<Learnt> {
         let dropout_seed = config.seed ^ index.rotate_left(32);
         let examples = batch.iter().map(|part| part.labels.len()).sum();
@@ -78,24 +78,24 @@ impl State {
         Ok(Learnt { examples, losses })
     }
 
-    /// The number of values in `parameters` that are as large as can play.
+    /// The number of values in `parameters` at the limit that can be quantised for play.
     pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
         self.model.values_at_limit(parameters)
     }
 
-    /// Takes note of a validation, which found `value` for `parameters`; the highest is the best.
+    /// Records a validation with the result `value` for `parameters`; higher is better.
     pub fn validated(&mut self, value: f32, parameters: &Parameters) {
         if let Some(early_stopping) = &mut self.early_stopping {
             early_stopping.validated(value, parameters);
         }
     }
 
-    /// Whether validations have not become better for too long.
+    /// Whether early stopping ends the run.
     pub fn is_over(&self) -> bool {
         self.early_stopping.as_ref().is_some_and(EarlyStopping::is_over)
     }
 
-    /// The parameters as of now: averaged where an average is kept.
+    /// The current parameters: the moving average if there is one.
     pub fn current(&self) -> Result<Parameters> {
         match self.average.as_ref().and_then(MovingAverage::parameters) {
             Some(average) => Ok(average.clone()),
@@ -103,7 +103,8 @@ impl State {
         }
     }
 
-    /// The parameters that play: the best, the current ones where no best is kept.
+    /// The parameters for play: the best ones if early stopping keeps them, otherwise the current
+    /// ones.
     pub fn playing(&self) -> Result<Parameters> {
         match self.early_stopping.as_ref().and_then(EarlyStopping::parameters) {
             Some(best) => Ok(best.clone()),

@@ -43,7 +43,7 @@ pub struct SweepOptions {
 #[derive(Serialize, Deserialize)]
 struct Row {
     name: String,
-    /// The run's own options.
+    /// The run's options, without the shared ones.
     options: String,
     measured: Measured,
     elsewhere: Option<Metrics>,
@@ -53,19 +53,19 @@ struct Row {
 }
 
 impl SweepOptions {
-    /// Whether the options that all runs share ask for nothing but the sparse encoder on the CPU.
+    /// Whether the shared options select the sparse encoder on the CPU, the defaults.
     pub fn is_sparse_on_cpu(&self) -> bool {
         let names = ["--encoder", "--device"];
         !self.shared.iter().any(|word| names.iter().any(|name| word.starts_with(name)))
     }
 }
 
-/// Runs all lines that have no result yet and writes the table anew after each.
+/// Trains all runs that have no result yet, and rewrites the table after each.
 pub fn sweep(options: &SweepOptions) -> Result<()> {
     let name = || format!("--runs '{}'", options.runs.display());
     let text = std::fs::read_to_string(&options.runs).with_context(name)?;
     let lines = parse(&text).with_context(name)?;
-    // All of them, before hours are spent on the first.
+    // All runs are checked before hours are spent on the first.
     for (name, own) in &lines {
         let parsed = parse_run(name, own, options)?;
         parsed.config().with_context(|| format!("run '{name}'"))?;
@@ -95,7 +95,7 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
     Ok(())
 }
 
-/// Names and options of the runs.
+/// Parses the names and options of the runs.
 fn parse(text: &str) -> Result<Vec<(String, String)>> {
     let mut runs: Vec<(String, String)> = Vec::new();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

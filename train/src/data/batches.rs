@@ -1,4 +1,4 @@
-//! Batches made ready for the encoder on threads of their own, the same whatever the number of threads.
+//! Batches prepared on background threads, the same for any number of threads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use crossbeam_channel::{Receiver, bounded};
 
 use super::sampler::{Batch, Sampler};
 
-/// Batches that wait ready for the training thread, about.
+/// Approximate number of batches prepared ahead of the training thread.
 const READY: usize = 8;
 
-/// Threads that prepare batches at most.
+/// Maximum number of threads that prepare batches.
 const MAX_THREADS: usize = 32;
 
-/// Who else needs the machine's cores.
+/// Other users of the machine's cores.
 #[derive(Clone, Copy)]
 pub enum Cores {
-    /// The training itself: one thread in four prepares batches.
+    /// Training runs on the CPU: a quarter of the threads prepare batches.
     Shared,
-    /// Nobody, since a device trains: all but one do.
+    /// Training runs on a device: all threads but one prepare batches.
     Free,
 }
 
@@ -60,7 +60,7 @@ impl Batches {
         Self { threads: threads.collect(), taken: 0 }
     }
 
-    /// The next step's batch, waited for.
+    /// Waits for the next step's batch.
     pub fn next(&mut self) -> Result<Batch> {
         let thread = &self.threads[self.taken % self.threads.len()];
         self.taken += 1;
@@ -94,7 +94,7 @@ mod tests {
         data_at(&folder.path().join("data.azd"))
     }
 
-    /// 31 positions: ten families of three, and one by itself.
+    /// 31 positions: ten families of three, and one single position.
     fn data_at(path: &Path) -> Result<TrainingPositions> {
         let mut writer = Writer::open(path, WriterState::default())?;
         for number in 0..10 {
@@ -129,7 +129,7 @@ mod tests {
         Sampler::new(data, architecture, sampling, threshold, 5, together)
     }
 
-    /// Tokens, labels and parents of a batch.
+    /// The tokens, labels and parents of a batch.
     type Taken = (Vec<[u8; 77]>, Vec<f32>, Vec<u32>);
 
     fn batches(sampler: Sampler, threads: usize, steps: Range<u64>) -> Result<Vec<Taken>> {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn batches_are_the_same_from_any_number_of_threads() -> Result<()> {
-        // Four batches are an epoch.
+        // An epoch is four batches.
         let all = batches(sampler(1, 2)?, 1, 0..13)?;
         assert_ne!(all[0], all[4]);
         for threads in [2, 3, 8] {
@@ -171,7 +171,7 @@ mod tests {
         let mut batches = Batches::on_threads(sampler, 0..1_000_000, 2);
         batches.next()?;
         std::fs::OpenOptions::new().write(true).open(&path)?.set_len(0)?;
-        // Some batches wait ready.
+        // Some batches were prepared before the file was cut.
         let error = (0..1_000).find_map(|_| batches.next().err()).expect("an error");
         let line = format!("{error:#}");
         assert!(line.contains("data.azd': another process cut it short"), "{line}");

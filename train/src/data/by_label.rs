@@ -1,4 +1,4 @@
-//! Positions by label: where those of similar label are drawn from.
+//! An index of positions by label, for drawing positions of similar label.
 
 use std::ops::Range;
 
@@ -11,22 +11,22 @@ use super::label::Label;
 use super::training_positions::TrainingPositions;
 use crate::positive_threshold::PositiveThreshold;
 
-/// Labels that can be told apart.
+/// Number of distinct stored labels.
 const LABELS: usize = 1 << 16;
 
-/// Numbers of positions in the order of their labels, in a file without a name: 4 bytes a position, which the kernel
-/// keeps in memory while there is room.
+/// Indices of positions sorted by label, in an unnamed temporary file. It takes 4 bytes a position,
+/// which the kernel keeps in memory while there is room.
 pub struct ByLabel {
     numbers: MmapMut,
-    /// Where the positions of each label begin, and the end of all.
+    /// The offset of each label's positions, and the total count.
     starts: Vec<u32>,
-    /// Places of the labels on the threshold's scale, rising.
+    /// The coordinates of the labels on the threshold's scale, ascending.
     coordinates: Vec<f32>,
     perspective: Perspective,
 }
 
 impl ByLabel {
-    /// Sorts the positions by their labels as `perspective` sees them.
+    /// Sorts the positions by their labels from the point of view of `perspective`.
     pub fn new(
         positions: &TrainingPositions,
         perspective: Perspective,
@@ -40,7 +40,7 @@ impl ByLabel {
         let file = tempfile::tempfile().context("a temporary file; TMPDIR names another place")?;
         let bytes = positions.len() as u64 * size_of::<u32>() as u64;
         file.set_len(bytes).context("a temporary file; TMPDIR names another place")?;
-        // SAFETY: the file has no name, so that nobody else changes it.
+        // SAFETY: the file has no name, so no other process changes it.
         let mut numbers = unsafe { MmapMut::map_mut(&file)? };
         let places: &mut [u32] = bytemuck::cast_slice_mut(&mut numbers);
         let mut next = starts.clone();
@@ -54,7 +54,7 @@ impl ByLabel {
         Ok(Self { numbers, starts, coordinates: coordinates.collect(), perspective })
     }
 
-    /// Where the positions stand whose labels are less than the threshold from this one.
+    /// The slots of the positions whose labels differ from this one by less than the threshold.
     pub fn similar(&self, label: Label, side: Color) -> Range<usize> {
         let place = self.coordinates[rank(label, side, self.perspective)];
         let first = self.coordinates.partition_point(|&other| other <= place - 1.0);
@@ -62,13 +62,13 @@ impl ByLabel {
         self.starts[first] as usize..self.starts[end] as usize
     }
 
-    /// The position at a place.
+    /// The position in a slot.
     pub fn position(&self, place: usize) -> usize {
         bytemuck::cast_slice::<u8, u32>(&self.numbers)[place] as usize
     }
 }
 
-/// A label's place among all of them.
+/// The index of a label among all labels.
 fn rank(label: Label, side: Color, perspective: Perspective) -> usize {
     let seen = match perspective {
         Perspective::SideToMove => label.seen_by(side),

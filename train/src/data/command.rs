@@ -22,15 +22,15 @@ use super::split::Split;
 /// Message after an operating-system error during packing.
 const GOES_ON: &str = "what is packed is kept; the same command goes on with it";
 
-/// Packs, merges, filters and converts labelled positions, or looks into datasets.
+/// Pack, merge, filter, convert or inspect datasets of labelled positions.
 #[derive(Args)]
 pub struct DataCommand {
     /// Input files: .azd, .pgn, .jsonl (lichess's evaluations), .epd, .csv, .bag, .bagz, .binpack,
     /// .bullet, .viri; text formats, .bullet and .viri also with .zst.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// File to write: a dataset (.azd), or, from datasets, .pgn or .csv, also with .zst. An
-    /// interrupted run is continued.
+    /// File to write: a dataset (.azd), or, from datasets, .pgn or .csv, also with .zst. The same
+    /// command resumes an interrupted run.
     #[arg(long, required_unless_present_any = ["info", "head"])]
     out: Option<PathBuf>,
     /// Print a summary of the datasets.
@@ -43,16 +43,15 @@ pub struct DataCommand {
     #[arg(long)]
     merge: bool,
     /// Keep only positions that meet all given conditions: not-in-check, quiet (no capture or
-    /// promotion wins material), no-mate, ply=A..B, cp=A..B (centipawns from White's view),
-    /// pieces=A..B, p=A..B (win probability of the side to move), loss=P (the move to the position
-    /// loses at most P of win probability).
+    /// promotion wins material), no-mate, ply=A..B, cp=A..B (centipawns from White's point of
+    /// view), pieces=A..B, p=A..B (win probability of the side to move), loss=P (the move to the
+    /// position loses at most P of win probability).
     #[arg(long, value_delimiter = ',', value_parser = |text: &str| text.parse::<Filter>())]
     filter: Vec<Filter>,
-    /// Skip and count records that are illegal or unreadable; without this option such a file is an
-    /// error.
+    /// Skip and count records that are illegal or unreadable; without this option they are errors.
     #[arg(long)]
     skip_illegal: bool,
-    /// Format of all input files, where the file names do not show it.
+    /// Format of all input files [default: from each file's name].
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Time between saves of the progress; work since the last save is repeated after a kill.

@@ -1,4 +1,5 @@
-//! All data of a run: opened where it is dataset files, packed into one where it is anything else.
+//! The data of a run. Dataset files are opened directly; other files are packed into a temporary
+//! dataset.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,33 +17,33 @@ use super::read::input::Input;
 use super::split::Split;
 use super::training_positions::TrainingPositions;
 
-/// A data file as the weights remember it.
+/// A data file, as recorded in the weights.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataFile {
     /// Its name without the folder.
     pub name: String,
     /// SHA-256 of its bytes.
     pub sha256: String,
-    /// Labelled positions in it.
+    /// Number of labelled positions.
     pub positions: usize,
 }
 
 /// All data of a run, split by game.
 pub struct Dataset {
-    /// What the parameters learn from.
+    /// The training set.
     pub train: TrainingPositions,
-    /// What the calibration is fitted on.
+    /// The set for fitting the calibration.
     pub calibration: LabelledPositions,
-    /// What the metrics are measured on.
+    /// The held-out set for metrics.
     pub validation: LabelledPositions,
     /// The files read.
     pub files: Vec<DataFile>,
-    /// About how many positions the directions, the calibration and the metrics each take.
+    /// Approximate number of positions for each of the directions, the calibration and the metrics.
     pub sample: usize,
 }
 
 impl Dataset {
-    /// Reads all files. A game's part follows from its content, so it is the same whatever else is read.
+    /// Reads all files. The split of a game depends only on its content, not on the other files.
     pub fn read(paths: &[PathBuf], sample: usize) -> Result<Self> {
         let (data, files) = open(paths)?;
         let part = |split| LabelledPositions::read(&data, split, step(data.len(split), sample));
@@ -54,7 +55,8 @@ impl Dataset {
     }
 }
 
-/// Reads about `limit` positions of the files, of all parts, for measuring on data that no training saw.
+/// Reads about `limit` positions from all splits of the files, for measuring on data that was not
+/// used in training.
 pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
     let (data, _) = open(paths)?;
     let every = step(Split::ALL.iter().map(|&split| data.len(split)).sum(), limit);
@@ -65,7 +67,8 @@ pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
     Ok(read)
 }
 
-/// Opens the files, packed into one that has no name where they are not datasets, and says what each holds.
+/// Opens the files, packing them into a temporary dataset if they are not all datasets, and
+/// describes each.
 pub fn open(paths: &[PathBuf]) -> Result<(Datasets, Vec<DataFile>)> {
     let inputs = paths.iter().map(|path| Input::new(path, None, View::default()));
     let inputs = inputs.collect::<Result<Vec<_>>>()?;
@@ -90,13 +93,13 @@ pub fn open(paths: &[PathBuf]) -> Result<(Datasets, Vec<DataFile>)> {
     Ok((Datasets::new(vec![file])?, files))
 }
 
-/// Packs the inputs into a file without a name: it is gone when this process ends.
+/// Packs the inputs into an unnamed temporary file, which disappears when this process ends.
 fn packed(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
     let folder = std::env::temp_dir();
     let name = || format!("a folder in '{}'; TMPDIR names another place", folder.display());
     let folder = tempfile::tempdir().with_context(name)?;
     let path = folder.path().join("packed.azd");
-    // Nobody goes on with a file that has no name.
+    // Nothing can resume from an unnamed file, so progress is not saved.
     let commit_every = Duration::MAX;
     let options = PackOptions { filters: Vec::new(), skip_illegal: false, commit_every };
     pack(inputs, &options, &path)?;

@@ -1,4 +1,4 @@
-//! Several dataset files as one, read where they lie.
+//! Several dataset files as one, read in place.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::label::Label;
 use super::packed::PackedPosition;
 use super::split::Split;
 
-/// Dataset files one after another: positions and families are numbered by part, each from 0, over all of them. A
-/// position that several have is there several times.
+/// A sequence of dataset files. Positions and families are numbered in each split, from 0, across
+/// all files. Positions that occur in several files are not merged.
 #[derive(Clone)]
 pub struct Datasets {
     files: Vec<Arc<DatasetFile>>,
-    /// By part: where each file's positions and families begin, and the end of the last one's.
+    /// For each split: the first position and family of each file, and the totals.
     starts: [Vec<Start>; Split::NUM],
 }
 
@@ -28,7 +28,7 @@ struct Start {
 }
 
 impl Datasets {
-    /// Fails where there are more positions than have numbers.
+    /// Fails if there are more positions than 32-bit indices.
     pub fn new(files: Vec<Arc<DatasetFile>>) -> Result<Self> {
         let starts = |split| -> Result<Vec<Start>> {
             let (mut next, mut starts) = (Start::default(), vec![Start::default()]);
@@ -51,17 +51,17 @@ impl Datasets {
         Ok(Self { files, starts })
     }
 
-    /// How many positions a part has.
+    /// Number of positions in a split.
     pub fn len(&self, split: Split) -> usize {
         self.starts[split as usize].last().map_or(0, |end| end.position as usize)
     }
 
-    /// Fails where a file has become shorter since it was opened.
+    /// Fails if a file has become shorter since it was opened.
     pub fn check_lengths(&self) -> Result<()> {
         self.files.iter().try_for_each(|file| file.check_length())
     }
 
-    /// Gives the positions `range` of a part, and the numbers of their families, to `visit`.
+    /// Calls `visit` with the positions `range` of a split and the indices of their families.
     pub fn positions(
         &self,
         split: Split,
@@ -83,7 +83,7 @@ impl Datasets {
         Ok(())
     }
 
-    /// Gives number, label and side to move of every position of a part to `visit`, in order.
+    /// Calls `visit` with the index, label and side to move of every position of a split, in order.
     pub fn labels(&self, split: Split, mut visit: impl FnMut(usize, Label, Color)) {
         for (file, start) in self.files.iter().zip(&self.starts[split as usize]) {
             let first = start.position as usize;
@@ -91,7 +91,7 @@ impl Datasets {
         }
     }
 
-    /// Families of a part, every `every`-th of a file, with their numbers.
+    /// Calls `visit` with every `every`-th family of each file in a split, and its index.
     pub fn families(
         &self,
         split: Split,
@@ -115,7 +115,7 @@ mod tests {
     use super::super::file::writer::{Writer, WriterState};
     use super::*;
 
-    /// Families of so many children each.
+    /// A dataset of families with the given numbers of children.
     fn file(sizes: &[usize]) -> Result<Arc<DatasetFile>> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("data.azd");

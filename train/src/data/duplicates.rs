@@ -1,4 +1,4 @@
-//! Which positions were there before.
+//! Detection of duplicate positions.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use azimuth_chess::position::repetition_key;
 use cozy_chess::Board;
 
-/// Zobrist hashes are evenly spread already.
+/// A hasher that returns its input: Zobrist hashes are already evenly distributed.
 #[derive(Default)]
 struct Unchanged(u64);
 
@@ -24,13 +24,13 @@ impl Hasher for Unchanged {
     }
 }
 
-/// The positions seen, by their Zobrist hashes: pieces, side to move, castling rights, en passant where it is
-/// legal, not the move counters. Takes 9 to 18 bytes a position.
+/// The set of positions seen, by Zobrist hash. The hash covers pieces, side to move, castling
+/// rights and legal en passant, but not the move counters. Takes 9 to 18 bytes a position.
 #[derive(Default)]
 pub struct Duplicates(HashSet<u64, BuildHasherDefault<Unchanged>>);
 
 impl Duplicates {
-    /// Remembers a position. False where it is known.
+    /// Adds a position. Returns false if it was already seen.
     pub fn is_new(&mut self, board: &Board) -> bool {
         self.0.insert(repetition_key(board))
     }

@@ -1,4 +1,4 @@
-//! A dataset in formats that others read: PGN and CSV.
+//! Export of a dataset to PGN or CSV.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -15,10 +15,10 @@ use super::file::dataset_file::DatasetFile;
 use super::label::Label;
 use super::read::format::{ending, is_compressed};
 
-/// Of zstd: above it files shrink little.
+/// Zstandard level; higher levels reduce files little.
 const COMPRESSION: i32 = 10;
 
-/// Whether `out` is a file in a format for others.
+/// Whether `out` is a file in an export format.
 pub fn is_export(out: &Path) -> bool {
     out.extension().is_none_or(|extension| extension != "azd")
 }
@@ -56,7 +56,7 @@ fn write(files: &[&DatasetFile], writer: &mut dyn Format, mut sink: Box<dyn Fini
     sink.finish()
 }
 
-/// A stream that has to be ended.
+/// A stream that must be finished explicitly.
 trait Finish: Write {
     fn finish(self: Box<Self>) -> Result<()>;
 }
@@ -85,7 +85,7 @@ trait Format {
     }
 }
 
-/// `fen,cp`: centipawns, or `#1` and `#-1`, from White's view.
+/// `fen,cp`: centipawns, or `#1` and `#-1` for mates, from White's point of view.
 struct CsvWriter;
 
 impl Format for CsvWriter {
@@ -101,7 +101,8 @@ impl Format for CsvWriter {
     }
 }
 
-/// A family is a move and its variations. A family that begins where the one before leads goes on with its game.
+/// Writes each family as a move with variations. A family whose position follows from the previous
+/// one continues its game.
 #[derive(Default)]
 struct PgnWriter {
     pending: Option<Family>,
@@ -122,12 +123,12 @@ impl Format for PgnWriter {
 }
 
 impl PgnWriter {
-    /// Writes a family, of which the move that leads to `next` is the one played.
+    /// Writes a family; the move that leads to `next` is the main line.
     fn write(&mut self, family: &Family, next: Option<&Board>, sink: &mut dyn Write) -> Result<()> {
         let board = &family.board;
         if !self.in_game {
             let fen = fen_of(board);
-            // Castling rights by the rooks' files are Chess960's.
+            // Castling rights as rook files mean Chess960.
             let standard = fen
                 .split(' ')
                 .nth(2)

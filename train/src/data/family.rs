@@ -1,4 +1,4 @@
-//! What every format of labelled positions comes down to: families within games.
+//! The common form of all formats of labelled positions: families within games.
 
 use anyhow::{Result, ensure};
 use azimuth_chess::position::board_after;
@@ -9,10 +9,10 @@ use super::label::Label;
 use super::packed::PackedPosition;
 use super::split::Split;
 
-/// Longer games are no games; one without an end must not fill the memory.
+/// Maximum number of labels in a game; it protects memory against endless input.
 pub const MOST_LABELS_A_GAME: usize = 1 << 18;
 
-/// A position with what the data says of it, or of the positions after its moves, which are siblings.
+/// A position with its label, or with the labels of the positions after its moves (siblings).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
     /// The position.
@@ -21,22 +21,22 @@ pub struct Family {
     pub labels: Labels,
 }
 
-/// What of a family is labelled.
+/// The labels of a family.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Labels {
     /// The position itself.
     Own(Label),
-    /// The positions after these moves, each named once.
+    /// The positions after these distinct moves.
     Children(Vec<(Move, Label)>),
 }
 
 impl Family {
-    /// A position labelled by itself.
+    /// A family of a single labelled position.
     pub fn own(board: Board, label: Label) -> Self {
         Self { board, labels: Labels::Own(label) }
     }
 
-    /// How many positions are labelled.
+    /// Number of labelled positions.
     pub fn len(&self) -> usize {
         match &self.labels {
             Labels::Own(_) => 1,
@@ -49,7 +49,7 @@ impl Family {
         self.len() == 0
     }
 
-    /// The labelled positions in their order.
+    /// The labelled positions in order.
     pub fn positions(&self) -> impl Iterator<Item = (Board, Label)> {
         let (own, children) = match &self.labels {
             Labels::Own(label) => (Some((self.board.clone(), *label)), &[][..]),
@@ -59,8 +59,9 @@ impl Family {
         own.into_iter().chain(children.iter().map(after))
     }
 
-    /// Keeps the labelled positions that pass. `pass` is given the position, its label, and the win probability
-    /// that the move to it gives away beside the best labelled one.
+    /// Keeps the labelled positions for which `pass` returns true. `pass` gets the position, its
+    /// label, and the win probability that the move to it loses compared with the best labelled
+    /// move.
     pub fn retain(&mut self, mut pass: impl FnMut(&Board, Label, f32) -> bool) {
         match &mut self.labels {
             Labels::Own(label) => {
@@ -79,17 +80,17 @@ impl Family {
     }
 }
 
-/// Families that belong together, and to the same part of the data.
+/// Families of one game, which all belong to the same split.
 #[derive(Clone, Debug)]
 pub struct Game {
-    /// The part.
+    /// The split.
     pub split: Split,
-    /// The families in the order of their positions.
+    /// The families in order.
     pub families: Vec<Family>,
 }
 
 impl Game {
-    /// A game whose part follows from its labelled positions, in their order.
+    /// A game; its split is computed from its labelled positions, in order.
     pub fn new(families: Vec<Family>) -> Self {
         let mut content = ContentHash::default();
         for (board, label) in families.iter().flat_map(Family::positions) {
@@ -103,7 +104,7 @@ impl Game {
         self.families.iter().all(Family::is_empty)
     }
 
-    /// How many positions are labelled.
+    /// Number of labelled positions.
     pub fn len(&self) -> usize {
         self.families.iter().map(Family::len).sum()
     }
@@ -119,14 +120,14 @@ impl ContentHash {
         self.0.update(PackedPosition::new(board, label).bytes());
     }
 
-    /// The part of a game that consists of the positions added.
+    /// The split of a game that consists of the added positions.
     pub fn split(self) -> Split {
         let digest = self.0.finalize();
         Split::of(u64::from_le_bytes(std::array::from_fn(|index| digest[index])))
     }
 }
 
-/// Refuses a game that goes on for ever.
+/// Rejects a game with too many labels.
 pub fn check_length(labels: usize) -> Result<()> {
     ensure!(
         labels <= MOST_LABELS_A_GAME,

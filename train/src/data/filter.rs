@@ -1,4 +1,4 @@
-//! Which positions are wanted.
+//! Filters on positions.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -12,29 +12,31 @@ use cozy_chess::{Board, Color};
 
 use super::label::Label;
 
-/// One condition that a position has to meet.
+/// A condition on a position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
     /// The side to move is not in check.
     NotInCheck,
     /// No capture or promotion of the side to move wins material by static exchange.
     Quiet,
-    /// The label is no forced mate.
+    /// The label is not a forced mate.
     NoMate,
-    /// Half-moves since the start of a game with move number 1.
+    /// Ply number, counted from the start of a game with move number 1.
     Ply(RangeInclusive<u32>),
-    /// Centipawns from White's view; a mate is beyond all of them.
+    /// Centipawns from White's point of view; no range contains a mate.
     Centipawns(RangeInclusive<i32>),
-    /// Pieces on the board, kings among them.
+    /// Number of pieces on the board, including kings.
     Pieces(RangeInclusive<u32>),
     /// Win probability of the side to move; a forced mate is 0 or 1.
     WinProbability(RangeInclusive<f32>),
-    /// Win probability that the move to the position gives away beside its best labelled sibling, at most.
+    /// Maximum win probability that the move to the position loses compared with its best labelled
+    /// sibling.
     Loss(f32),
 }
 
 impl Filter {
-    /// Whether a position meets the condition; the move to it gave away `loss`, as [`Self::Loss`] has it.
+    /// Whether a position meets the condition. `loss` is the win probability lost by the move to
+    /// it, as in [`Self::Loss`].
     pub fn passes(&self, board: &Board, label: Label, loss: f32) -> bool {
         match self {
             Self::NotInCheck => board.checkers().is_empty(),
@@ -86,7 +88,7 @@ impl FromStr for Filter {
     }
 }
 
-/// `3..9` with both ends in it; an end left out is without bound.
+/// Parses an inclusive range such as `3..9`; either end may be omitted.
 fn range<T: FromStr + PartialOrd>(text: &str, least: T, most: T) -> Result<RangeInclusive<T>> {
     let number = |text: &str, open: T| match text {
         "" => Some(open),

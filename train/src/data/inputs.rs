@@ -1,4 +1,4 @@
-//! Packed positions as an encoder reads them.
+//! Packed positions as inputs of an encoder.
 
 use anyhow::Result;
 use azimuth_network::{InputKind, Inputs};
@@ -12,7 +12,7 @@ pub fn inputs_of(positions: &[PackedPosition], kind: InputKind) -> Result<Inputs
     Ok(inputs)
 }
 
-/// Adds a position; `mirror` exchanges the a-file with the h-file, and so on, in features.
+/// Adds a position; `mirror` mirrors features from left to right (a-file and h-file and so on).
 pub fn push(inputs: &mut Inputs, position: &PackedPosition, mirror: bool) -> Result<()> {
     match inputs {
         Inputs::Features(features) => {

@@ -1,4 +1,4 @@
-//! What the data says of a position.
+//! The label of a position.
 
 use std::fmt;
 
@@ -7,24 +7,25 @@ use azimuth_chess::win_probability::{
 };
 use cozy_chess::Color;
 
-/// Stored labels from here on, either sign, are forced mates.
+/// Stored labels from this value on, with either sign, are forced mates.
 const MATE: i16 = 31_000;
 
-/// Centipawns beyond it are stored as this; their win probability is 0 or 1 to the last digit.
+/// Larger centipawn values are stored as this one; their win probability rounds to 0 or 1.
 const MOST_CENTIPAWNS: i32 = 30_000;
 
-/// What the data says of a position, from White's view.
+/// The label of a position, from White's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
     /// Centipawns.
     Centipawns(i32),
-    /// A forced mate, by White when true.
+    /// A forced mate; `true` if White mates.
     Mate(bool),
 }
 
 impl Label {
-    /// The label of a win probability in [0, 1] from White's view, to the nearest centipawn (at most 0.0005 of
-    /// win probability away); exactly 0 and 1 are forced mates. `None` outside of [0, 1].
+    /// The label of a win probability in [0, 1] from White's point of view, to the nearest
+    /// centipawn (an error of at most 0.0005 in win probability). Exactly 0 and 1 are forced mates.
+    /// `None` outside of [0, 1].
     pub fn of_win_probability(p: f64) -> Option<Self> {
         match p {
             1.0 => Some(Self::Mate(true)),
@@ -34,7 +35,7 @@ impl Label {
         }
     }
 
-    /// Reads `#3`, `#-3` (a mate) or centipawns, from White's view.
+    /// Parses `#3` or `#-3` (a mate) or centipawns, from White's point of view.
     pub fn parse_centipawns(text: &str) -> Option<Self> {
         match text.strip_prefix('#') {
             Some(moves) => Some(Self::Mate(!moves.starts_with('-'))),
@@ -45,7 +46,7 @@ impl Label {
         }
     }
 
-    /// The same label seen by `color`, or, of a label seen by `color`, the one from White's view.
+    /// Converts a label between White's point of view and that of `color`, in either direction.
     pub fn seen_by(self, color: Color) -> Self {
         match (self, color) {
             (label, Color::White) => label,
@@ -63,7 +64,7 @@ impl Label {
         }
     }
 
-    /// Sixteen bits that rise with the label.
+    /// A 16-bit encoding that preserves the order of labels.
     pub fn bits(self) -> i16 {
         match self {
             Self::Centipawns(value) => value.clamp(-MOST_CENTIPAWNS, MOST_CENTIPAWNS) as i16,
@@ -72,7 +73,7 @@ impl Label {
         }
     }
 
-    /// The label that [`Self::bits`] wrote.
+    /// Decodes a label from [`Self::bits`].
     pub fn from_bits(bits: i16) -> Self {
         match bits {
             MATE.. => Self::Mate(true),

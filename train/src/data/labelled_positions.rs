@@ -6,17 +6,17 @@ use super::datasets::Datasets;
 use super::packed::PackedPosition;
 use super::split::Split;
 
-/// Labelled positions with their parents: the children of one parent are neighbours.
+/// Labelled positions with their families. The children of one parent are adjacent.
 #[derive(Clone, Default)]
 pub struct LabelledPositions {
     /// The positions.
     pub positions: Vec<PackedPosition>,
-    /// For each position the number of its family.
+    /// The family index of each position.
     pub parents: Vec<u32>,
 }
 
 impl LabelledPositions {
-    /// Every `every`-th family of a part.
+    /// Reads every `every`-th family of a split.
     pub fn read(data: &Datasets, split: Split, every: usize) -> Result<Self> {
         let mut read = Self::default();
         data.families(split, every, |family, number| {
@@ -27,24 +27,24 @@ impl LabelledPositions {
         Ok(read)
     }
 
-    /// How many positions there are.
+    /// Number of positions.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// Adds the positions of others, whose families stay their own.
+    /// Appends other positions, with new family indices.
     pub fn append(&mut self, other: &Self) {
         let first = self.parents.iter().max().map_or(0, |last| last + 1);
         self.positions.extend_from_slice(&other.positions);
         self.parents.extend(other.parents.iter().map(|parent| first + parent));
     }
 
-    /// Every `n`-th family only, with about `limit` positions in all.
+    /// Every `n`-th family, about `limit` positions in total.
     pub fn sample(&self, limit: usize) -> Self {
         let every = step(self.positions.len(), limit);
         let mut sample = Self::default();
@@ -62,7 +62,7 @@ impl LabelledPositions {
     }
 }
 
-/// Every how many-th family to take of `positions` for about `limit` of them.
+/// The step between families that selects about `limit` of `positions`.
 pub fn step(positions: usize, limit: usize) -> usize {
     positions.div_ceil(limit.max(1)).max(1)
 }

@@ -1,4 +1,4 @@
-//! Labelled positions: read in any format, packed into one file, drawn in batches.
+//! Labelled positions: read in any format, packed into one file, sampled in batches.
 
 pub(crate) mod batches;
 mod by_label;

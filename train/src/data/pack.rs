@@ -1,4 +1,4 @@
-//! Files in any of the formats, in any mix, into one dataset file.
+//! Packing of files in any formats into one dataset file.
 
 use std::path::Path;
 use std::thread;
@@ -17,30 +17,31 @@ use super::read::format::Format;
 use super::read::games::{BadRecord, Skipped, skip};
 use super::read::input::Input;
 
-/// Labels that a reader hands over at a time.
+/// Number of labels that a reader sends at a time.
 const LABELS_A_BATCH: usize = 4_096;
 
-/// Batches that a reader may be ahead.
+/// Maximum number of batches read ahead.
 const BATCHES_AHEAD: usize = 8;
 
-/// Games, the first record after them, and what was left out among them.
+/// Games, the index of the record after them, and counts of the records left out.
 struct ReadBatch {
     games: Vec<Game>,
     end: u64,
     skipped: Skipped,
 }
 
-/// How files are packed.
+/// Options for packing.
 pub struct PackOptions {
-    /// What positions have to meet.
+    /// Conditions that positions must meet.
     pub filters: Vec<Filter>,
-    /// Leave out records that are not legal or cannot be read; else they refuse the file.
+    /// Leave out records that are illegal or unreadable. Otherwise they are errors.
     pub skip_illegal: bool,
-    /// Between two notes of how far the work is.
+    /// Time between saves of the progress.
     pub commit_every: Duration,
 }
 
-/// Packs `inputs` into `out`. Goes on where an earlier run was killed, or ended by a [`is_of_system`] error.
+/// Packs `inputs` into `out`. Resumes a run that was killed or ended with an operating-system error
+/// ([`is_of_system`]).
 pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     let hashes = hashes(inputs)?;
     let named = |(input, sha256): (&Input, &String)| {
@@ -64,17 +65,18 @@ pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     let packed = pack_inputs(inputs, hashes, options.skip_illegal, &mut packer);
     match packed {
         Ok(()) => packer.finish(),
-        // What is packed stays, with its journal, as after a kill.
+        // The packed part is kept with its journal, as after a kill.
         Err(error) if is_of_system(&error) => Err(error),
-        // What was refused is to be mended, and is then another file.
+        // After a content error, a repaired input has another hash, so the run cannot be resumed.
         Err(error) => packer.discard().and(Err(error)),
     }
 }
 
-/// Whether the system is at fault, as where a disk is full, and not the content of a file.
+/// Whether the operating system caused the error (for example a full disk), rather than the content
+/// of a file.
 pub fn is_of_system(error: &anyhow::Error) -> bool {
     use std::io::{Error, ErrorKind};
-    /// What decoders say of damaged files.
+    /// Kinds of errors that decoders return for damaged files.
     const OF_CONTENT: [ErrorKind; 4] = [
         ErrorKind::InvalidData,
         ErrorKind::InvalidInput,
@@ -133,7 +135,7 @@ fn hashes(inputs: &[Input]) -> Result<Vec<String>> {
     inputs.iter().map(hash).collect()
 }
 
-/// A reader on a thread of its own, the packing on this one.
+/// Reads on a background thread and packs on this one.
 fn pack_input(input: &Input, skip_illegal: bool, packer: &mut Packer) -> Result<()> {
     let bar = bar(input, "read")?;
     let (_, first) = packer.place();
@@ -179,7 +181,7 @@ fn read_games(
             }
         }
         let batch = ReadBatch { games, end: source.record(), skipped };
-        // Nobody listens where the packing failed, which is said there.
+        // The receiver is gone if packing failed; that error is reported there.
         if sender.send(batch).is_err() || ended {
             return Ok(());
         }

@@ -7,13 +7,13 @@ use cozy_chess::{BitBoard, Board, BoardBuilder, Color, File, Piece, Rank, Square
 
 use super::label::Label;
 
-/// A rook that may still castle, in place of a [`Piece`].
+/// Code of a rook that may still castle, in place of a [`Piece`].
 const CASTLING_ROOK: u8 = Piece::NUM as u8;
 
-/// Set in a piece's code when it is Black's.
+/// Flag of Black's pieces in their codes.
 const BLACK: u8 = 8;
 
-/// In place of a file.
+/// Value of the en passant file if there is none.
 pub(super) const NO_EN_PASSANT: u8 = 8;
 
 /// A position and its label.
@@ -47,22 +47,23 @@ impl PackedPosition {
         }
     }
 
-    /// Pieces on the board.
+    /// Number of pieces on the board.
     pub fn pieces_on_board(&self) -> usize {
         self.occupied.count_ones() as usize
     }
 
-    /// Whose move it is.
+    /// The side to move.
     pub fn side_to_move(&self) -> Color {
         if self.black_to_move { Color::Black } else { Color::White }
     }
 
-    /// What the data says of it.
+    /// Its label.
     pub fn label(&self) -> Label {
         Label::from_bits(self.label)
     }
 
-    /// The label as the win probability of `perspective`, in [0, 1]; a forced mate is exactly 0 or 1.
+    /// The label as the win probability of `perspective`, in [0, 1]; a forced mate is exactly 0 or
+    /// 1.
     pub fn win_probability(&self, perspective: Perspective) -> f32 {
         let white = self.label().win_probability();
         match perspective {
@@ -93,7 +94,7 @@ impl PackedPosition {
         placement
     }
 
-    /// The board as it was packed. Fails where it was read from bytes that are no legal position.
+    /// Unpacks the board. Fails if it was read from bytes that are not a legal position.
     pub fn board(&self) -> Result<Board> {
         ensure!(self.pieces_on_board() <= 32, "{} pieces on the board", self.pieces_on_board());
         let mut builder = BoardBuilder::empty();
@@ -118,7 +119,7 @@ impl PackedPosition {
         builder.build().map_err(|error| anyhow!("a packed position is not legal ({error})"))
     }
 
-    /// The pieces, and the rooks that may castle: the same bytes for the same pieces.
+    /// The pieces and the rooks that may castle as bytes, equal for equal placements.
     pub fn piece_bytes(&self) -> [u8; 24] {
         let mut bytes = [0; 24];
         bytes[..8].copy_from_slice(&self.occupied.to_le_bytes());
@@ -126,7 +127,8 @@ impl PackedPosition {
         bytes
     }
 
-    /// The same bytes on every machine, for hashing: which games are held out follows from them.
+    /// The packed position as bytes, the same on every machine. Hashes of these bytes select the
+    /// held-out games.
     pub fn bytes(&self) -> [u8; 31] {
         let mut bytes = [0; 31];
         bytes[..24].copy_from_slice(&self.piece_bytes());

@@ -1,4 +1,4 @@
-//! Labelled games into a dataset file: filtered, without duplicates, going on after a kill.
+//! Packs labelled games into a dataset file: filters, removes duplicates, and resumes after a kill.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::file::writer::{Writer, clear};
 use super::filter::Filter;
 use super::read::games::{Skipped, skip};
 
-/// A dataset in the making.
+/// A dataset that is being written.
 pub struct Packer {
     out: PathBuf,
     journal: Journal,
@@ -26,8 +26,9 @@ pub struct Packer {
 }
 
 impl Packer {
-    /// Begins `out`, or goes on with it; `None` where it is complete. `job` is all that decides which bytes come out.
-    /// What is done after a commit is done again after a kill. Fails where `out` exists or was begun by another job.
+    /// Starts or resumes `out`; `None` if it is complete. `job` describes everything that
+    /// determines the output. Work since the last commit is repeated after a kill. Fails if `out`
+    /// exists or was started by another job.
     pub fn open(
         out: &Path,
         job: &Value,
@@ -39,7 +40,7 @@ impl Packer {
         if out.exists() {
             let ours = begun.is_some_and(|begun| begun.job == *job);
             ensure!(ours, "{}: it exists; remove it or choose another name", name());
-            // Killed between the last two steps.
+            // The run was killed between its last two steps.
             clear(out);
             Journal::remove(out)?;
             return Ok(None);
@@ -63,18 +64,18 @@ impl Packer {
         Ok(Some(packer))
     }
 
-    /// The input at work, and the first of its records that is missing.
+    /// The index of the current input, and of its first record that is not yet packed.
     pub fn place(&self) -> (usize, u64) {
         let record = self.journal.current.as_ref().map_or(0, |source| source.end);
         (self.journal.input, record)
     }
 
-    /// Names the input at work, where it was not begun before.
+    /// Sets the source of the current input, unless the run was resumed within it.
     pub fn begin(&mut self, source: Source) {
         self.journal.current.get_or_insert(source);
     }
 
-    /// Adds a game that begins at a record not yet added.
+    /// Adds a game.
     pub fn add(&mut self, game: Game) -> Result<()> {
         let Journal { current, description, .. } = &mut self.journal;
         let source = current.as_mut().context("no input was begun")?;
@@ -101,7 +102,7 @@ impl Packer {
         Ok(())
     }
 
-    /// All records before `record` were added, with these left out.
+    /// Records that all records before `record` were added or, with these counts, left out.
     pub fn reached(&mut self, record: u64, skipped: Skipped) -> Result<()> {
         let source = self.journal.current.as_mut().context("no input was begun")?;
         source.end = record;
@@ -114,7 +115,8 @@ impl Packer {
         Ok(())
     }
 
-    /// Ends an input. One that is a dataset itself is described by what it was made from.
+    /// Ends an input. `made_from` has the sources, duplicates and filtered positions of an input
+    /// that is itself a dataset.
     pub fn end(&mut self, made_from: Option<(Vec<Source>, u64, u64)>) -> Result<()> {
         let current = self.journal.current.take().context("no input was begun")?;
         let description = &mut self.journal.description;
@@ -131,7 +133,7 @@ impl Packer {
         self.commit()
     }
 
-    /// What came of the input at work, in a line.
+    /// A one-line summary of the packing so far.
     pub fn summary(&self) -> String {
         let mut text = format!("{} positions so far", self.positions());
         for (reason, count) in self.journal.current.iter().flat_map(|source| &source.skipped) {
@@ -141,32 +143,32 @@ impl Packer {
         text + &format!("; {duplicates} duplicates so far")
     }
 
-    /// Positions kept so far.
+    /// Number of positions kept so far.
     pub fn positions(&self) -> u64 {
         self.journal.description.positions.iter().sum()
     }
 
-    /// Notes how far the run is, so that it goes on from here.
+    /// Saves the progress, so that the run can resume from here.
     pub fn commit(&mut self) -> Result<()> {
         self.journal.writer = self.writer.sync()?;
         self.committed = Instant::now();
         self.journal.write(&self.out)
     }
 
-    /// Writes the file under its name.
+    /// Writes the file under its final name.
     pub fn finish(mut self) -> Result<()> {
         self.commit()?;
         self.writer.finish(&self.journal.description)?;
         Journal::remove(&self.out)
     }
 
-    /// Removes all that was begun.
+    /// Removes the partial output.
     pub fn discard(self) -> Result<()> {
         clear(&self.out);
         Journal::remove(&self.out)
     }
 
-    /// The positions written before a kill are known again.
+    /// Adds the positions written before a kill to the set of known positions.
     fn remember(&mut self) -> Result<()> {
         let duplicates = &mut self.duplicates;
         self.writer.visit(|encoded| {

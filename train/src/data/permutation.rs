@@ -1,12 +1,12 @@
-//! A shuffled order that takes no memory.
+//! A shuffled order computed without storing it.
 
 use super::mix::mix;
 
-/// Rounds of the network; four suffice for a permutation that looks random.
+/// Number of Feistel rounds; four suffice for a permutation that looks random.
 const ROUNDS: u64 = 4;
 
-/// A pseudo-random permutation of `0..len`: a Feistel network over the next power of four, walked along its cycles
-/// until it is within the range (Black and Rogaway 2002).
+/// A pseudorandom permutation of `0..len`: a Feistel network over the next power of four, with
+/// cycle walking to stay in the range (Black and Rogaway 2002).
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     len: u64,
@@ -15,13 +15,13 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// The permutation of `0..len` that belongs to `seed`.
+    /// The permutation of `0..len` for `seed`.
     pub fn new(len: u64, seed: u64) -> Self {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
         Self { len, half_bits: bits.div_ceil(2).max(1), seed }
     }
 
-    /// Where `index`, below the length, goes.
+    /// The image of `index`, which must be below the length.
     pub fn at(&self, index: u64) -> u64 {
         let mut value = index;
         loop {
@@ -63,7 +63,8 @@ mod tests {
     fn the_order_is_shuffled() {
         let len = 100_000u64;
         let [one, other] = [1, 2].map(|seed| Permutation::new(len, seed));
-        // Of 100,000 uncorrelated places, about as many rise as fall, and hardly any coincide.
+        // In a random permutation of 100,000 numbers about half of the steps rise, and hardly any
+        // images coincide with those of another permutation.
         let rises = (1..len).filter(|&index| one.at(index) > one.at(index - 1)).count();
         assert!((49_500..50_500).contains(&rises), "{rises}");
         assert!((0..len).filter(|&index| one.at(index) == other.at(index)).count() < 20);

@@ -1,4 +1,4 @@
-//! Which positions a step sees. A batch depends on the seed and the step alone.
+//! Sampling of the positions of a step. A batch depends only on the seed and the step.
 
 use anyhow::Result;
 use azimuth_network::{Architecture, Inputs};
@@ -14,19 +14,22 @@ use super::permutation::Permutation;
 use super::training_positions::TrainingPositions;
 use crate::positive_threshold::PositiveThreshold;
 
-/// How a batch is drawn.
+/// The composition of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Positions that each epoch sees once.
+    /// Number of anchors in a batch; an epoch uses each position once as an anchor.
     pub anchors: usize,
-    /// Positions added for each anchor from those that are positives of it.
+    /// Number of positives drawn for each anchor.
     pub positives: usize,
-    /// So many neighbours come together; children of one parent are neighbours.
+    /// Size of the groups of adjacent positions that are drawn together; the children of one parent
+    /// are adjacent.
     pub siblings: usize,
-    /// Parts of a step, each a contrast of its own; on the CPU computed side by side, on a device together.
+    /// Number of parts of a step, each with its own contrastive loss. The CPU computes them in
+    /// parallel, a device as one batch.
     #[serde(default = "one")]
     pub parts: usize,
-    /// Exchange the a-file with the h-file, and so on, in every second position (features only).
+    /// Mirror positions from left to right (a-file and h-file and so on) with probability 1/2;
+    /// features only.
     pub mirror: bool,
 }
 
@@ -34,35 +37,36 @@ fn one() -> usize {
     1
 }
 
-/// One step's positions, part by part.
+/// The positions of a step, in parts.
 pub type Batch = Vec<BatchPart>;
 
 /// Positions and their labels in the encoder's perspective.
 pub struct BatchPart {
-    /// What the encoder reads.
+    /// The encoder's inputs.
     pub inputs: Inputs,
     /// Win probabilities.
     pub labels: Vec<f32>,
-    /// Equal for siblings.
+    /// Family indices, equal for siblings.
     pub parents: Vec<u32>,
-    /// Contrasts that the positions are divided into: of n, one is in that of its place modulo n.
+    /// Number n of contrastive losses over the positions: each position belongs to the one of its
+    /// index modulo n.
     pub contrasts: usize,
 }
 
-/// Draws batches. Of the data nothing is kept in memory.
+/// Draws batches, reading positions from the mapped data.
 pub struct Sampler {
     data: TrainingPositions,
     architecture: Architecture,
     sampling: Sampling,
     seed: u64,
-    /// All of a step comes as one part.
+    /// Whether a step is one part.
     together: bool,
-    /// Where positives are drawn from, where they are.
+    /// The index for drawing positives, if any are drawn.
     by_label: Option<ByLabel>,
 }
 
 impl Sampler {
-    /// Draws from `data`; a step's parts come each by itself, or `together` as one.
+    /// A sampler of `data`. The parts of a step are separate, or with `together` one part.
     pub fn new(
         data: TrainingPositions,
         architecture: Architecture,
@@ -79,13 +83,14 @@ impl Sampler {
         Ok(Self { data, architecture, sampling, seed, together, by_label })
     }
 
-    /// Steps of an epoch: until all positions were seen once, but for the few that make no whole step.
+    /// Number of steps in an epoch, which uses each position once, except for the remainder of a
+    /// step.
     pub fn steps_per_epoch(&self) -> u64 {
         let (groups, together) = self.groups();
         (groups * together / self.anchors_of_a_step()) as u64
     }
 
-    /// How many groups come together, and how many positions a group has.
+    /// The number of groups and the size of a group.
     fn groups(&self) -> (usize, usize) {
         let together = self.sampling.siblings.min(self.data.len());
         (self.data.len() / together, together)
@@ -114,7 +119,7 @@ impl Sampler {
         }
         let parts = self.sampling.parts;
         if self.together {
-            // Contrasts are of one size.
+            // All contrastive losses have the same number of positions.
             let contrasts = parts.min(chosen.len());
             chosen.truncate(chosen.len() / contrasts * contrasts);
             return Ok(vec![BatchPart { contrasts, ..self.part(&mut chosen, &mut rng)? }]);
@@ -129,7 +134,8 @@ impl Sampler {
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<BatchPart> {
         if let Architecture::Sparse(config) = &self.architecture {
-            // Neighbours read the same layers, and every contrast has positions of all heads.
+            // Adjacent positions use the same layers, and each contrastive loss has positions of
+            // all heads.
             chosen.sort_by_key(|(position, _)| config.head(position.pieces_on_board()));
         }
         let perspective = self.architecture.perspective();
@@ -142,9 +148,8 @@ impl Sampler {
         })
     }
 
-    /// The positions of a step that an epoch sees once, and their families. An epoch cuts the positions, which lie
-    /// family by family, into groups of as many as come together, each time at other places, and takes the groups in
-    /// another order.
+    /// The anchors of a step, and their families. Each epoch divides the positions, which are
+    /// ordered by family, into groups with a new offset, and visits the groups in a new order.
     fn anchors(&self, step: u64) -> Result<Vec<(PackedPosition, u32)>> {
         let (all, (groups, together)) = (self.data.len(), self.groups());
         let anchors = self.anchors_of_a_step();
@@ -161,7 +166,7 @@ impl Sampler {
             let (group, within) = (place / together, place % together);
             let length = (together - within).min(end - place);
             let first = order.at(group as u64) as usize * together + within + shift;
-            // The last group of an epoch may reach beyond the end, and goes on at the beginning.
+            // The last group of an epoch may wrap around the end of the data.
             for range in [
                 first.min(all)..(first + length).min(all),
                 first.max(all)..(first + length).max(all),
@@ -181,7 +186,7 @@ impl Sampler {
     ) -> Result<Inputs> {
         let mut inputs = Inputs::new(self.architecture.input_kind());
         for (position, _) in chosen {
-            // Tokens hold castling rights, which a mirror would break.
+            // Tokens include castling rights, which mirroring would invalidate.
             let mirror = self.sampling.mirror && !matches!(inputs, Inputs::Tokens(_));
             push(&mut inputs, position, mirror && rng.random())?;
         }

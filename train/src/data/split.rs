@@ -1,30 +1,30 @@
-//! Which part of the data a game belongs to.
+//! The split of games into training, calibration and held-out sets.
 
-/// Of a hundred games this many fit the calibration and no parameter.
+/// Percentage of games for fitting the calibration only.
 const CALIBRATION_SHARE: u64 = 1;
 
-/// Of a hundred games this many are for the metrics alone.
+/// Percentage of games for metrics only.
 const HELD_OUT_SHARE: u64 = 4;
 
-/// A part of the data; all positions of a game are in the same.
+/// A split of the data; all positions of a game are in the same split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// What the parameters learn from.
+    /// For fitting the parameters.
     Training,
-    /// What the calibration is fitted on.
+    /// For fitting the calibration.
     Calibration,
-    /// What the metrics are measured on.
+    /// For measuring metrics.
     HeldOut,
 }
 
 impl Split {
-    /// How many there are.
+    /// Number of splits.
     pub const NUM: usize = 3;
 
-    /// All of them, in the order of a dataset file.
+    /// All splits, in the order of a dataset file.
     pub const ALL: [Self; Self::NUM] = [Self::Training, Self::Calibration, Self::HeldOut];
 
-    /// The part of a game whose content has this digest: the same whatever else is read.
+    /// The split of a game whose content has this digest. It does not depend on the other data.
     pub fn of(digest: u64) -> Self {
         match digest % 100 {
             bucket if bucket < CALIBRATION_SHARE => Self::Calibration,

@@ -1,4 +1,4 @@
-//! The positions that the parameters learn from, read from the mapped files when they are drawn.
+//! The training positions, read from the mapped files when they are drawn.
 
 use std::ops::Range;
 
@@ -10,32 +10,32 @@ use super::label::Label;
 use super::packed::PackedPosition;
 use super::split::Split;
 
-/// The training part of datasets, numbered from 0.
+/// The training split of datasets, with indices from 0.
 #[derive(Clone)]
 pub struct TrainingPositions(Datasets);
 
 impl TrainingPositions {
-    /// The training part of `data`.
+    /// The training split of `data`.
     pub fn new(data: Datasets) -> Self {
         Self(data)
     }
 
-    /// How many positions there are.
+    /// Number of positions.
     pub fn len(&self) -> usize {
         self.0.len(Split::Training)
     }
 
-    /// Fails where a file has become shorter since it was opened.
+    /// Fails if a file has become shorter since it was opened.
     pub fn check_lengths(&self) -> Result<()> {
         self.0.check_lengths()
     }
 
-    /// Gives the positions `range`, and the numbers of their families, to `visit`.
+    /// Calls `visit` with the positions `range` and the indices of their families.
     pub fn read(&self, range: Range<usize>, visit: impl FnMut(PackedPosition, u32)) -> Result<()> {
         self.0.positions(Split::Training, range, visit)
     }
 
-    /// Gives number, label and side to move of every position to `visit`, in order.
+    /// Calls `visit` with the index, label and side to move of every position, in order.
     pub fn labels(&self, visit: impl FnMut(usize, Label, Color)) {
         self.0.labels(Split::Training, visit);
     }

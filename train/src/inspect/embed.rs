@@ -1,4 +1,4 @@
-//! `azimuth-train embed`: embeddings for a notebook, as NumPy stores arrays, with a CSV beside them.
+//! `azimuth-train embed`: embeddings for a notebook as a NumPy array, with a CSV beside it.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;

@@ -25,10 +25,10 @@ pub struct PositionsOptions {
     /// Datasets or files in any format that `data` reads.
     #[arg(long, required = true, num_args = 1..)]
     data: Vec<PathBuf>,
-    /// Approximate number of positions, spread over the data (default: all).
+    /// Approximate number of positions, spread over the data [default: all].
     #[arg(long)]
     sample: Option<usize>,
-    /// Weights file (default: the engine's built-in weights of the beam).
+    /// Weights file [default: the engine's built-in weights of the beam].
     #[arg(long)]
     weights: Option<PathBuf>,
     /// Device to compute on.

@@ -1,5 +1,5 @@
-//! Random positions with few pieces, lopsided ones as often as level ones: endings that games between equals hardly
-//! ever reach, and that every exchange is weighed by.
+//! Random positions with few pieces, unbalanced as often as balanced: endings that games between
+//! equal players rarely reach, but that the search evaluates after every exchange.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use super::walk::{FIFTY_MOVES, Walk};
 use crate::data::family::{Family, Game};
 use crate::data::label::Label;
 
-/// Pieces on the board, kings among them.
+/// Number of pieces on the board, including kings.
 const PIECES: std::ops::RangeInclusive<usize> = 3..=8;
 
-/// Pieces beside the kings, as often as they are drawn.
+/// Pieces besides the kings, in proportion to their frequency.
 const KINDS: [Piece; 8] = [
     Piece::Pawn,
     Piece::Pawn,
@@ -32,11 +32,11 @@ const KINDS: [Piece; 8] = [
     Piece::Queen,
 ];
 
-/// Shares of the pieces that are White's.
+/// White's possible shares of the pieces.
 const SHARES: [f64; 4] = [0.1, 0.5, 0.5, 0.9];
 
-/// Centipawns of a win that the tables know, less so many for every ply to the next capture or pawn's move: certain,
-/// yet the nearer the better.
+/// Centipawns of a tablebase win, less the second value for every ply to the next capture or pawn
+/// move, so that shorter wins score higher.
 const WON: i32 = 2_500;
 const WON_PER_PLY: i32 = 10;
 
@@ -46,7 +46,7 @@ pub struct EndingSampler {
 }
 
 impl EndingSampler {
-    /// Labels what `tablebases` know by these, and the rest by the engine.
+    /// Labels positions in `tablebases` from these, and others with the engine.
     pub fn new(tablebases: Option<Arc<Tablebases>>) -> Self {
         Self { tablebases }
     }
@@ -76,20 +76,20 @@ impl Walk for EndingSampler {
     }
 }
 
-/// What a distance to zeroing says of the side to move.
+/// The label of a distance to zeroing, from the side to move's point of view.
 fn label_of_distance(plies: i32) -> Label {
     let in_time = 1..=i32::from(FIFTY_MOVES);
     Label::Centipawns(match plies.abs() {
         distance if in_time.contains(&distance) => plies.signum() * (WON - WON_PER_PLY * distance),
-        // No winner, or one that the fifty-move rule stops.
+        // A draw, or a win that the fifty-move rule prevents.
         _ => 0,
     })
 }
 
-/// A random legal position in which the game goes on.
+/// A random legal position in which the game is not over.
 fn ending(rng: &mut Xoshiro256PlusPlus) -> Board {
     loop {
-        // The builder lets kings stand side by side.
+        // The builder accepts adjacent kings.
         if let Ok(board) = draw(rng).build()
             && let Ok(position) = Position::from_fen(&board.to_string())
             && position.has_legal_move()
@@ -109,7 +109,7 @@ fn draw(rng: &mut Xoshiro256PlusPlus) -> BoardBuilder {
     });
     let pieces: Vec<_> = kings.into_iter().chain(others).collect();
     for piece in pieces {
-        // Pawns on their last rank make a board that is not legal, and another is drawn.
+        // Pawns on the first or last rank make the board illegal, and another one is drawn.
         let square = Square::index(rng.random_range(0..64));
         *builder.square_mut(square) = Some(piece);
     }

@@ -10,16 +10,16 @@ use super::scored_move::{ScoredMove, Scores};
 use super::uci_engine::UciLabeller;
 use crate::data::label::Label;
 
-/// A labeller at work.
+/// Scores positions.
 pub enum Labeller {
-    /// An engine, asked by UCI.
+    /// A UCI engine in another process.
     Engine(UciLabeller),
-    /// A network, in this process.
+    /// A network without a search.
     Network(Box<StockfishNetwork>),
 }
 
 impl Labeller {
-    /// The labellers that the options ask for, one for each thread.
+    /// Starts the labellers chosen by the options, one for each thread.
     pub fn start_all(options: &LabelOptions, scores: Scores) -> Result<Vec<Self>> {
         let threads = 0..options.engines;
         match (&options.engine, &options.network) {
@@ -34,7 +34,7 @@ impl Labeller {
         }
     }
 
-    /// The name of what labels.
+    /// Name of the engine or network.
     pub fn name(&self) -> &str {
         match self {
             Self::Engine(engine) => engine.name(),
@@ -50,7 +50,7 @@ impl Labeller {
         }
     }
 
-    /// Scores a position that has a legal move, from White's view.
+    /// Scores a position that has a legal move, from White's point of view.
     pub fn value(&mut self, board: &Board) -> Result<Label> {
         match self {
             Self::Engine(engine) => engine.value(board),

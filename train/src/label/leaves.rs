@@ -1,5 +1,5 @@
-//! Games of the selective search against itself, for the leaves of its searches: the positions whose scores decide
-//! what it plays.
+//! Self-play of the selective search, to collect the leaves of its searches: the positions whose
+//! scores determine its moves.
 
 use std::collections::HashSet;
 
@@ -16,23 +16,23 @@ use super::options::LabelOptions;
 use super::walk::Walk;
 use crate::data::family::{Family, Game};
 
-/// Room for the tables of a few thousand nodes, which are cleared before every walk.
+/// Tables for a few thousand nodes, which are cleared before every walk.
 const RESOURCES: Resources = Resources { hash_mb: 4, threads: 1 };
 
-/// Walks along the selective search's own moves.
+/// Walks that play the selective search's moves.
 pub struct LeafWalker {
     planner: Selective,
 }
 
 impl LeafWalker {
-    /// Searches with the scores of `worker`.
+    /// A walker whose search uses the encoder of `worker`.
     pub fn new(worker: &Worker) -> Result<Self> {
         let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
         Ok(Self { planner })
     }
 
-    /// Searches `position`, plays the best move, and returns the leaves taken, with the principal variation's last
-    /// position among them.
+    /// Searches `position`, plays the best move, and returns the sampled leaves and the last
+    /// position of the principal variation.
     fn step(&mut self, position: &mut Position, nodes: u64) -> Result<Vec<Board>> {
         let limits = Limits { nodes: Some(nodes), ..Limits::default() };
         let mut control = Control::without_signals(limits);
@@ -52,7 +52,7 @@ impl Walk for LeafWalker {
         engine: &mut Labeller,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<Game> {
-        // What a walk finds depends on nothing before it.
+        // A walk must not depend on earlier walks.
         self.planner.new_game();
         self.planner.sample_leaves(options.leaf_every);
         let mut position = Position::from_fen(&starts[rng.random_range(0..starts.len())])?;

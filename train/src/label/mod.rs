@@ -1,4 +1,4 @@
-//! Labels from a UCI engine or a network, with a score for the moves among which it chose.
+//! Labelling by a UCI engine or a network, which also scores alternative moves.
 
 mod endings;
 mod labeller;

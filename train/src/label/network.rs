@@ -1,5 +1,5 @@
-//! Labels from a Stockfish network without a search: for positions in which nothing is to be won at once as near to a
-//! search's verdict as a shallow search is, and far cheaper.
+//! Labels from a Stockfish network without a search. In quiet positions they are as close to the
+//! result of a search as the labels of a shallow search, and far cheaper.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{board_after, legal_moves};
@@ -9,7 +9,7 @@ use cozy_chess::{Board, Color};
 use super::scored_move::ScoredMove;
 use crate::data::label::Label;
 
-/// Scores a position that has a legal move, from White's view.
+/// Scores a position that has a legal move, from White's point of view.
 pub fn value(network: &mut StockfishNetwork, board: &Board) -> Label {
     Label::Centipawns(network.centipawns(&Placement::of(board))).seen_by(board.side_to_move())
 }

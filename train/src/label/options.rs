@@ -23,7 +23,7 @@ pub struct LabelOptions {
     /// endings`.
     #[arg(long, num_args = 1..)]
     pub fens: Vec<PathBuf>,
-    /// Dataset to write (.azd); an interrupted run is continued.
+    /// Dataset to write (.azd); the same command resumes an interrupted run.
     #[arg(long)]
     pub out: PathBuf,
     /// Number of walks, each from a randomly drawn start; total of all shards.
@@ -64,8 +64,8 @@ pub struct LabelOptions {
     /// Number of engine processes or copies of the network, one per thread.
     #[arg(long, default_value_t = 1)]
     pub engines: u64,
-    /// Weights of the beam or selective search that makes the walks (default: the built-in weights
-    /// of that search).
+    /// Weights of the beam or selective search that makes the walks [default: the built-in weights
+    /// of that search].
     #[arg(long)]
     pub weights: Option<PathBuf>,
     /// Time between saves of the progress; work since the last save is repeated after a kill.

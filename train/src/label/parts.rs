@@ -1,4 +1,4 @@
-//! The walks in parts, made by several engines, written in order.
+//! Labelling in parts, made by several engines in parallel and written in order.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,17 +31,18 @@ use crate::data::packer::Packer;
 use crate::data::read::games::Skipped;
 use crate::hex::hex;
 
-/// Walks whose labels make up one part, which is made as a whole.
+/// Number of walks in a part, which is made as a whole.
 const WALKS_A_PART: u64 = 64;
 
-/// Parts that an engine may be ahead of the writer.
+/// Number of parts that an engine may finish ahead of the writer.
 const PARTS_AHEAD: usize = 4;
 
 /// The games of one part.
 type Part = Vec<Game>;
 
-/// Walks and labels until all parts of the shard are written. A part depends on the options and its number alone, so a
-/// run that was stopped continues, with any number of engines. How far it is goes to `talk`.
+/// Labels walks until all parts of the shard are written. A part depends only on the options and
+/// its index, so an interrupted run can resume with a different number of engines. Progress goes to
+/// `talk`.
 pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
     ensure!(options.engines > 0, "--engines must be at least 1");
     ensure!(options.plies > 0, "--plies must be at least 1");
@@ -97,7 +98,7 @@ pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
     packer.finish()
 }
 
-/// Each engine on a thread of its own makes every n-th part; they are written in order.
+/// Runs each engine on a separate thread that makes every n-th part, and writes the parts in order.
 fn label_parts(
     options: &LabelOptions,
     starts: &Starts,
@@ -135,7 +136,7 @@ fn embedded(walk: WalkKind) -> Embedded {
     }
 }
 
-/// All that decides which labels come out, but for the starts.
+/// The settings that determine the labels, except for the starts.
 fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
     let weights = match &options.weights {
         Some(path) => hex(&Sha256::digest(std::fs::read(path)?)),

@@ -4,20 +4,20 @@ use cozy_chess::Move;
 
 use crate::data::label::Label;
 
-/// A move with the score of it, from White's view.
+/// A move with its score.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoredMove {
     /// The move.
     pub mv: Move,
-    /// Label of the position after it.
+    /// The label of the position after the move, from White's point of view.
     pub label: Label,
 }
 
-/// What is to be scored.
+/// The kind of scores that an engine is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scores {
-    /// All moves of a position, by `Labeller::score`.
+    /// Scores of all moves of a position, by `Labeller::score`.
     AllMoves,
-    /// The position, by `Labeller::value`.
+    /// The score of the position, by `Labeller::value`.
     Best,
 }

@@ -1,4 +1,4 @@
-//! A share of the work, for machines that do not know of each other.
+//! Division of the work into shards, for independent machines.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 
-/// Share `number` of `count`, counted from 1.
+/// Shard `number` of `count`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: u64,
@@ -17,8 +17,8 @@ impl Shard {
     /// All of the work.
     pub const WHOLE: Self = Self { number: 1, count: 1 };
 
-    /// The parts of `0..parts` that are this share's: neighbours, so that shares put one after another are all of them
-    /// in order.
+    /// The parts of `0..parts` in this shard. They are consecutive, so that the shards in order
+    /// make up all parts in order.
     pub fn of(self, parts: u64) -> Range<u64> {
         let end =
             |number: u64| (u128::from(parts) * u128::from(number) / u128::from(self.count)) as u64;

@@ -1,4 +1,4 @@
-//! Positions to start from: FENs or EPD, one a line.
+//! Starting positions: FENs or EPD, one a line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -11,11 +11,11 @@ use crate::data::read::format::is_compressed;
 use crate::data::read::lines::Lines;
 use crate::hex::hex;
 
-/// The positions of all files, and the SHA-256 of their lines.
+/// The positions of all files, and their SHA-256.
 pub struct Starts {
     /// FENs; whether each is one is seen when it is used.
     pub fens: Vec<String>,
-    /// SHA-256 of them.
+    /// SHA-256 of the lines.
     pub sha256: String,
 }
 
@@ -42,7 +42,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Starts> {
     Ok(Starts { fens, sha256: hex(&hash.finalize()) })
 }
 
-/// The FEN at the beginning of a line of EPD: its move counters are there or not.
+/// The FEN at the beginning of a line of EPD, with its move counters if there are any.
 fn fen_of(line: &str) -> String {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let counters = fields.iter().skip(4).take(2);

@@ -1,13 +1,13 @@
-//! Whether the labelling says how far it is.
+//! Output of labelling progress.
 
 use indicatif::ProgressBar;
 
-/// Who is told.
+/// Whether progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Talk {
-    /// Whoever sits before the terminal.
+    /// Show progress on standard error.
     Aloud,
-    /// Nobody, since something else reports there.
+    /// Show nothing, because another task reports progress.
     Silent,
 }
 
@@ -19,7 +19,7 @@ impl Talk {
         }
     }
 
-    /// A bar of `length` steps.
+    /// A progress bar of `length` steps.
     pub fn bar(self, length: u64) -> ProgressBar {
         match self {
             Self::Aloud => ProgressBar::new(length),

@@ -11,20 +11,20 @@ use cozy_chess::{Board, Color, Move};
 use super::scored_move::{ScoredMove, Scores};
 use crate::data::label::Label;
 
-/// No position has more legal moves.
+/// MultiPV value for all moves: no position has more legal moves.
 const ALL_MOVES: &str = "218";
 
-/// A small table is soon cleared, and a shallow search does not fill it.
+/// Hash size in MB: a shallow search does not fill it, and a small table is cleared quickly.
 const HASH: &str = "1";
 
-/// The engine at work.
+/// A running engine.
 pub struct UciLabeller {
     engine: Engine,
     depth: u32,
 }
 
 impl UciLabeller {
-    /// Starts the engine; it will search to `depth` plies.
+    /// Starts the engine, with searches of `depth` plies.
     pub fn start(command: &Path, depth: u32, scores: Scores) -> Result<Self> {
         let lines = if scores == Scores::AllMoves { ALL_MOVES } else { "1" };
         let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", HASH)];
@@ -36,12 +36,12 @@ impl UciLabeller {
         self.engine.name()
     }
 
-    /// Forgets what was searched before, so that labels depend on nothing else.
+    /// Clears the engine's state, so that labels do not depend on earlier searches.
     pub fn new_game(&mut self) -> Result<()> {
         self.engine.new_game()
     }
 
-    /// Scores a position that has a legal move, from White's view.
+    /// Scores a position that has a legal move, from White's point of view.
     pub fn value(&mut self, board: &Board) -> Result<Label> {
         let lines = self.search(board)?;
         let (_, score) = lines

@@ -1,5 +1,5 @@
-//! Walks from a start: again and again one of a few good moves. The positions passed are those whose children a
-//! search, or a player, has to choose from.
+//! Walks from a starting position, which repeatedly play one of a few good moves. They visit
+//! positions like those in which a search or a player must choose a move.
 
 use anyhow::Result;
 use azimuth::inference::{Evaluator, Worker};
@@ -15,21 +15,21 @@ use super::scored_move::ScoredMove;
 use crate::data::family::{Family, Game, Labels};
 use crate::data::label::Label;
 
-/// Megabytes of scores remembered; a walk meets the same positions seldom.
+/// Megabytes of cached scores; a walk rarely repeats a position.
 const CACHE: usize = 1;
 
-/// Centipawns by which a move of the engine's games may be worse than its best.
+/// Maximum loss in centipawns of a move in the engine's games, compared with its best move.
 const ENGINE_MARGIN: i32 = 50;
 
-/// Centipawns from which on a game is decided.
+/// Score in centipawns from which a game counts as decided.
 const DECIDED: i32 = 1_000;
 
 /// The fifty-move rule, in half-moves.
 pub const FIFTY_MOVES: u8 = 100;
 
-/// Where labelled positions come from.
+/// A source of labelled positions.
 pub trait Walk: Send {
-    /// Walks from one of `starts` and has `engine` label positions on the way.
+    /// Walks from one of `starts`, with `engine` labelling positions along the way.
     fn walk(
         &mut self,
         starts: &[String],
@@ -39,18 +39,18 @@ pub trait Walk: Send {
     ) -> Result<Game>;
 }
 
-/// Walks whose moves are labelled, all or some, at every position passed.
+/// Walks that label some or all of the moves in each visited position.
 pub struct MoveWalker {
     evaluator: Evaluator,
 }
 
 impl MoveWalker {
-    /// Walks with the scores of `worker`, where it walks down the beam.
+    /// A walker whose beam uses the encoder of `worker`.
     pub fn new(worker: &Worker) -> Result<Self> {
         Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
     }
 
-    /// The move that leads on, and the engine's scores of all moves; `None` where the game is over.
+    /// The next move, and the engine's scores of all moves; `None` if the game is over.
     fn step(
         &mut self,
         board: &Board,
@@ -72,12 +72,12 @@ impl MoveWalker {
         Ok(Some((next, engine.score(board)?)))
     }
 
-    /// The moves that a beam keeps: those after which the opponent is worst off.
+    /// The moves that a beam keeps: those with the lowest values for the opponent.
     fn kept(&mut self, board: &Board, width: usize) -> Result<Vec<Move>> {
         let mut ranked = Vec::with_capacity(TYPICAL_MOVES);
         for mv in legal_moves(board) {
             let child = board_after(board, mv);
-            // Without replies the game is over, and there is nothing to rank.
+            // If there is no reply, the game is over and the position is not ranked.
             if child.generate_moves(|_| true) {
                 ranked.push((mv, self.evaluator.look_up(&child)?));
             }
@@ -115,7 +115,7 @@ impl Walk for MoveWalker {
     }
 }
 
-/// Whether a move is about as good as the best.
+/// Whether a move is within the margin of the best.
 fn is_close(board: &Board, best: &ScoredMove, other: &ScoredMove) -> bool {
     let side = board.side_to_move();
     match (best.label.seen_by(side), other.label.seen_by(side)) {
@@ -131,7 +131,8 @@ fn is_decided(best: &ScoredMove) -> bool {
     }
 }
 
-/// The move played, then the best and some others of `scored`, which are in the engine's order.
+/// Selects the played move, then the best and some random others of `scored`, which is in the
+/// engine's order.
 fn choose(
     scored: &[ScoredMove],
     played: Move,

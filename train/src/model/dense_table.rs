@@ -1,14 +1,14 @@
-//! The feature table in training on a device, where all of its rows move at every step.
+//! The feature table in training on a device, where every step updates all rows.
 //!
-//! As on the CPU (see [`crate::optimizer::rows`]) a row is the sum of its own values and of what it shares with other
-//! rows of the same piece on the same square.
+//! As on the CPU (see [`crate::optimizer::rows`]), a row is the sum of its own values and of parts
+//! shared with other rows of the same piece on the same square.
 
 use anyhow::Result;
 use azimuth::encoder::sparse::largest_playable_value;
 use azimuth_network::sparse::features::{FeatureSet, PIECE_SQUARES};
 use candle_core::{DType, Device, Tensor, Var};
 
-/// A table's own rows and those that they share.
+/// The rows' own values and the shared parts of a table.
 pub struct DenseTable {
     set: FeatureSet,
     own: Var,
@@ -16,8 +16,8 @@ pub struct DenseTable {
 }
 
 impl DenseTable {
-    /// Begins with shared parts drawn by `draw`, which gives as many values as it is asked for, and with nothing of
-    /// their own for the rows.
+    /// Initialises the shared parts of pieces on squares with `draw`, which returns the requested
+    /// number of values, and everything else with zeros.
     pub fn new(
         set: FeatureSet,
         width: usize,
@@ -31,7 +31,7 @@ impl DenseTable {
         Ok(Self { set, own: Var::zeros((set.rows(), width), DType::F32, device)?, shared })
     }
 
-    /// Begins with `rows` (rows x H), which share nothing yet.
+    /// Sets the rows' own values to `rows` (rows x H), and the shared parts to zero.
     pub fn begin(&self, rows: &Tensor) -> Result<()> {
         self.own.set(rows)?;
         Ok(self.shared.set(&self.shared.zeros_like()?)?)
@@ -42,12 +42,13 @@ impl DenseTable {
         &self.own
     }
 
-    /// The parts that they share (parts x H).
+    /// The shared parts (parts x H).
     pub fn shared(&self) -> &Var {
         &self.shared
     }
 
-    /// The table that the network reads: the sums, as large as can play.
+    /// The table that the network reads: the sums, clamped to the largest value that can be
+    /// quantised for play.
     pub fn folded(&self) -> Result<Tensor> {
         let (own, shared) = (self.own.as_detached_tensor(), self.shared.as_detached_tensor());
         let (mut pieces, rest) = self.pieces_and_rest(&own)?;
@@ -60,8 +61,8 @@ impl DenseTable {
         Ok(Tensor::cat(&[&pieces, &rest], 0)?.clamp(-largest, largest)?)
     }
 
-    /// The gradient of the shared parts, given that of the table, which is the gradient of the rows' own values. The
-    /// limit on what can play stops neither.
+    /// The gradient of the shared parts, given that of the table, which is also the gradient of the
+    /// rows' own values. The clamping does not stop either gradient.
     pub fn shared_gradient(&self, gradient: &Tensor) -> Result<Tensor> {
         let (pieces, _) = self.pieces_and_rest(gradient)?;
         let parts = self.shared_parts();
@@ -69,14 +70,14 @@ impl DenseTable {
         Ok(Tensor::cat(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?)
     }
 
-    /// Where the parts of one kind begin among the shared rows, and how many they are: as many rows further on, a row
-    /// shares the same part.
+    /// The first index and the number of the shared parts of each kind. Rows whose distance is a
+    /// multiple of this number share a part.
     fn shared_parts(&self) -> impl Iterator<Item = (usize, usize)> {
         let more = self.set.shared_rows() - PIECE_SQUARES;
         [(0, PIECE_SQUARES), (PIECE_SQUARES, more)].into_iter().filter(|&(_, period)| period > 0)
     }
 
-    /// The rows of pieces on squares, which share parts, and the others.
+    /// Splits a table into the rows of pieces on squares, which share parts, and the other rows.
     fn pieces_and_rest(&self, table: &Tensor) -> Result<(Tensor, Tensor)> {
         let pieces = self.set.variants() * PIECE_SQUARES;
         let rest = table.dim(0)? - pieces;

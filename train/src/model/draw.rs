@@ -1,4 +1,4 @@
-//! The values that parameters begin with.
+//! Initial values of parameters.
 
 use anyhow::Result;
 use azimuth_network::parameters::{Init, ParameterSpec};
@@ -6,7 +6,7 @@ use candle_core::{Device, Var};
 use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// `count` values as `init` distributes them.
+/// `count` random values with the distribution `init`.
 pub fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f32>> {
     Ok(match init {
         Init::Constant(value) => vec![value; count],
@@ -19,7 +19,7 @@ pub fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Ve
     })
 }
 
-/// A parameter that moves as a whole.
+/// A parameter that is optimised as one dense tensor.
 pub fn variable(
     spec: &ParameterSpec,
     device: &Device,

@@ -1,5 +1,6 @@
-//! A transformer's parameters flattened into one tensor: an optimiser step is then a few operations on
-//! all of them, and not a few on each, which on a device takes longer to ask for than to do.
+//! A transformer's parameters flattened into one tensor, so that an optimiser step needs only a few
+//! operations. On a device, launching a few operations for each parameter takes longer than
+//! computing them.
 
 use std::collections::HashMap;
 
@@ -7,16 +8,16 @@ use anyhow::{Context, Result};
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use candle_core::{DType, Device, Tensor, Var};
 
-/// Parameters in f32 (the master weights), and as the network computes with them.
+/// Parameters in f32 (the master weights), and in the network's precision.
 pub struct FlatParameters {
     specs: Vec<ParameterSpec>,
     master: Var,
-    /// A copy of the master in 16 bits; `None` where the network computes in f32.
+    /// A 16-bit copy of the master; `None` if the network computes in f32.
     working: Option<Var>,
 }
 
 impl FlatParameters {
-    /// `values` of the parameters `specs`, one after another, for a network that computes in `dtype`.
+    /// `values` has the parameters `specs` one after another; the network computes in `dtype`.
     pub fn new(
         specs: Vec<ParameterSpec>,
         values: Vec<f32>,
@@ -37,17 +38,17 @@ impl FlatParameters {
         &self.specs
     }
 
-    /// The variable that the optimiser moves.
+    /// The variable that the optimiser updates.
     pub fn master(&self) -> &Var {
         &self.master
     }
 
-    /// The parameters in f32; they follow every change.
+    /// Views of the parameters in f32, which follow every update.
     pub fn parameters(&self) -> Result<Parameters> {
         self.parts_of(&self.master)
     }
 
-    /// The parameters in the network's precision; they follow every change.
+    /// Views of the parameters in the network's precision, which follow every refresh.
     pub fn working_parameters(&self) -> Result<Parameters> {
         self.parts_of(self.working.as_ref().unwrap_or(&self.master))
     }
@@ -75,7 +76,7 @@ impl FlatParameters {
         Ok(Tensor::cat(&parts, 0)?.to_dtype(DType::F32)?)
     }
 
-    /// Hands a change of the master on to the network.
+    /// Copies the master to the network's precision after an update.
     pub fn refresh(&self) -> Result<()> {
         if let Some(working) = &self.working {
             working.set(&self.master.as_detached_tensor().to_dtype(working.dtype())?)?;

@@ -1,4 +1,4 @@
-//! The gradients of a step, part by part.
+//! The gradients of a step, computed in parts.
 
 use anyhow::{Context, Result};
 use candle_core::backprop::GradStore;
@@ -8,8 +8,8 @@ use crate::data::sampler::{Batch, BatchPart};
 use crate::loss::{Labels, LossValues, Losses};
 use crate::side_by_side::side_by_side;
 
-/// The gradients of a step and its losses, means over the parts, which are computed side by side; dropout depends on
-/// `seed` alone.
+/// The gradients and losses of a step, averaged over its parts, which are computed in parallel.
+/// Dropout depends only on `seed`.
 pub fn gradients(
     model: &dyn Model,
     batch: Batch,
@@ -37,7 +37,7 @@ pub fn gradients(
     Ok((gradients, values))
 }
 
-/// One of `parts` parts of [`gradients`].
+/// Computes one of `parts` parts of [`gradients`].
 fn part_gradients(
     model: &dyn Model,
     place: usize,

@@ -1,4 +1,5 @@
-//! Encoders in training: what a step asks of each kind, and what all kinds share.
+//! Encoders in training: the interface that a training step uses, and the parts that all encoders
+//! share.
 
 mod dense_table;
 mod draw;
@@ -28,21 +29,21 @@ use sparse::Sparse;
 use sparse_on_device::SparseOnDevice;
 use transformer::TransformerModel;
 
-/// An encoder whose parameters move.
+/// An encoder in training.
 pub trait Model: Sync {
-    /// The parameters that play.
+    /// The specifications of the parameters used in play.
     fn specs(&self) -> &[ParameterSpec];
 
-    /// Everything that moves as a whole tensor.
+    /// The optimiser of all dense parameters.
     fn optimizer(&self) -> &DenseOptimizer;
 
-    /// The unit of the auxiliary regression.
+    /// The read-out of the auxiliary regression.
     fn readout(&self) -> &Readout;
 
-    /// Begins with other parameters and another read-out than those that were drawn.
+    /// Replaces the randomly initialised parameters and read-out by those of `beginning`.
     fn begin(&mut self, beginning: &Beginning) -> Result<()>;
 
-    /// Makes ready for the parts of a batch, which then go forward side by side.
+    /// Prepares for a batch, whose parts then go through [`Self::forward`] in parallel.
     fn prepare(&self, _batch: &Batch) -> Result<()> {
         Ok(())
     }
@@ -50,21 +51,21 @@ pub trait Model: Sync {
     /// Part `place` of a batch in the space; dropout depends on `seed` alone.
     fn forward(&self, place: usize, inputs: Inputs, seed: u64) -> Result<Embedded<'_>>;
 
-    /// Moves all parameters against their gradients, which are cut to length `clip`.
+    /// Updates all parameters by a gradient step. Gradients are clipped to the norm `clip`.
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()>;
 
-    /// The parameters as they play, f32 on the CPU, without those that only training has.
+    /// The parameters for play, in f32 on the CPU, without those used only in training.
     fn parameters(&self) -> Result<Parameters>;
 
-    /// The number of values in `parameters` that are as large as can play.
+    /// The number of values in `parameters` at the limit that can be quantised for play.
     fn values_at_limit(&self, _parameters: &Parameters) -> Result<usize> {
         Ok(0)
     }
 
-    /// Everything that a checkpoint holds of the model.
+    /// The state to store in a checkpoint.
     fn state(&self) -> Result<Vec<(String, Tensor)>>;
 
-    /// Puts back a state that [`Self::state`] gave.
+    /// Restores a state from [`Self::state`].
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()>;
 }
 
@@ -72,11 +73,11 @@ pub trait Model: Sync {
 pub struct Embedded<'a> {
     /// Unit embeddings (batch x D), f32, for a loss to be made of.
     pub z: Tensor,
-    /// Goes on from where candle's way back ends.
+    /// The part of the backward pass that is outside candle's graph.
     back: Back<'a>,
 }
 
-/// Adds the gradients that follow from those already found.
+/// Adds further gradients, computed from those already found.
 type Back<'a> = Box<dyn FnOnce(&mut GradStore) -> Result<()> + 'a>;
 
 impl<'a> Embedded<'a> {
@@ -85,7 +86,8 @@ impl<'a> Embedded<'a> {
         Self { z, back: Box::new(|_| Ok(())) }
     }
 
-    /// Embeddings from which candle finds the gradient of `leaf` alone; `back` makes the parameters' of it.
+    /// Embeddings for which candle computes only the gradient of `leaf`; `back` computes the
+    /// parameters' gradients from it.
     fn with_back(
         z: Tensor,
         leaf: Tensor,
@@ -98,7 +100,7 @@ impl<'a> Embedded<'a> {
         Self { z, back: Box::new(back) }
     }
 
-    /// The gradients of `loss`, which was made of the embeddings.
+    /// The gradients of `loss`, a function of the embeddings.
     pub fn backward(self, loss: &Tensor) -> Result<GradStore> {
         let mut gradients = loss.backward()?;
         (self.back)(&mut gradients)?;
@@ -106,8 +108,9 @@ impl<'a> Embedded<'a> {
     }
 }
 
-/// An encoder with parameters drawn from `seed`. A transformer computes in `dtype`, and its parameters move in f32. A
-/// sparse encoder's batches come in `parts`, on a device in one.
+/// An encoder with parameters initialised from `seed`. A transformer computes in `dtype`, with
+/// master weights in f32. Batches of a sparse encoder come in `parts` on the CPU, and in one part
+/// on a device.
 pub fn build(
     architecture: &Architecture,
     device: &Device,
@@ -127,7 +130,7 @@ pub fn build(
     })
 }
 
-/// The tensors as they are now, on the CPU.
+/// Copies of the tensors on the CPU.
 fn copied(tensors: impl Iterator<Item = Result<(String, Tensor)>>) -> Result<Parameters> {
     let copies = tensors.map(|named| {
         let (name, tensor) = named?;
@@ -148,7 +151,8 @@ mod tests {
     use crate::optimizer::{OptimizerKind, Schedule, Shape};
     use crate::positive_threshold::PositiveThreshold;
 
-    /// A batch of two kinds of positions with far labels, and the parameters after some steps.
+    /// The loss of a batch of two kinds of positions with distant labels, and the parameters after
+    /// some steps.
     fn taught(model: &mut dyn Model, config: &SparseConfig) -> Result<(f32, Parameters)> {
         let mut inputs = Inputs::new(Architecture::Sparse(config.clone()).input_kind());
         for number in 0..6 {
@@ -168,7 +172,7 @@ mod tests {
             ranking: 0.0,
         };
         let schedule = Schedule {
-            // Adam would make a step of what is left of sums that cancel out.
+            // Adam would amplify the rounding errors of sums that cancel.
             rule: OptimizerKind::Sgd,
             learning_rate: 1e-3,
             warmup: 1,

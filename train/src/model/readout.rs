@@ -1,4 +1,5 @@
-//! The unit of the auxiliary regression, which reads the win probability off an embedding in training.
+//! The read-out of the auxiliary regression, which predicts the win probability from an embedding
+//! during training.
 
 use anyhow::Result;
 use azimuth_network::parameters::{Init, ParameterSpec};
@@ -26,13 +27,13 @@ impl Readout {
         })
     }
 
-    /// Its variables under their names in a checkpoint.
+    /// Its variables with their names in a checkpoint.
     pub fn variables(&self) -> [(String, Var); 2] {
         [("readout.direction", &self.direction), ("readout.bias", &self.bias)]
             .map(|(name, variable)| (name.to_owned(), variable.clone()))
     }
 
-    /// Begins with the read-out of a weights file.
+    /// Sets the read-out to that of a weights file.
     pub fn begin(&self, beginning: &Beginning) -> Result<()> {
         let device = self.bias.device();
         let readout = &beginning.readout;

@@ -1,4 +1,5 @@
-//! A sparse encoder in training on the CPU, where a step moves only the rows of the table that its batch has.
+//! A sparse encoder in training on the CPU, where a step updates only the rows of the table that
+//! its batch uses.
 
 use anyhow::{Result, bail};
 use azimuth_network::Inputs;
@@ -19,7 +20,7 @@ use crate::optimizer::dense::DenseOptimizer;
 use crate::optimizer::rows::FactoredTable;
 use crate::training::Checkpoint;
 
-/// A sparse encoder, its parameters and what moves them.
+/// A sparse encoder, its parameters and their optimisers.
 pub struct Sparse {
     network: SparseNetwork,
     layers: SparseLayers,
@@ -28,7 +29,7 @@ pub struct Sparse {
 }
 
 impl Sparse {
-    /// Parameters drawn from `seed`; batches come in `parts`.
+    /// Parameters initialised from `seed`; batches come in `parts`.
     pub fn new(config: &SparseConfig, parts: usize, seed: u64) -> Result<Self> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (layers, table) = SparseLayers::new(config, &Device::Cpu, &mut rng, |draw| {

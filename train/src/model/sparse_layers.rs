@@ -1,4 +1,4 @@
-//! The parameters of a sparse encoder in training that are not its feature table.
+//! The parameters of a sparse encoder in training, except its feature table.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,8 @@ pub struct SparseLayers {
 }
 
 impl SparseLayers {
-    /// Draws the table, which `table` makes of as many values as it asks for, and then everything else.
+    /// Initialises the table, which `table` builds from random values that it requests, and then
+    /// everything else.
     pub fn new<T>(
         config: &SparseConfig,
         device: &Device,
@@ -45,12 +46,12 @@ impl SparseLayers {
         Ok((Self { specs, features: config.features, variables, readout }, table))
     }
 
-    /// All parameters that play, the table among them.
+    /// The specifications of all parameters used in play, including the table.
     pub fn specs(&self) -> &[ParameterSpec] {
         &self.specs
     }
 
-    /// The unit of the auxiliary regression.
+    /// The read-out of the auxiliary regression.
     pub fn readout(&self) -> &Readout {
         &self.readout
     }
@@ -60,20 +61,20 @@ impl SparseLayers {
         &self.variables[FEATURE_BIAS]
     }
 
-    /// Everything here under its name in a checkpoint.
+    /// All variables with their names in a checkpoint.
     pub fn variables(&self) -> impl Iterator<Item = (String, Var)> {
         let own = self.variables.iter().map(|(name, variable)| (name.clone(), variable.clone()));
         own.chain(self.readout.variables())
     }
 
-    /// The network's parameters, with `table` as its table.
+    /// The network's parameters, including `table`.
     pub fn with_table(&self, table: &Tensor) -> Parameters {
         let own = self.variables.iter();
         let own = own.map(|(name, variable)| (name.clone(), variable.as_tensor().clone()));
         Parameters::new(own.chain([(TABLE.to_owned(), table.clone())]))
     }
 
-    /// Begins with other parameters; `table` takes the table.
+    /// Sets the parameters to those of `beginning`; the table is passed to `table`.
     pub fn begin(
         &self,
         beginning: &Beginning,
@@ -91,7 +92,7 @@ impl SparseLayers {
         self.readout.begin(beginning)
     }
 
-    /// The parameters as they play, with `table` as their table.
+    /// The parameters for play, including `table`.
     pub fn playing(&self, table: &Tensor) -> Result<Parameters> {
         let largest = largest_playable_value(self.features);
         let bias = self.bias().clamp(-largest, largest)?;
@@ -105,7 +106,7 @@ impl SparseLayers {
         }))
     }
 
-    /// The number of values of the table in `parameters` that are as large as can play.
+    /// The number of table values in `parameters` at the limit that can be quantised for play.
     pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
         let largest = largest_playable_value(self.features);
         let values = parameters.values(TABLE)?;

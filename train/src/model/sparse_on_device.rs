@@ -1,4 +1,4 @@
-//! A sparse encoder in training on a device, where all rows of the table move at every step.
+//! A sparse encoder in training on a device, where every step updates all rows of the table.
 
 use anyhow::{Result, bail};
 use azimuth_network::Inputs;
@@ -18,10 +18,10 @@ use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
 use crate::training::Checkpoint;
 
-/// The name of the parts that the table's rows share in a checkpoint.
+/// The name in a checkpoint of the shared parts of the table's rows.
 const SHARED: &str = "features.shared";
 
-/// A sparse encoder, its parameters and what moves them.
+/// A sparse encoder, its parameters and their optimiser.
 pub struct SparseOnDevice {
     network: SparseNetwork,
     layers: SparseLayers,
@@ -30,7 +30,7 @@ pub struct SparseOnDevice {
 }
 
 impl SparseOnDevice {
-    /// Parameters drawn from `seed`.
+    /// Parameters initialised from `seed`.
     pub fn new(config: &SparseConfig, device: &Device, seed: u64) -> Result<Self> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (layers, table) = SparseLayers::new(config, device, &mut rng, |draw| {

@@ -1,4 +1,4 @@
-//! A transformer in training. All of its parameters move as one tensor.
+//! A transformer in training. One flat tensor holds all of its parameters.
 
 use std::collections::HashMap;
 
@@ -20,10 +20,10 @@ use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
 use crate::training::Checkpoint;
 
-/// The name of all parameters together in a checkpoint.
+/// The name in a checkpoint of the flat tensor of parameters.
 const PARAMETERS: &str = "parameters";
 
-/// A transformer, its parameters and what moves them.
+/// A transformer, its parameters and their optimiser.
 pub struct TransformerModel {
     network: Transformer,
     flat: FlatParameters,
@@ -34,7 +34,8 @@ pub struct TransformerModel {
 }
 
 impl TransformerModel {
-    /// Parameters drawn from `seed`; the network computes in `dtype`, and the parameters move in f32.
+    /// Parameters initialised from `seed`. The network computes in `dtype`, with master weights in
+    /// f32.
     pub fn new(
         config: &TransformerConfig,
         device: &Device,
@@ -102,7 +103,8 @@ impl Model for TransformerModel {
         let step = step.clipped(clip, || self.optimizer.squared_gradient(gradients))?;
         self.optimizer.step(gradients, step)?;
         self.flat.refresh()?;
-        // Every step in a device's queue has memory of its own, and one of these takes gigabytes.
+        // Each step in a device's queue holds separate memory, which is gigabytes here, so the
+        // queue must be emptied.
         Ok(self.device.synchronize()?)
     }
 
@@ -129,7 +131,8 @@ mod tests {
     use super::*;
     use crate::optimizer::{OptimizerKind, Schedule, Shape};
 
-    /// The mean squared distance of all embeddings from the first axis after some steps towards it.
+    /// Trains some steps towards the first axis, and returns the mean squared distance of all
+    /// embeddings from it.
     fn taught(dtype: DType) -> Result<(f32, TransformerModel)> {
         let config =
             TransformerConfig { layers: 1, hidden: 16, heads: 1, mlp: 16, embedding_dim: 8 };
@@ -162,7 +165,7 @@ mod tests {
         let (coarse, model) = taught(DType::BF16)?;
         assert!((exact - coarse).abs() < 0.1 * exact, "{exact} in f32, {coarse} in bf16");
         assert!(exact < 0.1, "{exact}: nothing was learnt");
-        // The parameters move in steps that are finer than the network's precision.
+        // Updates are finer than the network's precision.
         let weights = model.parameters()?.get("projection.weight")?;
         let rounded = weights.to_dtype(DType::BF16)?.to_dtype(DType::F32)?;
         let lost = (weights - rounded)?.abs()?.max_all()?.to_scalar::<f32>()?;

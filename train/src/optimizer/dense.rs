@@ -1,4 +1,4 @@
-//! Optimiser steps on whole tensors, on any device.
+//! Optimiser steps on dense tensors, on any device.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ struct Entry {
 }
 
 impl DenseOptimizer {
-    /// Moves `variables`; all moments are 0.
+    /// An optimiser of `variables`, with all moments 0.
     pub fn new(variables: impl IntoIterator<Item = (String, Var)>) -> Result<Self> {
         let mut entries = BTreeMap::new();
         for (name, variable) in variables {
@@ -35,7 +35,7 @@ impl DenseOptimizer {
         self.entries.values().map(|entry| &entry.variable)
     }
 
-    /// The square of the length of all gradients together.
+    /// The squared norm of all gradients together.
     pub fn squared_gradient(&self, gradients: &GradStore) -> Result<f64> {
         let mut sum = 0.0;
         for gradient in self.entries.values().filter_map(|entry| gradients.get(&entry.variable)) {
@@ -44,10 +44,10 @@ impl DenseOptimizer {
         Ok(sum)
     }
 
-    /// Moves every variable against its gradient.
+    /// Updates every variable by its gradient.
     pub fn step(&mut self, gradients: &GradStore, step: Step) -> Result<()> {
         for entry in self.entries.values_mut() {
-            // A variable that the loss does not depend on stays as it is.
+            // The loss does not depend on this variable.
             let Some(gradient) = gradients.get(&entry.variable) else { continue };
             let gradient =
                 if step.scale == 1.0 { gradient.clone() } else { (gradient * step.scale)? };
@@ -84,7 +84,7 @@ impl DenseOptimizer {
         })
     }
 
-    /// Puts back a state that [`Self::state`] gave.
+    /// Restores a state from [`Self::state`].
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         for (name, entry) in &mut self.entries {
             let device = entry.variable.device().clone();

@@ -1,4 +1,4 @@
-//! Optimisers: the paper's SGD with momentum, and AdamW with warm-up; and how their rates change over a run.
+//! Optimisers: the paper's SGD with momentum, and AdamW with warm-up. Learning-rate schedules.
 
 pub mod dense;
 mod moving;
@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// Which rule moves the parameters.
+/// The update rule of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptimizerKind {
@@ -22,19 +22,20 @@ const MOMENTUM: f64 = 0.9;
 const BETAS: (f64, f64) = (0.9, 0.999);
 const EPSILON: f64 = 1e-8;
 
-/// How the learning rate changes after the warm-up.
+/// The shape of the learning rate after the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
     /// AdamW's falls along a cosine to 0 at the run's last step; SGD's stays (the paper).
     #[default]
     Cosine,
-    /// It stays.
+    /// Constant.
     Constant,
-    /// It stays until step `first`, then falls to 0 at the run's last step: by 1 - sqrt(x), x being the share of the
-    /// fall that is done (Hägele et al. 2024, Scaling Laws and Compute-Optimal Training Beyond Fixed Training Durations).
+    /// Constant until step `first`, then a decay to 0 at the run's last step by 1 - sqrt(x), where
+    /// x is the completed share of the decay (Hägele et al. 2024, Scaling Laws and Compute-Optimal
+    /// Training Beyond Fixed Training Durations).
     Decay {
-        /// Steps done before the fall.
+        /// Number of steps before the decay.
         first: u64,
     },
 }
@@ -46,16 +47,17 @@ impl Shape {
     }
 }
 
-/// How fast the parameters move over a run.
+/// The learning-rate schedule of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The rule.
+    /// The update rule.
     pub rule: OptimizerKind,
-    /// Its highest learning rate.
+    /// The peak learning rate.
     pub learning_rate: f64,
-    /// Steps of linear warm-up (AdamW).
+    /// Number of steps of linear warm-up (AdamW).
     pub warmup: u64,
-    /// Steps of the run, after which the rate is 0; 0 where the rate is constant, and the run has no end.
+    /// Number of steps of the run, after which the rate is 0. It is 0 for a constant rate without
+    /// an end.
     pub steps: u64,
     /// Decoupled weight decay (AdamW).
     pub weight_decay: f64,
@@ -70,9 +72,9 @@ pub struct Step {
     rule: OptimizerKind,
     learning_rate: f64,
     weight_decay: f64,
-    /// The moments are divided by these, because they start from 0.
+    /// Divisors that correct the bias of the moments, which start from 0.
     corrections: (f64, f64),
-    /// Gradients are multiplied by this.
+    /// Factor of the gradients (clipping).
     scale: f64,
 }
 
@@ -89,7 +91,8 @@ impl Step {
         Self::new(OptimizerKind::Adamw, index, learning_rate, weight_decay)
     }
 
-    /// The same step with all gradients together cut to length `clip`, given the square of their length.
+    /// The same step with the gradient clipped to the norm `clip`; `squared` computes its squared
+    /// norm.
     pub fn clipped(self, clip: Option<f64>, squared: impl FnOnce() -> Result<f64>) -> Result<Self> {
         let Some(longest) = clip else { return Ok(self) };
         let scale = (longest / squared()?.sqrt().max(f64::MIN_POSITIVE)).min(1.0);

@@ -1,4 +1,5 @@
-//! Rows of values that move one by one: values, the moments of their gradients, and the two rules.
+//! Rows of values that are updated individually: the values, the moments of their gradients, and
+//! the two update rules.
 
 use multiversion::multiversion;
 
@@ -12,7 +13,7 @@ pub struct Moving {
 }
 
 impl Moving {
-    /// All moments are 0.
+    /// Values with all moments 0.
     pub fn new(values: Vec<f32>) -> Self {
         let zeros = vec![0.0; values.len()];
         Self { first: zeros.clone(), second: zeros, values }
@@ -33,7 +34,7 @@ pub struct MovingSlice<'a> {
 }
 
 impl MovingSlice<'_> {
-    /// Moves a row, counted from the first of these, against its gradient.
+    /// Updates a row, counted from the first of the slice, by its gradient.
     pub fn step(&mut self, row: usize, gradient: &[f32], step: Step) {
         let range = row * gradient.len()..(row + 1) * gradient.len();
         let (values, first) = (&mut self.values[range.clone()], &mut self.first[range.clone()]);
@@ -43,7 +44,7 @@ impl MovingSlice<'_> {
         }
     }
 
-    /// The first `middle` values and the others.
+    /// Splits the slice after the first `middle` values.
     pub fn split_at(self, middle: usize) -> (Self, Self) {
         let (values, first, second) = (
             self.values.split_at_mut(middle),

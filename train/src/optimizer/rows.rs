@@ -1,8 +1,9 @@
-//! Optimiser steps on the rows of the feature table that a batch used, and on no others.
+//! Optimiser steps on the rows of the feature table that a batch uses, and only on these.
 //!
-//! Every piece's row is the sum of its own values and of parts that it shares with other rows of the
-//! same piece on the same square (the factoriser), so that what is rare begins at what is common. Moments of a row that was absent stay as they are, and so does its
-//! place in the table that the network reads, until a batch asks for it.
+//! Each piece's row is the sum of its own values and of parts shared with other rows of the same
+//! piece on the same square (the factoriser), so that rare rows benefit from common ones. The
+//! moments of an unused row do not change. Its sum in the table that the network reads is only
+//! updated when a batch uses the row.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,16 +20,16 @@ use crate::in_place::change_in_place;
 use crate::side_by_side::side_by_side;
 use crate::training::Checkpoint;
 
-/// A share of the rows that a step moves, which no other share touches.
+/// A contiguous range of rows that one thread updates.
 struct RowShare<'a> {
-    /// Number of the share's first row.
+    /// The index of the first row.
     first: usize,
-    /// Those that have a gradient.
+    /// The rows that have a gradient.
     rows: &'a [u32],
     own: MovingSlice<'a>,
-    /// One for each part of the batch.
+    /// The table's gradients, one for each part of the batch.
     gradients: Vec<&'a mut [f32]>,
-    /// What the rows leave to the parts that they share.
+    /// The gradients of the shared parts, from these rows.
     shared: &'a mut RowGradients,
 }
 
@@ -60,7 +61,7 @@ fn lock(sink: &GradientSink) -> MutexGuard<'_, RowGradients> {
     sink.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The rows that have a gradient in any of `sinks`, lowest first.
+/// The rows that have a gradient in any of `sinks`, in ascending order.
 fn rows_of(sinks: &[MutexGuard<'_, RowGradients>]) -> Vec<u32> {
     let mut rows: Vec<u32> = sinks.iter().flat_map(|sink| sink.rows()).copied().collect();
     rows.sort_unstable();
@@ -68,7 +69,7 @@ fn rows_of(sinks: &[MutexGuard<'_, RowGradients>]) -> Vec<u32> {
     rows
 }
 
-/// Rows of each of `shares` equal shares.
+/// The number of rows in each of `shares` equal shares.
 fn share_of(rows: usize, shares: usize) -> usize {
     rows.div_ceil(shares.max(1)).max(1)
 }
@@ -79,19 +80,19 @@ pub struct FactoredTable {
     width: usize,
     own: Moving,
     shared: Moving,
-    /// What rows left to the parts that they share, one for each share of the rows.
+    /// The gradients of the shared parts, one for each share of the rows.
     shared_gradients: Vec<RowGradients>,
-    /// Largest value, either sign, of the sum that the network reads.
+    /// Largest magnitude of the sums that the network reads.
     largest: f32,
-    /// That sum, right in the rows asked for last.
+    /// The sums, valid only in the rows of the last [`Self::prepare`].
     table: Var,
-    /// One for each part of a batch.
+    /// The gradients, one for each part of a batch.
     sinks: Vec<GradientSink>,
 }
 
 impl FactoredTable {
-    /// Begins with shared parts drawn by `draw`, which gives as many values as it is asked for, and
-    /// with nothing of their own for the rows. Gradients come in `parts`.
+    /// Initialises the shared parts of pieces on squares with `draw`, which returns the requested
+    /// number of values, and everything else with zeros. Gradients come in `parts`.
     pub fn new(
         set: FeatureSet,
         width: usize,
@@ -118,24 +119,24 @@ impl FactoredTable {
         })
     }
 
-    /// Begins with `rows` (rows x H), which share nothing yet.
+    /// Sets the rows' own values to `rows` (rows x H), and the shared parts to zero.
     pub fn begin(&mut self, rows: &Tensor) -> Result<()> {
         self.own.values = rows.flatten_all()?.to_vec1()?;
         self.shared.values.fill(0.0);
         Ok(())
     }
 
-    /// The table that the network reads. Only the rows of the last [`Self::prepare`] are right.
+    /// The table that the network reads. Only the rows of the last [`Self::prepare`] are valid.
     pub fn table(&self) -> &Tensor {
         self.table.as_tensor()
     }
 
-    /// Where the backward pass of a batch's part leaves the table's gradient.
+    /// The sink for the table's gradient from a part of a batch.
     pub fn sink(&self, part: usize) -> &GradientSink {
         &self.sinks[part]
     }
 
-    /// The square of the length of all gradients together.
+    /// The squared norm of all gradients together.
     pub fn squared_gradient(&self) -> f64 {
         let sinks = self.locked();
         let squared = |row: u32| {
@@ -146,8 +147,8 @@ impl FactoredTable {
         rows_of(&sinks).into_iter().map(squared).sum()
     }
 
-    /// Moves the rows whose gradients the last backward passes left, in as many shares as a batch has parts, side
-    /// by side.
+    /// Updates the rows that have gradients from the last backward passes, with one thread for
+    /// each part of a batch.
     pub fn step(&mut self, step: Step) {
         let Self { set, width, own, shared, shared_gradients, sinks, .. } = self;
         let (set, width) = (*set, *width);
@@ -186,7 +187,7 @@ impl FactoredTable {
         self.sinks.iter().map(lock).collect()
     }
 
-    /// Brings the rows that a batch reads up to date.
+    /// Updates the sums of the rows that a batch reads.
     pub fn prepare<'a>(&self, parts: impl Iterator<Item = &'a FeatureBatch>) -> Result<()> {
         let mut wanted = vec![false; self.set.rows()];
         let rows = parts.flat_map(|features| features.rows());
@@ -194,13 +195,13 @@ impl FactoredTable {
         self.refresh((0..wanted.len()).filter(|&row| wanted[row]))
     }
 
-    /// The whole table, up to date.
+    /// The whole table, with all sums updated.
     pub fn whole(&self) -> Result<Tensor> {
         self.refresh(0..self.set.rows())?;
         Ok(self.table().copy()?)
     }
 
-    /// Sums own and shared rows again, in as many shares as a batch has parts.
+    /// Recomputes the sums of `rows`, with one thread for each part of a batch.
     fn refresh(&self, rows: impl Iterator<Item = usize>) -> Result<()> {
         let rows: Vec<usize> = rows.collect();
         Ok(change_in_place(&self.table, |table| {
@@ -221,7 +222,7 @@ impl FactoredTable {
         })?)
     }
 
-    /// What the network reads of a row.
+    /// Computes the sum that the network reads for a row.
     fn sum_row(&self, row: usize, sums: &mut [f32]) {
         sums.copy_from_slice(&self.own.values[row * self.width..][..self.width]);
         for part in self.set.shared(row) {
@@ -231,7 +232,7 @@ impl FactoredTable {
         sums.iter_mut().for_each(|sum| *sum = sum.clamp(-self.largest, self.largest));
     }
 
-    /// Both parts and their moments, for a checkpoint.
+    /// The own and shared values and their moments, for a checkpoint.
     pub fn state(&self) -> Result<Vec<(String, Tensor)>> {
         let mut state = Vec::new();
         for (name, part, rows) in
@@ -247,7 +248,7 @@ impl FactoredTable {
         Ok(state)
     }
 
-    /// Puts back a state that [`Self::state`] gave.
+    /// Restores a state from [`Self::state`].
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         for (name, part) in [("own", &mut self.own), ("shared", &mut self.shared)] {
             let values = |kind: &str| -> Result<Vec<f32>> {

@@ -16,10 +16,10 @@ use super::means;
 /// Folder within the archive; PyTorch accepts any.
 const FOLDER: &str = "archive";
 
-/// Of `torch.save`'s zip files.
+/// The version in `torch.save`'s zip files.
 const VERSION: &str = "3\n";
 
-/// Writes `out` (`.pth`, a state dictionary), and the two means as `.npy` beside it.
+/// Writes `out` (`.pth`, a state dictionary), and the two means as `.npy` files beside it.
 pub fn export(weights: &Weights, out: &Path) -> Result<()> {
     let Architecture::Transformer(config) = &weights.metadata.architecture else {
         anyhow::bail!(
@@ -64,7 +64,8 @@ fn beside(out: &Path, name: &str) -> PathBuf {
     out.with_extension(format!("{name}.npy"))
 }
 
-/// The pickle (protocol 2) of an ordered dictionary of tensors, each of a storage of its own, named by its number.
+/// The pickle (protocol 2) of an ordered dictionary of tensors. Each tensor has its own storage,
+/// named by its index.
 pub(super) fn state_dict(specs: &[ParameterSpec]) -> Result<Vec<u8>> {
     let mut pickle = b"\x80\x02ccollections\nOrderedDict\n)R(".to_vec();
     for (index, spec) in specs.iter().enumerate() {
@@ -75,7 +76,7 @@ pub(super) fn state_dict(specs: &[ParameterSpec]) -> Result<Vec<u8>> {
         text(&index.to_string(), &mut pickle)?;
         text("cpu", &mut pickle)?;
         number(spec.shape.iter().product(), &mut pickle)?;
-        // The storage is named by the tuple; the tensor begins at its first number.
+        // The tuple identifies the storage; the tensor starts at offset 0.
         pickle.extend(b"tQK\0");
         tuple(&spec.shape, &mut pickle)?;
         tuple(&strides(&spec.shape), &mut pickle)?;

@@ -23,7 +23,7 @@ use crate::hex::hex;
 use crate::options::{DataOptions, SLOW_SAMPLE};
 use crate::space::{calibrate, evaluate};
 
-/// The authors' number; the tensor shapes do not show it.
+/// The number in the paper; it cannot be derived from the tensors' shapes.
 const HEADS: usize = 16;
 
 /// Convert a SOLIS checkpoint to a weights file.
@@ -41,7 +41,7 @@ pub struct ImportOptions {
     /// Weights file to write.
     #[arg(long)]
     out: PathBuf,
-    /// Number of attention heads (default: from the checkpoint, otherwise 16).
+    /// Number of attention heads [default: from the checkpoint, otherwise 16].
     #[arg(long)]
     heads: Option<usize>,
     /// Labelled positions to fit the calibration (cosine to win probability) and to measure on.
@@ -66,7 +66,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     config.check().with_context(name)?;
     let architecture = Architecture::Transformer(config);
     let specs = architecture.parameters();
-    // Of the rest, as buffers of the training, nothing plays.
+    // Other tensors, such as training buffers, are not used in play.
     let known = |name: &String| specs.iter().any(|spec| spec.name == *name);
     let parameters = Parameters::new(pth.tensors.into_iter().filter(|(name, _)| known(name)));
     parameters.check(&specs).with_context(name)?;
@@ -97,7 +97,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     Ok(())
 }
 
-/// The sizes that follow from the tensors' shapes.
+/// The sizes, derived from the tensors' shapes.
 fn config_of(pth: &Pth, heads: usize) -> Result<TransformerConfig> {
     let tensor = |name: &str| -> Result<&Tensor> {
         pth.tensors

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use azimuth_network::replace_file::replace_file;
 use npyz::{DType, NpyFile, WriterBuilder};
 
-/// No space has more dimensions.
+/// Upper bound on the dimension of a space.
 const MOST_DIMENSIONS: u64 = 1 << 16;
 
 /// Bytes of the largest file: f64 and a header.
@@ -27,7 +27,7 @@ fn read_vector(path: &Path, dim: usize) -> Result<Vec<f32>> {
         "larger than a vector of {MOST_DIMENSIONS} numbers"
     );
     let file = NpyFile::new(bytes.as_slice())?;
-    // (1, dim) is how keepdim=True writes a mean.
+    // PyTorch's mean with keepdim=True has shape (1, dim).
     let numbers = file.shape().iter().try_fold(1u64, |all, &size| all.checked_mul(size));
     ensure!(numbers == Some(dim as u64), "shape {:?}, expected ({dim},)", file.shape());
     let DType::Plain(kind) = file.dtype() else { bail!("not an array of numbers") };

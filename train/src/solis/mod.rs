@@ -1,4 +1,4 @@
-//! Checkpoints of the paper's authors (SOLIS, in PyTorch): read and written.
+//! Import and export of checkpoints of the paper's authors (SOLIS, in PyTorch).
 
 mod export;
 mod import;

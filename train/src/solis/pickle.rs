@@ -1,16 +1,17 @@
-//! What a pickle would do, before anything reads it: a pickle is a program, and may name any function for Python to
-//! call. Here nothing is called, and what is no part of a checkpoint is refused; so is what would take more memory than
-//! a checkpoint has use for, as references to references do.
+//! Validation of a pickle before it is read. A pickle is a program that can make Python call any
+//! function. This module calls nothing and rejects everything that is not part of a checkpoint. It
+//! also rejects pickles that would take more memory than a checkpoint needs, for example through
+//! nested references.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Cursor, Read};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Objects that a checkpoint's pickle may come to, copies of references counted.
+/// Maximum number of objects in a checkpoint's pickle, including copies by reference.
 const MOST_OBJECTS: u64 = 1 << 22;
 
-/// What PyTorch and Lightning name in checkpoints of tensors and settings.
+/// Names that PyTorch and Lightning use in checkpoints of tensors and settings.
 const KNOWN: [(&str, &[&str]); 8] = [
     ("collections", &["OrderedDict", "defaultdict"]),
     ("torch._utils", &["_rebuild_tensor_v2", "_rebuild_parameter"]),
@@ -37,10 +38,10 @@ const KNOWN: [(&str, &[&str]); 8] = [
     ("pytorch_lightning.utilities.parsing", &["AttributeDict"]),
 ];
 
-/// Objects within objects at most.
+/// Maximum nesting depth of objects.
 const DEEPEST: u32 = 100;
 
-/// An object: how many are in it, and within one another.
+/// The number of objects within an object, and their nesting depth.
 #[derive(Clone, Copy)]
 struct Extent {
     size: u64,
@@ -55,10 +56,10 @@ impl Extent {
 #[derive(Default)]
 struct Extents {
     stack: Vec<Extent>,
-    /// Where on the stack marks stand.
+    /// Stack positions of the marks.
     marks: Vec<usize>,
     memo: HashMap<u32, Extent>,
-    /// Objects made so far.
+    /// Number of objects created so far.
     made: u64,
 }
 
@@ -74,7 +75,7 @@ impl Extents {
         self.stack.pop().context("the pickle takes from an empty stack")
     }
 
-    /// Makes one object of the last `count`.
+    /// Combines the last `count` objects into one.
     fn join(&mut self, count: usize) -> Result<()> {
         let mut joined = Extent::ONE;
         for _ in 0..count {
@@ -90,7 +91,8 @@ impl Extents {
         Ok(())
     }
 
-    /// Makes one object of those since the last mark, and of the one before it where `into` one.
+    /// Combines the objects since the last mark into one, with `into` including the object before
+    /// the mark.
     fn join_since_mark(&mut self, into: bool) -> Result<()> {
         let mark = self.marks.pop().context("the pickle has no mark there")?;
         let count = self.stack.len().checked_sub(mark).context("the pickle takes its mark away")?;
@@ -99,7 +101,7 @@ impl Extents {
 
     fn remember(&mut self, place: u32) -> Result<()> {
         let object = *self.stack.last().context("the pickle remembers nothing")?;
-        // The memo has a copy of its own.
+        // The memo holds a copy.
         self.made = self.made.saturating_add(object.size);
         self.memo.insert(place, object);
         Ok(())
@@ -111,7 +113,7 @@ impl Extents {
     }
 }
 
-/// Refuses a pickle that is damaged, too large, or names anything but the parts of a checkpoint.
+/// Rejects a pickle that is damaged, too large, or uses names other than those of a checkpoint.
 pub fn check(pickle: &[u8]) -> Result<()> {
     let mut input = Cursor::new(pickle);
     let mut objects = Extents::default();
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn references_to_references_are_refused() {
-        // A list with itself twice in it, forty times over: a trillion objects in 400 bytes.
+        // A list that contains itself twice, nested forty times: a trillion objects in 400 bytes.
         let mut pickle = b"\x80\x02]q\0".to_vec();
         for place in 0..40 {
             pickle.extend([b'h', place, b'h', place, 0x86, b'q', place + 1]);

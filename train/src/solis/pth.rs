@@ -1,4 +1,5 @@
-//! The tensors of a PyTorch checkpoint: `.pth`, or Lightning's `.ckpt`, in which they stand under `state_dict`.
+//! Reads the tensors of a PyTorch checkpoint: `.pth`, or Lightning's `.ckpt`, where they are under
+//! `state_dict`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,27 +14,28 @@ use zip::ZipArchive;
 use super::pickle::check;
 use crate::catch_panic::catch_panic;
 
-/// Bytes of a checkpoint's pickle, which has names and shapes alone.
+/// Maximum size in bytes of a checkpoint's pickle, which has only names and shapes.
 const LARGEST_PICKLE: u64 = 16 << 20;
 
-/// Numbers of the largest tensor that an encoder has use for.
+/// Maximum number of values in a tensor of an encoder.
 const LARGEST_TENSOR: usize = 1 << 28;
 
-/// Numbers that are read for all tensors together: 2 GiB as f32. A small archive can hold far more zeros.
+/// Maximum number of values in all tensors together: 2 GiB as f32. Zeros compress well, so a small
+/// archive could contain far more.
 const MOST_NUMBERS: usize = 1 << 29;
 
 const STATE: &str = "state_dict";
 
-/// Tensors by name, f32 on the CPU, and what a checkpoint says of its settings.
+/// Tensors by name, f32 on the CPU, and the settings stored in a checkpoint.
 pub struct Pth {
     /// The tensors, without the prefixes of wrappers.
     pub tensors: HashMap<String, Tensor>,
-    /// The heads of attention, where Lightning noted its hyper-parameters.
+    /// Number of attention heads, if Lightning stored the hyper-parameters.
     pub heads: Option<usize>,
 }
 
 impl Pth {
-    /// Reads a checkpoint. Nothing in it is run.
+    /// Reads a checkpoint without executing anything in it.
     pub fn read(path: &Path) -> Result<Self> {
         let name = || format!("checkpoint '{}'", path.display());
         let pickle = read_pickle(path).with_context(name)?;
@@ -74,7 +76,7 @@ fn read_object(pickle: &[u8]) -> Result<Object> {
     Ok(stack.finalize()?)
 }
 
-/// What a dictionary has under `key`.
+/// The value under `key` in a dictionary.
 fn entry<'a>(object: &'a Object, key: &str) -> Option<&'a Object> {
     let entries = match object {
         Object::Dict(entries) => entries,
@@ -99,7 +101,7 @@ fn read_tensors(path: &Path, key: Option<&str>) -> Result<HashMap<String, Tensor
     Ok(tensors)
 }
 
-/// Refuses tensors that are too large, one by one or together, before any is read.
+/// Rejects tensors that are too large, individually or in total, before reading them.
 fn check_sizes(file: &PthTensors) -> Result<()> {
     let mut all = 0usize;
     for (name, info) in file.tensor_infos() {
@@ -109,7 +111,7 @@ fn check_sizes(file: &PthTensors) -> Result<()> {
         let numbers = numbers.with_context(|| {
             format!("tensor '{name:.80}' has shape {dims:?}, which is too large")
         })?;
-        // What lies before a tensor in its storage is decompressed too.
+        // The data before a tensor in its storage are decompressed too.
         all = all.saturating_add(numbers).saturating_add(info.layout.start_offset());
     }
     ensure!(
@@ -119,7 +121,8 @@ fn check_sizes(file: &PthTensors) -> Result<()> {
     Ok(())
 }
 
-/// Wrappers (Lightning modules, DataParallel, torch.compile) put their own names before all others.
+/// Removes the prefix that wrappers (Lightning modules, DataParallel, torch.compile) add to all
+/// names.
 fn without_prefix(tensors: HashMap<String, Tensor>) -> HashMap<String, Tensor> {
     let prefix = tensors.keys().find_map(|name| name.strip_suffix("cls_token")).unwrap_or_default();
     let prefix = prefix.to_owned();
@@ -140,7 +143,7 @@ mod tests {
     use super::super::export::state_dict;
     use super::*;
 
-    /// A checkpoint whose tensors have no numbers: sizes are looked at before those are read.
+    /// Writes a checkpoint without tensor data: sizes are checked before the data are read.
     fn without_numbers(path: &Path, shapes: &[&[usize]]) -> Result<()> {
         let spec = |(index, shape): (usize, &&[usize])| {
             ParameterSpec::new(format!("t{index}"), shape, Init::Constant(0.0))

@@ -16,7 +16,8 @@ use crate::optimizer::{Schedule, Shape};
 use crate::run::{Config, config_of, write_weights};
 use crate::training::Checkpoint;
 
-/// Takes a stream's checkpoint, or goes on with a branch that was begun, to a learning rate of 0 and to weights.
+/// Decays the learning rate of a stream's checkpoint, or of an unfinished branch, to 0, and writes
+/// the weights.
 pub fn branch(options: &BranchOptions) -> Result<()> {
     let BranchOptions { folder: stream, steps, out, stored, labels, pace } = options;
     ensure!(*steps > 0, "--steps must be at least 1");
@@ -26,7 +27,7 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
         "--folder '{}': no stream has written a checkpoint there yet",
         stream.display()
     );
-    // Before hours are spent on weights that could not be measured or written.
+    // Errors of outputs and data are reported before hours of training.
     check_output(out, &[])?;
     let data = Folder::measured_in(stream)?;
     let path = out.with_extension("branch");
@@ -48,7 +49,7 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
             let mut training = Training::new(Config { schedule, ..config }, folder)?;
             training.restore(&checkpoint)?;
             training.place = Place { positions: training.place.positions, ..Place::START };
-            // The stream goes on: a branch that is killed has to begin at the same step again.
+            // The stream continues to change: a killed branch must resume from the same step.
             training.save()?;
             training
         }

@@ -11,10 +11,10 @@ use super::training::Training;
 use crate::optimizer::Shape;
 use crate::space::check_mates;
 
-/// The number of the round that is measured on and never learnt from.
+/// The index of the round that is held out and never trained on.
 const HELD_OUT: u64 = 0;
 
-/// Trains without end, or from the checkpoint on, until it is stopped.
+/// Trains without end, from the checkpoint if there is one, until it is stopped.
 pub fn stream(options: &StreamOptions) -> Result<()> {
     let StreamOptions { folder: path, run, labels, mates, pace, stop_after } = options;
     ensure!(run.is_sparse(), "--encoder: a stream trains the sparse one, on the CPU");
@@ -32,7 +32,7 @@ pub fn stream(options: &StreamOptions) -> Result<()> {
     }
     folder.keep_mates(mates)?;
     label_round(&folder.held_out(), labels, seed_of(seed, HELD_OUT))?;
-    // Before days are spent on what no weights could be made of.
+    // Errors of the data are reported before days of training.
     let data = Folder::measured_in(path)?;
     check_mates(&data, &training.config.architecture).context("--mates")?;
     drop(data);

@@ -12,19 +12,19 @@ use crate::data::file::dataset_file::DatasetFile;
 use crate::data::training_positions::TrainingPositions;
 use crate::training::Checkpoint;
 
-/// Rounds that wait.
+/// Subfolder of pending rounds.
 const SHARDS: &str = "shards";
 
-/// The held-out positions.
+/// Subfolder of the held-out positions.
 const HELD_OUT: &str = "held-out";
 
-/// Datasets of forced mates.
+/// Subfolder of datasets of forced mates.
 const MATES: &str = "mates";
 
-/// Positions that the directions, the calibration and the metrics each take, about.
+/// Approximate number of positions for each of the directions, the calibration and the metrics.
 const SAMPLE: usize = 200_000;
 
-/// A folder in which one process at a time works.
+/// A folder in which one process works at a time.
 pub struct Folder {
     path: PathBuf,
     /// Locked until this process ends.
@@ -32,7 +32,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder, made where there is none. Fails where another process works in it.
+    /// Opens a folder, creating it if necessary. Fails if another process works in it.
     pub fn open(path: &Path) -> Result<Self> {
         let name = || format!("folder '{}'", path.display());
         fs::create_dir_all(path.join(SHARDS)).with_context(name)?;
@@ -59,8 +59,9 @@ impl Folder {
         self.path.join(HELD_OUT)
     }
 
-    /// The positions from which the directions, the calibration and the metrics of the stream at `path` are computed. It was
-    /// trained on none of them. Mates serve the directions alone, because a search found them.
+    /// The positions for computing the directions, the calibration and the metrics of the stream at
+    /// `path`, none of which it was trained on. Mates are used for the directions only, because a
+    /// search found them.
     pub fn measured_in(path: &Path) -> Result<Dataset> {
         let held_out = shards(&path.join(HELD_OUT))?;
         let (directions, _) = open(&[held_out.clone(), shards(&path.join(MATES))?].concat())?;
@@ -68,7 +69,7 @@ impl Folder {
         Ok(Dataset { train, ..Dataset::read(&held_out, SAMPLE)? })
     }
 
-    /// Copies datasets of mates, but for those that it has.
+    /// Copies datasets of mates into the folder, except those it already has.
     pub fn keep_mates(&self, datasets: &[PathBuf]) -> Result<()> {
         let mates = self.path.join(MATES);
         fs::create_dir_all(&mates).with_context(|| format!("folder '{}'", mates.display()))?;
@@ -88,22 +89,23 @@ impl Folder {
         self.path.join("log.jsonl")
     }
 
-    /// Where the shards of a round lie.
+    /// The folder of a round's shards.
     pub fn round(&self, round: u64) -> PathBuf {
         self.path.join(SHARDS).join(round.to_string())
     }
 
-    /// The checkpoint, where there is one.
+    /// The checkpoint, if there is one.
     pub fn checkpoint(&self) -> Result<Option<Checkpoint>> {
         Checkpoint::read(&Self::checkpoint_in(&self.path))
     }
 
-    /// The same. Fails where it belongs to a run of another configuration.
+    /// The checkpoint, if there is one. Fails if its run has another configuration.
     pub fn checkpoint_of(&self, config: &str) -> Result<Option<Checkpoint>> {
         Checkpoint::of_run(&Self::checkpoint_in(&self.path), config)
     }
 
-    /// Writes a checkpoint of a run that is at `place`, after which the rounds before it are no longer needed.
+    /// Writes a checkpoint of a run at `place`, and removes the rounds before it, which are no
+    /// longer needed.
     pub fn write(&self, mut checkpoint: Checkpoint, place: Place) -> Result<()> {
         place.put(&mut checkpoint)?;
         checkpoint.write(&Self::checkpoint_in(&self.path))?;
@@ -119,14 +121,14 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes the folder with all that is in it.
+    /// Removes the folder and its contents.
     pub fn remove(&self) -> Result<()> {
         let name = || format!("folder '{}'", self.path.display());
         fs::remove_dir_all(&self.path).with_context(name)
     }
 }
 
-/// The shards in a folder, in the order of their names.
+/// The shards in a folder, sorted by name.
 pub fn shards(folder: &Path) -> Result<Vec<PathBuf>> {
     let name = || format!("folder '{}'", folder.display());
     let entries = fs::read_dir(folder).with_context(name)?;

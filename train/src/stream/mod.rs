@@ -1,5 +1,5 @@
-//! Training without end: positions are labelled while others are learnt from, and each is learnt from once. Branches
-//! make weights of it.
+//! Training without end on a stream of new positions: each is labelled while earlier ones are
+//! trained on, and is used once. Branches turn the stream's state into weights.
 
 mod branch;
 mod endless;

@@ -27,7 +27,7 @@ pub struct StreamOptions {
     #[command(flatten)]
     pub pace: PaceOptions,
     /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
-    /// command continues.
+    /// command resumes.
     #[arg(long)]
     pub stop_after: Option<StepsOrTime>,
 }
@@ -42,7 +42,7 @@ pub struct BranchOptions {
     #[arg(long)]
     pub steps: u64,
     /// Weights file to write. The branch keeps its state in a folder next to it (extension
-    /// `.branch`), from which the same command continues. The folder is removed at the end.
+    /// `.branch`), from which the same command resumes. The folder is removed at the end.
     #[arg(long)]
     pub out: PathBuf,
     /// Precision of the stored and measured parameters; 16 bits halve the file.
@@ -75,7 +75,7 @@ pub struct RoundOptions {
     /// Folders of Syzygy tables; endings in the tables get their labels from them.
     #[arg(long)]
     pub syzygy: Option<String>,
-    /// Weights of the selective search that finds leaves (default: its built-in weights).
+    /// Weights of the selective search that finds leaves [default: its built-in weights].
     #[arg(long)]
     pub weights: Option<PathBuf>,
     /// Approximate number of positions in a round.

@@ -1,41 +1,41 @@
-//! How far a stream is.
+//! The progress of a stream.
 
 use anyhow::{Result, ensure};
 use candle_core::{Device, Tensor};
 
 use crate::training::Checkpoint;
 
-/// The name of a checkpoint's tensor for it.
+/// The name of its tensor in a checkpoint.
 const NAME: &str = "stream.place";
 
-/// A place in a stream or a branch.
+/// The progress of a stream or a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The round, from 1: a branch has rounds apart from its stream's.
+    /// The index of the round, from 1. A branch numbers its rounds separately.
     pub round: u64,
-    /// Steps done of it.
+    /// Number of steps done in the round.
     pub step: u64,
-    /// Positions seen, before a branch those of its stream.
+    /// Number of positions seen, including those of the stream before a branch.
     pub positions: u64,
 }
 
 impl Place {
-    /// Nothing is done. Round 0 is the held-out one.
+    /// The start of a run. Round 0 is held out.
     pub const START: Self = Self { round: 1, step: 0, positions: 0 };
 
-    /// The beginning of the round after this one.
+    /// The start of the next round.
     pub fn next_round(self) -> Self {
         Self { round: self.round + 1, step: 0, ..self }
     }
 
-    /// Puts it into a checkpoint.
+    /// Stores the progress in a checkpoint.
     pub fn put(self, checkpoint: &mut Checkpoint) -> Result<()> {
         let numbers = [self.round, self.step, self.positions].map(|number| number as i64);
         checkpoint.insert(NAME, Tensor::new(&numbers, &Device::Cpu)?);
         Ok(())
     }
 
-    /// Takes it from a checkpoint. Fails where that is of another kind of run.
+    /// Reads the progress from a checkpoint. Fails if the checkpoint is of another kind of run.
     pub fn of(checkpoint: &Checkpoint) -> Result<Self> {
         let numbers: Vec<i64> = checkpoint.tensor(NAME)?.to_vec1()?;
         ensure!(numbers.len() == 3, "checkpoint: '{NAME}' has another size");

@@ -6,18 +6,18 @@ use std::time::Duration;
 use super::options::RoundOptions;
 use crate::label::{LabelOptions, Shard, WalkKind};
 
-/// Between two notes of how far the labelling of a shard is.
+/// Time between saves of a shard's labelling progress.
 const COMMIT_EVERY: Duration = Duration::from_secs(10);
 
-/// A kind of shard.
+/// The recipe of one kind of shard.
 pub struct Recipe {
     /// Its share of a round's positions.
     share: f64,
-    /// Positions that a walk gives, about; measured with Stockfish 16's network.
+    /// Approximate number of positions from a walk, measured with Stockfish 16's network.
     yields: f64,
     walk: WalkKind,
     plies: u32,
-    /// Nodes of the searches (leaves).
+    /// Nodes of each search (leaves).
     nodes: u64,
 }
 
@@ -32,7 +32,8 @@ pub const RECIPES: [Recipe; 5] = [
 ];
 
 impl Recipe {
-    /// The work that makes a shard of it for a round, by `seed`, at `out`.
+    /// The labelling options for this recipe's shard of a round, written to `out` with the given
+    /// seed.
     pub fn work(&self, labels: &RoundOptions, seed: u64, out: &Path) -> LabelOptions {
         let walks_from_starts = self.walk != WalkKind::Endings;
         let walks = (labels.round as f64 * self.share / self.yields).round() as u64;
@@ -53,7 +54,7 @@ impl Recipe {
             best: 2,
             others: 4,
             engines: 1,
-            // The beam's own weights draw the moves of walks, as everywhere.
+            // Walks along the beam use its built-in weights.
             weights: labels.weights.clone().filter(|_| self.walk == WalkKind::Leaves),
             commit_every: COMMIT_EVERY,
             seed,

@@ -1,4 +1,4 @@
-//! Rounds: shards of all recipes, labelled on a thread beside the training, one round ahead of it.
+//! Rounds of shards of all recipes. A background thread labels one round ahead of the training.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,30 +20,32 @@ use crate::data::training_positions::TrainingPositions;
 use crate::label::{Talk, label};
 use crate::run::Config;
 
-/// A round to be learnt from once.
+/// A round, which is trained on once.
 pub struct Round {
-    /// Draws its batches, all shards together.
+    /// Samples batches from all shards together.
     pub sampler: Sampler,
-    /// Steps that see every position once.
+    /// Number of steps in which every position is used once.
     pub steps: u64,
 }
 
-/// Makes the rounds of a stream or a branch. A round depends on the options, the seed and its number alone.
+/// Makes the rounds of a stream or a branch. A round depends only on the options, the seed and its
+/// index.
 pub struct Rounds {
-    /// Where they are made.
+    /// The folder of the stream or branch.
     pub folder: Arc<Folder>,
-    /// Who labels.
+    /// The labeller and the starts.
     pub labels: RoundOptions,
-    /// The run.
+    /// The configuration of the run.
     pub config: Config,
-    /// Seed of all rounds: a branch has another than its stream, so that it sees other positions.
+    /// Seed of all rounds. It differs between a branch and its stream, so that they see different
+    /// positions.
     pub seed: u64,
 }
 
 impl Rounds {
-    /// Makes rounds from `place` on, until they have `steps` more steps.
+    /// Makes rounds from `place` on, in the background, until they have `steps` more steps.
     pub fn start(self, place: Place, steps: u64) -> Receiver<Result<Round>> {
-        // Waits with a finished round until the training takes it.
+        // With capacity 0 the thread waits until the training takes a finished round.
         let (sender, receiver) = bounded(0);
         thread::spawn(move || {
             let mut missing = place.step.saturating_add(steps);
@@ -82,12 +84,13 @@ impl Rounds {
     }
 }
 
-/// The seed of a round: of no other round, and of no branch's.
+/// The seed of a round, different for all rounds and branches.
 pub fn seed_of(all: u64, round: u64) -> u64 {
     mix(all ^ mix(round))
 }
 
-/// The seed of all rounds of the branch that leaves a stream after `first` steps: they are none of the stream's.
+/// The seed of all rounds of the branch that leaves a stream after `first` steps, different from
+/// the stream's.
 pub fn seed_of_branch(stream: u64, first: u64) -> u64 {
     seed_of(stream, u64::MAX - first)
 }
@@ -96,8 +99,8 @@ fn seed_of_shard(round: u64, number: u64) -> u64 {
     mix(round ^ number)
 }
 
-/// Labels the shards of a round into a folder, which is there when all of them are. What a killed process left is gone
-/// on with; a folder that is there is taken as it is.
+/// Labels the shards of a round into a folder, which appears when all of them are complete. Resumes
+/// the work of a killed process, and keeps a folder that is complete.
 pub fn label_round(path: &Path, labels: &RoundOptions, seed: u64) -> Result<()> {
     if path.exists() {
         return Ok(());

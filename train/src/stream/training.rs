@@ -1,4 +1,4 @@
-//! Rounds in, steps, checkpoints: what a stream and its branches share.
+//! The training that a stream and its branches share: rounds, steps and checkpoints.
 
 use std::sync::Arc;
 
@@ -17,42 +17,42 @@ use crate::run::{Compute, Config};
 use crate::state::State;
 use crate::training::{self, Checkpoint, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime};
 
-/// The state of a run that goes from round to round.
+/// The state of a run that trains round by round.
 pub struct Training {
     /// Its configuration.
     pub config: Config,
     /// Its parameters.
     pub state: State,
-    /// Steps done, those before a branch included.
+    /// Number of steps done, including those of the stream before a branch.
     pub step: u64,
-    /// Its place in the rounds.
+    /// Its progress in the rounds.
     pub place: Place,
     folder: Arc<Folder>,
 }
 
 impl Training {
-    /// A run in `folder` that has done nothing.
+    /// A new run in `folder`.
     pub fn new(config: Config, folder: Arc<Folder>) -> Result<Self> {
         let compute = Compute { device: Backend::Cpu.device()?, dtype: DType::F32 };
         let state = State::new(&config, &compute)?;
         Ok(Self { config, state, step: 0, place: Place::START, folder })
     }
 
-    /// Goes on from a checkpoint.
+    /// Restores the state from a checkpoint.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.state.restore(checkpoint)?;
         (self.step, self.place) = (checkpoint.step, Place::of(checkpoint)?);
         Ok(())
     }
 
-    /// Leaves a checkpoint, and removes the rounds that lie before it.
+    /// Writes a checkpoint, and removes the rounds before it.
     pub fn save(&self) -> Result<()> {
         let config = serde_json::to_string(&self.config)?;
         self.folder.write(self.state.checkpoint(self.step, &config)?, self.place)
     }
 
-    /// Learns until step `end`, or for as long as `stop_after`, and leaves a checkpoint there. The rounds are drawn from
-    /// `seed`.
+    /// Trains until step `end`, or for `stop_after`, and writes a checkpoint. `seed` is the seed of
+    /// the rounds.
     pub fn run(
         &mut self,
         labels: &RoundOptions,
@@ -76,21 +76,21 @@ impl Training {
         Ok(())
     }
 
-    /// Removes its folder: it is at its end.
+    /// Removes the folder at the end of the run.
     pub fn remove(&self) -> Result<()> {
         self.folder.remove()
     }
 }
 
-/// A run while it learns.
+/// A run in progress.
 struct StreamRun<'a> {
     of: &'a mut Training,
     rounds: Receiver<Result<Round>>,
-    /// The round that it learns from.
+    /// The current round.
     current: Option<CurrentRound>,
     log: Log,
     log_every: u64,
-    /// Steps done before.
+    /// Number of steps done before this process.
     first: u64,
 }
 
@@ -127,7 +127,7 @@ impl Run for StreamRun<'_> {
         Ok(learnt)
     }
 
-    /// Adds a line to the log. As every position is new, its losses are on positions that nothing was learnt from.
+    /// Adds a line to the log. Every position is new, so the losses are on unseen positions.
     fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
         if !(done - self.first).is_multiple_of(self.log_every) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Checkpoints: everything that a killed run needs to continue to the same weights.
+//! Checkpoints: the state from which a killed run resumes to the same weights.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ const CONFIG: &str = "config";
 /// A run's state after some steps.
 #[derive(Debug)]
 pub struct Checkpoint {
-    /// Steps done.
+    /// Number of steps done.
     pub step: u64,
     /// The run's configuration, as JSON.
     pub config: String,
@@ -32,7 +32,7 @@ impl Checkpoint {
         Self { step, config, tensors: state.into_iter().collect() }
     }
 
-    /// Reads the checkpoint of a run; `None` where there is no such file. Fails where it belongs to a run of another
+    /// Reads the checkpoint of a run; `None` if there is no file. Fails if its run has another
     /// configuration.
     pub fn of_run(path: &Path, config: &str) -> Result<Option<Self>> {
         let checkpoint = Self::read(path)?;
@@ -43,7 +43,7 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// Reads a checkpoint; `None` where there is no such file.
+    /// Reads a checkpoint; `None` if there is no file.
     pub fn read(path: &Path) -> Result<Option<Self>> {
         let name = || format!("checkpoint '{}'", path.display());
         if !path.exists() {
@@ -68,32 +68,32 @@ impl Checkpoint {
         Ok(Some(Self { step, config: entry(CONFIG)?, tensors }))
     }
 
-    /// Writes the checkpoint in one step: a kill leaves the old one or the new one.
+    /// Writes the checkpoint atomically: after a kill the file is the old or the new one.
     pub fn write(&self, path: &Path) -> Result<()> {
         let metadata = [(STEP, self.step.to_string()), (CONFIG, self.config.clone())];
         let tensors = self.tensors.iter().map(|(name, tensor)| (name.clone(), tensor));
         replace_file(path, &checksum::to_bytes(tensors, metadata)?)
     }
 
-    /// Puts a tensor beside those of the run's state.
+    /// Adds a tensor to the run's state.
     pub fn insert(&mut self, name: &str, tensor: Tensor) {
         self.tensors.insert(name.to_owned(), tensor);
     }
 
-    /// Puts a value beside the run's state, as JSON.
+    /// Adds a value to the run's state, as JSON.
     pub fn insert_json(&mut self, name: &str, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_vec(value)?;
         self.insert(name, Tensor::from_slice(&text, text.len(), &Device::Cpu)?);
         Ok(())
     }
 
-    /// A value that [`Self::insert_json`] put there.
+    /// A value stored by [`Self::insert_json`].
     pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let text: Vec<u8> = self.tensor(name)?.to_vec1()?;
         serde_json::from_slice(&text).with_context(|| format!("checkpoint: '{name}'"))
     }
 
-    /// Whether the state has a tensor of that name.
+    /// Whether the state has a tensor of this name.
     fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
     }
@@ -103,7 +103,7 @@ impl Checkpoint {
         self.tensors.get(name).cloned().ok_or_else(|| anyhow!("checkpoint: '{name}' is missing"))
     }
 
-    /// The parameters that [`prefixed`] put there; nothing where there are none.
+    /// Parameters stored by [`prefixed`]; `None` if there are none.
     pub fn parameters(&self, prefix: &str, specs: &[ParameterSpec]) -> Result<Option<Parameters>> {
         let key = |spec: &ParameterSpec| format!("{prefix}.{}", spec.name);
         if !specs.iter().any(|spec| self.has(&key(spec))) {
@@ -113,7 +113,7 @@ impl Checkpoint {
         Ok(Some(Parameters::new(tensors.collect::<Result<Vec<_>>>()?)))
     }
 
-    /// Refuses to continue a run under another configuration.
+    /// Fails if the run has another configuration.
     fn check_config(&self, config: &str) -> Result<()> {
         ensure!(
             self.config == config,
@@ -130,7 +130,7 @@ impl Checkpoint {
     }
 }
 
-/// Parameters under a prefix, as a checkpoint holds them beside others.
+/// Named tensors of parameters with a prefix, for a checkpoint.
 pub fn prefixed(prefix: &str, parameters: Option<&Parameters>) -> Vec<(String, Tensor)> {
     let all = parameters.into_iter().flat_map(Parameters::iter);
     all.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor.clone())).collect()

@@ -8,15 +8,15 @@ use anyhow::{Context, Result};
 use azimuth_network::replace_file::replace_file;
 use serde_json::Value;
 
-/// A file of lines of JSON, each with the run's steps as `step` or `run.step`.
+/// A file of JSON lines, each with the run's step as `step` or `run.step`.
 pub struct Log {
     path: PathBuf,
     file: File,
 }
 
 impl Log {
-    /// The log at `path` of a run that has done `step` steps. A run that was killed after its last checkpoint did some
-    /// steps more, and does them again: their lines go.
+    /// Opens the log at `path` of a run that has done `step` steps. Removes lines after that step:
+    /// a killed run repeats the steps after its last checkpoint.
     pub fn open(path: &Path, step: u64) -> Result<Self> {
         let name = || format!("log '{}'", path.display());
         let before = match fs::read_to_string(path) {
@@ -32,14 +32,14 @@ impl Log {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Adds a line, in one write, so that no reader finds half of it.
+    /// Adds a line in a single write, so that readers see whole lines only.
     pub fn add(&mut self, line: &Value) -> Result<()> {
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.with_context(|| format!("log '{}'", self.path.display()))
     }
 }
 
-/// The steps that a line has been written after; nothing where it is half a line.
+/// The step of a line; `None` if the line is incomplete.
 fn step_of(line: &str) -> Option<u64> {
     let line: Value = serde_json::from_str(line).ok()?;
     line["step"].as_u64().or_else(|| line["run"]["step"].as_u64())

@@ -1,4 +1,4 @@
-//! Training runs, whatever it is that learns: the loop, its checkpoints, its log and its progress.
+//! Training runs of any model: the loop, checkpoints, log and progress.
 
 mod checkpoint;
 mod log;

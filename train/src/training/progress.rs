@@ -1,4 +1,4 @@
-//! The progress of a run: losses, speed, time left.
+//! The progress of a run: losses, speed, and time left.
 
 use std::time::{Duration, Instant};
 
@@ -8,25 +8,25 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::training_loop::Learnt;
 
-/// Steps between looks at the losses: to read them is to wait for the device, which could have begun the next
+/// Number of steps between reads of the losses. A read waits for the device, which delays its next
 /// step.
 const STEPS_BETWEEN: u64 = 16;
 
-/// Between two lines where there is no terminal for a bar.
+/// Time between progress lines if there is no terminal for a bar.
 const BETWEEN_LINES: Duration = Duration::from_secs(15);
 
-/// Share of the losses last read in the averages that the bar shows.
+/// Weight of the latest losses in the averages that the bar shows.
 const SHARE_OF_LAST: f64 = 0.1;
 
-/// The bar of a run, and its losses and speed since the last line of its log.
+/// The progress bar of a run, and the losses and speed since the last line of its log.
 pub struct Progress {
     bar: ProgressBar,
-    /// A run without an end says nothing but the lines of its log.
+    /// False for a run without an end, which prints only the lines of its log.
     is_shown: bool,
-    /// The word for what a step learns from, in the plural.
+    /// The plural noun for a step's examples.
     examples: &'static str,
     step: u64,
-    /// Sums of losses since they were last read.
+    /// Sums of the losses since the last read.
     unread: Vec<(&'static str, Tensor)>,
     unread_steps: u64,
     averages: Vec<(&'static str, f64)>,
@@ -37,26 +37,26 @@ pub struct Progress {
     shown: Instant,
 }
 
-/// Some steps of a run.
+/// Statistics of some steps of a run.
 struct Period {
     began: Instant,
-    /// Spent on other things than steps.
+    /// Time spent on work other than steps.
     paused: Duration,
-    /// Spent waiting for batches.
+    /// Time spent waiting for batches.
     waited: Duration,
     steps: u64,
     examples: usize,
 }
 
-/// The steps since the last line of the log.
+/// Statistics of the steps since the last line of the log.
 pub struct Since {
-    /// Steps that the run has done.
+    /// Number of steps that the run has done.
     pub step: u64,
     /// Mean losses.
     pub losses: Vec<(&'static str, f64)>,
-    /// Examples a second.
+    /// Examples per second.
     pub speed: f64,
-    /// The share of the time that was spent waiting for batches.
+    /// The share of the time spent waiting for batches.
     pub waiting: f64,
 }
 
@@ -75,7 +75,7 @@ impl Period {
         (self.began.elapsed() - self.paused).as_secs_f64()
     }
 
-    /// Examples a second.
+    /// Examples per second.
     fn speed(&self) -> f64 {
         self.examples as f64 / self.seconds()
     }
@@ -87,7 +87,8 @@ impl Period {
 }
 
 impl Progress {
-    /// Begins after step `first` of `steps`, or of a run without an end; a step learns from `examples`.
+    /// Progress after step `first` of `steps`, or of a run without an end; `examples` is the plural
+    /// noun for a step's examples.
     pub fn new(first: u64, steps: Option<u64>, examples: &'static str) -> Result<Self> {
         let style = "{bar:30} {pos}/{len} steps, {msg}, {eta} left";
         let bar = match steps {
@@ -110,7 +111,7 @@ impl Progress {
         })
     }
 
-    /// Receives something that training waits for.
+    /// Receives something that training waits for, and counts the waiting time.
     pub fn wait<T>(&mut self, receive: impl FnOnce() -> T) -> T {
         let asked = Instant::now();
         let received = receive();
@@ -120,12 +121,12 @@ impl Progress {
         received
     }
 
-    /// Does something that is no part of the speed.
+    /// Does work that is excluded from the speed.
     pub fn pause<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let began = Instant::now();
         let done = work(self);
         for period in [&mut self.all, &mut self.since_line] {
-            // A line of the log may have begun a new period meanwhile.
+            // The work may have started a new period by writing a log line.
             period.paused += began.max(period.began).elapsed();
         }
         done
@@ -153,7 +154,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Reads the losses of the last steps. Fails where one is not a number.
+    /// Reads the losses of the last steps. Fails if one is not finite.
     pub(super) fn read_losses(&mut self) -> Result<()> {
         let steps = std::mem::take(&mut self.unread_steps) as f64;
         for (place, (name, sum)) in std::mem::take(&mut self.unread).into_iter().enumerate() {
@@ -176,7 +177,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Shows the step in the bar, or now and then as a line.
+    /// Updates the bar, or without one prints a line at intervals.
     fn show(&mut self) {
         if !self.is_shown {
             return;
@@ -189,12 +190,12 @@ impl Progress {
         }
     }
 
-    /// Examples a second over the whole run.
+    /// Examples per second over the whole run.
     pub fn speed(&self) -> f64 {
         self.all.speed()
     }
 
-    /// The steps since this was last asked for.
+    /// Statistics of the steps since the previous call.
     pub fn since_last(&mut self) -> Result<Since> {
         self.read_losses()?;
         let period = std::mem::replace(&mut self.since_line, Period::new());
@@ -228,7 +229,7 @@ impl Progress {
     }
 }
 
-/// Losses that nothing more is derived from.
+/// Losses detached from the gradient graph.
 fn detached(losses: Vec<(&'static str, Tensor)>) -> Vec<(&'static str, Tensor)> {
     losses.into_iter().map(|(name, loss)| (name, loss.detach())).collect()
 }
@@ -247,7 +248,7 @@ mod tests {
             let losses = vec![("contrastive", of(1.0)?), ("regression", of(0.5)?)];
             progress.step(Learnt { examples: 3, losses })
         };
-        // The first line is of more steps than are read at once, the second of fewer.
+        // The first line covers more steps than one read, the second fewer.
         for (numbers, mean, done) in [(1..=39, 20.0, 44), (40..=44, 42.0, 49)] {
             numbers.into_iter().try_for_each(|number| step(&mut progress, number))?;
             let since = progress.since_last()?;
@@ -275,7 +276,7 @@ mod tests {
         assert!(line.waiting > 0.0);
         progress.pause(sleep)?;
         assert!(progress.all.waited >= nap && progress.all.paused >= 12 * nap);
-        // The pause in which a line was written began before the steps of the next one.
+        // The pause for writing a line started before the steps of the next one.
         let Period { began, paused, waited, .. } = progress.since_line;
         assert!(paused >= nap && paused <= began.elapsed() && waited == Duration::ZERO);
         Ok(())

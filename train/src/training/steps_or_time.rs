@@ -1,4 +1,4 @@
-//! How long something in a run lasts, in steps or by the clock.
+//! Durations in a run, as a number of steps or a time.
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -8,16 +8,16 @@ use anyhow::{Context, Result, ensure};
 /// A number of steps, or a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepsOrTime {
-    /// Steps of the optimiser.
+    /// Optimiser steps.
     Steps(u64),
-    /// Time on the clock.
+    /// Elapsed time.
     Time(Duration),
 }
 
 impl FromStr for StepsOrTime {
     type Err = anyhow::Error;
 
-    /// A number of steps, or a time with its unit: `2000`, `90s`, `9m 30s`.
+    /// Parses a number of steps, or a time with its unit: `2000`, `90s`, `9m 30s`.
     fn from_str(text: &str) -> Result<Self> {
         let length = match text.parse() {
             Ok(steps) => Self::Steps(steps),
@@ -33,7 +33,7 @@ impl FromStr for StepsOrTime {
     }
 }
 
-/// Tells when a number of steps, or a time, has passed.
+/// Measures whether a number of steps, or a time, has passed.
 pub struct Stopwatch {
     length: StepsOrTime,
     first: u64,
@@ -46,7 +46,7 @@ impl Stopwatch {
         Self { length, first: step, started: Instant::now() }
     }
 
-    /// Whether they have passed after `step` steps.
+    /// Whether the duration has passed after `step` steps.
     pub fn has_passed(&self, step: u64) -> bool {
         match self.length {
             StepsOrTime::Steps(steps) => step >= self.first + steps,
@@ -54,7 +54,7 @@ impl Stopwatch {
         }
     }
 
-    /// Starts anew after `step` steps.
+    /// Restarts after `step` steps.
     pub fn restart(&mut self, step: u64) {
         *self = Self::start(self.length, step);
     }

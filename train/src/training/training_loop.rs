@@ -1,4 +1,4 @@
-//! The loop of every training run: steps, what is due after them, checkpoints, an end.
+//! The loop of every training run: steps, measurements, checkpoints and the end.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use candle_core::Tensor;
 use super::progress::Progress;
 use super::steps_or_time::{StepsOrTime, Stopwatch};
 
-/// A run, as the loop sees it.
+/// A run, as the loop uses it.
 pub trait Run {
-    /// Learns from the batch of step `index`, counted from 0.
+    /// Trains on the batch of step `index`, counted from 0.
     fn step(&mut self, index: u64, progress: &mut Progress) -> Result<Learnt>;
 
-    /// Does everything that is due after `done` steps but for a checkpoint: measures, logs.
+    /// Called after `done` steps to measure and log as needed; checkpoints are separate.
     fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()>;
 
-    /// Writes a checkpoint after `done` steps, from which the run continues to the same weights.
+    /// Writes a checkpoint after `done` steps, from which the run resumes to the same weights.
     fn save(&mut self, done: u64) -> Result<()>;
 
     /// Whether the run ends before its last step.
@@ -25,34 +25,34 @@ pub trait Run {
     }
 }
 
-/// What a step learnt from.
+/// The result of a step.
 pub struct Learnt {
-    /// How many positions, or other examples.
+    /// Number of positions or other examples.
     pub examples: usize,
-    /// Its losses with their names, numbers from before the step.
+    /// Named losses, computed before the update.
     pub losses: Vec<(&'static str, Tensor)>,
 }
 
-/// How often a run leaves something on the disk, and for how long it runs.
+/// When a run writes checkpoints, and when it stops.
 #[derive(Clone, Copy)]
 pub struct Pace {
-    /// Between checkpoints.
+    /// Interval between checkpoints.
     pub checkpoint_every: StepsOrTime,
-    /// Ends the run before its last step, as a kill would, but with a checkpoint.
+    /// Stops the run with a checkpoint before its last step.
     pub stop_after: Option<StepsOrTime>,
 }
 
-/// Why a run ended, after how many steps.
+/// The reason for the end of a run, and the number of steps done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// It is complete.
     Complete(u64),
-    /// [`Pace::stop_after`] had passed.
+    /// [`Pace::stop_after`] has passed.
     Stopped(u64),
 }
 
-/// Runs the steps `steps`, counted from 0. A step's loss that is no number ends the run with an error, before a
-/// checkpoint could take the place of a good one.
+/// Runs the steps `steps`, counted from 0. A loss that is not finite ends the run with an error
+/// before it can overwrite a good checkpoint.
 pub fn train(
     run: &mut dyn Run,
     steps: Range<u64>,
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// Notes what is asked of it.
+    /// Records the calls of the loop.
     #[derive(Default)]
     struct Noted {
         steps: Vec<u64>,

@@ -1,4 +1,4 @@
-//! A block of families: filled, checked, walked through.
+//! A block of families: writing, checking and reading it.
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::family_code::EncodedFamily;
 use super::layout::{BLOCK, BLOCK_HEADER};
 
-/// A block that has room left.
+/// A block that is being filled.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct OpenBlock {
     families: u16,
@@ -15,7 +15,7 @@ pub struct OpenBlock {
 }
 
 impl OpenBlock {
-    /// Adds an encoded family. False where there is no room for it.
+    /// Adds an encoded family. Returns false if it does not fit.
     pub fn push(&mut self, family: &[u8], positions: usize) -> bool {
         let fits = BLOCK_HEADER + self.bytes.len() + family.len() <= BLOCK;
         if fits {
@@ -26,12 +26,12 @@ impl OpenBlock {
         fits
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the block has no families.
     pub fn is_empty(&self) -> bool {
         self.families == 0
     }
 
-    /// The block as it stands in the file.
+    /// The block as bytes in the file.
     pub fn close(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         block[4..6].copy_from_slice(&self.families.to_le_bytes());
@@ -42,24 +42,24 @@ impl OpenBlock {
     }
 }
 
-/// Writes the checksum of a block into it.
+/// Writes a block's checksum into it.
 pub fn seal(block: &mut [u8; BLOCK]) {
     let checksum = crc32fast::hash(&block[4..]);
     block[..4].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Whether a block is as it was sealed.
+/// Whether a block's checksum is correct.
 pub fn is_sound(block: &[u8]) -> bool {
     crc32fast::hash(&block[4..]).to_le_bytes() == block[..4]
 }
 
-/// Families and positions of a block, as its header says.
+/// The numbers of families and positions in a block's header.
 pub fn counts(block: &[u8]) -> (usize, usize) {
     let number = |at: usize| usize::from(u16::from_le_bytes([block[at], block[at + 1]]));
     (number(4), number(6))
 }
 
-/// The families of a block that [`check`] let pass.
+/// The families of a block that passed [`check`].
 pub fn families(block: &[u8]) -> impl Iterator<Item = EncodedFamily<'_>> {
     let mut rest = &block[BLOCK_HEADER..];
     (0..counts(block).0).map_while(move |_| {
@@ -69,7 +69,7 @@ pub fn families(block: &[u8]) -> impl Iterator<Item = EncodedFamily<'_>> {
     })
 }
 
-/// Checks that a block is as it was sealed and that its families are where its header says.
+/// Checks a block's checksum, and its families against its header.
 pub fn check(block: &[u8]) -> Result<()> {
     ensure!(is_sound(block), "its checksum differs");
     let (count, positions) = counts(block);

@@ -1,4 +1,5 @@
-//! A finished dataset file, mapped into memory: the kernel keeps what is in use and drops the rest.
+//! A complete dataset file, mapped into memory, so that the kernel can drop parts that are not in
+//! use.
 
 use std::fs::File;
 use std::ops::Range;
@@ -19,7 +20,7 @@ use crate::data::split::Split;
 use crate::hex::hex;
 use cozy_chess::Color;
 
-/// Where a block's positions and families begin, counted over its part.
+/// The index in its split of a block's first position and family.
 #[derive(Clone, Copy)]
 struct Start {
     position: u32,
@@ -34,7 +35,7 @@ struct Part {
     families: u32,
 }
 
-/// A dataset file. Positions and families are numbered by part, each from 0.
+/// A dataset file. Positions and families are numbered in each split, from 0.
 pub struct DatasetFile {
     path: PathBuf,
     file: File,
@@ -44,7 +45,7 @@ pub struct DatasetFile {
 }
 
 impl DatasetFile {
-    /// Opens a file and checks every block of it.
+    /// Opens a file and checks all its blocks.
     pub fn open(path: &Path) -> Result<Self> {
         Self::read(path).with_context(|| format!("dataset '{}'", path.display()))
     }
@@ -52,8 +53,8 @@ impl DatasetFile {
     fn read(path: &Path) -> Result<Self> {
         let file = File::open(path)?;
         ensure!(file.metadata()?.is_file(), "not a regular file");
-        // SAFETY: the mapping is read-only. Nothing guards against a process that cuts the file short between
-        // `check_length` and the reading after it, or writes into it: the first ends this process by SIGBUS.
+        // SAFETY: the mapping is read-only. Nothing protects against another process that truncates
+        // or writes the file after `check_length`; truncation ends this process with SIGBUS.
         let map = unsafe { Mmap::map(&file)? };
         let header = map.get(..BLOCK).context("too short for a dataset")?;
         ensure!(header[4..16] == MAGIC, "not a dataset of azimuth-train");
@@ -82,7 +83,8 @@ impl DatasetFile {
         Ok(Self { path: path.to_owned(), file, map, parts, description })
     }
 
-    /// Fails where the file has become shorter since it was opened: a look at what is gone would end this process.
+    /// Fails if the file has become shorter since it was opened: reading the missing part would end
+    /// this process.
     pub fn check_length(&self) -> Result<()> {
         let name = || format!("dataset '{}'", self.path.display());
         let length = self.file.metadata().with_context(name)?.len();
@@ -94,17 +96,17 @@ impl DatasetFile {
         Ok(())
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says of itself.
+    /// The description stored in the file.
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// SHA-256 of its bytes, all of which are read.
+    /// SHA-256 of its bytes. Reads the whole file.
     pub fn sha256(&self) -> String {
         hex(&Sha256::digest(&self.map))
     }
@@ -114,22 +116,22 @@ impl DatasetFile {
         self.map.len()
     }
 
-    /// How many positions a part has.
+    /// Number of positions in a split.
     pub fn len(&self, split: Split) -> usize {
         self.parts[split as usize].positions as usize
     }
 
-    /// How many families a part has.
+    /// Number of families in a split.
     pub fn families_in(&self, split: Split) -> usize {
         self.parts[split as usize].families as usize
     }
 
-    /// How many blocks of families it has, over all parts.
+    /// Number of blocks of families in all splits.
     pub fn blocks(&self) -> usize {
         self.parts.iter().map(|part| part.starts.len()).sum()
     }
 
-    /// The families of the block `index`, below [`Self::blocks`], and their part.
+    /// The families of the block `index`, below [`Self::blocks`], and their split.
     pub fn block(&self, index: usize) -> Result<(Split, Vec<Family>)> {
         let after = |split: &Split| {
             let part = &self.parts[*split as usize];
@@ -141,7 +143,7 @@ impl DatasetFile {
         Ok((split, decoded.collect::<Result<_>>().with_context(name)?))
     }
 
-    /// Gives the positions `range` of a part, and the numbers of their families, to `visit`.
+    /// Calls `visit` with the positions `range` of a split and the indices of their families.
     pub fn positions(
         &self,
         split: Split,
@@ -172,7 +174,7 @@ impl DatasetFile {
         Ok(())
     }
 
-    /// Gives number, label and side to move of every position of a part to `visit`, in order.
+    /// Calls `visit` with the index, label and side to move of every position of a split, in order.
     pub fn labels(&self, split: Split, mut visit: impl FnMut(usize, Label, Color)) {
         let mut position = 0;
         for block in 0..self.parts[split as usize].starts.len() {
@@ -185,7 +187,7 @@ impl DatasetFile {
         }
     }
 
-    /// Families of a part, every `every`-th of them, with their numbers.
+    /// Calls `visit` with every `every`-th family of a split, and its index.
     pub fn families(
         &self,
         split: Split,
@@ -235,7 +237,7 @@ impl Part {
     }
 }
 
-/// The description, where the file has the length that its header says.
+/// The bytes of the description. Fails if the file's length does not match its header.
 fn description_bytes(map: &[u8], blocks: [u64; Split::NUM], length: u64) -> Result<&[u8]> {
     let all = blocks.iter().try_fold(1u64, |sum, &count| sum.checked_add(count));
     let start = all.and_then(|blocks| blocks.checked_mul(BLOCK as u64));

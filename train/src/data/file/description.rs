@@ -1,4 +1,4 @@
-//! What a dataset file says of itself.
+//! The description stored in a dataset file.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use serde_json::Value;
 
 use crate::data::split::Split;
 
-/// Where labels come from.
+/// A source of labels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Source {
-    /// Its name without the folder.
+    /// Its file name without the folder.
     pub name: String,
-    /// The format, or how it was made.
+    /// The format, or the way the labels were made.
     pub made_by: Value,
-    /// SHA-256 of its bytes; of labels made by an engine, of the positions started from.
+    /// SHA-256 of its bytes. For labels by an engine: of the file of starting positions.
     pub sha256: String,
-    /// The first of its records here (games, lines, parts of a labelling).
+    /// Index of the first record used (game, line or labelling part).
     pub first: u64,
-    /// One after the last.
+    /// Index after the last record used.
     pub end: u64,
-    /// Labelled positions found.
+    /// Number of labelled positions found.
     pub labels: u64,
-    /// Positions or records left out, by the reason.
+    /// Numbers of positions or records left out, by reason.
     pub skipped: BTreeMap<String, u64>,
 }
 
 impl Source {
-    /// Takes in what follows it of the same source. False where `next` is something else.
+    /// Merges `next` if it continues the same source. Returns false if it does not.
     pub fn join(&mut self, next: &Self) -> bool {
         let continues = self.name == next.name
             && self.sha256 == next.sha256
@@ -49,20 +49,20 @@ impl Source {
 pub struct Description {
     /// The trainer and its version.
     pub trainer: String,
-    /// Positions left out because they, or positions that differ in their move counters alone, were there before.
+    /// Number of positions left out as duplicates, ignoring the move counters.
     pub duplicates: u64,
-    /// Positions left out by filters.
+    /// Number of positions left out by filters.
     pub filtered: u64,
-    /// Labelled positions for training, calibration and metrics.
+    /// Numbers of labelled positions for training, calibration and metrics.
     pub positions: [u64; Split::NUM],
-    /// The families that they are in.
+    /// Numbers of families in each split.
     pub families: [u64; Split::NUM],
-    /// Where they come from, in order.
+    /// The sources, in order.
     pub sources: Vec<Source>,
 }
 
 impl Description {
-    /// Of an empty dataset.
+    /// The description of an empty dataset.
     pub fn new() -> Self {
         Self {
             trainer: concat!("azimuth-train ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -1,4 +1,4 @@
-//! A family as bytes, and back (see [`super::layout`]).
+//! Encoding and decoding of a family as bytes (see [`super::layout`]).
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const BLACK_TO_MOVE: u8 = 128;
 /// Bytes of a child: its move and its label.
 const CHILD: usize = 3;
 
-/// The legal moves in the order in which they are numbered.
+/// The legal moves in the order of their indices.
 fn numbered_moves(board: &Board) -> Vec<Move> {
     let mut moves = azimuth_chess::position::legal_moves(board);
     let key = |mv: &Move| (mv.from as u8, mv.to as u8, mv.promotion.map_or(0, |p| p as u8 + 1));
@@ -26,9 +26,9 @@ fn numbered_moves(board: &Board) -> Vec<Move> {
     moves
 }
 
-/// Adds a family to `bytes`. Its moves must be legal.
+/// Appends a family to `bytes`. Its moves must be legal.
 pub fn encode(family: &Family, bytes: &mut Vec<u8>) -> Result<()> {
-    // The label of the board stands with the labels.
+    // The label of the board is stored with the other labels.
     let packed = PackedPosition::new(&family.board, Label::Centipawns(0));
     let children = match &family.labels {
         Labels::Own(_) => &[][..],
@@ -53,7 +53,7 @@ pub fn encode(family: &Family, bytes: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A family as it stands in a file.
+/// A family as encoded in a file.
 #[derive(Clone, Copy)]
 pub struct EncodedFamily<'a> {
     fixed: &'a [u8],
@@ -62,7 +62,8 @@ pub struct EncodedFamily<'a> {
 }
 
 impl<'a> EncodedFamily<'a> {
-    /// The family at the start of `bytes`, and what follows it; `None` where the bytes end before.
+    /// Splits the first family off `bytes`, and returns it and the rest. `None` if the bytes end
+    /// before.
     pub fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (fixed, rest) = bytes.split_at_checked(FIXED)?;
         let pieces = fixed[5..].iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
@@ -72,11 +73,11 @@ impl<'a> EncodedFamily<'a> {
             children => usize::from(children) * CHILD,
         };
         let (labels, rest) = rest.split_at_checked(size)?;
-        // No more than a packed position holds.
+        // A packed position holds at most 32 pieces.
         (pieces <= 32).then_some((Self { fixed, codes, labels }, rest))
     }
 
-    /// How many positions are labelled.
+    /// Number of labelled positions.
     pub fn len(&self) -> usize {
         usize::from(self.fixed[0]).max(1)
     }
@@ -87,7 +88,7 @@ impl<'a> EncodedFamily<'a> {
         Label::from_bits(i16::from_le_bytes([self.labels[at], self.labels[at + 1]]))
     }
 
-    /// Whose move it is in the labelled positions.
+    /// The side to move in the labelled positions.
     pub fn side_to_move(&self) -> Color {
         match (self.fixed[1] & BLACK_TO_MOVE != 0) == self.is_own() {
             true => Color::Black,
@@ -95,7 +96,7 @@ impl<'a> EncodedFamily<'a> {
         }
     }
 
-    /// The family. Fails where its position or a move is not legal.
+    /// Decodes the family. Fails if its position or a move is illegal.
     pub fn decode(&self) -> Result<Family> {
         let board = self.board()?;
         if self.is_own() {
@@ -108,7 +109,7 @@ impl<'a> EncodedFamily<'a> {
         Ok(Family { board, labels: Labels::Children(children) })
     }
 
-    /// Gives the labelled positions of `range`, below [`Self::len`], to `visit`.
+    /// Calls `visit` with the labelled positions of `range`, below [`Self::len`].
     pub fn positions(
         &self,
         range: Range<usize>,

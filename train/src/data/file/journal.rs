@@ -1,4 +1,4 @@
-//! What a killed run needs to go on to the same bytes.
+//! The progress of a packing run, so that a resumed run writes the same bytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,29 +11,29 @@ use serde_json::Value;
 use super::description::{Description, Source};
 use super::writer::WriterState;
 
-/// A run's place.
+/// The progress of a run.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Journal {
-    /// All that decides which bytes come out; a journal belongs to one of these.
+    /// The settings that determine the output; a journal is valid only for equal settings.
     pub job: Value,
-    /// The description as far as it goes.
+    /// The description so far.
     pub description: Description,
-    /// The number of the input at work.
+    /// Index of the current input.
     pub input: usize,
-    /// What is known of it; `end` is the first record that is not yet written.
+    /// The current source so far; `end` is the first record that is not yet written.
     pub current: Option<Source>,
-    /// Where the writing stands.
+    /// The state of the writer.
     pub writer: WriterState,
 }
 
 impl Journal {
-    /// The beginning of a run.
+    /// The journal of a new run.
     pub fn new(job: Value) -> Self {
         let (description, writer) = (Description::new(), WriterState::default());
         Self { job, description, input: 0, current: None, writer }
     }
 
-    /// Reads the journal of `out`; `None` where there is none.
+    /// Reads the journal of `out`; `None` if there is none.
     pub fn read(out: &Path) -> Result<Option<Self>> {
         let path = path(out);
         let name = || format!("journal '{}'", path.display());
@@ -45,12 +45,13 @@ impl Journal {
         }
     }
 
-    /// Writes the journal of `out` in one step.
+    /// Writes the journal of `out` atomically.
     pub fn write(&self, out: &Path) -> Result<()> {
         replace_file(&path(out), &serde_json::to_vec(self)?)
     }
 
-    /// Removes what killed processes left of journals of `out`, which the caller has locked.
+    /// Removes temporary journals of `out` that killed processes left. The caller must hold the
+    /// lock on `out`.
     pub fn remove_unfinished(out: &Path) {
         remove_unfinished(&path(out));
     }

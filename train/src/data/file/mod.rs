@@ -1,4 +1,4 @@
-//! The dataset file: positions, labels, families and parts in about four bytes a label.
+//! The dataset file: positions, labels, families and splits in about four bytes a label.
 
 pub mod block;
 pub mod dataset_file;

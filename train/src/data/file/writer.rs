@@ -1,5 +1,5 @@
-//! A dataset file in the making: one file of blocks for every part, put together at the end, so that
-//! nothing half done stands under the final name.
+//! Writes a dataset file: one file of blocks for each split, joined at the end, so that the final
+//! name never has an incomplete file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -17,14 +17,14 @@ use crate::data::split::Split;
 
 const NAMES: [&str; Split::NUM] = ["training", "calibration", "held-out"];
 
-/// Where the writing stands, for a journal.
+/// The state of the writer, for a journal.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct WriterState {
     blocks: [u64; Split::NUM],
     open: [OpenBlock; Split::NUM],
 }
 
-/// The files of blocks.
+/// Writes the files of blocks.
 pub struct Writer {
     out: PathBuf,
     files: [BufWriter<File>; Split::NUM],
@@ -33,7 +33,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Goes on from `state`; what was written after it is cut off. Fails where another process writes `out`.
+    /// Continues from `state` and truncates anything written after it. Fails if another process
+    /// writes `out`.
     pub fn open(out: &Path, state: WriterState) -> Result<Self> {
         let open = |split: Split| -> Result<BufWriter<File>> {
             let path = part(out, split);
@@ -68,7 +69,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes sure that all is on disk, and returns where the writing stands.
+    /// Flushes everything to disk, and returns the state.
     pub fn sync(&mut self) -> Result<WriterState> {
         for file in &mut self.files {
             file.flush()
@@ -78,7 +79,7 @@ impl Writer {
         Ok(self.state.clone())
     }
 
-    /// Gives every family written so far to `visit`.
+    /// Calls `visit` with every family written so far.
     pub fn visit(&mut self, mut visit: impl FnMut(EncodedFamily<'_>) -> Result<()>) -> Result<()> {
         self.sync()?;
         for split in Split::ALL {
@@ -98,7 +99,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Puts the parts together under the final name.
+    /// Joins the splits under the final name.
     pub fn finish(mut self, description: &Description) -> Result<()> {
         for split in Split::ALL {
             if !self.state.open[split as usize].is_empty() {
@@ -136,10 +137,10 @@ impl Writer {
     }
 }
 
-/// Removes what is left beside a finished file.
+/// Removes the temporary files beside a finished file.
 pub fn clear(out: &Path) {
     for split in Split::ALL {
-        // One that is not there is as good as one removed.
+        // The file may already be gone.
         let _ = fs::remove_file(part(out, split));
     }
 }
@@ -150,7 +151,8 @@ fn part(out: &Path, split: Split) -> PathBuf {
     name.into()
 }
 
-/// Where a block stands in the file of its part; the file of training begins with room for the header.
+/// The offset of a block in the file of its split; the training file starts with room for the
+/// header.
 fn place(split: Split, block: u64) -> u64 {
     let header = u64::from(split == Split::Training);
     (block + header) * BLOCK as u64

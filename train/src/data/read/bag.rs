@@ -1,7 +1,8 @@
-//! ChessBench's state values (Ruoss et al. 2024) in the bag format: records one after another, then for each the
-//! place where it ends, and at the very end where these places begin; all of them u64, little-endian. A record is
-//! the length of the FEN as a varint, the FEN in UTF-8, and the win probability of the side to move as a big-endian
-//! f64. In a `.bagz` file every record is compressed by zstd.
+//! ChessBench's state values (Ruoss et al. 2024) in the bag format: the records one after another,
+//! then the offset of each record's end, and finally the offset of this index. All offsets are
+//! little-endian u64. A record is the length of the FEN as a varint, the FEN in UTF-8, and the win
+//! probability of the side to move as a big-endian f64. In a `.bagz` file each record is compressed
+//! with zstd.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,7 +16,7 @@ use super::games::{BadRecord, Games, Skipped};
 use crate::data::family::{Family, Game};
 use crate::data::label::Label;
 
-/// No record with a FEN comes near it.
+/// Upper bound on the bytes of a record with a FEN.
 const LONGEST_RECORD: usize = 1 << 12;
 
 const PLACE: usize = size_of::<u64>();
@@ -23,7 +24,7 @@ const PLACE: usize = size_of::<u64>();
 /// The records of a file.
 pub struct Bag {
     map: Mmap,
-    /// Where the places of the records' ends begin.
+    /// Offset of the index of the records' ends.
     index: usize,
     compressed: bool,
     taken: u64,
@@ -31,11 +32,11 @@ pub struct Bag {
 }
 
 impl Bag {
-    /// Opens a file; `bar` shows the bytes taken.
+    /// Opens a file; `bar` shows the bytes read.
     pub fn open(path: &Path, compressed: bool, bar: &ProgressBar) -> Result<Self> {
         let file = File::open(path)?;
-        // SAFETY: the mapping is read-only. As with every mapped file, whoever cuts the file short while it is in
-        // use ends this process.
+        // SAFETY: the mapping is read-only. As with every mapped file, a process that truncates the
+        // file while it is in use ends this process.
         let map = unsafe { Mmap::map(&file)? };
         let end = map.len().checked_sub(PLACE).context("too short for a bag")?;
         let index = usize::try_from(place(&map, end))?;
@@ -106,7 +107,7 @@ fn place(map: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|index| map[at + index]))
 }
 
-/// FEN and win probability of a record.
+/// Parses the FEN and the win probability of a record.
 fn state_value(bytes: &[u8]) -> Result<(&str, f64)> {
     let (length, rest) = varint(bytes).context("it ends within its length")?;
     let length = usize::try_from(length)?;
@@ -117,7 +118,8 @@ fn state_value(bytes: &[u8]) -> Result<(&str, f64)> {
     Ok((fen, f64::from_be_bytes(std::array::from_fn(|index| p[index]))))
 }
 
-/// Seven bits a byte, lowest first, the eighth set on all bytes but the last.
+/// Parses a varint: seven bits a byte, lowest first, with the eighth bit set on all bytes but the
+/// last.
 fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0;
     for (index, &byte) in bytes.iter().enumerate().take(9) {

@@ -1,5 +1,5 @@
-//! Stockfish's training data: chunks of chains; a chain is a position and the moves after it, every position with the
-//! centipawns of its side to move.
+//! Stockfish's training data (binpack): chunks of chains. A chain is a position and the moves after
+//! it; each position has a score in centipawns from the point of view of its side to move.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::catch_panic::catch_panic;
 use crate::data::family::{Family, Game, check_length};
 use crate::data::label::Label;
 
-/// Stockfish's tools write this where there is no score.
+/// The score that Stockfish's tools write if there is none.
 const NO_SCORE: i16 = 32_002;
 
 /// The chains of a file.
@@ -22,14 +22,14 @@ pub struct Binpack {
     file: File,
     chunk: Vec<u8>,
     reader: ChunkReader,
-    /// An entry that was read to see whether it goes on from the one before.
+    /// An entry that was read ahead to find the end of a chain.
     ahead: Option<TrainingDataEntry>,
     taken: u64,
     bar: ProgressBar,
 }
 
 impl Binpack {
-    /// Opens a file; `bar` shows the bytes taken.
+    /// Opens a file; `bar` shows the bytes read.
     pub fn open(path: &Path, bar: &ProgressBar) -> Result<Self> {
         let (file, chunk) = (File::open(path)?, Vec::new());
         let (reader, bar) = (ChunkReader::default(), bar.clone());
@@ -52,7 +52,7 @@ impl Binpack {
         Ok(Some(catch_panic(|| reader.next(chunk))?))
     }
 
-    /// The entries of the next game: each goes on from the one before.
+    /// The entries of the next game: each continues the previous one.
     fn game(&mut self) -> Result<Vec<TrainingDataEntry>> {
         let mut entries: Vec<TrainingDataEntry> = Vec::new();
         while let Some(entry) = self.entry()? {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_stem_is_read_byte_for_byte() -> Result<()> {
-        // A chunk with one chain: the example of the format's own tests, and no moves after it.
+        // A chunk with one chain: the example from the format's tests, without moves after it.
         let stem = [
             98, 121, 192, 21, 24, 76, 241, 100, 100, 106, 0, 4, 8, 48, 2, 17, 17, 145, 19, 117,
             247, 0, 0, 0, 61, 232, 0, 253, 0, 39, 0, 2,
@@ -142,7 +142,7 @@ mod tests {
         let game = binpack.next(&mut Skipped::new())?.context("a game")?;
         let board = "1r3rk1/p2qnpb1/6pp/P1p1p3/3nN3/2QP2P1/R3PPBP/2B2RK1 b - - 2 20";
         let board: Board = board.parse().expect("valid");
-        // 253 stands for -127, of Black, who moves.
+        // 253 encodes -127, from the point of view of Black, who is to move.
         assert_eq!(game.families, [Family::own(board, Label::Centipawns(127))]);
         assert!(binpack.next(&mut Skipped::new())?.is_none());
         Ok(())
@@ -181,7 +181,7 @@ mod tests {
         let labels = |families: &[Family]| -> Vec<Label> {
             families.iter().flat_map(Family::positions).map(|(_, label)| label).collect()
         };
-        // Every second one is Black's.
+        // Every second label is from Black's point of view.
         assert_eq!(labels(&games[0]), [0, -1, 2, -3, 4].map(Label::Centipawns));
         assert_eq!(labels(&games[2])[4], Label::Mate(true));
         let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";

@@ -1,5 +1,6 @@
-//! bullet's training data: 32 bytes a position, seen from the side to move, with its centipawns. Castling rights, en
-//! passant and move counters are not in it, nor which side moves: White does.
+//! bullet's training data: 32 bytes a position, from the point of view of the side to move, with
+//! its centipawns. The format has no castling rights, en passant, move counters or side to move;
+//! White is assumed to move.
 
 use std::io::BufRead;
 
@@ -14,7 +15,7 @@ use crate::data::label::Label;
 
 const RECORD: usize = 32;
 
-/// Set in a piece's code where it is the opponent's.
+/// Flag of the opponent's pieces in their codes.
 const OPPONENT: u8 = 8;
 
 /// The records of a file.
@@ -80,7 +81,7 @@ fn family(bytes: &[u8; RECORD]) -> Result<Family> {
 mod tests {
     use super::*;
 
-    /// The record that the library makes of a line of text.
+    /// The record that the library writes for a line of text.
     fn record(text: &str) -> Vec<u8> {
         let board: ChessBoard = text.parse().expect("valid");
         let (occupied, score) = (board.occ.to_le_bytes(), board.score.to_le_bytes());
@@ -95,7 +96,7 @@ mod tests {
         let mut bullet = Bullet::new(Box::new(std::io::Cursor::new([white, black].concat())));
         for (fen, centipawns) in [
             ("4k3/2p5/8/8/8/8/4P3/R3K3 w - - 0 1", 120),
-            // Sides exchanged and ranks mirrored: Black, who moves, is White here.
+            // Sides exchanged and ranks mirrored: Black, who is to move, appears as White.
             ("r3k3/4p3/8/8/8/8/2P5/4K3 w - - 0 1", -120),
         ] {
             let game = bullet.next(&mut Skipped::new())?.context("a position")?;

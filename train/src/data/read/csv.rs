@@ -1,5 +1,6 @@
-//! CSV with headings: `fen`, and a label as `cp`, `eval` or `evaluation` (centipawns or `#n`), or as `p`, `win_prob`
-//! or `win_probability` (in [0, 1]); from White's view, or that of the side to move where it is said.
+//! CSV with a header row: `fen`, and a label as `cp`, `eval` or `evaluation` (centipawns or `#n`),
+//! or as `p`, `win_prob` or `win_probability` (in [0, 1]). Labels are from White's point of view,
+//! or with `--view side-to-move` from that of the side to move.
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::Position;
@@ -11,14 +12,14 @@ use super::position_lines::{Line, LineFormat};
 use crate::data::family::Family;
 use crate::data::label::Label;
 
-/// Whose chances a label tells.
+/// The point of view of labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum View {
-    /// White's.
+    /// White's point of view.
     #[default]
     White,
-    /// Of the side whose move it is.
+    /// The side to move's point of view.
     SideToMove,
 }
 
@@ -28,7 +29,7 @@ enum Unit {
     WinProbability,
 }
 
-/// Rows under headings.
+/// The rows below a header row.
 pub struct Csv {
     fen: usize,
     label: usize,
@@ -37,7 +38,7 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// Reads the headings.
+    /// Reads the header row.
     pub fn new(lines: &mut Lines, view: View) -> Result<Self> {
         let headings = fields(lines.next()?.context("it is empty")?)?;
         let find = |names: &[&str]| {

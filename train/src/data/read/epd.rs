@@ -1,5 +1,6 @@
-//! EPD: a position in four fields and operations, each ended by a semicolon. `ce` is centipawns and `dm` the moves
-//! to a forced mate, both from the side to move's view (Portable Game Notation Specification, section 16.2).
+//! EPD: a position in four fields, and operations that each end with a semicolon. `ce` is
+//! centipawns and `dm` the number of moves to a forced mate, both from the side to move's point of
+//! view (Portable Game Notation Specification, section 16.2).
 
 use anyhow::{Context, Result, bail};
 use azimuth_chess::position::Position;
@@ -8,7 +9,7 @@ use super::position_lines::{Line, LineFormat};
 use crate::data::family::Family;
 use crate::data::label::Label;
 
-/// Lines of EPD.
+/// The EPD format.
 pub struct Epd;
 
 impl LineFormat for Epd {

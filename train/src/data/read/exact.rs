@@ -4,7 +4,8 @@ use std::io::BufRead;
 
 use anyhow::{Result, bail};
 
-/// Fills `record`. False at the end of the stream; fails where it ends within the record.
+/// Fills `record`. Returns false at the end of the stream; fails if the stream ends within the
+/// record.
 pub fn read_exact_or_end(input: &mut (impl BufRead + ?Sized), record: &mut [u8]) -> Result<bool> {
     if input.fill_buf()?.is_empty() {
         return Ok(false);

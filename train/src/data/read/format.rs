@@ -1,4 +1,4 @@
-//! The formats that can be read.
+//! The supported input formats.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub enum Format {
     Csv,
     /// ChessBench's state values (.bag).
     Bag,
-    /// The same, each record compressed (.bagz).
+    /// ChessBench's state values with each record compressed (.bagz).
     Bagz,
     /// Stockfish's training data (.binpack).
     Binpack,
@@ -33,7 +33,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's name tells.
+    /// The format implied by a file's name.
     pub fn of(path: &Path) -> Result<Self> {
         let known = ending(path).and_then(|ending| match ending.as_str() {
             "azd" => Some(Self::Dataset),

@@ -1,4 +1,4 @@
-//! What a reader of any format does.
+//! The interface of all readers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,10 +7,10 @@ use anyhow::Result;
 
 use crate::data::family::Game;
 
-/// How many positions or records were left out, by the reason.
+/// Numbers of positions or records left out, by reason.
 pub type Skipped = BTreeMap<String, u64>;
 
-/// Counts one more that was left out.
+/// Counts a position or record that was left out.
 pub fn skip(skipped: &mut Skipped, reason: &str) {
     match skipped.get_mut(reason) {
         Some(count) => *count += 1,
@@ -36,9 +36,10 @@ pub trait Games: Send {
     /// more than a record is, after which it can go on.
     fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>>;
 
-    /// Records taken so far, those without labels among them: games, lines, positions, blocks.
+    /// Number of records read so far (games, lines, positions or blocks), including those without
+    /// labels.
     fn record(&self) -> u64;
 
-    /// Goes on after the first `record` records, from the beginning.
+    /// Skips the first `record` records of the file.
     fn skip_to(&mut self, record: u64) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! A file that somebody brings: its format, its hash, its games.
+//! An input file: its format, its hash and its games.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -31,18 +31,18 @@ const WINDOW_LOG: u32 = 27;
 /// A file of labelled positions.
 #[derive(Clone)]
 pub struct Input {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What is in it.
+    /// Its format.
     pub format: Format,
-    /// Whose chances the labels of a CSV file tell.
+    /// The point of view of the labels in a CSV file.
     pub view: View,
-    /// The file, where it is a dataset.
+    /// The opened dataset, if the file is one.
     pub dataset: Option<Arc<DatasetFile>>,
 }
 
 impl Input {
-    /// A file in `format`, or in the one that its name tells.
+    /// A file in `format`, by default the format implied by its name.
     pub fn new(path: &Path, format: Option<Format>, view: View) -> Result<Self> {
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         let name = || format!("data file '{}'", path.display());
@@ -63,7 +63,7 @@ impl Input {
         Ok(Self { path: path.to_owned(), format, view, dataset })
     }
 
-    /// Its name without the folder.
+    /// Its file name without the folder.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -73,7 +73,7 @@ impl Input {
         Ok(std::fs::metadata(&self.path)?.len())
     }
 
-    /// SHA-256 of its bytes; `bar` shows them.
+    /// SHA-256 of its bytes; `bar` shows the bytes read.
     pub fn sha256(&self, bar: &ProgressBar) -> Result<String> {
         if let Some(dataset) = &self.dataset {
             return Ok(dataset.sha256());
@@ -90,7 +90,7 @@ impl Input {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Its games; `bar` shows the bytes taken.
+    /// Its games; `bar` shows the bytes read.
     pub fn games(&self, bar: &ProgressBar) -> Result<Box<dyn Games>> {
         self.open(bar).with_context(|| format!("data file '{}'", self.path.display()))
     }

@@ -1,7 +1,9 @@
-//! lichess's evaluation database: a JSON object a line, with `fen` (four fields) and `evals`, each with `depth` and
-//! its principal variations (`pvs`) of `cp` or `mate` from White's view and the moves of the `line` in UCI notation.
+//! lichess's evaluation database: a JSON object on each line, with `fen` (four fields) and `evals`.
+//! Each evaluation has a `depth` and its principal variations (`pvs`): `cp` or `mate` from White's
+//! point of view, and the moves of the `line` in UCI notation.
 //!
-//! The deepest evaluation labels the position; where it has several variations, their first moves label siblings.
+//! The deepest evaluation labels the position. If it has several variations, their first moves
+//! label siblings.
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
@@ -31,14 +33,14 @@ struct Variation {
     line: Option<String>,
 }
 
-/// Lines of the database.
+/// The format of the database's lines.
 pub struct Lichess;
 
 impl LineFormat for Lichess {
     fn read(&mut self, line: &str) -> Result<Line> {
         let record: Record = serde_json::from_str(line)?;
         let position = Position::from_fen(&record.fen)?;
-        // Of equally deep ones the first: they are sorted by how many variations they have.
+        // The first of equally deep evaluations: they are sorted by the number of variations.
         let deepest = record.evals.iter().rev().max_by_key(|evaluation| evaluation.depth);
         let variations = deepest.map_or(&[][..], |evaluation| &evaluation.pvs);
         let Some(label) = variations.first().and_then(Variation::label) else {
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_deepest_evaluation_counts() -> Result<()> {
-        // The example of the database's own page.
+        // The example from the database's web page.
         let line = r#"{"fen":"2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - -","evals":[
             {"pvs":[{"cp":311,"line":"g2e4 f7f5 e4b7"}],"knodes":206765,"depth":36},
             {"pvs":[{"cp":292,"line":"g2e4 f7f5"},{"cp":277,"line":"f4g3 f7f5"}],"knodes":92958,"depth":34}]}"#;

@@ -1,10 +1,10 @@
-//! Lines of text from a stream that nobody vouches for.
+//! Lines of text from an untrusted stream.
 
 use std::io::{BufRead, Read};
 
 use anyhow::{Context, Result, ensure};
 
-/// No line of labelled positions comes near it; one without an end must not fill the memory.
+/// Maximum length of a line in bytes; it protects memory against input without line breaks.
 const LONGEST: u64 = 1 << 20;
 
 /// Lines, numbered from 1.
@@ -20,12 +20,12 @@ impl Lines {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Lines taken so far.
+    /// Number of lines read so far.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line without the space around it; `None` at the end.
+    /// The next line without surrounding whitespace; `None` at the end.
     pub fn next(&mut self) -> Result<Option<&str>> {
         self.line.clear();
         self.number += 1;
@@ -41,7 +41,7 @@ impl Lines {
         Ok(Some(text.trim()))
     }
 
-    /// Goes on after the first `number` lines.
+    /// Skips to the line after the first `number` lines.
     pub fn skip_to(&mut self, number: u64) -> Result<()> {
         while self.number < number && self.next()?.is_some() {}
         Ok(())

@@ -1,4 +1,4 @@
-//! Readers of the field's formats: each a stream of labelled games.
+//! Readers of common formats; each produces a stream of labelled games.
 
 mod bag;
 mod binpack;

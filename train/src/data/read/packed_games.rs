@@ -1,4 +1,4 @@
-//! A dataset file as a source: what is merged, filtered, written in another format.
+//! A dataset file as a source, for merging, filtering and export.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::games::{Games, Skipped};
 use crate::data::family::Game;
 use crate::data::file::dataset_file::DatasetFile;
 
-/// The blocks of a dataset file; each is a game of its own, and stays in its part.
+/// The blocks of a dataset file. Each block is treated as one game and keeps its split.
 pub struct PackedGames {
     file: Arc<DatasetFile>,
     taken: u64,
@@ -17,7 +17,7 @@ pub struct PackedGames {
 }
 
 impl PackedGames {
-    /// The blocks of `file`; `bar` shows the bytes taken.
+    /// The blocks of `file`; `bar` shows the bytes read.
     pub fn new(file: Arc<DatasetFile>, bar: &ProgressBar) -> Self {
         Self { file, taken: 0, bar: bar.clone() }
     }

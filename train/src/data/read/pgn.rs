@@ -1,8 +1,8 @@
-//! PGN with `[%eval]` comments, variations included.
+//! PGN with `[%eval]` comments, including variations.
 //!
-//! The evaluation after a move is the label of the position after it, in pawns or `#n` from White's view; one before
-//! the first move is the label of the game's start. Moves of a variation are siblings of the move before which it
-//! starts.
+//! The evaluation after a move labels the position after it, in pawns or `#n` from White's point of
+//! view. An evaluation before the first move labels the game's starting position. The first move of
+//! a variation is a sibling of the move that it replaces.
 
 use std::io::Read;
 
@@ -63,10 +63,10 @@ impl Games for Pgn {
 /// A game's labels.
 #[derive(Default)]
 struct LabelledGame {
-    /// Labels with the nodes that they are children of, in the order of the file.
+    /// Labels with the indices of their parent nodes, in file order.
     labelled: Vec<(u32, Family)>,
     content: ContentHash,
-    /// Labels of finished games, which are left out.
+    /// Number of labels of finished games, which are left out.
     finished: u64,
 }
 
@@ -85,11 +85,11 @@ impl GameBuilder for LabelledGame {
 
     fn comment(&mut self, Line { before, after }: &Line, text: &str) -> Result<()> {
         let Some(label) = read_label(text) else { return Ok(()) };
-        // Before a variation's first move, where it says again what stands behind the move before.
+        // A comment before a variation's first move repeats the evaluation of the previous move.
         if after.id == before.id && after.mv.is_some() {
             return Ok(());
         }
-        // A finished game's position is never encoded: its value is exact.
+        // The engine never encodes a finished game's position: its value is exact.
         if !after.board.generate_moves(|_| true) {
             self.finished += 1;
             return Ok(());
@@ -97,7 +97,7 @@ impl GameBuilder for LabelledGame {
         self.content.add(&after.board, label);
         self.labelled.push(match after.mv {
             None => (after.id, Family::own(after.board.clone(), label)),
-            // The start's own label comes before those of its children.
+            // The starting position's label sorts before those of its children.
             Some(mv) => {
                 let labels = Labels::Children(vec![(mv, label)]);
                 (before.id + 1, Family { board: before.board.clone(), labels })
@@ -112,9 +112,9 @@ impl GameBuilder for LabelledGame {
     }
 }
 
-/// Families of one child each, as families of all children of a node.
+/// Merges families of one child each into families of all children of a node.
 fn joined(mut labelled: Vec<(u32, Family)>) -> Vec<Family> {
-    // Variations within variations stand between a move and its later siblings.
+    // Nested variations come between a move and its later siblings.
     labelled.sort_by_key(|(node, _)| *node);
     let mut families: Vec<(u32, Family)> = Vec::with_capacity(labelled.len());
     for (node, family) in labelled {
@@ -123,7 +123,7 @@ fn joined(mut labelled: Vec<(u32, Family)>) -> Vec<Family> {
                 Some((last, Family { labels: Labels::Children(children), .. })),
                 Labels::Children(more),
             ) if *last == node => {
-                // A move that is labelled again keeps its first label.
+                // A repeated move keeps its first label.
                 let new = |mv: Move| !children.iter().any(|(known, _)| *known == mv);
                 let more: Vec<_> = more.into_iter().filter(|&(mv, _)| new(mv)).collect();
                 children.extend(more);

@@ -1,4 +1,4 @@
-//! Formats of one position a line: EPD, CSV, and lichess's evaluation database.
+//! Formats with one position a line: EPD, CSV, and lichess's evaluation database.
 
 use anyhow::{Context, Result};
 
@@ -14,22 +14,22 @@ pub enum Line {
     Skipped(&'static str),
 }
 
-/// Reads a line of one of these formats. Fails where it is not well-formed.
+/// Parses lines of one of these formats.
 pub trait LineFormat: Send {
     /// The families of a line that is not empty.
     fn read(&mut self, line: &str) -> Result<Line>;
 }
 
-/// A stream of such lines.
+/// A stream of lines in such a format.
 pub struct PositionLines<F> {
     lines: Lines,
     format: F,
-    /// Lines before the first position.
+    /// Number of header lines.
     headings: u64,
 }
 
 impl<F: LineFormat> PositionLines<F> {
-    /// The positions of `lines`, of which `headings` were taken already.
+    /// The positions in the remaining `lines`; those already read are headers.
     pub fn new(lines: Lines, format: F) -> Self {
         let headings = lines.number();
         Self { lines, format, headings }

@@ -1,5 +1,5 @@
-//! Viridithas's training data: a position in 32 bytes, then moves, each with the centipawns of the position before it
-//! from White's view, up to four zero bytes.
+//! Viridithas's training data: a position in 32 bytes, then moves, each with the score of the
+//! position before it in centipawns from White's point of view, terminated by four zero bytes.
 
 use std::io::{BufRead, Read};
 
@@ -14,7 +14,7 @@ use crate::data::family::{Family, Game, MOST_LABELS_A_GAME};
 use crate::data::label::Label;
 use crate::data::packed::{NO_EN_PASSANT, PackedPosition};
 
-/// Bytes of the longest game that is read.
+/// Maximum size of a game in bytes.
 const LONGEST: u64 = 32 + 4 * (MOST_LABELS_A_GAME as u64);
 
 /// The games of a file.
@@ -79,7 +79,8 @@ fn families(game: &ViriGame, skipped: &mut Skipped) -> Result<Vec<Family>> {
     Ok(families)
 }
 
-/// Squares, codes of pieces and rooks that may castle are as in [`PackedPosition`].
+/// Unpacks the starting position. Squares, piece codes and rooks that may castle are as in
+/// [`PackedPosition`].
 fn start(bytes: &[u8; 32]) -> Result<Board> {
     let en_passant = Square::try_index((bytes[24] & 127).into());
     let mut packed = PackedPosition {
@@ -91,7 +92,7 @@ fn start(bytes: &[u8; 32]) -> Result<Board> {
         en_passant: en_passant.map_or(NO_EN_PASSANT, |square| square.file() as u8),
         black_to_move: bytes[24] & 128 != 0,
     };
-    // En passant is written there whether or not a pawn can capture.
+    // The format has en passant even if no pawn can capture.
     let board = packed.board().or_else(|_| {
         packed.en_passant = NO_EN_PASSANT;
         packed.board()
@@ -99,7 +100,8 @@ fn start(bytes: &[u8; 32]) -> Result<Board> {
     board.context("its start")
 }
 
-/// The move as cozy-chess writes it: castling as the king's move to its rook, as here too.
+/// The move in cozy-chess's notation, where castling is the king's move to its rook, as in this
+/// format.
 fn moved(mv: ViriMove) -> Move {
     let square = |square: viriformat::chess::types::Square| Square::index(square.index());
     let promotion = mv.promotion_type().and_then(|piece| Piece::try_index(piece.index()));
@@ -117,7 +119,7 @@ mod tests {
 
     const START: &str = "rn2k2r/P3pppp/8/8/8/8/5PPP/R3K2R w KQkq - 4 20";
 
-    /// Castling, a move of the king and a promotion, as the library writes them.
+    /// Castling, a king move and a promotion, as written by the library.
     fn example() -> Vec<u8> {
         let mut board = ViriBoard::new();
         board.set_from_fen(START, false).expect("valid");
@@ -147,7 +149,7 @@ mod tests {
         assert!(viri.next(&mut Skipped::new())?.is_none());
 
         let mut illegal = example();
-        // To b7 in place of b8.
+        // To b7 instead of b8.
         let third = illegal.len() - 8;
         illegal[third..third + 2].copy_from_slice(&(48u16 | 49 << 6).to_le_bytes());
         let error = Viriformat::new(Box::new(std::io::Cursor::new(illegal)))

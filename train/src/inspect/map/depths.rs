@@ -1,4 +1,4 @@
-//! How the score of a position moves with the depth of the search.
+//! The score of positions by the depth of the search.
 
 use anyhow::Result;
 use azimuth::search::{Control, Limits, Planner};
@@ -10,12 +10,13 @@ use super::lines::{Chart, Line, draw};
 use super::mates::planner;
 use crate::inspect::positions::EmbeddedPositions;
 
-/// Positions that are drawn, and how deep they are searched.
+/// Number of positions that are drawn, and the maximum search depth in plies.
 const POSITIONS: usize = 40;
 const DEPTHS: u32 = 12;
 
-/// Every position's win probability, for its side to move, without a search and at each depth of the selective search as
-/// it ships; red where the last depth says won, blue where it says lost.
+/// Each position's win probability for its side to move, without a search and at each depth of the
+/// shipped selective search. Lines are red if the last depth predicts a win, blue if it predicts a
+/// loss.
 pub fn figure(space: &EmbeddedPositions) -> Result<String> {
     let every = (space.len() / POSITIONS).max(1);
     let chosen: Vec<_> = space.positions().iter().step_by(every).take(POSITIONS).collect();
@@ -49,7 +50,7 @@ pub fn figure(space: &EmbeddedPositions) -> Result<String> {
     draw(&chart, &lines)
 }
 
-/// Between blue and red.
+/// A colour between blue (0) and red (1).
 fn shade(p: f64) -> RGBColor {
     let between = |low: f64, high: f64| (low + p * (high - low)).round() as u8;
     RGBColor(between(33.0, 178.0), between(102.0, 24.0), between(172.0, 43.0))

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (820, 460);
 
-/// What is drawn against what, and how far the axes reach.
+/// The title, the axis labels and the axis ranges of a chart.
 pub struct Chart<'a> {
     pub title: &'a str,
     pub x: &'a str,
@@ -20,7 +20,7 @@ pub struct Line {
     pub name: Option<String>,
     pub colour: RGBColor,
     pub points: Vec<(f64, f64)>,
-    /// Lower and upper end at every point.
+    /// Lower and upper bound at each point.
     pub band: Vec<(f64, [f64; 2])>,
 }
 

@@ -1,4 +1,4 @@
-//! How far along the axis positions lie, by the plies that are left to mate.
+//! Cosines of positions with the axis, by the number of plies to mate.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,17 @@ use super::lines::{Chart, Line, draw};
 use crate::data::label::Label;
 use crate::inspect::positions::EmbeddedPositions;
 
-/// Positions with forced mates that are looked at, and nodes for each.
+/// Approximate number of positions with forced mates, and search nodes for each.
 const MATES: usize = 1_500;
 const NODES: u64 = 10_000;
 
-/// Plies to mate that are drawn, and positions that a point of the figure needs.
+/// Maximum number of plies to mate that is drawn, and minimum number of positions for a point of
+/// the figure.
 const MOST_PLIES: u32 = 16;
 const LEAST_POSITIONS: usize = 8;
 
-/// Cosines, for the side that mates, by plies to mate: the median, and the middle eight tenths. Odd plies are those in
-/// which the side that mates moves.
+/// Cosines from the mating side's point of view by plies to mate: the median, and the range from
+/// the 10th to the 90th percentile. At odd plies the mating side is to move.
 pub fn figure(space: &mut EmbeddedPositions) -> Result<String> {
     let mates = proven_mates(space)?;
     ensure!(
@@ -40,7 +41,7 @@ pub fn figure(space: &mut EmbeddedPositions) -> Result<String> {
         let white_moves = board.side_to_move() == Color::White;
         let for_mover = attributes.perspective == Perspective::SideToMove || white_moves;
         let for_mover = if for_mover { cosine } else { -cosine };
-        // After an odd number of plies the side to move is the one that mates.
+        // At an odd number of plies the side to move is the mating side.
         let for_winner = if plies % 2 == 1 { for_mover } else { -for_mover };
         by_plies.entry(plies).or_default().push(for_winner);
     }
@@ -63,7 +64,7 @@ pub fn figure(space: &mut EmbeddedPositions) -> Result<String> {
     let ends = || lines.iter().flat_map(|line| line.band.iter().flat_map(|(_, ends)| *ends));
     let chart = Chart {
         title: &format!(
-            "Cosine with the axis by plies to mate: median and middle eight tenths, {positions} positions"
+            "Cosine with the axis by plies to mate: median and 10th to 90th percentile, {positions} positions"
         ),
         x: "plies to mate",
         y: "cosine, for the side that mates",
@@ -73,7 +74,7 @@ pub fn figure(space: &mut EmbeddedPositions) -> Result<String> {
     draw(&chart, &lines)
 }
 
-/// Positions on the way to proven mates, each with the plies that are left.
+/// Positions on the way to proven mates, each with its number of plies to mate.
 fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
     let is_mate = |label| matches!(label, Label::Mate(_));
     let all: Vec<_> =
@@ -95,7 +96,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
         else {
             continue;
         };
-        // A line that was cut short by the table says nothing of what follows.
+        // A line truncated by the transposition table does not show the remaining moves.
         let whole = report.pv.len() as u32 == plies;
         found.push((plies, position.board().clone()));
         for &mv in report.pv.iter().filter(|_| whole) {
@@ -110,7 +111,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
     Ok(found)
 }
 
-/// The selective search as it ships, which proves mates.
+/// The shipped selective search, which proves mates.
 pub fn planner() -> Result<Selective> {
     let weights = Embedded::Selective.weights()?;
     let worker = Worker::on_cpu(weights, |text| eprintln!("{text}"))?;

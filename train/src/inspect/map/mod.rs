@@ -27,7 +27,7 @@ const LEAST_POSITIONS: usize = 20;
 pub struct MapOptions {
     #[command(flatten)]
     positions: PositionsOptions,
-    /// Figures to draw, separated by commas (default: all; `games` only with --games).
+    /// Figures to draw, separated by commas [default: all; `games` only with --games].
     #[arg(long, value_enum, value_delimiter = ',')]
     figures: Vec<Figure>,
     /// Projection to the plane.

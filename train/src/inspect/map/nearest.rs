@@ -1,20 +1,21 @@
-//! Every embedding's nearest neighbours, by all cosines: exact, and quick enough for a map.
+//! Exact nearest neighbours of all embeddings by cosine, fast enough for a map.
 
 use anyhow::Result;
 use candle_core::{Device, Tensor};
 
-/// Rows of cosines that are in memory at a time.
+/// Number of rows of cosines in memory at a time.
 const ROWS: usize = 512;
 
 /// The nearest neighbours of each embedding.
 pub struct Nearest {
     count: usize,
-    /// Their numbers, row by row.
+    /// Their indices, `count` for each embedding.
     numbers: Vec<u32>,
 }
 
 impl Nearest {
-    /// Finds the nearest `count` of unit vectors stored row by row; there are more of those.
+    /// Finds the `count` nearest neighbours of unit vectors stored row by row. There must be more
+    /// than `count` vectors.
     pub fn find(embeddings: &[f32], dim: usize, count: usize) -> Result<Self> {
         let rows = embeddings.len() / dim;
         let all = Tensor::from_slice(embeddings, (rows, dim), &Device::Cpu)?;

@@ -1,4 +1,5 @@
-//! A map as a page: a point shows its board, its label and its score, and its neighbours are lit.
+//! A map as an HTML page: selecting a point shows its board, label and score, and highlights its
+//! neighbours.
 
 use anyhow::Result;
 use askama::Template;
@@ -12,13 +13,13 @@ use super::projection::Plane;
 use crate::data::label::Label;
 use crate::inspect::positions::EmbeddedPositions;
 
-/// Positions that a page holds, so that it stays well below two megabytes.
+/// Maximum number of positions on a page, so that it stays well below two megabytes.
 const MOST_POSITIONS: usize = 8_000;
 
-/// Neighbours of each that are lit.
+/// Number of highlighted neighbours of a position.
 const LIT: usize = 8;
 
-/// Places in the plane are whole numbers up to this.
+/// Coordinates in the plane are rounded to integers of at most this magnitude.
 const EXTENT: f32 = 10_000.0;
 
 #[derive(Template)]
@@ -37,12 +38,12 @@ struct Page<'a> {
 
 #[derive(Serialize)]
 struct Data {
-    /// From the lowest cosines to the highest.
+    /// The axis, from the lowest cosines to the highest.
     axis: [[i32; 2]; 2],
     points: Vec<Point>,
 }
 
-/// A position; probabilities are those of the encoder's side.
+/// A position; its probabilities are from the encoder's perspective.
 #[derive(Serialize)]
 struct Point {
     at: [i32; 2],
@@ -54,7 +55,7 @@ struct Point {
     near: Vec<u32>,
 }
 
-/// The page of a sample of the positions.
+/// The page for a sample of the positions.
 pub fn page(
     space: &EmbeddedPositions,
     plane: &Plane,

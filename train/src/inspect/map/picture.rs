@@ -1,4 +1,4 @@
-//! A map as SVG: points by win probability, the axis, mates, games' ways.
+//! A map as SVG: points coloured by win probability, the axis, mates and trajectories of games.
 
 use std::fmt::Write as _;
 
@@ -12,13 +12,13 @@ use crate::inspect::positions::EmbeddedPositions;
 const SIZE: (f32, f32) = (900.0, 640.0);
 const ROOM: f32 = 30.0;
 
-/// Lines of text below a map.
+/// Height of the text below a map, in pixels.
 const LEGEND: f32 = 44.0;
 
-/// Colours that the win probability is told by.
+/// Number of colours for the win probability.
 const SHADES: usize = 21;
 
-/// From the plane to pixels.
+/// The transformation from the plane to pixels.
 struct Frame {
     scale: f32,
     middle: [f32; 2],
@@ -26,7 +26,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// The whole plane in a box of pixels that begins at `origin`, but for the outermost points.
+    /// Fits the plane, except for its outermost points, into a box of pixels with its corner at
+    /// `origin`.
     fn around(plane: &Plane, origin: [f32; 2], (width, height): (f32, f32)) -> Self {
         let range = |axis: usize| {
             let mut values: Vec<f32> = plane.points.iter().map(|point| point[axis]).collect();
@@ -49,7 +50,7 @@ impl Frame {
     }
 }
 
-/// Red where the win is likely, blue where the loss is, as in the paper.
+/// Red for probable wins and blue for probable losses, as in the paper.
 pub fn colour(p: f32) -> String {
     const LOST: [f32; 3] = [33.0, 102.0, 172.0];
     const EVEN: [f32; 3] = [214.0, 210.0, 205.0];
@@ -61,7 +62,7 @@ pub fn colour(p: f32) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Whose win the colours tell.
+/// The side whose win probability the colours show.
 pub fn whose(space: &EmbeddedPositions) -> &'static str {
     match space.weights.metadata.architecture.perspective() {
         Perspective::White => "White",
@@ -69,7 +70,8 @@ pub fn whose(space: &EmbeddedPositions) -> &'static str {
     }
 }
 
-/// The positions by their labels, mates with a dark edge, the axis as an arrow (paper, Figure 1).
+/// The positions coloured by their labels, mates with a dark outline, and the axis as an arrow
+/// (paper, Figure 1).
 pub fn space(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -> String {
     let frame = Frame::around(plane, [0.0, 0.0], (SIZE.0, SIZE.1));
     let perspective = space.weights.metadata.architecture.perspective();
@@ -92,7 +94,7 @@ pub fn space(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -> Strin
     svg
 }
 
-/// Games' ways through the space, each on a map of its own (paper, Figure 3).
+/// Trajectories of games through the space, each on a separate map (paper, Figure 3).
 pub fn games(
     space: &EmbeddedPositions,
     plane: &Plane,
@@ -104,7 +106,7 @@ pub fn games(
     let perspective = space.weights.metadata.architecture.perspective();
     let labels: Vec<f32> =
         space.positions().iter().map(|position| position.win_probability(perspective)).collect();
-    // Enough to see the space by.
+    // A sample of positions is enough for the background.
     let every = labels.len().div_ceil(4_000);
     let shown: Vec<usize> = (0..labels.len()).step_by(every).collect();
     let size = (width * count, height + LEGEND + 24.0);
@@ -154,7 +156,8 @@ fn begin((width, height): (f32, f32), title: &str) -> String {
     )
 }
 
-/// The points of each shade as one path of dots, which takes a tenth of the bytes of circles.
+/// Draws the points of each colour as one path of dots, which takes a tenth of the bytes of
+/// circles.
 fn dots(svg: &mut String, frame: &Frame, plane: &Plane, p: &[f32], of: &[usize], size: f32) {
     let shade = |p: f32| (p * (SHADES - 1) as f32).round() as usize;
     for number in 0..SHADES {
@@ -174,7 +177,7 @@ fn dots(svg: &mut String, frame: &Frame, plane: &Plane, p: &[f32], of: &[usize],
 }
 
 fn marks(svg: &mut String, frame: &Frame, plane: &Plane, of: &[usize]) {
-    // Rings one upon the other say no more than one.
+    // Overlapping rings look like one, so only one is drawn.
     let mut places: Vec<[i32; 2]> = of
         .iter()
         .map(|&index| frame.place(plane.points[index]).map(|at| (at / 4.0).round() as i32 * 4))

@@ -112,7 +112,7 @@ fn principal_components(embeddings: &[f32], dim: usize) -> Vec<[f32; 2]> {
 mod tests {
     use super::*;
 
-    /// Points on an arc of a circle in three dimensions, and how far along it each is.
+    /// Points on an arc of a circle in three dimensions, and their positions along it.
     fn arc() -> (Vec<f32>, Vec<f32>) {
         let along: Vec<f32> = (0..200).map(|step| step as f32 / 100.0 - 1.0).collect();
         let embeddings = along.iter().flat_map(|t| [t.cos() * 0.6, t.cos() * 0.8, t.sin()]);
@@ -126,7 +126,7 @@ mod tests {
         plane.turn_along(&along);
         let [from, to] = plane.axis;
         assert!(to[0] > from[0] && (to[1] - from[1]).abs() < 1e-3 * (to[0] - from[0]));
-        // What lies far along the arc lies far to the right, as far as it lies in space.
+        // The order along the arc is kept, and so is the distance between its ends.
         assert!(plane.points.is_sorted_by(|a, b| a[0] < b[0]));
         let width = plane.points[199][0] - plane.points[0][0];
         assert!((width - 2.0 * 1f32.sin()).abs() < 0.02, "{width}");
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn t_sne_keeps_neighbours_together() {
-        // Three heaps in ten dimensions, a point of each in turn.
+        // Three clusters in ten dimensions, with rows alternating between them.
         let point = |row: usize| {
             let (heap, inside) = (row % 3, row / 3);
             (0..10).map(move |axis| {

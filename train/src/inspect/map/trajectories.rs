@@ -1,4 +1,4 @@
-//! Games as ways through a space.
+//! Games as trajectories through a space.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use cozy_chess::{Board, Color};
 
 use crate::inspect::positions::EmbeddedPositions;
 
-/// Games of a figure.
+/// Number of games in a figure.
 const GAMES: usize = 3;
 
-/// A game's positions in their order.
+/// The positions of a game, in order.
 pub struct Trajectory {
     /// Players and result.
     pub title: String,
     boards: Vec<Board>,
 }
 
-/// The first games of a file. Fails where one of them cannot be read.
+/// Reads the first games of a file. Fails if one of them cannot be read.
 pub fn read(path: &Path) -> Result<Vec<Trajectory>> {
     let games = read_games(path)?.into_iter().take(GAMES);
     let read = games.map(|game| game.map(|game| Trajectory::of(&game)));
@@ -39,13 +39,13 @@ impl Trajectory {
         Self { title, boards }
     }
 
-    /// How many positions it has in the space.
+    /// Number of positions in the trajectory.
     pub fn len(&self) -> usize {
         self.boards.len()
     }
 
-    /// The positions' embeddings, row by row. An encoder that sees a position from its side to move has a place for each
-    /// side's: there only those with White to move are one way, and the others are left out.
+    /// The embeddings of the positions, row by row. An encoder with the side to move's perspective
+    /// embeds the two sides' positions differently, so only positions with White to move are kept.
     pub fn embed(&mut self, space: &mut EmbeddedPositions) -> Result<Vec<f32>> {
         if space.weights.metadata.architecture.perspective() == Perspective::SideToMove {
             self.boards.retain(|board| board.side_to_move() == Color::White);
