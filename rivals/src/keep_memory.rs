@@ -1,15 +1,15 @@
-//! The one option of the allocator that rivals set.
+//! The one allocator option that rivals set.
 
 use libmimalloc_sys::{mi_option_set, mi_option_t};
 
-/// `mi_option_purge_delay` in mimalloc.h: after how many milliseconds the allocator gives freed memory back to the kernel;
-/// -1 is never. The binding has no name for it.
+/// `mi_option_purge_delay` in mimalloc.h: the delay in milliseconds before the allocator returns
+/// freed memory to the kernel; -1 means never. The binding has no name for it.
 const PURGE_DELAY: mi_option_t = 15;
 
-/// Has the allocator keep freed memory, which the next step takes again: a step frees and takes megabytes, and a run takes
-/// half to two thirds of the processor time that it takes where they go back to the kernel in between.
+/// Makes the allocator keep freed memory for the next step. Each step frees and allocates
+/// megabytes; keeping them reduces the processor time of a run to between half and two thirds.
 pub fn keep_memory() {
-    // SAFETY: sets a number of the allocator's, which may be changed at any time.
+    // SAFETY: the call sets an integer option, which is allowed at any time.
     unsafe { mi_option_set(PURGE_DELAY, -1) };
 }
 
@@ -22,10 +22,10 @@ mod tests {
 
     #[test]
     fn the_option_is_the_one_that_mimalloc_calls_purge_delay() -> anyhow::Result<()> {
-        // The allocator reads options from the environment by their names, as it starts.
+        // At startup the allocator reads options by name from the environment.
         const NAME: &str = "MIMALLOC_PURGE_DELAY";
         if env::var_os(NAME).is_some() {
-            // SAFETY: reads a number of the allocator's.
+            // SAFETY: the call reads an integer option.
             let delay = unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) };
             assert_eq!(delay, 77);
             return Ok(());

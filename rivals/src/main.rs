@@ -1,4 +1,4 @@
-//! `azimuth-rivals`: the other systems of Azimuth's documents, trained, played and measured.
+//! `azimuth-rivals`: trains, plays and measures the other systems described in Azimuth's documents.
 
 mod alpha_beta;
 mod board;
@@ -34,7 +34,7 @@ use rival::Rival;
 use tau::TauOptions;
 use training::TrainOptions;
 
-/// What `--help` ends with.
+/// The text at the end of `--help`.
 const EXAMPLES: &str = "\
 Examples:
   azimuth-rivals play value                                            plays: speaks UCI
@@ -42,7 +42,7 @@ Examples:
   azimuth-rivals train policy --preset small --size blocks=6 ...       smaller, but for what is named
   azimuth-rivals tau nnue --data positions.pgn                         how well it orders labelled positions";
 
-/// The eight other systems of Azimuth's documents.
+/// Train, play and measure the eight other systems of Azimuth's documents.
 #[derive(Parser)]
 #[command(name = "azimuth-rivals", version, after_help = EXAMPLES)]
 struct Arguments {
@@ -52,9 +52,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train a rival and write its weights; continues where its checkpoint exists.
+    /// Train a rival and write its weights; resume from its checkpoint if one exists.
     Train {
-        /// The rival.
+        /// Rival to train.
         #[arg(value_enum)]
         rival: Rival,
         #[command(flatten)]
@@ -62,10 +62,10 @@ enum Command {
     },
     /// Play: speak UCI on standard input and output.
     Play {
-        /// The rival.
+        /// Rival to play.
         #[arg(value_enum)]
         rival: Rival,
-        /// The weights file; the one that ships where none is given.
+        /// Weights file [default: the shipped weights].
         #[arg(long)]
         weights: Option<PathBuf>,
     },
@@ -74,7 +74,7 @@ enum Command {
     Manual(Manual),
 }
 
-/// Steps allocate and free megabytes; the system's allocator gives them back to the kernel each time.
+/// Steps allocate and free megabytes; the system's allocator returns them to the kernel each time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! Rivals that look at a position and no further: they rank its moves.
+//! Rivals that rank the moves of a position without search.
 
 use anyhow::{Context, Result};
 use azimuth::search::{Control, Planner, Report, RootMoves, Value, terminal_value};
@@ -10,21 +10,22 @@ pub trait RanksMoves: Send {
     /// Ranks `moves` of `root`, at least one.
     fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking>;
 
-    /// What a position that is not over is worth to its side to move; a draw to a rival that only says which move.
+    /// The value for the side to move of a position in which the game is not over. A rival that
+    /// only predicts moves returns a draw.
     fn value(&mut self, _position: &Position) -> Result<Value> {
         Ok(Value::DRAW)
     }
 }
 
-/// Moves in their order.
+/// Moves in order.
 pub struct Ranking {
-    /// The best first, each with what it is worth to the side that moves.
+    /// The best first, each with its value for the side that moves.
     pub moves: Vec<(Move, Value)>,
-    /// How many times the network looked.
+    /// Number of network evaluations.
     pub nodes: u64,
 }
 
-/// A ranking as a planner: the first move is played.
+/// A ranking as a planner: it plays the first move.
 pub struct MoveRanking<R>(pub R);
 
 impl<R: RanksMoves> Planner for MoveRanking<R> {

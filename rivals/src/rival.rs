@@ -1,4 +1,4 @@
-//! The eight rivals by name: how each is trained, and what plays with its weights.
+//! The eight rivals by name: how to train each, and how to build its planner.
 
 use std::path::Path;
 
@@ -31,12 +31,12 @@ pub enum Rival {
     TwoHead,
     /// Residual evaluation network under alpha-beta.
     Value,
-    /// HalfKP network, updated from position to position, under alpha-beta.
+    /// HalfKP network with incrementally updated sums, under alpha-beta.
     Nnue,
 }
 
 impl Rival {
-    /// Trains it and writes its weights.
+    /// Trains the rival and writes its weights.
     pub fn train(self, options: &TrainOptions) -> Result<()> {
         match self {
             Self::DeepChess => deepchess::train(options),
@@ -50,7 +50,7 @@ impl Rival {
         }
     }
 
-    /// What plays with the weights in `path`, those that ship where `None`.
+    /// The planner that uses the weights in `path`, or the shipped weights if `None`.
     pub fn planner(self, path: Option<&Path>) -> Result<Box<dyn Planner>> {
         let Some(weights) = self.weights(path)? else { return Ok(heuristic::planner()) };
         match self {
@@ -79,9 +79,10 @@ impl Rival {
         Ok(Some(weights))
     }
 
-    /// The weights file that is part of the program.
+    /// The weights file included in the program.
     fn shipped(self) -> Option<&'static [u8]> {
-        // Statics: what a function holds itself is copied to where it is inlined.
+        // Statics, because the contents of constants are copied into each function that inlines
+        // this one.
         static DEEPCHESS: &[u8] = include_bytes!("../weights/deepchess.safetensors");
         static QLEARNING: &[u8] = include_bytes!("../weights/qlearning.safetensors");
         static DIFFUSION: &[u8] = include_bytes!("../weights/diffusion.safetensors");
@@ -101,7 +102,7 @@ impl Rival {
         })
     }
 
-    /// Whether it says only which move, and not what a position is worth.
+    /// Whether it predicts only a move and no value of a position.
     pub fn is_policy(self) -> bool {
         matches!(self, Self::Policy | Self::Diffusion)
     }

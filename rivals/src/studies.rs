@@ -1,4 +1,5 @@
-//! What rivals learn from: positions whose moves are labelled, as the trainer's reader finds them in games.
+//! The training data of rivals: positions with labelled moves, read from games by the trainer's
+//! reader.
 
 use std::path::PathBuf;
 
@@ -12,10 +13,10 @@ use cozy_chess::{Board, Color, Move};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
-/// Positions that metrics are measured on, about.
+/// Approximate number of positions for measuring metrics.
 const HELD_OUT: usize = 2_000;
 
-/// Positions that a network takes at once where it only measures.
+/// Batch size for measuring metrics.
 pub const MEASURED_AT_ONCE: usize = 500;
 
 /// A position with labelled moves, each with White's win probability after it.
@@ -42,7 +43,7 @@ impl Study {
         self.moves.iter().copied().fold(self.moves[0], better)
     }
 
-    /// The position after a labelled move, with White's win probability.
+    /// The position after a random labelled move, with White's win probability.
     pub fn child(&self, rng: &mut impl Rng) -> (Board, f32) {
         let (mv, p) = self.moves[rng.random_range(0..self.moves.len())];
         (board_after(&self.board, mv), p)
@@ -51,18 +52,18 @@ impl Study {
 
 /// All studies, in the order of their games.
 pub struct Studies {
-    /// What parameters learn from.
+    /// The training set.
     pub training: Vec<Study>,
-    /// What metrics are measured on, from other games, spread over them.
+    /// The held-out set: an even sample from games outside the training set.
     pub held_out: Vec<Study>,
-    /// Of the same games the first ones, one after another.
+    /// The first studies of these games, in order.
     pub held_out_in_order: Vec<Study>,
-    /// The files that they come from.
+    /// The data files.
     pub files: Vec<DataFile>,
 }
 
 impl Studies {
-    /// Reads the files; fails where they have no labelled moves to learn from, or none to measure on.
+    /// Reads the files. Fails if they have no labelled moves for training, or none for measuring.
     pub fn read(paths: &[PathBuf]) -> Result<Self> {
         let (data, files) = dataset::open(paths)?;
         let read = |split, every| -> Result<Vec<Study>> {
@@ -88,7 +89,7 @@ impl Studies {
         Ok(Self { training, held_out, held_out_in_order, files })
     }
 
-    /// As many at random.
+    /// `count` random studies from the training set.
     pub fn sample(&self, count: usize, rng: &mut impl Rng) -> Vec<&Study> {
         (0..count).filter_map(|_| self.training.choose(rng)).collect()
     }

@@ -1,5 +1,5 @@
-//! Kendall's tau against labels (seed document 004, section 4.1): of what a rival says a position is worth, or, of a rival
-//! that only says which move, of the label of the position after that move.
+//! Kendall's tau (seed document 004, section 4.1) between labels and a rival's values. For a rival
+//! that predicts only moves, the label of the position after its move replaces the value.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,44 +21,45 @@ use serde::Serialize;
 use crate::rival::Rival;
 use crate::weights::Weights;
 
-/// Positions that the speed is measured on, and the time for each.
+/// Number of positions for measuring speed, and the search time for each.
 const SPEED_POSITIONS: usize = 30;
 const SPEED_TIME: Duration = Duration::from_millis(100);
 
-/// Kendall's tau of a rival on labelled positions, and how fast it searches them.
+/// Measure Kendall's tau of a rival on labelled positions, and its search speed.
 #[derive(Args)]
 pub struct TauOptions {
-    /// The rival.
+    /// Rival to measure.
     #[arg(value_enum)]
     rival: Rival,
-    /// Positions with their own labels; for a rival that only says which move, with the labels of all their moves too.
+    /// Labelled positions; a rival that predicts only moves also needs the labels of all their
+    /// moves.
     #[arg(long, required = true, num_args = 1..)]
     data: Vec<PathBuf>,
-    /// The weights file; the one that ships where none is given.
+    /// Weights file [default: the shipped weights].
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// End with one line of JSON.
+    /// Print the result as one line of JSON at the end.
     #[arg(long)]
     json: bool,
 }
 
-/// What was measured, and on what.
+/// The result of a measurement.
 #[derive(Serialize)]
 struct Measured {
     rival: String,
     positions: usize,
     tau: f64,
-    /// Positions looked at in a second of searching.
+    /// Nodes per second of search.
     per_second: f64,
-    /// Numbers in the weights.
+    /// Number of values in the weights.
     parameters: usize,
-    /// Examples that it learned from, each as often as it was seen.
+    /// Number of training examples, counted with repetition.
     examples: u64,
-    /// Time that it learned for.
+    /// Training time in seconds.
     seconds: f64,
 }
 
-/// A position with its own label and those of its moves, White's win probabilities.
+/// A position with its label and the labels of its moves, as White's win probabilities.
 struct Labelled {
     position: Position,
     label: f32,
@@ -96,7 +97,7 @@ pub fn run(options: &TauOptions) -> Result<()> {
     Ok(())
 }
 
-/// Positions looked at in a second of searching.
+/// Nodes per second of search.
 fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
     let (mut nodes, mut seconds) = (0, 0.0);
     for labelled in positions.iter().take(SPEED_POSITIONS) {
@@ -109,7 +110,8 @@ fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
     Ok(nodes as f64 / seconds)
 }
 
-/// What the rival says that White's chances are.
+/// The rival's value of a position as White's win probability; for a policy, the label of the move
+/// that it chooses.
 fn said(planner: &mut dyn Planner, rival: Rival, labelled: &Labelled) -> Result<f32> {
     let position = &labelled.position;
     if !rival.is_policy() {
@@ -130,7 +132,7 @@ fn said(planner: &mut dyn Planner, rival: Rival, labelled: &Labelled) -> Result<
     })
 }
 
-/// The positions that have a label of their own, with the labels of their moves where there are any.
+/// The labelled positions, with the labels of their moves if there are any.
 fn read(paths: &[PathBuf]) -> Result<Vec<Labelled>> {
     let (data, _) = dataset::open(paths)?;
     let mut positions: Vec<Labelled> = Vec::new();

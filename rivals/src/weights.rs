@@ -1,5 +1,5 @@
-//! A rival's weights file: one safetensors file with its parameters and, in its metadata under `rival`, whose they are,
-//! its sizes, and where they come from.
+//! A rival's weights file: a safetensors file with its parameters. Its metadata key `rival` holds
+//! the rival's name, its sizes, and the origin of the weights.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 
 const METADATA_KEY: &str = "rival";
 
-/// No rival comes near it; a larger file is something else.
+/// Upper bound on the size of a file; a larger file is not a weights file.
 const LARGEST_FILE: u64 = 1 << 30;
 
-/// What a weights file says of itself.
+/// The metadata of a weights file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Metadata {
     /// The rival's name.
     pub rival: String,
-    /// Its sizes.
+    /// The sizes of its networks.
     pub config: serde_json::Value,
     /// Data files with their hashes, steps, time, seed.
     pub training: serde_json::Value,
@@ -53,7 +53,7 @@ impl Weights {
         Self::from_bytes(&bytes, rival).with_context(name)
     }
 
-    /// The weights of `rival` in a file's bytes, whose checksum is not looked at.
+    /// The weights of `rival` from a file's bytes, without checking the checksum.
     pub fn from_bytes(bytes: &[u8], rival: &str) -> Result<Self> {
         let malformed = |error| anyhow!("not a complete safetensors file ({error})");
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
@@ -79,8 +79,8 @@ impl Weights {
         serde_json::from_value(self.metadata.config.clone()).context("metadata key 'rival.config'")
     }
 
-    /// The parameters as f32, for a network to take by their names; one that is missing, or of another shape, is an
-    /// error there.
+    /// The parameters as f32, for a network to take by name. The network reports an error if one is
+    /// missing or has the wrong shape.
     pub fn parameters(&self) -> Result<VarBuilder<'static>> {
         let float =
             |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.to_dtype(DType::F32)?));
@@ -88,12 +88,12 @@ impl Weights {
         Ok(VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu))
     }
 
-    /// Numbers in the file.
+    /// Number of values in the file.
     pub fn parameter_count(&self) -> usize {
         self.tensors.values().map(Tensor::elem_count).sum()
     }
 
-    /// Writes the file in one step; floats as bf16.
+    /// Writes the file atomically, with floats as bf16.
     pub fn write(&self, path: &Path) -> Result<()> {
         let small = |(name, tensor): (&String, &Tensor)| {
             let dtype = tensor.dtype();

@@ -1,4 +1,4 @@
-//! A judge that evaluates: a position is known by what it is worth to White, a number.
+//! A [`Judge`] that compares positions by a number, their value to White.
 
 use std::cmp::Ordering;
 
@@ -7,23 +7,24 @@ use cozy_chess::{Board, Move};
 
 use super::judge::Judge;
 
-/// Says what positions are worth to White, in [-1, 1], 0 for a draw.
+/// Estimates the value of positions to White, in [-1, 1]; 0 is a draw.
 pub trait Evaluates: Send {
-    /// The search goes to `board`, from the board that it entered last, or from nowhere: then it is a root.
+    /// The search enters `board`, a child of `_from`. `None` means that `board` is the root.
     fn enter(&mut self, _from: Option<&Board>, _board: &Board) {}
 
-    /// It goes back from the board that it entered last.
+    /// The search leaves the board that it entered last.
     fn leave(&mut self) {}
 
-    /// The positions after moves of `parent`, the board entered last. None is over.
+    /// The values of the positions after moves of `parent`, the board entered last. No game is over
+    /// in them.
     fn evaluate_children(&mut self, parent: &Board, children: &[(Move, Board)])
     -> Result<Vec<f32>>;
 
-    /// A position on its own. It is not over.
+    /// The value of a single position, in which the game is not over.
     fn evaluate(&mut self, board: &Board) -> Result<f32>;
 }
 
-/// The judge.
+/// The [`Judge`] that compares positions by the values of an [`Evaluates`].
 pub struct Evaluation<E>(pub E);
 
 impl<E: Evaluates> Judge for Evaluation<E> {

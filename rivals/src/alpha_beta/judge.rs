@@ -1,31 +1,32 @@
-//! What alpha-beta needs to know of positions.
+//! The interface between alpha-beta and the rivals that judge positions.
 
 use std::cmp::Ordering;
 
 use anyhow::Result;
 use cozy_chess::{Board, Move};
 
-/// Tells positions apart, all from White's view.
+/// Compares positions, from White's point of view.
 pub trait Judge: Send {
-    /// What a position is known by.
+    /// The representation of a position that is compared: a value, or a code.
     type Leaf: Clone + Send;
 
-    /// The search goes to `board`, from the board that it entered last, or from nowhere: then it is a root.
+    /// The search enters `board`, a child of `_from`. `None` means that `board` is the root.
     fn enter(&mut self, _from: Option<&Board>, _board: &Board) {}
 
-    /// It goes back from the board that it entered last.
+    /// The search leaves the board that it entered last.
     fn leave(&mut self) {}
 
-    /// What the positions after moves of `parent`, the board entered last, are known by. None is over.
+    /// The representations of the positions after moves of `parent`, the board entered last. No
+    /// game is over in them.
     fn leaves(&mut self, parent: &Board, children: &[(Move, Board)]) -> Result<Vec<Self::Leaf>>;
 
-    /// What a position on its own is known by. It is not over.
+    /// The representation of a single position, in which the game is not over.
     fn leaf(&mut self, board: &Board) -> Result<Self::Leaf>;
 
-    /// Which of two is better for White: `Greater` where `a` is.
+    /// The order of two positions: `Greater` if `a` is better for White.
     fn compare(&mut self, a: &Self::Leaf, b: &Self::Leaf) -> Result<Ordering>;
 
-    /// Whether a position is better for White than a draw.
+    /// The order of a position and a draw: `Greater` if the position is better for White.
     fn compare_with_draw(&mut self, leaf: &Self::Leaf) -> Result<Ordering>;
 
     /// White's expected score, in [-1, 1].

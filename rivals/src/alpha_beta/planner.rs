@@ -1,4 +1,4 @@
-//! Alpha-beta as a planner: one iteration after another, each a ply deeper, until a limit comes.
+//! Alpha-beta as a planner: iterative deepening, one ply at a time, until a limit is reached.
 
 use anyhow::{Context, Result};
 use azimuth::search::{
@@ -11,21 +11,21 @@ use super::judge::Judge;
 use super::search::Search;
 use super::worth::Worth;
 
-/// Plies where nothing else is asked for (seed document 003, section 1).
+/// Default search depth in plies (seed document 003, section 1).
 pub const DEFAULT_DEPTH: u32 = 3;
 
-/// No search comes near it.
+/// Upper bound on the depth in plies; no search reaches it.
 const DEEPEST: u32 = 64;
 
-/// The planner of a judge.
+/// The planner that searches with a judge.
 pub struct AlphaBeta<J> {
     judge: J,
-    /// Plies on a board where nothing else is asked for.
+    /// The default depth in plies for a board.
     depth: fn(&Board) -> u32,
 }
 
 impl<J: Judge> AlphaBeta<J> {
-    /// Searches `depth` plies where nothing else is asked for.
+    /// A planner that searches `depth` plies by default.
     pub fn new(judge: J, depth: fn(&Board) -> u32) -> Self {
         Self { judge, depth }
     }
@@ -104,7 +104,7 @@ impl<J: Judge> Deepening for Iterations<'_, J> {
     }
 
     fn is_settled(&self, lines: &[Report]) -> bool {
-        // No line is longer than its mate.
+        // A mate within the searched depth is the shortest, so deeper iterations cannot improve it.
         lines
             .first()
             .and_then(|line| line.value.plies_to_mate())

@@ -1,4 +1,4 @@
-//! The recursion.
+//! The recursive search.
 
 use anyhow::Result;
 use azimuth::search::{Control, terminal_value};
@@ -9,20 +9,20 @@ use super::judge::Judge;
 use super::ordering::order;
 use super::worth::Worth;
 
-/// What a node came to, and the line that gives it.
+/// The result of a node and its principal variation.
 pub type Found<L> = (Worth<L>, Vec<Move>);
 
 /// A search of one root.
 pub struct Search<'a, J: Judge> {
     pub judge: &'a mut J,
     pub control: &'a mut Control,
-    /// Positions looked at.
+    /// Number of positions visited.
     pub nodes: u64,
-    /// The line that was best an iteration before.
+    /// The principal variation of the previous iteration.
     pub line_before: Vec<Move>,
-    /// Keys of the positions before the one that the search is at.
+    /// Repetition keys of the positions before the current one.
     keys: Vec<u64>,
-    /// Whether limits may end it.
+    /// Whether limits may stop the search.
     pub interruptible: bool,
 }
 
@@ -32,7 +32,8 @@ impl<'a, J: Judge> Search<'a, J> {
         Self { judge, control, nodes: 0, line_before: Vec::new(), keys, interruptible: false }
     }
 
-    /// The best of `moves` on the root's board, `depth` plies deep, at least 1; `None` where a limit came first.
+    /// The best of `moves` at the root, searched `depth` plies deep (at least 1). `None` if a limit
+    /// stopped the search.
     pub fn root(
         &mut self,
         board: &Board,
@@ -45,7 +46,8 @@ impl<'a, J: Judge> Search<'a, J> {
         found
     }
 
-    /// The best of `moves` at a node that is not over; `window` has what White and what Black has already.
+    /// The best of `moves` at a node where the game is not over. `window` holds the best results so
+    /// far of White and of Black.
     fn best_of(
         &mut self,
         board: &Board,
@@ -64,7 +66,7 @@ impl<'a, J: Judge> Search<'a, J> {
         found
     }
 
-    /// The best of the positions after `moves`, all told apart at once.
+    /// The best of the positions after `moves`, all judged in one batch.
     fn best_leaf(&mut self, board: &Board, moves: &[Move], ply: u32) -> Result<Found<J::Leaf>> {
         let children: Vec<_> = moves.iter().map(|&mv| (mv, board_after(board, mv))).collect();
         self.nodes += children.len() as u64;
@@ -105,7 +107,7 @@ impl<'a, J: Judge> Search<'a, J> {
                 return Ok(None);
             }
             if index > 0 {
-                // Only along the line itself is a move at its place known to be good.
+                // The move ordering hint is only valid along the principal variation itself.
                 self.line_before.truncate(ply as usize);
             }
             let child = board_after(board, mv);
@@ -127,7 +129,7 @@ impl<'a, J: Judge> Search<'a, J> {
                 if let Some(limit) = &window[!side as usize]
                     && !limit.is_better(&worth, side, self.judge)?
                 {
-                    // The other side has better already and will not let it come to this.
+                    // The opponent has a better alternative earlier in the line (a cutoff).
                     break;
                 }
                 let own = &mut window[side as usize];
@@ -143,7 +145,7 @@ impl<'a, J: Judge> Search<'a, J> {
         Ok(best)
     }
 
-    /// Whether it was better than the best before.
+    /// Keeps the better of `best` and `found` for `side`. Returns whether `found` was better.
     fn keep_better(
         &mut self,
         best: &mut Option<Found<J::Leaf>>,
@@ -168,7 +170,7 @@ mod tests {
     use super::super::evaluation::{Evaluates, Evaluation};
     use super::*;
 
-    /// Every position has a worth of its own that nobody could guess; the judge follows where the search is.
+    /// Gives each position a pseudorandom value and checks that `enter` and `leave` match.
     #[derive(Default)]
     struct Oracle(Vec<Board>);
 
@@ -201,7 +203,7 @@ mod tests {
         mixed as f32 / (1u64 << 23) as f32 - 1.0
     }
 
-    /// The document's minimax without pruning, for the side to move.
+    /// The document's minimax without pruning, from the side to move's point of view.
     fn minimax(board: &Board, depth: u32, ply: u32, keys: &mut Vec<u64>) -> (Value, u64) {
         let (mut best, mut nodes) = (Value::MIN, 0);
         keys.push(repetition_key(board));

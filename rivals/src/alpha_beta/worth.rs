@@ -1,4 +1,5 @@
-//! What a node of the search is worth to White: certain where the game is over, else what its best leaf is.
+//! The result of a node of the search: an exact value if the game is over, otherwise that of its
+//! best leaf.
 
 use std::cmp::Ordering;
 
@@ -8,22 +9,22 @@ use cozy_chess::Color;
 
 use super::judge::Judge;
 
-/// The worth of a node.
+/// The result of a node.
 #[derive(Clone, Debug)]
 pub enum Worth<L> {
-    /// A game that is over, as White sees it.
+    /// The exact value of a game that is over, from White's point of view.
     Certain(Value),
-    /// A position at the end of a line.
+    /// The position at the end of a line, in the judge's representation.
     Leaf(L),
 }
 
 impl<L: Clone + Send> Worth<L> {
-    /// Of a game that is over, `value` being that of the side to move.
+    /// The result of a game that is over. `value` is that of the side to move.
     pub fn certain(value: Value, side_to_move: Color) -> Self {
         Self::Certain(if side_to_move == Color::White { value } else { -value })
     }
 
-    /// Which is better for White.
+    /// The order of two results: `Greater` if `self` is better for White.
     pub fn compare(&self, other: &Self, judge: &mut dyn Judge<Leaf = L>) -> Result<Ordering> {
         let beside_leaf = |value: Value, leaf: &L, judge: &mut dyn Judge<Leaf = L>| {
             let decided = value.order(Value::DRAW);
@@ -51,7 +52,7 @@ impl<L: Clone + Send> Worth<L> {
         Ok(self.compare(other, judge)? == wanted)
     }
 
-    /// As the side to move at the root sees it.
+    /// The value from the point of view of `side`, the side to move at the root.
     pub fn value(&self, side: Color, judge: &mut dyn Judge<Leaf = L>) -> Result<Value> {
         let of_white = match self {
             Self::Certain(value) => *value,

@@ -1,4 +1,4 @@
-//! Boards and moves as numbers, as the documents write them, and as text.
+//! Boards and moves as network inputs and outputs, in the encodings of the documents, and as text.
 
 pub mod moves;
 pub mod planes;

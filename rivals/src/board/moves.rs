@@ -1,36 +1,36 @@
-//! Moves as 8 x 8 x 73 numbers (AlphaZero; seed document 004, section 2.2.2): the square that a move begins on, and
-//! one of 73 ways to go on from there: 56 as a queen (8 directions, 1 to 7 squares), 8 as a knight, 9 for the
-//! promotions of a pawn to less than a queen.
+//! Moves as indices in 8 x 8 x 73 (AlphaZero; seed document 004, section 2.2.2): the origin square
+//! and one of 73 move types. 56 are queen moves (8 directions, 1 to 7 squares), 8 are knight moves,
+//! and 9 are underpromotions of a pawn.
 //!
-//! The document does not say in which order; here a move's number is `73 * square + way`, squares a1, b1, ... h8,
-//! directions clockwise from north. Castling is the king's two squares to the side, in Chess960 too, where no other
-//! move has that number.
+//! The document does not give the order. Here the index of a move is `73 * square + type`, with
+//! squares a1, b1, ... h8 and directions clockwise from north. Castling is the king's move of two
+//! squares, in Chess960 as well, where no other move has that index.
 
 use cozy_chess::{Board, Move, Piece, Square};
 
-/// Ways to move from a square.
+/// Move types for each square.
 const WAYS: usize = 73;
 
-/// All numbers of moves.
+/// Number of move indices.
 pub const MOVES: usize = Square::NUM * WAYS;
 
-/// Squares that a queen moves at most.
+/// The longest queen move, in squares.
 const FARTHEST: usize = 7;
 
 const QUEEN_WAYS: usize = DIRECTIONS.len() * FARTHEST;
 
-/// Files and ranks of a step, clockwise from north.
+/// Steps as files and ranks, clockwise from north.
 const DIRECTIONS: [(i8, i8); 8] =
     [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
 
-/// A knight's, clockwise from north-north-east.
+/// Steps of a knight, clockwise from north-north-east.
 const KNIGHT_STEPS: [(i8, i8); 8] =
     [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
 
-/// What a pawn may become instead of a queen.
+/// The pieces of an underpromotion.
 const UNDERPROMOTIONS: [Piece; 3] = [Piece::Knight, Piece::Bishop, Piece::Rook];
 
-/// The number of a legal move, in 0..4672.
+/// The index of a legal move, in 0..4672.
 pub fn move_index(board: &Board, mv: Move) -> usize {
     mv.from as usize * WAYS + way(board, mv)
 }
@@ -63,8 +63,8 @@ mod tests {
 
     use super::*;
 
-    /// The move of a number as it would be on `board`; `None` where it leads off the board, or starts where no piece of
-    /// the side to move is. It may not be legal.
+    /// The move with an index on `board`. `None` if it leaves the board or its origin square has no
+    /// piece of the side to move. It need not be legal.
     fn move_of(board: &Board, index: usize) -> Option<Move> {
         let from = Square::try_index(index / WAYS)?;
         let ours = board.colors(board.side_to_move()).has(from);
@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// Castling as king takes rook.
+    /// Castling, written as the king captures its own rook.
     fn castling(board: &Board, king: Square, (files, ranks): (i8, i8)) -> Option<Move> {
         let rights = board.castle_rights(board.side_to_move());
         let rook: File = match (files, ranks) {
@@ -114,9 +114,9 @@ mod tests {
     #[test]
     fn numbers_are_those_worked_out_by_hand() {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-        // e2 is square 12; north is direction 0, two squares are its second way.
+        // e2 is square 12; north is direction 0, and two squares are its second type.
         assert_eq!(named(start, "e2e4"), 12 * 73 + 1);
-        // g1 is square 6; north-north-west is the eighth knight's step.
+        // g1 is square 6; north-north-west is the eighth knight step.
         assert_eq!(named(start, "g1f3"), 6 * 73 + 56 + 7);
         let castling = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1";
         // e1 is square 4; east is direction 2, west is 6.
@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn numbers_that_lead_nowhere_are_no_moves() {
         let board = Board::startpos();
-        // From an empty square, off the board, from the opponent's.
+        // An empty origin square, a move off the board, a piece of the opponent, an index out of
+        // range.
         for index in [28 * 73, 4 * 73 + 4 * 7, 52 * 73, MOVES] {
             assert_eq!(move_of(&board, index), None, "{index}");
         }

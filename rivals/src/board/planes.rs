@@ -1,23 +1,25 @@
-//! The simplified AlphaZero encoding: 20 planes of 8 x 8 (seed document 004, section 2.2.1, first method).
+//! The simplified AlphaZero encoding: 20 planes of 8 x 8 (seed document 004, section 2.2.1, first
+//! method).
 //!
 //! | plane | |
 //! |---|---|
 //! | 0-5 | White's pawns, rooks, knights, bishops, queens, king |
 //! | 6-11 | Black's |
-//! | 12 | 1 where White is to move |
+//! | 12 | 1 if White is to move |
 //! | 13, 14 | White may castle short, long |
 //! | 15, 16 | Black may castle short, long |
-//! | 17 | 1 where a capture en passant is legal |
-//! | 18 | half-moves since the last capture or pawn move, by hundred |
-//! | 19 | full moves, by hundred |
+//! | 17 | 1 if an en passant capture is legal |
+//! | 18 | half-moves since the last capture or pawn move, divided by 100 |
+//! | 19 | full moves, divided by 100 |
 //!
-//! The document names plane 14 after Black's long castling, as it does plane 16; White's is what is missing.
+//! The document assigns both planes 14 and 16 to Black's long castling and none to White's. Here
+//! plane 14 is White's.
 
 use azimuth_chess::en_passant::legal_en_passant;
 use candle_core::{Device, Result, Tensor};
 use cozy_chess::{Board, Color, Piece, Square};
 
-/// Planes of a board.
+/// Number of planes of a board.
 pub const PLANES: usize = 20;
 
 /// The pieces in the order of their planes.
@@ -65,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// Planes of a square.
+    /// The values of all planes on a square.
     fn of(fen: &str, square: Square) -> anyhow::Result<Vec<f32>> {
         let position = Position::from_fen(fen)?;
         let planes = planes([position.board()].into_iter())?.to_vec3::<f32>()?;
@@ -74,8 +76,8 @@ mod tests {
 
     #[test]
     fn planes_are_those_of_the_documents_table() -> anyhow::Result<()> {
-        // By hand: White's king on e1 is plane 5; White may castle short, Black long; Black is to move and may
-        // capture en passant; 37 half-moves, move 52.
+        // Computed by hand: White's king on e1 is plane 5; White may castle short and Black long;
+        // Black is to move and may capture en passant; 37 half-moves, move 52.
         let fen = "r3k3/8/8/8/1pP5/8/8/4K2R b Kq c3 37 52";
         let mut expected = vec![0.0; PLANES];
         for plane in [5, 13, 16, 17] {
@@ -89,7 +91,7 @@ mod tests {
         assert_eq!(of(fen, Square::A8)?, expected);
         expected[7] = 0.0;
         assert_eq!(of(fen, Square::D5)?, expected);
-        // White to move is plane 12, and there is nothing to capture on e3.
+        // White to move is plane 12, and no capture on e3 is legal.
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         let mut expected = vec![0.0; PLANES];
         for plane in [0, 12, 13, 14, 15, 16] {

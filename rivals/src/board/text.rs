@@ -1,4 +1,4 @@
-//! Boards and moves as text, with everything that is to them.
+//! Boards and moves as text, without loss.
 
 use anyhow::{Result, anyhow, ensure};
 use cozy_chess::{Board, Move};
@@ -8,12 +8,12 @@ pub fn text_of(board: &Board) -> String {
     format!("{board:#}")
 }
 
-/// The board of a text of [`text_of`].
+/// The inverse of [`text_of`].
 pub fn board_of(text: &str) -> Result<Board> {
     Board::from_fen(text, true).map_err(|error| anyhow!("'{text}': {error}"))
 }
 
-/// A move that is legal on `board`, written as cozy-chess writes moves.
+/// Parses a move in cozy-chess notation, and checks that it is legal on `board`.
 pub fn move_of(text: &str, board: &Board) -> Result<Move> {
     let mv: Move = text.parse().map_err(|error| anyhow!("move '{text}': {error}"))?;
     ensure!(board.is_legal(mv), "move '{text}' is not legal in '{board}'");

@@ -1,13 +1,14 @@
-//! A position as 773 bits: twelve for every square, whose move it is, and four castling rights.
+//! A position as 773 bits: twelve for each square, the side to move, and four castling rights.
 
 use candle_core::{Device, Result, Tensor};
 use cozy_chess::{Board, Color, Piece, Square};
 
-/// Bits of a position.
+/// Number of bits of a position.
 pub const BITS: usize = 12 * Square::NUM + 1 + 4;
 
-/// Boards x 773: White's pawns on a1, b1, ... h8, then its knights, bishops, rooks, queens and king, then Black's; 1 where
-/// White is to move; White's short and long castling, Black's.
+/// Boards x 773. The order is: White's pawns on a1, b1, ... h8, then its knights, bishops, rooks,
+/// queens and king; the same for Black; 1 if White is to move; White's short and long castling
+/// rights, then Black's.
 pub fn bits<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
     let count = boards.len();
     let mut bits = vec![0f32; count * BITS];
@@ -45,7 +46,8 @@ mod tests {
         let board: Board = "4k3/8/8/8/8/8/1P6/R3K3 w Q - 0 1".parse().expect("valid");
         let bits = bits([&board].into_iter())?.to_vec2::<f32>()?.remove(0);
         let set: Vec<usize> = (0..BITS).filter(|&bit| bits[bit] == 1.0).collect();
-        // b2 is square 9 of plane 0, a1 square 0 of plane 3, e1 square 4 of plane 5, e8 square 60 of plane 11.
+        // b2 is square 9 of plane 0, a1 square 0 of plane 3, e1 square 4 of plane 5, e8 square 60
+        // of plane 11.
         assert_eq!(set, [9, 3 * 64, 5 * 64 + 4, 11 * 64 + 60, 768, 770]);
         Ok(())
     }

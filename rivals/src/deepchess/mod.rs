@@ -1,6 +1,6 @@
-//! DeepChess (seed document 003, section 1; David, Netanyahu and Wolf 2016): an autoencoder over 773 bits, trained layer
-//! by layer, makes a position a code; a Siamese network on two codes says which of two positions is better; alpha-beta
-//! compares with it.
+//! DeepChess (seed document 003, section 1; David, Netanyahu and Wolf 2016). An autoencoder,
+//! trained layer by layer on 773 bits, maps a position to a code. A Siamese network compares two
+//! codes and predicts which position is better. Alpha-beta uses these comparisons.
 
 mod bits;
 mod model;

@@ -1,4 +1,4 @@
-//! The networks.
+//! The networks of DeepChess.
 
 use candle_core::{D, Module, Result, Tensor};
 use candle_nn::{Linear, VarBuilder, linear};
@@ -7,17 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use super::bits::{BITS, bits};
 
-/// Sizes of the networks.
+/// Layer sizes of the networks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeepChessConfig {
-    /// Neurons of the encoder's layers after the 773 bits; the last is the code.
+    /// Neurons of each encoder layer after the 773 inputs. The output of the last layer is the
+    /// code.
     pub encoder: Vec<usize>,
-    /// Neurons of the comparator's layers after both codes, before its two outputs.
+    /// Neurons of each hidden layer of the comparator, between the two codes and its two outputs.
     pub comparator: Vec<usize>,
 }
 
-/// The encoder with its decoders, and the comparator.
+/// The encoder and the comparator.
 pub struct DeepChessNetwork {
     encoder: Vec<Linear>,
     comparator: Vec<Linear>,
@@ -34,12 +35,12 @@ impl DeepChessNetwork {
         })
     }
 
-    /// Layers of the encoder.
+    /// Number of encoder layers.
     pub fn depth(&self) -> usize {
         self.encoder.len()
     }
 
-    /// What the first `layers` layers make of boards.
+    /// The output of the first `layers` encoder layers on boards.
     pub fn encode<'a>(
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,
@@ -49,7 +50,7 @@ impl DeepChessNetwork {
         layers.fold(bits(boards), |hidden, layer| layer.forward(&hidden?)?.relu())
     }
 
-    /// What one layer makes of the layer before.
+    /// The output of one encoder layer on the output of the layer before it.
     pub fn layer(&self, layer: usize, hidden: &Tensor) -> Result<Tensor> {
         self.encoder[layer].forward(hidden)?.relu()
     }
@@ -59,7 +60,7 @@ impl DeepChessNetwork {
         self.encode(boards, self.encoder.len())
     }
 
-    /// Logits that the first or the second of two codes is the better for White, pairs x 2.
+    /// Logits, pairs x 2: that the first and that the second position is the better one for White.
     pub fn compare(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
         let mut hidden = Tensor::cat(&[first, second], D::Minus1)?;
         for (place, layer) in self.comparator.iter().enumerate() {
@@ -72,7 +73,7 @@ impl DeepChessNetwork {
     }
 }
 
-/// Layers of so many neurons, the parameters of each under its place.
+/// Layers with the given numbers of neurons. The parameters of each are named by its index.
 fn stack(
     inputs: usize,
     neurons: impl Iterator<Item = usize>,

@@ -1,4 +1,4 @@
-//! How it plays: alpha-beta over codes, of which the network says which is better.
+//! Play: alpha-beta that compares codes with the network.
 
 use std::cmp::Ordering;
 
@@ -21,12 +21,13 @@ pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
 
 struct DeepChessJudge {
     network: DeepChessNetwork,
-    /// The code of the starting position, which stands for a draw: the network knows no other measure.
+    /// The code of the starting position, which serves as the draw: the network has no absolute
+    /// scale.
     even: Tensor,
 }
 
 impl DeepChessJudge {
-    /// The probability that the first is better, in both orders of the two, so that it depends on neither.
+    /// The probability that the first is better, averaged over both orders of the pair.
     fn probability(&self, first: &Tensor, second: &Tensor) -> Result<f32> {
         let [one, other] = [[first, second], [second, first]].map(|pair| Tensor::cat(&pair, 0));
         let logits = self.network.compare(&one?, &other?)?;
@@ -36,7 +37,7 @@ impl DeepChessJudge {
 }
 
 impl Judge for DeepChessJudge {
-    /// A code, 1 x 100.
+    /// A code, 1 x the code's length (100 by default).
     type Leaf = Tensor;
 
     fn leaves(&mut self, _parent: &Board, children: &[(Move, Board)]) -> Result<Vec<Tensor>> {

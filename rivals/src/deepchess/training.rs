@@ -1,5 +1,5 @@
-//! How it learns: the encoder layer by layer, each to give back what the layer before it says; then the comparator, and
-//! the encoder with it, on pairs of positions of which one is better.
+//! Training: first the encoder, layer by layer, each to reconstruct its input. Then the comparator,
+//! and the encoder with it, on pairs of positions of which one is better.
 
 use anyhow::Result;
 use candle_core::{D, DType, Device, Module, Tensor};
@@ -14,23 +14,23 @@ use crate::studies::{Studies, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 use crate::weights::Weights;
 
-/// A part of the steps that goes to the encoder's layers, shared evenly among them.
+/// The share of the training steps spent on the encoder's layers, divided evenly among them.
 const ENCODER_PART: f64 = 0.2;
 
-/// Win probabilities of a pair are at least so far apart.
+/// Smallest difference of the win probabilities in a pair.
 const MARGIN: f32 = 0.05;
 
-/// Pairs that metrics are measured on.
+/// Number of pairs for measuring metrics.
 const MEASURED: usize = 4_000;
 
-/// Draws for one pair before a position of the data is given up as one without an equal.
+/// Number of attempts to draw a pair with sufficiently different win probabilities.
 const ATTEMPTS: usize = 20;
 
-/// Decoders are of no use after training.
+/// Prefix of the decoders' parameters, which are dropped after training.
 const DECODER: &str = "decoder";
 
-/// The document names no sizes; these are those of DeepChess itself. It was trained for some 200 epochs of a million
-/// positions or pairs.
+/// The document gives no sizes; these are DeepChess's. It was trained for about 200 epochs of a
+/// million positions or pairs.
 fn document() -> (DeepChessConfig, Plan) {
     let sizes =
         DeepChessConfig { encoder: vec![600, 400, 200, 100], comparator: vec![400, 200, 100] };
@@ -57,7 +57,7 @@ pub fn train(options: &TrainOptions) -> Result<()> {
     crate::training::train(options, &lesson, &mut learner)
 }
 
-/// For each of the encoder's layers one that goes back.
+/// A decoder for each encoder layer.
 fn decoders(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Vec<Linear>> {
     let befores = std::iter::once(BITS).chain(config.encoder.iter().copied());
     let pairs = config.encoder.iter().zip(befores).enumerate();
@@ -79,7 +79,7 @@ struct DeepChessLearner<'a> {
 }
 
 impl DeepChessLearner<'_> {
-    /// The layer of the encoder that learns in a step; none once all have.
+    /// The encoder layer that a step trains; `None` once all are trained.
     fn layer(&self, step: u64) -> Option<usize> {
         let each = ENCODER_PART * self.plan.steps as f64 / self.network.depth() as f64;
         let layer = (step as f64 / each) as usize;
@@ -114,7 +114,7 @@ impl Learner for DeepChessLearner<'_> {
     }
 
     fn measure(&mut self) -> Result<Metrics> {
-        // The same pairs every time.
+        // The same pairs at every measurement.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let pairs = pairs(&self.studies.held_out, MEASURED, &mut rng);
         let [logits, better] = self.comparison(&pairs)?;
@@ -124,13 +124,14 @@ impl Learner for DeepChessLearner<'_> {
     }
 }
 
-/// Two positions, and which of them is better for White.
+/// Two positions, and the index of the one that is better for White.
 struct Pair {
     boards: [Board; 2],
     better: usize,
 }
 
-/// Pairs at random, in turn of any two positions and of two after moves of the same one, between which a search chooses.
+/// Random pairs, alternately two children of the same position, between which a search chooses, and
+/// children of any two positions.
 fn pairs(studies: &[Study], count: usize, rng: &mut impl Rng) -> Vec<Pair> {
     (0..count).filter_map(|place| pair(studies, place.is_multiple_of(2), rng)).collect()
 }

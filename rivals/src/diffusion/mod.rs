@@ -1,6 +1,7 @@
-//! DiffuSearch (seed document 003, section 4; Ye et al. 2025): a discrete diffusion over state, action, next state, next
-//! action and so on. The state is given, the rest begins as noise (absorbing: all of it masked) and is uncovered step by
-//! step; the first action is played. The future is in what is uncovered, and there is no other search.
+//! DiffuSearch (seed document 003, section 4; Ye et al. 2025): discrete diffusion over a sequence
+//! of state, action, next state, next action and so on. The first state is given. All other tokens
+//! start masked (absorbing noise) and are unmasked step by step. The first action is played. The
+//! predicted future replaces the search.
 
 mod model;
 mod noise;

@@ -1,4 +1,5 @@
-//! The network: a transformer without a direction, from tokens of which some are masked to what all of them were.
+//! The network: a bidirectional transformer that predicts the original tokens from partly masked
+//! ones.
 
 use candle_core::{Module, Result, Tensor};
 use candle_nn::{Embedding, Init, Linear, VarBuilder, embedding, linear, ops};
@@ -7,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use super::sequences::{ACTION_TOKENS, STATE, STATE_TOKENS};
 use crate::network::attention;
 
-/// Sizes of the network and of what it draws.
+/// Sizes of the network and of its sequences.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiffusionConfig {
-    /// States, and as many actions.
+    /// Number of states in a sequence, and of actions.
     pub horizon: usize,
-    /// Timesteps of the noise.
+    /// Number of timesteps of the noise.
     pub timesteps: usize,
-    /// Width of the stream.
+    /// Width of the residual stream.
     pub width: usize,
-    /// Layers.
+    /// Number of layers.
     pub layers: usize,
-    /// Heads of each.
+    /// Number of attention heads in each layer.
     pub heads: usize,
 }
 
@@ -31,7 +32,7 @@ pub const MASKED_ACTION: u32 = ACTION_TOKENS as u32;
 
 const EPSILON: f32 = 1e-5;
 
-/// Tokens to logits of what they were.
+/// Maps tokens to logits of the original tokens.
 pub struct DiffusionNetwork {
     config: DiffusionConfig,
     states: Embedding,
@@ -57,7 +58,8 @@ struct Norm {
 }
 
 impl DiffusionNetwork {
-    /// A network with the parameters `states`, `actions`, `places`, `layer.N`, `norm`, `to_states`, `to_actions`.
+    /// A network with the parameters `states`, `actions`, `places`, `layer.N`, `norm`, `to_states`,
+    /// `to_actions`.
     pub fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> Result<Self> {
         let DiffusionConfig { horizon, width, layers, .. } = config;
         let small = Init::Randn { mean: 0.0, stdev: 0.02 };
@@ -75,8 +77,10 @@ impl DiffusionNetwork {
         })
     }
 
-    /// `states` (sequences x horizon x 77) and `actions` (sequences x horizon) to logits: of the states after the first,
-    /// (sequences x (horizon - 1) 77 x 33), none where the horizon is 1, and of the actions, (sequences x horizon x 4672).
+    /// Maps `states` (sequences x horizon x 77) and `actions` (sequences x horizon) to logits. The
+    /// first result has those of the states after the first, (sequences x (horizon - 1) 77 x 33),
+    /// and is `None` if the horizon is 1. The second has those of the actions, (sequences x horizon
+    /// x 4672).
     pub fn forward(&self, states: &Tensor, actions: &Tensor) -> Result<(Option<Tensor>, Tensor)> {
         let (count, horizon) = actions.dims2()?;
         let width = self.config.width;

@@ -1,21 +1,24 @@
-//! The noise: at time t of T a token is masked with probability 1 - alpha_t, and alpha falls in a line from 1 to 0.
+//! The noise schedule: at time t of T a token is masked with probability 1 - alpha_t; alpha falls
+//! linearly from 1 to 0.
 
 use candle_core::{Result, Tensor};
 
-/// The share of tokens that are as they were at time `t` of `timesteps`.
+/// The probability that a token is not masked at time `t` of `timesteps`.
 pub fn alpha(t: usize, timesteps: usize) -> f64 {
     1.0 - t as f64 / timesteps as f64
 }
 
-/// lambda_t = (alpha_{t-1} - alpha_t) / (1 - alpha_t): how much a masked token of time `t` (from 1) counts in the loss,
-/// and with what probability it is uncovered on the way to t - 1. (The document's formula has lost its minus sign.)
+/// lambda_t = (alpha_{t-1} - alpha_t) / (1 - alpha_t): the weight in the loss of a masked token at
+/// time `t` (from 1), and the probability that it is unmasked in the step to t - 1. (The document's
+/// formula has lost its minus sign.)
 pub fn lambda(t: usize, timesteps: usize) -> f64 {
     (alpha(t - 1, timesteps) - alpha(t, timesteps)) / (1.0 - alpha(t, timesteps))
 }
 
-/// The loss of the document's Algorithm 1, mean over sequences: minus lambda_t times the sum, over the tokens that are
-/// masked (x_t differs from x_0), of the logarithm of the true token's probability. `truths` holds these logarithms and
-/// `masked` 1 where a token is masked, both sequences x tokens; `lambdas` one number a sequence.
+/// The loss of the document's Algorithm 1, averaged over sequences: minus lambda_t times the sum,
+/// over the masked tokens (x_t differs from x_0), of the log probability of the true token.
+/// `truths` holds these log probabilities and `masked` is 1 where a token is masked, both sequences
+/// x tokens; `lambdas` holds one number for each sequence.
 pub fn loss(truths: &Tensor, masked: &Tensor, lambdas: &Tensor) -> Result<Tensor> {
     ((truths * masked)?.sum(1)? * lambdas)?.mean_all()?.neg()
 }
@@ -31,7 +34,7 @@ mod tests {
         for t in 1..=8 {
             assert!((lambda(t, 8) - 1.0 / t as f64).abs() < 1e-12, "{t}");
         }
-        // At time 1 whatever is masked is uncovered: nothing is left to guess at time 0.
+        // At time 1 all masked tokens are unmasked, so none is left at time 0.
         assert_eq!(lambda(1, 8), 1.0);
         assert_eq!((alpha(0, 8), alpha(8, 8)), (1.0, 0.0));
     }
@@ -39,7 +42,8 @@ mod tests {
     #[test]
     fn the_loss_is_the_formulas_on_two_tokens() -> Result<()> {
         let device = &Device::Cpu;
-        // Probabilities 1/2 and 1/4 at t = 2 of 4 with both masked; 1/8 and 1 at t = 4 with the first masked.
+        // Probabilities 1/2 and 1/4 at t = 2 of 4 with both masked; 1/8 and 1 at t = 4 with the
+        // first masked.
         let truths = Tensor::new(&[[0.5f32, 0.25], [0.125, 1.0]], device)?.log()?;
         let masked = Tensor::new(&[[1f32, 1.0], [1.0, 0.0]], device)?;
         let lambdas = [lambda(2, 4) as f32, lambda(4, 4) as f32];

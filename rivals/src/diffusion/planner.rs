@@ -1,6 +1,7 @@
-//! How it plays: the document's Algorithm 2, from all tokens masked to none. Every uncovered token is the likeliest, as
-//! the document's "arg max p" has it, and an action is a legal move; which tokens are uncovered is drawn by a generator
-//! that begins with the position, so that a position is always answered in the same way.
+//! Play: the document's Algorithm 2, from all tokens masked to none. An unmasked token is the most
+//! probable one (the document's "arg max p"), and an action must be legal. A random generator
+//! seeded by the position selects the tokens to unmask, so that a position always gets the same
+//! answer.
 
 use anyhow::Result;
 use azimuth::search::{Planner, Value};
@@ -30,7 +31,8 @@ struct Diffusion {
 }
 
 impl Diffusion {
-    /// The root's moves: the one that was drawn first, the others by what the network thought of them then.
+    /// The root moves: first the sampled one, then the others by their logits at the time it was
+    /// sampled.
     fn draw(&self, root: &Position, moves: &[Move]) -> Result<Vec<Move>> {
         let DiffusionConfig { horizon, timesteps, .. } = self.config;
         let board = root.board();
@@ -62,7 +64,7 @@ impl Diffusion {
     }
 }
 
-/// Puts the likeliest in the place of each masked token, each with a chance.
+/// Replaces each masked token by the most probable one, with probability `chance`.
 fn uncover(tokens: &mut [u32], mask: u32, likeliest: &[u32], chance: f64, rng: &mut impl Rng) {
     for (token, &likeliest) in tokens.iter_mut().zip(likeliest) {
         if *token == mask && rng.random::<f64>() < chance {
@@ -74,7 +76,7 @@ fn uncover(tokens: &mut [u32], mask: u32, likeliest: &[u32], chance: f64, rng: &
 impl RanksMoves for Diffusion {
     fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
         let moves = self.draw(root, moves)?;
-        // It says which move, not what the position is worth.
+        // The network predicts a move and no value.
         let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
         Ok(Ranking { moves, nodes: self.config.timesteps as u64 })
     }

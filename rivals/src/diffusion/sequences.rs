@@ -1,4 +1,5 @@
-//! State, best action, next state, its best action and so on, as they follow one another in the data, and as tokens.
+//! Sequences in the data (state, best action, next state, its best action and so on), and their
+//! tokens.
 
 use azimuth_chess::position::board_after;
 use azimuth_chess::tokens::{LEN, tokenize};
@@ -7,30 +8,32 @@ use cozy_chess::Board;
 use crate::board::{MOVES, move_index};
 use crate::studies::Study;
 
-/// Tokens of a state: ChessBench's.
+/// Number of tokens of a state; the tokens are ChessBench's.
 pub const STATE: usize = LEN;
 
-/// Different tokens that a state is written with.
+/// Number of different state tokens.
 pub const STATE_TOKENS: usize = 33;
 
-/// Different actions: the numbers of moves.
+/// Number of different action tokens: the move indices.
 pub const ACTION_TOKENS: usize = MOVES;
 
-/// How far after a study the one that follows it may stand in the data, variations being between them.
+/// Number of studies after a study in which its successor is searched. Variations may lie between
+/// the two.
 const REACH: usize = 8;
 
-/// Studies that begin a sequence of some states, each the one that the best move of the one before leads to.
+/// Studies that start a sequence, in which each state follows from the best move of the state
+/// before it.
 pub struct Sequences<'a> {
     studies: &'a [Study],
-    /// For each study where the next one is.
+    /// For each study, the index of its successor.
     next: Vec<Option<u32>>,
-    /// Those from which there are enough.
+    /// Indices of the studies that start a sequence of `horizon` states.
     pub starts: Vec<u32>,
     horizon: usize,
 }
 
 impl<'a> Sequences<'a> {
-    /// Sequences of `horizon` states and as many actions.
+    /// Sequences of `horizon` states and `horizon` actions.
     pub fn new(studies: &'a [Study], horizon: usize) -> Self {
         let following = |(place, study): (usize, &Study)| {
             let after = board_after(&study.board, study.best().0);
@@ -60,12 +63,12 @@ impl<'a> Sequences<'a> {
     }
 }
 
-/// A state's tokens.
+/// The tokens of a state.
 pub fn state_tokens(board: &Board) -> [u8; STATE] {
     tokenize(board, board.halfmove_clock().into())
 }
 
-/// The number of a study's best move.
+/// The move index of a study's best move.
 pub fn best_action(study: &Study) -> u32 {
     move_index(&study.board, study.best().0) as u32
 }

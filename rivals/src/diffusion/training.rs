@@ -1,4 +1,4 @@
-//! How it learns: the document's Algorithm 1, AdamW.
+//! Training: the document's Algorithm 1, with AdamW.
 
 use anyhow::{Result, ensure};
 use candle_core::{D, DType, Device, Tensor};
@@ -12,7 +12,8 @@ use super::sequences::{STATE, Sequences, best_action, state_tokens};
 use crate::board::move_index;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
-/// DiffuSearch's own sizes are 8 layers of 256 at a horizon of 4, in 20 timesteps; the document names none.
+/// DiffuSearch's sizes: 8 layers of width 256, a horizon of 4 and 20 timesteps. The document gives
+/// none.
 const DOCUMENT: (DiffusionConfig, Plan) = (
     DiffusionConfig { horizon: 4, timesteps: 20, width: 256, layers: 8, heads: 8 },
     Plan { batch: 1_024, steps: 200_000, learning_rate: 3e-4, weight_decay: 0.01, clip: Some(1.0) },
@@ -23,7 +24,7 @@ const SMALL: (DiffusionConfig, Plan) = (
     Plan { batch: 32, steps: 7_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
-/// Sequences that metrics are measured on.
+/// Approximate number of sequences for measuring metrics.
 const MEASURED: usize = 500;
 
 /// Trains the network and writes its weights.
@@ -62,7 +63,7 @@ struct DiffusionLearner<'a> {
     plan: Plan,
 }
 
-/// Sequences as they are, and which of their tokens are masked.
+/// The original sequences, with masks of their noised tokens.
 struct Noised {
     states: Tensor,
     actions: Tensor,
@@ -72,7 +73,7 @@ struct Noised {
 }
 
 impl DiffusionLearner<'_> {
-    /// Sequences as tokens, each noised to a time of its own.
+    /// Tokens of sequences, each noised to a random time.
     fn noised(
         &self,
         sequences: &Sequences<'_>,
@@ -125,13 +126,13 @@ impl DiffusionLearner<'_> {
     }
 }
 
-/// Ids with the masked ones in the place of those that are masked.
+/// Replaces the ids at masked positions by `mask`.
 fn hidden(ids: &Tensor, masked: &Tensor, mask: u32) -> candle_core::Result<Tensor> {
     let masks = Tensor::full(mask, ids.shape(), ids.device())?;
     masked.to_dtype(DType::U8)?.where_cond(&masks, ids)
 }
 
-/// Logarithms of the probabilities that logits (.. x ids) give to ids (..).
+/// Log probabilities that the logits (.. x ids) assign to ids (..).
 fn truths(logits: &Tensor, ids: &Tensor) -> candle_core::Result<Tensor> {
     log_softmax(logits, D::Minus1)?
         .gather(&ids.contiguous()?.unsqueeze(D::Minus1)?, D::Minus1)?
@@ -147,7 +148,7 @@ impl Learner for DiffusionLearner<'_> {
     }
 
     fn measure(&mut self) -> Result<Metrics> {
-        // The same noise every time.
+        // The same noise at every measurement.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let every = self.held_out.starts.len().div_ceil(MEASURED).max(1);
         let starts: Vec<u32> = self.held_out.starts.iter().copied().step_by(every).collect();
@@ -155,7 +156,8 @@ impl Learner for DiffusionLearner<'_> {
         for starts in starts.chunks(50) {
             let noised = self.noised(&self.held_out, starts, &mut rng)?;
             sum += f64::from(self.loss_of(&noised)?.to_scalar::<f32>()?) * starts.len() as f64;
-            // The first action with everything masked: what the first step of drawing would say.
+            // The prediction of the first action with everything masked, as in the first step of
+            // sampling.
             let all = |tensor: &Tensor| tensor.ones_like();
             let first = Tensor::zeros((starts.len(), 1, STATE), DType::F32, &Device::Cpu)?;
             let masked = match self.config.horizon {

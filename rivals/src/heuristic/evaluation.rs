@@ -1,4 +1,5 @@
-//! The evaluation: the eight components of the document's table, in centipawns from White's view.
+//! The evaluation: the eight components of the document's table, in centipawns from White's point
+//! of view.
 
 use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
 
@@ -7,7 +8,7 @@ use super::piece_square::{Stages, value};
 /// 1, material: pawn, knight, bishop, rook, queen, king.
 const MATERIAL: [i32; Piece::NUM] = [100, 320, 330, 500, 900, 0];
 
-/// 3, game phase: what each piece counts; all of both sides are 24.
+/// 3, game phase: the weight of each piece. All pieces of both sides sum to 24.
 const PHASE: [i32; Piece::NUM] = [0, 1, 1, 2, 4, 0];
 
 const FULL_PHASE: i32 = 24;
@@ -18,16 +19,16 @@ const ISOLATED: i32 = -12;
 /// A passed pawn's bonus by its rank, seen from its own side.
 const PASSED: [i32; Rank::NUM] = [0, 5, 10, 20, 35, 60, 100, 0];
 
-/// 5.
+/// 5, bishop pair.
 const BISHOP_PAIR: i32 = 30;
 
-/// 6.
+/// 6, rook on an open file.
 const ROOK_ON_OPEN_FILE: i32 = 20;
 
-/// 7, for each legal move more.
+/// 7, for each additional legal move.
 const MOBILITY: i32 = 2;
 
-/// What a position is worth to White, in centipawns.
+/// The evaluation of a position in centipawns, from White's point of view.
 pub fn evaluate(board: &Board) -> i32 {
     let [white, black] = [Color::White, Color::Black].map(|side| side_stages(board, side));
     let both = mobility(board);
@@ -55,7 +56,7 @@ fn side_stages(board: &Board, side: Color) -> Stages {
     stages
 }
 
-/// From 0 with bare kings and pawns to 24 with all pieces.
+/// The game phase, from 0 (only kings and pawns) to 24 (all pieces).
 fn phase(board: &Board) -> i32 {
     let count = |piece: Piece| PHASE[piece as usize] * board.pieces(piece).len() as i32;
     Piece::ALL.into_iter().map(count).sum::<i32>().min(FULL_PHASE)
@@ -77,7 +78,7 @@ fn pawn_structure(board: &Board, side: Color) -> i32 {
     sum
 }
 
-/// All ranks beyond a square.
+/// All ranks in front of a square.
 fn ahead(side: Color, square: Square) -> BitBoard {
     let rank = square.rank();
     let beyond = Rank::ALL.into_iter().filter(|&other| match side {
@@ -98,7 +99,8 @@ fn open_files(board: &Board, side: Color) -> i32 {
     ROOK_ON_OPEN_FILE * rooks.filter(|rook| open(rook.file())).count() as i32
 }
 
-/// Legal moves of White less those of Black; nothing in check, where the other side cannot be asked.
+/// White's legal moves minus Black's, weighted. 0 in check, where the other side's moves cannot be
+/// counted by a null move.
 fn mobility(board: &Board) -> i32 {
     let Some(passed) = board.null_move() else { return 0 };
     let difference = moves(board) - moves(&passed);
@@ -139,7 +141,7 @@ mod tests {
 
     #[test]
     fn every_component_counts_as_its_table_says() {
-        // Two bishops are worth more than twice one, by the pair.
+        // Only a pair of bishops gets the bonus.
         let bishops = |count| match count {
             0 => "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
             1 => "4k3/8/8/8/8/8/8/2B1K3 w - - 0 1",
@@ -148,23 +150,23 @@ mod tests {
         let board = |count| -> Board { bishops(count).parse().expect("valid") };
         assert_eq!(bishop_pair(&board(1), Color::White), 0);
         assert_eq!(bishop_pair(&board(2), Color::White), BISHOP_PAIR);
-        // a4 is isolated and passed, the three on the other wing neither.
+        // a4 is isolated and passed; the three pawns on the other wing are neither.
         let pawns: Board = "4k3/5ppp/8/8/P7/8/5PPP/4K3 w - - 0 1".parse().expect("valid");
         assert_eq!(pawn_structure(&pawns, Color::White), ISOLATED + PASSED[3]);
         assert_eq!(pawn_structure(&pawns, Color::Black), 0);
-        // A pawn beside the way still stops a passed pawn.
+        // An enemy pawn on an adjacent file ahead means that the pawn is not passed.
         let stopped: Board = "4k3/1p6/8/8/P7/8/8/4K3 w - - 0 1".parse().expect("valid");
         assert_eq!(pawn_structure(&stopped, Color::White), ISOLATED);
-        // Only the rook on d1 has no pawn before it, of either side.
+        // Only the rook on d1 has no pawn on its file, of either side.
         let rooks: Board = "4k3/p7/8/8/8/8/8/R2RK3 w - - 0 1".parse().expect("valid");
         assert_eq!(open_files(&rooks, Color::White), ROOK_ON_OPEN_FILE);
         assert_eq!(phase(&Board::startpos()), FULL_PHASE);
         assert_eq!(phase(&rooks), 4);
-        // Bare kings have five moves each; who is in check cannot pass.
+        // Bare kings have five moves each; a side in check cannot pass.
         let of = |fen: &str| mobility(&fen.parse().expect("valid"));
         assert_eq!(of("4k3/8/8/8/8/8/8/4K3 w - - 0 1"), 0);
         assert_eq!(of("7k/8/8/8/3Q4/8/8/K7 b - - 0 1"), 0);
-        // A rook's 14 moves and 3 of its king, less 3 of Black's.
+        // A rook's 14 moves and 3 of its king, minus 3 of Black's king.
         assert_eq!(of("7k/8/8/8/2R5/8/8/K7 w - - 0 1"), MOBILITY * 14);
         assert_eq!(of("7k/8/8/8/2R5/8/8/K7 b - - 0 1"), MOBILITY * 14);
     }

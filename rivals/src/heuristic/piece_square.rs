@@ -1,19 +1,19 @@
-//! Piece-square values: what a piece's place is worth, in the opening and in the endgame. The document asks for such
-//! tables and gives none; these are made of three ideas: pieces like the centre, pawns go forward, and a king hides
-//! behind its pawns until the endgame.
+//! Piece-square tables for the opening and the endgame. The document asks for such tables but gives
+//! none. These follow three ideas: pieces belong in the centre, pawns advance, and the king
+//! shelters behind its pawns until the endgame.
 
 use cozy_chess::{Piece, Square};
 
-/// In centipawns.
+/// Values in centipawns.
 #[derive(Clone, Copy)]
 pub struct Stages {
-    /// While all pieces are on the board.
+    /// With all pieces on the board.
     pub opening: i32,
-    /// When none but kings and pawns are left.
+    /// With only kings and pawns left.
     pub endgame: i32,
 }
 
-/// The value of a piece's place, seen from its own side (a1 is in its own corner).
+/// The value of a piece on a square, seen from its own side (a1 is in its own corner).
 pub fn value(piece: Piece, square: Square) -> Stages {
     let (file, rank) = (square.file() as i32, square.rank() as i32);
     let centre = centrality(file) + centrality(rank);
@@ -30,7 +30,7 @@ pub fn value(piece: Piece, square: Square) -> Stages {
     Stages { opening, endgame }
 }
 
-/// From -3 on the edge to 3 in the middle.
+/// The centrality of a file or rank, from -3 at the edge to 3 in the centre.
 fn centrality(line: i32) -> i32 {
     3 - 2 * (line.min(7 - line) - 3).abs()
 }

@@ -1,4 +1,4 @@
-//! How it plays.
+//! The planner of the hand-written evaluation.
 
 use anyhow::Result;
 use azimuth::search::Planner;

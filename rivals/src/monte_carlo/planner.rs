@@ -1,4 +1,5 @@
-//! The search as a planner: simulations until a limit comes, then the move with most visits.
+//! The search as a planner: it runs simulations until a limit is reached, then plays the most
+//! visited move.
 
 use anyhow::{Context, Result};
 use azimuth::search::{Control, Planner, Report, RootMoves, Value, terminal_value};
@@ -7,13 +8,13 @@ use azimuth_chess::position::Position;
 use super::PolicyValue;
 use super::tree::Tree;
 
-/// Simulations where nothing else is asked for; the document's.
+/// Default number of simulations (the document's).
 const SIMULATIONS: u32 = 10;
 
-/// A tree of this many fills about a gigabyte.
+/// Maximum number of simulations; a tree of this size takes about a gigabyte.
 const MOST_SIMULATIONS: u32 = 1 << 20;
 
-/// The planner of a network.
+/// The planner that searches with a network.
 pub struct MonteCarlo<N>(pub N);
 
 impl<N: PolicyValue> Planner for MonteCarlo<N> {
@@ -66,7 +67,7 @@ impl<N: PolicyValue> Planner for MonteCarlo<N> {
     }
 }
 
-/// A line for each of as many root moves as were asked for.
+/// One line for each requested root move (`MultiPV`).
 fn reports(tree: &Tree, control: &Control) -> Vec<Report> {
     let wanted = control.limits().multipv.max(1);
     let line = |(mv, _, value)| {

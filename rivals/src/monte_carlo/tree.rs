@@ -1,5 +1,5 @@
-//! The tree, and the four phases of a simulation: selection, expansion, evaluation (by the caller's network), and the way
-//! back.
+//! The tree, and the four phases of a simulation: selection, expansion, evaluation (by the caller's
+//! network) and backpropagation.
 
 use azimuth::search::{Value, terminal_value};
 use azimuth_chess::position::Position;
@@ -7,7 +7,7 @@ use cozy_chess::Move;
 
 use super::Assessment;
 
-/// The weight of exploration; the document's.
+/// The weight of exploration (the document's).
 const EXPLORATION: f32 = 1.0;
 
 /// A tree of simulations.
@@ -20,9 +20,9 @@ pub struct Tree {
 struct Node {
     /// Empty until the node is expanded.
     edges: Vec<Edge>,
-    /// Simulations that came through.
+    /// Number of simulations through the node.
     visits: u32,
-    /// What the end of the game is worth to the side to move.
+    /// The value for the side to move if the game is over.
     end: Option<f32>,
 }
 
@@ -30,35 +30,37 @@ struct Edge {
     mv: Move,
     prior: f32,
     visits: u32,
-    /// Sum of the values that came back, for the side that moves.
+    /// Sum of the backed-up values, from the point of view of the side that moves.
     total: f32,
     child: Option<usize>,
 }
 
-/// Where a simulation ended: a position that a network must assess, or one where the game is over.
+/// The end of a selection: a position that a network must evaluate, or one in which the game is
+/// over.
 pub struct Leaf {
     /// Nodes and the edges taken from them.
     path: Vec<(usize, usize)>,
     node: usize,
     /// The position, with its history.
     pub position: Position,
-    /// What it is worth to its side to move where the game is over.
+    /// The value for the side to move if the game is over.
     pub end: Option<f32>,
 }
 
 impl Tree {
-    /// The tree of a position that is not over.
+    /// A tree with a root in which the game is not over.
     pub fn new(root: &Position) -> Self {
         let node = Node { edges: Vec::new(), visits: 0, end: None };
         Self { root: root.clone(), nodes: vec![node] }
     }
 
-    /// Simulations so far.
+    /// Number of simulations so far.
     pub fn simulations(&self) -> u32 {
         self.nodes[0].visits
     }
 
-    /// Selection: from the root along the best edges to a node that is not expanded, or is an end.
+    /// Selection: follows the best edges from the root to a node that is not expanded or is
+    /// terminal.
     pub fn select(&mut self) -> Leaf {
         let (mut position, mut node, mut path) = (self.root.clone(), 0, Vec::new());
         while let Some(edge) = self.nodes[node].best_edge() {
@@ -85,14 +87,15 @@ impl Tree {
         child
     }
 
-    /// Expansion and the way back, of a leaf that is no end.
+    /// Expansion and backpropagation of a leaf that is not terminal.
     pub fn expand(&mut self, leaf: &Leaf, assessment: &Assessment) {
         let edge = |&(mv, prior)| Edge { mv, prior, visits: 0, total: 0.0, child: None };
         self.nodes[leaf.node].edges = assessment.policy.iter().map(edge).collect();
         self.back_up(leaf, assessment.value);
     }
 
-    /// The way back: `value` is that of the side to move at the leaf; it changes its sign with every edge.
+    /// Backpropagation. `value` is from the point of view of the side to move at the leaf; its sign
+    /// changes at every edge.
     pub fn back_up(&mut self, leaf: &Leaf, mut value: f32) {
         self.nodes[leaf.node].visits += 1;
         for &(node, edge) in leaf.path.iter().rev() {
@@ -104,7 +107,7 @@ impl Tree {
         }
     }
 
-    /// The root's moves with their visits and mean values for the side to move, most visits first.
+    /// The root moves with their visits and mean values for the side to move, most visited first.
     pub fn root_moves(&self) -> Vec<(Move, u32, f32)> {
         let mut moves: Vec<_> =
             self.nodes[0].edges.iter().map(|edge| (edge.mv, edge.visits, edge.value())).collect();
@@ -112,7 +115,7 @@ impl Tree {
         moves
     }
 
-    /// The line of most visits that begins with a root move.
+    /// The most visited line that starts with a root move.
     pub fn line(&self, first: Move) -> Vec<Move> {
         let mut line = vec![first];
         let edge = self.nodes[0].edges.iter().find(|edge| edge.mv == first);
@@ -126,7 +129,7 @@ impl Tree {
         line
     }
 
-    /// Leaves only these moves at the root.
+    /// Removes all other moves from the root.
     pub fn keep_root_moves(&mut self, moves: &[Move]) {
         self.nodes[0].edges.retain(|edge| moves.contains(&edge.mv));
     }
@@ -146,7 +149,7 @@ impl Node {
 }
 
 impl Edge {
-    /// The mean value, 0 before the first visit.
+    /// The mean value; 0 before the first visit.
     fn value(&self) -> f32 {
         if self.visits == 0 { 0.0 } else { self.total / self.visits as f32 }
     }
@@ -156,7 +159,7 @@ impl Edge {
 mod tests {
     use super::*;
 
-    /// The same value for every position, even chances for the moves.
+    /// An assessment with the same value for every position and uniform probabilities.
     fn assess(position: &Position, value: f32) -> Assessment {
         let moves = azimuth_chess::position::legal_moves(position.board());
         let even = 1.0 / moves.len() as f32;
@@ -165,7 +168,7 @@ mod tests {
 
     #[test]
     fn visits_and_signs_on_a_tree_worked_out_by_hand() -> anyhow::Result<()> {
-        // White has two moves of its king, one of which ends the game.
+        // White has two king moves, one of which ends the game.
         let root = Position::from_fen("7k/8/8/8/8/8/p7/K7 w - - 0 1")?;
         let moves = azimuth_chess::position::legal_moves(root.board());
         assert_eq!(moves.len(), 2, "Kxa2 and Kb2");
@@ -179,7 +182,8 @@ mod tests {
         policy.policy[taken].1 = 0.25;
         policy.policy[other].1 = 0.75;
         tree.expand(&leaf, &policy);
-        // 2: E is 0.25 x 1 / 1 and 0.75 x 1 / 1: the other move. It is worth 0.5 to Black, so -0.5 to White.
+        // 2: E is 0.25 x 1 / 1 and 0.75 x 1 / 1: the other move. It is worth 0.5 to Black, so -0.5
+        // to White.
         let leaf = tree.select();
         assert_eq!(leaf.path, [(0, other)]);
         let answer = assess(&leaf.position, 0.5);
@@ -188,12 +192,14 @@ mod tests {
         let leaf = tree.select();
         assert_eq!((leaf.path.as_slice(), leaf.end), (&[(0, taken)][..], Some(0.0)));
         tree.back_up(&leaf, 0.0);
-        // 4: 0 + 0.25 x 3 / 2 = 0.375 against -0.5 + 0.75 x 3 / 2 = 0.625: the other move, and on to a reply.
+        // 4: 0 + 0.25 x 3 / 2 = 0.375 against -0.5 + 0.75 x 3 / 2 = 0.625: the other move, and on
+        // to a reply.
         let leaf = tree.select();
         assert_eq!((leaf.path.len(), leaf.path[0]), (2, (0, other)));
         let answer = assess(&leaf.position, -1.0);
         tree.expand(&leaf, &answer);
-        // The reply was worth -1 to White, which is to move after it: 1 to Black, -1 to White at the root.
+        // The reply was worth -1 to White, which is to move after it: 1 to Black, -1 to White at
+        // the root.
         assert_eq!(tree.simulations(), 4);
         let found = tree.root_moves();
         assert_eq!(found[0], (moves[other], 2, (-0.5 - 1.0) / 2.0));

@@ -1,12 +1,12 @@
-//! Attention by the engine's own operation, which is made for CPUs, with its gradient.
+//! Attention by the engine's fused CPU operation, with a gradient.
 
 use azimuth_network::fused;
 use azimuth_network::fused::DropoutMask;
 use azimuth_network::tensor_slices::values;
 use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
 
-/// Softmax attention in so many heads: `packed` (batch x length x 3 width) holds queries, keys and values; batch x length
-/// x width comes out.
+/// Softmax attention with `heads` heads: maps `packed` (batch x length x 3 width), which holds
+/// queries, keys and values, to batch x length x width.
 pub fn attention(packed: &Tensor, heads: usize) -> Result<Tensor> {
     packed.contiguous()?.apply_op1(Attention { heads })
 }
@@ -16,7 +16,7 @@ struct Attention {
 }
 
 impl Attention {
-    /// What the engine's operation adds to queries, keys and values, which have their bias already.
+    /// A zero bias for the engine's operation: the queries, keys and values already include theirs.
     fn no_bias(packed: &Tensor) -> Result<Tensor> {
         Tensor::zeros(packed.dim(2)?, DType::F32, &Device::Cpu)
     }
@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// The same of candle's operations.
+    /// The same computation with candle's operations.
     fn composed(packed: &Tensor, heads: usize) -> Result<Tensor> {
         let (count, length, width) = packed.dims3()?;
         let head = width / 3 / heads;

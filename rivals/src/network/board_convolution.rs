@@ -1,17 +1,17 @@
-//! 3 x 3 convolutions on boards: every square's neighbourhood, beyond the edge zeros, times a matrix. The gradients
-//! are candle's but for the gathering of neighbours, which is a copy and back again a sum. Boards are squares x
-//! channels, channels last: candle's own convolutions want them first and are a third as fast in training, on boards
-//! of 64 squares.
+//! 3 x 3 convolutions on boards: each square's neighbourhood, padded with zeros, is multiplied by a
+//! matrix. The gradients are candle's, except for gathering the neighbours: its forward pass is a
+//! copy and its backward pass a sum. Boards are squares x channels, channels last. Candle's
+//! convolutions need channels first and train at a third of the speed on boards of 64 squares.
 
 use azimuth_network::tensor_slices::values;
 use candle_core::{CpuStorage, CustomOp1, Layout, Module, Result, Shape, Tensor};
 use candle_nn::{Linear, VarBuilder};
 use cozy_chess::Square;
 
-/// Squares of a neighbourhood.
+/// Number of squares in a neighbourhood.
 const NEIGHBOURS: usize = 9;
 
-/// Where there is no neighbour.
+/// The index of a neighbour outside the board.
 const OUTSIDE: u8 = Square::NUM as u8;
 
 /// The neighbourhoods of all squares, row by row from south-west to north-east.
@@ -33,7 +33,7 @@ const NEIGHBOURHOODS: [[u8; NEIGHBOURS]; Square::NUM] = {
     all
 };
 
-/// A convolution with a bias: boards x 64 x channels in, boards x 64 x channels out.
+/// A convolution with a bias: maps boards x 64 x input channels to boards x 64 x output channels.
 pub struct BoardConvolution(Linear);
 
 /// A convolution with parameters `weight` (out x 9 in) and `bias` (out).
@@ -45,7 +45,7 @@ pub fn board_convolution(
     Ok(BoardConvolution(candle_nn::linear(NEIGHBOURS * inputs, outputs, vb)?))
 }
 
-/// One whose outputs are 0 as long as it has not learned.
+/// A convolution initialised to zero.
 pub fn silent_board_convolution(
     inputs: usize,
     outputs: usize,
@@ -65,12 +65,13 @@ impl Module for BoardConvolution {
     }
 }
 
-/// From squares x channels to squares x 9 channels.
+/// Gathers neighbourhoods: maps squares x channels to squares x 9 channels.
 struct Neighbourhoods {
     channels: usize,
 }
 
-/// Back: what every square had in the neighbourhoods of others, added up.
+/// The gradient of [`Neighbourhoods`]: sums the gradients of each square over all neighbourhoods
+/// that contain it.
 struct Gathered {
     channels: usize,
 }

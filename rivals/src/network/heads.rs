@@ -1,4 +1,4 @@
-//! What ends a tower: a distribution over moves, or the value of a position.
+//! The output heads of a tower: a distribution over moves, or the value of a position.
 
 use candle_core::{Module, Result, Tensor};
 use candle_nn::{Linear, VarBuilder, linear};
@@ -6,24 +6,24 @@ use cozy_chess::Square;
 
 use crate::board::MOVES;
 
-/// Channels that a value is made from, for each square.
+/// Channels for each square in the value head.
 const VALUE_CHANNELS: usize = 8;
 
-/// Neurons between these and the value.
+/// Neurons of the value head's hidden layer.
 const VALUE_HIDDEN: usize = 128;
 
-/// Logits of all moves: for every square one of each way to go on from it.
+/// Logits of all moves: for each square one for each move type.
 pub struct PolicyHead(Linear);
 
 impl PolicyHead {
-    /// A head on so many channels.
+    /// A head on `channels` channels.
     pub fn new(channels: usize, vb: VarBuilder<'_>) -> Result<Self> {
         Ok(Self(linear(channels, MOVES / Square::NUM, vb)?))
     }
 }
 
 impl Module for PolicyHead {
-    /// Boards x 64 x channels in, boards x 4672 out.
+    /// Maps boards x 64 x channels to boards x 4672.
     fn forward(&self, boards: &Tensor) -> Result<Tensor> {
         self.0.forward(boards)?.flatten_from(1)
     }
@@ -37,7 +37,7 @@ pub struct ValueHead {
 }
 
 impl ValueHead {
-    /// A head on so many channels.
+    /// A head on `channels` channels.
     pub fn new(channels: usize, vb: &VarBuilder<'_>) -> Result<Self> {
         Ok(Self {
             squares: linear(channels, VALUE_CHANNELS, vb.pp("squares"))?,
@@ -48,7 +48,7 @@ impl ValueHead {
 }
 
 impl Module for ValueHead {
-    /// Boards x 64 x channels in, one value for each board out.
+    /// Maps boards x 64 x channels to one value for each board.
     fn forward(&self, boards: &Tensor) -> Result<Tensor> {
         let squares = self.squares.forward(boards)?.relu()?.flatten_from(1)?;
         self.value.forward(&self.hidden.forward(&squares)?.relu()?)?.squeeze(1)?.tanh()

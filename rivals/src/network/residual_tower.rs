@@ -1,7 +1,8 @@
-//! A tower of residual blocks over boards (He et al. 2016; seed document 004, section 2.3.1), which the policy, the two
-//! heads and the value share. A block adds two convolutions, each after a ReLU, to what comes in. There is no batch
-//! norm, of which the document says nothing: the second convolution of a block begins at zero, so that the tower begins
-//! as the identity (Zhang et al. 2019, "Fixup Initialization").
+//! A tower of residual blocks over boards (He et al. 2016; seed document 004, section 2.3.1),
+//! shared by the policy, two-head and value rivals. A block adds the output of two convolutions,
+//! each preceded by a ReLU, to its input. There is no batch norm, since the document does not
+//! mention it. Instead the second convolution of a block is initialised to zero, so that the tower
+//! starts as the identity (Zhang et al. 2019, "Fixup Initialization").
 
 use candle_core::{Module, Result, Tensor};
 use candle_nn::VarBuilder;
@@ -13,13 +14,13 @@ use super::board_convolution::{BoardConvolution, board_convolution, silent_board
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TowerConfig {
-    /// Residual blocks.
+    /// Number of residual blocks.
     pub blocks: usize,
-    /// Channels of each.
+    /// Channels of each block.
     pub channels: usize,
 }
 
-/// Boards x 64 x inputs in, boards x 64 x channels out.
+/// Maps boards x 64 x inputs to boards x 64 x channels.
 pub struct ResidualTower {
     first: BoardConvolution,
     blocks: Vec<[BoardConvolution; 2]>,

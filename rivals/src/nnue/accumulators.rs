@@ -1,5 +1,5 @@
-//! The sums of both halves, updated from position to position: a move changes few features, but for the king's own
-//! side, whose every feature changes with its king.
+//! The first layer's sums for both sides, updated incrementally: a move changes few features. A
+//! king move changes all features of its own side, whose sums are then computed from scratch.
 
 use cozy_chess::{Board, Color};
 
@@ -11,12 +11,12 @@ use super::quantised::QuantisedNnue;
 pub struct Accumulators([Vec<i16>; Color::NUM]);
 
 impl Accumulators {
-    /// The sums of a board, from nothing.
+    /// The sums of a board, computed from scratch.
     pub fn of(board: &Board, network: &QuantisedNnue) -> Self {
         Self(Color::ALL.map(|side| fresh(board, side, network)))
     }
 
-    /// The sums of the board that came from `before`, whose sums these are.
+    /// The sums of `after`, updated from those of `before` in `self`.
     pub fn after(&self, before: &Board, after: &Board, network: &QuantisedNnue) -> Self {
         let sums = |side: Color| {
             if before.king(side) != after.king(side) {
@@ -40,7 +40,7 @@ impl Accumulators {
         Self(Color::ALL.map(sums))
     }
 
-    /// White's win probability on the board whose sums these are.
+    /// White's win probability on `board`, whose sums these are.
     pub fn win_probability(&self, board: &Board, network: &QuantisedNnue) -> f32 {
         let own = board.side_to_move();
         let p = network.win_probability(&self.0[own as usize], &self.0[!own as usize]);
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::weights::{Metadata, Weights};
 
-    /// A small network that has learned nothing, as it learns and as it plays.
+    /// A small untrained network, in floats and in integers.
     fn networks() -> Result<(NnueNetwork, QuantisedNnue)> {
         let config = NnueConfig { half: 16, first: 8, second: 8 };
         let parameters = VarMap::new();
@@ -94,7 +94,7 @@ mod tests {
     fn updated_sums_equal_fresh_ones_and_integers_are_near_the_floats() -> Result<()> {
         let (floats, integers) = networks()?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        // Castling, promotions and captures en passant are among so many moves.
+        // Enough moves to include castling, promotions and captures en passant.
         for game in 0..30 {
             let mut board = match game % 2 {
                 0 => Board::startpos(),

@@ -1,23 +1,25 @@
-//! HalfKP (seed document 004, section 2.2.1, second method): for each side, where its king stands and, for every piece
-//! but kings, where that stands and what it is. A feature's number is `(64 * king + square) * 10 + piece`, squares as
-//! the side sees them (a1 is in its own corner), pieces its own pawn, rook, knight, bishop, queen, then the other side's.
+//! HalfKP (seed document 004, section 2.2.1, second method): a feature for each side combines the
+//! square of its king with the square and kind of another piece (no kings). The index of a feature
+//! is `(64 * king + square) * 10 + piece`, with squares as seen by the side (a1 is in its own
+//! corner). The order of the pieces is: its own pawn, rook, knight, bishop, queen, then the other
+//! side's.
 
 use azimuth_network::embedding_bag::Bags;
 use cozy_chess::{Board, Color, Piece, Square};
 
 use crate::board::PIECES;
 
-/// Kinds of pieces: five of each side.
+/// Number of piece kinds: five for each side.
 const KINDS: usize = 10;
 
-/// Features of a side.
+/// Number of features of a side.
 pub const FEATURES: usize = Square::NUM * Square::NUM * KINDS;
 
-/// Kinds of one side's pieces, in the order of their numbers.
+/// The kinds of one side's pieces, in the order of their indices.
 pub const KINDS_OF_A_SIDE: [Piece; KINDS / 2] =
     [PIECES[0], PIECES[1], PIECES[2], PIECES[3], PIECES[4]];
 
-/// What a feature is to a side whose king is given.
+/// The perspective of a side with its king on a given square.
 #[derive(Clone, Copy)]
 pub struct View {
     side: Color,
@@ -25,19 +27,19 @@ pub struct View {
 }
 
 impl View {
-    /// How `side` sees a board.
+    /// The perspective of `side` on a board.
     pub fn of(board: &Board, side: Color) -> Self {
         Self { side, king: seen_by(side, board.king(side)) }
     }
 
-    /// The number of a piece on a square; `kind` counts in [`KINDS_OF_A_SIDE`].
+    /// The feature index of a piece on a square; `kind` is an index into [`KINDS_OF_A_SIDE`].
     pub fn feature(self, color: Color, kind: usize, square: Square) -> usize {
         let kind = if color == self.side { kind } else { kind + KINDS / 2 };
         (self.king * Square::NUM + seen_by(self.side, square)) * KINDS + kind
     }
 }
 
-/// The features that are active for a side.
+/// Visits the active features of a side.
 pub fn active(board: &Board, side: Color, mut visit: impl FnMut(usize)) {
     let view = View::of(board, side);
     for color in Color::ALL {
@@ -49,7 +51,8 @@ pub fn active(board: &Board, side: Color, mut visit: impl FnMut(usize)) {
     }
 }
 
-/// The active features of boards, two bags a board: for the side to move and then for the other side.
+/// The active features of boards, two bags for each board: the side to move first, then the other
+/// side.
 pub fn bags<'a>(boards: impl Iterator<Item = &'a Board>) -> Bags {
     let (mut rows, mut ends) = (Vec::new(), Vec::new());
     for board in boards {
@@ -82,18 +85,20 @@ mod tests {
 
     #[test]
     fn numbers_are_those_worked_out_by_hand() {
-        // White's king on e1 is 4, its pawn on a2 is 8 and kind 0; Black's queen on d8 is 59 and kind 9.
+        // White's king on e1 is square 4, its pawn on a2 square 8 and kind 0; Black's queen on d8
+        // is square 59 and kind 9.
         let fen = "3qk3/8/8/8/8/8/P7/4K3 w - - 0 1";
         let [pawn, queen] = [(4 * 64 + 8) * 10, (4 * 64 + 59) * 10 + 9];
         assert_eq!(features(fen, Color::White), [pawn, queen]);
-        // To Black its king on e8 stands on e1, its queen on d1 (3) and kind 4; the pawn on a7 (48) and kind 5.
+        // Seen by Black, its king on e8 is on e1, its queen on d1 (3) is kind 4, and the pawn on a7
+        // (48) kind 5.
         let [queen, pawn] = [(4 * 64 + 3) * 10 + 4, (4 * 64 + 48) * 10 + 5];
         assert_eq!(features(fen, Color::Black), [queen, pawn]);
     }
 
     #[test]
     fn a_mirrored_position_is_the_same_to_the_other_side() {
-        // The document's example: e1 and a2 to White are e8 and a7 to Black.
+        // The document's example: e1 and a2 seen by White are e8 and a7 seen by Black.
         let white = features("4k3/5n2/8/8/8/8/P7/R3K3 w Q - 0 1", Color::White);
         let black = features("r3k3/p7/8/8/8/8/5N2/4K3 b q - 0 1", Color::Black);
         assert_eq!(white, black);

@@ -1,6 +1,6 @@
-//! The NNUE (seed document 004, section 2.3.5): HalfKP, 40,960 features a side to 256 neurons that both sides share, then
-//! 32, 32 and 1, with clipped ReLU. It plays in integers, its sums are updated from position to position, and minimax
-//! with alpha-beta looks ahead.
+//! The NNUE (seed document 004, section 2.3.5): HalfKP, with 40,960 features a side. Both sides
+//! share a layer of 256 neurons; layers of 32, 32 and 1 follow, with clipped ReLU. It plays with
+//! quantised weights and incrementally updated sums, under alpha-beta.
 
 mod accumulators;
 mod features;

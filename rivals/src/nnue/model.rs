@@ -1,4 +1,4 @@
-//! The network as it learns, in floats.
+//! The network for training, in floats.
 
 use azimuth_network::embedding_bag::sums;
 use candle_core::{Module, Result, Tensor};
@@ -12,15 +12,15 @@ use super::features::{FEATURES, bags};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NnueConfig {
-    /// Neurons of each side's half.
+    /// Neurons of the first layer for each side.
     pub half: usize,
-    /// Neurons of the layer after both halves.
+    /// Neurons of the second layer, which takes both sides' outputs.
     pub first: usize,
-    /// Neurons of the one after that.
+    /// Neurons of the third layer.
     pub second: usize,
 }
 
-/// Positions to the logit of the side to move's win probability.
+/// Maps positions to the logit of the side to move's win probability.
 pub struct NnueNetwork {
     table: Tensor,
     bias: Tensor,
@@ -31,7 +31,7 @@ impl NnueNetwork {
     /// A network with the parameters `half.weight`, `half.bias`, `first`, `second` and `value`.
     pub fn new(config: NnueConfig, vb: &VarBuilder<'_>) -> Result<Self> {
         let NnueConfig { half, first, second } = config;
-        // About thirty rows add up to a sum.
+        // About 30 rows are summed.
         let rows = Init::Randn { mean: 0.0, stdev: 0.05 };
         Ok(Self {
             table: vb.get_with_hints((FEATURES, half), "half.weight", rows)?,

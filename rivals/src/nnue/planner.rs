@@ -1,4 +1,4 @@
-//! How it plays.
+//! The planner of the NNUE.
 
 use anyhow::Result;
 use azimuth::search::Planner;
@@ -17,7 +17,7 @@ pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
 
 struct Nnue {
     network: QuantisedNnue,
-    /// The sums of the positions from the root to where the search is.
+    /// The sums of the positions from the root to the current node.
     line: Vec<Accumulators>,
 }
 

@@ -1,5 +1,6 @@
-//! The network as it plays, in integers: sums in 16 bits, layers of 8-bit weights times 7-bit activations. Every table
-//! has the scale that uses its bits best; a weights file holds the integers and the scales.
+//! The network for play, quantised: 16-bit sums, and layers of 8-bit weights times 7-bit
+//! activations. Each table has the largest scale that fits its integer type. A weights file holds
+//! the integers and the scales.
 
 use std::collections::HashMap;
 
@@ -10,16 +11,16 @@ use super::features::FEATURES;
 use super::model::NnueConfig;
 use crate::weights::Weights;
 
-/// What 1 is in the activations.
+/// The integer that represents 1 in the activations.
 const ONE: f32 = 127.0;
 
-/// No more than this many rows and the bias add up to a sum.
+/// Upper bound on the number of addends in a sum: the rows and the bias.
 const ADDENDS: f32 = 31.0;
 
-/// A finer table is no better.
+/// The largest scale of the table; a finer one does not improve play.
 const FINEST_TABLE: f32 = 1024.0;
 
-/// Layers after the halves.
+/// Names of the layers after the first.
 const LAYERS: [&str; 3] = ["first", "second", "value"];
 
 /// Turns a network that has learned into integers.
@@ -38,7 +39,7 @@ pub fn quantise(weights: Weights) -> Result<Weights> {
         let [weight, bias] = [tensor(format!("{name}.weight"))?, tensor(format!("{name}.bias"))?];
         let scale = f32::from(i8::MAX) / largest(&weight)?;
         integers.insert(format!("{name}.weight"), scaled(&weight, scale, DType::I16)?);
-        // A bias is added to products of weights and activations.
+        // A bias is added to products of weights and activations, so it has both their scales.
         integers.insert(format!("{name}.bias"), scaled(&bias, scale * ONE, DType::I32)?);
         integers.insert(format!("{name}.scale"), bits(scale)?);
     }
@@ -57,13 +58,13 @@ fn largest(tensor: &Tensor) -> Result<f32> {
     Ok(tensor.abs()?.max_all()?.to_scalar::<f32>()?.max(f32::MIN_POSITIVE))
 }
 
-/// The network in integers.
+/// The quantised network.
 pub struct QuantisedNnue {
-    /// Neurons of a half.
+    /// Neurons of the first layer for each side.
     pub half: usize,
     table: Vec<i16>,
     bias: Vec<i16>,
-    /// What 1 is in the sums.
+    /// The integer that represents 1 in the sums.
     one: f32,
     layers: [Layer; 3],
 }
@@ -72,7 +73,7 @@ struct Layer {
     inputs: usize,
     weights: Vec<i16>,
     biases: Vec<i32>,
-    /// What 1 is in the products.
+    /// The integer that represents 1 in the products.
     one: f32,
 }
 
@@ -125,22 +126,22 @@ impl QuantisedNnue {
         })
     }
 
-    /// The sums of no feature at all.
+    /// The sums with no active feature: the bias.
     pub fn empty_sums(&self) -> Vec<i16> {
         self.bias.clone()
     }
 
-    /// Adds a feature's row.
+    /// Adds the row of a feature.
     pub fn add(&self, feature: usize, sums: &mut [i16]) {
         add_row(&self.table[feature * self.half..][..self.half], sums);
     }
 
-    /// Takes a feature's row away.
+    /// Subtracts the row of a feature.
     pub fn subtract(&self, feature: usize, sums: &mut [i16]) {
         subtract_row(&self.table[feature * self.half..][..self.half], sums);
     }
 
-    /// The win probability of the side to move, by its own and the other side's sums.
+    /// The win probability of the side to move, from its sums and the other side's.
     pub fn win_probability(&self, own: &[i16], other: &[i16]) -> f32 {
         let mut activations: Vec<i16> = Vec::with_capacity(2 * self.half);
         for sums in [own, other] {
@@ -164,7 +165,7 @@ impl Layer {
     }
 }
 
-/// Clipped ReLU, 1 being [`ONE`].
+/// Clipped ReLU, scaled so that [`ONE`] represents 1.
 fn activation(x: f32) -> i16 {
     (x.clamp(0.0, 1.0) * ONE).round() as i16
 }

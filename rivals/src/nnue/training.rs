@@ -1,4 +1,4 @@
-//! How it learns: mean squared error of the win probability, AdamW.
+//! Training: mean squared error of the win probability, with AdamW.
 
 use anyhow::Result;
 use candle_core::{Device, Tensor};
@@ -12,19 +12,19 @@ use crate::studies::Studies;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 use crate::value::value_metrics;
 
-/// The document's own sizes and plan: 6.7 million positions, 50 times, batches of 2,048.
+/// The document's sizes and plan: 50 epochs of 6.7 million positions, in batches of 2,048.
 const DOCUMENT: (NnueConfig, Plan) = (
     NnueConfig { half: 256, first: 32, second: 32 },
     Plan { batch: 2_048, steps: 164_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
-/// Larger batches: a step costs the optimiser all of the table, whatever the batch.
+/// Larger batches: each optimiser step updates the whole table, whatever the batch size.
 const SMALL: (NnueConfig, Plan) = (
     DOCUMENT.0,
     Plan { batch: 16_384, steps: 1_500, learning_rate: 2e-3, weight_decay: 0.0, clip: None },
 );
 
-/// Trains the network and writes its weights in integers.
+/// Trains the network and writes its quantised weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("nnue", options, DOCUMENT, SMALL)?.finished_by(quantise);
     let network = NnueNetwork::new(lesson.config, &lesson.vb())?;

@@ -1,5 +1,6 @@
-//! The policy network (seed document 004, section 2.3.1): a residual tower on 20 planes, 4,672 outputs, cross-entropy on
-//! the best move. It plays the most probable legal move and looks no further.
+//! The policy network (seed document 004, section 2.3.1): a residual tower on 20 planes with 4,672
+//! outputs, trained with the cross-entropy on the best move. It plays the most probable legal move
+//! without search.
 
 mod model;
 mod planner;

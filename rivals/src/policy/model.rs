@@ -1,4 +1,4 @@
-//! The network.
+//! The policy network.
 
 use candle_core::{Module, Result, Tensor};
 use candle_nn::VarBuilder;
@@ -7,7 +7,7 @@ use cozy_chess::Board;
 use crate::board::{PLANES, planes};
 use crate::network::{PolicyHead, ResidualTower, TowerConfig};
 
-/// Positions to logits of moves.
+/// Maps positions to logits of moves.
 pub struct PolicyNetwork {
     tower: ResidualTower,
     policy: PolicyHead,

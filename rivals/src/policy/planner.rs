@@ -1,4 +1,4 @@
-//! How it plays: the most probable legal move, and none deeper.
+//! Play: the most probable legal move, without search.
 
 use anyhow::Result;
 use azimuth::search::{Planner, Value};
@@ -23,7 +23,7 @@ impl RanksMoves for PolicyNetwork {
         let mut moves = moves.to_vec();
         let logit = |mv: Move| logits[move_index(board, mv)];
         moves.sort_by(|&a, &b| logit(b).total_cmp(&logit(a)));
-        // It says which move, not what the position is worth.
+        // The network predicts a move and no value.
         let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
         Ok(Ranking { moves, nodes: 1 })
     }

@@ -1,4 +1,4 @@
-//! How it learns: cross-entropy on the best of the labelled moves, Adam.
+//! Training: cross-entropy on the best of the labelled moves, with Adam.
 
 use anyhow::Result;
 use candle_core::{D, Device, Tensor};
@@ -11,8 +11,8 @@ use crate::network::TowerConfig;
 use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
-/// The document shows the tower's sizes in a picture that did not come with it; these are common ones. The rest of the
-/// plan is its own: 6.7 million positions, 20 times, batches of 512.
+/// The document shows the tower's sizes in a picture that is missing; these are common ones. The
+/// rest is the document's plan: 20 epochs of 6.7 million positions, in batches of 512.
 const DOCUMENT: (TowerConfig, Plan) = (
     TowerConfig { blocks: 10, channels: 128 },
     Plan { batch: 512, steps: 262_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
@@ -51,14 +51,15 @@ impl Learner for PolicyLearner<'_> {
     }
 }
 
-/// Cross-entropy of the logits on the best labelled moves, mean.
+/// The mean cross-entropy of the logits on the best labelled moves.
 pub fn policy_loss(logits: &Tensor, studies: &[&Study]) -> Result<Tensor> {
     let best = studies.iter().map(|study| move_index(&study.board, study.best().0) as u32);
     let best = Tensor::from_vec(best.collect(), studies.len(), &Device::Cpu)?;
     Ok(cross_entropy(logits, &best)?)
 }
 
-/// Held-out cross-entropy, and how often the largest logit is the best labelled move's.
+/// Held-out cross-entropy, and the share of positions in which the largest logit is that of the
+/// best labelled move.
 pub fn policy_metrics(
     held_out: &[Study],
     logits: impl Fn(&[&cozy_chess::Board]) -> Result<Tensor>,

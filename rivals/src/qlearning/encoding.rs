@@ -1,24 +1,25 @@
-//! Boards and moves as numbers (the document's section 3c). A board is 14 planes of 8 x 8, the pieces of both sides and
-//! two that stay empty, and 7 numbers: castling rights (4), whose move it is, check, and the move number: 14 x 64 + 7 =
-//! 903, the document's count. A move is where it comes from and where it goes to, each by 63: with these two the dense
-//! layer takes 9 numbers beside the planes, which is the "+9" of the document.
+//! Boards and moves as network inputs (the document's section 3c). A board is 14 planes of 8 x 8
+//! and 7 numbers. The planes are the pieces of both sides and two that stay empty. The numbers are
+//! four castling rights, the side to move, check, and the move number. In total 14 x 64 + 7 = 903,
+//! as in the document. A move is its origin and target squares, each divided by 63. With these two
+//! the dense layer takes 9 numbers beside the planes, which is the "+9" of the document.
 
 use candle_core::{Device, Result, Tensor};
 use cozy_chess::{Board, Color, Move, Piece, Square};
 
-/// Planes of a board.
+/// Number of planes of a board.
 pub const PLANES: usize = 14;
 
-/// Numbers of a board that are no planes.
+/// Numbers of a board beside the planes.
 pub const STATE: usize = 7;
 
 /// Numbers of a move.
 pub const ACTION: usize = 2;
 
-/// A number of moves that the move number is divided by.
+/// Divisor of the move number.
 const LONG_GAME: f32 = 100.0;
 
-/// Boards x 64 x 14 and boards x 7.
+/// The inputs of boards: planes (boards x 64 x 14) and numbers (boards x 7).
 pub fn states<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<[Tensor; 2]> {
     let count = boards.len();
     let mut planes = vec![0f32; count * Square::NUM * PLANES];
@@ -50,7 +51,7 @@ pub fn states<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<[T
     ])
 }
 
-/// Moves x 2.
+/// The inputs of moves (moves x 2).
 pub fn actions(moves: impl ExactSizeIterator<Item = Move>) -> Result<Tensor> {
     let count = moves.len();
     let numbers = moves.flat_map(|mv| [mv.from, mv.to]).map(|square| square as usize as f32 / 63.0);

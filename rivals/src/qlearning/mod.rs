@@ -1,5 +1,6 @@
-//! Deep Q-learning (seed document 003, section 3): a convolutional network says what a move is worth in a position; it
-//! learns from games that it plays against itself, out of a replay buffer that favours what surprised it.
+//! Deep Q-learning (seed document 003, section 3): a convolutional network predicts the value of a
+//! move in a position. It learns from self-play, with a replay buffer that favours transitions with
+//! large errors.
 
 mod encoding;
 mod model;

@@ -1,7 +1,7 @@
-//! The network: three convolutions with batch norm, then dense layers over their planes, the board's numbers and the
-//! move's. The planes are the same for all moves of a board, so that they are made once. From a move's two numbers alone
-//! the network does not learn to tell moves apart; where it looks at their squares, the dense layer also gets what the
-//! convolutions say of the two.
+//! The network: three convolutions with batch norm, then dense layers over their planes and the
+//! numbers of the board and the move. The planes are the same for all moves of a board, so they are
+//! computed once. The network does not learn to distinguish moves from a move's two numbers alone.
+//! With `squares`, the dense layer also gets the convolutions' outputs on the move's two squares.
 
 use candle_core::{D, Module, ModuleT, Result, Tensor};
 use candle_nn::{BatchNorm, BatchNormConfig, Linear, VarBuilder, batch_norm, linear};
@@ -19,14 +19,14 @@ pub struct QConfig {
     pub channels: [usize; 3],
     /// Neurons of the dense layer.
     pub hidden: usize,
-    /// Whether it looks at the squares of a move.
+    /// Whether the dense layer gets the convolutions' outputs on the squares of a move.
     pub squares: bool,
 }
 
-/// Positions and moves to values.
+/// Maps positions and moves to values.
 pub struct QNetwork {
     blocks: Vec<(BoardConvolution, BatchNorm)>,
-    /// What of the dense layer is the same for all moves of a board.
+    /// The part of the dense layer that is the same for all moves of a board.
     of_board: Linear,
     of_action: Linear,
     squares: bool,
@@ -34,7 +34,8 @@ pub struct QNetwork {
 }
 
 impl QNetwork {
-    /// A network with the parameters `block.N`, `of_board`, `of_action` (both of one dense layer) and `value`.
+    /// A network with the parameters `block.N`, `of_board`, `of_action` (both of one dense layer)
+    /// and `value`.
     pub fn new(config: QConfig, vb: &VarBuilder<'_>) -> Result<Self> {
         let QConfig { channels, hidden, squares } = config;
         let inputs = std::iter::once(PLANES).chain(channels);
@@ -54,7 +55,8 @@ impl QNetwork {
         })
     }
 
-    /// Values of moves, each with the number of its board; `train` where batch norm is to measure the batch.
+    /// The values of moves, each given with the index of its board. With `train`, batch norm uses
+    /// the statistics of the batch.
     pub fn values<'a>(
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board> + Clone,
@@ -87,7 +89,7 @@ impl QNetwork {
         self.value.forward(&hidden)?.squeeze(D::Minus1)
     }
 
-    /// The values of all legal moves of each board that is not over.
+    /// The values of all legal moves of each board.
     pub fn legal_values(&self, boards: &[&Board]) -> Result<Vec<Vec<(Move, f32)>>> {
         let legal: Vec<Vec<Move>> =
             boards.iter().map(|board| azimuth_chess::position::legal_moves(board)).collect();
@@ -104,7 +106,7 @@ impl QNetwork {
     }
 }
 
-/// The largest of some values; `None` where there is none.
+/// The move with the largest value; `None` if there are no moves.
 pub fn largest(values: &[(Move, f32)]) -> Option<(Move, f32)> {
     values.iter().copied().reduce(|best, next| if next.1 > best.1 { next } else { best })
 }

@@ -1,4 +1,4 @@
-//! How it plays: the legal move of most value, and none deeper.
+//! Play: the legal move with the largest value, without search.
 
 use anyhow::{Context, Result};
 use azimuth::search::{Planner, Value};

@@ -1,6 +1,6 @@
-//! Prioritised replay (the document's section 3b; Schaul et al. 2016): what was predicted worst is drawn most, with the
-//! probability p^alpha / sum of p^alpha, p being the error, never below 1e-5; what is drawn more often counts less, by
-//! (N P)^-beta over the largest such weight.
+//! Prioritised replay (the document's section 3b; Schaul et al. 2016). An item is drawn with
+//! probability P = p^alpha / sum of p^alpha, where the priority p is its prediction error, at least
+//! 1e-5. To correct for this, its weight in the loss is (N P)^-beta, divided by the largest weight.
 
 use anyhow::{Result, ensure};
 use rand::Rng;
@@ -8,46 +8,46 @@ use rand::distr::Distribution;
 use rand_distr::weighted::WeightedTreeIndex;
 use serde::{Deserialize, Serialize};
 
-/// How much the priority counts.
+/// The exponent of the priority.
 const ALPHA: f32 = 0.6;
 
-/// How much the weights make up for it, at first; 1 in the end.
+/// The initial exponent of the weights; it rises to 1 at the end.
 const BETA: f64 = 0.4;
 
-/// No priority is less.
+/// The smallest priority.
 const LEAST_PRIORITY: f32 = 1e-5;
 
-/// The share of an item of priority 1. Shares are whole numbers, for their sums are then the same in whatever order they
-/// were made: floats would drift, and a run that was continued would draw other items.
+/// The share of an item of priority 1. Shares are integers, so that sums do not depend on the order
+/// of updates. With floats they would drift, and a resumed run would draw different items.
 const UNIT: f32 = (1u64 << 32) as f32;
 
-/// A number of items, the oldest first to go, each with a priority.
+/// A buffer of prioritised items that replaces the oldest first.
 pub struct Replay<T> {
     items: Vec<T>,
     /// Priorities to the power of alpha, times [`UNIT`].
     shares: WeightedTreeIndex<u64>,
     capacity: usize,
-    /// Where the next one goes once it is full.
+    /// The index that the next item overwrites once the buffer is full.
     oldest: usize,
     largest: f32,
 }
 
-/// A [`Replay`] as a checkpoint holds it.
+/// A [`Replay`] in a checkpoint.
 #[derive(Serialize, Deserialize)]
 pub struct ReplayState<T> {
     items: Vec<T>,
     shares: Vec<u64>,
     oldest: usize,
-    /// A double, which JSON gives back exactly.
+    /// A double, which JSON restores exactly.
     largest: f64,
 }
 
-/// An item that was drawn.
+/// A drawn item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
-    /// Its place.
+    /// Its index in the buffer.
     pub place: usize,
-    /// What it counts in the loss, at most 1.
+    /// Its weight in the loss, at most 1.
     pub weight: f32,
 }
 
@@ -58,17 +58,17 @@ impl<T> Replay<T> {
         Ok(Self { items: Vec::new(), shares, capacity, oldest: 0, largest: 1.0 })
     }
 
-    /// How many there are.
+    /// Number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// The item in a place.
+    /// The item at an index.
     pub fn get(&self, place: usize) -> &T {
         &self.items[place]
     }
 
-    /// Puts an item in, with the largest priority so far, so that it is seen soon.
+    /// Adds an item, with the largest priority so far so that it is drawn soon.
     pub fn push(&mut self, item: T) -> Result<()> {
         let share = share_of(self.largest);
         if self.items.len() < self.capacity {
@@ -82,7 +82,8 @@ impl<T> Replay<T> {
         Ok(())
     }
 
-    /// Draws `count` items, with weights as they are after `progress` of the run, in [0, 1].
+    /// Draws `count` items; the exponent of their weights depends on `progress`, the completed part
+    /// of the run in [0, 1].
     pub fn draw(&self, count: usize, progress: f64, rng: &mut impl Rng) -> Vec<Drawn> {
         let beta = BETA + (1.0 - BETA) * progress;
         let all = (0..self.len()).map(|place| self.shares.get(place)).sum::<u64>() as f64;
@@ -96,7 +97,7 @@ impl<T> Replay<T> {
         places.into_iter().map(drawn).collect()
     }
 
-    /// Gives items the priorities of the errors that were found.
+    /// Sets the priorities of drawn items to their new errors.
     pub fn update(&mut self, drawn: &[Drawn], errors: &[f32]) -> Result<()> {
         for (drawn, error) in drawn.iter().zip(errors) {
             let priority = error.abs().max(LEAST_PRIORITY);
@@ -108,7 +109,7 @@ impl<T> Replay<T> {
 }
 
 impl<T: Clone> Replay<T> {
-    /// Everything that a checkpoint holds of it.
+    /// The state to store in a checkpoint.
     pub fn state(&self) -> ReplayState<T> {
         ReplayState {
             items: self.items.clone(),
@@ -118,7 +119,7 @@ impl<T: Clone> Replay<T> {
         }
     }
 
-    /// Puts back a state that [`Self::state`] gave.
+    /// Restores a state from [`Self::state`].
     pub fn restore(&mut self, state: ReplayState<T>) -> Result<()> {
         let ReplayState { items, shares, oldest, largest } = state;
         ensure!(
@@ -136,7 +137,7 @@ impl<T: Clone> Replay<T> {
     }
 }
 
-/// The share that a priority has of all that is drawn.
+/// The integer weight with which an item of this priority is drawn.
 fn share_of(priority: f32) -> u64 {
     (priority.powf(ALPHA) * UNIT) as u64
 }
@@ -154,7 +155,7 @@ mod tests {
         for item in 0..6 {
             replay.push(item)?;
         }
-        // The two oldest went.
+        // The two oldest items were overwritten.
         assert_eq!((0..4).map(|place| *replay.get(place)).collect::<Vec<_>>(), [4, 5, 2, 3]);
         let all: Vec<Drawn> = (0..4).map(|place| Drawn { place, weight: 1.0 }).collect();
         let errors = [1.0, -0.5, 0.1, 0.0];

@@ -1,28 +1,28 @@
-//! What a move is rewarded with (the document's section 3d): material, the centre, the king's safety, mobility and
-//! repetition, in parts of a won game. The document names the terms and not their weights.
+//! The reward of a move (the document's section 3d): material, the centre, king safety, mobility
+//! and repetition, as fractions of a won game. The document names the terms but not their weights.
 
 use azimuth_chess::position::{Position, board_after, repetition_key};
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square, get_king_moves};
 
-/// A pawn, knight, bishop, rook, queen, king.
+/// For a pawn, knight, bishop, rook, queen, king.
 const MATERIAL: [f32; Piece::NUM] = [0.1, 0.3, 0.3, 0.5, 0.9, 0.0];
 
-/// For each of the four squares in the middle that is taken.
+/// For each own piece on the four central squares.
 const CENTRE: f32 = 0.01;
 
-/// For each piece beside its king.
+/// For each own piece adjacent to the king.
 const KING_SAFETY: f32 = 0.005;
 
-/// For each reply that is left to the opponent.
+/// For each legal reply of the opponent.
 const MOBILITY_PENALTY: f32 = 0.001;
 
-/// For a position that was there before.
+/// For repeating a position.
 const REPETITION_PENALTY: f32 = 0.1;
 
-/// What the game's end is worth to each of the winner's moves; the loser's get as much less.
+/// The outcome's reward for each of the winner's moves; the loser's moves get its negative.
 pub const OUTCOME: f32 = 1.0;
 
-/// The reward of whoever plays a move.
+/// The reward of the side that plays `mv`.
 pub fn reward(before: &Position, mv: Move) -> f32 {
     let board = before.board();
     let (own, after) = (board.side_to_move(), board_after(board, mv));
@@ -67,7 +67,7 @@ mod tests {
             Ok(reward(&position, position.parse_move(mv)?))
         };
         let close = |found: f32, expected: f32| assert!((found - expected).abs() < 1e-6, "{found}");
-        // A pawn in the middle is taken by a knight that was not there; Black's king has 3 replies.
+        // A knight captures a pawn in the centre, which it enters; Black's king has 3 replies.
         close(of("7k/8/8/4p3/8/5N2/8/K7 w - - 0 1", "f3e5")?, 0.1 + 0.01 - 0.003);
         // The king leaves its pawn; Black's king has 3 replies.
         close(of("7k/8/8/8/8/8/P7/1K6 w - - 0 1", "b1c1")?, -0.005 - 0.003);
@@ -75,7 +75,7 @@ mod tests {
         for mv in ["b1c1", "h8g8", "c1b1"] {
             position.play(position.parse_move(mv)?);
         }
-        // White has four moves of its king and two of its pawn.
+        // White has four king moves and two pawn moves.
         close(reward(&position, position.parse_move("g8h8")?), -0.1 - 0.006);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Games against itself by epsilon-greedy moves, and what is remembered of them.
+//! Self-play with epsilon-greedy moves, and the transitions to remember.
 
 use anyhow::{Result, ensure};
 use azimuth::search::{Value, terminal_value};
@@ -12,32 +12,32 @@ use super::model::{QNetwork, largest};
 use super::reward::{OUTCOME, reward};
 use crate::board::text::{board_of, move_of, text_of};
 
-/// Games at a time.
+/// Number of games played in parallel.
 const GAMES: usize = 32;
 
-/// A game that is not over by then is drawn.
+/// Plies after which a game is declared drawn.
 const LONGEST: usize = 160;
 
 /// A move that was played, and its reward.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "TransitionText", try_from = "TransitionText")]
 pub struct Transition {
-    /// Before the move.
+    /// The position before the move.
     pub board: Board,
     /// The move.
     pub mv: Move,
-    /// Its reward, the game's outcome in it.
+    /// Its reward, including the game's outcome.
     pub reward: f32,
-    /// After the move; the opponent is to move there. `None` where the game is over.
+    /// The position after the move, with the opponent to move. `None` if the game is over.
     pub after: Option<Board>,
 }
 
-/// A transition as a checkpoint has it.
+/// A [`Transition`] in a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct TransitionText {
     board: String,
     mv: String,
-    /// A double, which JSON gives back exactly.
+    /// A double, which JSON restores exactly.
     reward: f64,
     is_over: bool,
 }
@@ -65,7 +65,7 @@ impl TryFrom<TransitionText> for Transition {
     }
 }
 
-/// The games that run, as a checkpoint has them.
+/// The running games in a checkpoint.
 #[derive(Serialize, Deserialize)]
 pub struct SelfPlayState {
     /// The moves of each game from the starting position.
@@ -73,10 +73,10 @@ pub struct SelfPlayState {
     episodes: u64,
 }
 
-/// The games that run.
+/// The running games.
 pub struct SelfPlay {
     games: Vec<RunningGame>,
-    /// Games that have ended.
+    /// Number of finished games.
     pub episodes: u64,
 }
 
@@ -92,8 +92,8 @@ impl SelfPlay {
         Self { games: (0..GAMES).map(|_| RunningGame::default()).collect(), episodes: 0 }
     }
 
-    /// Plays a move in every game: any with the chance `epsilon`, else the one of most value. What is remembered of
-    /// games that end goes to `remember`.
+    /// Plays a move in every game: a random one with probability `epsilon`, otherwise the one with
+    /// the largest value. The transitions of finished games go to `remember`.
     pub fn play(
         &mut self,
         network: &QNetwork,
@@ -121,7 +121,7 @@ impl SelfPlay {
         Ok(())
     }
 
-    /// Everything that a checkpoint holds of the games.
+    /// The state to store in a checkpoint.
     pub fn state(&self) -> SelfPlayState {
         let moves = |game: &RunningGame| {
             game.so_far.iter().map(|transition| transition.mv.to_string()).collect()
@@ -129,7 +129,7 @@ impl SelfPlay {
         SelfPlayState { games: self.games.iter().map(moves).collect(), episodes: self.episodes }
     }
 
-    /// The games of a state that [`Self::state`] gave.
+    /// Restores a state from [`Self::state`].
     pub fn of(state: &SelfPlayState) -> Result<Self> {
         let game = |moves: &Vec<String>| -> Result<RunningGame> {
             let mut game = RunningGame::default();
@@ -145,7 +145,8 @@ impl SelfPlay {
 }
 
 impl RunningGame {
-    /// Whether the game is over with this move; its outcome is then in the rewards of all moves.
+    /// Plays a move and returns whether the game is over. If so, adds its outcome to the rewards of
+    /// all moves.
     fn play(&mut self, mv: Move) -> bool {
         let board = self.position.board().clone();
         let reward = reward(&self.position, mv);
@@ -168,8 +169,8 @@ impl RunningGame {
     }
 }
 
-/// The same on a board turned over from left to right, which is as good a game once nobody may castle. (The document
-/// rotates boards too; but pawns walk up and down, not sideways.)
+/// The transition mirrored from left to right, which is equivalent once neither side may castle.
+/// (The document also rotates boards, but pawns move along files only.)
 fn mirrored(transition: &Transition) -> Option<Transition> {
     let board = mirrored_board(&transition.board)?;
     let Move { from, to, promotion } = transition.mv;

@@ -1,6 +1,7 @@
-//! How it learns: the weighted square of the difference between Q(s, a) and its target, AdamW. The target is r - gamma
-//! max Q'(s', a'), Q' being a copy of the network that is brought up to date now and then: in s' the opponent is to move,
-//! and what is good for him is bad for us. (The document adds the maximum, as if one player made all moves.)
+//! Training: the weighted squared difference of Q(s, a) and its target, with AdamW. The target
+//! is r - gamma max Q'(s', a'), where Q' is a copy of the network that is updated at intervals. In
+//! s' the opponent is to move, so its best value is subtracted. (The document adds the maximum, as
+//! if one player made all moves.)
 
 use anyhow::{Result, ensure};
 use azimuth_train::metrics::kendall_tau_b;
@@ -17,7 +18,7 @@ use super::self_play::{SelfPlay, Transition};
 use crate::studies::Studies;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, named};
 
-/// The document's own sizes and plan; it does not say how long it learned.
+/// The document's sizes and plan; it gives no number of steps.
 const DOCUMENT: (QConfig, Plan) = (
     QConfig { channels: [128, 256, 512], hidden: 1024, squares: false },
     Plan { batch: 512, steps: 500_000, learning_rate: 1e-5, weight_decay: 0.01, clip: Some(1.0) },
@@ -28,33 +29,34 @@ const SMALL: (QConfig, Plan) = (
     Plan { batch: 128, steps: 5_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
-/// Transitions that are remembered.
+/// Capacity of the replay buffer, in transitions.
 const BUFFER: usize = 100_000;
 
-/// The discount of what comes a move later.
+/// The discount factor for each move.
 const GAMMA: f32 = 0.999;
 
-/// Steps between two copies of the network.
+/// Steps between updates of the target network.
 const SYNC_INTERVAL: u64 = 200;
 
-/// The chance of any move at first, and at last.
+/// The probability of a random move, at the start and at the end.
 const EPSILON: (f64, f64) = (1.0, 0.1);
 
-/// A part of the run in which it falls from one to the other. (The document lowers it by 0.99999 a game, which is 230,000
-/// games; a run that is shorter has to be quicker.)
+/// The part of the run during which it falls from the first to the last value. (The document
+/// multiplies it by 0.99999 after each game, which takes 230,000 games; a shorter run needs a
+/// faster schedule.)
 const EPSILON_PART: f64 = 0.6;
 
-/// Transitions of random games that nothing is learned from.
+/// Number of transitions from random games that are used for measuring only.
 const HELD_OUT: usize = 1_000;
 
-/// Moves in all games before anything is learned.
+/// Moves played in each game before training starts.
 const MOVES_AHEAD: usize = 400;
 
-/// The names of what remembers in a checkpoint.
+/// Names of the replay buffer and of the games in a checkpoint.
 const REPLAY: &str = "replay";
 const GAMES: &str = "games";
 
-/// The name of a parameter of the network's copy in a checkpoint.
+/// The name in a checkpoint of a parameter of the target network.
 fn in_copy(name: &str) -> String {
     format!("copy.{name}")
 }
@@ -91,7 +93,7 @@ struct QLearner<'a> {
     plan: Plan,
 }
 
-/// Transitions of games of random moves, the same ones every time.
+/// Transitions of games of random moves, the same ones in every run.
 fn random_transitions(network: &QNetwork) -> Result<Vec<Transition>> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     let (mut games, mut found) = (SelfPlay::new(), Vec::new());
@@ -111,7 +113,7 @@ impl QLearner<'_> {
         self.games.play(&self.network, epsilon, rng, |transition| replay.push(transition))
     }
 
-    /// Brings the copy up to date.
+    /// Copies the network's parameters into the target network.
     fn sync(&mut self) -> Result<()> {
         for (name, variable) in named(&self.parameters)? {
             self.copy.set_one(name, variable.as_tensor())?;
@@ -119,7 +121,7 @@ impl QLearner<'_> {
         Ok(())
     }
 
-    /// The values that the moves of transitions are to have, by a network's view of what follows.
+    /// The target values of transitions, computed with `network`.
     fn targets(network: &QNetwork, transitions: &[&Transition]) -> Result<Vec<f32>> {
         let afters: Vec<_> = transitions.iter().filter_map(|t| t.after.as_ref()).collect();
         let mut best = network.legal_values(&afters)?.into_iter();
@@ -131,7 +133,7 @@ impl QLearner<'_> {
         Ok(transitions.iter().map(&mut target).collect())
     }
 
-    /// Mean squared difference of values and targets on transitions that nothing is learned from.
+    /// Mean squared difference of values and targets on the held-out transitions.
     fn held_out_error(&self) -> Result<f64> {
         let transitions: Vec<_> = self.held_out.iter().collect();
         let targets = Self::targets(&self.network, &transitions)?;
@@ -144,7 +146,7 @@ impl QLearner<'_> {
     }
 }
 
-/// The chance of any move after `progress` of a run, in [0, 1].
+/// The probability of a random move after `progress` of a run, in [0, 1].
 fn epsilon(progress: f64) -> f64 {
     let (first, last) = EPSILON;
     (first * (last / first).powf(progress / EPSILON_PART)).max(last)

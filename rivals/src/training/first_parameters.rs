@@ -1,5 +1,5 @@
-//! What the parameters of a run are before its first step: candle's distributions, drawn from the run's seed, as
-//! candle's own draws on a CPU take no seed.
+//! The initial parameters of a run: candle's distributions, sampled with the run's seed, since
+//! candle's CPU generator cannot be seeded.
 
 use candle_core::{DType, Device, Result, Shape, Tensor, Var, bail};
 use candle_nn::init::NormalOrUniform;
@@ -10,8 +10,8 @@ use rand::{SeedableRng, distr};
 use rand_distr::Normal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A builder that keeps the parameters that it hands out in `parameters`. What a parameter holds at first depends on
-/// `seed` and its name alone, not on the order in which a network asks.
+/// A builder that stores the parameters it creates in `parameters`. A parameter's initial value
+/// depends only on `seed` and its name, not on the order of creation.
 pub fn first_parameters(parameters: &VarMap, seed: u64) -> VarBuilder<'static> {
     let seeded = Seeded { parameters: parameters.clone(), seed };
     VarBuilder::from_backend(Box::new(seeded), DType::F32, Device::Cpu)
@@ -23,7 +23,7 @@ struct Seeded {
 }
 
 impl Seeded {
-    /// `count` numbers for the parameter `name`, as `init` distributes them.
+    /// `count` numbers for the parameter `name`, distributed as `init` says.
     fn draw(&self, count: usize, shape: &Shape, name: &str, init: Init) -> Result<Vec<f32>> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ hash(name));
         let mut uniform = |low: f64, high: f64| -> Result<Vec<f32>> {
@@ -56,7 +56,7 @@ fn normal(
     Ok((0..count).map(|_| normal.sample(rng) as f32).collect())
 }
 
-/// FNV-1a, which stays the same from release to release of everything.
+/// FNV-1a, a hash that does not change between releases of the standard library.
 fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,42 +1,42 @@
-//! The parts of its training that each rival brings.
+//! The parts of training that each rival implements.
 
 use anyhow::Result;
 use azimuth_train::training::Checkpoint;
 use candle_core::Tensor;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// How long and how fast it learns.
+/// The optimisation schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Examples of a step.
+    /// Number of examples in a step.
     pub batch: usize,
-    /// Steps of the optimiser.
+    /// Number of optimiser steps.
     pub steps: u64,
-    /// The learning rate at its highest: it rises to it and falls to a tenth of it.
+    /// The peak learning rate: it rises linearly to this value and then falls to a tenth of it.
     pub learning_rate: f64,
-    /// AdamW's.
+    /// AdamW's weight decay.
     pub weight_decay: f64,
-    /// Gradients longer than this are shortened to it.
+    /// The largest gradient norm; longer gradients are scaled down to it.
     pub clip: Option<f64>,
 }
 
-/// Numbers with their names.
+/// Named numbers.
 pub type Metrics = Vec<(&'static str, f64)>;
 
-/// A model that learns.
+/// A model that can be trained.
 pub trait Learner {
-    /// The loss of step `step`, from 0, on examples drawn by `rng`.
+    /// The loss of step `step`, from 0, on examples drawn with `rng`.
     fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor>;
 
-    /// Metrics on examples that it does not learn from; the first is the loss.
+    /// Metrics on held-out examples; the first is the loss.
     fn measure(&mut self) -> Result<Metrics>;
 
-    /// Puts everything into a checkpoint that the next steps depend on, but for the parameters.
+    /// Stores in a checkpoint the state that later steps depend on, except the parameters.
     fn save(&self, _checkpoint: &mut Checkpoint) -> Result<()> {
         Ok(())
     }
 
-    /// Takes back what [`Self::save`] put there.
+    /// Restores the state that [`Self::save`] stored.
     fn restore(&mut self, _checkpoint: &Checkpoint) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! All that is learned in a run, and by whom.
+//! The configuration, data and parameters of a training run.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ use super::options::TrainOptions;
 use crate::studies::Studies;
 use crate::weights::{Metadata, Weights};
 
-/// All that is learned, and by whom.
+/// The configuration, data and parameters of a training run.
 pub struct Lesson<C> {
     /// The rival's name.
     rival: &'static str,
-    /// Its sizes.
+    /// The sizes of its networks.
     pub config: C,
-    /// How long and how fast it learns.
+    /// The optimisation schedule.
     pub plan: Plan,
-    /// What it learns from.
+    /// The data.
     pub studies: Studies,
-    /// What it learns.
+    /// The trained parameters.
     pub parameters: VarMap,
-    /// The first parameters and all examples are drawn from it.
+    /// The seed of the initial parameters and of the sampling of examples.
     pub seed: u64,
     /// Brings the parameters into the form in which they play.
     pub finish: fn(Weights) -> Result<Weights>,
@@ -37,7 +37,8 @@ pub struct Lesson<C> {
 }
 
 impl<C: Serialize + DeserializeOwned> Lesson<C> {
-    /// What a rival was asked to learn, by the sizes and plans of its document and of the small preset.
+    /// Reads the data and chooses sizes and plan from the options, the document's values and those
+    /// of the small preset.
     pub fn read(
         rival: &'static str,
         options: &TrainOptions,
@@ -58,7 +59,7 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         })
     }
 
-    /// Where a network takes its parameters from.
+    /// The builder from which networks take their parameters.
     pub fn vb(&self) -> VarBuilder<'static> {
         first_parameters(&self.parameters, self.seed)
     }
@@ -68,7 +69,7 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         Self { finish, ..self }
     }
 
-    /// All that makes a run what it is.
+    /// A description of the run, which must be the same when it is resumed.
     pub fn describe(&self) -> Result<String> {
         let Self { rival, config, plan, studies, seed, .. } = self;
         Ok(serde_json::to_string(&json!({
@@ -102,7 +103,7 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     }
 }
 
-/// Parameters in the order of their names.
+/// Parameters by name.
 pub fn named(parameters: &VarMap) -> Result<BTreeMap<String, Var>> {
     let parameters = parameters.data().lock().map_err(|_| anyhow!("parameters are lost"))?;
     Ok(parameters.iter().map(|(name, variable)| (name.clone(), variable.clone())).collect())

@@ -1,4 +1,4 @@
-//! How rivals are trained: in the loop of [`azimuth_train::training`], all of them by AdamW.
+//! The training of rivals: the loop of [`azimuth_train::training`], with AdamW for all of them.
 
 mod first_parameters;
 mod learner;

@@ -11,52 +11,55 @@ use serde::de::DeserializeOwned;
 
 use super::learner::Plan;
 
-/// Sizes of a rival.
+/// Sizes and plan of a rival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
     /// Trains on two cores in less than half an hour.
     Small,
-    /// Its document's own sizes.
+    /// The sizes in the rival's document.
     Document,
 }
 
-/// What a training run is asked for.
+/// The options of a training run.
 #[derive(Args, Clone)]
 pub struct TrainOptions {
     /// Labelled games in any format that `azimuth-train data` reads, or its datasets (.azd).
     #[arg(long, required = true, num_args = 1..)]
     pub data: Vec<PathBuf>,
-    /// The weights file to write; a log of held-out metrics (.jsonl) and a checkpoint come to stand beside it.
+    /// Weights file to write; a log of held-out metrics (.jsonl) and a checkpoint (.checkpoint) are
+    /// written beside it.
     #[arg(long)]
     pub out: PathBuf,
     /// Sizes, steps and learning rate.
     #[arg(long, value_enum, default_value_t = Preset::Document)]
     preset: Preset,
-    /// A size other than the preset's, such as `blocks=4`; a wrong name lists the right ones.
+    /// Override one size of the preset, for example `blocks=4`; an unknown name lists the valid
+    /// ones.
     #[arg(long = "size", value_name = "NAME=VALUE", value_parser = size)]
     sizes: Vec<(String, serde_json::Value)>,
-    /// Steps instead of the preset's.
+    /// Number of optimiser steps [default: the preset's].
     #[arg(long)]
     steps: Option<u64>,
-    /// Examples of a step instead of the preset's.
+    /// Number of examples in a step [default: the preset's].
     #[arg(long)]
     batch: Option<usize>,
-    /// The highest learning rate instead of the preset's.
+    /// Peak learning rate [default: the preset's].
     #[arg(long)]
     learning_rate: Option<f64>,
     /// Time (90s, 5m) or steps (2000) between checkpoints.
     #[arg(long, default_value = "2m")]
     checkpoint_every: StepsOrTime,
-    /// Stop after this time or this many steps with a checkpoint; the same command continues.
+    /// Stop after this time (90s, 5m) or number of steps (2000) and write a checkpoint; the same
+    /// command resumes.
     #[arg(long)]
     stop_after: Option<StepsOrTime>,
-    /// The first parameters, and which examples in which order.
+    /// Seed of the initial parameters and of the sampling of examples.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
 impl TrainOptions {
-    /// The checkpoint from which a killed run goes on.
+    /// The checkpoint from which an interrupted run resumes.
     pub fn checkpoint(&self) -> PathBuf {
         self.out.with_extension("checkpoint")
     }
@@ -66,13 +69,14 @@ impl TrainOptions {
         self.out.with_extension("jsonl")
     }
 
-    /// Claims the run's files for this process, before the data are read and hours are spent.
+    /// Claims the run's files for this process before the data are read, so that a conflict is
+    /// reported at once.
     pub fn claim(&self) -> Result<Vec<Claim>> {
         let inputs: Vec<&Path> = self.data.iter().map(PathBuf::as_path).collect();
         claim_all(&[&self.out, &self.checkpoint(), &self.log()], &inputs)
     }
 
-    /// The sizes asked for: those of the preset but for what was named.
+    /// The sizes: those of the preset, with the overrides applied.
     pub fn config<T: Serialize + DeserializeOwned>(&self, document: T, small: T) -> Result<T> {
         let preset = match self.preset {
             Preset::Document => document,
@@ -84,12 +88,12 @@ impl TrainOptions {
         serde_json::from_value(config).context("--size")
     }
 
-    /// How often to leave a checkpoint, and for how long to run.
+    /// When to write checkpoints, and when to stop.
     pub fn pace(&self) -> Pace {
         Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after }
     }
 
-    /// How long and how fast to learn.
+    /// The optimisation schedule.
     pub fn plan(&self, document: Plan, small: Plan) -> Plan {
         let preset = match self.preset {
             Preset::Document => document,

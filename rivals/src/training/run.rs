@@ -1,4 +1,5 @@
-//! A training run: steps of AdamW, held-out metrics in a log, a checkpoint now and then, and weights in the end.
+//! A training run: AdamW steps, held-out metrics in a log, checkpoints at intervals, and the final
+//! weights.
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,19 +19,19 @@ use super::learner::{Learner, Metrics};
 use super::lesson::{Lesson, named};
 use super::options::TrainOptions;
 
-/// Steps in which the learning rate rises.
+/// Number of steps over which the learning rate rises.
 const WARM_UP: u64 = 100;
 
-/// The share of the learning rate that is left at the end.
+/// The final learning rate as a fraction of the peak.
 const LEAST_RATE: f64 = 0.1;
 
-/// How often metrics are measured in a run.
+/// Number of measurements in a run.
 const MEASUREMENTS: u64 = 10;
 
-/// The name of the time that a run has taken in its checkpoint.
+/// The name in a checkpoint of the elapsed time.
 const SECONDS: &str = "seconds";
 
-/// Trains, from the checkpoint where there is one, and writes the weights.
+/// Trains, from the checkpoint if one exists, and writes the weights.
 pub fn train<C: Serialize + DeserializeOwned>(
     options: &TrainOptions,
     lesson: &Lesson<C>,
@@ -79,19 +80,19 @@ struct RivalRun<'a, C> {
     lesson: &'a Lesson<C>,
     learner: &'a mut dyn Learner,
     optimizer: DenseOptimizer,
-    /// All that makes the run what it is, as a checkpoint has it.
+    /// The description of the run in its checkpoint.
     described: String,
     checkpoint: &'a Path,
     log: Log,
-    /// The last metrics; none where nothing was measured since the run was continued.
+    /// The last metrics; empty if nothing was measured since the run was resumed.
     metrics: Metrics,
-    /// Time that the run took before it was continued.
+    /// Training time in seconds before the run was resumed.
     seconds_before: f64,
     began: Instant,
 }
 
 impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
-    /// Measures and logs.
+    /// Measures metrics and logs them.
     fn measure(&mut self, progress: &mut Progress) -> Result<()> {
         let Since { step, losses, .. } = progress.since_last()?;
         self.metrics = self.learner.measure()?;
@@ -106,12 +107,12 @@ impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
         self.log.add(&line)
     }
 
-    /// Time that the run has taken.
+    /// Total training time of the run in seconds.
     fn seconds(&self) -> f64 {
         self.seconds_before + self.began.elapsed().as_secs_f64()
     }
 
-    /// Writes the weights, after which no checkpoint is needed.
+    /// Writes the weights and removes the checkpoint.
     fn finish(mut self, out: &Path) -> Result<()> {
         if self.metrics.is_empty() {
             self.metrics = self.learner.measure()?;
@@ -125,7 +126,7 @@ impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
 impl<C: Serialize + DeserializeOwned> Run for RivalRun<'_, C> {
     fn step(&mut self, index: u64, _: &mut Progress) -> Result<Learnt> {
         let plan = self.lesson.plan;
-        // The same examples wherever a run was cut.
+        // A seed for each step, so that a resumed run draws the same examples.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.lesson.seed.wrapping_add(index << 16));
         let loss = self.learner.loss(index, &mut rng)?;
         let gradients = loss.backward()?;
@@ -153,7 +154,7 @@ impl<C: Serialize + DeserializeOwned> Run for RivalRun<'_, C> {
     }
 }
 
-/// A part of the highest learning rate: up in a line, down in a cosine.
+/// The learning rate as a fraction of the peak: a linear warm-up, then a cosine decay.
 fn schedule(step: u64, steps: u64) -> f64 {
     let warm_up = WARM_UP.min(steps / 10 + 1);
     if step < warm_up {

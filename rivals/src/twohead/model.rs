@@ -1,4 +1,4 @@
-//! The network.
+//! The two-headed network.
 
 use anyhow::Result;
 use azimuth_chess::position::Position;
@@ -10,7 +10,7 @@ use crate::board::{PLANES, move_index, planes};
 use crate::monte_carlo::{Assessment, PolicyValue};
 use crate::network::{PolicyHead, ResidualTower, TowerConfig, ValueHead};
 
-/// Positions to logits of moves and values.
+/// Maps positions to logits of moves and values.
 pub struct TwoHeadNetwork {
     tower: ResidualTower,
     policy: PolicyHead,
@@ -27,7 +27,7 @@ impl TwoHeadNetwork {
         })
     }
 
-    /// Logits of all moves, boards x 4672, and what each board is worth to White, in [-1, 1].
+    /// Logits of all moves (boards x 4672), and the value of each board for White, in [-1, 1].
     pub fn forward<'a>(
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,

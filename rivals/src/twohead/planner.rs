@@ -1,4 +1,4 @@
-//! How it plays.
+//! The planner of the two-headed network.
 
 use anyhow::Result;
 use azimuth::search::Planner;

@@ -1,6 +1,7 @@
-//! Games against itself: many at a time, so that the network assesses a batch; every move is drawn by the visits of a
-//! small search, and each position is kept with these visits and with a value halfway between what the search found and how
-//! its game ended: the end alone says little of games that are played this badly.
+//! Self-play: many games in parallel, so that the network evaluates batches. Each move is drawn in
+//! proportion to the visits of a small search. Each position is kept with these visits and a value,
+//! the mean of the search's value and the game's outcome. The outcome alone is too noisy in games
+//! at this level.
 
 use std::collections::VecDeque;
 
@@ -18,31 +19,31 @@ use crate::board::text::{board_of, move_of, text_of};
 use crate::monte_carlo::{PolicyValue, Tree};
 use crate::studies::Study;
 
-/// Games at a time.
+/// Number of games played in parallel.
 const GAMES: usize = 32;
 
-/// Positions that are kept; the oldest go first.
+/// Number of positions kept; the oldest are dropped first.
 const KEPT: usize = 20_000;
 
-/// A game that is not over by then is drawn.
+/// Plies after which a game is declared drawn.
 const LONGEST: usize = 200;
 
-/// Simulations of a move; the document's are ten, of which the root itself is one here.
+/// Simulations for each move. The document uses ten; here the evaluation of the root counts as one.
 const SIMULATIONS: u32 = 16;
 
-/// A position of its own games.
+/// A position from self-play.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "ExperienceText", try_from = "ExperienceText")]
 pub struct Experience {
     /// The position.
     pub board: Board,
-    /// How the search's visits were spread over moves; they add up to 1.
+    /// The distribution of the search's visits over moves; the shares sum to 1.
     pub policy: Vec<(Move, f32)>,
-    /// For White: the mean of what the search found and how the game ended, in [-1, 1].
+    /// For White: the mean of the search's value and the game's outcome, in [-1, 1].
     pub value: f32,
 }
 
-/// An experience as a checkpoint has it; JSON gives back doubles exactly.
+/// An [`Experience`] in a checkpoint, with doubles, which JSON restores exactly.
 #[derive(Serialize, Deserialize)]
 struct ExperienceText {
     board: String,
@@ -72,7 +73,7 @@ impl TryFrom<ExperienceText> for Experience {
     }
 }
 
-/// The games that run, and the positions of those that ended.
+/// The running games, and the positions of finished ones.
 #[derive(Serialize, Deserialize)]
 pub struct SelfPlay {
     games: Vec<RunningGame>,
@@ -89,7 +90,7 @@ struct RunningGame {
     so_far: Vec<Experience>,
 }
 
-/// A game that runs as a checkpoint has it: its position follows from the moves.
+/// A [`RunningGame`] in a checkpoint; the position is recomputed from the moves.
 #[derive(Serialize, Deserialize)]
 struct RunningGameText {
     start: String,
@@ -121,7 +122,7 @@ impl TryFrom<RunningGameText> for RunningGame {
 }
 
 impl SelfPlay {
-    /// Games from positions of the data, so that they differ.
+    /// Games that start from random positions of the data, so that they differ.
     pub fn new(starts: &[Study], rng: &mut impl Rng) -> Result<Self> {
         let games = (0..GAMES).map(|_| RunningGame::new(starts, rng)).collect::<Result<_>>()?;
         Ok(Self { games, kept: VecDeque::new() })
@@ -164,7 +165,7 @@ impl SelfPlay {
         Ok(())
     }
 
-    /// As many at random; none before the first game has ended.
+    /// `count` random experiences; empty before the first game has ended.
     pub fn sample(&self, count: usize, rng: &mut impl Rng) -> Vec<&Experience> {
         if self.kept.is_empty() {
             return Vec::new();
@@ -185,7 +186,8 @@ impl RunningGame {
         }
     }
 
-    /// Plays the move that is drawn by visits; whether the game is over, each of its positions then having its outcome in its value.
+    /// Plays a move drawn in proportion to the visits and returns whether the game is over. If so,
+    /// adds the outcome to the values of its positions.
     fn play(&mut self, tree: &Tree, rng: &mut impl Rng) -> Result<bool> {
         let visited = tree.root_moves().into_iter().filter(|&(_, visits, _)| visits > 0);
         let visited: Vec<_> = visited.collect();
@@ -206,7 +208,7 @@ impl RunningGame {
             return Ok(false);
         };
         if end != Value::DRAW {
-            // Whoever is to move is mated.
+            // The side to move is mated.
             let of_white = if board.side_to_move() == Color::White { -1.0 } else { 1.0 };
             self.so_far.iter_mut().for_each(|experience| experience.value += of_white / 2.0);
         }
@@ -228,7 +230,7 @@ mod tests {
     fn games_come_back_and_go_on_alike() -> Result<()> {
         let vb = first_parameters(&VarMap::new(), 1);
         let network = TwoHeadNetwork::new(TowerConfig { blocks: 1, channels: 4 }, &vb)?;
-        // The second is mate in one: games end at once.
+        // The second is a mate in one, so its games end at once.
         let starts = [Board::startpos(), "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1".parse().expect("valid")];
         let starts = starts.map(|board| {
             let moves = azimuth_chess::position::legal_moves(&board);

@@ -1,6 +1,7 @@
-//! How it learns: cross-entropy of the policy and mean squared error of the value, added up, Adam; first on labelled
-//! games, then on them and on games of its own. Of these there are few on a small machine, and half a batch of them had
-//! it forget more than it learned (tau of the held-out values 0.44 before, 0.33 after): they are an eighth.
+//! Training: the sum of the policy's cross-entropy and the value's mean squared error, with Adam;
+//! first on labelled games, then on these and self-play. A small machine plays few games. With half
+//! of each batch from self-play, the network forgot more than it learned (tau of the held-out
+//! values 0.44 before, 0.33 after), so the share is an eighth.
 
 use anyhow::Result;
 use azimuth_train::training::Checkpoint;
@@ -17,8 +18,8 @@ use crate::studies::Studies;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 use crate::value::value_metrics;
 
-/// The document shows the tower's sizes in a picture that did not come with it; these are common ones. The rest of the
-/// plan is its own: 6.7 million positions, 20 times, batches of 512.
+/// The document shows the tower's sizes in a picture that is missing; these are common ones. The
+/// rest is the document's plan: 20 epochs of 6.7 million positions, in batches of 512.
 const DOCUMENT: (TowerConfig, Plan) = (
     TowerConfig { blocks: 10, channels: 128 },
     Plan { batch: 512, steps: 262_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
@@ -29,16 +30,16 @@ const SMALL: (TowerConfig, Plan) = (
     Plan { batch: 128, steps: 6_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
-/// Of a run this much is on labelled games alone.
+/// The part of the run that uses labelled games only.
 const LABELLED_PART: f64 = 0.85;
 
-/// An eighth of a batch is from its own games.
+/// One in this many examples of a batch is from self-play.
 const OWN_PART: usize = 8;
 
-/// Steps between two moves of all its own games.
+/// Steps between two moves in each self-play game.
 const STEPS_A_MOVE: u64 = 2;
 
-/// The name of its own games in a checkpoint.
+/// The name of the self-play games in a checkpoint.
 const SELF_PLAY: &str = "self_play";
 
 /// Trains the network and writes its weights.
@@ -58,7 +59,7 @@ struct TwoHeadLearner<'a> {
 }
 
 impl TwoHeadLearner<'_> {
-    /// Plays on in its own games, once it is time, and draws from them.
+    /// Continues the self-play games, once that part of the run has started, and samples from them.
     fn experiences(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<Experience>> {
         if (step as f64) < LABELLED_PART * self.plan.steps as f64 {
             return Ok(Vec::new());
@@ -118,7 +119,7 @@ impl Learner for TwoHeadLearner<'_> {
     }
 }
 
-/// Cross-entropy of the logits on the spread of visits, mean.
+/// The mean cross-entropy of the logits on the distributions of visits.
 fn visits_loss(logits: &Tensor, experiences: &[Experience]) -> candle_core::Result<Tensor> {
     let mut visits = vec![0.0; experiences.len() * MOVES];
     for (experience, visits) in experiences.iter().zip(visits.chunks_exact_mut(MOVES)) {

@@ -1,5 +1,5 @@
-//! The evaluation-only network (seed document 004, section 2.3.4): a residual tower that values positions, under an
-//! alpha-beta whose depth grows as pieces leave the board.
+//! The evaluation-only network (seed document 004, section 2.3.4): a residual tower that predicts
+//! the value of positions, under alpha-beta. The search depth increases as pieces leave the board.
 
 mod model;
 mod planner;

@@ -1,4 +1,5 @@
-//! The network. It has more filters at its end than at its beginning (the document's section 4.3).
+//! The value network. Its last convolution has more channels than the first (the document's section
+//! 4.3).
 
 use candle_core::{Module, Result, Tensor};
 use candle_nn::VarBuilder;
@@ -12,15 +13,15 @@ use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead, bo
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValueConfig {
-    /// Residual blocks.
+    /// Number of residual blocks.
     pub blocks: usize,
-    /// Channels of each.
+    /// Channels of each block.
     pub channels: usize,
-    /// Channels of the convolution after them.
+    /// Channels of the convolution after the blocks.
     pub last_channels: usize,
 }
 
-/// Positions to values.
+/// Maps positions to values.
 pub struct ValueNetwork {
     tower: ResidualTower,
     last: BoardConvolution,
@@ -39,7 +40,7 @@ impl ValueNetwork {
         })
     }
 
-    /// What positions are worth to White, in [-1, 1].
+    /// The value of positions for White, in [-1, 1].
     pub fn values<'a>(&self, boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
         let boards = self.tower.forward(&planes(boards)?)?;
         self.value.forward(&self.last.forward(&boards)?.relu()?)

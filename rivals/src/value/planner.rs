@@ -1,4 +1,4 @@
-//! How it plays.
+//! The planner of the value network.
 
 use anyhow::{Context, Result};
 use azimuth::search::Planner;
@@ -14,8 +14,8 @@ pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
     Ok(Box::new(AlphaBeta::new(Evaluation(network), depth)))
 }
 
-/// Plies where nothing else is asked for: more as pieces leave the board, in whose endings it would not see what wins.
-/// The document says that the depth follows the number of pieces, not how.
+/// Default depth in plies. It increases as pieces leave the board, because wins in endgames need a
+/// deeper search. The document says that the depth depends on the number of pieces, but not how.
 fn depth(board: &Board) -> u32 {
     match board.occupied().len() {
         0..=5 => 5,

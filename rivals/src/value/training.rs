@@ -1,4 +1,4 @@
-//! How it learns: mean squared error to the labels, Adam.
+//! Training: mean squared error to the labels, with Adam.
 
 use anyhow::Result;
 use azimuth_train::metrics::kendall_tau_b;
@@ -12,8 +12,8 @@ use super::model::{ValueConfig, ValueNetwork};
 use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
-/// The document shows the sizes in a picture that did not come with it; these are common ones. The rest of the plan is
-/// its own: 10 million positions, 15 times, batches of 512.
+/// The document shows the sizes in a picture that is missing; these are common ones. The rest is
+/// the document's plan: 15 epochs of 10 million positions, in batches of 512.
 const DOCUMENT: (ValueConfig, Plan) = (
     ValueConfig { blocks: 10, channels: 128, last_channels: 256 },
     Plan { batch: 512, steps: 293_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
@@ -53,7 +53,7 @@ impl Learner for ValueLearner<'_> {
     }
 }
 
-/// A position after each study, and what it is worth to White, in [-1, 1].
+/// A random labelled child of each study, and its value for White in [-1, 1].
 fn labelled<'a>(
     studies: impl Iterator<Item = &'a Study>,
     rng: &mut Xoshiro256PlusPlus,
@@ -66,7 +66,7 @@ pub fn value_metrics(
     held_out: &[Study],
     mut values: impl FnMut(&[Board]) -> Result<Vec<f32>>,
 ) -> Result<Metrics> {
-    // The same positions every time.
+    // The same positions at every measurement.
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     let (boards, labels) = labelled(held_out.iter(), &mut rng);
     let mut found = Vec::with_capacity(boards.len());
