@@ -25,7 +25,7 @@ $(VENV)/ready: tests/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r tests/requirements.txt
 	touch $@
 
-# The tests of the CUDA kernels compile them for the CPU.
+# The tests of the CUDA kernels compile the kernels for the CPU.
 compiler:
 	@command -v "$${CXX:-c++}" >/dev/null \
 	|| { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
@@ -45,7 +45,7 @@ chromium:
 	     && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } \
 	|| { echo "make test: Chromium is missing (Debian: apt-get install chromium)" >&2; exit 1; }
 
-# Checkpoints are compared with those that PyTorch writes and reads.
+# Some tests write and read checkpoints with PyTorch.
 torch: python
 	@for python in $(VENV)/bin/python python3 /usr/bin/python3; do \
 	  $$python -c "import torch, numpy" 2>/dev/null && exit 0; done; \

@@ -1,4 +1,5 @@
-//! What the end-to-end tests share: where the binaries and clients are, and a UCI session.
+//! Shared parts of the end-to-end tests: the paths of binaries and other programs, and a UCI
+//! session.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub fn binary(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Runs a script of `tests/python` in the virtual environment and returns what it prints.
+/// Runs a script of `tests/python` in the virtual environment and returns its output.
 pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
     let interpreter = root().join(".venv/bin/python");
     ensure!(interpreter.exists(), "no virtual environment; run make test");
@@ -43,7 +44,7 @@ pub fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Runs the trainer and returns what it prints; fails with what it says on standard error.
+/// Runs the trainer and returns its output; fails with its text on standard error.
 pub fn trainer(arguments: &[&str]) -> Result<String> {
     let output = Command::new(binary("azimuth-train")?).args(arguments).output()?;
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -51,7 +52,8 @@ pub fn trainer(arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Runs a script of `tests/python` with `input` by a Python that has PyTorch, and returns what it prints.
+/// Runs a script of `tests/python` with `input`, in a Python that has PyTorch, and returns its
+/// output.
 pub fn pytorch(script: &str, arguments: &[&str], input: &str) -> Result<String> {
     let imports = |python: &&Path| {
         let mut command = Command::new(python);
@@ -75,7 +77,7 @@ pub fn pytorch(script: &str, arguments: &[&str], input: &str) -> Result<String> 
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Stockfish, where the system has it.
+/// The path of Stockfish, if the system has it.
 pub fn stockfish() -> Result<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders)
@@ -85,7 +87,7 @@ pub fn stockfish() -> Result<PathBuf> {
         .context("Stockfish is missing; run make test")
 }
 
-/// A conversation with the engine.
+/// A UCI session with the engine.
 pub struct Session {
     engine: Child,
     input: Option<ChildStdin>,
@@ -111,7 +113,7 @@ impl Session {
         Ok(input.flush()?)
     }
 
-    /// Reads up to the first line that begins with `start`; all lines read, that one last.
+    /// Reads up to the first line that begins with `start`, and returns all lines read.
     pub fn read_until(&mut self, start: &str) -> Result<Vec<String>> {
         let mut read = Vec::new();
         loop {
@@ -126,13 +128,13 @@ impl Session {
         }
     }
 
-    /// Sends a line and reads up to the answer that begins with `start`.
+    /// Sends a line and reads up to the first line that begins with `start`.
     pub fn ask(&mut self, line: &str, start: &str) -> Result<Vec<String>> {
         self.send(line)?;
         self.read_until(start)
     }
 
-    /// Sends a line and returns the answer that begins with `start`.
+    /// Sends a line and returns the first line that begins with `start`.
     pub fn answer(&mut self, line: &str, start: &str) -> Result<String> {
         self.ask(line, start)?.pop().context("no answer")
     }
@@ -142,7 +144,7 @@ impl Session {
         drop(self.input.take());
     }
 
-    /// Closes the input and waits for the engine to end well.
+    /// Closes the input and waits for the engine to end without an error.
     pub fn end(mut self) -> Result<()> {
         self.close();
         let status = self.engine.wait()?;
@@ -155,7 +157,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // After a failed test the engine may still run.
+        // After a failed test the engine may still be running.
         let _ = self.engine.kill();
         let _ = self.engine.wait();
     }

@@ -74,9 +74,9 @@ pub fn run(arguments: &Clock) -> Result<()> {
     }
     let Some(out) = &arguments.out else { return Ok(()) };
     let axes = Axes {
-        title: "What is left on the clock: mean, least and most",
+        title: "Time left on the clock: mean, minimum and maximum",
         x: "move",
-        y: "% of the time that the game began with",
+        y: "% of the time at the start of the game",
         logarithmic: false,
         legend: SeriesLabelPosition::UpperRight,
     };

@@ -1,4 +1,5 @@
-"""What the tests of pages share: the browser, the sizes and schemes, and an ear for what a page should not do."""
+"""Shared parts of the page tests: the browser, window sizes, colour schemes, and checks for
+unwanted behaviour."""
 
 import pathlib
 import shutil
@@ -7,8 +8,8 @@ import sys
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-# What a page that was taken over would try: to have its links lead elsewhere, and to send a form. Gives the directives of
-# the policy that refuse it.
+# Attempts what a compromised page would: redirecting its links and sending a form. Returns the
+# directives of the content security policy that block them.
 REFUSED = """() => new Promise(done => {
     const refused = []
     document.addEventListener("securitypolicyviolation", event => {
@@ -29,7 +30,7 @@ SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 
 
 def launch(playwright):
-    """Debian's Chromium, or another that is installed, without calls of its own."""
+    """Starts Debian's Chromium, or another installed one, without background requests."""
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next(filter(None, map(shutil.which, names)), None)
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
@@ -38,9 +39,10 @@ def launch(playwright):
 
 
 def everywhere(name, check):
-    """Opens the page that the command line names, wide and on a phone, light and dark, has `check(page)` try it, and sees to
-    the rest: its size, that it is no wider than the window, fetches nothing, says nothing, and that axe-core finds no
-    violation. Screenshots go to the folder that the command line names."""
+    """Opens the page named on the command line in a wide window and on a phone, in light and
+    dark, and runs `check(page)`. Also checks the file's size, and that the page is no wider than
+    the window, fetches nothing, logs nothing, has no axe-core violation, and blocks the attempts
+    of `REFUSED`. Screenshots go to the folder named on the command line."""
     path, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     assert path.stat().st_size < 2_000_000
     url = path.resolve().as_uri()

@@ -1,5 +1,5 @@
-"""Drives Azimuth as python-chess programs do: sets every option, analyses, plays, ponders, stops, loses
-the engine in the middle of a search and starts another."""
+"""Uses Azimuth through python-chess: sets every option, analyses, plays, ponders, stops, kills the
+engine during a search and starts another."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ TEXTS = {
 
 
 def values(option):
-    """Values to set an option to, its default last."""
+    """Values to set an option to, the default last."""
     match option.type:
         case "spin":
             largest = min(option.max, 64)
@@ -30,7 +30,7 @@ def values(option):
         case "check":
             return [True, False, option.default]
         case "combo":
-            # A machine without a GPU rightly refuses cuda, with a line.
+            # A machine without a GPU refuses cuda with a message.
             return [*(name for name in option.var if name != "cuda"), option.default]
         case "string":
             return [TEXTS[option.name], option.default]
@@ -76,7 +76,7 @@ def analyse(engine):
 
 
 def play(engine):
-    """A game with pondering: each ponder move is played, or another, in turn."""
+    """A game with pondering at every other move. Every other ponder move is played."""
     board = chess.Board()
     clock = chess.engine.Limit(white_clock=2, black_clock=2, white_inc=0.01, black_inc=0.01)
     for ply in range(40):

@@ -1,5 +1,5 @@
-"""An explanation's page in a headless Chromium. Arguments: the page, a folder for screenshots, and the number of verified
-moves on the page."""
+"""Tests the page of an explanation in a headless Chromium. Arguments: the page, a folder for
+screenshots, and the number of verified moves on the page."""
 
 import sys
 

@@ -1,5 +1,6 @@
-"""Plays a move with the engine section of docs/gui.md's lichess-bot configuration, read and passed on as
-lichess-bot does: YAML in, python-chess's configure, which refuses options that an engine lacks."""
+"""Plays a move with the engine section of the lichess-bot configuration in docs/gui.md. As in
+lichess-bot, the YAML is passed to python-chess's configure, which refuses options that the
+engine lacks."""
 
 import os
 import re

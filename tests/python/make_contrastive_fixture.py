@@ -1,5 +1,6 @@
 """Writes train/src/testdata/contrastive.json: embeddings, win probabilities, and the supervised
-contrastive loss with its gradient as NumPy computes them in float64. Run once."""
+contrastive loss with its gradient, computed with NumPy in float64. It was run once; the result
+is in the repository."""
 
 import json
 import sys

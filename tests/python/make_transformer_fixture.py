@@ -1,6 +1,6 @@
-"""Writes network/tests/data/transformer.safetensors: a small transformer with random weights, tokens,
-and PyTorch's embeddings of them. Needs PyTorch and NumPy; run once, the result is kept in the
-repository."""
+"""Writes network/tests/data/transformer.safetensors: a small transformer with random weights,
+tokens, and PyTorch's embeddings of them. Needs PyTorch and NumPy. It was run once; the result is
+in the repository."""
 
 import json
 import struct
@@ -35,7 +35,7 @@ class Encoder(nn.Module):
 
 
 def write_safetensors(path, tensors):
-    """The format in its own words: header length, JSON header, then the bytes."""
+    """Writes the safetensors format directly: header length, JSON header, tensor bytes."""
     header, data = {}, b""
     for name, array in tensors.items():
         dtype = {"float32": "F32", "uint8": "U8"}[array.dtype.name]
@@ -54,7 +54,7 @@ def write_safetensors(path, tensors):
 torch.manual_seed(1)
 encoder = Encoder().eval()
 with torch.no_grad():
-    # Biases and norms start at constants that would hide a mistake.
+    # Biases and norms are initialised to constants, which could hide a mistake.
     for parameter in encoder.parameters():
         parameter.add_(0.1 * torch.randn_like(parameter))
     tokens = torch.randint(0, 33, (5, LENGTH))

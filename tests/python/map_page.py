@@ -1,5 +1,5 @@
-"""A map's page in a headless Chromium: a click and the arrow keys choose positions, and neighbours lead on. Arguments: the
-page, and a folder for screenshots."""
+"""Tests the page of a map in a headless Chromium: a click and the arrow keys choose positions,
+and the list of neighbours leads to others. Arguments: the page, and a folder for screenshots."""
 
 from chromium import everywhere
 

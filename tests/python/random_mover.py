@@ -1,4 +1,4 @@
-"""A UCI engine that plays any legal move with the same chance: the weakest opponent there is."""
+"""A UCI engine that plays uniformly random legal moves. Argument: a seed (optional)."""
 
 import random
 import sys

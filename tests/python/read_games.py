@@ -1,4 +1,5 @@
-"""Reads the games of a match with python-chess, move by move."""
+"""Reads the games of a match with python-chess and checks their moves, scores, times and
+results."""
 
 import sys
 

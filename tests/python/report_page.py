@@ -1,11 +1,12 @@
-"""A report's page in a headless Chromium: the keyboard moves the board, graph and path follow, and no script of a game's tags
-and comments runs. Arguments: the page, and a folder for screenshots."""
+"""Tests the page of a report in a headless Chromium: the keyboard steps through the moves, graph
+and path follow, and no script in a game's tags or comments runs. Arguments: the page, and a
+folder for screenshots."""
 
 from chromium import everywhere
 
 
 def state(page):
-    """What follows the current move."""
+    """The parts of the page that depend on the current move."""
     attribute = lambda place, name: page.get_attribute(place, name)
     return {
         "board": attribute("#board", "aria-label"),

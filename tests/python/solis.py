@@ -1,7 +1,8 @@
 """The encoder of the paper's authors in PyTorch.
 
-make FOLDER: a small one with random parameters as solis.pth, as a Lightning checkpoint (solis.ckpt) and behind a
-wrapper's prefix (wrapped.pth), two means (white.npy, black.npy), a checkpoint with code in it (code.pth), and embed.
+make FOLDER: writes a small encoder with random parameters as solis.pth, as a Lightning
+checkpoint (solis.ckpt) and with a wrapper's prefix (wrapped.pth), two means (white.npy,
+black.npy), and a checkpoint that contains code (code.pth). Then prints embeddings as embed does.
 embed CHECKPOINT: prints its embeddings of the tokens on standard input, as JSON."""
 
 import json
@@ -16,7 +17,7 @@ HIDDEN, HEADS, MLP, LAYERS = 32, 4, 48, 2
 
 
 class Encoder(nn.Module):
-    """Sizes as the authors', but smaller; the projection keeps the width."""
+    """The authors' encoder with smaller sizes. The projection keeps the width."""
 
     def __init__(self):
         super().__init__()
@@ -36,7 +37,7 @@ class Encoder(nn.Module):
 
 
 class Code:
-    """What torch.load would run."""
+    """Code that an unsafe torch.load would run: it makes a folder."""
 
     def __init__(self, path):
         self.path = path

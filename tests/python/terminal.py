@@ -1,4 +1,4 @@
-"""Starts a program in a terminal, types the lines after --, and prints what it showed."""
+"""Starts a program in a terminal, types the lines after --, and prints the program's output."""
 
 import os
 import pty
@@ -13,7 +13,7 @@ shown = b""
 
 
 def read():
-    """What the program shows next; nothing when it has ended."""
+    """The next output of the program; empty when it has ended."""
     try:
         return os.read(terminal, 4096)
     except OSError:
@@ -21,7 +21,7 @@ def read():
 
 
 for line in lines:
-    # The program speaks first, and after each line.
+    # The program writes before the first line and after each line.
     shown += read()
     os.write(terminal, line.encode() + b"\n")
 while part := read():

@@ -1,5 +1,5 @@
-"""Prints positions of random games, standard and Chess960, as FEN and ChessBench tokens, one a line.
-The tokens are made from python-chess's FEN, not from the engine's code."""
+"""Prints positions of random games, standard and Chess960, as FEN and ChessBench tokens, one per
+line. The tokens are computed from python-chess's FEN, independently of the engine's code."""
 
 import random
 import sys

@@ -1,7 +1,8 @@
-"""Writes the same labelled positions in every format that has a library of its own in Python: write_data.py FOLDER.
+"""Writes the same labelled positions in every format, with Python libraries where they exist:
+write_data.py FOLDER.
 
-Prints, as CSV, the FEN and the centipawns (or #1, #-1) from White's view of every position, in order, as the readers
-should find them."""
+Prints the expected result of the readers as CSV: the FEN of every position, in order, and its
+score from White's view, in centipawns or as #1 or #-1."""
 
 import csv
 import json
@@ -20,7 +21,7 @@ SLOPE = 0.00368208
 
 
 def varint(number):
-    """As apache_beam's VarIntCoder writes it, which ChessBench's files are made with."""
+    """The encoding of apache_beam's VarIntCoder, which ChessBench's files use."""
     out = b""
     while number > 0x7F:
         out += bytes([number & 0x7F | 0x80])
@@ -29,7 +30,7 @@ def varint(number):
 
 
 def random_games(count):
-    """Random games, some of them from the middle of another, with a label for every position."""
+    """Random games, a third of them from a middlegame position, with a label for every position."""
     rng = random.Random(5)
     for number in range(count):
         board = chess.Board(chess960=False)
@@ -55,7 +56,8 @@ def random_games(count):
 
 
 def families(game):
-    """Parents in the order in which the reader numbers them, each with its children."""
+    """The nodes of the main line that have children, from the start on, as the reader numbers
+    them."""
     node = game
     while node.variations:
         yield node
@@ -88,7 +90,7 @@ def main(folder):
         for parent in families(game):
             for child in parent.variations:
                 board = child.board()
-                # As FENs they name en passant where a capture is legal; so do those of python-chess.
+                # Like the reader, python-chess writes en passant only if a capture is legal.
                 key = board.fen().rsplit(" ", 2)[0]
                 if any(board.legal_moves) and key not in seen:
                     seen.add(key)

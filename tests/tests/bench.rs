@@ -1,4 +1,4 @@
-//! The built `azimuth-bench`, as a user runs it.
+//! The built `azimuth-bench` on its command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - 0 1
 rnbqkb1r/pppppppp/5n2/8/2PP4/8/PP2PPPP/RNBQKBNR b KQkq - 0 2
 ";
 
-/// A match in a folder of its own.
+/// A match in a temporary folder.
 struct Match {
     folder: TempDir,
 }
@@ -57,7 +57,7 @@ fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
     let text = fs::read_to_string(whole.games())?;
     assert_eq!(text.matches("[Event ").count(), 8);
 
-    // Cut in the middle of a game, as a kill leaves it.
+    // Cut the file in the middle of a game, as after a kill.
     let cut = text.len() * 2 / 3;
     fs::write(whole.games(), &text[..cut])?;
     let kept = text[..cut].matches("[GameDuration ").count() - 1;
@@ -68,7 +68,7 @@ fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
         games.sort_unstable();
         games
     };
-    // Fixed depths play the same games every time.
+    // Players with a fixed depth repeat the same games.
     assert_eq!(moves(&fs::read_to_string(whole.games())?), moves(&text));
 
     let again = said(&whole.play(&players)?)?;
@@ -76,7 +76,7 @@ fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
     Ok(())
 }
 
-/// A game's tags and moves, without what differs from run to run.
+/// A game's tags and moves, without the tags that differ from run to run.
 fn without_times(game: &str) -> String {
     let lines = game
         .lines()
@@ -167,7 +167,8 @@ fn a_judge_says_what_moves_lose() -> Result<()> {
         assert!(table.starts_with("| player | phase |"), "{table}");
         Ok(serde_json::from_str(&fs::read_to_string(&json)?)?)
     };
-    // Who judges by the same nodes would have played the same; who sees one ply now and then not.
+    // A judge with the player's limit would play the same moves; a player that sees one ply errs
+    // now and then.
     let book = book.to_string_lossy();
     let (itself, weak) = (format!("{engine} nodes=2000 name=itself"), "depth=1 width=1 name=weak");
     let found = run(&["--positions", &book, "--player", &itself, "--player", weak])?;
@@ -188,7 +189,7 @@ fn a_judge_says_what_moves_lose() -> Result<()> {
 fn speed_and_suites_are_written_as_json() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let suite = folder.path().join("two.epd");
-    // A mate in one, and a move that is no mate.
+    // A mate in one, and a move that does not mate.
     fs::write(&suite, "6k1/8/6K1/8/8/8/8/R7 w - - bm Ra8#;\n6k1/8/6K1/8/8/8/8/R7 w - - bm Ra7;\n")?;
     let run = |arguments: &[&str], json: &Path| -> Result<serde_json::Value> {
         let output = Command::new(binary("azimuth-bench")?)

@@ -1,4 +1,4 @@
-//! The engine under python-chess, the client that lichess-bot is built on.
+//! The engine with python-chess, on which lichess-bot is built.
 
 use anyhow::Result;
 use azimuth_tests::{binary, python, root};

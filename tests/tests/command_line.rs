@@ -1,4 +1,4 @@
-//! The programs' command lines, and the engine in a terminal.
+//! The command lines of the programs, and the engine in a terminal.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Datasets: every format against files that its own library wrote, hostile files refused, and runs that are killed
-//! again and again end in the bytes of one that was not.
+//! Datasets: reads every format from files written by its own library, refuses hostile files, and
+//! compares runs that are killed repeatedly with one that is not: the resulting bytes are equal.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use azimuth_tests::{binary, python, stockfish, text, trainer};
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
-/// How often a run is killed.
+/// Number of times that a run is killed.
 const KILLS: usize = 20;
 
-/// Packs files, and returns what `data` wrote.
+/// Packs files with `data`; `more` are further arguments.
 fn pack(files: &[&Path], out: &Path, more: &[&str]) -> Result<()> {
     let files: Vec<String> = files.iter().map(|path| text(path)).collect();
     let mut arguments = vec!["data"];
@@ -26,7 +26,7 @@ fn pack(files: &[&Path], out: &Path, more: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The lines of a dataset written as CSV, sorted: its parts hold them in other orders.
+/// The lines of a dataset as CSV, sorted, because datasets order them differently.
 fn lines(dataset: &Path) -> Result<Vec<String>> {
     let csv = dataset.with_extension("out.csv");
     pack(&[dataset], &csv, &[])?;
@@ -41,7 +41,7 @@ fn sorted<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     lines
 }
 
-/// Without the move counters, which some formats leave out.
+/// The lines without the move counters, which some formats omit.
 fn without_counters(lines: &[String]) -> Vec<String> {
     let shorter = lines.iter().map(|line| {
         let (fen, label) = line.rsplit_once(',').unwrap_or_default();
@@ -76,7 +76,7 @@ fn every_format_is_read_as_its_library_wrote_it() -> Result<()> {
     pack(&[&at("positions.jsonl.zst")], &out, &[])?;
     assert_same(&without_counters(&lines(&out)?), &without_counters(&expected), "lichess");
 
-    // All of them together are the first one: the rest is there already.
+    // Packed together they equal the first one, because the others only repeat its positions.
     let (all, one) = (at("all.azd"), at("games.pgn.azd"));
     pack(&[&at("games.pgn"), &at("positions.bag"), &at("positions.epd")], &all, &[])?;
     assert_same(&lines(&all)?, &lines(&one)?, "all");
@@ -84,7 +84,7 @@ fn every_format_is_read_as_its_library_wrote_it() -> Result<()> {
     Ok(())
 }
 
-/// How many positions `data --info` says were left out because they were there before.
+/// Number of duplicates that `data --info` reports.
 fn duplicates(dataset: &Path) -> Result<usize> {
     let info = trainer(&["data", "--info", &text(dataset)])?;
     let line = info.lines().find_map(|line| line.trim().strip_prefix("duplicates"));
@@ -92,7 +92,7 @@ fn duplicates(dataset: &Path) -> Result<usize> {
     number.with_context(|| info.clone())
 }
 
-/// Says where they differ first, not all of them.
+/// Reports only the first difference.
 fn assert_same(found: &[String], expected: &[String], name: &str) {
     let differ = found.iter().zip(expected).find(|(found, expected)| found != expected);
     assert_eq!(differ, None, "{name}");
@@ -113,7 +113,8 @@ fn a_dataset_goes_out_and_comes_back() -> Result<()> {
         assert_same(&lines(&again)?, &whole, name);
     }
 
-    // What filters keep meets their conditions, and what they leave out does not.
+    // The kept positions meet the conditions. Of all positions that meet those on score and ply,
+    // only the few in check are missing.
     let quiet = at("quiet.azd");
     pack(&[&packed], &quiet, &["--filter", "cp=-200..200,ply=20..", "--filter", "not-in-check"])?;
     let kept = lines(&quiet)?;
@@ -128,7 +129,7 @@ fn a_dataset_goes_out_and_comes_back() -> Result<()> {
     assert!(kept.iter().all(|line| wanted(&line)) && kept.len() <= expected);
     assert!(kept.len() > expected * 8 / 10, "{} of {expected}", kept.len());
 
-    // Two halves, put together, are the whole.
+    // Two halves, merged, equal the whole.
     let (first, second, merged) = (at("first.azd"), at("second.azd"), at("merged.azd"));
     pack(&[&packed], &first, &["--filter", "cp=..10"])?;
     pack(&[&packed], &second, &["--filter", "cp=11..", "--merge"])?;
@@ -180,12 +181,12 @@ fn training_on_a_dataset_is_training_on_its_games() -> Result<()> {
     Ok(())
 }
 
-/// What the trainer says of a file that it refuses, within bounds of memory and time.
+/// The trainer's error about a file that it refuses, within limits of memory and time.
 fn refusal(file: &Path) -> Result<String> {
     let mut out = file.as_os_str().to_owned();
     out.push(".refused.azd");
     let out = PathBuf::from(out);
-    // Four times what the program maps for itself; its data are bounded by megabytes.
+    // Four times the memory that the program maps itself; its data are limited to some megabytes.
     let script = format!(
         "ulimit -v 4000000; exec '{}' data '{}' --out '{}'",
         binary("azimuth-train")?.display(),
@@ -204,7 +205,7 @@ fn refusal(file: &Path) -> Result<String> {
     Ok(errors)
 }
 
-/// Frames of zstd that come to `megabytes` of `byte`, after `start`.
+/// zstd frames that decompress to `start`, followed by `megabytes` MiB of `byte`.
 fn bomb(start: &str, byte: u8, megabytes: usize) -> Result<Vec<u8>> {
     let frame = zstd::encode_all(vec![byte; 1 << 20].as_slice(), 1)?;
     let mut bytes = zstd::encode_all(start.as_bytes(), 1)?;
@@ -314,7 +315,7 @@ fn hostile_files_are_refused() -> Result<()> {
     }
     assert!(refusal(&at("missing.pgn"))?.contains("No such file"));
 
-    // Records that are bad by themselves can be left out, and are counted; a file that is cut short cannot.
+    // Bad records can be skipped and are counted; a truncated file cannot be skipped.
     let (mixed, out) = (at("mixed.csv"), at("mixed.azd"));
     let rows = format!("fen,cp\n{kings},1\n8/8/8/8/8/8/8/8 w - - 0 1,1\n{kings} w,1\n");
     std::fs::write(&mixed, rows)?;
@@ -327,8 +328,8 @@ fn hostile_files_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// Starts a command again and again, kills each run at some moment, until it has been killed twenty times in all, and
-/// compares what every run that came through wrote.
+/// Starts a command repeatedly and kills each run at a different time, until [`KILLS`] runs have
+/// been killed in total. Every output that gets finished must equal that of a run without kills.
 fn kill_and_continue(arguments: &[&str], folder: &Path) -> Result<()> {
     let run = |out: &Path| -> Result<Command> {
         let mut command = Command::new(binary("azimuth-train")?);
@@ -344,7 +345,7 @@ fn kill_and_continue(arguments: &[&str], folder: &Path) -> Result<()> {
         let out = folder.join(format!("killed-{number}.azd"));
         while !out.exists() || PathBuf::from(format!("{}.journal", out.display())).exists() {
             let mut child = run(&out)?.spawn()?;
-            // Moments all over the run, of which no two are alike.
+            // The times are spread over the whole run, and no two are equal.
             starts += 1;
             let moment = took.mul_f64((f64::from(starts) * 0.618_034).fract());
             let asked = Instant::now();
@@ -382,14 +383,14 @@ fn killed_packing_goes_on_to_the_same_bytes() -> Result<()> {
     kill_and_continue(&["data", &csv, GAMES, &packed, "--commit-every", "1ms"], folder.path())
 }
 
-/// A limit on the length of files is met as a full disk is: a write fails.
+/// A limit on file sizes acts like a full disk: a write fails.
 #[cfg(unix)]
 #[test]
 fn packing_goes_on_after_a_disk_was_full() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let [straight, out] = ["straight.azd", "out.azd"].map(|name| folder.path().join(name));
     pack(&[Path::new(GAMES)], &straight, &[])?;
-    // The parts and the journal fit, the finished file does not.
+    // The parts and the journal fit into the limit, the finished file does not.
     let kilobytes = std::fs::metadata(&straight)?.len() / 1024 * 3 / 4;
     let (program, out_name, limit) =
         (text(&binary("azimuth-train")?), text(&out), kilobytes.to_string());
@@ -406,7 +407,7 @@ fn packing_goes_on_after_a_disk_was_full() -> Result<()> {
     let line = limited(&["--commit-every", "1ms"])?;
     assert!(line.contains("the same command goes on") && line.contains("File too large"), "{line}");
     assert!(!out.exists());
-    // Still full: nothing is lost by another try.
+    // The disk is still full: another attempt loses nothing.
     limited(&["--commit-every", "1ms"])?;
     let output = Command::new(binary("azimuth-train")?)
         .args(["data", GAMES, "--out", &out_name])

@@ -1,4 +1,4 @@
-//! The documents: short where they are read first, and no link leads nowhere.
+//! The documents: the README is short, and all links have a target.
 
 use std::collections::HashSet;
 use std::fs;
@@ -21,20 +21,20 @@ fn documents() -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The text without its blocks and spans of code.
+/// The text without code blocks and code spans.
 fn prose(text: &str) -> String {
     let outside = text.split("```").step_by(2).collect::<String>();
     outside.split('`').step_by(2).collect()
 }
 
-/// Where the links of a text lead.
+/// The targets of the links in a text.
 fn targets(text: &str) -> Vec<String> {
     let links = prose(text);
     let links = links.split("](").skip(1);
     links.filter_map(|link| Some(link.split_once(')')?.0.to_owned())).collect()
 }
 
-/// The anchors of a document's headings, as GitHub makes them.
+/// The anchors of a document's headings, as on GitHub.
 fn anchors(path: &Path) -> Result<HashSet<String>> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let mut code = false;

@@ -1,4 +1,4 @@
-//! `azimuth explain`: what it says is what the search says, and bad input gets one clear line.
+//! `azimuth explain`: its output agrees with the search, and bad input gets a single line of error.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -8,7 +8,7 @@ use azimuth_chess::position::{Position, fen_of};
 use azimuth_tests::{Session, binary};
 use serde_json::Value;
 
-/// Nothing is to be won by a capture.
+/// No capture wins anything.
 const QUIET: &str = "r1bqk2r/ppp2ppp/2n2n2/2bpp3/4P3/2PP1N2/PP1NBPPP/R1BQK2R w KQkq - 0 7";
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
@@ -23,7 +23,7 @@ fn json(arguments: &[&str]) -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// The one line on standard error of a command that fails.
+/// The single line on standard error of a command that fails.
 fn refusal(arguments: &[&str]) -> Result<String> {
     let output = explain(arguments)?;
     let said = String::from_utf8(output.stderr)?;
@@ -33,7 +33,7 @@ fn refusal(arguments: &[&str]) -> Result<String> {
     Ok(lines[0].to_owned())
 }
 
-/// What follows `name` in an `info` line, up to `end`.
+/// The word after `name` in an `info` line.
 fn word<'a>(info: &'a str, name: &str) -> &'a str {
     let rest = info.split_once(&format!(" {name} ")).map_or("", |(_, rest)| rest);
     rest.split(' ').next().unwrap_or_default()
@@ -64,7 +64,8 @@ fn it_says_what_the_search_says() -> Result<()> {
             search["pv"].as_array().context("pv")?.iter().filter_map(Value::as_str).collect();
         assert!(info.ends_with(&pv.join(" ")), "{info} {pv:?}");
 
-        // Move by move, what the console's table says: verified values, dropped moves, plies and values.
+        // Every move agrees with the console's table: verified values, dropped moves, plies and
+        // values.
         let moves = said["moves"].as_array().context("moves")?;
         assert_eq!(moves.len(), 48);
         for explained in moves {
@@ -90,7 +91,7 @@ fn it_says_what_the_search_says() -> Result<()> {
                 assert!(words[5..].contains(&cp.as_str()), "{uci}: {words:?} {cp}");
             }
         }
-        // The moves that a person would compare have their values.
+        // The moves that look best at first sight have values.
         let first_sight = moves.iter().filter(|mv| mv["rank_before"].as_u64() <= Some(3));
         assert!(first_sight.clone().all(|mv| mv["rank_after"].is_u64()), "{said}");
         assert_eq!(moves[0]["uci"], pv[0]);
@@ -99,7 +100,7 @@ fn it_says_what_the_search_says() -> Result<()> {
     Ok(())
 }
 
-/// The moves with a rank are ranked by the values that are shown for them.
+/// The ranks of the moves follow the values shown for them.
 fn ranks_follow_values(said: &Value) -> Result<()> {
     let moves = said["moves"].as_array().context("moves")?;
     let mut ranked = Vec::new();
@@ -129,11 +130,11 @@ fn a_depth_beyond_the_beam_is_searched_by_the_selective_search() -> Result<()> {
 #[test]
 fn reasons_are_chess_and_from_the_lines() -> Result<()> {
     for (fen, asked, expected) in [
-        // A rook stands where a knight takes it.
+        // A rook that a knight can capture.
         ("4k3/8/8/8/8/2r5/4N3/4K3 w - - 0 1", "", "It wins a rook: 1. Nxc3."),
-        // A fork; the knight does not come back from the corner.
+        // A fork; the knight cannot return from the corner.
         ("r3k3/8/8/3N4/8/8/PPP5/2K5 w - - 0 1", "", "It wins the exchange: 1. Nc7+ "),
-        // A knight that a pawn attacks.
+        // A knight attacked by a pawn.
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
             "e4",
@@ -144,13 +145,13 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
             "e4",
             "It loses a knight for a pawn: 1. e4 bxc3 2. bxc3.",
         ),
-        // A queen that takes a defended pawn.
+        // A queen that captures a defended pawn.
         (
             "4k3/8/2n5/4p3/8/8/8/4QK2 w - - 0 1",
             "Qxe5+",
             "It loses a queen for a pawn: 1. Qxe5+ Nxe5.",
         ),
-        // The pawns break through.
+        // A pawn breakthrough.
         ("7k/ppp5/8/PPP5/8/8/8/7K w - - 0 1", "", "It promotes a pawn: 1. b6 "),
         ("8/1p4k1/8/P7/2P5/8/8/6K1 w - - 0 1", "few nodes", "It gets a passed pawn on "),
     ] {
@@ -191,12 +192,12 @@ fn no_sentence_argues_against_its_own_move() -> Result<()> {
             ));
             if says_so {
                 assert!(better && reason.contains("the first search missed it."), "{reason}");
-                // Both moves were searched alone, the chosen one no less deep.
+                // Both moves were searched separately, the chosen one at least as deeply.
                 let depth = |place: usize| moves[place]["own_search"]["depth"].as_u64();
                 assert!(depth(0) >= depth(1) && depth(1).is_some(), "{said}");
                 missed += 1;
             } else if better {
-                // A difference that the figures do not show.
+                // The difference is too small for the displayed figures.
                 assert!(reason.contains("as much as"), "{reason}");
             }
         }
@@ -233,7 +234,7 @@ fn the_tree_backs_its_values_up() -> Result<()> {
     Ok(())
 }
 
-/// Plays the lines behind moves and replies, to the quiet positions that they name.
+/// Follows the verified lines of moves and replies to the quiet positions that they name.
 fn follow_verified_lines(position: &Position, moves: &[Value]) -> Result<()> {
     for explained in moves {
         let verified = &explained["verified"];
@@ -330,14 +331,14 @@ fn a_games_position_keeps_its_history() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("game.pgn");
     let path = path.to_str().context("a path")?;
-    // The same position for the second time after eight half-moves.
+    // After eight half-moves the starting position occurs for the third time.
     let game = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 ( 3. e4 e5 ) 3... Nf6 4. Ng1 Ng8 5. Nf3 Nf6 *\n\n\
                 [FEN \"8/8/8/8/8/2k5/1q6/K7 w - - 0 1\"]\n\n*\n";
     std::fs::write(path, game)?;
     let said = json(&["--pgn", path, "--ply", "7", "--depth", "2"])?;
     assert_eq!(said["fen"], "rnbqkb1r/pppppppp/5n2/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 7 4");
     let back = said["moves"].as_array().context("moves")?.iter().find(|mv| mv["san"] == "Ng8");
-    // The starting position for the third time.
+    // Ng8 repeats the starting position for the third time: a draw.
     assert_eq!(back.context("legal")?["static"]["win_probability"], 0.5);
     assert_eq!(json(&["--pgn", path, "--depth", "1"])?["search"]["depth"], 1);
     let black = json(&["--pgn", path, "--move", "4b", "--depth", "2"])?;

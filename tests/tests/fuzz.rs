@@ -1,8 +1,8 @@
-//! Random sessions: valid commands, damaged ones and noise, in any order, during searches too. Nothing
-//! may panic, hang, or leave a `go` without its one legal answer.
+//! Random sessions of valid commands, damaged commands and noise, in any order and also during
+//! searches. The engine must not panic or hang, and must give every `go` exactly one legal answer.
 //!
-//! `AZIMUTH_FUZZ_COMMANDS=1000000 cargo test --release -p azimuth-tests --test fuzz` plays more of
-//! them than the default.
+//! `AZIMUTH_FUZZ_COMMANDS=1000000 cargo test --release -p azimuth-tests --test fuzz` runs more
+//! commands than the default.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, PipeWriter, Write};
@@ -17,26 +17,26 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-/// Commands of a session.
+/// Number of commands in a session.
 const SESSION: usize = 200;
 
-/// Commands of the default run.
+/// Default number of commands in all sessions.
 const COMMANDS: usize = 20_000;
 
-/// Lines that are sent while a search runs.
+/// Number of lines that are sent during a search.
 const DURING: usize = 3;
 
-/// A search gets this long before it is told to stop.
+/// Time after which a search is told to stop.
 const THINKING: Duration = Duration::from_millis(5);
 
-/// An engine that has not answered by then never will.
+/// Time after which the engine counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How the lines begin that say that a `go` has no answer.
+/// Prefixes of the lines that refuse a `go`.
 const REFUSED: [&str; 2] =
     ["info string go: a search is running", "info string go: no search begins"];
 
-/// How the last line of `go perft` begins, and that of every other `go`.
+/// Prefixes of the last line of `go perft`, and of any other `go`.
 const COUNTED: [&str; 2] = ["Nodes searched: ", "info string go perft: stopped"];
 const ANSWERED: [&str; 1] = ["bestmove "];
 
@@ -207,16 +207,16 @@ struct Engine {
     input: PipeWriter,
     lines: Receiver<String>,
     threads: [JoinHandle<()>; 2],
-    /// Those that have not been answered, oldest first.
+    /// The searches that have not been answered yet, oldest first.
     searches: VecDeque<Search>,
     marks: u32,
 }
 
 /// A `go`.
 struct Search {
-    /// Where it began.
+    /// The position in which it started.
     root: Position,
-    /// Whether it counts lines, and has no best move.
+    /// Whether it is `go perft`, which has no best move.
     counts: bool,
 }
 
@@ -236,7 +236,7 @@ impl Engine {
         Ok(Self { input, lines, threads: [engine, listener], searches: VecDeque::new(), marks: 0 })
     }
 
-    /// Sends a line and takes what the engine says of it.
+    /// Sends a line and reads the engine's response.
     fn obey(&mut self, line: &[u8]) -> Result<()> {
         let text = String::from_utf8_lossy(line);
         let mut words = text.split_whitespace();
@@ -249,7 +249,8 @@ impl Engine {
         self.synchronise()
     }
 
-    /// Takes all that the engine has to say of the lines so far, by a line that it has to complain of.
+    /// Reads the engine's response to all lines so far: sends an unknown command and waits for its
+    /// error.
     fn synchronise(&mut self) -> Result<()> {
         self.marks += 1;
         let mark = format!("mark-{}", self.marks);
@@ -258,7 +259,7 @@ impl Engine {
         self.read_until(&complaint, PATIENCE).map(drop)
     }
 
-    /// Waits for the answer of a search, if one runs, and stops it where that takes too long.
+    /// Waits for the answer of a running search, and stops the search if it takes too long.
     fn finish_search(&mut self) -> Result<()> {
         let Some(Search { counts, .. }) = self.searches.front() else { return Ok(()) };
         let ends = if *counts { &COUNTED } else { &ANSWERED[..] };
@@ -269,7 +270,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The position that the engine is at.
+    /// The engine's current position.
     fn position(&mut self) -> Result<Position> {
         self.send(b"d")?;
         let lines = self.read_until("Checkers:", PATIENCE)?;
@@ -282,12 +283,12 @@ impl Engine {
         Ok(self.input.write_all(b"\n")?)
     }
 
-    /// Lines up to one that begins with `start`.
+    /// Reads lines up to one that begins with `start`.
     fn read_until(&mut self, start: &str, patience: Duration) -> Result<Vec<String>> {
         self.read_until_any(&[start], patience)
     }
 
-    /// Lines up to one that begins with any of `starts`.
+    /// Reads lines up to one that begins with any of `starts`.
     fn read_until_any(&mut self, starts: &[&str], patience: Duration) -> Result<Vec<String>> {
         let mut read: Vec<String> = Vec::new();
         loop {
@@ -324,7 +325,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Closes the input and waits for the end.
+    /// Closes the input and waits for the engine to end.
     fn end(mut self) -> Result<()> {
         self.finish_search()?;
         drop(self.input);
@@ -354,7 +355,7 @@ fn random_sessions_are_survived() -> Result<()> {
         Ok(text) => text.parse().context("AZIMUTH_FUZZ_COMMANDS")?,
         Err(_) => COMMANDS,
     };
-    // A damaged LogFile may name any file: here it does no harm.
+    // A damaged LogFile option may name any file: in this folder it does no harm.
     let folder = tempfile::tempdir()?;
     std::env::set_current_dir(&folder)?;
     let config = Config {

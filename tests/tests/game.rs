@@ -1,4 +1,4 @@
-//! A full game against Debian's Stockfish, played by python-chess.
+//! A full game against Stockfish, played by python-chess.
 
 use anyhow::Result;
 use azimuth_tests::{binary, python, stockfish};

@@ -1,4 +1,4 @@
-//! What the trainer shows of a space and of its runs: embeddings for NumPy, neighbours, curves.
+//! The trainer's views of a space and of its runs: embeddings for NumPy, neighbours, and curves.
 
 use std::fs::File;
 
@@ -59,14 +59,14 @@ fn a_position_is_its_own_nearest_neighbour() -> Result<()> {
         "6k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1",
     ];
     let rows: String = fens.iter().map(|fen| format!("{fen},900\n")).collect();
-    // One of them for the second time, with other counters.
+    // One of the positions repeats, with other counters.
     let again = fens[1].replace("0 1", "4 7");
     std::fs::write(&data, format!("fen,cp\n{rows}{again},900\n"))?;
     let printed = trainer(&["neighbours", fens[1], "--data", &text(&data), "--count", "3"])?;
     let lines: Vec<&str> = printed.lines().skip(1).collect();
     assert_eq!(lines.len(), 3, "{printed}");
     assert!(lines[0].starts_with("1.0000") && lines[0].contains("4Q3"), "{printed}");
-    // A queen more is most like a rook more.
+    // An extra rook is nearest to an extra queen.
     assert!(lines[1].contains("4R3"), "{printed}");
     let wrong = refusal(&["neighbours", "hello", "--data", &text(&data)])?;
     assert!(wrong.contains("FEN 'hello'"), "{wrong}");
@@ -115,7 +115,7 @@ fn runs_are_drawn_side_by_side() -> Result<()> {
     for expected in panels.into_iter().chain(["one", "two"]) {
         assert!(svg.contains(expected), "{expected}");
     }
-    // Both runs have as many points in every panel.
+    // Both runs have points in every panel.
     assert!(svg.matches("<circle").count() >= 2 * 6 * 2, "{}", svg.matches("<circle").count());
     std::fs::write(&logs[1], "{\"run\":{}}\n")?;
     let broken = refusal(&["plot", &one, &two, "--out", &text(&out)])?;

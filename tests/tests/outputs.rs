@@ -1,4 +1,4 @@
-//! Outputs: no file is lost by a run that writes another, and none is written by two runs at once.
+//! Outputs: writing one file never destroys another, and two runs never write one file at once.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use azimuth_tests::{binary, text, trainer};
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
-/// Options of a run that is over at once.
+/// Options of a run that ends quickly.
 const SHORT: [&str; 6] = ["--steps", "1", "--anchors", "8", "--sample", "100"];
 
 /// Waits for a file to appear.
@@ -22,7 +22,7 @@ fn wait_for(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The one line with which a command is refused.
+/// The single line of error of a command that is refused.
 fn refusal(program: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(binary(program)?).args(arguments).output()?;
     let said = String::from_utf8(output.stderr)?;
@@ -108,7 +108,7 @@ fn two_runs_never_write_one_output() -> Result<()> {
     let line = refused?;
     assert!(line.contains("another process writes it"), "{line}");
 
-    // What was killed leaves its locks and an unfinished checkpoint; the next run goes on and
+    // A killed run leaves its locks and an unfinished checkpoint. The next run continues and
     // removes them.
     let unfinished = folder.path().join("run.checkpoint.Ab12Cd.partial");
     std::fs::write(&unfinished, "half")?;

@@ -1,4 +1,5 @@
-//! `azimuth report`: the page in a headless Chromium, and what is said of games that cannot be read.
+//! `azimuth report`: the page in a headless Chromium, and the errors about games that cannot be
+//! read.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -6,8 +7,8 @@ use std::process::{Command, Output};
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::{binary, python, text};
 
-/// A game whose tags and comments would run script on a careless page, one from a position, with clocks and evaluations,
-/// and one of Chess960.
+/// A game whose tags and comments try to run scripts on the page, a game that starts from a
+/// position and has clocks and evaluations, and a game of Chess960.
 const GAMES: &str = r#"[Event "</script><script>window.pwned = 1</script>"]
 [White "<img src=x onerror=window.pwned=2>"]
 [Black "\"><svg onload=window.pwned=3>"]
@@ -71,7 +72,7 @@ fn an_explanation_is_a_page_too() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let page = text(&folder.path().join("why.html"));
     let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
-    // The beam verifies moves, the selective search does not.
+    // The beam verifies moves; the selective search does not.
     for (limit, verified) in [("--nodes=5000", "0"), ("--depth=4", "48")] {
         let arguments = ["explain", fen, limit, "--tree", "3", "--html", &page];
         let output = Command::new(binary("azimuth")?).args(arguments).output()?;

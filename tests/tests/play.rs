@@ -1,4 +1,4 @@
-//! `azimuth play`: a game in a terminal, and what is typed there.
+//! `azimuth play`: a game in a terminal, and its commands.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result};
 use azimuth_tests::{binary, python, text};
 
-/// What is shown where `lines` are typed, without a terminal.
+/// The output for the input `lines`, without a terminal.
 fn play(arguments: &[&str], lines: &[&str]) -> Result<Output> {
     let mut child = Command::new(binary("azimuth")?)
         .args(["play", "--time", "30ms"])
@@ -40,7 +40,7 @@ fn a_terminal_gets_colours_and_a_game() -> Result<()> {
     ];
     let arguments = [&[engine.as_str(), "play", "--time", "50ms", "--"][..], &typed].concat();
     let said = python("terminal.py", &arguments)?;
-    // Black's king on one of the coloured squares.
+    // Black's king on a coloured square.
     assert!(said.contains("\u{1b}[") && said.contains(" ♚ "), "{said}");
     assert!(said.contains("You play White against Azimuth."), "{said}");
     assert!(said.contains("Azimuth plays 1... "), "{said}");
@@ -66,7 +66,7 @@ fn a_game_is_played_to_its_end_from_any_position() -> Result<()> {
     assert!(said.contains("undo: you have played no move"), "{said}");
     let said = shown(&["--black"], &["flip", "why"])?;
     assert!(said.contains("You play Black") && said.contains("Azimuth plays 1. "), "{said}");
-    // Black at the bottom, then White.
+    // First Black is at the bottom, then White.
     let bottoms: Vec<&str> = said.lines().filter(|line| line.starts_with("     ")).collect();
     assert_eq!(bottoms[1].trim(), "h  g  f  e  d  c  b  a");
     assert_eq!(bottoms[2].trim(), "a  b  c  d  e  f  g  h");

@@ -1,4 +1,5 @@
-//! The built `azimuth-rivals`, as a user runs it: every rival learns, resumes, plays and is measured.
+//! The built `azimuth-rivals` on its command line: every rival trains, resumes, plays and is
+//! measured.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,13 +14,13 @@ use candle_core::safetensors::BufferedSafetensors;
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
-/// A rival that learns, with sizes that learn in seconds.
+/// A rival that learns, with sizes that train in seconds.
 struct Learner {
     rival: &'static str,
     sizes: &'static str,
-    /// A run in which it learns the few games by heart, or begins to, whatever its first parameters are.
+    /// Options of a run that memorises the few games, or starts to, for any initial parameters.
     run: &'static str,
-    /// The tenth of the run, from 1, from which on its loss is always of one kind.
+    /// The first tenth of the run, counted from 1, in which the loss is of its final kind.
     first_tenth: usize,
 }
 
@@ -28,7 +29,7 @@ const LEARNERS: [Learner; 7] = [
         rival: "deepchess",
         sizes: "--size encoder=[128,32] --size comparator=[32] --batch 256",
         run: "--steps 150 --learning-rate 0.003",
-        // A fifth of the run goes to the layers of the encoder.
+        // The first fifth of the run trains the layers of the encoder.
         first_tenth: 3,
     },
     Learner {
@@ -76,7 +77,7 @@ fn rivals(arguments: &[&str]) -> Result<Output> {
     Ok(Command::new(binary("azimuth-rivals")?).args(arguments).output()?)
 }
 
-/// The arguments of a run.
+/// The arguments of a training run.
 fn train(rival: &str, options: &[&str], out: &Path) -> Vec<String> {
     let out = text(out);
     let arguments = ["train", rival, "--preset", "small", "--data", GAMES, "--out", &out];
@@ -90,7 +91,7 @@ fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Held-out metrics of a run, first to last.
+/// Held-out metrics of a run, in order.
 fn log(weights: &Path) -> Result<Vec<serde_json::Value>> {
     let text = fs::read_to_string(weights.with_extension("jsonl"))?;
     Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
@@ -108,8 +109,8 @@ fn every_trainer_lowers_its_loss_and_its_weights_play() -> Result<()> {
             let numbers = metrics.iter().filter(|(name, _)| *name != "training_loss");
             assert!(numbers.clone().count() > 3 && numbers.clone().all(|(_, n)| n.is_number()));
         }
-        // Mean losses of a tenth of the run, on games that it learns from: on others networks this small may be no better
-        // than chance made them.
+        // Mean losses over a tenth of the run, on the training games: on other games, networks this
+        // small may be no better than their random initial parameters.
         let loss = |tenth: usize| -> Result<f64> {
             let line = log.get(tenth).and_then(|line| line["training_loss"].as_f64());
             line.with_context(|| format!("{rival}: no loss of tenth {tenth}"))
@@ -121,7 +122,7 @@ fn every_trainer_lowers_its_loss_and_its_weights_play() -> Result<()> {
     Ok(())
 }
 
-/// The tensors of a safetensors file as bytes.
+/// The tensors of a safetensors file as bytes, by name.
 fn tensors(path: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let file = BufferedSafetensors::new(fs::read(path)?)?;
     Ok(file.tensors().into_iter().map(|(name, view)| (name, view.data().to_vec())).collect())
@@ -133,7 +134,7 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
     for Learner { rival, sizes, .. } in LEARNERS {
         let [straight, stopped] =
             ["straight", "stopped"].map(|name| folder.path().join(format!("{rival}-{name}.w")));
-        // The two-headed network plays its first games against itself in the last steps.
+        // The two-headed network plays its first games against itself in the last steps of the run.
         let learn = |out: &Path, stop_after: &str| {
             run(&train(rival, &[sizes, "--steps 20", stop_after], out)).context(rival)
         };
@@ -164,7 +165,8 @@ fn what_ships_plays_full_games() -> Result<()> {
     Ok(())
 }
 
-/// Two games against a player of random moves, over UCI; an illegal move or a crash would end the match.
+/// Two games against a player of random moves, over UCI. An illegal move or a crash would end the
+/// match with an error.
 fn plays(rival: &str, weights: Option<&Path>) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let [book, games] = ["book.epd", "games.pgn"].map(|name| folder.path().join(name));

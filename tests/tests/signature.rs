@@ -1,5 +1,5 @@
-//! The nodes of `bench` are those on record, on every instruction set of this machine, so that no commit changes play
-//! without saying so.
+//! `bench` must visit the recorded number of nodes on every instruction set of this machine, so
+//! that no commit changes play without saying so.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -8,28 +8,28 @@ use anyhow::{Context, Result, ensure};
 use azimuth::encoder::sparse::Kernels;
 use azimuth_tests::{binary, root};
 
-/// The record.
+/// The file with the recorded numbers of nodes.
 const FILE: &str = "tests/bench-signature.txt";
 
-/// Set by `make signature`: what the best instruction set finds becomes the record.
+/// Set by `make signature`: the numbers of the best instruction set become the record.
 const UPDATE: &str = "AZIMUTH_UPDATE_SIGNATURE";
 
 const INSTRUCTION_SET: &str = "AZIMUTH_INSTRUCTION_SET";
 
-/// The first lines of the record.
+/// The first lines of the file.
 const HEADER: &str = "\
-# The nodes of `azimuth bench`, the same on every instruction set. A commit that is to change play says so, and
-# brings them up to date: make signature
+# The nodes of `azimuth bench`, the same on every instruction set. A commit that changes play says so and
+# updates them: make signature
 ";
 
-/// Starts `bench` on an instruction set.
+/// Starts `bench` with an instruction set.
 fn begin(kernels: Kernels) -> Result<Child> {
     let mut command = Command::new(binary("azimuth")?);
     command.arg("bench").env(INSTRUCTION_SET, kernels.to_string());
     Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?)
 }
 
-/// The record that `bench` makes.
+/// The content of the file that the output of `bench` gives.
 fn signature(bench: Child) -> Result<String> {
     let output = bench.wait_with_output()?;
     ensure!(output.status.success(), "bench ended with {}", output.status);
@@ -52,7 +52,7 @@ fn signature(bench: Child) -> Result<String> {
 
 #[test]
 fn bench_has_the_nodes_on_record() -> Result<()> {
-    // At the same time: plain Rust takes much the longest.
+    // All run concurrently, because plain Rust is by far the slowest.
     let begun = Kernels::available().into_iter().map(|kernels| Ok((kernels, begin(kernels)?)));
     let begun: Vec<(Kernels, Child)> = begun.collect::<Result<_>>()?;
     let path = root().join(FILE);

@@ -1,5 +1,5 @@
-//! Checkpoints of the paper's authors, written and read by PyTorch itself: embeddings are the same on both sides, and
-//! nothing in a checkpoint is run.
+//! Checkpoints of the paper's authors, written and read by PyTorch: the embeddings are equal in
+//! both programs, and no code in a checkpoint is run.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ fn assert_close(ours: &[f32], theirs: &str) -> Result<()> {
     Ok(())
 }
 
-/// `import` of a checkpoint in `folder`.
+/// Imports a checkpoint from `folder`.
 fn import(folder: &Path, checkpoint: &str, more: &[&str]) -> Result<PathBuf> {
     let out = folder.join(format!("{checkpoint}.safetensors"));
     let [checkpoint, white, black] =
@@ -64,7 +64,7 @@ fn embeddings_are_pytorchs_both_ways() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
     let theirs = pytorch("solis.py", &["make", &text(folder)], &tokens()?)?;
-    // Shapes do not tell the heads; Lightning's settings do.
+    // The number of heads does not follow from the shapes; Lightning's settings contain it.
     let imported = import(folder, "solis.pth", &["--heads", "4"])?;
     assert_close(&embeddings(&imported)?, &theirs)?;
     for (checkpoint, more) in [("wrapped.pth", &["--heads", "4"][..]), ("solis.ckpt", &[])] {
@@ -76,7 +76,7 @@ fn embeddings_are_pytorchs_both_ways() -> Result<()> {
     trainer(&["export", "--format", "solis", "--weights", &weights, "--out", &out])?;
     let read = pytorch("solis.py", &["embed", &out], &tokens()?)?;
     assert_close(&embeddings(&imported)?, &read)?;
-    // And in again, with the means that were written beside it.
+    // Import it again, with the means that were written beside it.
     let [white, black] =
         ["white", "black"].map(|name| text(&folder.join(format!("back.{name}_mean.npy"))));
     let again = folder.join("again.safetensors");
@@ -114,10 +114,10 @@ fn code_in_a_checkpoint_is_refused_and_not_run() -> Result<()> {
         let error = refused(name)?;
         assert!(error.contains(part) && error.contains(name), "{error}");
     }
-    // As many heads as do not divide the width.
+    // A number of heads that does not divide the width.
     let error = import(folder, "solis.pth", &["--heads", "5"]).expect_err("5 of 32").to_string();
     assert!(error.contains("not a multiple of the 5 heads"), "{error}");
-    // A mean of another space, and no mean at all.
+    // A mean of another space, and a missing mean.
     std::fs::copy(folder.join("solis.pth"), folder.join("white.npy"))?;
     assert!(refused("solis.pth")?.contains("white.npy"));
     Ok(())

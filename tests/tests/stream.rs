@@ -1,5 +1,5 @@
-//! Training without end: what a kill leaves goes on to the same weights, rounds go when they are learnt from, and branches
-//! leave the stream as it is.
+//! Training streams: a killed stream continues to the same weights, rounds are deleted after
+//! training on them, and branches do not change the stream.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use serde_json::Value;
 /// A few labelled games of Stockfish 15.1 against itself, with mates.
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
-/// A small encoder, and a step that takes a dozenth of a round.
+/// A small encoder, and steps of a twelfth of a round.
 const RECIPE: [&str; 8] =
     ["--accumulator", "128", "--anchors", "128", "--warmup", "5", "--learning-rate", "0.001"];
 
-/// A stream's folder and who labels.
+/// A stream's folder, and its labelling options.
 struct Stream {
     folder: PathBuf,
     labels: Vec<String>,
 }
 
 impl Stream {
-    /// A folder whose held-out positions are games, so that none have to be labelled.
+    /// A folder whose held-out positions come from games, so that none need labels.
     fn new(parent: &Path, name: &str) -> Result<Self> {
         let (folder, fens) = (parent.join(name), parent.join("fens.txt"));
         fs::create_dir_all(folder.join("held-out"))?;
@@ -53,14 +53,14 @@ impl Stream {
         Ok(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
     }
 
-    /// Runs a command to its end; fails with what it says on standard error.
+    /// Runs a command to its end; fails with its text on standard error.
     fn run(&self, name: &str, more: &[&str]) -> Result<()> {
         let output = self.command(name, more)?.output()?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     }
 
-    /// Learns for so many steps.
+    /// Trains for this number of steps.
     fn learn(&self, steps: u64) -> Result<()> {
         let steps = steps.to_string();
         self.run("stream", &[&RECIPE[..], &["--stop-after", &steps]].concat())
@@ -83,7 +83,7 @@ impl Stream {
     }
 }
 
-/// Steps that a checkpoint has done, by its header.
+/// Number of steps in a checkpoint's header.
 fn step_of(checkpoint: &Path) -> Result<u64> {
     let bytes = fs::read(checkpoint)?;
     let length = bytes.first_chunk().map_or(0, |&length| u64::from_le_bytes(length) as usize);
@@ -91,7 +91,7 @@ fn step_of(checkpoint: &Path) -> Result<u64> {
     Ok(header["__metadata__"]["step"].as_str().context("no step")?.parse()?)
 }
 
-/// Kills a process as soon as a file has `lines` lines.
+/// Kills a process as soon as a file has this number of lines.
 fn kill_at(mut process: Child, file: &Path, lines: usize) -> Result<()> {
     let began = Instant::now();
     while fs::read_to_string(file).map_or(0, |text| text.lines().count()) < lines {
@@ -119,7 +119,8 @@ fn a_killed_stream_goes_on_to_the_same_weights_and_a_branch_leaves_it_alone() ->
     assert!((8..60).contains(&done), "{done} steps");
     killed.learn(60 - done)?;
 
-    // Every step is of new positions, rounds follow one another, and those learnt from are gone.
+    // Every step uses new positions, rounds are consecutive, and rounds that are used up are
+    // deleted.
     let log = straight.log()?;
     let numbers = |key: &str| -> Vec<u64> {
         log.iter().map(|line| line[key].as_u64().unwrap_or(u64::MAX)).collect()
@@ -141,7 +142,7 @@ fn a_killed_stream_goes_on_to_the_same_weights_and_a_branch_leaves_it_alone() ->
     let weights = straight.branch("20")?;
     assert!(before == fs::read(straight.checkpoint())?, "the branch moved its stream");
     assert!(!straight.folder.with_extension("branch").exists());
-    // A branch that is killed goes on as well.
+    // A killed branch continues, too.
     let out = killed.folder.with_extension("safetensors");
     let branch = ["--steps", "20", "--out", &text(&out), "--checkpoint-every", "4"];
     let log = killed.folder.with_extension("branch").join("log.jsonl");
@@ -154,7 +155,7 @@ fn a_killed_stream_goes_on_to_the_same_weights_and_a_branch_leaves_it_alone() ->
     let schedule = &weights.metadata.training["config"]["schedule"];
     assert_eq!(schedule["shape"]["decay"]["first"], 60);
     assert_eq!((&weights.metadata.training["steps"], &schedule["steps"]), (&80.into(), &80.into()));
-    // The stream goes on after its branch.
+    // The stream continues after its branch.
     straight.learn(2)?;
     assert_eq!(step_of(&straight.checkpoint())?, 62);
     Ok(())

@@ -1,4 +1,4 @@
-//! Tokens against python-chess's FENs.
+//! Tokens compared with python-chess's FENs.
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::Position;
@@ -26,7 +26,7 @@ fn tokens_equal_those_made_from_python_chess_fens() -> Result<()> {
         late += usize::from(fields[4].len() > 3 || fields[5].len() > 3);
     }
     assert_eq!(checked, POSITIONS);
-    // The sample must hold what is hard.
+    // The sample must contain the difficult cases.
     assert!(en_passant > 20 && chess960 > 500 && late > 500, "{en_passant} {chess960} {late}");
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! The trainer from games to weights: a stopped run continues to the same weights, every encoder
-//! trains, and the metrics come out as documented.
+//! trains, and the metrics are as documented.
 
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ fn a_run_goes_on_where_its_checkpoint_is_taken() -> Result<()> {
         trainer(&[&files[..], &options, more].concat())?;
         Ok(weights)
     };
-    // By the clock: after how many steps is chance.
+    // The run stops by time, so its number of steps is arbitrary.
     run(here.path(), &["--stop-after", "100ms"])?;
     std::fs::rename(here.path().join("run.checkpoint"), there.path().join("run.checkpoint"))?;
     let moved = run(there.path(), &[])?;
@@ -91,7 +91,7 @@ fn a_run_begins_where_another_ended() -> Result<()> {
         let run = |name: &str, more: &[&str]| train(folder.path(), name, &[&sizes, more].concat());
         let first = run(&format!("{encoder}-first.safetensors"), &["--steps", "3"])?;
         let from = first.to_string_lossy();
-        // Nothing moves at this rate.
+        // At this rate the parameters do not change.
         let still = ["--from", &from, "--steps", "1", "--learning-rate", "1e-30", "--seed", "2"];
         let second = run(&format!("{encoder}-second.safetensors"), &still)?;
         let (first, second) = (Weights::read(&first)?, Weights::read(&second)?);
@@ -153,7 +153,7 @@ fn the_papers_sampling_and_sgd_train_too() -> Result<()> {
 #[test]
 fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    // Nothing moves at this rate, so that no look is better than the first.
+    // At this rate the parameters do not change, so that no validation is better than the first.
     let options = "--steps 500 --anchors 64 --sample 200 --learning-rate 1e-30 --patience 2 \
                    --validate-every 3 --clip 1";
     let options: Vec<&str> = options.split_whitespace().collect();
@@ -186,7 +186,7 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     assert!(table.contains("| drawn | `--anchors 16 --positives 3 --steps 4 --soft` |"), "{table}");
     assert_eq!(table, std::fs::read_to_string(out.join("table.md"))?);
     assert_eq!(std::fs::metadata(out.join("wide.safetensors"))?.modified()?, made);
-    // Weights that learnt nothing lose against the engine's own.
+    // Untrained weights lose against the engine's own.
     let book = folder.path().join("book.epd");
     std::fs::write(&book, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n")?;
     let (book, played) = (book.to_string_lossy(), folder.path().join("played"));
@@ -197,7 +197,7 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     let table = trainer(&[&command[..], &games, &options].concat())?;
     assert!(table.contains("| +0 -2 =0 |"), "{table}");
     assert!(played.join("weak.pgn").is_file() && !played.join("weak.games.json").exists());
-    // Before anything is trained, in one line.
+    // Errors in one line, before any training.
     let error = sweep("fine:\nbad: --delta nought\n").expect_err("no number");
     assert!(error.to_string().contains("run 'bad'") && !out.join("fine.json").exists(), "{error}");
     let error = sweep("wide: --accumulator 256\n").expect_err("another run of that name");
@@ -209,7 +209,7 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
 fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let fens = folder.path().join("fens.txt");
-    // After each first move of a pawn by two squares, and an ending.
+    // Positions after each first move of a pawn by two squares, and an endgame.
     let but_one = |others: char, one: char, file: usize| -> String {
         (0..8).map(|other| if other == file { one } else { others }).collect()
     };
@@ -256,7 +256,8 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     let info = trainer(&["data", "--info", &games.to_string_lossy()])?;
     assert!(info.contains("\"walk\":\"engine\""), "{info}");
 
-    // Leaves and endings are labelled each by itself; the number of engines changes nothing.
+    // Leaves and endings are labelled independently of each other; the number of engines changes
+    // nothing.
     let syzygy = concat!(env!("CARGO_MANIFEST_DIR"), "/data/syzygy");
     for walk in ["leaves", "endings"] {
         let kind = ["--walk", walk, "--nodes", "200", "--leaf-every", "8"];
@@ -278,7 +279,7 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
         let all = text.lines().count() - 1;
         assert!(all > 150 && (few == all) == (walk == "endings"), "{walk}: {few} of {all}");
         if walk == "endings" {
-            // The tables know rook against king: won, or a draw where the rook is lost.
+            // The tables know rook against king: a win, or a draw if the rook is lost.
             let rook = text.lines().filter(|line| {
                 let board = line.split(' ').next().unwrap_or_default();
                 pieces(line) == 3 && board.contains('R')
@@ -304,7 +305,7 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
     let [network, fens, out, csv] = ["own.nnue", "fens.txt", "labels.azd", "labels.csv"].map(path);
     let mut engine = Engine::start(&stockfish()?, &[], [])?;
     engine.send(&format!("export_net {network}"))?;
-    // Black to move, a castling king, a promotion, an en-passant capture, a check.
+    // Black to move, a king that can castle, a promotion, an en-passant capture, a check.
     let starts = [
         "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
         "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 4 8",
@@ -323,7 +324,8 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
     for line in text.lines().skip(1).step_by(7) {
         let (fen, label) = line.rsplit_once(',').context("two columns")?;
         let Some(pawns) = network_evaluation(&mut engine, fen)? else { continue };
-        // Stockfish 15.1 writes 361 units as a pawn, Stockfish 16, whose centipawns labels are in, 328.
+        // Stockfish 15.1 writes 361 units as a pawn; Stockfish 16, whose centipawns the labels use,
+        // 328.
         let expected = pawns * 100.0 * 361.0 / 328.0;
         let label: f64 = label.parse().with_context(|| format!("'{line}'"))?;
         assert!((label - expected).abs() < 2.5, "{fen}: {label}, the engine {expected}");
@@ -369,7 +371,8 @@ fn compressed(network: &[u8]) -> Result<Vec<u8>> {
     Ok(written)
 }
 
-/// What the engine's network says of a position, in its pawns from White's view; nothing in check.
+/// The evaluation of a position by the engine's network, in pawns from White's view; `None` in
+/// check.
 fn network_evaluation(engine: &mut Engine, fen: &str) -> Result<Option<f64>> {
     engine.send(&format!("position fen {fen}"))?;
     engine.send("eval")?;
@@ -388,7 +391,7 @@ fn network_evaluation(engine: &mut Engine, fen: &str) -> Result<Option<f64>> {
 #[test]
 fn rows_stay_within_what_plays() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    // Steps of this size lead far beyond what 16 bits hold.
+    // Steps of this size would exceed 16 bits by far.
     let wild = ["--learning-rate", "3", "--warmup", "1", "--steps", "12", "--anchors", "32"];
     let features = ["--features", "piece-square+king-buckets-4", "--validate-every", "5"];
     let sample = ["--sample", "100"];
@@ -397,7 +400,7 @@ fn rows_stay_within_what_plays() -> Result<()> {
     let table = Weights::read(&weights)?.parameters.values("features.weight")?;
     let largest = table.iter().fold(0f32, |largest, value| largest.max(value.abs()));
     assert!((3.0..4.0).contains(&largest), "{largest}");
-    // As the engine reads them.
+    // Reads the weights like the engine.
     trainer(&["eval", "--weights", &weights.to_string_lossy(), "--data", GAMES])?;
     Ok(())
 }
@@ -413,7 +416,8 @@ fn parts_of_a_step_make_the_same_weights_every_time() -> Result<()> {
     run("stopped.safetensors", "2", &["--clip", "5", "--stop-after", "9"])?;
     let stopped = run("stopped.safetensors", "2", &["--clip", "5"])?;
     assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?);
-    // Without a contrast the parts of a step are its whole, but for the order of sums.
+    // Without the contrastive loss, a step in parts equals the whole step, except for the order of
+    // sums.
     let alone = ["--contrastive", "0", "--learning-rate", "0.0001"];
     let [one, two] = ["1", "2"].map(|parts| -> Result<Vec<f32>> {
         let weights = Weights::read(&run(&format!("{parts}.safetensors"), parts, &alone)?)?;

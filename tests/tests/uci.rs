@@ -1,4 +1,4 @@
-//! The engine as a GUI sees it: commands in, lines out.
+//! The engine in a UCI session: commands in, lines out.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -126,7 +126,7 @@ fn a_clock_is_kept_and_used() -> Result<()> {
             ("go wtime 40 btime 40", 0, 39),
         ] {
             session.ask("ucinewgame\nisready", "readyok")?;
-            // A busy machine delays some answers, but not all of them.
+            // On a busy machine some answers are late, but not all of them.
             let mut times = Vec::new();
             for _ in 0..5 {
                 let began = Instant::now();
@@ -156,7 +156,7 @@ fn lines_are_as_many_as_asked_for() -> Result<()> {
     let mut session = session()?;
     session.send("setoption name MultiPV value 5")?;
     session.send("setoption name UCI_ShowWDL value true")?;
-    // One legal move, then many.
+    // A position with one legal move, then one with many.
     for (fen, expected) in [("7k/8/8/8/8/8/1r6/K7 w - - 0 1", 1), (STARTPOS, 5)] {
         session.send(&format!("position fen {fen}"))?;
         let lines = session.ask("go depth 4", "bestmove")?;
@@ -205,7 +205,7 @@ fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
             let mv = position.parse_move(word_after(&answer, "bestmove").context("no move")?)?;
             moves.push_str(&format!(" {mv}"));
             position.play(mv);
-            // Any defence will do, as long as it is not always the same.
+            // Any reply will do, as long as replies vary.
             let replies = legal_moves(position.board());
             if replies.is_empty() {
                 assert!(!position.board().checkers().is_empty(), "{fen}{moves}: stalemate");
@@ -216,7 +216,7 @@ fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
             moves.push_str(&format!(" {reply}"));
             position.play(reply);
             session.send(&format!("position fen {fen} moves{moves}"))?;
-            // Far too little to find the mate again.
+            // Too few nodes to find the mate again.
             answer = session.answer("go nodes 1", "bestmove")?;
         }
     }
@@ -289,7 +289,7 @@ fn perft_counts_in_under_a_second_and_can_be_stopped() -> Result<()> {
     session.send("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1")?;
     let lines = session.ask("go perft 1", "Nodes searched")?;
     assert!(lines.contains(&"e1h1: 1".to_owned()), "{lines:?}");
-    // The next command may follow at once.
+    // Another command may follow at once.
     session.send("position startpos")?;
     for end in ["stop", "quit"] {
         session.send("go perft 12")?;
@@ -355,7 +355,8 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
         assert_eq!(counts[0], counts[1], "{go}");
         assert!(counts[0] > 1000 && counts[0] <= most + 32, "{go}: {counts:?}");
     }
-    // The engine's own clock has run down, whatever the GUI's says: what remains is a part of that.
+    // The engine's own clock runs down independently of the GUI's; later moves get parts of the
+    // remaining time.
     session.send("ucinewgame")?;
     let mut spent = 0;
     for _ in 0..30 {
@@ -419,7 +420,7 @@ fn tables_are_probed_as_the_options_say() -> Result<()> {
         let last = lines.iter().rfind(|line| line.starts_with("info depth"));
         last.cloned().context("no info")
     };
-    // A win that the 50-move rule undoes.
+    // A win that the 50-move rule turns into a draw.
     session.send("position fen 8/8/8/3k4/8/8/8/R3K3 w - - 95 100")?;
     assert_eq!(word_after(&last(&mut session)?, "cp"), Some("0"));
     session.send("setoption name Syzygy50MoveRule value false")?;
@@ -427,7 +428,7 @@ fn tables_are_probed_as_the_options_say() -> Result<()> {
     session.send("setoption name SyzygyProbeLimit value 2")?;
     assert_eq!(word_after(&last(&mut session)?, "tbhits"), Some("0"));
     session.send("setoption name SyzygyProbeLimit value 7")?;
-    // The pieces go to where the tables know them.
+    // Captures lead to positions that the tables contain.
     session.send("position fen 8/5p2/8/3k4/8/8/8/R3K3 w - - 0 1")?;
     let hits =
         |line: &str| -> Result<u64> { Ok(word_after(line, "tbhits").context("no hits")?.parse()?) };
@@ -484,7 +485,7 @@ fn people_see_the_board_and_the_scores() -> Result<()> {
     assert!(lines.contains(&format!("Fen: {fen}")), "{lines:?}");
     session.send("eval")?;
     let lines = session.ask("isready", "readyok")?;
-    // 22 moves, the position itself, and the answer to isready.
+    // 22 moves, the position itself, and the answer to `isready`.
     assert_eq!(lines.len(), 24, "{lines:?}");
     session.end()
 }
@@ -504,7 +505,8 @@ fn a_log_holds_both_sides_of_the_conversation() -> Result<()> {
     session.end()
 }
 
-/// Only the selective search resolves captures beyond the last ply, where the beam does not verify.
+/// Compares `depth` with `seldepth`: without the beam's verification, only the selective search
+/// resolves captures beyond the last ply.
 fn is_selective(session: &mut Session, planner: &str, go: &str) -> Result<bool> {
     session.send(&format!("setoption name Planner value {planner}"))?;
     session.send(&format!("position fen {KIWIPETE}"))?;
@@ -523,7 +525,7 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     assert!(is_selective(&mut session, "auto", "go nodes 3000")?);
     assert!(is_selective(&mut session, "selective", "go depth 4")?);
     assert!(!is_selective(&mut session, "beam", "go movetime 60")?);
-    // An encoder that wants large batches is better off with the beam.
+    // For an encoder that needs large batches, `auto` chooses the beam.
     session.send(&format!("setoption name WeightsFile value {MINI}"))?;
     assert!(!is_selective(&mut session, "auto", "go nodes 100")?);
     assert!(is_selective(&mut session, "selective", "go nodes 100")?);
@@ -580,7 +582,7 @@ fn bench_ends_in_nodes_and_speed_of_the_selective_search() -> Result<()> {
         ensure!(speed.parse::<u64>()? > 0, "{text}");
         Ok(nodes.parse()?)
     };
-    // A position's line is `PLANNER, position 1/16: NODES nodes, score cp CP`.
+    // The line of a position is `PLANNER, position 1/16: NODES nodes, score cp CP`.
     let sum = |planner: &str| -> Result<u64> {
         let lines = text.lines().filter_map(|line| line.strip_prefix(planner)?.split_once(": "));
         let of_positions = lines.filter(|(head, _)| head.starts_with(", position"));
@@ -660,7 +662,7 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     session.end()
 }
 
-/// The word that follows `name`.
+/// The word after `name`.
 fn word_after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.split(' ').skip_while(|&word| word != name).nth(1)
 }

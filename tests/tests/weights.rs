@@ -1,5 +1,5 @@
-//! Weights files that are not right are refused with a line that names file, key and expectation;
-//! those that ship are as they were released.
+//! Invalid weights files are refused with a line that names the file, the key and the expected
+//! value. The shipped weights are unchanged since their release.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -86,7 +86,7 @@ fn damage_is_noticed() -> Result<()> {
     let path = folder.path().join("weights.safetensors");
     Embedded::Beam.weights()?.write(&path)?;
     let bytes = fs::read(&path)?;
-    // Bits all over the file, the tensors' and the header's.
+    // Bits in all parts of the file, in the header and the tensors.
     for place in 0..60 {
         let mut damaged = bytes.clone();
         let bit = 8 * bytes.len() / 60 * place + 7 * place;
@@ -117,7 +117,8 @@ fn a_damaged_checkpoint_is_refused_and_one_of_an_older_version_is_taken() -> Res
     assert!(line.contains("run.checkpoint': the file is damaged"), "{error}");
     assert!(line.ends_with("use another copy, or delete it to begin anew"), "{error}");
     assert!(fs::read(&checkpoint)? == damaged, "it is left as it was");
-    // The key of the checksum under another name: such a file has none, as those of older versions.
+    // The key of the checksum is renamed: the file then counts as one without a checksum, from an
+    // older version.
     let key = whole.windows(8).position(|bytes| bytes == b"\"sha256\"").context("a checksum")?;
     let mut older = whole;
     older[key + 1..key + 7].copy_from_slice(b"others");
@@ -126,7 +127,7 @@ fn a_damaged_checkpoint_is_refused_and_one_of_an_older_version_is_taken() -> Res
     Ok(())
 }
 
-/// Their checksums are looked at here, not at each start of the engine.
+/// The checksums are verified here, not at each start of the engine.
 #[test]
 fn weights_that_ship_are_as_they_were_released() -> Result<()> {
     let hex = |bytes: &[u8]| -> String {

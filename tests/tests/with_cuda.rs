@@ -1,4 +1,4 @@
-//! `scripts/with-cuda`: a driver is used where there is one, with or without `nvidia-smi`.
+//! `scripts/with-cuda`: it uses the driver if there is one, with or without `nvidia-smi`.
 
 #![cfg(target_os = "linux")]
 
@@ -9,7 +9,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::{root, text};
 
-/// Where the script has a command look for libraries. The toolkit beside it counts as laid out.
+/// The library path of a command that the script runs. The toolkit in the repository counts as
+/// complete.
 fn library_path(repository: &Path, before: &str) -> Result<String> {
     let output = Command::new(repository.join("scripts/with-cuda"))
         .args(["printenv", "LD_LIBRARY_PATH"])
@@ -42,7 +43,7 @@ fn the_stub_stays_behind_a_driver() -> Result<()> {
     let with_driver = library_path(repository, &text(&driver))?;
     assert!(with_driver.contains("cu13/lib:") && !with_driver.contains("stubs"), "{with_driver}");
 
-    // Without one the stub stands in, unless this machine has a driver itself.
+    // Without a driver the stub is used, unless this machine has a driver itself.
     let load = "import ctypes; ctypes.CDLL('libcuda.so.1')";
     let installed = Command::new("python3").args(["-c", load]).output()?.status.success();
     let without = library_path(repository, "")?;

@@ -10,7 +10,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Maximum uncompressed size of a book, in bytes. Books in common use have some hundred million.
+/// Maximum uncompressed size of a book, in bytes. Common books have a few hundred million bytes.
 const LARGEST_BOOK: u64 = 1 << 30;
 
 /// The first `count` openings of the book, shuffled with `seed`, as FENs. A larger count extends

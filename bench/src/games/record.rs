@@ -124,8 +124,8 @@ impl GameRecord {
     }
 }
 
-/// `{[%eval 0.25,6] [%emt 0:00:00.0021]}`: lichess's and ChessBase's commands, as python-chess reads
-/// them.
+/// `{[%eval 0.25,6] [%emt 0:00:00.0021]}`: lichess's and ChessBase's commands, as python-chess
+/// reads them.
 fn comment(mv: &PlayedMove) -> Option<String> {
     let evaluation = mv.evaluation.map(|evaluation| {
         let value = match evaluation {

@@ -144,7 +144,8 @@ mod tests {
         }
     }
 
-    /// Players that leave out any of three techniques, worth 60, 0 and -30 Elo, play with half of the games drawn.
+    /// Games between players that switch off any of three techniques, worth 60, 0 and -30 Elo.
+    /// About half of the games between equal players are drawn.
     fn games(count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<GameRecord> {
         let worth = [("a", 60.0), ("b", 0.0), ("c", -30.0)];
         let mut games = Vec::new();
@@ -157,7 +158,7 @@ mod tests {
             };
             let ((white, strong), (black, other)) = (side(), side());
             let p = 1.0 / (1.0 + 10f64.powf((other - strong - 20.0) / 400.0));
-            // Half of the chance of the weaker side's points are draws.
+            // Half of the weaker side's points come from draws.
             let draw = p.min(1.0 - p);
             let outcome = match random.random::<f64>() {
                 throw if throw < p - draw / 2.0 => Outcome::WhiteWins,

@@ -2,11 +2,11 @@
 //! (Coulom, "Bayesian Elo Rating", 2005-2010), with known ratings for some players.
 //!
 //! With x = rating of White - rating of Black + advantage and F(x) = 1 / (1 + 10^(-x / 400)):
-//! P(White wins) = F(x - draw), P(Black wins) = F(-x - draw), a draw otherwise. Advantage and draw are
-//! fitted with the ratings. The prior is BayesElo's: one virtual drawn game a player, spread over its
-//! opponents. Ratings are the most likely ones. An interval is that of the player's marginal posterior,
-//! the other parameters integrated out by Laplace's approximation at every point; it need not be
-//! symmetric.
+//! P(White wins) = F(x - draw), P(Black wins) = F(-x - draw), a draw otherwise. Advantage and draw
+//! are fitted with the ratings. The prior is BayesElo's: one virtual drawn game per player, spread
+//! over its opponents. Ratings are the most likely ones. An interval is that of the player's
+//! marginal posterior, the other parameters integrated out by Laplace's approximation at every
+//! point; it need not be symmetric.
 
 use anyhow::{Context, Result, bail, ensure};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
@@ -167,8 +167,8 @@ fn add_prior(games: &mut Vec<Games>, players: usize) {
     }
 }
 
-/// The posterior as a function of the free parameters: ratings of players that are neither known nor
-/// pinned, then advantage and draw.
+/// The posterior as a function of the free parameters: ratings of players that are neither known
+/// nor pinned, then advantage and draw.
 struct Model<'a> {
     games: &'a [Games],
     known: &'a [Option<f64>],
@@ -384,8 +384,8 @@ struct Term {
 }
 
 impl Term {
-    /// A draw's likelihood is that of a win times that of a loss times `10^(2 draw / 400) - 1`, so it
-    /// counts as both.
+    /// A draw's likelihood is that of a win times that of a loss times `10^(2 draw / 400) - 1`, so
+    /// it counts as both.
     fn of(results: &Counts, x: f64, draw: f64) -> Self {
         let wins = results.wins + results.draws;
         let losses = results.losses + results.draws;

@@ -14,8 +14,8 @@ use crate::games::record::{GameRecord, Name, termination};
 use crate::grouped::grouped;
 use crate::rating::{Player, Rating, Ratings, Standings, effects};
 
-/// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms a move, width 3,
-/// at least 600 games a cell).
+/// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms per move,
+/// width 3, at least 600 games per cell).
 pub const PAPER: [(u32, [f64; 2]); 5] = [
     (2, [2067.0, 2115.0]),
     (3, [2282.0, 2318.0]),
