@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::encoder::{Attributes, Encoder, Scores};
 use azimuth::inference::Worker;
 use azimuth::names::name_of;
@@ -118,7 +118,7 @@ fn batches(c: &mut Criterion) {
 
 /// The cost of the planner alone: width 3, depth 6, empty cache.
 fn search(c: &mut Criterion) {
-    let weights = Arc::new(Embedded::Beam.weights().expect("embedded weights"));
+    let weights = Arc::new(EmbeddedWeights::Beam.weights().expect("embedded weights"));
     let roots = positions::roots().expect("legal positions");
     let mut group = c.benchmark_group("search, width 3, depth 6");
     group.sample_size(20);

@@ -53,7 +53,7 @@ enum Command {
     Speed(speed::Speed),
     Suite(suite::Suite),
     Tune(tune::Tune),
-    Report(report::Report),
+    Report(report::ResultsReport),
     #[command(flatten)]
     Manual(Manual),
 }

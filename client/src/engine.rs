@@ -16,8 +16,8 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A line and the time at which it was read.
 #[derive(Clone, Debug)]
-pub struct Line {
-    /// The line without its end.
+pub struct OutputLine {
+    /// The line without its line break.
     pub text: String,
     /// Time at which it was read.
     pub read: Instant,
@@ -29,7 +29,7 @@ pub struct Engine {
     command: String,
     child: Child,
     input: ChildStdin,
-    lines: Receiver<Line>,
+    lines: Receiver<OutputLine>,
 }
 
 impl Engine {
@@ -101,8 +101,8 @@ impl Engine {
             .with_context(|| format!("{self}: it has gone away"))
     }
 
-    /// The next line. Fails where none comes in time or the engine has ended.
-    pub fn read(&self, patience: Duration) -> Result<Line> {
+    /// The next line. Fails if none arrives in time or the engine has ended.
+    pub fn read(&self, patience: Duration) -> Result<OutputLine> {
         self.lines.recv_timeout(patience).map_err(|error| match error {
             RecvTimeoutError::Timeout => {
                 anyhow!("{self}: no answer in {:.1} s", patience.as_secs_f64())
@@ -134,14 +134,14 @@ impl Drop for Engine {
     }
 }
 
-fn read_lines(output: ChildStdout) -> Receiver<Line> {
+fn read_lines(output: ChildStdout) -> Receiver<OutputLine> {
     let (sender, lines) = unbounded();
     std::thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut bytes = Vec::new();
         while output.read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
             let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
-            if sender.send(Line { text, read: Instant::now() }).is_err() {
+            if sender.send(OutputLine { text, read: Instant::now() }).is_err() {
                 break;
             }
             bytes.clear();
@@ -152,18 +152,18 @@ fn read_lines(output: ChildStdout) -> Receiver<Line> {
 
 /// A score from the view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
+pub enum UciScore {
     /// Hundredths of a pawn.
     Centipawns(i32),
     /// Moves to mate, negative where the side to move is mated.
     Mate(i32),
 }
 
-/// The score in the words after `info`.
-pub fn score(facts: &[&str]) -> Option<Score> {
+/// The score in the words of an `info` line.
+pub fn score(facts: &[&str]) -> Option<UciScore> {
     number_after(facts, "cp")
-        .map(Score::Centipawns)
-        .or_else(|| number_after(facts, "mate").map(Score::Mate))
+        .map(UciScore::Centipawns)
+        .or_else(|| number_after(facts, "mate").map(UciScore::Mate))
 }
 
 /// The number after `name` in the words of an `info` line.
@@ -182,8 +182,8 @@ mod tests {
     #[test]
     fn facts_are_read_from_their_own_part() {
         let facts = |text: &'static str| text.split_whitespace().collect::<Vec<_>>();
-        assert_eq!(score(&facts("depth 9 score cp -12 pv e2e4")), Some(Score::Centipawns(-12)));
-        assert_eq!(score(&facts("depth 9 score mate 3 pv e2e4")), Some(Score::Mate(3)));
+        assert_eq!(score(&facts("depth 9 score cp -12 pv e2e4")), Some(UciScore::Centipawns(-12)));
+        assert_eq!(score(&facts("depth 9 score mate 3 pv e2e4")), Some(UciScore::Mate(3)));
         assert_eq!(score(&facts("string cp 5")), None);
         assert_eq!(number_after(&facts("depth 11 seldepth 14"), "depth"), Some(11));
     }

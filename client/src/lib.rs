@@ -2,4 +2,4 @@
 
 mod engine;
 
-pub use engine::{Engine, Line, PATIENCE, Score, number_after, score};
+pub use engine::{Engine, OutputLine, PATIENCE, UciScore, number_after, score};

@@ -6,7 +6,7 @@
 use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, Result};
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth_chess::position::Position;
 
@@ -14,7 +14,7 @@ use azimuth_chess::position::Position;
 const BATCH: usize = 256;
 
 fn main() -> Result<()> {
-    let worker = Worker::on_cpu(Embedded::Beam.weights()?, |notice| eprintln!("{notice}"))?;
+    let worker = Worker::on_cpu(EmbeddedWeights::Beam.weights()?, |notice| eprintln!("{notice}"))?;
     let mut model = worker.model()?;
     let dimensions = model.space().axis.dim();
     let mut boards = Vec::new();

@@ -3,7 +3,7 @@
 //!     cargo run --release --example evaluate -- "FEN"
 
 use anyhow::Result;
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth_chess::position::{Position, STARTPOS};
 
@@ -12,7 +12,7 @@ fn main() -> Result<()> {
     let position = Position::from_fen(&fen)?;
     let board = position.board().clone();
 
-    let worker = Worker::on_cpu(Embedded::Beam.weights()?, |notice| eprintln!("{notice}"))?;
+    let worker = Worker::on_cpu(EmbeddedWeights::Beam.weights()?, |notice| eprintln!("{notice}"))?;
     let mut model = worker.model()?;
     let embedding = model.embeddings(std::slice::from_ref(&board))?;
     let cosine = model.cosines(std::slice::from_ref(&board))?[0];

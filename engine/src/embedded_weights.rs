@@ -8,8 +8,8 @@ use azimuth_network::weights::Weights;
 /// The embedded weights of each planner. The selective search's were trained on leaves of its
 /// searches, among other positions; the ratings of limited strength were measured with the beam's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Embedded {
-    /// The beam's, `weights/default.safetensors`.
+pub enum EmbeddedWeights {
+    /// The beam's weights, `weights/default.safetensors`.
     Beam,
     /// The selective search's weights, `weights/selective.safetensors`.
     Selective,
@@ -19,8 +19,8 @@ pub enum Embedded {
 static BEAM: &[u8] = include_bytes!("../../weights/default.safetensors");
 static SELECTIVE: &[u8] = include_bytes!("../../weights/selective.safetensors");
 
-impl Embedded {
-    /// The weights file.
+impl EmbeddedWeights {
+    /// The bytes of the weights file.
     pub fn bytes(self) -> &'static [u8] {
         match self {
             Self::Beam => BEAM,

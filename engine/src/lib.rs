@@ -7,14 +7,15 @@
 //! [`command_line`] has functions for the programs' command lines.
 //!
 //! ```
-//! use azimuth::embedded_weights::Embedded;
+//! use azimuth::embedded_weights::EmbeddedWeights;
 //! use azimuth::inference::Worker;
 //! use azimuth::search::{Control, Limits, PlannerKind, PlannerSettings, Resources};
 //! use azimuth_chess::position::Position;
 //!
 //! # fn main() -> anyhow::Result<()> {
 //! let root = Position::from_fen("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")?;
-//! let worker = Worker::on_cpu(Embedded::Selective.weights()?, |notice| eprintln!("{notice}"))?;
+//! let weights = EmbeddedWeights::Selective.weights()?;
+//! let worker = Worker::on_cpu(weights, |notice| eprintln!("{notice}"))?;
 //! let resources = Resources { hash_mb: 16, threads: 1 };
 //! let settings = PlannerSettings::default();
 //! let mut planner = settings.build(PlannerKind::Selective, &worker, resources, None)?;

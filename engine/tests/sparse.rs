@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::encoder::Encoder;
 use azimuth::encoder::sparse::{Kernels, QuantisedEncoder, largest_playable_value};
 use azimuth_chess::placement::Placement;
@@ -46,7 +46,7 @@ fn positions() -> Vec<Board> {
 }
 
 fn sparse_weights() -> Result<(Weights, azimuth_network::sparse::SparseConfig)> {
-    let weights = Embedded::Beam.weights()?;
+    let weights = EmbeddedWeights::Beam.weights()?;
     let Architecture::Sparse(config) = weights.metadata.architecture.clone() else {
         anyhow::bail!("the default encoder is sparse");
     };

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::Weights;
 use azimuth_tests::{root, text, trainer};
@@ -26,7 +26,7 @@ fn refusal(path: &Path) -> String {
 fn what_is_written_reads_back() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("copy.safetensors");
-    let weights = Embedded::Beam.weights()?;
+    let weights = EmbeddedWeights::Beam.weights()?;
     weights.write(&path)?;
     let copy = Weights::read(&path)?;
     assert_eq!(copy.metadata.architecture, weights.metadata.architecture);
@@ -43,7 +43,7 @@ fn what_is_written_reads_back() -> Result<()> {
 fn broken_files_are_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("weights.safetensors");
-    let good = Embedded::Beam.weights()?;
+    let good = EmbeddedWeights::Beam.weights()?;
     good.write(&path)?;
     let bytes = std::fs::read(&path)?;
 
@@ -84,7 +84,7 @@ fn broken_files_are_refused() -> Result<()> {
 fn damage_is_noticed() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("weights.safetensors");
-    Embedded::Beam.weights()?.write(&path)?;
+    EmbeddedWeights::Beam.weights()?.write(&path)?;
     let bytes = fs::read(&path)?;
     // Bits in all parts of the file, in the header and the tensors.
     for place in 0..60 {
@@ -150,7 +150,9 @@ fn weights_that_ship_are_as_they_were_released() -> Result<()> {
         }
         assert!(files > 1 && files == sums.len(), "{}", folder.display());
     }
-    for (embedded, name) in [(Embedded::Beam, "default"), (Embedded::Selective, "selective")] {
+    for (embedded, name) in
+        [(EmbeddedWeights::Beam, "default"), (EmbeddedWeights::Selective, "selective")]
+    {
         let file = fs::read(root().join(format!("weights/{name}.safetensors")))?;
         assert!(embedded.bytes() == file, "{name}");
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use azimuth::command_line::{Manual, exit, print_line};
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Backend;
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -123,7 +123,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Plot(options) => options.run(),
         Command::Manual(manual) => manual.run(Arguments::command()),
         Command::Eval { weights, data, all, json, device } => {
-            let weights = Embedded::Beam.or_read(weights.as_deref())?;
+            let weights = EmbeddedWeights::Beam.or_read(weights.as_deref())?;
             let device = device.device().context("--device")?;
             let positions = match all {
                 true => read_all(&data.data, data.sample.unwrap_or(usize::MAX))?,

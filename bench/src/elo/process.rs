@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use azimuth_chess::position::uci_move;
-use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
+use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
 
 use super::player::{Choice, Player, Situation};
 use super::settings::{Limit, UciPlayer};
@@ -113,8 +113,8 @@ fn read_score(facts: &[&str]) -> Option<Evaluation> {
         return None;
     }
     score(facts).map(|score| match score {
-        Score::Centipawns(value) => Evaluation::Centipawns(value),
-        Score::Mate(moves) => Evaluation::Mate(moves),
+        UciScore::Centipawns(value) => Evaluation::Centipawns(value),
+        UciScore::Mate(moves) => Evaluation::Mate(moves),
     })
 }
 

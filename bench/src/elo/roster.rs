@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth::names::name_of;
 use azimuth::search::{BeamMode, BeamVerify, PlannerKind};
@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::network::start_network;
 use super::player::{InProcess, Player};
 use super::process::Process;
-use super::settings::{InProcessPlayer, Limit, PlayerSettings, Program};
+use super::settings::{InProcessPlayer, Limit, PlayerProgram, PlayerSettings};
 use crate::device::start_worker;
 use crate::games::record::Name;
 use crate::grouped::grouped;
@@ -29,7 +29,7 @@ const FINGERPRINT: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     File(PathBuf),
-    Embedded(Embedded),
+    EmbeddedWeights(EmbeddedWeights),
     Network(PathBuf),
 }
 
@@ -40,14 +40,14 @@ impl Source {
                 Self::Network(path.clone())
             }
             Some(path) => Self::File(path.clone()),
-            None => Self::Embedded(player.planners.embedded(player.planner)),
+            None => Self::EmbeddedWeights(player.planners.embedded(player.planner)),
         }
     }
 
     fn bytes(&self) -> Result<Cow<'static, [u8]>> {
         Ok(match self {
             Self::File(path) | Self::Network(path) => Cow::Owned(std::fs::read(path)?),
-            Self::Embedded(which) => Cow::Borrowed(which.bytes()),
+            Self::EmbeddedWeights(which) => Cow::Borrowed(which.bytes()),
         })
     }
 
@@ -55,7 +55,7 @@ impl Source {
         let weights = match self {
             Self::Network(path) => return start_network(path),
             Self::File(path) => Weights::read(path)?,
-            Self::Embedded(which) => which.weights()?,
+            Self::EmbeddedWeights(which) => which.weights()?,
         };
         start_worker(Arc::new(weights), device, dtype)
     }
@@ -82,7 +82,7 @@ impl Roster {
         let mut participants: Vec<Participant> = Vec::new();
         for settings in players {
             let version = match &settings.program {
-                Program::InProcess(player) => {
+                PlayerProgram::InProcess(player) => {
                     let source = Source::of(player);
                     if !workers.contains_key(&source) {
                         workers.insert(source.clone(), source.worker(device, dtype)?);
@@ -94,7 +94,9 @@ impl Roster {
                         fingerprints[&source]
                     )
                 }
-                Program::Uci(engine) => Process::start(engine, &settings.limit)?.name().to_owned(),
+                PlayerProgram::Uci(engine) => {
+                    Process::start(engine, &settings.limit)?.name().to_owned()
+                }
             };
             let name = Name {
                 name: settings.name.clone().unwrap_or_else(|| default_name(&settings, &version)),
@@ -115,8 +117,10 @@ impl Roster {
     /// engine.
     pub fn in_process(&self, participant: usize) -> Option<(&InProcessPlayer, &Worker)> {
         match &self.participants.get(participant)?.settings.program {
-            Program::InProcess(azimuth) => Some((azimuth, &self.workers[&Source::of(azimuth)])),
-            Program::Uci(_) => None,
+            PlayerProgram::InProcess(azimuth) => {
+                Some((azimuth, &self.workers[&Source::of(azimuth)]))
+            }
+            PlayerProgram::Uci(_) => None,
         }
     }
 
@@ -124,12 +128,12 @@ impl Roster {
     pub fn player(&self, participant: usize) -> Result<Box<dyn Player>> {
         let Participant { settings, name } = &self.participants[participant];
         let player: Result<Box<dyn Player>> = match &settings.program {
-            Program::InProcess(azimuth) => {
+            PlayerProgram::InProcess(azimuth) => {
                 let worker = &self.workers[&Source::of(azimuth)];
                 InProcess::new(worker, azimuth, settings.limit.clone())
                     .map(|player| Box::new(player) as Box<dyn Player>)
             }
-            Program::Uci(engine) => Process::start(engine, &settings.limit)
+            PlayerProgram::Uci(engine) => Process::start(engine, &settings.limit)
                 .map(|process| Box::new(process) as Box<dyn Player>),
         };
         player.with_context(|| format!("player '{}'", name.name))
@@ -145,7 +149,7 @@ fn fingerprint(bytes: &[u8]) -> String {
 /// `Azimuth w3 d6`, or the name that the engine reports, with its known or limited rating if any.
 fn default_name(settings: &PlayerSettings, version: &str) -> String {
     match &settings.program {
-        Program::InProcess(azimuth) => {
+        PlayerProgram::InProcess(azimuth) => {
             let InProcessPlayer { weights, planner, planners, resources, noise } = &**azimuth;
             let beam = planners.beam;
             let mut name = match planner {
@@ -180,7 +184,7 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
             }
             name
         }
-        Program::Uci(_) => match settings.elo {
+        PlayerProgram::Uci(_) => match settings.elo {
             Some(elo) => format!("{version} at {elo}"),
             None => version.to_owned(),
         },

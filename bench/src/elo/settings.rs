@@ -26,13 +26,13 @@ pub struct PlayerSettings {
     pub name: Option<String>,
     /// Known rating, for an opponent that anchors the rating scale.
     pub elo: Option<f64>,
-    pub program: Program,
+    pub program: PlayerProgram,
     pub limit: Limit,
 }
 
 /// The program that chooses the moves.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Program {
+pub enum PlayerProgram {
     /// Azimuth in this process.
     InProcess(Box<InProcessPlayer>),
     /// A UCI engine in a separate process.
@@ -94,9 +94,9 @@ impl PlayerSettings {
                 let arguments = shlex::split(&arguments).context("args: a quote is not closed")?;
                 let options = words.take_options();
                 ensure!(limit.is_some(), "a limit is missing: depth, nodes, movetime or tc");
-                Program::Uci(UciPlayer { command: command.into(), arguments, options })
+                PlayerProgram::Uci(UciPlayer { command: command.into(), arguments, options })
             }
-            None => Program::InProcess(Box::new(words.take_in_process(&limit)?)),
+            None => PlayerProgram::InProcess(Box::new(words.take_in_process(&limit)?)),
         };
         words.all_taken()?;
         let elo = elo.or_else(|| program.limited_elo());
@@ -108,8 +108,8 @@ impl PlayerSettings {
     pub fn describe(&self, version: &str) -> String {
         let mut words = vec![("engine".to_owned(), version.to_owned())];
         match &self.program {
-            Program::InProcess(azimuth) => words.extend(azimuth.words(&self.limit)),
-            Program::Uci(UciPlayer { options, .. }) => words.extend(
+            PlayerProgram::InProcess(azimuth) => words.extend(azimuth.words(&self.limit)),
+            PlayerProgram::Uci(UciPlayer { options, .. }) => words.extend(
                 options.iter().map(|(name, value)| (format!("option.{name}"), value.clone())),
             ),
         }
@@ -162,7 +162,7 @@ fn quoted(text: &str) -> Cow<'_, str> {
     shlex::try_quote(text).unwrap_or(Cow::Borrowed(""))
 }
 
-impl Program {
+impl PlayerProgram {
     /// The rating set by `UCI_LimitStrength` and `UCI_Elo`, if any.
     fn limited_elo(&self) -> Option<f64> {
         let Self::Uci(UciPlayer { options, .. }) = self else { return None };
@@ -301,7 +301,7 @@ mod tests {
             "cmd='/a path/stockfish' movetime=50 option.UCI_LimitStrength=true \
              option.UCI_Elo=1500 'option.Syzygy Path=/x y' args='--quiet \"one word\"'",
         )?;
-        let Program::Uci(UciPlayer { arguments, .. }) = &stockfish.program else {
+        let PlayerProgram::Uci(UciPlayer { arguments, .. }) = &stockfish.program else {
             bail!("another program: {stockfish:?}");
         };
         assert_eq!(arguments, &["--quiet", "one word"]);

@@ -32,7 +32,7 @@ const DOCUMENTS: [&str; 4] =
 /// The results folder's sources.toml lists the tables that each file of games or measurements
 /// feeds.
 #[derive(Args)]
-pub struct Report {
+pub struct ResultsReport {
     /// Folder of the results and of the plots.
     #[arg(long, default_value = "bench/results")]
     results: PathBuf,
@@ -45,7 +45,7 @@ pub struct Report {
     check: bool,
 }
 
-pub fn run(arguments: &Report) -> Result<()> {
+pub fn run(arguments: &ResultsReport) -> Result<()> {
     let results = Results::read(&arguments.results)?;
     let players = &results.players;
     let of_kind = |kind| Strength::of(&results.matches, kind);

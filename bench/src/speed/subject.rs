@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth_chess::tokens;
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
@@ -29,7 +29,7 @@ impl Subject {
     pub fn named(name: &str) -> Result<Self> {
         let transformer = |config| random(Architecture::Transformer(config));
         let weights = match name {
-            "default" => Embedded::Beam.weights(),
+            "default" => EmbeddedWeights::Beam.weights(),
             "mini" => transformer(TransformerConfig::mini()),
             "small" => transformer(TransformerConfig::small()),
             "base" => transformer(TransformerConfig::base()),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use azimuth::command_line::print_line;
 use azimuth::inference::Worker;
-use azimuth::search::{Parameters, PlannerKind};
+use azimuth::search::{PlannerKind, SearchParameters};
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
@@ -121,10 +121,10 @@ pub fn run(arguments: &Tune) -> Result<()> {
 }
 
 /// The named parameters with their initial values; all parameters if `names` is empty.
-fn tuned(names: &[String], begin: &Parameters) -> Result<Vec<Tuned>> {
+fn tuned(names: &[String], begin: &SearchParameters) -> Result<Vec<Tuned>> {
     // Unknown names are reported before the first game.
     names.iter().try_for_each(|name| begin.get(name).map(|_| ()))?;
-    let chosen = Parameters::all()
+    let chosen = SearchParameters::all()
         .into_iter()
         .filter(|parameter| names.is_empty() || names.contains(&parameter.name));
     chosen
@@ -204,7 +204,11 @@ fn round(
 }
 
 /// The parameters of `begin`, with `values` for those that are tuned.
-fn with_values(begin: Parameters, tuned: &[Tuned], values: &[f64]) -> Result<Parameters> {
+fn with_values(
+    begin: SearchParameters,
+    tuned: &[Tuned],
+    values: &[f64],
+) -> Result<SearchParameters> {
     let mut parameters = begin;
     for (tuned, value) in tuned.iter().zip(values) {
         parameters.set(&tuned.name, value.round() as i32)?;
@@ -213,7 +217,7 @@ fn with_values(begin: Parameters, tuned: &[Tuned], values: &[f64]) -> Result<Par
 }
 
 /// The tuned parameters and the other settings of `begin`, as a player's `set`.
-fn found(state: &TuneState, begin: Parameters) -> Result<Parameters> {
+fn found(state: &TuneState, begin: SearchParameters) -> Result<SearchParameters> {
     let values: Vec<f64> = state.parameters.iter().map(|tuned| tuned.value).collect();
     with_values(begin, &state.parameters, &values)
 }

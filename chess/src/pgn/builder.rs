@@ -31,8 +31,8 @@ pub trait GameBuilder: Sized {
 
 /// A node of a game's move tree.
 #[derive(Clone, Debug)]
-pub struct Node {
-    /// The board there.
+pub struct GameNode {
+    /// The position.
     pub board: Board,
     /// Index of the node in the order of the file; the starting position is 0.
     pub id: u32,
@@ -49,7 +49,7 @@ pub struct Node {
 #[derive(Clone, Debug)]
 pub struct Line {
     /// Before the last move. A variation begins here.
-    pub before: Node,
+    pub before: GameNode,
     /// After the last move.
-    pub after: Node,
+    pub after: GameNode,
 }

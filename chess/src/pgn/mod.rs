@@ -33,7 +33,7 @@ mod tags;
 mod tests;
 mod variant;
 
-pub use builder::{GameBuilder, Line, Node};
+pub use builder::{GameBuilder, GameNode, Line};
 pub use error::{BadGame, Fault};
 pub use game::{Game, GameMove};
 pub use outcome::Outcome;

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use anyhow::{Context, Result};
 use pgn_reader::{RawComment, RawTag, SanPlus, Skip, Visitor};
 
-use super::builder::{GameBuilder, Line, Node};
+use super::builder::{GameBuilder, GameNode, Line};
 use super::error::{BadGame, Fault};
 use super::tags::Tags;
 use super::variant::other_variant;
@@ -122,7 +122,7 @@ impl<B: GameBuilder> Visitor for Playing<B> {
             Ok(start) => start.unwrap_or_default(),
             Err(error) => return ControlFlow::Break(Err(Fault::Start(error))),
         };
-        let root = Node { board: start.board().clone(), id: 0, ply: 0, mv: None };
+        let root = GameNode { board: start.board().clone(), id: 0, ply: 0, mv: None };
         ControlFlow::Continue(Movetext {
             builder: B::begin(tags, start),
             line: Line { before: root.clone(), after: root },
@@ -179,7 +179,7 @@ impl<B: GameBuilder> Visitor for Playing<B> {
 
 impl<B: GameBuilder> Movetext<B> {
     fn play(&mut self, san: SanPlus) -> Result<(), Fault> {
-        let Node { board, ply, .. } = &self.line.after;
+        let GameNode { board, ply, .. } = &self.line.after;
         let half_move = ply + 1;
         self.san.clear();
         // Writing to a string cannot fail.
@@ -189,7 +189,7 @@ impl<B: GameBuilder> Movetext<B> {
             return Err(Fault::Move { half_move, san: san.to_string(), fen });
         };
         let board = board_after(board, mv);
-        let after = Node { board, id: self.nodes, ply: half_move, mv: Some(mv) };
+        let after = GameNode { board, id: self.nodes, ply: half_move, mv: Some(mv) };
         self.line.before = std::mem::replace(&mut self.line.after, after);
         within(self.nodes <= MOST_MOVES, || format!("{MOST_MOVES} moves"))?;
         self.nodes += 1;

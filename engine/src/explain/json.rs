@@ -34,7 +34,7 @@ struct Document {
 struct Static {
     cosine: f32,
     #[serde(flatten)]
-    score: Score,
+    score: ScoreJson,
 }
 
 #[derive(Serialize)]
@@ -44,14 +44,14 @@ struct Search {
     nodes: u64,
     time_ms: u64,
     #[serde(flatten)]
-    score: Score,
+    score: ScoreJson,
     pv: Vec<String>,
     pv_san: Vec<String>,
 }
 
 /// A score for the side that moves: `cp` or `mate` as in UCI, and the win probability.
 #[derive(Serialize)]
-struct Score {
+struct ScoreJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     cp: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,19 +66,19 @@ struct RootMove {
     rank_after: Option<usize>,
     own_search: Option<Found>,
     #[serde(flatten)]
-    node: Node,
+    node: NodeJson,
 }
 
 #[derive(Serialize)]
-struct Node {
+struct NodeJson {
     uci: String,
     san: String,
     #[serde(rename = "static")]
-    static_score: Score,
+    static_score: ScoreJson,
     verified: Option<Verified>,
     searched: Option<Found>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    replies: Vec<Node>,
+    replies: Vec<NodeJson>,
 }
 
 /// The line of the search that verified a move, and the quiet position at its end. The search went
@@ -87,7 +87,7 @@ struct Node {
 struct Verified {
     plies: u32,
     #[serde(flatten)]
-    score: Score,
+    score: ScoreJson,
     line: Vec<String>,
     line_san: Vec<String>,
     fen: String,
@@ -99,7 +99,7 @@ struct Found {
     depth: u32,
     bound: &'static str,
     #[serde(flatten)]
-    score: Score,
+    score: ScoreJson,
 }
 
 /// Writes the study as one JSON object.
@@ -147,11 +147,16 @@ fn root_move(study: &Study, chess960: bool, studied: &StudiedMove) -> RootMove {
     }
 }
 
-fn node(board: &Board, chess960: bool, explained: &ExplainedMove, quiet: &QuietPositions) -> Node {
+fn node(
+    board: &Board,
+    chess960: bool,
+    explained: &ExplainedMove,
+    quiet: &QuietPositions,
+) -> NodeJson {
     let ExplainedMove { mv, static_value, verified, searched, replies } = explained;
     let after = board_after(board, *mv);
     let verified = verified.as_ref().zip(quiet.behind(board, explained));
-    Node {
+    NodeJson {
         uci: uci_move(board, *mv, chess960),
         san: san_of_move(board, *mv),
         static_score: score(*static_value),
@@ -177,11 +182,11 @@ fn found(searched: SearchedMove) -> Found {
     Found { depth: searched.depth, bound, score: score(searched.value) }
 }
 
-fn score(value: Value) -> Score {
+fn score(value: Value) -> ScoreJson {
     let mate = value.moves_to_mate();
     let win_probability = value.win_probability();
     let cp = mate.is_none().then(|| value.centipawns());
-    Score { cp, mate, win_probability }
+    ScoreJson { cp, mate, win_probability }
 }
 
 fn line(board: &Board, chess960: bool, moves: &[Move]) -> Vec<String> {

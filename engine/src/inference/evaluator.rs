@@ -60,7 +60,7 @@ impl Evaluator {
     }
 
     fn sharing(worker: &Worker, cache: Arc<ScoreCache>, scored: Arc<AtomicU64>) -> Self {
-        let source = worker.evaluate();
+        let source = worker.connect();
         let attributes = source.attributes();
         Self { source, attributes, cache, keys: Vec::new(), pending: HashMap::new(), scored }
     }

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::backend::{Backend, Precision};
 use super::worker::Worker;
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 
 /// The weights to load, and the device and precision of their encoder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +25,7 @@ impl ModelSource {
     /// read or the device cannot be opened.
     pub fn start(
         &self,
-        embedded: Embedded,
+        embedded: EmbeddedWeights,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Worker> {
         let weights = embedded.or_read(self.weights.as_deref())?;

@@ -135,7 +135,7 @@ impl Worker {
     }
 
     /// An evaluator for one thread of a search.
-    pub fn evaluate(&self) -> Box<dyn Evaluate> {
+    pub fn connect(&self) -> Box<dyn Evaluate> {
         match &self.source {
             Source::Other(another) => another(),
             Source::Copies(model) => Box::new(client_of_copy(model)),

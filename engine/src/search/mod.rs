@@ -31,7 +31,7 @@ pub use iterative_deepening::{Deepening, deepen};
 pub use planner::{Planner, Resources};
 pub use report::Report;
 pub use root_moves::RootMoves;
-pub use selective::{Parameter, Parameters, Part, Parts, Selective, SelectiveSettings};
+pub use selective::{Parameter, Part, Parts, SearchParameters, Selective, SelectiveSettings};
 pub use settings::{PlannerKind, PlannerSettings};
 pub use tablebase::{MOST_PIECES, Probing, Tablebases};
 pub use terminal::terminal_value;

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::beam::{BeamSettings, BeamVerify};
 use super::control::Limits;
 use super::selective::SelectiveSettings;
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 
 /// The planners by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -35,10 +35,10 @@ impl PlannerSettings {
 
     /// The default weights of a planner. A beam that scores children by their own embeddings needs
     /// weights that foresee captures; the other configurations resolve captures by search.
-    pub fn embedded(&self, kind: PlannerKind) -> Embedded {
+    pub fn embedded(&self, kind: PlannerKind) -> EmbeddedWeights {
         match (kind, self.beam.verify) {
-            (PlannerKind::Beam, BeamVerify::None) => Embedded::Beam,
-            _ => Embedded::Selective,
+            (PlannerKind::Beam, BeamVerify::None) => EmbeddedWeights::Beam,
+            _ => EmbeddedWeights::Selective,
         }
     }
 }

@@ -8,17 +8,17 @@ use azimuth_network::Inputs;
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::encoder::{self, Attributes, Encoder, Scores};
 use crate::inference::{EvaluateOne, Worker};
 
 /// A worker with embedded weights.
-pub(super) fn embedded(which: Embedded) -> Result<Worker> {
+pub(super) fn embedded(which: EmbeddedWeights) -> Result<Worker> {
     Worker::on_cpu(which.weights()?, |_| ())
 }
 
 /// A worker with the same encoder on another thread, as on a device.
-pub(super) fn remote(which: Embedded) -> Result<Worker> {
+pub(super) fn remote(which: EmbeddedWeights) -> Result<Worker> {
     let weights = Arc::new(which.weights()?);
     let encoder = Remote(encoder::build(&weights, &Device::Cpu, DType::F32)?);
     Worker::with_encoder(weights, Box::new(encoder), true, |_| ())

@@ -16,7 +16,7 @@ use super::options::Options;
 use super::output::Output;
 use super::program::Program;
 use super::workers::Workers;
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::Worker;
 use crate::names::name_of;
 use crate::search::{
@@ -49,7 +49,7 @@ impl Plan {
     }
 
     /// The embedded weights of the planner, used if no weights file is set.
-    fn embedded(&self) -> Embedded {
+    fn embedded(&self) -> EmbeddedWeights {
         self.settings.embedded(self.kind)
     }
 }
@@ -276,7 +276,7 @@ impl Azimuth {
         Ok(Some(Arc::new(tablebases.with_probing(options.probing))))
     }
 
-    fn worker(&mut self, embedded: Embedded) -> Result<&Worker> {
+    fn worker(&mut self, embedded: EmbeddedWeights) -> Result<&Worker> {
         self.workers.get(&self.options.model, embedded, &self.output)
     }
 

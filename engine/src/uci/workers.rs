@@ -6,13 +6,13 @@ use std::collections::btree_map::Entry;
 use anyhow::Result;
 
 use super::output::Output;
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{ModelSource, Worker};
 
 /// One worker for each set of embedded weights, or a single worker under the key `None` if a
 /// weights file is set.
 #[derive(Default)]
-pub struct Workers(BTreeMap<Option<Embedded>, Worker>);
+pub struct Workers(BTreeMap<Option<EmbeddedWeights>, Worker>);
 
 impl Workers {
     /// The worker for the embedded weights `which`, or for the weights file that replaces them.
@@ -20,7 +20,7 @@ impl Workers {
     pub fn get(
         &mut self,
         source: &ModelSource,
-        which: Embedded,
+        which: EmbeddedWeights,
         output: &Output,
     ) -> Result<&Worker> {
         let key = source.weights.is_none().then_some(which);
@@ -45,7 +45,8 @@ mod tests {
         for (weights, workers_expected) in [(None, 2), (Some(mini.into()), 1)] {
             let source = ModelSource { weights, backend: Backend::Cpu, ..ModelSource::default() };
             let mut workers = Workers::default();
-            for which in [Embedded::Beam, Embedded::Selective, Embedded::Beam] {
+            for which in [EmbeddedWeights::Beam, EmbeddedWeights::Selective, EmbeddedWeights::Beam]
+            {
                 workers.get(&source, which, &Output::new(std::io::sink()))?;
             }
             assert_eq!(workers.0.len(), workers_expected);

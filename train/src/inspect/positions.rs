@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::encoder::Encoder;
 use azimuth::inference::Backend;
 use azimuth_chess::position::TYPICAL_MOVES;
@@ -74,7 +74,7 @@ impl PositionsOptions {
     }
 
     fn space_of(&self, positions: Vec<PackedPosition>) -> Result<EmbeddedPositions> {
-        let weights = Embedded::Beam.or_read(self.weights.as_deref())?;
+        let weights = EmbeddedWeights::Beam.or_read(self.weights.as_deref())?;
         let device = self.device.device().context("--device")?;
         let encoder = azimuth::encoder::build(&weights, &device, DType::F32)?;
         Ok(EmbeddedPositions { weights, encoder, positions })

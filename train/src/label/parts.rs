@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth::search::Tablebases;
 use candle_core::{DType, Device};
@@ -128,11 +128,11 @@ fn label_parts(
     })
 }
 
-/// Whose weights walk where none are named.
-fn embedded(walk: WalkKind) -> Embedded {
+/// The default weights of the search that makes the walks.
+fn embedded(walk: WalkKind) -> EmbeddedWeights {
     match walk {
-        WalkKind::Leaves => Embedded::Selective,
-        WalkKind::Beam | WalkKind::Engine | WalkKind::Endings => Embedded::Beam,
+        WalkKind::Leaves => EmbeddedWeights::Selective,
+        WalkKind::Beam | WalkKind::Engine | WalkKind::Endings => EmbeddedWeights::Beam,
     }
 }
 

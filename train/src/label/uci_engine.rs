@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{legal_moves, uci_move};
-use azimuth_client::{Engine, PATIENCE, Score, number_after, score};
+use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
 use cozy_chess::{Board, Color, Move};
 
 use super::scored_move::{ScoredMove, Scores};
@@ -76,8 +76,9 @@ impl UciLabeller {
             .collect()
     }
 
-    /// The last word on each line of the MultiPV: its first move, and the score for the side to move.
-    fn search(&mut self, board: &Board) -> Result<BTreeMap<u32, (String, Score)>> {
+    /// Searches `board`. The result has the final first move and score of each MultiPV line, from
+    /// the side to move's point of view.
+    fn search(&mut self, board: &Board) -> Result<BTreeMap<u32, (String, UciScore)>> {
         self.engine.send(&format!("position fen {board}"))?;
         self.engine.send(&format!("go depth {}", self.depth))?;
         let mut lines = BTreeMap::new();
@@ -99,11 +100,11 @@ impl UciLabeller {
     }
 }
 
-/// A score for the side to move as a label from White's view.
-fn label(score: Score, board: &Board) -> Label {
+/// Converts a score of the side to move to a label from White's point of view.
+fn label(score: UciScore, board: &Board) -> Label {
     let white = board.side_to_move() == Color::White;
     match score {
-        Score::Centipawns(value) => Label::Centipawns(if white { value } else { -value }),
-        Score::Mate(moves) => Label::Mate((moves > 0) == white),
+        UciScore::Centipawns(value) => Label::Centipawns(if white { value } else { -value }),
+        UciScore::Mate(moves) => Label::Mate((moves > 0) == white),
     }
 }

@@ -10,7 +10,7 @@ use cozy_chess::Board;
 use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::encoder::{OutOfMemory, PendingScores, Scores};
 use crate::inference::evaluator::Evaluator;
 use crate::inference::request::{PendingResponse, Wanted};
@@ -122,7 +122,7 @@ impl Setting {
     }
 
     fn with(failure: Failure, gate: Option<Receiver<()>>, on_cpu: bool) -> Result<Self> {
-        let weights = Arc::new(Embedded::Beam.weights()?);
+        let weights = Arc::new(EmbeddedWeights::Beam.weights()?);
         let events = Arc::<Mutex<Vec<Event>>>::default();
         let notices = Arc::new(Mutex::new(Vec::new()));
         let encoder = crate::encoder::build(&weights, &Device::Cpu, DType::F32)?;
@@ -249,7 +249,7 @@ fn what_waits_is_answered_in_one_batch() -> Result<()> {
 
 #[test]
 fn requests_of_other_searches_are_waited_for() -> Result<()> {
-    let weights = Arc::new(Embedded::Beam.weights()?);
+    let weights = Arc::new(EmbeddedWeights::Beam.weights()?);
     let events = Arc::<Mutex<Vec<Event>>>::default();
     let encoder = crate::encoder::build(&weights, &Device::Cpu, DType::F32)?;
     let remote = Remote {

@@ -71,9 +71,9 @@ pub(super) struct Resolved {
 pub(super) struct BatchedQuiescence<'k> {
     rules: Rules,
     starts: Vec<Lines<'k>>,
-    /// The starts, then the positions of each ply; the children of one are neighbours.
-    nodes: Vec<Node>,
-    /// The last ply.
+    /// The starts, then the positions of each ply; siblings are adjacent.
+    nodes: Vec<QuiescenceNode>,
+    /// The nodes of the last ply.
     frontier: Range<usize>,
     /// Number of plies below the starts.
     plies: u32,
@@ -88,7 +88,7 @@ struct Lines<'k> {
     end: bool,
 }
 
-struct Node {
+struct QuiescenceNode {
     board: Board,
     /// Index of the parent and the move from it; `None` for a start.
     before: Option<(usize, Move)>,
@@ -110,7 +110,7 @@ impl<'k> BatchedQuiescence<'k> {
     pub(super) fn new(rules: Rules, starts: impl IntoIterator<Item = Start<'k>>) -> Self {
         let (mut all, mut nodes) = (Vec::new(), Vec::new());
         for Start { board, ply, value, keys } in starts {
-            let mut node = Node::new(board, None, all.len(), ply);
+            let mut node = QuiescenceNode::new(board, None, all.len(), ply);
             if !node.in_check() {
                 node.stand_pat(value);
             }
@@ -143,7 +143,7 @@ impl<'k> BatchedQuiescence<'k> {
             for mv in moves {
                 let child = board_after(&self.nodes[place].board, mv);
                 let value = exact(&child, ply, &keys);
-                let mut child = Node::new(child, Some((place, mv)), start, ply);
+                let mut child = QuiescenceNode::new(child, Some((place, mv)), start, ply);
                 child.window = (-beta, -alpha);
                 if let Some(value) = value {
                     (child.value, child.exact) = (value, true);
@@ -198,18 +198,19 @@ impl<'k> BatchedQuiescence<'k> {
             let node = &mut self.nodes[place];
             (node.value, node.best) = (value, best);
         }
-        let resolved = |start: &Node| Resolved { value: start.value, line: self.line(start) };
+        let resolved =
+            |start: &QuiescenceNode| Resolved { value: start.value, line: self.line(start) };
         self.nodes.iter().take(self.starts.len()).map(resolved).collect()
     }
 
-    fn line(&self, start: &Node) -> Vec<Move> {
-        let next = |node: &&Node| node.best.map(|child| &self.nodes[child]);
+    fn line(&self, start: &QuiescenceNode) -> Vec<Move> {
+        let next = |node: &&QuiescenceNode| node.best.map(|child| &self.nodes[child]);
         let nodes = std::iter::successors(next(&start), next);
         nodes.filter_map(|node| node.before).map(|(_, mv)| mv).collect()
     }
 
-    /// Every move in check, otherwise the captures and queenings that gain enough.
-    fn moves(&self, node: &Node) -> Vec<Move> {
+    /// All moves in check; otherwise the captures and queen promotions that gain enough.
+    fn moves(&self, node: &QuiescenceNode) -> Vec<Move> {
         let board = &node.board;
         if node.in_check() {
             return legal_moves(board);
@@ -242,7 +243,7 @@ impl<'k> BatchedQuiescence<'k> {
     }
 }
 
-impl Node {
+impl QuiescenceNode {
     fn new(board: Board, before: Option<(usize, Move)>, start: usize, ply: u32) -> Self {
         Self {
             board,

@@ -8,7 +8,7 @@ use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
 use super::{Beam, BeamMode, BeamSettings, BeamVerify};
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::search::control::{Control, Limits};
 use crate::search::handicap::Handicap;
@@ -117,7 +117,7 @@ fn settings(depth: u32) -> BeamSettings {
 
 #[test]
 fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
-    let worker = remote(Embedded::Selective)?;
+    let worker = remote(EmbeddedWeights::Selective)?;
     for fen in BENCH_POSITIONS.iter().chain(&SHARP) {
         Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
     }
@@ -137,7 +137,7 @@ fn a_transformer_finds_the_values_of_the_recursive_search() -> Result<()> {
 
 #[test]
 fn a_capture_that_loses_the_queen_is_not_kept() -> Result<()> {
-    let worker = remote(Embedded::Selective)?;
+    let worker = remote(EmbeddedWeights::Selective)?;
     // The other queen defends the pawn.
     let fen = "1k1r4/pp1b1R2/3q2p1/4p2p/2B5/4Q3/PPP2B2/2K5 w - - 0 2";
     let root = Position::from_fen(fen)?;
@@ -161,8 +161,8 @@ fn a_capture_that_loses_the_queen_is_not_kept() -> Result<()> {
 
 #[test]
 fn mates_by_captures_are_exact_and_stand_in_the_line() -> Result<()> {
-    let mut beam = beam(&remote(Embedded::Selective)?, settings(1), 1)?;
-    // The rook was defended by nothing but the threat to come back.
+    let mut beam = beam(&remote(EmbeddedWeights::Selective)?, settings(1), 1)?;
+    // Black's rook captures the undefended rook with mate.
     let root = Position::from_fen("r5k1/5ppp/8/8/2P5/8/5PPP/R5K1 w - - 0 1")?;
     let search_moves = vec![root.parse_move("c4c5")?];
     for depth in [1, 3] {
@@ -177,7 +177,7 @@ fn mates_by_captures_are_exact_and_stand_in_the_line() -> Result<()> {
 
 #[test]
 fn threads_limits_and_modes_go_with_batches() -> Result<()> {
-    let worker = remote(Embedded::Selective)?;
+    let worker = remote(EmbeddedWeights::Selective)?;
     for fen in SHARP.iter().chain(&BENCH_POSITIONS[1..3]) {
         let root = Position::from_fen(fen)?;
         let mut values = Vec::new();
@@ -202,7 +202,7 @@ fn threads_limits_and_modes_go_with_batches() -> Result<()> {
 
 #[test]
 fn a_limited_strength_is_not_verified() -> Result<()> {
-    let worker = remote(Embedded::Selective)?;
+    let worker = remote(EmbeddedWeights::Selective)?;
     let root = Position::from_fen(BENCH_POSITIONS[1])?;
     let found = |verify: BeamVerify| -> Result<_> {
         let handicap = Some(Handicap { deviation: 0.2, seed: 7 });
@@ -218,7 +218,7 @@ fn a_limited_strength_is_not_verified() -> Result<()> {
 fn queens_that_attack_one_another_end_soon() -> Result<()> {
     let root = Position::from_fen(QUEENS)?;
     let report = search(
-        &mut beam(&remote(Embedded::Selective)?, settings(1), 1)?,
+        &mut beam(&remote(EmbeddedWeights::Selective)?, settings(1), 1)?,
         &root,
         Limits::default(),
     )?;

@@ -371,8 +371,8 @@ impl<'a> BeamSearch<'a> {
             let mut children = Vec::with_capacity(moves.len());
             for (mv, child) in moves.into_iter().zip(boards) {
                 let score = match self.exact_value(&child, ply, &keys) {
-                    Some(value) => Score::Exact(value),
-                    None => Score::Estimate {
+                    Some(value) => ChildScore::Exact(value),
+                    None => ChildScore::Estimate {
                         lookup: self.evaluator.look_up(&child)?,
                         noise: handicap.map_or(0.0, |handicap| handicap.noise(&child)),
                     },
@@ -386,8 +386,8 @@ impl<'a> BeamSearch<'a> {
         let values = self.evaluator.finish()?;
         let child = |(mv, board, score)| {
             let (value, exact) = match score {
-                Score::Exact(value) => (value, true),
-                Score::Estimate { lookup, noise } => {
+                ChildScore::Exact(value) => (value, true),
+                ChildScore::Estimate { lookup, noise } => {
                     (Value::estimate(blurred(lookup.value(&values), noise)), false)
                 }
             };
@@ -456,9 +456,9 @@ fn discard(tree: Tree) {
     }
 }
 
-/// A child's score before the encoder has answered.
-enum Score {
-    /// The game is over there, or a table knows it.
+/// A child's score before the encoder has returned.
+enum ChildScore {
+    /// The game is over, or the tablebases contain the position.
     Exact(Value),
     /// The encoder's score, cached or pending, and the noise to add.
     Estimate { lookup: Lookup, noise: f32 },

@@ -3,7 +3,7 @@ use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key
 use cozy_chess::{Board, Move};
 
 use super::{Beam, BeamMode, BeamSettings};
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::search::control::{Control, Limits};
 use crate::search::planner::{Planner, Resources};
@@ -22,7 +22,7 @@ const FENS: [&str; 5] = [
 ];
 
 fn evaluator() -> Result<Evaluator> {
-    Evaluator::new(&embedded(Embedded::Beam)?, 16)
+    Evaluator::new(&embedded(EmbeddedWeights::Beam)?, 16)
 }
 
 fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
@@ -31,7 +31,7 @@ fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> 
 }
 
 fn paper(beam: BeamSettings) -> Result<Beam> {
-    beam_of(&embedded(Embedded::Beam)?, beam, 1)
+    beam_of(&embedded(EmbeddedWeights::Beam)?, beam, 1)
 }
 
 fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
@@ -92,7 +92,7 @@ fn pruning_changes_no_choice() -> Result<()> {
 
 #[test]
 fn batches_for_a_device_change_no_choice() -> Result<()> {
-    let remote = remote(Embedded::Beam)?;
+    let remote = remote(EmbeddedWeights::Beam)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let limits = Limits { multipv: 2, ..Limits::default() };
@@ -105,7 +105,7 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
             )?;
             Ok(lines)
         };
-        let here = searched(&embedded(Embedded::Beam)?)?;
+        let here = searched(&embedded(EmbeddedWeights::Beam)?)?;
         assert!(!Evaluator::new(&remote, 16)?.answers_at_once());
         assert_eq!(searched(&remote)?, here, "{fen}");
     }
@@ -114,7 +114,7 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
 
 #[test]
 fn more_threads_change_no_choice() -> Result<()> {
-    let worker = embedded(Embedded::Beam)?;
+    let worker = embedded(EmbeddedWeights::Beam)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut choices = Vec::new();

@@ -15,7 +15,7 @@ const RESERVED: usize = 40 << 20;
 pub(super) const ROOT: usize = 0;
 
 /// A position that the beam kept.
-pub(super) struct Node {
+pub(super) struct BeamNode {
     pub(super) parent: usize,
     /// The move that led here; meaningless for the root.
     pub(super) mv: Move,
@@ -52,12 +52,12 @@ pub(super) struct Candidate {
 /// The kept positions; siblings are adjacent.
 pub(super) struct Tree {
     root: Board,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<BeamNode>,
 }
 
 impl Tree {
     pub(super) fn new(root: &Board) -> Self {
-        let nodes = Vec::with_capacity(RESERVED / size_of::<Node>());
+        let nodes = Vec::with_capacity(RESERVED / size_of::<BeamNode>());
         let mut tree = Self { root: root.clone(), nodes };
         tree.clear();
         tree
@@ -73,7 +73,7 @@ impl Tree {
     }
 
     fn push(&mut self, parent: usize, ply: u32, candidate: Candidate) {
-        self.nodes.push(Node {
+        self.nodes.push(BeamNode {
             parent,
             mv: candidate.mv,
             ply,
@@ -101,7 +101,7 @@ impl Tree {
         // stable: equal moves stay in the order of generation, and the choice is reproducible.
         candidates.sort_by(|a, b| a.value.order(b.value));
         let first = self.nodes.len();
-        let Node { ply, board: expanded, children, .. } = &self.nodes[node];
+        let BeamNode { ply, board: expanded, children, .. } = &self.nodes[node];
         let (ply, moves) = (ply + 1, candidates.len());
         let kept: Vec<Move> = children.clone().map(|child| self.nodes[child].mv).collect();
         let taken = if expanded.is_none() { width } else { usize::MAX };
@@ -151,7 +151,7 @@ impl Tree {
     }
 
     fn mating(&self, node: usize, plies: u32, mates: &mut ProvenMates) -> bool {
-        let Node { board: Some(board), .. } = &self.nodes[node] else { return false };
+        let BeamNode { board: Some(board), .. } = &self.nodes[node] else { return false };
         let mut children = self.all_children(node);
         let Some(child) = children.find(|&child| plies > 0 && self.mated(child, plies - 1, mates))
         else {
@@ -162,7 +162,7 @@ impl Tree {
     }
 
     fn mated(&self, node: usize, plies: u32, mates: &mut ProvenMates) -> bool {
-        let Node { value, exact, complete, .. } = &self.nodes[node];
+        let BeamNode { value, exact, complete, .. } = &self.nodes[node];
         if *exact {
             return value.is_mated();
         }
@@ -172,7 +172,7 @@ impl Tree {
     }
 
     fn all_children(&self, node: usize) -> impl Iterator<Item = usize> + use<> {
-        let Node { children, rest, .. } = &self.nodes[node];
+        let BeamNode { children, rest, .. } = &self.nodes[node];
         children.clone().chain(rest.clone())
     }
 }

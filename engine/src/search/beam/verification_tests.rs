@@ -8,7 +8,7 @@ use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Move, Piece};
 
 use super::{Beam, BeamSettings, BeamVerify};
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::refusals::refusing_from;
 use crate::search::control::{Control, Limits};
@@ -139,7 +139,7 @@ fn plain_beam(
 
 #[test]
 fn verified_values_are_those_of_plain_searches() -> Result<()> {
-    let worker = embedded(Embedded::Selective)?;
+    let worker = embedded(EmbeddedWeights::Selective)?;
     let mut evaluator = Evaluator::new(&worker, 16)?;
     let parts = Parts::only(&[Part::Quiescence]);
     for fen in &FENS[2..] {
@@ -160,7 +160,7 @@ fn verified_values_are_those_of_plain_searches() -> Result<()> {
 
 #[test]
 fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
-    let worker = embedded(Embedded::Selective)?;
+    let worker = embedded(EmbeddedWeights::Selective)?;
     let settings = BeamSettings { depth: 1, verify: BeamVerify::Plies(2), ..BeamSettings::PAPER };
     let mut beam = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
     // Mate in two with both rooks; the second move is beyond the beam.
@@ -175,7 +175,7 @@ fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
 
 #[test]
 fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
-    let worker = embedded(Embedded::Selective)?;
+    let worker = embedded(EmbeddedWeights::Selective)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 3)?;
@@ -200,7 +200,7 @@ fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
 
 #[test]
 fn the_same_search_gives_the_same_nodes_after_a_new_game() -> Result<()> {
-    let worker = embedded(Embedded::Selective)?;
+    let worker = embedded(EmbeddedWeights::Selective)?;
     let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
     let root = Position::from_fen(FENS[1])?;
     let mut searched = || -> Result<_> {
@@ -235,7 +235,7 @@ fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()>
 #[test]
 fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
     let root = Position::from_fen(FENS[0])?;
-    let worker = embedded(Embedded::Selective)?;
+    let worker = embedded(EmbeddedWeights::Selective)?;
     let (mut failures, mut fewer) = (0, 0);
     for n in 1.. {
         let (outcome, refused) = refusing_from(n, || -> Result<Report> {

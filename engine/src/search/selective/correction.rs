@@ -5,7 +5,7 @@
 use cozy_chess::{Board, Color, Piece};
 
 use super::history::{PIECE_TOS, PieceTo, add_with_gravity};
-use super::parameters::Parameters;
+use super::parameters::SearchParameters;
 use super::score::Score;
 use crate::large_memory;
 
@@ -83,7 +83,11 @@ impl CorrectionHistory {
     }
 
     /// Correction to add to the encoder's score, in centipawns.
-    pub(super) fn correction(&self, places: &CorrectionPlaces, parameters: &Parameters) -> Score {
+    pub(super) fn correction(
+        &self,
+        places: &CorrectionPlaces,
+        parameters: &SearchParameters,
+    ) -> Score {
         let pawns = i32::from(self.pawns[places.pawns]);
         let pieces: i32 = places.pieces.iter().map(|&place| i32::from(self.pieces[place])).sum();
         let moves = places.moves.map_or(0, |place| i32::from(self.moves[place]));
@@ -122,11 +126,11 @@ mod tests {
             "3qk3/3p4/8/8/8/8/3P4/3QK3 w - - 0 1",
         ]
         .map(places);
-        let parameters = Parameters {
+        let parameters = SearchParameters {
             correction_pawns: 40,
             correction_pieces: 30,
             correction_moves: 20,
-            ..Parameters::default()
+            ..SearchParameters::default()
         };
         let mut history = CorrectionHistory::new().expect("memory");
         for _ in 0..1000 {

@@ -2,7 +2,7 @@
 
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square};
 
-use super::parameters::Parameters;
+use super::parameters::SearchParameters;
 use crate::large_memory;
 
 /// Largest value of any one statistic.
@@ -134,7 +134,7 @@ impl History {
     }
 
     /// The history score of a quiet move.
-    pub(super) fn of_quiet(&self, quiet: QuietMove, parameters: &Parameters) -> i32 {
+    pub(super) fn of_quiet(&self, quiet: QuietMove, parameters: &SearchParameters) -> i32 {
         let [last, second, fourth] = quiet
             .continuations()
             .map(|place| place.map_or(0, |at| i32::from(self.continuation[at])));
@@ -197,7 +197,7 @@ mod tests {
         let quiet = |mv, previous| {
             QuietMove::new(&board, mv, QuietContext { previous, ..QuietContext::default() })
         };
-        let parameters = Parameters::default();
+        let parameters = SearchParameters::default();
         for _ in 0..1000 {
             history.update_quiet(quiet(e4, before), 1500);
         }

@@ -1,6 +1,6 @@
 //! Late move reductions before adjustments, precomputed for every depth and move count.
 
-use super::parameters::{LMR_ONE_PLY, Parameters};
+use super::parameters::{LMR_ONE_PLY, SearchParameters};
 
 /// Number of depths and of move counts in the table; larger ones use the last slot.
 const LOGARITHMS: usize = 64;
@@ -9,8 +9,9 @@ const LOGARITHMS: usize = 64;
 pub(super) struct LateMoveTable(Vec<i32>);
 
 impl LateMoveTable {
-    /// The product of the logarithms of depth and move count, scaled and moved as `parameters` say.
-    pub(super) fn new(parameters: &Parameters) -> Self {
+    /// The table of `lmr_base` plus the product of the logarithms of depth and move count divided
+    /// by `lmr_divisor`.
+    pub(super) fn new(parameters: &SearchParameters) -> Self {
         let [base, divisor] =
             [parameters.lmr_base, parameters.lmr_divisor].map(|n| f64::from(n) / 100.0);
         let logarithm = |number: usize| (number.max(1) as f64).ln();

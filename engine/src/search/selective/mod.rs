@@ -39,7 +39,7 @@ mod thread;
 mod transposition_table;
 
 pub(super) use move_picker::is_quiet;
-pub use parameters::{Parameter, Parameters};
+pub use parameters::{Parameter, SearchParameters};
 pub use parts::{Part, Parts};
 pub use planner::Selective;
 pub(super) use score::{INFINITE, Score};

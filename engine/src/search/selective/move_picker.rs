@@ -5,7 +5,7 @@ use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{BitBoard, Board, Move, Piece};
 
 use super::history::{History, QuietContext, QuietMove};
-use super::parameters::Parameters;
+use super::parameters::SearchParameters;
 
 /// Base scores for move ordering, highest first: transposition table move, captures and promotions
 /// that lose no material, killers, quiet moves, losing captures.
@@ -46,7 +46,7 @@ pub(super) struct OrderingHints<'a> {
     pub(super) killers: [Option<Move>; 2],
     pub(super) history: Option<&'a History>,
     pub(super) context: QuietContext,
-    pub(super) parameters: &'a Parameters,
+    pub(super) parameters: &'a SearchParameters,
 }
 
 impl OrderingHints<'_> {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn picked(board: &Board, kind: Kind, table_move: Option<Move>) -> Vec<ScoredMove> {
-        let (history, parameters) = (History::new().expect("memory"), Parameters::default());
+        let (history, parameters) = (History::new().expect("memory"), SearchParameters::default());
         let placement = Placement::of(board);
         let exchange = StaticExchange::new(&placement);
         let mut picker = MovePicker::new(kind, table_move, &mut Vec::new());

@@ -67,18 +67,18 @@ macro_rules! parameters {
         /// The tunable numbers. The text form is a comma-separated list of `name:value`, of those
         /// that differ from the defaults.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct Parameters {
+        pub struct SearchParameters {
             $($(#[doc = $doc])+ pub $name: i32,)+
         }
 
-        impl Default for Parameters {
+        impl Default for SearchParameters {
             fn default() -> Self {
                 Self { $($name: $default,)+ }
             }
         }
 
-        impl Parameters {
-            /// All of them.
+        impl SearchParameters {
+            /// All parameters.
             pub fn all() -> Vec<Parameter> {
                 vec![$(Parameter {
                     name: stringify!($name).replace('_', "-"),
@@ -204,8 +204,8 @@ parameters! {
     correction_moves: 61 in 0..=150;
 }
 
-impl Parameters {
-    /// The value under `name`.
+impl SearchParameters {
+    /// The value of the parameter `name`. Fails if there is no such parameter.
     pub fn get(&self, name: &str) -> Result<i32> {
         let (Parameter { name, .. }, mut copy) = (Self::checked(name)?, *self);
         copy.place(&name).map(|value| *value).with_context(|| unknown(&name))
@@ -248,7 +248,7 @@ fn unknown(name: &str) -> String {
     format!("'{name}' is no parameter of the selective search")
 }
 
-impl fmt::Display for Parameters {
+impl fmt::Display for SearchParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = Self::all().into_iter().filter_map(|parameter| {
             let value = self.get(&parameter.name).ok()?;
@@ -258,7 +258,7 @@ impl fmt::Display for Parameters {
     }
 }
 
-impl FromStr for Parameters {
+impl FromStr for SearchParameters {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -281,20 +281,20 @@ mod tests {
     #[test]
     fn parameters_are_read_back_and_wrong_ones_named() -> Result<()> {
         let text = "reverse-futility-margin:140,lmr-base:75";
-        let parameters: Parameters = text.parse()?;
+        let parameters: SearchParameters = text.parse()?;
         assert_eq!((parameters.reverse_futility_margin, parameters.lmr_base), (140, 75));
         assert_eq!(parameters.to_string(), text);
-        assert_eq!(Parameters::default().to_string(), "");
+        assert_eq!(SearchParameters::default().to_string(), "");
         for (text, part) in [
             ("margin:3", "'margin' is no parameter"),
             ("lmr-base:x", "lmr-base 'x': not a number"),
             ("lmr-base:9999", "lmr-base 9999: expected 0 to 250"),
             ("lmr-base", "expected name:value"),
         ] {
-            let error = text.parse::<Parameters>().expect_err(text).to_string();
+            let error = text.parse::<SearchParameters>().expect_err(text).to_string();
             assert!(error.contains(part), "{error}");
         }
-        for parameter in Parameters::all() {
+        for parameter in SearchParameters::all() {
             assert!(parameter.range.contains(&parameter.default), "{}", parameter.name);
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The settings of the selective search.
 
-use super::parameters::Parameters;
+use super::parameters::SearchParameters;
 use super::parts::Parts;
 
 /// Settings of the selective search.
@@ -10,12 +10,12 @@ pub struct SelectiveSettings {
     pub depth: u32,
     /// The techniques that it uses.
     pub parts: Parts,
-    /// Margins, reductions, bonuses.
-    pub parameters: Parameters,
+    /// The tunable margins, reductions and bonuses.
+    pub parameters: SearchParameters,
 }
 
 impl Default for SelectiveSettings {
     fn default() -> Self {
-        Self { depth: 6, parts: Parts::default(), parameters: Parameters::default() }
+        Self { depth: 6, parts: Parts::default(), parameters: SearchParameters::default() }
     }
 }

@@ -10,7 +10,7 @@ use crossbeam_channel::unbounded;
 
 use super::score::{self, Score, to_value};
 use super::{Part, Parts, Selective, SelectiveSettings};
-use crate::embedded_weights::Embedded;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::refusals::refusing_from;
 use crate::search::control::{Control, Limits, Signal, TimeLimit};
@@ -31,7 +31,11 @@ const FENS: [&str; 6] = [
 
 fn planner(parts: Parts, threads: usize) -> Result<Selective> {
     let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
-    Selective::new(&embedded(Embedded::Selective)?, settings, Resources { hash_mb: 4, threads })
+    Selective::new(
+        &embedded(EmbeddedWeights::Selective)?,
+        settings,
+        Resources { hash_mb: 4, threads },
+    )
 }
 
 fn search(planner: &mut Selective, root: &Position, limits: Limits) -> Result<Report> {
@@ -69,7 +73,7 @@ fn minimax(
 
 #[test]
 fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
-    let mut evaluator = Evaluator::new(&embedded(Embedded::Selective)?, 4)?;
+    let mut evaluator = Evaluator::new(&embedded(EmbeddedWeights::Selective)?, 4)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;
@@ -262,7 +266,7 @@ fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
     let said = Arc::new(Mutex::new(Vec::<String>::new()));
     let heard = said.clone();
     let notice = move |text: &str| heard.lock().expect("no panics").push(text.to_owned());
-    let worker = Worker::on_cpu(Embedded::Selective.weights()?, notice)?;
+    let worker = Worker::on_cpu(EmbeddedWeights::Selective.weights()?, notice)?;
     let (mut failures, mut fewer) = (0, 0);
     for n in 1.. {
         let (outcome, refused) = refusing_from(n, || -> Result<Report> {

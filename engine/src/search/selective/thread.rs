@@ -14,7 +14,7 @@ use super::history::{CONTINUATION_PLIES, History, MadeMove, PieceTo, PreviousMov
 use super::late_move_table::LateMoveTable;
 use super::leaves::LeafSampler;
 use super::move_picker::ScoredMove;
-use super::parameters::Parameters;
+use super::parameters::SearchParameters;
 use super::parts::{Part, Parts};
 use super::score::{DRAW, Score, corrected, of_estimate};
 use super::stack::{MAX_PLY, StackEntry};
@@ -57,7 +57,7 @@ pub(in crate::search) struct Shared<'a> {
     pub(super) table: &'a TranspositionTable,
     pub(super) tablebases: Option<&'a Tablebases>,
     pub(super) parts: Parts,
-    pub(super) parameters: Parameters,
+    pub(super) parameters: SearchParameters,
     pub(super) late_moves: &'a LateMoveTable,
     pub(super) stop: AtomicBool,
     pub(super) nodes: AtomicU64,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
-use azimuth::embedded_weights::Embedded;
+use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use azimuth_chess::position::{Position, fen_of};
@@ -113,7 +113,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
 
 /// The shipped selective search, which proves mates.
 pub fn planner() -> Result<Selective> {
-    let weights = Embedded::Selective.weights()?;
+    let weights = EmbeddedWeights::Selective.weights()?;
     let worker = Worker::on_cpu(weights, |text| eprintln!("{text}"))?;
     let resources = Resources { hash_mb: 64, threads: 1 };
     Selective::new(&worker, SelectiveSettings::default(), resources)
