@@ -8,7 +8,7 @@ use azimuth::search::Planner;
 use clap::ValueEnum;
 
 use crate::training::TrainOptions;
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 use crate::{deepchess, diffusion, heuristic, nnue, policy, qlearning, twohead, value};
 
 /// The rivals.
@@ -65,15 +65,16 @@ impl Rival {
         }
     }
 
-    /// The weights in `path`, those that ship where `None`; no weights where it has none.
-    pub fn weights(self, path: Option<&Path>) -> Result<Option<Weights>> {
+    /// The weights in `path`, or the shipped weights if `None`. Returns `None` for a rival without
+    /// weights.
+    pub fn weights(self, path: Option<&Path>) -> Result<Option<RivalWeights>> {
         let Some(shipped) = self.shipped() else {
             ensure!(path.is_none(), "{}: it is written by hand and has no weights", name_of(&self));
             return Ok(None);
         };
         let weights = match path {
-            Some(path) => Weights::read(path, &name_of(&self))?,
-            None => Weights::from_bytes(shipped, &name_of(&self))
+            Some(path) => RivalWeights::read(path, &name_of(&self))?,
+            None => RivalWeights::from_bytes(shipped, &name_of(&self))
                 .with_context(|| format!("weights of {} in this program", name_of(&self)))?,
         };
         Ok(Some(weights))

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use azimuth_chess::position::board_after;
 use azimuth_train::data::dataset::{self, DataFile};
-use azimuth_train::data::family::{Family, Labels};
+use azimuth_train::data::family::{Family, FamilyLabels};
 use azimuth_train::data::label::Label;
 use azimuth_train::data::split::Split;
 use cozy_chess::{Board, Color, Move};
@@ -30,7 +30,7 @@ pub struct Study {
 
 impl Study {
     fn of(family: Family) -> Option<Self> {
-        let Labels::Children(children) = family.labels else { return None };
+        let FamilyLabels::Children(children) = family.labels else { return None };
         let p = |(mv, label): (Move, Label)| (mv, label.win_probability());
         let moves: Vec<_> = children.into_iter().map(p).collect();
         (!moves.is_empty()).then_some(Self { board: family.board, moves })

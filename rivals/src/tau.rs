@@ -10,7 +10,7 @@ use azimuth::names::name_of;
 use azimuth::search::{Control, Limits, Planner, TimeLimit};
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_train::data::dataset;
-use azimuth_train::data::family::{Family, Labels};
+use azimuth_train::data::family::{Family, FamilyLabels};
 use azimuth_train::data::label::Label;
 use azimuth_train::data::split::Split;
 use azimuth_train::metrics::kendall_tau_b;
@@ -19,7 +19,7 @@ use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
 use crate::rival::Rival;
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// Number of positions for measuring speed, and the search time for each.
 const SPEED_POSITIONS: usize = 30;
@@ -84,7 +84,7 @@ pub fn run(options: &TauOptions) -> Result<()> {
         positions: positions.len(),
         tau: kendall_tau_b(&found, &labels),
         per_second: speed(&mut *planner, &positions)?,
-        parameters: weights.as_ref().map_or(0, Weights::parameter_count),
+        parameters: weights.as_ref().map_or(0, RivalWeights::parameter_count),
         examples: (number("batch") * number("steps")) as u64,
         seconds: number("seconds"),
     };
@@ -141,12 +141,12 @@ fn read(paths: &[PathBuf]) -> Result<Vec<Labelled>> {
         data.families(split, 1, |family, _| {
             let Family { board, labels } = family.decode()?;
             match labels {
-                Labels::Own(label) => positions.push(Labelled {
+                FamilyLabels::Own(label) => positions.push(Labelled {
                     position: Position::from_fen(&fen_of(&board))?,
                     label: label.win_probability(),
                     moves: Vec::new(),
                 }),
-                Labels::Children(children) => {
+                FamilyLabels::Children(children) => {
                     let p = |(mv, label): (Move, Label)| (mv, label.win_probability());
                     families.push((board, children.into_iter().map(p).collect()));
                 }

@@ -33,16 +33,17 @@ pub struct Metadata {
     pub metrics: serde_json::Value,
 }
 
-/// A rival's parameters and what is said of them.
-pub struct Weights {
-    /// What the file says of itself.
+/// A rival's parameters and their metadata.
+pub struct RivalWeights {
+    /// The metadata.
     pub metadata: Metadata,
     /// The parameters by name, on the CPU.
     pub tensors: HashMap<String, Tensor>,
 }
 
-impl Weights {
-    /// Reads the weights of `rival`. Fails with one line that names the file and what was expected.
+impl RivalWeights {
+    /// Reads the weights of `rival`. Fails with a one-line message that names the file and the
+    /// expectation.
     pub fn read(path: &Path, rival: &str) -> Result<Self> {
         let name = || format!("weights file '{}'", path.display());
         let file = fs::metadata(path).with_context(name)?;
@@ -121,13 +122,13 @@ mod tests {
             metrics: serde_json::Value::Null,
         };
         let tensors = [("bias".to_owned(), Tensor::new(&[0.5f32, -2.0], &Device::Cpu)?)].into();
-        Weights { metadata, tensors }.write(&path)?;
-        let read = Weights::read(&path, "value")?;
+        RivalWeights { metadata, tensors }.write(&path)?;
+        let read = RivalWeights::read(&path, "value")?;
         assert_eq!(read.parameters()?.get(2, "bias")?.to_vec1::<f32>()?, [0.5, -2.0]);
         assert!(read.parameters()?.get(3, "bias").is_err());
 
         let refused = |path: &Path, rival: &str, part: &str| {
-            let error = Weights::read(path, rival).err().map(|error| format!("{error:#}"));
+            let error = RivalWeights::read(path, rival).err().map(|error| format!("{error:#}"));
             let error = error.expect("refused");
             assert!(error.contains(part) && !error.contains('\n'), "{error}");
         };

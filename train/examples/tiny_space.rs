@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, fen_of, legal_moves};
 use azimuth_train::options::TrainOptions;
-use azimuth_train::run::train;
+use azimuth_train::run::train_encoder;
 use clap::Parser;
 use cozy_chess::{Board, Piece};
 use rand::seq::IndexedRandom;
@@ -43,7 +43,7 @@ fn main() -> Result<()> {
     let (mut config, compute) = (options.config()?, options.compute()?);
     let dataset = options.data.read(&config.architecture, &compute.device)?;
     config.data.clone_from(&dataset.files);
-    let outcome = train(&config, &dataset, &compute, &options.output())?;
+    let outcome = train_encoder(&config, &dataset, &compute, &options.output())?;
     if let Some(outcome) = outcome {
         println!("Kendall tau-b on held-out games: {:.3}", outcome.measured.plays.tau);
     }

@@ -8,6 +8,7 @@ use azimuth_network::replace_file::check_output;
 use azimuth_network::weights::Weights;
 use clap::{Args, ValueEnum};
 
+use crate::config::Config;
 use crate::options::{DataOptions, Stored};
 use crate::training::Checkpoint;
 use crate::{run, solis};
@@ -73,7 +74,7 @@ impl ExportOptions {
     fn weights_of(&self, checkpoint: &Path) -> Result<()> {
         let missing = || format!("checkpoint '{}' does not exist", checkpoint.display());
         let state = Checkpoint::read(checkpoint)?.with_context(missing)?;
-        let (config, device) = (run::config_of(&state)?, self.device.device().context("--device")?);
+        let (config, device) = (Config::of(&state)?, self.device.device().context("--device")?);
         let data = DataOptions { data: self.data.clone(), sample: self.sample };
         let data = data.read(&config.architecture, &device)?;
         run::export(&config, &state, &data, &device, self.stored.dtype(), &self.out)

@@ -5,6 +5,7 @@
 mod beginning;
 mod catch_panic;
 pub mod claim;
+pub mod config;
 pub mod data;
 pub mod decided;
 mod early_stopping;

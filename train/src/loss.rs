@@ -67,7 +67,7 @@ impl Losses {
     pub fn of(
         &self,
         z: &Tensor,
-        batch: &Labels<'_>,
+        batch: &BatchLabels<'_>,
         direction: &Tensor,
         bias: &Tensor,
     ) -> Result<LossValues> {
@@ -97,9 +97,9 @@ impl Losses {
     /// samples within the threshold; a sample without positives adds 0. Soft positives have weight
     /// `1 - d / 2` at a distance of `d` thresholds, and |P(i)| is the sum of the weights.
     ///
-    /// On the CPU the loss and its gradient come from one pass over the similarities. Where there are several
-    /// contrasts, positions of two of them are nothing to one another.
-    fn supervised_contrastive(&self, z: &Tensor, batch: &Labels<'_>) -> Result<Tensor> {
+    /// On the CPU one pass over the similarities computes the loss and its gradient. If the batch
+    /// has several contrasts, only positions of the same contrast are compared.
+    fn supervised_contrastive(&self, z: &Tensor, batch: &BatchLabels<'_>) -> Result<Tensor> {
         let coordinates = batch.win_probabilities.iter().map(|&p| self.threshold.coordinate(p));
         let coordinates: Vec<f32> = coordinates.collect();
         if z.device().is_cpu() && batch.contrasts == 1 {
@@ -112,7 +112,7 @@ impl Losses {
 
 /// The labels of a batch's positions.
 #[derive(Clone, Copy)]
-pub struct Labels<'a> {
+pub struct BatchLabels<'a> {
     /// Win probabilities in the encoder's perspective.
     pub win_probabilities: &'a [f32],
     /// Equal for siblings, which are adjacent.
@@ -124,9 +124,10 @@ pub struct Labels<'a> {
 /// Smallest difference of win probability at which siblings are ranked.
 const SIBLING_MARGIN: f32 = 0.02;
 
-/// The mean over neighbouring siblings of `|Δp| log(1 + exp(-Δlogit))`, the difference taken from the
-/// worse to the better; nothing where no siblings are neighbours (Burges et al. 2005, with weights).
-fn ranking(logits: &Tensor, batch: &Labels<'_>) -> Result<Option<Tensor>> {
+/// The mean over pairs of siblings of `|Δp| log(1 + exp(-Δlogit))`, where the differences are the
+/// better minus the worse position's; `None` if there are no such pairs (Burges et al. 2005, with
+/// weights).
+fn ranking(logits: &Tensor, batch: &BatchLabels<'_>) -> Result<Option<Tensor>> {
     let (mut better, mut worse, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let mut first = 0;
     for family in batch.parents.chunk_by(|a, b| a == b) {
@@ -375,7 +376,7 @@ mod tests {
     fn every_gradient_matches_finite_differences() -> Result<()> {
         let (z, labels) = batch(12);
         let parents = [0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4];
-        let labels = Labels { win_probabilities: &labels, parents: &parents, contrasts: 1 };
+        let labels = BatchLabels { win_probabilities: &labels, parents: &parents, contrasts: 1 };
         let only = Losses {
             threshold: PositiveThreshold { delta: 0.2, delta_equal: 0.1 },
             temperature: 0.5,

@@ -14,7 +14,7 @@ use azimuth_train::data::dataset::read_all;
 use azimuth_train::export::ExportOptions;
 use azimuth_train::label::Talk;
 use azimuth_train::options::{DataOptions, TrainOptions};
-use azimuth_train::{inspect, label, run as training, solis, space, stream, sweep};
+use azimuth_train::{inspect, label, run, solis, space, stream, sweep};
 
 /// Train and measure encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -163,7 +163,7 @@ fn train(options: &TrainOptions) -> Result<()> {
     let _claims = options.claim()?;
     let data = options.data.read(&config.architecture, &compute.device)?;
     config.data = data.files.clone();
-    if let Some(outcome) = training::train(&config, &data, &compute, &output)? {
+    if let Some(outcome) = run::train_encoder(&config, &data, &compute, &output)? {
         eprintln!("{} steps at {:.0} positions/s", outcome.steps, outcome.speed);
         print_line(serde_json::to_string(&outcome.measured)?)?;
     }

@@ -13,12 +13,13 @@ use clap::{Args, ValueEnum};
 
 use crate::beginning::Origin;
 use crate::claim::{Claim, claim_all};
+use crate::config::{Compute, Config};
 use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampling;
 use crate::loss::Losses;
-use crate::optimizer::{OptimizerKind, Schedule, Shape};
+use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
 use crate::positive_threshold::PositiveThreshold;
-use crate::run::{Compute, Config, Output};
+use crate::run::Output;
 use crate::training::{Pace, StepsOrTime};
 
 /// Number of positions that a transformer on the CPU embeds in less than a minute.
@@ -239,7 +240,7 @@ impl TrainOptions {
         ensure!(self.steps > 0, "--steps must be at least 1");
         ensure!(self.patience != Some(0), "--patience must be at least 1");
         ensure!(self.validate_every > 0, "--validate-every must be at least 1");
-        let run = self.run.config(Shape::Cosine, self.steps)?;
+        let run = self.run.config(ScheduleShape::Cosine, self.steps)?;
         Ok(Config { patience: self.patience, validate_every: self.validate_every, ..run })
     }
 
@@ -297,7 +298,7 @@ impl RunOptions {
     }
 
     /// A run of `steps` steps (0: without end), without validations and without its data files.
-    pub fn config(&self, shape: Shape, steps: u64) -> Result<Config> {
+    pub fn config(&self, shape: ScheduleShape, steps: u64) -> Result<Config> {
         let delta_equal = self.delta_equal.unwrap_or(self.delta);
         ensure!(self.anchors > 1, "--anchors must be at least 2");
         ensure!(self.siblings > 0, "--siblings must be at least 1");

@@ -2,20 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use azimuth::command_line::print_line;
-use azimuth_network::Architecture;
 use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::beginning::Origin;
+use crate::config::{Compute, Config};
 use crate::data::batches::{Batches, Cores};
-use crate::data::dataset::{DataFile, Dataset};
-use crate::data::sampler::{Sampler, Sampling};
-use crate::loss::Losses;
-use crate::optimizer::Schedule;
+use crate::data::dataset::Dataset;
+use crate::data::sampler::Sampler;
 use crate::space::{Measured, build_space, check_mates};
 use crate::state::State;
 use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since};
@@ -23,37 +19,7 @@ use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, S
 /// Number of held-out positions in a validation during the run.
 const INTERIM_SAMPLE: usize = 60_000;
 
-/// What a run does; a checkpoint belongs to one of these.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Config {
-    /// The encoder.
-    pub architecture: Architecture,
-    /// The weights file whose parameters it begins with; random ones where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<Origin>,
-    /// How batches are drawn.
-    pub sampling: Sampling,
-    /// What is made small.
-    pub losses: Losses,
-    /// Dropout of the transformer.
-    pub dropout: f32,
-    /// OptimizerKind, rate, warm-up, steps and weight decay.
-    pub schedule: Schedule,
-    /// Gradients are cut to this length.
-    pub clip: Option<f64>,
-    /// Decay of the parameters' moving average, which then plays.
-    pub average: Option<f64>,
-    /// Validations without a better one after which to stop; the best then plays.
-    pub patience: Option<u64>,
-    /// Steps between validations; 0 for none on the way.
-    pub validate_every: u64,
-    /// Seed of parameters, order, draws and dropout.
-    pub seed: u64,
-    /// The data files with their hashes.
-    pub data: Vec<DataFile>,
-}
-
-/// Where a run's files go, and how often.
+/// The output files of a run, and its checkpoint intervals.
 pub struct Output {
     /// The weights file.
     pub weights: PathBuf,
@@ -63,15 +29,7 @@ pub struct Output {
     pub pace: Pace,
 }
 
-/// Where and with which precision a run computes; another may go on elsewhere.
-pub struct Compute {
-    /// The device.
-    pub device: Device,
-    /// Precision of a transformer's network; its parameters move in f32 in any case.
-    pub dtype: DType,
-}
-
-/// What a run came to.
+/// The result of a run.
 pub struct Outcome {
     /// Held-out metrics of the weights.
     pub measured: Measured,
@@ -81,9 +39,9 @@ pub struct Outcome {
     pub speed: f64,
 }
 
-/// Trains to the last step, or from the checkpoint to it, and writes the weights; nothing where the
-/// run stopped before.
-pub fn train(
+/// Trains to the last step, from the checkpoint if there is one, and writes the weights. `None` if
+/// the run stopped earlier.
+pub fn train_encoder(
     config: &Config,
     data: &Dataset,
     compute: &Compute,
@@ -196,13 +154,8 @@ impl EncoderRun<'_> {
     }
 }
 
-/// The configuration of the run that a checkpoint belongs to.
-pub fn config_of(checkpoint: &Checkpoint) -> Result<Config> {
-    serde_json::from_str(&checkpoint.config)
-        .context("the checkpoint's configuration is not of this version")
-}
-
-/// Writes weights from a checkpoint, finished or not, with parameters in precision `stored`.
+/// Writes weights from a checkpoint of a finished or unfinished run, with parameters in precision
+/// `stored`.
 pub fn export(
     config: &Config,
     checkpoint: &Checkpoint,

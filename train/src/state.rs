@@ -3,11 +3,11 @@
 use anyhow::Result;
 use azimuth_network::parameters::Parameters;
 
+use crate::config::{Compute, Config};
 use crate::data::sampler::Batch;
 use crate::early_stopping::EarlyStopping;
 use crate::model::{self, Model};
 use crate::moving_average::MovingAverage;
-use crate::run::{Compute, Config};
 use crate::training::{Checkpoint, Learnt};
 
 /// The state of a training run.

@@ -10,6 +10,7 @@ use azimuth_network::weights::Weights;
 use clap::{Args, FromArgMatches};
 use serde::{Deserialize, Serialize};
 
+use crate::config::Config;
 use crate::data::dataset::{Dataset, read_all};
 use crate::data::labelled_positions::LabelledPositions;
 use crate::games::{GameOptions, MatchResult};
@@ -143,9 +144,9 @@ fn run_one(
         Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &compute.device)?))
     };
     let (_, dataset) = data.insert(kept.map_or_else(read, Ok)?);
-    let config = run::Config { data: dataset.files.clone(), ..parsed.config()? };
+    let config = Config { data: dataset.files.clone(), ..parsed.config()? };
     let output = parsed.output();
-    let outcome = run::train(&config, dataset, &compute, &output)?;
+    let outcome = run::train_encoder(&config, dataset, &compute, &output)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
     Checkpoint::remove(&output.checkpoint)?;
     let elsewhere = match elsewhere {

@@ -10,10 +10,10 @@ use cozy_chess::{Board, Move};
 
 use super::model::DeepChessNetwork;
 use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge};
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights.
-pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
     let network = DeepChessNetwork::new(&weights.config()?, &weights.parameters()?)?;
     let even = network.codes([&Board::startpos()].into_iter())?;
     Ok(Box::new(AlphaBeta::new(DeepChessJudge { network, even }, |_| DEFAULT_DEPTH)))

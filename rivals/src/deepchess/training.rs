@@ -12,7 +12,7 @@ use super::bits::BITS;
 use super::model::{DeepChessConfig, DeepChessNetwork};
 use crate::studies::{Studies, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// The share of the training steps spent on the encoder's layers, divided evenly among them.
 const ENCODER_PART: f64 = 0.2;
@@ -66,7 +66,7 @@ fn decoders(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Vec<Linear>
         .collect::<candle_core::Result<_>>()?)
 }
 
-fn without_decoders(mut weights: Weights) -> Result<Weights> {
+fn without_decoders(mut weights: RivalWeights) -> Result<RivalWeights> {
     weights.tensors.retain(|name, _| !name.starts_with(DECODER));
     Ok(weights)
 }

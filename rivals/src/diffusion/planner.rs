@@ -16,10 +16,10 @@ use super::noise::lambda;
 use super::sequences::{STATE, state_tokens};
 use crate::board::move_index;
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights.
-pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
     let config = weights.config()?;
     let network = DiffusionNetwork::new(config, &weights.parameters()?)?;
     Ok(Box::new(MoveRanking(Diffusion { network, config })))

@@ -13,11 +13,11 @@ const EXPLORATION: f32 = 1.0;
 /// A tree of simulations.
 pub struct Tree {
     root: Position,
-    /// The root first.
-    nodes: Vec<Node>,
+    /// The root is the first.
+    nodes: Vec<TreeNode>,
 }
 
-struct Node {
+struct TreeNode {
     /// Empty until the node is expanded.
     edges: Vec<Edge>,
     /// Number of simulations through the node.
@@ -50,7 +50,7 @@ pub struct Leaf {
 impl Tree {
     /// A tree with a root in which the game is not over.
     pub fn new(root: &Position) -> Self {
-        let node = Node { edges: Vec::new(), visits: 0, end: None };
+        let node = TreeNode { edges: Vec::new(), visits: 0, end: None };
         Self { root: root.clone(), nodes: vec![node] }
     }
 
@@ -82,7 +82,7 @@ impl Tree {
             value => (2.0 * value.win_probability() - 1.0).signum(),
         });
         let child = self.nodes.len();
-        self.nodes.push(Node { edges: Vec::new(), visits: 0, end });
+        self.nodes.push(TreeNode { edges: Vec::new(), visits: 0, end });
         self.nodes[node].edges[edge].child = Some(child);
         child
     }
@@ -135,8 +135,9 @@ impl Tree {
     }
 }
 
-impl Node {
-    /// The edge with the highest upper confidence bound: its mean value and E = c p v_parent / (1 + v_edge).
+impl TreeNode {
+    /// The edge with the highest upper confidence bound: its mean value plus
+    /// E = c p v_parent / (1 + v_edge).
     fn best_edge(&self) -> Option<usize> {
         let bound = |edge: &Edge| {
             let exploration = EXPLORATION * edge.prior * self.visits as f32;

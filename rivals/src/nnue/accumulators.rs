@@ -66,7 +66,7 @@ mod tests {
     use super::super::model::{NnueConfig, NnueNetwork};
     use super::super::quantised::quantise;
     use super::*;
-    use crate::weights::{Metadata, Weights};
+    use crate::weights::{Metadata, RivalWeights};
 
     /// A small untrained network, in floats and in integers.
     fn networks() -> Result<(NnueNetwork, QuantisedNnue)> {
@@ -87,7 +87,7 @@ mod tests {
             .iter()
             .map(|(name, var)| (name.clone(), var.as_tensor().clone()))
             .collect();
-        Ok((network, QuantisedNnue::new(&quantise(Weights { metadata, tensors })?)?))
+        Ok((network, QuantisedNnue::new(&quantise(RivalWeights { metadata, tensors })?)?))
     }
 
     #[test]

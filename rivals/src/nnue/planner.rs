@@ -7,10 +7,10 @@ use cozy_chess::{Board, Move};
 use super::accumulators::Accumulators;
 use super::quantised::QuantisedNnue;
 use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation};
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights.
-pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
     let nnue = Nnue { network: QuantisedNnue::new(weights)?, line: Vec::new() };
     Ok(Box::new(AlphaBeta::new(Evaluation(nnue), |_| DEFAULT_DEPTH)))
 }

@@ -9,7 +9,7 @@ use candle_core::{DType, Device, IndexOp, Tensor};
 
 use super::features::FEATURES;
 use super::model::NnueConfig;
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// The integer that represents 1 in the activations.
 const ONE: f32 = 127.0;
@@ -23,8 +23,8 @@ const FINEST_TABLE: f32 = 1024.0;
 /// Names of the layers after the first.
 const LAYERS: [&str; 3] = ["first", "second", "value"];
 
-/// Turns a network that has learned into integers.
-pub fn quantise(weights: Weights) -> Result<Weights> {
+/// Quantises a trained network.
+pub fn quantise(weights: RivalWeights) -> Result<RivalWeights> {
     let tensor = |name: String| {
         weights.tensors.get(&name).cloned().with_context(|| format!("'{name}' is missing"))
     };
@@ -43,7 +43,7 @@ pub fn quantise(weights: Weights) -> Result<Weights> {
         integers.insert(format!("{name}.bias"), scaled(&bias, scale * ONE, DType::I32)?);
         integers.insert(format!("{name}.scale"), bits(scale)?);
     }
-    Ok(Weights { metadata: weights.metadata, tensors: integers })
+    Ok(RivalWeights { metadata: weights.metadata, tensors: integers })
 }
 
 fn scaled(tensor: &Tensor, scale: f32, dtype: DType) -> Result<Tensor> {
@@ -78,8 +78,8 @@ struct Layer {
 }
 
 impl QuantisedNnue {
-    /// Reads the integers. Fails where one is missing or of another shape.
-    pub fn new(weights: &Weights) -> Result<Self> {
+    /// Reads the integers. Fails if a tensor is missing or has the wrong shape.
+    pub fn new(weights: &RivalWeights) -> Result<Self> {
         let NnueConfig { half, first, second } = weights.config()?;
         let tensor = |name: &str| {
             weights.tensors.get(name).with_context(|| format!("tensor '{name}' is missing"))

@@ -7,10 +7,10 @@ use cozy_chess::Move;
 
 use super::model::{QNetwork, largest};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights.
-pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
     let network = QNetwork::new(weights.config()?, &weights.parameters()?)?;
     Ok(Box::new(MoveRanking(network)))
 }

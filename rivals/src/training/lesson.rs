@@ -14,7 +14,7 @@ use super::first_parameters::first_parameters;
 use super::learner::{Metrics, Plan};
 use super::options::TrainOptions;
 use crate::studies::Studies;
-use crate::weights::{Metadata, Weights};
+use crate::weights::{Metadata, RivalWeights};
 
 /// The configuration, data and parameters of a training run.
 pub struct Lesson<C> {
@@ -30,9 +30,9 @@ pub struct Lesson<C> {
     pub parameters: VarMap,
     /// The seed of the initial parameters and of the sampling of examples.
     pub seed: u64,
-    /// Brings the parameters into the form in which they play.
-    pub finish: fn(Weights) -> Result<Weights>,
-    /// The run's files are this process's as long as it learns.
+    /// Converts the trained parameters to the form used in play.
+    pub finish: fn(RivalWeights) -> Result<RivalWeights>,
+    /// Claims on the run's files, held as long as it trains.
     _claims: Vec<Claim>,
 }
 
@@ -64,8 +64,8 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         first_parameters(&self.parameters, self.seed)
     }
 
-    /// With parameters that play in another form than they learn.
-    pub fn finished_by(self, finish: fn(Weights) -> Result<Weights>) -> Self {
+    /// Sets the conversion from trained parameters to the form used in play.
+    pub fn finished_by(self, finish: fn(RivalWeights) -> Result<RivalWeights>) -> Self {
         Self { finish, ..self }
     }
 
@@ -84,8 +84,8 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         }))?)
     }
 
-    /// What was learned, after so many seconds, with the last metrics.
-    pub fn weights(&self, seconds: f64, metrics: &Metrics) -> Result<Weights> {
+    /// The trained weights, with the training time in seconds and the last metrics.
+    pub fn weights(&self, seconds: f64, metrics: &Metrics) -> Result<RivalWeights> {
         let mut training: Value = serde_json::from_str(&self.describe()?)?;
         training["seconds"] = seconds.round().into();
         training["trainer"] = concat!("azimuth-rivals ", env!("CARGO_PKG_VERSION")).into();
@@ -96,7 +96,7 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
             metrics: metrics.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect(),
         };
         let tensor = |(name, variable): (String, Var)| (name, variable.as_tensor().clone());
-        Ok(Weights {
+        Ok(RivalWeights {
             metadata,
             tensors: named(&self.parameters)?.into_iter().map(tensor).collect(),
         })

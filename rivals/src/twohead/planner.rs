@@ -5,10 +5,10 @@ use azimuth::search::Planner;
 
 use super::model::TwoHeadNetwork;
 use crate::monte_carlo::MonteCarlo;
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights.
-pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
     let network = TwoHeadNetwork::new(weights.config()?, &weights.parameters()?)?;
     Ok(Box::new(MonteCarlo(network)))
 }

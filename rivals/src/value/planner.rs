@@ -6,10 +6,10 @@ use cozy_chess::{Board, Move};
 
 use super::model::ValueNetwork;
 use crate::alpha_beta::{AlphaBeta, Evaluates, Evaluation};
-use crate::weights::Weights;
+use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights.
-pub fn planner(weights: &Weights) -> Result<Box<dyn Planner>> {
+pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
     let network = ValueNetwork::new(weights.config()?, &weights.parameters()?)?;
     Ok(Box::new(AlphaBeta::new(Evaluation(network), depth)))
 }

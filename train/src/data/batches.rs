@@ -78,7 +78,7 @@ mod tests {
     use cozy_chess::Board;
 
     use super::super::datasets::Datasets;
-    use super::super::family::{Family, Labels};
+    use super::super::family::{Family, FamilyLabels};
     use super::super::file::dataset_file::DatasetFile;
     use super::super::file::description::Description;
     use super::super::file::writer::{Writer, WriterState};
@@ -103,7 +103,10 @@ mod tests {
                 |index: usize| Label::Centipawns((number * 3) as i32 + index as i32 * 40 - 50);
             let moves = legal_moves(&board).into_iter().take(3).enumerate();
             let children = moves.map(|(index, mv)| (mv, label(index))).collect();
-            writer.add(Split::Training, &Family { board, labels: Labels::Children(children) })?;
+            writer.add(
+                Split::Training,
+                &Family { board, labels: FamilyLabels::Children(children) },
+            )?;
         }
         writer.add(Split::Training, &Family::own(Board::startpos(), Label::Centipawns(20)))?;
         writer.finish(&Description::new())?;

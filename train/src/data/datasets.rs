@@ -110,7 +110,7 @@ mod tests {
     use azimuth_chess::position::legal_moves;
     use cozy_chess::Board;
 
-    use super::super::family::{Family, Labels};
+    use super::super::family::{Family, FamilyLabels};
     use super::super::file::description::Description;
     use super::super::file::writer::{Writer, WriterState};
     use super::*;
@@ -125,7 +125,7 @@ mod tests {
             let moves = legal_moves(&board).into_iter().take(size).enumerate();
             let label = |index: usize| Label::Centipawns((number * 10 + index) as i32);
             let children = moves.map(|(index, mv)| (mv, label(index))).collect();
-            let family = Family { board, labels: Labels::Children(children) };
+            let family = Family { board, labels: FamilyLabels::Children(children) };
             writer.add(Split::Training, &family)?;
         }
         writer.finish(&Description::new())?;

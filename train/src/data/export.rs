@@ -10,7 +10,7 @@ use azimuth_network::replace_file::Replacement;
 use cozy_chess::{Board, Color, Move};
 use indicatif::ProgressBar;
 
-use super::family::{Family, Labels};
+use super::family::{Family, FamilyLabels};
 use super::file::dataset_file::DatasetFile;
 use super::label::Label;
 use super::read::format::{ending, is_compressed};
@@ -140,8 +140,8 @@ impl PgnWriter {
             )?;
         }
         let children = match &family.labels {
-            Labels::Children(children) => children.as_slice(),
-            Labels::Own(label) => {
+            FamilyLabels::Children(children) => children.as_slice(),
+            FamilyLabels::Own(label) => {
                 write!(sink, "{{ [%eval {}] }} ", eval(*label))?;
                 &[]
             }
@@ -155,8 +155,8 @@ impl PgnWriter {
         for (_, (mv, label)) in children.iter().enumerate().filter(|&(index, _)| index != main) {
             write!(sink, "( {} ) ", describe(board, *mv, *label))?;
         }
-        self.in_game =
-            played.is_some() || matches!(family.labels, Labels::Own(_)) && next == Some(board);
+        self.in_game = played.is_some()
+            || matches!(family.labels, FamilyLabels::Own(_)) && next == Some(board);
         if !self.in_game {
             writeln!(sink, "*\n")?;
         }

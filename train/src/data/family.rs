@@ -17,13 +17,13 @@ pub const MOST_LABELS_A_GAME: usize = 1 << 18;
 pub struct Family {
     /// The position.
     pub board: Board,
-    /// What is labelled.
-    pub labels: Labels,
+    /// Its label or labels.
+    pub labels: FamilyLabels,
 }
 
 /// The labels of a family.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Labels {
+pub enum FamilyLabels {
     /// The position itself.
     Own(Label),
     /// The positions after these distinct moves.
@@ -33,14 +33,14 @@ pub enum Labels {
 impl Family {
     /// A family of a single labelled position.
     pub fn own(board: Board, label: Label) -> Self {
-        Self { board, labels: Labels::Own(label) }
+        Self { board, labels: FamilyLabels::Own(label) }
     }
 
     /// Number of labelled positions.
     pub fn len(&self) -> usize {
         match &self.labels {
-            Labels::Own(_) => 1,
-            Labels::Children(children) => children.len(),
+            FamilyLabels::Own(_) => 1,
+            FamilyLabels::Children(children) => children.len(),
         }
     }
 
@@ -52,8 +52,8 @@ impl Family {
     /// The labelled positions in order.
     pub fn positions(&self) -> impl Iterator<Item = (Board, Label)> {
         let (own, children) = match &self.labels {
-            Labels::Own(label) => (Some((self.board.clone(), *label)), &[][..]),
-            Labels::Children(children) => (None, children.as_slice()),
+            FamilyLabels::Own(label) => (Some((self.board.clone(), *label)), &[][..]),
+            FamilyLabels::Children(children) => (None, children.as_slice()),
         };
         let after = |&(mv, label): &(Move, Label)| (board_after(&self.board, mv), label);
         own.into_iter().chain(children.iter().map(after))
@@ -64,12 +64,12 @@ impl Family {
     /// move.
     pub fn retain(&mut self, mut pass: impl FnMut(&Board, Label, f32) -> bool) {
         match &mut self.labels {
-            Labels::Own(label) => {
+            FamilyLabels::Own(label) => {
                 if !pass(&self.board, *label, 0.0) {
-                    self.labels = Labels::Children(Vec::new());
+                    self.labels = FamilyLabels::Children(Vec::new());
                 }
             }
-            Labels::Children(children) => {
+            FamilyLabels::Children(children) => {
                 let board = &self.board;
                 let won = |label: Label| label.seen_by(board.side_to_move()).win_probability();
                 let best = children.iter().map(|&(_, label)| won(label)).fold(0.0, f32::max);

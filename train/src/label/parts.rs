@@ -38,7 +38,7 @@ const WALKS_A_PART: u64 = 64;
 const PARTS_AHEAD: usize = 4;
 
 /// The games of one part.
-type Part = Vec<Game>;
+type PartGames = Vec<Game>;
 
 /// Labels walks until all parts of the shard are written. A part depends only on the options and
 /// its index, so an interrupted run can resume with a different number of engines. Progress goes to
@@ -170,7 +170,7 @@ fn make_parts(
     mut walker: Box<dyn Walk>,
     mut engine: Labeller,
     parts: impl Iterator<Item = u64>,
-    sender: &Sender<Result<Part>>,
+    sender: &Sender<Result<PartGames>>,
 ) {
     for part in parts {
         let made = make_part(options, starts, &mut *walker, &mut engine, part);
@@ -187,7 +187,7 @@ fn make_part(
     walker: &mut dyn Walk,
     engine: &mut Labeller,
     part: u64,
-) -> Result<Part> {
+) -> Result<PartGames> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ mix(part));
     let last = ((part + 1) * WALKS_A_PART).min(options.walks);
     let walks = part * WALKS_A_PART..last;
@@ -199,7 +199,7 @@ fn make_part(
 }
 
 fn write_parts(
-    results: &[Receiver<Result<Part>>],
+    results: &[Receiver<Result<PartGames>>],
     parts: Range<u64>,
     packer: &mut Packer,
     bar: &ProgressBar,

@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::labeller::Labeller;
 use super::options::{LabelOptions, WalkKind};
 use super::scored_move::ScoredMove;
-use crate::data::family::{Family, Game, Labels};
+use crate::data::family::{Family, FamilyLabels, Game};
 use crate::data::label::Label;
 
 /// Megabytes of cached scores; a walk rarely repeats a position.
@@ -105,7 +105,8 @@ impl Walk for MoveWalker {
                 options.walk == WalkKind::Engine && scored.first().is_some_and(is_decided);
             let children = choose(&scored, next, options, rng);
             let children = children.into_iter().map(|scored| (scored.mv, scored.label)).collect();
-            families.push(Family { board: board.clone(), labels: Labels::Children(children) });
+            families
+                .push(Family { board: board.clone(), labels: FamilyLabels::Children(children) });
             board.play_unchecked(next);
             if decided || board.halfmove_clock() >= FIFTY_MOVES {
                 break;

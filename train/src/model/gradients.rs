@@ -5,7 +5,7 @@ use candle_core::backprop::GradStore;
 
 use super::Model;
 use crate::data::sampler::{Batch, BatchPart};
-use crate::loss::{Labels, LossValues, Losses};
+use crate::loss::{BatchLabels, LossValues, Losses};
 use crate::side_by_side::side_by_side;
 
 /// The gradients and losses of a step, averaged over its parts, which are computed in parallel.
@@ -47,7 +47,7 @@ fn part_gradients(
     seed: u64,
 ) -> Result<(GradStore, LossValues)> {
     let BatchPart { inputs, labels, parents, contrasts } = part;
-    let labels = Labels { win_probabilities: &labels, parents: &parents, contrasts };
+    let labels = BatchLabels { win_probabilities: &labels, parents: &parents, contrasts };
     let embedded = model.forward(place, inputs, seed)?;
     let readout = model.readout();
     let found = losses.of(&embedded.z, &labels, readout.direction(), readout.bias())?;

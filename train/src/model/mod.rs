@@ -48,8 +48,8 @@ pub trait Model: Sync {
         Ok(())
     }
 
-    /// Part `place` of a batch in the space; dropout depends on `seed` alone.
-    fn forward(&self, place: usize, inputs: Inputs, seed: u64) -> Result<Embedded<'_>>;
+    /// Embeds part `place` of a batch. Dropout depends only on `seed`.
+    fn forward(&self, place: usize, inputs: Inputs, seed: u64) -> Result<EmbeddedBatch<'_>>;
 
     /// Updates all parameters by a gradient step. Gradients are clipped to the norm `clip`.
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()>;
@@ -69,9 +69,9 @@ pub trait Model: Sync {
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()>;
 }
 
-/// A batch in the space, and the way back to the parameters.
-pub struct Embedded<'a> {
-    /// Unit embeddings (batch x D), f32, for a loss to be made of.
+/// The embeddings of a batch, and the backward pass to the parameters.
+pub struct EmbeddedBatch<'a> {
+    /// Unit embeddings (batch x D) in f32, the input of the losses.
     pub z: Tensor,
     /// The part of the backward pass that is outside candle's graph.
     back: Back<'a>,
@@ -80,8 +80,8 @@ pub struct Embedded<'a> {
 /// Adds further gradients, computed from those already found.
 type Back<'a> = Box<dyn FnOnce(&mut GradStore) -> Result<()> + 'a>;
 
-impl<'a> Embedded<'a> {
-    /// Embeddings from which candle knows the whole way back.
+impl<'a> EmbeddedBatch<'a> {
+    /// Embeddings for which candle computes the whole backward pass.
     fn new(z: Tensor) -> Self {
         Self { z, back: Box::new(|_| Ok(())) }
     }
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::data::sampler::BatchPart;
     use crate::loss::Losses;
-    use crate::optimizer::{OptimizerKind, Schedule, Shape};
+    use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
     use crate::positive_threshold::PositiveThreshold;
 
     /// The loss of a batch of two kinds of positions with distant labels, and the parameters after
@@ -178,7 +178,7 @@ mod tests {
             warmup: 1,
             steps: 5,
             weight_decay: 0.0,
-            shape: Shape::Cosine,
+            shape: ScheduleShape::Cosine,
         };
         let mut loss = f32::NAN;
         for step in 0..schedule.steps {

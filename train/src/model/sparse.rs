@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::readout::Readout;
 use super::sparse_layers::SparseLayers;
-use super::{Embedded, Model};
+use super::{EmbeddedBatch, Model};
 use crate::beginning::Beginning;
 use crate::data::sampler::Batch;
 use crate::optimizer::Step;
@@ -65,10 +65,10 @@ impl Model for Sparse {
         self.table.prepare(batch.iter().filter_map(|part| part.inputs.features()))
     }
 
-    fn forward(&self, place: usize, inputs: Inputs, _seed: u64) -> Result<Embedded<'_>> {
+    fn forward(&self, place: usize, inputs: Inputs, _seed: u64) -> Result<EmbeddedBatch<'_>> {
         let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
         let sink = Some(self.table.sink(place));
-        Ok(Embedded::new(self.network.forward(&features, sink)?))
+        Ok(EmbeddedBatch::new(self.network.forward(&features, sink)?))
     }
 
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {

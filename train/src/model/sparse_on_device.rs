@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::dense_table::DenseTable;
 use super::readout::Readout;
 use super::sparse_layers::SparseLayers;
-use super::{Embedded, Model};
+use super::{EmbeddedBatch, Model};
 use crate::beginning::{Beginning, TABLE};
 use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
@@ -64,12 +64,12 @@ impl Model for SparseOnDevice {
         self.layers.begin(beginning, |rows| self.table.begin(rows))
     }
 
-    fn forward(&self, _place: usize, inputs: Inputs, _seed: u64) -> Result<Embedded<'_>> {
+    fn forward(&self, _place: usize, inputs: Inputs, _seed: u64) -> Result<EmbeddedBatch<'_>> {
         let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
         let sums = self.network.device_sums(&features, &self.table.folded()?)?;
         let activations: Tensor = Var::from_tensor(sums.activations())?.as_tensor().clone();
         let z = self.network.after_sums(&activations, &features)?;
-        Ok(Embedded::with_back(z, activations, move |slopes, gradients| {
+        Ok(EmbeddedBatch::with_back(z, activations, move |slopes, gradients| {
             let (own, bias) = sums.backward(slopes, self.table.own().dim(0)?)?;
             gradients.insert(self.table.shared(), self.table.shared_gradient(&own)?);
             gradients.insert(self.table.own(), own);

@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::draw::draw;
 use super::flat_parameters::FlatParameters;
 use super::readout::Readout;
-use super::{Embedded, Model, copied};
+use super::{EmbeddedBatch, Model, copied};
 use crate::beginning::Beginning;
 use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
@@ -87,12 +87,12 @@ impl Model for TransformerModel {
         self.readout.begin(beginning)
     }
 
-    fn forward(&self, _place: usize, inputs: Inputs, seed: u64) -> Result<Embedded<'_>> {
+    fn forward(&self, _place: usize, inputs: Inputs, seed: u64) -> Result<EmbeddedBatch<'_>> {
         let Inputs::Tokens(tokens) = inputs else { bail!("a transformer reads tokens") };
         let ids = token_ids(&tokens, &self.device)?;
         let trace = self.network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
         let z: Tensor = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
-        Ok(Embedded::with_back(z.clone(), z, |slopes, gradients| {
+        Ok(EmbeddedBatch::with_back(z.clone(), z, |slopes, gradients| {
             let found = self.flat.flatten(self.network.backward(trace, slopes)?)?;
             gradients.insert(self.flat.master(), found);
             Ok(())
@@ -129,7 +129,7 @@ mod tests {
     use cozy_chess::Board;
 
     use super::*;
-    use crate::optimizer::{OptimizerKind, Schedule, Shape};
+    use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
 
     /// Trains some steps towards the first axis, and returns the mean squared distance of all
     /// embeddings from it.
@@ -145,7 +145,7 @@ mod tests {
             warmup: 1,
             steps: 40,
             weight_decay: 0.0,
-            shape: Shape::Cosine,
+            shape: ScheduleShape::Cosine,
         };
         let target = Tensor::new(&[1f32, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::Cpu)?;
         let mut distance = f32::NAN;

@@ -25,8 +25,8 @@ const EPSILON: f64 = 1e-8;
 /// The shape of the learning rate after the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shape {
-    /// AdamW's falls along a cosine to 0 at the run's last step; SGD's stays (the paper).
+pub enum ScheduleShape {
+    /// For AdamW, a cosine decay to 0 at the run's last step; for SGD, constant (the paper).
     #[default]
     Cosine,
     /// Constant.
@@ -40,8 +40,8 @@ pub enum Shape {
     },
 }
 
-impl Shape {
-    /// Whether it is the one that a schedule without a shape has.
+impl ScheduleShape {
+    /// Whether it is the default, which is not serialised.
     fn is_cosine(&self) -> bool {
         *self == Self::Cosine
     }
@@ -61,9 +61,9 @@ pub struct Schedule {
     pub steps: u64,
     /// Decoupled weight decay (AdamW).
     pub weight_decay: f64,
-    /// How the rate changes.
-    #[serde(default, skip_serializing_if = "Shape::is_cosine")]
-    pub shape: Shape,
+    /// The shape of the learning rate.
+    #[serde(default, skip_serializing_if = "ScheduleShape::is_cosine")]
+    pub shape: ScheduleShape,
 }
 
 /// The factors of one step.
@@ -112,11 +112,11 @@ impl Schedule {
             OptimizerKind::Adamw => ((index + 1) as f64 / self.warmup.max(1) as f64).min(1.0),
         };
         let factor = match (self.shape, self.rule) {
-            (Shape::Cosine, OptimizerKind::Adamw) => {
+            (ScheduleShape::Cosine, OptimizerKind::Adamw) => {
                 warm * 0.5 * (1.0 + (std::f64::consts::PI * done(0)).cos())
             }
-            (Shape::Cosine, OptimizerKind::Sgd) | (Shape::Constant, _) => warm,
-            (Shape::Decay { first }, _) => warm * (1.0 - done(first).sqrt()),
+            (ScheduleShape::Cosine, OptimizerKind::Sgd) | (ScheduleShape::Constant, _) => warm,
+            (ScheduleShape::Decay { first }, _) => warm * (1.0 - done(first).sqrt()),
         };
         Step::new(self.rule, index, self.learning_rate * factor, self.weight_decay)
     }
@@ -126,15 +126,17 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    fn schedule(shape: Shape, steps: u64) -> Schedule {
+    fn schedule(shape: ScheduleShape, steps: u64) -> Schedule {
         let rule = OptimizerKind::Adamw;
         Schedule { rule, learning_rate: 2.0, warmup: 4, steps, weight_decay: 0.0, shape }
     }
 
     #[test]
     fn a_constant_rate_stays_and_a_branch_falls_from_it_to_nothing() {
-        let (constant, branch) =
-            (schedule(Shape::Constant, 0), schedule(Shape::Decay { first: 100 }, 200));
+        let (constant, branch) = (
+            schedule(ScheduleShape::Constant, 0),
+            schedule(ScheduleShape::Decay { first: 100 }, 200),
+        );
         let rate = |schedule: &Schedule, index| schedule.step(index).learning_rate;
         assert_eq!(
             [0, 1, 3, 4, 1_000_000].map(|index| rate(&constant, index)),
@@ -162,11 +164,11 @@ mod tests {
 
     #[test]
     fn a_schedule_without_a_shape_is_the_cosine_as_ever() -> Result<()> {
-        let cosine = schedule(Shape::Cosine, 10);
+        let cosine = schedule(ScheduleShape::Cosine, 10);
         let text = serde_json::to_string(&cosine)?;
         assert!(!text.contains("shape"), "{text}");
         assert_eq!(serde_json::from_str::<Schedule>(&text)?, cosine);
-        let branch = schedule(Shape::Decay { first: 7 }, 10);
+        let branch = schedule(ScheduleShape::Decay { first: 7 }, 10);
         assert_eq!(serde_json::from_str::<Schedule>(&serde_json::to_string(&branch)?)?, branch);
         Ok(())
     }

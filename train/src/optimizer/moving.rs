@@ -90,7 +90,7 @@ mod tests {
     use candle_core::{Device, Tensor, Var};
 
     use super::*;
-    use crate::optimizer::{Schedule, Shape, dense::DenseOptimizer};
+    use crate::optimizer::{Schedule, ScheduleShape, dense::DenseOptimizer};
 
     fn gradients(variable: &Var, gradient: &[f32]) -> Result<GradStore> {
         let slope = Tensor::from_slice(gradient, gradient.len(), &Device::Cpu)?;
@@ -106,7 +106,7 @@ mod tests {
                 warmup: 3,
                 steps: 9,
                 weight_decay: 0.01,
-                shape: Shape::Cosine,
+                shape: ScheduleShape::Cosine,
             };
             let start = vec![0.5, -1.0, 2.0, 0.0];
             let variable = Var::from_slice(&start, 4, &Device::Cpu)?;

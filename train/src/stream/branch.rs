@@ -12,8 +12,9 @@ use super::options::BranchOptions;
 use super::place::Place;
 use super::rounds::seed_of_branch;
 use super::training::Training;
-use crate::optimizer::{Schedule, Shape};
-use crate::run::{Config, config_of, write_weights};
+use crate::config::Config;
+use crate::optimizer::{Schedule, ScheduleShape};
+use crate::run::write_weights;
 use crate::training::Checkpoint;
 
 /// Decays the learning rate of a stream's checkpoint, or of an unfinished branch, to 0, and writes
@@ -34,7 +35,7 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
     let folder = Arc::new(Folder::open(&path)?);
     let mut training = match folder.checkpoint()? {
         Some(checkpoint) => {
-            let mut training = Training::new(config_of(&checkpoint)?, folder)?;
+            let mut training = Training::new(Config::of(&checkpoint)?, folder)?;
             training.restore(&checkpoint)?;
             eprintln!("continuing at step {} of '{}'", training.step, path.display());
             training
@@ -43,9 +44,12 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
             let checkpoint =
                 Checkpoint::read(&trunk)?.context("the stream's checkpoint is gone")?;
             let first = checkpoint.step;
-            let config = config_of(&checkpoint)?;
-            let schedule =
-                Schedule { shape: Shape::Decay { first }, steps: first + steps, ..config.schedule };
+            let config = Config::of(&checkpoint)?;
+            let schedule = Schedule {
+                shape: ScheduleShape::Decay { first },
+                steps: first + steps,
+                ..config.schedule
+            };
             let mut training = Training::new(Config { schedule, ..config }, folder)?;
             training.restore(&checkpoint)?;
             training.place = Place { positions: training.place.positions, ..Place::START };
@@ -55,7 +59,7 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
         }
     };
     let Schedule { shape, steps: end, .. } = training.config.schedule;
-    let Shape::Decay { first } = shape else {
+    let ScheduleShape::Decay { first } = shape else {
         anyhow::bail!("'{}' is no folder of a branch; give another --out", path.display())
     };
     ensure!(

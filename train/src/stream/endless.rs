@@ -8,7 +8,7 @@ use super::folder::Folder;
 use super::options::StreamOptions;
 use super::rounds::{label_round, seed_of};
 use super::training::Training;
-use crate::optimizer::Shape;
+use crate::optimizer::ScheduleShape;
 use crate::space::check_mates;
 
 /// The index of the round that is held out and never trained on.
@@ -18,7 +18,7 @@ const HELD_OUT: u64 = 0;
 pub fn stream(options: &StreamOptions) -> Result<()> {
     let StreamOptions { folder: path, run, labels, mates, pace, stop_after } = options;
     ensure!(run.is_sparse(), "--encoder: a stream trains the sparse one, on the CPU");
-    let config = run.config(Shape::Constant, 0)?;
+    let config = run.config(ScheduleShape::Constant, 0)?;
     let seed = config.seed;
     let folder = Arc::new(Folder::open(path)?);
     let described = serde_json::to_string(&config)?;

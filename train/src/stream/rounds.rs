@@ -12,13 +12,13 @@ use super::folder::{Folder, shards};
 use super::options::RoundOptions;
 use super::place::Place;
 use super::recipes::RECIPES;
+use crate::config::Config;
 use crate::data::datasets::Datasets;
 use crate::data::file::dataset_file::DatasetFile;
 use crate::data::mix::mix;
 use crate::data::sampler::Sampler;
 use crate::data::training_positions::TrainingPositions;
 use crate::label::{Talk, label};
-use crate::run::Config;
 
 /// A round, which is trained on once.
 pub struct Round {

@@ -12,8 +12,8 @@ use super::folder::Folder;
 use super::options::{PaceOptions, RoundOptions};
 use super::place::Place;
 use super::rounds::{Round, Rounds};
+use crate::config::{Compute, Config};
 use crate::data::batches::{Batches, Cores};
-use crate::run::{Compute, Config};
 use crate::state::State;
 use crate::training::{self, Checkpoint, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime};
 

@@ -27,8 +27,8 @@ struct Start {
     family: u32,
 }
 
-/// The blocks of one part.
-struct Part {
+/// The blocks of one split.
+struct SplitPart {
     first_block: usize,
     starts: Vec<Start>,
     positions: u32,
@@ -40,7 +40,7 @@ pub struct DatasetFile {
     path: PathBuf,
     file: File,
     map: Mmap,
-    parts: [Part; Split::NUM],
+    parts: [SplitPart; Split::NUM],
     description: Description,
 }
 
@@ -74,7 +74,7 @@ impl DatasetFile {
         let description = serde_json::from_slice(text).context("its description")?;
         let mut first_block = 1;
         let parts = blocks.map(|blocks| {
-            let part = Part::read(&map, first_block, blocks as usize);
+            let part = SplitPart::read(&map, first_block, blocks as usize);
             first_block += blocks as usize;
             part
         });
@@ -220,7 +220,7 @@ impl DatasetFile {
     }
 }
 
-impl Part {
+impl SplitPart {
     fn read(map: &[u8], first_block: usize, blocks: usize) -> Result<Self> {
         let mut starts = Vec::with_capacity(blocks);
         let (mut position, mut family) = (0u32, 0u32);

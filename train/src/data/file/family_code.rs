@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use azimuth_chess::position::board_after;
 use cozy_chess::{Board, Color, Move};
 
-use crate::data::family::{Family, Labels};
+use crate::data::family::{Family, FamilyLabels};
 use crate::data::label::Label;
 use crate::data::packed::PackedPosition;
 
@@ -31,8 +31,8 @@ pub fn encode(family: &Family, bytes: &mut Vec<u8>) -> Result<()> {
     // The label of the board is stored with the other labels.
     let packed = PackedPosition::new(&family.board, Label::Centipawns(0));
     let children = match &family.labels {
-        Labels::Own(_) => &[][..],
-        Labels::Children(children) => children.as_slice(),
+        FamilyLabels::Own(_) => &[][..],
+        FamilyLabels::Children(children) => children.as_slice(),
     };
     bytes.push(u8::try_from(children.len()).context("a family of more than 255 children")?);
     bytes.push(packed.en_passant | if packed.black_to_move { BLACK_TO_MOVE } else { 0 });
@@ -40,7 +40,7 @@ pub fn encode(family: &Family, bytes: &mut Vec<u8>) -> Result<()> {
     bytes.extend_from_slice(&packed.fullmove_number.to_le_bytes());
     bytes.extend_from_slice(&packed.occupied.to_le_bytes());
     bytes.extend_from_slice(&packed.codes[..packed.pieces_on_board().div_ceil(2)]);
-    if let Labels::Own(label) = family.labels {
+    if let FamilyLabels::Own(label) = family.labels {
         bytes.extend_from_slice(&label.bits().to_le_bytes());
     }
     let numbered = numbered_moves(&family.board);
@@ -106,7 +106,7 @@ impl<'a> EncodedFamily<'a> {
         let children =
             (0..self.len()).map(|index| Ok((self.mv(index, &numbered)?, self.label(index))));
         let children = children.collect::<Result<_>>()?;
-        Ok(Family { board, labels: Labels::Children(children) })
+        Ok(Family { board, labels: FamilyLabels::Children(children) })
     }
 
     /// Calls `visit` with the labelled positions of `range`, below [`Self::len`].
@@ -165,7 +165,7 @@ mod tests {
         let moves = azimuth_chess::position::legal_moves(&board).into_iter().rev().enumerate();
         let label = |index: usize| Label::Centipawns(index as i32 * 10 - 50);
         let children = moves.map(|(index, mv)| (mv, label(index))).collect();
-        Family { board, labels: Labels::Children(children) }
+        Family { board, labels: FamilyLabels::Children(children) }
     }
 
     #[test]

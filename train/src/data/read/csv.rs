@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::lines::Lines;
-use super::position_lines::{Line, LineFormat};
+use super::position_lines::{LineFormat, ParsedLine};
 use crate::data::family::Family;
 use crate::data::label::Label;
 
@@ -60,7 +60,7 @@ impl Csv {
 }
 
 impl LineFormat for Csv {
-    fn read(&mut self, line: &str) -> Result<Line> {
+    fn read(&mut self, line: &str) -> Result<ParsedLine> {
         let fields = fields(line)?;
         let field = |column: usize| {
             let missing = || format!("column {} is missing", column + 1);
@@ -72,7 +72,7 @@ impl LineFormat for Csv {
         let (fen, text) = (field(self.fen)?, field(self.label)?);
         let position = Position::from_fen(fen)?;
         if text.is_empty() {
-            return Ok(Line::Skipped("without a label"));
+            return Ok(ParsedLine::Skipped("without a label"));
         }
         let label = match self.unit {
             Unit::Centipawns => Label::parse_centipawns(text)
@@ -86,7 +86,7 @@ impl LineFormat for Csv {
             View::White => label,
             View::SideToMove => label.seen_by(position.board().side_to_move()),
         };
-        Ok(Line::Families(vec![Family::own(position.board().clone(), label)]))
+        Ok(ParsedLine::Families(vec![Family::own(position.board().clone(), label)]))
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
         let mut csv = Csv::new(&mut lines, view)?;
         let mut found = Vec::new();
         while let Some(line) = lines.next()? {
-            if let Line::Families(families) = csv.read(line)? {
+            if let ParsedLine::Families(families) = csv.read(line)? {
                 found.extend(families[0].positions().map(|(_, label)| label));
             }
         }

@@ -5,7 +5,7 @@
 use anyhow::{Context, Result, bail};
 use azimuth_chess::position::Position;
 
-use super::position_lines::{Line, LineFormat};
+use super::position_lines::{LineFormat, ParsedLine};
 use crate::data::family::Family;
 use crate::data::label::Label;
 
@@ -13,8 +13,8 @@ use crate::data::label::Label;
 pub struct Epd;
 
 impl LineFormat for Epd {
-    fn read(&mut self, line: &str) -> Result<Line> {
-        // Comments, as `c0` and `id`, are among the operations; a line of its own is none of EPD.
+    fn read(&mut self, line: &str) -> Result<ParsedLine> {
+        // Comments are operations such as `c0` and `id`; EPD has no comment lines.
         let fields: Vec<&str> = line.splitn(5, char::is_whitespace).collect();
         let [placement, side, castling, en_passant, operations @ ..] = fields.as_slice() else {
             bail!("'{line:.80}': expected four fields and operations");
@@ -37,9 +37,9 @@ impl LineFormat for Epd {
             "{placement} {side} {castling} {en_passant} {halfmove_clock} {fullmove_number}"
         );
         let position = Position::from_fen(&fen)?;
-        let Some(label) = label else { return Ok(Line::Skipped("without ce or dm")) };
+        let Some(label) = label else { return Ok(ParsedLine::Skipped("without ce or dm")) };
         let label = label.seen_by(position.board().side_to_move());
-        Ok(Line::Families(vec![Family::own(position.board().clone(), label)]))
+        Ok(ParsedLine::Families(vec![Family::own(position.board().clone(), label)]))
     }
 }
 
@@ -53,8 +53,10 @@ mod tests {
 
     fn read(line: &str) -> Result<Option<Label>> {
         Ok(match Epd.read(line)? {
-            Line::Families(families) => families[0].positions().next().map(|(_, label)| label),
-            Line::Skipped(_) => None,
+            ParsedLine::Families(families) => {
+                families[0].positions().next().map(|(_, label)| label)
+            }
+            ParsedLine::Skipped(_) => None,
         })
     }
 

@@ -10,8 +10,8 @@ use azimuth_chess::position::Position;
 use cozy_chess::Move;
 use serde::Deserialize;
 
-use super::position_lines::{Line, LineFormat};
-use crate::data::family::{Family, Labels};
+use super::position_lines::{LineFormat, ParsedLine};
+use crate::data::family::{Family, FamilyLabels};
 use crate::data::label::Label;
 
 #[derive(Deserialize)]
@@ -37,14 +37,14 @@ struct Variation {
 pub struct Lichess;
 
 impl LineFormat for Lichess {
-    fn read(&mut self, line: &str) -> Result<Line> {
+    fn read(&mut self, line: &str) -> Result<ParsedLine> {
         let record: Record = serde_json::from_str(line)?;
         let position = Position::from_fen(&record.fen)?;
         // The first of equally deep evaluations: they are sorted by the number of variations.
         let deepest = record.evals.iter().rev().max_by_key(|evaluation| evaluation.depth);
         let variations = deepest.map_or(&[][..], |evaluation| &evaluation.pvs);
         let Some(label) = variations.first().and_then(Variation::label) else {
-            return Ok(Line::Skipped("without an evaluation"));
+            return Ok(ParsedLine::Skipped("without an evaluation"));
         };
         let mut families = vec![Family::own(position.board().clone(), label)];
         let mut children: Vec<(Move, Label)> = Vec::new();
@@ -60,10 +60,10 @@ impl LineFormat for Lichess {
         if children.len() > 1 {
             families.push(Family {
                 board: position.board().clone(),
-                labels: Labels::Children(children),
+                labels: FamilyLabels::Children(children),
             });
         }
-        Ok(Line::Families(families))
+        Ok(ParsedLine::Families(families))
     }
 }
 
@@ -80,10 +80,10 @@ mod tests {
 
     fn labels(line: &str) -> Result<Vec<Label>> {
         Ok(match Lichess.read(line)? {
-            Line::Families(families) => {
+            ParsedLine::Families(families) => {
                 families.iter().flat_map(Family::positions).map(|(_, label)| label).collect()
             }
-            Line::Skipped(_) => Vec::new(),
+            ParsedLine::Skipped(_) => Vec::new(),
         })
     }
 

@@ -12,7 +12,7 @@ use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
 use super::games::{BadRecord, Games, Skipped, skip};
-use crate::data::family::{ContentHash, Family, Game, Labels, check_length};
+use crate::data::family::{ContentHash, Family, FamilyLabels, Game, check_length};
 use crate::data::label::Label;
 
 /// The games of a file.
@@ -99,7 +99,7 @@ impl GameBuilder for LabelledGame {
             None => (after.id, Family::own(after.board.clone(), label)),
             // The starting position's label sorts before those of its children.
             Some(mv) => {
-                let labels = Labels::Children(vec![(mv, label)]);
+                let labels = FamilyLabels::Children(vec![(mv, label)]);
                 (before.id + 1, Family { board: before.board.clone(), labels })
             }
         });
@@ -120,8 +120,8 @@ fn joined(mut labelled: Vec<(u32, Family)>) -> Vec<Family> {
     for (node, family) in labelled {
         match (families.last_mut(), family.labels) {
             (
-                Some((last, Family { labels: Labels::Children(children), .. })),
-                Labels::Children(more),
+                Some((last, Family { labels: FamilyLabels::Children(children), .. })),
+                FamilyLabels::Children(more),
             ) if *last == node => {
                 // A repeated move keeps its first label.
                 let new = |mv: Move| !children.iter().any(|(known, _)| *known == mv);

@@ -6,9 +6,9 @@ use super::games::{BadRecord, Games, Skipped, skip};
 use super::lines::Lines;
 use crate::data::family::{Family, Game};
 
-/// What a line comes to.
-pub enum Line {
-    /// Labelled positions that belong together.
+/// The content of a line.
+pub enum ParsedLine {
+    /// Labelled positions of the same game.
     Families(Vec<Family>),
     /// Nothing, for this reason.
     Skipped(&'static str),
@@ -16,8 +16,8 @@ pub enum Line {
 
 /// Parses lines of one of these formats.
 pub trait LineFormat: Send {
-    /// The families of a line that is not empty.
-    fn read(&mut self, line: &str) -> Result<Line>;
+    /// The families of a line that is not empty. Fails if the line is malformed.
+    fn read(&mut self, line: &str) -> Result<ParsedLine>;
 }
 
 /// A stream of lines in such a format.
@@ -45,8 +45,8 @@ impl<F: LineFormat> Games for PositionLines<F> {
                 continue;
             }
             match self.format.read(line).with_context(|| BadRecord(format!("line {number}")))? {
-                Line::Families(families) => return Ok(Some(Game::new(families))),
-                Line::Skipped(reason) => skip(skipped, reason),
+                ParsedLine::Families(families) => return Ok(Some(Game::new(families))),
+                ParsedLine::Skipped(reason) => skip(skipped, reason),
             }
         }
     }

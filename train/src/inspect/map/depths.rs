@@ -6,7 +6,7 @@ use azimuth_chess::position::{Position, fen_of};
 use indicatif::ProgressBar;
 use plotters::prelude::RGBColor;
 
-use super::lines::{Chart, Line, draw};
+use super::lines::{Chart, PlotLine, draw};
 use super::mates::planner;
 use crate::inspect::positions::EmbeddedPositions;
 
@@ -37,7 +37,7 @@ pub fn figure(space: &EmbeddedPositions) -> Result<String> {
             points.push((report.depth.into(), percent(report.value.win_probability())));
         })?;
         let (_, last) = points[points.len() - 1];
-        lines.push(Line { name: None, colour: shade(last / 100.0), points, band: Vec::new() });
+        lines.push(PlotLine { name: None, colour: shade(last / 100.0), points, band: Vec::new() });
     }
     bar.finish_and_clear();
     let chart = Chart {

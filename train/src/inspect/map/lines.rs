@@ -14,9 +14,9 @@ pub struct Chart<'a> {
     pub y_range: (f64, f64),
 }
 
-/// A line with its points, and a band around it where it has one.
-pub struct Line {
-    /// Its name in the legend; none where it has no place there.
+/// A line with its points, and optionally a band around it.
+pub struct PlotLine {
+    /// Its name in the legend; `None` to leave it out.
     pub name: Option<String>,
     pub colour: RGBColor,
     pub points: Vec<(f64, f64)>,
@@ -25,7 +25,7 @@ pub struct Line {
 }
 
 /// The chart as SVG.
-pub fn draw(chart: &Chart<'_>, lines: &[Line]) -> Result<String> {
+pub fn draw(chart: &Chart<'_>, lines: &[PlotLine]) -> Result<String> {
     let mut text = String::new();
     draw_on(&mut text, chart, lines)
         .map_err(|error| anyhow!("chart '{}': {error}", chart.title))?;
@@ -35,7 +35,7 @@ pub fn draw(chart: &Chart<'_>, lines: &[Line]) -> Result<String> {
 fn draw_on(
     text: &mut String,
     chart: &Chart<'_>,
-    lines: &[Line],
+    lines: &[PlotLine],
 ) -> Result<(), Box<dyn std::error::Error>> {
     let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
     area.fill(&WHITE)?;

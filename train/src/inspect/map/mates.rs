@@ -12,7 +12,7 @@ use cozy_chess::{Board, Color};
 use indicatif::ProgressBar;
 use plotters::prelude::RGBColor;
 
-use super::lines::{Chart, Line, draw};
+use super::lines::{Chart, PlotLine, draw};
 use crate::data::label::Label;
 use crate::inspect::positions::EmbeddedPositions;
 
@@ -58,7 +58,7 @@ pub fn figure(space: &mut EmbeddedPositions) -> Result<String> {
             points.push((plies.into(), at(0.5)));
             band.push((plies.into(), [at(0.1), at(0.9)]));
         }
-        Line { name: Some(name.to_owned()), colour, points, band }
+        PlotLine { name: Some(name.to_owned()), colour, points, band }
     });
     let positions: usize = by_plies.values().map(Vec::len).sum();
     let ends = || lines.iter().flat_map(|line| line.band.iter().flat_map(|(_, ends)| *ends));

@@ -1,0 +1,60 @@
+//! The configuration of a training run.
+
+use anyhow::{Context, Result};
+use azimuth_network::Architecture;
+use candle_core::{DType, Device};
+use serde::{Deserialize, Serialize};
+
+use crate::beginning::Origin;
+use crate::data::dataset::DataFile;
+use crate::data::sampler::Sampling;
+use crate::loss::Losses;
+use crate::optimizer::Schedule;
+use crate::training::Checkpoint;
+
+/// The configuration of a run; a checkpoint is valid only for equal configurations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// The encoder.
+    pub architecture: Architecture,
+    /// The weights file with the initial parameters; random ones if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Origin>,
+    /// The composition of batches.
+    pub sampling: Sampling,
+    /// The losses that are minimised.
+    pub losses: Losses,
+    /// Dropout of the transformer.
+    pub dropout: f32,
+    /// The update rule, learning rate, warm-up, steps and weight decay.
+    pub schedule: Schedule,
+    /// The largest gradient norm; longer gradients are scaled down to it.
+    pub clip: Option<f64>,
+    /// Decay of the parameters' moving average, which becomes the final weights.
+    pub average: Option<f64>,
+    /// Number of validations without an improvement after which the run stops; the best parameters
+    /// become the final weights.
+    pub patience: Option<u64>,
+    /// Number of steps between validations; 0 for none during the run.
+    pub validate_every: u64,
+    /// Seed of the initial parameters, the order of positions, the sampling and dropout.
+    pub seed: u64,
+    /// The data files with their hashes.
+    pub data: Vec<DataFile>,
+}
+
+impl Config {
+    /// The configuration stored in a checkpoint. Fails if another version wrote it.
+    pub fn of(checkpoint: &Checkpoint) -> Result<Self> {
+        serde_json::from_str(&checkpoint.config)
+            .context("the checkpoint's configuration is not of this version")
+    }
+}
+
+/// Device and precision of a run; it may be resumed with different ones.
+pub struct Compute {
+    /// The device.
+    pub device: Device,
+    /// Precision of a transformer's network; its master weights are always f32.
+    pub dtype: DType,
+}
