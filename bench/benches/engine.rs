@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::encoder::{Attributes, Encoder, Scores};
+use azimuth::encoder::{Attributes, EncodeError, Encoder, Scores};
 use azimuth::inference::Worker;
 use azimuth::names::name_of;
 use azimuth::search::{
@@ -45,7 +45,7 @@ impl Encoder for Fake {
         }
     }
 
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
         let began = Instant::now();
         let mut embeddings = vec![0.0; inputs.len() * self.axis.dim()];
         if let Inputs::Features(batch) = inputs {
@@ -62,7 +62,7 @@ impl Encoder for Fake {
         Ok(embeddings)
     }
 
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         let embeddings = self.encode(inputs)?;
         Ok(Scores::Ready(self.axis.cosines(&embeddings)))
     }

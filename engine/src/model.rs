@@ -7,7 +7,7 @@ use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 
-use crate::encoder::{self, Attributes, Encoder, Scores};
+use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
 use crate::space::Space;
 
 /// An encoder with its space.
@@ -42,23 +42,24 @@ impl Model {
         &self.space
     }
 
-    /// Begins to compute the cosines of a batch of no more than the encoder takes.
-    pub fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+    /// Starts to compute the cosines of a batch, which must not be larger than the encoder's
+    /// maximum.
+    pub fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         self.encoder.begin(inputs)
     }
 
     /// The cosine with the axis, in the space's perspective, of the only position of `inputs`.
-    pub fn cosine(&mut self, inputs: &Inputs) -> Result<f32> {
+    pub fn cosine(&mut self, inputs: &Inputs) -> Result<f32, EncodeError> {
         self.encoder.cosine(inputs)
     }
 
     /// Cosines with the axis, in the space's perspective, in batches of at most `largest`.
-    pub fn cosines(&mut self, inputs: &Inputs, largest: usize) -> Result<Vec<f32>> {
+    pub fn cosines(&mut self, inputs: &Inputs, largest: usize) -> Result<Vec<f32>, EncodeError> {
         in_parts(inputs, largest, |part| self.encoder.begin(part)?.wait())
     }
 
     /// Unit embeddings, row by row, in batches of at most `largest`.
-    pub fn embeddings(&mut self, inputs: &Inputs, largest: usize) -> Result<Vec<f32>> {
+    pub fn embeddings(&mut self, inputs: &Inputs, largest: usize) -> Result<Vec<f32>, EncodeError> {
         in_parts(inputs, largest, |part| self.encoder.encode(part))
     }
 
@@ -72,8 +73,8 @@ impl Model {
 fn in_parts(
     inputs: &Inputs,
     largest: usize,
-    mut compute: impl FnMut(&Inputs) -> Result<Vec<f32>>,
-) -> Result<Vec<f32>> {
+    mut compute: impl FnMut(&Inputs) -> Result<Vec<f32>, EncodeError>,
+) -> Result<Vec<f32>, EncodeError> {
     if inputs.len() <= largest {
         return compute(inputs);
     }

@@ -63,7 +63,7 @@ fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
         let inputs = Inputs::Features(FeatureBatch::of(config.features, &positions()));
         let encode = |kernels: Kernels| -> Result<Vec<f32>> {
             let encoder = QuantisedEncoder::new(&config, parameters, &weights.axis)?;
-            encoder.with_kernels(kernels).encode(&inputs)
+            Ok(encoder.with_kernels(kernels).encode(&inputs)?)
         };
         let expected = encode(Kernels::Portable)?;
         for kernels in Kernels::available() {

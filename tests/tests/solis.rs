@@ -36,7 +36,7 @@ fn embeddings(weights: &Path) -> Result<Vec<f32>> {
     let mut encoder = azimuth::encoder::build(&Weights::read(weights)?, &Device::Cpu, DType::F32)?;
     let positions = boards()?;
     let boards = positions.iter().map(Position::board);
-    encoder.encode(&Inputs::of(encoder.attributes().input, boards))
+    Ok(encoder.encode(&Inputs::of(encoder.attributes().input, boards))?)
 }
 
 fn assert_close(ours: &[f32], theirs: &str) -> Result<()> {

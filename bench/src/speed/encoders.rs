@@ -50,7 +50,7 @@ fn evaluate<'a>(model: &mut Model, boards: impl Iterator<Item = &'a Board>) -> R
 
 fn begin<'a>(model: &mut Model, boards: impl Iterator<Item = &'a Board>) -> Result<Scores> {
     let inputs = Inputs::of(model.attributes().input, boards);
-    model.begin(&inputs)
+    Ok(model.begin(&inputs)?)
 }
 
 fn finish(model: &Model, scores: Scores) -> Result<()> {

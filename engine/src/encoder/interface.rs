@@ -1,9 +1,9 @@
 //! The interface of encoders that play.
 
-use anyhow::{Context, Result};
+use anyhow::Context;
+use azimuth_network::{InputKind, Inputs, Perspective};
 
-use azimuth_network::Perspective;
-use azimuth_network::{InputKind, Inputs};
+use super::encode_error::EncodeError;
 
 /// Properties of an encoder.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +36,12 @@ pub trait PendingScores {
     fn is_ready(&self) -> bool;
 
     /// Waits for the scores. Fails on a device error.
-    fn wait(self: Box<Self>) -> Result<Vec<f32>>;
+    fn wait(self: Box<Self>) -> Result<Vec<f32>, EncodeError>;
 }
 
 impl Scores {
-    /// Waits for the scores, if need be.
-    pub fn wait(self) -> Result<Vec<f32>> {
+    /// Waits for the scores if they are not ready.
+    pub fn wait(self) -> Result<Vec<f32>, EncodeError> {
         match self {
             Self::Ready(scores) => Ok(scores),
             Self::Pending(pending) => pending.wait(),
@@ -55,16 +55,16 @@ pub trait Encoder: Send {
     fn attributes(&self) -> Attributes;
 
     /// Unit embeddings, row by row: `inputs.len()` x `embedding_dim`. Fails on a device error.
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>>;
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError>;
 
-    /// Begins to compute the positions' cosines with the axis. A device error, which may be
-    /// [`super::OutOfMemory`], comes now or with the scores.
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores>;
+    /// Starts to compute the positions' cosines with the axis. A device error is
+    /// returned here or by [`Scores::wait`].
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError>;
 
     /// The cosine of the only position of `inputs`, as [`Self::begin`] computes it.
-    fn cosine(&mut self, inputs: &Inputs) -> Result<f32> {
+    fn cosine(&mut self, inputs: &Inputs) -> Result<f32, EncodeError> {
         let cosines = self.begin(inputs)?.wait()?;
-        cosines.first().copied().context("the encoder scored nothing")
+        Ok(cosines.first().copied().context("the encoder scored nothing")?)
     }
 
     /// The same encoder with candle's operations only; `None` if it uses no others.

@@ -2,13 +2,13 @@
 //! them from weights.
 
 mod build;
-mod device_error;
+mod encode_error;
 mod interface;
 pub mod sparse;
 pub mod transformer;
 
 pub use build::build;
-pub use device_error::OutOfMemory;
+pub use encode_error::EncodeError;
 #[cfg(feature = "cuda")]
-pub(crate) use device_error::without_backtrace;
+pub(crate) use encode_error::without_backtrace;
 pub use interface::{Attributes, Encoder, PendingScores, Scores};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::anyhow;
 use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
@@ -15,7 +15,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::notice::Notice;
 use super::request::{Request, Wanted};
-use crate::encoder::{OutOfMemory, PendingScores, Scores};
+use crate::encoder::{EncodeError, PendingScores, Scores};
 use crate::model::Model;
 
 /// How long a batch waits for the requests of other searches.
@@ -185,7 +185,7 @@ impl Batcher {
         Batch { requests, wanted, size, joined: Some(all), capacity: self.capacity }
     }
 
-    fn begin(&mut self, batch: &Batch) -> Result<Scores> {
+    fn begin(&mut self, batch: &Batch) -> Result<Scores, EncodeError> {
         self.clock.begin();
         if batch.wanted == Wanted::Embeddings || batch.size > self.capacity.largest {
             return self.compute(batch).map(Scores::Ready);
@@ -193,15 +193,15 @@ impl Batcher {
         self.model.begin(batch.inputs())
     }
 
-    /// The numbers of a batch, waited for.
-    fn compute(&mut self, batch: &Batch) -> Result<Vec<f32>> {
+    /// Computes a batch and waits for its numbers.
+    fn compute(&mut self, batch: &Batch) -> Result<Vec<f32>, EncodeError> {
         match batch.wanted {
             Wanted::Cosines => self.model.cosines(batch.inputs(), self.capacity.largest),
             Wanted::Embeddings => self.model.embeddings(batch.inputs(), self.capacity.largest),
         }
     }
 
-    fn finish(&mut self, batch: Batch, numbers: Result<Vec<f32>>) {
+    fn finish(&mut self, batch: Batch, numbers: Result<Vec<f32>, EncodeError>) {
         match numbers {
             Ok(numbers) => self.answer(batch, &numbers),
             Err(error) => self.recover(batch, error),
@@ -222,9 +222,10 @@ impl Batcher {
         }
     }
 
-    /// Computes a batch again after `error`: in smaller parts where memory is short, then on the CPU.
-    fn recover(&mut self, batch: Batch, mut error: Error) {
-        // The batch before may have met the same error.
+    /// Computes a batch again after `error`: in smaller parts if memory is short, otherwise on the
+    /// CPU.
+    fn recover(&mut self, batch: Batch, mut error: EncodeError) {
+        // The previous batch may have failed with the same error.
         let mut degraded = batch.capacity != self.capacity;
         let outcome = loop {
             if !degraded && let Err(error) = self.degrade(error, batch.inputs().len()) {
@@ -240,20 +241,20 @@ impl Batcher {
             Ok(numbers) => self.answer(batch, &numbers),
             Err(error) => {
                 self.clock.end();
-                let text = format!("{error:#}");
+                let text = error.to_string();
                 let requests = batch.requests.into_iter();
                 requests.for_each(|request| request.respond(Err(anyhow!("{text}"))));
             }
         }
     }
 
-    /// Goes on with smaller batches, or on the CPU, after `error` in a batch of `size`. Fails where
-    /// nothing is left to try.
-    fn degrade(&mut self, error: Error, size: usize) -> Result<()> {
+    /// Reduces the batch size, or moves the model to the CPU, after `error` in a batch of `size`.
+    /// Fails if neither is possible.
+    fn degrade(&mut self, error: EncodeError, size: usize) -> Result<(), EncodeError> {
         if self.fallback.is_none() {
             return Err(error);
         }
-        if error.is::<OutOfMemory>() && self.capacity.largest > 1 {
+        if matches!(error, EncodeError::OutOfMemory(_)) && self.capacity.largest > 1 {
             let before = size.min(self.capacity.largest);
             self.capacity.largest = (before / 2).max(1);
             if !std::mem::replace(&mut self.told_of_memory, true) {
@@ -265,7 +266,7 @@ impl Batcher {
             return Ok(());
         }
         let Some(weights) = self.fallback.take() else { return Err(error) };
-        (self.notice)(&format!("device error, going on with the CPU: {error:#}"));
+        (self.notice)(&format!("device error, going on with the CPU: {error}"));
         self.model = Model::new(&weights, &Device::Cpu, DType::F32)?;
         let largest = self.model.attributes().maximum_batch;
         self.capacity = Capacity { on_cpu: true, largest };

@@ -8,7 +8,7 @@ use candle_core::{DType, Device};
 use cozy_chess::Board;
 
 use super::notice::Notice;
-use crate::encoder::{Encoder, OutOfMemory};
+use crate::encoder::{EncodeError, Encoder};
 
 /// The scored positions: openings, middlegames and endings, with either side to move.
 const POSITIONS: [&str; 12] = [
@@ -47,7 +47,7 @@ pub fn checked(
     let expected = cosines(&mut *exact, &boards)?;
     let verdict = |mut encoder: Box<dyn Encoder>| -> Result<Box<dyn Encoder>> {
         let found = match cosines(&mut *encoder, &boards) {
-            Err(error) if error.is::<OutOfMemory>() => return Ok(encoder),
+            Err(EncodeError::OutOfMemory(_)) => return Ok(encoder),
             found => found?,
         };
         let difference = largest_difference(&found, &expected);
@@ -71,7 +71,7 @@ pub fn checked(
     Ok(Checked { encoder: exact, on_cpu: true })
 }
 
-fn cosines(encoder: &mut dyn Encoder, boards: &[Board]) -> Result<Vec<f32>> {
+fn cosines(encoder: &mut dyn Encoder, boards: &[Board]) -> Result<Vec<f32>, EncodeError> {
     let inputs = Inputs::of(encoder.attributes().input, boards);
     encoder.begin(&inputs)?.wait()
 }

@@ -92,6 +92,7 @@ impl ModelClient {
                     Wanted::Cosines => model.cosines(&inputs, largest),
                     Wanted::Embeddings => model.embeddings(&inputs, largest),
                 };
+                let numbers = numbers.map_err(Into::into);
                 Ok(PendingResponse::Ready(Response { inputs, numbers }))
             }
         }

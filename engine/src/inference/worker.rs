@@ -68,7 +68,7 @@ impl Worker {
             true => Checked { encoder, on_cpu: true },
             false => checked(&weights, encoder, dtype, &notice)?,
         };
-        Self::with_encoder(weights, encoder, on_cpu, move |text: &str| notice(text))
+        Self::in_space(weights, encoder, on_cpu, notice)
     }
 
     /// A worker for `weights` on the CPU, in f32. Fails if the integer encoder cannot represent
@@ -85,7 +85,15 @@ impl Worker {
         on_cpu: bool,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
-        let notice: Notice = Arc::new(notice);
+        Self::in_space(weights, encoder, on_cpu, Arc::new(notice))
+    }
+
+    fn in_space(
+        weights: Arc<Weights>,
+        encoder: Box<dyn Encoder>,
+        on_cpu: bool,
+        notice: Notice,
+    ) -> Result<Self> {
         let model = Model::with_encoder(encoder, Arc::new(Space::of(&weights)))?;
         match model.for_caller() {
             Some(copy) => Ok(Self { source: Source::Copies(copy), notice }),

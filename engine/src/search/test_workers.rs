@@ -9,7 +9,7 @@ use candle_core::{DType, Device};
 use cozy_chess::Board;
 
 use crate::embedded_weights::EmbeddedWeights;
-use crate::encoder::{self, Attributes, Encoder, Scores};
+use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
 use crate::inference::{EvaluateOne, Worker};
 
 /// A worker with embedded weights.
@@ -31,11 +31,11 @@ impl Encoder for Remote {
         Attributes { recommended_batch: 100, ..self.0.attributes() }
     }
 
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
         self.0.encode(inputs)
     }
 
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         self.0.begin(inputs)
     }
 }

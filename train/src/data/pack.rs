@@ -14,7 +14,7 @@ use super::file::description::Source;
 use super::filter::Filter;
 use super::packer::Packer;
 use super::read::format::Format;
-use super::read::games::{BadRecord, Skipped, skip};
+use super::read::games::{ReadError, Skipped, skip};
 use super::read::input::Input;
 
 /// Number of labels that a reader sends at a time.
@@ -173,11 +173,11 @@ fn read_games(
                     games.push(game);
                 }
                 Ok(None) => ended = true,
-                Err(error) if skip_illegal && error.is::<BadRecord>() => {
+                Err(ReadError::Record { .. }) if skip_illegal => {
                     skip(&mut skipped, "not legal or not readable");
                     labels += 1;
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
         let batch = ReadBatch { games, end: source.record(), skipped };

@@ -18,7 +18,7 @@ use super::direction::HeadAlong;
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
 use super::middle_layer::{MiddleLayer, by_input};
 use super::unit_order::{by_activity, reorder};
-use crate::encoder::{Attributes, Encoder, Scores};
+use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 use crate::large_memory;
 
 pub use super::kernels::Kernels;
@@ -263,7 +263,7 @@ impl Encoder for QuantisedEncoder {
         }
     }
 
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
         let batch = features(inputs)?;
         let dim = self.config.embedding_dim;
         let mut embeddings = vec![0.0; batch.len() * dim];
@@ -275,13 +275,13 @@ impl Encoder for QuantisedEncoder {
         Ok(embeddings)
     }
 
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         let batch = features(inputs)?;
         Ok(Scores::Ready(batch.iter().map(|position| self.cosine_of(&position)).collect()))
     }
 
-    /// Allocates nothing: a search calls this at every leaf.
-    fn cosine(&mut self, inputs: &Inputs) -> Result<f32> {
+    /// Allocates no memory, because a search calls this at every leaf.
+    fn cosine(&mut self, inputs: &Inputs) -> Result<f32, EncodeError> {
         let position = features(inputs)?.iter().next().context("no position to score")?;
         Ok(self.cosine_of(&position))
     }

@@ -9,7 +9,7 @@ use azimuth_network::transformer::{Transformer, TransformerConfig, token_ids};
 use azimuth_network::{InputKind, Inputs, Perspective};
 use candle_core::{DType, Device};
 
-use crate::encoder::{Attributes, Encoder, Scores};
+use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 
 /// A transformer on the CPU.
 pub struct CpuTransformer {
@@ -43,12 +43,12 @@ impl Encoder for CpuTransformer {
         }
     }
 
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
         let ids = token_ids(tokens_of(inputs), &Device::Cpu)?;
         Ok(self.network.forward(&ids)?.flatten_all()?.to_vec1()?)
     }
 
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         let embeddings = self.encode(inputs)?;
         Ok(Scores::Ready(self.axis.cosines(&embeddings)))
     }

@@ -15,7 +15,7 @@ use candle_core::{DType, Device, Error, Tensor};
 
 use super::async_transfer::{AsyncTransfer, InFlight};
 use super::cpu_encoder::tokens_of;
-use crate::encoder::{Attributes, Encoder, OutOfMemory, PendingScores, Scores, without_backtrace};
+use crate::encoder::{Attributes, EncodeError, Encoder, PendingScores, Scores, without_backtrace};
 
 /// A transformer on a GPU.
 pub struct GpuTransformer {
@@ -56,7 +56,7 @@ impl Encoder for GpuTransformer {
         }
     }
 
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
         let encode = || {
             let ids = token_ids(tokens_of(inputs), &self.device)?;
             self.network.forward(&ids)?.flatten_all()?.to_vec1()
@@ -64,7 +64,7 @@ impl Encoder for GpuTransformer {
         encode().map_err(device_error)
     }
 
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         let network = |ids: &Tensor| self.network.forward(ids)?.matmul(&self.axis);
         let in_flight = self.transfer.begin(tokens_of(inputs), network);
         Ok(Scores::Pending(Box::new(in_flight.map_err(device_error)?)))
@@ -86,17 +86,16 @@ impl PendingScores for InFlight {
         self.is_done()
     }
 
-    fn wait(self: Box<Self>) -> Result<Vec<f32>> {
+    fn wait(self: Box<Self>) -> Result<Vec<f32>, EncodeError> {
         self.scores().map_err(device_error)
     }
 }
 
-/// Candle's error as ours; a lack of memory becomes [`OutOfMemory`].
-fn device_error(error: Error) -> anyhow::Error {
+fn device_error(error: Error) -> EncodeError {
     let error = without_backtrace(error);
     let short = is_out_of_memory(&error);
     let error = anyhow::Error::new(error);
-    if short { error.context(OutOfMemory) } else { error }
+    if short { EncodeError::OutOfMemory(error) } else { EncodeError::Failed(error) }
 }
 
 fn is_out_of_memory(error: &Error) -> bool {

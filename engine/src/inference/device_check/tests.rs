@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use anyhow::bail;
-
 use super::*;
 use crate::encoder::{Attributes, Scores};
 
@@ -24,12 +22,14 @@ impl Encoder for Device {
         self.encoder.attributes()
     }
 
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
         self.encoder.encode(inputs)
     }
 
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
-        let Some(lie) = self.fused else { bail!("no kernel image for this card") };
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
+        let Some(lie) = self.fused else {
+            return Err(anyhow!("no kernel image for this card").into());
+        };
         let cosines = self.encoder.begin(inputs)?.wait()?;
         let told = cosines.iter().enumerate().map(|(place, &cosine)| lie(place, cosine));
         Ok(Scores::Ready(told.collect()))

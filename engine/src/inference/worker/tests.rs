@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use anyhow::bail;
+use anyhow::anyhow;
 use azimuth_network::Inputs;
 use cozy_chess::Board;
 use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
 use crate::embedded_weights::EmbeddedWeights;
-use crate::encoder::{OutOfMemory, PendingScores, Scores};
+use crate::encoder::{EncodeError, PendingScores, Scores};
 use crate::inference::evaluator::Evaluator;
 use crate::inference::request::{PendingResponse, Wanted};
 
@@ -63,20 +63,24 @@ impl Encoder for Remote {
         }
     }
 
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>> {
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
         self.encoder.encode(inputs)
     }
 
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores> {
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         if let Some(gate) = &self.gate {
-            gate.recv()?;
+            gate.recv().map_err(anyhow::Error::new)?;
         }
         let (number, size) = (self.batches, inputs.len());
         self.batches += 1;
         self.events.lock().expect("no panics").push(Event::Begin(size));
         match self.failure {
-            Failure::LostAt(first) if number >= first => bail!("fell off the bus"),
-            Failure::MemoryFor(most) if size > most => bail!(OutOfMemory),
+            Failure::LostAt(first) if number >= first => {
+                return Err(anyhow!("fell off the bus").into());
+            }
+            Failure::MemoryFor(most) if size > most => {
+                return Err(EncodeError::OutOfMemory(anyhow!("no room")));
+            }
             _ => {}
         }
         let cosines = self.encoder.begin(inputs)?.wait()?;
@@ -99,11 +103,15 @@ impl PendingScores for OnDevice {
         !matches!(self.failure, Failure::SlowUntil(batches) if begun < batches)
     }
 
-    fn wait(self: Box<Self>) -> Result<Vec<f32>> {
+    fn wait(self: Box<Self>) -> Result<Vec<f32>, EncodeError> {
         self.events.lock().expect("no panics").push(Event::Wait(self.number));
         match self.failure {
-            Failure::SilentAt(first) if self.number >= first => bail!("fell off the bus"),
-            Failure::MemoryLater(most) if self.cosines.len() > most => bail!(OutOfMemory),
+            Failure::SilentAt(first) if self.number >= first => {
+                Err(anyhow!("fell off the bus").into())
+            }
+            Failure::MemoryLater(most) if self.cosines.len() > most => {
+                Err(EncodeError::OutOfMemory(anyhow!("no room")))
+            }
             _ => Ok(self.cosines),
         }
     }
@@ -165,7 +173,7 @@ fn inputs(weights: &Weights, first: u32, count: u32) -> Inputs {
 }
 
 fn expected(weights: &Weights, inputs: &Inputs) -> Result<Vec<f32>> {
-    Model::new(weights, &Device::Cpu, DType::F32)?.cosines(inputs, inputs.len())
+    Ok(Model::new(weights, &Device::Cpu, DType::F32)?.cosines(inputs, inputs.len())?)
 }
 
 #[test]
@@ -371,7 +379,7 @@ fn no_memory_at_all_is_a_lost_device() -> Result<()> {
     for first in 0..2 {
         ask(&setting.weights, &mut client, first, 20)?;
     }
-    let last = "device error, going on with the CPU: the device is out of memory";
+    let last = "device error, going on with the CPU: the device is out of memory: no room";
     assert_eq!(setting.notices().len(), 2);
     assert_eq!(setting.notices()[1], last);
     Ok(())

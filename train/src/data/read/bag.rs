@@ -12,7 +12,7 @@ use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use memmap2::Mmap;
 
-use super::games::{BadRecord, Games, Skipped};
+use super::games::{Games, ReadError, Skipped};
 use crate::data::family::{Family, Game};
 use crate::data::label::Label;
 
@@ -83,12 +83,12 @@ impl Bag {
 }
 
 impl Games for Bag {
-    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>> {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
         if self.taken == self.records() {
             return Ok(None);
         }
-        let name = BadRecord(format!("record {}", self.taken));
-        let family = self.family(self.taken).context(name);
+        let name = format!("record {}", self.taken);
+        let family = self.family(self.taken).map_err(ReadError::of_record(name));
         self.taken += 1;
         Ok(Some(Game::new(vec![family?])))
     }

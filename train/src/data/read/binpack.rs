@@ -9,7 +9,7 @@ use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use sfbinpack::{ChunkReader, TrainingDataEntry, read_chunk_into};
 
-use super::games::{BadRecord, Games, Skipped, skip};
+use super::games::{Games, ReadError, Skipped, skip};
 use crate::catch_panic::catch_panic;
 use crate::data::family::{Family, Game, check_length};
 use crate::data::label::Label;
@@ -71,7 +71,7 @@ impl Binpack {
 }
 
 impl Games for Binpack {
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>> {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
         loop {
             let name = format!("game {}", self.taken + 1);
             let entries = self.game().context(name.clone())?;
@@ -83,7 +83,7 @@ impl Games for Binpack {
                 if entry.score == NO_SCORE {
                     skip(skipped, "without a score");
                 } else {
-                    families.push(family(entry).with_context(|| BadRecord(name.clone()))?);
+                    families.push(family(entry).map_err(ReadError::of_record(name.clone()))?);
                 }
             }
             if !families.is_empty() {

@@ -9,7 +9,7 @@ use bulletformat::ChessBoard;
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 
 use super::exact::read_exact_or_end;
-use super::games::{BadRecord, Games, Skipped};
+use super::games::{Games, ReadError, Skipped};
 use crate::data::family::{Family, Game};
 use crate::data::label::Label;
 
@@ -40,10 +40,10 @@ impl Bullet {
 }
 
 impl Games for Bullet {
-    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>> {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
         let number = self.taken;
         let Some(bytes) = self.record_bytes()? else { return Ok(None) };
-        let family = family(&bytes).with_context(|| BadRecord(format!("position {number}")))?;
+        let family = family(&bytes).map_err(ReadError::of_record(format!("position {number}")))?;
         Ok(Some(Game::new(vec![family])))
     }
 

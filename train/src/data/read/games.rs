@@ -1,9 +1,8 @@
 //! The interface of all readers.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 
 use crate::data::family::Game;
 
@@ -20,21 +19,46 @@ pub fn skip(skipped: &mut Skipped, reason: &str) {
     }
 }
 
-/// The place of a record that is not legal, or cannot be read, in a file in which those after it can.
-#[derive(Clone, Debug)]
-pub struct BadRecord(pub String);
+/// A failure to read a game.
+#[derive(Debug)]
+pub enum ReadError {
+    /// A record is illegal or unreadable, but reading can continue after it.
+    Record {
+        /// Its name: `game 3`, `line 17`.
+        name: String,
+        /// The fault.
+        error: Error,
+    },
+    /// The file is damaged or cannot be read.
+    File(Error),
+}
 
-impl fmt::Display for BadRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+impl ReadError {
+    /// The error of the record called `name`.
+    pub fn of_record(name: String) -> impl FnOnce(Error) -> Self {
+        move |error| Self::Record { name, error }
+    }
+}
+
+impl From<Error> for ReadError {
+    fn from(error: Error) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Record { name, error } => error.context(name),
+            ReadError::File(error) => error,
+        }
     }
 }
 
 /// A stream of labelled games.
 pub trait Games: Send {
-    /// The next game that has labels; `None` at the end. Fails where the file is damaged; with [`BadRecord`] where no
-    /// more than a record is, after which it can go on.
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>>;
+    /// The next game that has labels; `None` at the end.
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError>;
 
     /// Number of records read so far (games, lines, positions or blocks), including those without
     /// labels.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use indicatif::ProgressBar;
 
-use super::games::{Games, Skipped};
+use super::games::{Games, ReadError, Skipped};
 use crate::data::family::Game;
 use crate::data::file::dataset_file::DatasetFile;
 
@@ -24,7 +24,7 @@ impl PackedGames {
 }
 
 impl Games for PackedGames {
-    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>> {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
         if self.taken as usize >= self.file.blocks() {
             return Ok(None);
         }

@@ -6,12 +6,12 @@
 
 use std::io::Read;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use azimuth_chess::pgn::{Fault, GameBuilder, Line, Reader, Tags};
 use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
-use super::games::{BadRecord, Games, Skipped, skip};
+use super::games::{Games, ReadError, Skipped, skip};
 use crate::data::family::{ContentHash, Family, FamilyLabels, Game, check_length};
 use crate::data::label::Label;
 
@@ -28,7 +28,7 @@ impl Pgn {
 }
 
 impl Games for Pgn {
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>> {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
         loop {
             let Some(read) = self.reader.read_game::<LabelledGame>()? else { return Ok(None) };
             match read {
@@ -36,8 +36,8 @@ impl Games for Pgn {
                     skip(skipped, "game of another variant");
                 }
                 Err(bad) => {
-                    let record = BadRecord(format!("game {}", bad.number));
-                    return Err(anyhow!(bad.fault).context(record));
+                    let name = format!("game {}", bad.number);
+                    return Err(ReadError::Record { name, error: bad.fault.into() });
                 }
                 Ok((game, finished)) => {
                     (0..finished).for_each(|_| skip(skipped, "game over"));
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn game(text: &'static str) -> Result<Option<Game>> {
-        Pgn::new(Box::new(text.as_bytes())).next(&mut Skipped::new())
+        Ok(Pgn::new(Box::new(text.as_bytes())).next(&mut Skipped::new())?)
     }
 
     fn families(text: &'static str) -> Result<Vec<Family>> {

@@ -1,8 +1,8 @@
 //! Formats with one position a line: EPD, CSV, and lichess's evaluation database.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::games::{BadRecord, Games, Skipped, skip};
+use super::games::{Games, ReadError, Skipped, skip};
 use super::lines::Lines;
 use crate::data::family::{Family, Game};
 
@@ -37,14 +37,14 @@ impl<F: LineFormat> PositionLines<F> {
 }
 
 impl<F: LineFormat> Games for PositionLines<F> {
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>> {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
         loop {
             let number = self.lines.number() + 1;
             let Some(line) = self.lines.next()? else { return Ok(None) };
             if line.is_empty() {
                 continue;
             }
-            match self.format.read(line).with_context(|| BadRecord(format!("line {number}")))? {
+            match self.format.read(line).map_err(ReadError::of_record(format!("line {number}")))? {
                 ParsedLine::Families(families) => return Ok(Some(Game::new(families))),
                 ParsedLine::Skipped(reason) => skip(skipped, reason),
             }

@@ -8,7 +8,7 @@ use cozy_chess::{Board, Move, Piece, Square};
 use viriformat::chess::chessmove::Move as ViriMove;
 use viriformat::dataformat::Game as ViriGame;
 
-use super::games::{BadRecord, Games, Skipped, skip};
+use super::games::{Games, ReadError, Skipped, skip};
 use crate::catch_panic::catch_panic;
 use crate::data::family::{Family, Game, MOST_LABELS_A_GAME};
 use crate::data::label::Label;
@@ -41,12 +41,12 @@ impl Viriformat {
 }
 
 impl Games for Viriformat {
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>> {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
         loop {
             let number = self.taken + 1;
             let name = || format!("game {number}");
             let Some(game) = self.read().with_context(name)? else { return Ok(None) };
-            let families = families(&game, skipped).with_context(|| BadRecord(name()))?;
+            let families = families(&game, skipped).map_err(ReadError::of_record(name()))?;
             if !families.is_empty() {
                 return Ok(Some(Game::new(families)));
             }
@@ -155,6 +155,7 @@ mod tests {
         let error = Viriformat::new(Box::new(std::io::Cursor::new(illegal)))
             .next(&mut Skipped::new())
             .expect_err("no such move");
+        let error = anyhow::Error::from(error);
         assert!(format!("{error:#}").contains("game 1: move 3 (a7b7) is not legal"), "{error:#}");
         Ok(())
     }

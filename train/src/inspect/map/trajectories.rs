@@ -51,6 +51,6 @@ impl Trajectory {
             self.boards.retain(|board| board.side_to_move() == Color::White);
         }
         let inputs = Inputs::of(space.encoder.attributes().input, &self.boards);
-        space.encoder.encode(&inputs)
+        Ok(space.encoder.encode(&inputs)?)
     }
 }
