@@ -7,7 +7,7 @@ VENV := .venv
 .PHONY: engine test signature python compiler stockfish chromium torch
 
 engine:
-	cargo rustc --locked --release --package azimuth --bin azimuth -- --emit link=$(EXE)
+	cargo rustc --locked --profile dist --package azimuth --bin azimuth -- --emit link=$(EXE)
 
 test: python compiler stockfish chromium torch
 	cargo build --locked --workspace --release
