@@ -22,11 +22,25 @@ pub struct Evaluator {
     keys: Vec<u64>,
     /// Indices of the enqueued positions by key; kept only where values are not immediate.
     pending: HashMap<u64, usize>,
-    /// Number of positions evaluated by all threads of the search.
-    scored: Arc<AtomicU64>,
+    /// Numbers of positions evaluated by each thread of the search.
+    scored: Arc<[Count]>,
+    /// This thread's index in `scored`.
+    thread: usize,
 }
 
-/// A value known at once, or where it will be found after [`Evaluator::finish`].
+/// A number that one thread changes and others read. Each has a cache line, so that threads do not
+/// wait for each other.
+#[derive(Default)]
+#[repr(align(128))]
+struct Count(AtomicU64);
+
+impl Count {
+    fn add(&self, more: usize) {
+        self.0.store(self.0.load(Relaxed) + more as u64, Relaxed);
+    }
+}
+
+/// A value from the cache, or the index of a value that [`Evaluator::finish`] will return.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lookup {
     /// Found in the cache.
@@ -49,20 +63,34 @@ impl Evaluator {
     /// A search's evaluator with its own cache. Fails if memory for the cache is missing.
     pub fn new(worker: &Worker, cache_megabytes: usize) -> Result<Self> {
         let cache = Arc::new(ScoreCache::new(cache_megabytes)?);
-        Ok(Self::sharing(worker, cache, Arc::default()))
+        Ok(Self::sharing(worker, cache, Arc::new([Count::default()]), 0))
     }
 
     /// Evaluators for all `threads` of a search, this one first. They share its cache.
     pub fn for_threads(self, worker: &Worker, threads: usize) -> Vec<Self> {
-        let another = |_| Self::sharing(worker, self.cache.clone(), self.scored.clone());
+        let scored: Arc<[Count]> = (0..threads.max(1)).map(|_| Count::default()).collect();
+        let another = |thread| Self::sharing(worker, self.cache.clone(), scored.clone(), thread);
         let others: Vec<Self> = (1..threads).map(another).collect();
-        std::iter::once(self).chain(others).collect()
+        std::iter::once(Self { scored, ..self }).chain(others).collect()
     }
 
-    fn sharing(worker: &Worker, cache: Arc<ScoreCache>, scored: Arc<AtomicU64>) -> Self {
+    fn sharing(
+        worker: &Worker,
+        cache: Arc<ScoreCache>,
+        scored: Arc<[Count]>,
+        thread: usize,
+    ) -> Self {
         let source = worker.connect();
         let attributes = source.attributes();
-        Self { source, attributes, cache, keys: Vec::new(), pending: HashMap::new(), scored }
+        Self {
+            source,
+            attributes,
+            cache,
+            keys: Vec::new(),
+            pending: HashMap::new(),
+            scored,
+            thread,
+        }
     }
 
     /// Whether the search's thread evaluates positions itself, so that it gains nothing from asking
@@ -78,7 +106,7 @@ impl Evaluator {
 
     /// Number of positions evaluated by all threads, without those found in the cache.
     pub fn scored(&self) -> u64 {
-        self.scored.load(Relaxed)
+        self.scored.iter().map(|count| count.0.load(Relaxed)).sum()
     }
 
     /// Time spent waiting for another thread or a device.
@@ -127,7 +155,7 @@ impl Evaluator {
         }
         let value = self.source.evaluate(board)?;
         self.cache.insert(key, value);
-        self.scored.fetch_add(1, Relaxed);
+        self.scored[self.thread].add(1);
         Ok(value)
     }
 
@@ -136,7 +164,7 @@ impl Evaluator {
         let outcome = self.source.collect();
         if let Ok(values) = &outcome {
             self.keys.iter().zip(values).for_each(|(&key, &value)| self.cache.insert(key, value));
-            self.scored.fetch_add(values.len() as u64, Relaxed);
+            self.scored[self.thread].add(values.len());
         }
         self.forget_queued();
         outcome
