@@ -62,8 +62,6 @@ pub(super) struct TranspositionTable {
     /// Pairs of words: key xor content, then content.
     words: Box<[AtomicU64]>,
     generation: AtomicU8,
-    /// Keys are told apart from those of the games before by this.
-    game: u64,
 }
 
 impl TranspositionTable {
@@ -73,7 +71,7 @@ impl TranspositionTable {
         let lines = ((megabytes << 20) / (line * size_of::<AtomicU64>())).max(1);
         let words = large_memory::zeroed(lines * line)
             .with_context(|| format!("no memory for a transposition table of {megabytes} MB"))?;
-        Ok(Self { words, generation: AtomicU8::new(0), game: 0 })
+        Ok(Self { words, generation: AtomicU8::new(0) })
     }
 
     /// Starts a new search; entries of earlier ones are replaced sooner.
@@ -85,14 +83,15 @@ impl TranspositionTable {
     /// memory takes less time than writing zeros, because the system provides its pages on first
     /// use.
     pub(super) fn clear(&mut self) {
-        self.game = self.game.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let generation = self.generation.get_mut();
-        *generation = (*generation + GENERATIONS / 2) % GENERATIONS;
+        match large_memory::zeroed(self.words.len()) {
+            Some(words) => self.words = words,
+            None => self.words.iter_mut().for_each(|word| *word.get_mut() = 0),
+        }
+        *self.generation.get_mut() = 0;
     }
 
     /// The entry of the position with `key`, `ply` plies from the root.
     pub(super) fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
-        let key = key ^ self.game;
         let content = self.bucket(key).chunks_exact(2).find_map(|slot| {
             let content = slot[1].load(Relaxed);
             (content != 0 && slot[0].load(Relaxed) ^ content == key).then_some(content)
@@ -102,12 +101,11 @@ impl TranspositionTable {
 
     /// Prefetches the bucket of `key`, so that [`Self::probe`] need not wait for it.
     pub(super) fn prefetch(&self, key: u64) {
-        prefetch(&self.bucket(key ^ self.game)[0]);
+        prefetch(&self.bucket(key)[0]);
     }
 
     /// Stores an entry. If it has no best move, it keeps the move of the position's earlier entry.
     pub(super) fn store(&self, key: u64, ply: usize, mut entry: Entry) {
-        let key = key ^ self.game;
         let generation = self.generation.load(Relaxed);
         let (mut place, mut worth) = (0, i32::MAX);
         for (index, slot) in self.bucket(key).chunks_exact(2).enumerate() {
@@ -262,12 +260,27 @@ mod tests {
     }
 
     #[test]
-    fn what_was_forgotten_makes_room_first() -> Result<()> {
-        let mut table = TranspositionTable::new(1)?;
-        (0..4).for_each(|key| table.store(key, 0, entry_of(120)));
-        table.clear();
-        (0..4).for_each(|key| table.store(key, 0, entry_of(1)));
-        assert!((0..4).all(|key| table.probe(key, 0) == Some(entry_of(1))));
+    fn a_cleared_table_keeps_what_a_new_one_keeps() -> Result<()> {
+        // More entries than there is room for.
+        let count = if cfg!(miri) { 20 } else { 200_000u64 };
+        let key = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let fill = |table: &TranspositionTable, first: u64| {
+            table.begin_search();
+            let depth = |number: u64| (key(number) >> 40) as i32 % 20;
+            (first..first + count)
+                .for_each(|number| table.store(key(number), 0, entry_of(depth(number))));
+        };
+        let (mut cleared, new) = (TranspositionTable::new(1)?, TranspositionTable::new(1)?);
+        for games in 0..3 {
+            fill(&cleared, (games + 1) * count);
+            cleared.clear();
+        }
+        fill(&cleared, 0);
+        fill(&new, 0);
+        assert_eq!(cleared.permille_full(), new.permille_full());
+        for number in 0..2 * count {
+            assert_eq!(cleared.probe(key(number), 0), new.probe(key(number), 0), "{number}");
+        }
         Ok(())
     }
 
