@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use azimuth_chess::pgn::{BadGame, Game, Outcome, Reader};
+use azimuth_chess::pgn::{BadGame, Game, Outcome, Reader, decompressed};
 use azimuth_chess::position::{STARTPOS, board_after};
 use azimuth_chess::san::san_of_move;
 use cozy_chess::Color;
@@ -245,11 +245,7 @@ fn end_of_last_game(text: &str) -> usize {
 pub fn read_file(path: &Path) -> Result<Vec<GameRecord>> {
     let name = || format!("game file '{}'", path.display());
     let file = File::open(path).with_context(name)?;
-    let games = if path.extension().is_some_and(|extension| extension == "zst") {
-        read_games(zstd::Decoder::new(file).with_context(name)?)
-    } else {
-        read_games(file)
-    };
+    let games = read_games(decompressed(path, file).with_context(name)?);
     let say = |bad: BadGame| eprintln!("azimuth-bench: {}: {bad}; it is left out", name());
     let read = games.with_context(name)?.into_iter();
     Ok(read.filter_map(|game| game.map_err(say).ok()).collect())

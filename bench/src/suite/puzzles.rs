@@ -2,10 +2,10 @@
 //! find all of its moves, but any mate is accepted.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::pgn::decompressed;
 use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
@@ -36,10 +36,7 @@ impl Puzzle {
 pub fn read(path: &Path) -> Result<Vec<Puzzle>> {
     let name = || format!("puzzles '{}'", path.display());
     let file = File::open(path).with_context(name)?;
-    let compressed = path.extension().is_some_and(|extension| extension == "zst");
-    let source: Box<dyn Read> =
-        if compressed { Box::new(zstd::Decoder::new(file)?) } else { Box::new(file) };
-    let mut rows = csv::Reader::from_reader(source);
+    let mut rows = csv::Reader::from_reader(decompressed(path, file).with_context(name)?);
     let header = rows.headers().with_context(name)?.clone();
     let column = |title: &str| {
         let place = header.iter().position(|found| found == title);

@@ -25,6 +25,7 @@
 
 mod builder;
 mod error;
+mod files;
 mod game;
 mod outcome;
 mod reader;
@@ -35,6 +36,7 @@ mod variant;
 
 pub use builder::{GameBuilder, GameNode, Line};
 pub use error::{BadGame, Fault};
+pub use files::{decompressed, is_compressed, open_text, pgn_files};
 pub use game::{Game, GameMove};
 pub use outcome::Outcome;
 pub use reader::{MOST_MOVES, Reader};

@@ -110,7 +110,7 @@ impl<B: GameBuilder> Visitor for Playing<B> {
         // An empty tag takes up memory, too.
         self.tags += name.len() + value.as_bytes().len() + size_of::<(String, String)>();
         let name = String::from_utf8_lossy(name).into_owned();
-        tags.push(name, value.decode_utf8_lossy().into_owned());
+        tags.push(name, on_one_line(value.decode_utf8_lossy()).into_owned());
         go_on_after(within(self.tags <= MOST_TAGS, || format!("{MOST_TAGS} bytes of tags")))
     }
 
@@ -146,11 +146,7 @@ impl<B: GameBuilder> Visitor for Playing<B> {
         game: &mut Movetext<B>,
         comment: RawComment<'_>,
     ) -> ControlFlow<Self::Output> {
-        let text = String::from_utf8_lossy(comment.as_bytes());
-        let text = match text.contains(['\n', '\r']) {
-            true => Cow::Owned(text.replace(['\n', '\r'], " ")),
-            false => text,
-        };
+        let text = on_one_line(String::from_utf8_lossy(comment.as_bytes()));
         go_on_after(game.builder.comment(&game.line, &text).map_err(Fault::Refused))
     }
 
@@ -194,6 +190,14 @@ impl<B: GameBuilder> Movetext<B> {
         within(self.nodes <= MOST_MOVES, || format!("{MOST_MOVES} moves"))?;
         self.nodes += 1;
         self.builder.play(&self.line).map_err(Fault::Refused)
+    }
+}
+
+/// A text with spaces for its line breaks.
+fn on_one_line(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text.contains(['\n', '\r']) {
+        true => Cow::Owned(text.replace(['\n', '\r'], " ")),
+        false => text,
     }
 }
 

@@ -3,7 +3,6 @@
 mod chess_terms;
 mod command;
 mod figures;
-mod game_files;
 mod html;
 mod json;
 mod quiet;

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Error, Result, bail, ensure};
-use azimuth_chess::pgn::{Game, MOST_MOVES, Reader};
+use azimuth_chess::pgn::{Game, MOST_MOVES, Reader, open_text, pgn_files};
 use azimuth_chess::position::{Position, castles_as_in_chess960};
 use clap::Args;
 use cozy_chess::Color;
-
-use super::game_files::{open, pgn_files};
 
 /// The arguments that select a position.
 #[derive(Args)]
@@ -92,7 +90,7 @@ impl Subject {
     fn position_of_game(&self, path: &Path) -> Result<Position> {
         let mut games = 0;
         for file in pgn_files(path)? {
-            let mut reader = Reader::new(open(&file)?).with_most_plies(self.most_plies());
+            let mut reader = Reader::new(open_text(&file)?).with_most_plies(self.most_plies());
             while games + 1 < self.game && reader.skip_game()? {
                 games += 1;
             }

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use azimuth_chess::pgn::is_compressed;
 use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::san_of_move;
 use azimuth_network::replace_file::Replacement;
@@ -13,7 +14,7 @@ use indicatif::ProgressBar;
 use super::family::{Family, FamilyLabels};
 use super::file::dataset_file::DatasetFile;
 use super::label::Label;
-use super::read::format::{ending, is_compressed};
+use super::read::format::ending;
 
 /// Zstandard level; higher levels reduce files little.
 const COMPRESSION: i32 = 10;

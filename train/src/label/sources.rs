@@ -1,13 +1,12 @@
 //! Starting positions: FENs or EPD, one a line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::pgn::decompressed;
 use sha2::{Digest, Sha256};
 
-use crate::data::read::format::is_compressed;
 use crate::data::read::lines::Lines;
 use crate::hex::hex;
 
@@ -25,11 +24,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Starts> {
     for path in paths {
         let name = || format!("FEN file '{}'", path.display());
         let file = File::open(path).with_context(name)?;
-        let text: Box<dyn BufRead + Send> = match is_compressed(path) {
-            true => Box::new(BufReader::new(zstd::Decoder::new(file).with_context(name)?)),
-            false => Box::new(BufReader::new(file)),
-        };
-        let mut lines = Lines::new(text);
+        let mut lines = Lines::new(decompressed(path, file).with_context(name)?);
         while let Some(line) = lines.next().with_context(name)? {
             if !line.is_empty() {
                 hash.update(line.as_bytes());

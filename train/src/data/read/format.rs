@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use azimuth_chess::pgn::is_compressed;
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -58,12 +59,7 @@ impl Format {
     }
 }
 
-/// Whether a file is compressed as a whole.
-pub fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zst"))
-}
-
-/// The ending of a name in small letters, `.zst` left out.
+/// The extension of a name in lower case, ignoring `.zst`.
 pub fn ending(path: &Path) -> Option<String> {
     let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
     plain.extension().map(|extension| extension.to_string_lossy().to_lowercase())

@@ -1,11 +1,12 @@
 //! An input file: its format, its hash and its games.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::pgn::{decompressed, is_compressed};
 use indicatif::ProgressBar;
 use sha2::{Digest, Sha256};
 
@@ -14,7 +15,7 @@ use super::binpack::Binpack;
 use super::bullet::Bullet;
 use super::csv::{Csv, View};
 use super::epd::Epd;
-use super::format::{Format, is_compressed};
+use super::format::Format;
 use super::games::Games;
 use super::lichess::Lichess;
 use super::lines::Lines;
@@ -24,9 +25,6 @@ use super::position_lines::PositionLines;
 use super::viriformat::Viriformat;
 use crate::data::file::dataset_file::DatasetFile;
 use crate::hex::hex;
-
-/// Bytes that a decompressor may keep of what it wrote: 2 to this power.
-const WINDOW_LOG: u32 = 27;
 
 /// A file of labelled positions.
 #[derive(Clone)]
@@ -123,11 +121,6 @@ impl Input {
 
     fn stream(&self, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
         let file = bar.wrap_read(File::open(&self.path)?);
-        if !is_compressed(&self.path) {
-            return Ok(Box::new(BufReader::with_capacity(1 << 20, file)));
-        }
-        let mut decoder = zstd::Decoder::new(file)?;
-        decoder.window_log_max(WINDOW_LOG)?;
-        Ok(Box::new(BufReader::with_capacity(1 << 20, decoder)))
+        Ok(decompressed(&self.path, file)?)
     }
 }
