@@ -16,8 +16,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// Loads the model and builds the planner. `notice` shows messages to the user. Fails where the
-    /// model cannot be loaded, or memory for the planner's tables is missing.
+    /// Loads the model and builds the planner, with the threads that are of use on this machine.
+    /// `notice` shows messages to the user. Fails if the model cannot be loaded or if memory for the
+    /// planner's tables is missing.
     pub fn new(
         kind: PlannerKind,
         settings: &PlannerSettings,
@@ -27,6 +28,7 @@ impl Session {
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
         let worker = source.start(settings.embedded(kind), notice)?;
+        let resources = resources.on_this_machine();
         let planner = settings.build(kind, &worker, resources, tablebases)?;
         Ok(Self { planner, worker })
     }

@@ -573,6 +573,23 @@ fn threads_search_and_stop_together() -> Result<()> {
 }
 
 #[test]
+fn many_threads_are_ready_and_move_in_time() -> Result<()> {
+    let mut session = session()?;
+    let began = Instant::now();
+    session.send("setoption name Threads value 1024")?;
+    let said = session.ask("isready", "readyok")?;
+    let threads = 8 * std::thread::available_parallelism()?.get();
+    let notice = format!("info string Threads 1024: {threads} search, 8 for each processor");
+    assert_eq!(said.contains(&notice), threads < 1024, "{said:?}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    session.send(&format!("position fen {KIWIPETE}"))?;
+    let began = Instant::now();
+    session.ask("go movetime 500", "bestmove")?;
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    session.end()
+}
+
+#[test]
 fn bench_ends_in_nodes_and_speed_of_the_selective_search() -> Result<()> {
     let output = Command::new(binary("azimuth")?).args(["bench", "6"]).output()?;
     let text = String::from_utf8(output.stdout)?;

@@ -21,7 +21,7 @@ use crate::inference::Worker;
 use crate::names::name_of;
 use crate::search::{
     Beam, BeamSettings, BeamVerify, Control, Explanation, Handicap, Limits, Planner, PlannerKind,
-    PlannerSettings, Resources, Tablebases, TimeLimit,
+    PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
 };
 
 /// Search time of the warm-up at `isready`.
@@ -96,6 +96,13 @@ impl Program for Azimuth {
         self.options = changed;
         let strongest = *WEAKEST_TO_STRONGEST.end();
         let elo = self.options.limited_elo().filter(|&elo| elo > strongest);
+        let resources = self.options.resources;
+        let (asked, threads) = (resources.threads, resources.on_this_machine().threads);
+        if threads < asked && name.eq_ignore_ascii_case("Threads") {
+            self.output.inform(&format!(
+                "Threads {asked}: {threads} search, {THREADS_PER_PROCESSOR} for each processor"
+            ));
+        }
         if let Some(elo) = elo.filter(|_| name.eq_ignore_ascii_case("Skill Level")) {
             self.output.inform(&format!(
                 "Skill Level {}: {elo} Elo in Stockfish; a limited strength ends at {strongest}",
@@ -229,7 +236,8 @@ impl Azimuth {
         let plan = self.preferred_plan()?;
         let tablebases = self.tablebases.clone();
         let worker = self.worker(plan.embedded())?;
-        let mut planner = plan.settings.build(plan.kind, worker, asked.resources, tablebases)?;
+        let resources = asked.resources.on_this_machine();
+        let mut planner = plan.settings.build(plan.kind, worker, resources, tablebases)?;
         bench_searches(&mut *planner, &name_of(&plan.kind), searches, current, say)
     }
 
@@ -326,5 +334,6 @@ fn build(
     plan: Plan,
     tablebases: Option<Arc<Tablebases>>,
 ) -> Result<(Plan, Box<dyn Planner>)> {
-    Ok((plan, plan.settings.build(plan.kind, worker, options.resources, tablebases)?))
+    let resources = options.resources.on_this_machine();
+    Ok((plan, plan.settings.build(plan.kind, worker, resources, tablebases)?))
 }
