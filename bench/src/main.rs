@@ -14,6 +14,7 @@ mod report;
 mod speed;
 mod suite;
 mod tune;
+mod wdl;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,6 +54,7 @@ enum Command {
     Speed(speed::Speed),
     Suite(suite::Suite),
     Tune(tune::Tune),
+    Wdl(wdl::Wdl),
     Report(report::ResultsReport),
     #[command(flatten)]
     Manual(Manual),
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Speed(arguments) => speed::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
+        Command::Wdl(arguments) => wdl::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Manual(manual) => manual.run(Arguments::command()),
     };

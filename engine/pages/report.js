@@ -135,7 +135,11 @@
     if (move && move.judgement) {
       title.append(' ', element('span', { class: move.judgement }, `${glyphs[move.judgement]} ${move.judgement}`));
     }
-    say('White wins', `${percent(stop.p)} (${stop.score})`);
+    say('White’s win probability', `${percent(stop.p)} (${stop.score})`);
+    if (stop.wdl) {
+      const [wins, draws, loses] = stop.wdl.map((permille) => percent(permille / 1000));
+      say('White', `wins ${wins}, draws ${draws}, loses ${loses}`);
+    }
     if (move) {
       say('Given away', `${percent(move.loss)} of win probability`);
       say('At first sight', `${move.rank} of ${move.of} legal moves`);

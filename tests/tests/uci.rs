@@ -240,6 +240,27 @@ fn a_limited_strength_is_the_same_at_any_clock() -> Result<()> {
 }
 
 #[test]
+fn chances_are_reported_for_even_scores_and_for_mates() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name UCI_ShowWDL value true")?;
+    let last = |lines: Vec<String>| -> Result<Vec<u32>> {
+        let line = lines.iter().rfind(|line| line.contains(" wdl ")).context("no chances")?;
+        let words = line.split(' ').skip_while(|&word| word != "wdl").skip(1).take(3);
+        Ok(words.map(str::parse).collect::<Result<_, _>>()?)
+    };
+    session.send("position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1")?;
+    assert_eq!(last(session.ask("go depth 3", "bestmove")?)?, [1000, 0, 0]);
+    for planner in ["beam", "selective"] {
+        session.send(&format!("setoption name Planner value {planner}"))?;
+        session.send("position startpos")?;
+        let chances = last(session.ask("go depth 6", "bestmove")?)?;
+        let [win, draw, loss] = chances[..] else { bail!("{chances:?}") };
+        assert!(win > loss && draw > 100 && draw < 900, "{planner}: {chances:?}");
+    }
+    session.end()
+}
+
+#[test]
 fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
     let mut session = session()?;
     session.send("position startpos")?;

@@ -21,7 +21,10 @@ use documents::with_tables;
 use results::Results;
 use rivals::rivals_table;
 use sources::Kind;
+pub use strength::header;
 use strength::{Strength, effects_table, pairing_table, summary};
+
+use crate::wdl;
 
 /// The documents of this repository that contain tables.
 const DOCUMENTS: [&str; 4] =
@@ -45,6 +48,17 @@ pub struct ResultsReport {
     check: bool,
 }
 
+/// The fits of the chances to win, draw and lose to the games of a results folder.
+#[cfg(test)]
+pub fn wdl_fits_in(folder: &std::path::Path) -> Result<Vec<wdl::Fit>> {
+    wdl_fits(&Results::read(folder)?)
+}
+
+fn wdl_fits(results: &Results) -> Result<Vec<wdl::Fit>> {
+    let played = results.matches.iter().filter(|played| played.kind == Kind::Wdl);
+    wdl::fits(&played.flat_map(|played| &played.games).collect::<Vec<_>>())
+}
+
 pub fn run(arguments: &ResultsReport) -> Result<()> {
     let results = Results::read(&arguments.results)?;
     let players = &results.players;
@@ -52,13 +66,17 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
     let (strength, limited) = (of_kind(Kind::Beam)?, of_kind(Kind::Limited)?);
     let (timed, gauntlet) = (of_kind(Kind::Timed)?, of_kind(Kind::Gauntlet)?);
     let (rivals, parts) = (of_kind(Kind::Rivals)?, of_kind(Kind::Parts)?);
-    let plots = [
+    let fits = wdl_fits(&results)?;
+    let mut plots = vec![
         (
-            "elo-by-depth.svg",
+            "elo-by-depth.svg".to_owned(),
             plots::elo_by_depth(&[false, true].map(|verified| strength.by_depth(verified)))?,
         ),
-        ("speed-by-batch.svg", plots::speed_by_batch(&results.speeds)?),
+        ("speed-by-batch.svg".to_owned(), plots::speed_by_batch(&results.speeds)?),
     ];
+    for fit in &fits {
+        plots.push((fit.plot_name(), fit.chart()?));
+    }
     let tables = [
         ("depth", strength.depth_table(false)),
         ("depth-verified", strength.depth_table(true)),
@@ -80,6 +98,7 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("suites", tables::suites(&results.suites)),
         ("timed-suites", tables::timed_suites(&results.timed_suites)),
         ("accuracy", tables::accuracies(&results.accuracies)),
+        ("wdl", wdl::report::table(&fits)),
         ("metrics", tables::metrics(&results.metrics)?),
     ];
     let mut files: Vec<(PathBuf, String)> = Vec::new();
@@ -88,7 +107,8 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         let before = std::fs::read_to_string(document).with_context(name)?;
         files.push((document.clone(), with_tables(&before, &tables).with_context(name)?));
     }
-    files.extend(plots.map(|(name, plot)| (arguments.results.join(name), plot)));
+    let plots = plots.into_iter().map(|(name, plot)| (arguments.results.join(name), plot));
+    files.extend(plots);
     for (path, text) in files {
         let current = std::fs::read_to_string(&path).is_ok_and(|found| found == text);
         if arguments.check {

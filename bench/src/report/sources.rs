@@ -38,6 +38,8 @@ pub enum Kind {
     Effects,
     /// The rivals: the other systems of the project's documents.
     Rivals,
+    /// Games of a planner against itself, for the chances to win, draw and lose.
+    Wdl,
     /// Listed but not rated.
     Checks,
 }

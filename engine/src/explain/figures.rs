@@ -3,7 +3,7 @@
 use azimuth_chess::san::san_of_line;
 use cozy_chess::{Board, Color, Move};
 
-use crate::search::{Bound, ExplainedMove, Value};
+use crate::search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
 
 /// Win probability, in percent, of the side that moves.
 pub fn percent(value: Value) -> f32 {
@@ -18,6 +18,13 @@ pub fn bounded(value: Value, bound: Bound) -> String {
         Bound::Lower => "≥",
     };
     format!("{sign}{:.1}%  {value}", percent(value))
+}
+
+/// `wins 41.2%, draws 23.9%, loses 34.9%` of a search's value, for the side to move.
+pub fn chances(planner: PlannerKind, value: Value, board: &Board) -> String {
+    let permille = WdlModel::of(planner).permille(value, board);
+    let [wins, draws, loses] = permille.map(|permille| f64::from(permille) / 10.0);
+    format!("wins {wins:.1}%, draws {draws:.1}%, loses {loses:.1}%")
 }
 
 /// Search depth of a move of the tree and its values before the search: `4 plies, at first sight

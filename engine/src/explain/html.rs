@@ -10,7 +10,7 @@ use azimuth_network::replace_file::replace_file;
 use cozy_chess::{Board, Color};
 use serde::Serialize;
 
-use super::figures::{before_the_search, bounded, numbered, percent, side_to_move};
+use super::figures::{before_the_search, bounded, chances, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 use crate::names::name_of;
@@ -96,13 +96,14 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
         title: format!("Why {}", san_of_move(board, chosen.explained.mv)),
         fen: root.fen(chess960),
         summary: format!(
-            "{} to move, by Azimuth’s {} planner: depth {}, {} nodes. At first sight {:.1}%, after the search {}.",
+            "{} to move, by Azimuth’s {} planner: depth {}, {} nodes. At first sight {:.1}%, after the search {}: {}.",
             side_to_move(board),
             name_of(&planner),
             report.depth,
             report.nodes,
             percent(study.static_value),
             bounded(report.value, Bound::Exact),
+            chances(planner, report.value, board),
         ),
         reason: reason(study),
         line: numbered(board, &report.pv),

@@ -12,7 +12,7 @@ use super::quiet::QuietPositions;
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 use crate::names::name_of;
-use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value};
+use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlModel};
 
 /// Version of the format. It increases when a field changes its meaning or is removed.
 const FORMAT_VERSION: u32 = 1;
@@ -45,6 +45,8 @@ struct Search {
     time_ms: u64,
     #[serde(flatten)]
     score: ScoreJson,
+    /// Chances to win, draw and lose, in permille.
+    wdl: [u32; 3],
     pv: Vec<String>,
     pv_san: Vec<String>,
 }
@@ -126,6 +128,7 @@ pub fn write(
             nodes: report.nodes,
             time_ms: report.time.as_millis() as u64,
             score: score(report.value),
+            wdl: WdlModel::of(planner).permille(report.value, root.board()),
             pv: line(root.board(), chess960, &report.pv),
             pv_san: san_of_line(root.board(), &report.pv),
         },

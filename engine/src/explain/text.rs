@@ -9,7 +9,7 @@ use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::san_of_move;
 use cozy_chess::Board;
 
-use super::figures::{before_the_search, bounded, numbered, percent, side_to_move};
+use super::figures::{before_the_search, bounded, chances, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 use crate::names::name_of;
@@ -35,7 +35,7 @@ pub fn write(
     writeln!(
         output,
         "{} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight {:.1}%, cosine {:+.4}; after \
-         the search {}.\n",
+         the search {}: {}.\n",
         side_to_move(root.board()),
         name_of(&planner),
         report.depth,
@@ -44,6 +44,7 @@ pub fn write(
         percent(study.static_value),
         study.cosine,
         bounded(report.value, Bound::Exact),
+        chances(planner, report.value, root.board()),
     )?;
     write_moves(study, output)?;
     write_quiet_positions(study, output)?;

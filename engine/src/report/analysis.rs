@@ -30,6 +30,8 @@ pub struct Stop {
     pub position: Position,
     /// The search's value for the side to move, or the exact result.
     pub value: Value,
+    /// Chances of the side to move to win, draw and lose, in permille; `None` if the game is over.
+    pub wdl: Option<[u32; 3]>,
     /// The best line; empty if the game is over.
     pub line: Vec<Move>,
     /// The embedding of the position.
@@ -96,10 +98,12 @@ impl Analyst<'_> {
             false => (self.planner.evaluate(&position)?, Vec::new()),
         };
         let board = position.board();
+        let model = self.planner.wdl_model();
+        let wdl = (!line.is_empty()).then(|| model.permille(value, board));
         let embedding = self.model.embeddings(std::slice::from_ref(board))?;
         let space = self.model.space();
         let cosine = space.cosine_for_white(space.axis.cosine(&embedding), board.side_to_move());
-        Ok(Stop { position, value, line, embedding, cosine, arrival: None })
+        Ok(Stop { position, value, wdl, line, embedding, cosine, arrival: None })
     }
 
     /// Rank of a legal move by static evaluation, from 1, and the number of legal moves.

@@ -52,6 +52,8 @@ struct StopData {
     check: bool,
     p: f32,
     score: String,
+    /// Chances to win, draw and lose, in permille; `None` if the game is over.
+    wdl: Option<[u32; 3]>,
     x: f32,
     y: f32,
     #[serde(rename = "move")]
@@ -130,6 +132,10 @@ impl StopData {
             check: !board.checkers().is_empty(),
             p: value.win_probability(),
             score: score(stop.value, white_moves),
+            wdl: stop.wdl.map(|[win, draw, loss]| match white_moves {
+                true => [win, draw, loss],
+                false => [loss, draw, win],
+            }),
             x,
             y,
             arrival: arrival.map(|(made, (before, said))| MoveData::new(made, before, said)),

@@ -21,6 +21,8 @@ mod terminal;
 #[cfg(test)]
 mod test_workers;
 mod value;
+mod wdl;
+mod wdl_fit;
 
 pub use beam::{Beam, BeamMode, BeamSettings, BeamVerify};
 pub use bound::Bound;
@@ -36,3 +38,4 @@ pub use settings::{PlannerKind, PlannerSettings};
 pub use tablebase::{MOST_PIECES, Probing, Tablebases};
 pub use terminal::terminal_value;
 pub use value::Value;
+pub use wdl::{WdlModel, material};

@@ -10,7 +10,9 @@ use azimuth_chess::position::Position;
 use super::control::Control;
 use super::explanation::Explanation;
 use super::report::Report;
+use super::settings::PlannerKind;
 use super::value::Value;
+use super::wdl::WdlModel;
 
 /// The most search threads for each processor. With more of them, the main thread, which watches the
 /// time, waits too long for its turn: with 1024 threads on two processors, a move of one second took
@@ -55,6 +57,11 @@ pub trait Planner: Send {
         Ok(None)
     }
 
-    /// Forgets what earlier searches learned.
+    /// The model of the chances to win, draw and lose of its scores.
+    fn wdl_model(&self) -> WdlModel {
+        WdlModel::of(PlannerKind::Beam)
+    }
+
+    /// Clears what earlier searches learned.
     fn new_game(&mut self) {}
 }

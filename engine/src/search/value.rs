@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Neg;
 
-use azimuth_chess::win_probability::{centipawns_of_win_probability, wdl_of_win_probability};
+use azimuth_chess::win_probability::centipawns_of_win_probability;
 
 /// Offset of mates from all other values.
 const MATE: f32 = 4.0;
@@ -102,14 +102,6 @@ impl Value {
         if self.0 > 0.0 { centipawns } else { -centipawns }
     }
 
-    /// Win, draw and loss probabilities of the side to move, in permille; they sum to 1000.
-    pub fn wdl(self) -> [u32; 3] {
-        if self == Self::DRAW {
-            return [0, 1000, 0];
-        }
-        wdl_of_win_probability(self.win_probability().into())
-    }
-
     /// Whether it is decisive: a mate, or a tablebase win or loss.
     pub fn is_decisive(self) -> bool {
         self.0.abs() > LARGEST_ESTIMATE
@@ -162,14 +154,14 @@ mod tests {
     fn tablebase_wins_lie_between_estimates_and_mates() {
         let win = -Value::tablebase_loss_in(3);
         assert!(win > Value::estimate(1.0) && win < -Value::mated_in(100));
-        assert_eq!((win.moves_to_mate(), win.wdl()), (None, [1000, 0, 0]));
+        assert_eq!((win.moves_to_mate(), win.is_decisive()), (None, true));
         assert_eq!(win.to_string(), "cp 19997");
         assert_eq!(Value::tablebase_loss_in(0).to_string(), "cp -20000");
     }
 
     #[test]
     fn centipawns_follow_the_win_probability() {
-        assert_eq!((Value::DRAW.to_string().as_str(), Value::DRAW.wdl()), ("cp 0", [0, 1000, 0]));
+        assert_eq!(Value::DRAW.to_string(), "cp 0");
         // p = 1 / (1 + exp(-0.368208)) is one pawn.
         assert_eq!(Value::estimate(2.0 * 0.591_026 - 1.0).to_string(), "cp 100");
         assert_eq!(Value::estimate(1.0).to_string(), "cp 15000");

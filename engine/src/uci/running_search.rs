@@ -12,7 +12,7 @@ use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
-use crate::search::{Control, Limits, Planner, Report, Signal};
+use crate::search::{Control, Limits, Planner, Report, Signal, WdlModel};
 
 /// A running search.
 pub struct RunningSearch {
@@ -82,7 +82,8 @@ impl Answer {
         control: &mut Control,
         answered: &AtomicBool,
     ) -> Finished {
-        let mut report = |report: &Report| self.output.say(&self.info(report));
+        let wdl = self.show_wdl.then(|| planner.wdl_model());
+        let mut report = |report: &Report| self.output.say(&self.info(report, wdl.as_ref()));
         // Unwind safety: a planner that panics is dropped.
         let search = AssertUnwindSafe(|| planner.search(&self.root, control, &mut report));
         let outcome = catch_unwind(search).unwrap_or_else(|_| Err(anyhow!("internal error")));
@@ -127,15 +128,15 @@ impl Answer {
         }
     }
 
-    fn info(&self, report: &Report) -> String {
+    fn info(&self, report: &Report, wdl: Option<&WdlModel>) -> String {
         let Report { depth, seldepth, multipv, value, nodes, hashfull, tbhits, .. } = report;
         let milliseconds = report.time.as_millis();
         let nps = (*nodes as f64 / report.time.as_secs_f64().max(1e-6)) as u64;
         let pv = self.line(&report.pv).join(" ");
-        let wdl = match (self.show_wdl, value.wdl()) {
-            (true, [win, draw, loss]) => format!(" wdl {win} {draw} {loss}"),
-            (false, _) => String::new(),
-        };
+        let wdl = wdl.map_or(String::new(), |model| {
+            let [win, draw, loss] = model.permille(*value, self.root.board());
+            format!(" wdl {win} {draw} {loss}")
+        });
         format!(
             "info depth {depth} seldepth {seldepth} multipv {multipv} score {value}{wdl} \
              nodes {nodes} nps {nps} hashfull {hashfull} tbhits {tbhits} time {milliseconds} pv {pv}"

@@ -21,9 +21,11 @@ use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::root_moves::RootMoves;
 use crate::search::scoped_thread::{RefusalNotice, StopOnDrop, start_helpers};
+use crate::search::settings::PlannerKind;
 use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
 use crate::search::value::Value;
+use crate::search::wdl::WdlModel;
 
 /// The planner that runs the selective search.
 pub struct Selective {
@@ -110,6 +112,10 @@ impl Planner for Selective {
         let (table, evaluator) =
             self.tables.table_and_evaluator().context("no thread to search")?;
         self.last.explain(plies, &mut TableTree { table, evaluator })
+    }
+
+    fn wdl_model(&self) -> WdlModel {
+        WdlModel::of(PlannerKind::Selective)
     }
 
     fn new_game(&mut self) {

@@ -1,0 +1,129 @@
+//! `azimuth-bench wdl`: fits the chances to win, draw and lose to recorded games.
+
+mod fit;
+mod quality;
+pub mod report;
+mod samples;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use azimuth::command_line::print_line;
+use azimuth::names::name_of;
+use azimuth::search::{PlannerKind, WdlModel};
+use azimuth_network::replace_file::{check_output, replace_file};
+use clap::{Args, ValueEnum};
+
+use crate::games::record::{GameRecord, read_file};
+use crate::grouped::grouped;
+use fit::fit;
+use quality::{Predicted, Quality, chart, constant_draws, quality};
+use samples::{ScoredMove, samples};
+
+/// Fit the chances to win, draw and lose to the scores of each planner in its games, and test the
+/// fit on held-out games.
+///
+/// The players' settings show the planner: the beam with verification, or the selective search. The
+/// test is a five-fold cross-validation, so each game is predicted by a fit to four fifths of the
+/// others.
+#[derive(Args)]
+pub struct Wdl {
+    /// PGN files written by `elo`, plain or .zst.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Folder for the reliability plots, `wdl-beam.svg` and `wdl-selective.svg`.
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
+}
+
+/// Number of parts of the cross-validation.
+const FOLDS: usize = 5;
+
+/// The fit to one planner's scores.
+pub struct Fit {
+    pub planner: PlannerKind,
+    pub model: WdlModel,
+    games: usize,
+    /// Every score, with chances from a fit to the other folds.
+    held_out: Vec<Predicted>,
+    quality: Quality,
+    /// The quality of draws as a constant share.
+    before: Quality,
+}
+
+pub fn run(arguments: &Wdl) -> Result<()> {
+    let mut games = Vec::new();
+    for file in &arguments.files {
+        games.extend(read_file(file)?);
+    }
+    let fits = fits(&games.iter().collect::<Vec<_>>())?;
+    ensure!(!fits.is_empty(), "no game has scores of the verified beam or the selective search");
+    for fit in &fits {
+        fit.print()?;
+        if let Some(folder) = &arguments.plots {
+            let path = folder.join(fit.plot_name());
+            check_output(&path, &[])?;
+            replace_file(&path, fit.chart()?.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Fits every planner that has scores in the games.
+pub fn fits(games: &[&GameRecord]) -> Result<Vec<Fit>> {
+    let mut fits = Vec::new();
+    for &planner in PlannerKind::value_variants() {
+        let moves = samples(games, planner)?;
+        if !moves.is_empty() {
+            fits.push(Fit::new(planner, &moves)?);
+        }
+    }
+    Ok(fits)
+}
+
+/// The fold of a game. Both games of an opening are in the same one.
+fn fold(game: usize) -> usize {
+    game / 2 % FOLDS
+}
+
+impl Fit {
+    fn new(planner: PlannerKind, moves: &[ScoredMove]) -> Result<Self> {
+        let mut held_out = Vec::with_capacity(moves.len());
+        for number in 0..FOLDS {
+            let (tested, others): (Vec<ScoredMove>, Vec<ScoredMove>) =
+                moves.iter().partition(|scored| fold(scored.game) == number);
+            let model = fit(&others)?;
+            let chances = |scored: &ScoredMove| model.chances(scored.centipawns, scored.material);
+            held_out.extend(tested.into_iter().map(|it| Predicted::new(it, chances(&it))));
+        }
+        let constant = |it: &ScoredMove| Predicted::new(*it, constant_draws(it.centipawns));
+        let before = quality(&moves.iter().map(constant).collect::<Vec<_>>());
+        let games = moves.iter().map(|scored| scored.game).collect::<BTreeSet<_>>().len();
+        let quality = quality(&held_out);
+        Ok(Self { planner, model: fit(moves)?, games, held_out, quality, before })
+    }
+
+    /// File name of the reliability plot.
+    pub fn plot_name(&self) -> String {
+        format!("wdl-{}.svg", name_of(&self.planner))
+    }
+
+    /// The reliability plot of the held-out games, as SVG.
+    pub fn chart(&self) -> Result<String> {
+        chart(&name_of(&self.planner), &self.held_out)
+    }
+
+    fn print(&self) -> Result<()> {
+        let Self { planner, model, games, held_out, quality, before } = self;
+        let scores = grouped(held_out.len() as u64);
+        print_line(format_args!("{}: {scores} scores of {games} games", name_of(planner)))?;
+        print_line(format_args!("  even: {:?}\n  width: {:?}", model.even, model.width))?;
+        for (name, Quality { log_loss, brier }) in
+            [("fitted, held-out games", quality), ("constant draws", before)]
+        {
+            print_line(format_args!("  {name}: log loss {log_loss:.4}, Brier score {brier:.4}"))?;
+        }
+        Ok(())
+    }
+}

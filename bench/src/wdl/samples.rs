@@ -1,0 +1,146 @@
+//! The scores of a planner in games, with the results of the games.
+
+use std::collections::HashSet;
+
+use anyhow::{Context, Result};
+use azimuth::names::name_of;
+use azimuth::search::{PlannerKind, material};
+use azimuth_chess::pgn::Outcome;
+use azimuth_chess::position::Position;
+use azimuth_chess::san::parse_move;
+use cozy_chess::Color;
+
+use crate::elo::settings::Words;
+use crate::games::evaluation::Evaluation;
+use crate::games::record::{GameRecord, Name};
+
+/// A result of a game, for the side whose score it is. The order is that of `wdl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GameResult {
+    Win,
+    Draw,
+    Loss,
+}
+
+/// A planner's score of a position, before its move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScoredMove {
+    pub centipawns: i32,
+    /// Of both sides, in pawns.
+    pub material: u32,
+    pub result: GameResult,
+    /// Number of the game.
+    pub game: usize,
+}
+
+/// The scores of a planner in `games`, from its view. A game that is played again, as two equal
+/// players at fixed nodes do with colours reversed, counts once.
+pub fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<ScoredMove>> {
+    let mut moves = Vec::new();
+    let mut known = HashSet::new();
+    for (number, game) in games.iter().enumerate() {
+        let line: Vec<&str> = game.moves.iter().map(|played| played.san.as_str()).collect();
+        if known.insert((game.opening.as_str(), line)) {
+            let sides = [plays_as(&game.white, planner)?, plays_as(&game.black, planner)?];
+            add(&mut moves, game, sides, number)?;
+        }
+    }
+    Ok(moves)
+}
+
+/// Whether a player is this planner as it ships, at any limit.
+fn plays_as(player: &Name, planner: PlannerKind) -> Result<bool> {
+    let context = || format!("settings '{}'", player.settings);
+    let mut words = Words::split(&player.settings).with_context(context)?;
+    let mut has = |key: &str| words.take_text(key).is_some();
+    if ["noise", "without", "set"].iter().any(|key| has(key)) {
+        return Ok(false);
+    }
+    Ok(match planner {
+        PlannerKind::Beam => has("width") && has("verify"),
+        PlannerKind::Selective => words.take_text("planner") == Some(name_of(&planner)),
+    })
+}
+
+/// Adds the scores of the `sides`, White's and Black's, that are the planner.
+fn add(
+    moves: &mut Vec<ScoredMove>,
+    record: &GameRecord,
+    sides: [bool; 2],
+    game: usize,
+) -> Result<()> {
+    let mut position = Position::from_fen(&record.opening)?;
+    for played in &record.moves {
+        let side = position.board().side_to_move();
+        let evaluation = played.evaluation.filter(|_| sides[side as usize]);
+        if let Some(Evaluation::Centipawns(centipawns)) =
+            evaluation.map(|evaluation| evaluation.seen_by(side))
+        {
+            let result = result_for(side, record.outcome);
+            let material = material(position.board());
+            moves.push(ScoredMove { centipawns, material, result, game });
+        }
+        position.play(parse_move(&position, &played.san)?);
+    }
+    Ok(())
+}
+
+fn result_for(side: Color, outcome: Outcome) -> GameResult {
+    match outcome {
+        Outcome::Draw => GameResult::Draw,
+        outcome if outcome == Outcome::win_of(side) => GameResult::Win,
+        _ => GameResult::Loss,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::record::PlayedMove;
+
+    #[test]
+    fn a_score_belongs_to_its_side_and_mates_are_none() -> Result<()> {
+        let mv = |san: &str, evaluation| PlayedMove {
+            san: san.to_owned(),
+            evaluation: Some(evaluation),
+            depth: None,
+            time: None,
+        };
+        let player = |settings: &str| Name { settings: settings.to_owned(), ..Name::default() };
+        let selective = "engine=x planner=selective hash=16 nodes=100";
+        let game = |white: &str, black: &str| GameRecord {
+            white: player(white),
+            black: player(black),
+            opening: "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1".to_owned(),
+            round: String::new(),
+            moves: vec![
+                mv("e4", Evaluation::Centipawns(500)),
+                mv("Kd7", Evaluation::Centipawns(450)),
+                mv("O-O", Evaluation::Mate(20)),
+            ],
+            outcome: Outcome::WhiteWins,
+            termination: String::new(),
+            reason: String::new(),
+            started: None,
+            duration: None,
+        };
+        let both = game(selective, selective);
+        let one = GameRecord {
+            opening: "4k3/8/8/8/8/8/4P3/4K2R w K - 0 9".to_owned(),
+            ..game("engine=x width=3 verify=1", selective)
+        };
+        let sample =
+            |centipawns, result, game| ScoredMove { centipawns, material: 6, result, game };
+        let [win, loss] = [GameResult::Win, GameResult::Loss];
+        assert_eq!(
+            samples(&[&both, &one, &both], PlannerKind::Selective)?,
+            [sample(500, win, 0), sample(-450, loss, 0), sample(-450, loss, 1)]
+        );
+        assert_eq!(samples(&[&both, &one], PlannerKind::Beam)?, [sample(500, win, 1)]);
+        let noisy = game("planner=selective noise=0.5", "width=3 mode=tree");
+        for planner in [PlannerKind::Beam, PlannerKind::Selective] {
+            assert!(samples(&[&noisy], planner)?.is_empty());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! Chances to win, draw and lose of a score: a logistic model of the score and the material on the
+//! board, fitted to recorded games, as in Stockfish.
+
+use cozy_chess::{Board, Piece};
+
+use super::settings::PlannerKind;
+use super::value::Value;
+use super::wdl_fit;
+
+/// Material, in pawns, for which the model is fitted: less and more count as the ends.
+const FITTED_MATERIAL: [u32; 2] = [17, 78];
+
+/// Material whose powers the coefficients multiply: a middlegame's.
+const USUAL_MATERIAL: f64 = 58.0;
+
+/// The chances of a score of `x` centipawns, with `m` for material as a share of a middlegame's:
+/// to win `1 / (1 + exp((a(m) - x) / b(m)))`, to lose the same of `-x`, and to draw the rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WdlModel {
+    /// Coefficients of the polynomial `a`, the score of even chances to win, from the constant on.
+    pub even: [f64; 4],
+    /// Coefficients of the polynomial `b`, the width of the transition, from the constant on.
+    pub width: [f64; 4],
+}
+
+impl WdlModel {
+    /// The model of a planner's scores.
+    pub fn of(planner: PlannerKind) -> Self {
+        match planner {
+            PlannerKind::Beam => wdl_fit::BEAM,
+            PlannerKind::Selective => wdl_fit::SELECTIVE,
+        }
+    }
+
+    /// Chances to win, draw and lose, in [0, 1], of a score with this material on the board.
+    pub fn chances(&self, centipawns: i32, material: u32) -> [f64; 3] {
+        let powers = Self::powers(material);
+        let [even, width] = [self.even, self.width].map(|coefficients| dot(coefficients, powers));
+        let reached = |score: f64| 1.0 / (1.0 + ((even - score) / width).exp());
+        let [win, loss] = [centipawns, -centipawns].map(|score| reached(score.into()));
+        [win, 1.0 - win - loss, loss]
+    }
+
+    /// Chances of the side to move of `board` to win, draw and lose, in permille; they sum to 1000.
+    pub fn permille(&self, value: Value, board: &Board) -> [u32; 3] {
+        if value.is_decisive() {
+            return if value > Value::DRAW { [1000, 0, 0] } else { [0, 0, 1000] };
+        }
+        let [win, _, loss] = self.chances(value.centipawns(), material(board));
+        let [win, loss] = [win, loss].map(|chance| (1000.0 * chance).round() as u32);
+        let loss = loss.min(1000 - win);
+        [win, 1000 - win - loss, loss]
+    }
+
+    /// The powers of the material that the coefficients multiply.
+    pub fn powers(material: u32) -> [f64; 4] {
+        let [least, most] = FITTED_MATERIAL;
+        let share = f64::from(material.clamp(least, most)) / USUAL_MATERIAL;
+        [1.0, share, share.powi(2), share.powi(3)]
+    }
+}
+
+/// The material of both sides in pawns: 3 for a knight or bishop, 5 for a rook, 9 for a queen.
+pub fn material(board: &Board) -> u32 {
+    const VALUES: [(Piece, u32); 5] = [
+        (Piece::Pawn, 1),
+        (Piece::Knight, 3),
+        (Piece::Bishop, 3),
+        (Piece::Rook, 5),
+        (Piece::Queen, 9),
+    ];
+    VALUES.iter().map(|&(piece, value)| value * board.pieces(piece).len()).sum()
+}
+
+fn dot(coefficients: [f64; 4], powers: [f64; 4]) -> f64 {
+    coefficients.iter().zip(powers).map(|(coefficient, power)| coefficient * power).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLANNERS: [PlannerKind; 2] = [PlannerKind::Beam, PlannerKind::Selective];
+
+    /// Of 78, 19 and 2 pawns.
+    const BOARDS: [&str; 3] = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "4k3/r4ppp/8/8/8/8/R4PPP/B1K5 w - - 0 1",
+        "4k3/p7/8/8/8/8/P7/4K3 w - - 0 1",
+    ];
+
+    fn board(fen: &str) -> Board {
+        fen.parse().expect("a position")
+    }
+
+    #[test]
+    fn material_counts_both_sides() {
+        assert_eq!(BOARDS.map(|fen| material(&board(fen))), [78, 19, 2]);
+    }
+
+    #[test]
+    fn chances_rise_with_the_score_and_are_the_opponents_reversed() {
+        for model in PLANNERS.map(WdlModel::of) {
+            for material in 0..=78 {
+                let mut before = [0.0, 0.0, 1.0];
+                for score in -500..=500 {
+                    let chances = model.chances(score, material);
+                    let [win, draw, loss] = chances;
+                    assert!(win > before[0] && loss < before[2], "{score} {material}");
+                    assert!(draw > 0.0, "{score} {material}: {chances:?}");
+                    let [lost, _, won] = model.chances(-score, material);
+                    assert_eq!([won, lost], [win, loss]);
+                    before = chances;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn permille_sum_up_and_no_score_is_special() {
+        for model in PLANNERS.map(WdlModel::of) {
+            for fen in BOARDS {
+                let board = board(fen);
+                let of = |value| model.permille(value, &board);
+                let values = (-1000..=1000).map(|step| Value::estimate(step as f32 / 1000.0));
+                let chances: Vec<[u32; 3]> = values.map(of).collect();
+                assert!(chances.iter().all(|chances| chances.iter().sum::<u32>() == 1000));
+                assert!(chances.is_sorted_by_key(|[win, _, loss]| (*win, 1000 - loss)));
+                // The score of a certain draw has the chances of the scores beside it.
+                let [even, beside] = [Value::DRAW, Value::estimate(0.002)].map(of);
+                assert!(even.iter().zip(beside).all(|(&one, other)| one.abs_diff(other) <= 3));
+                assert_eq!(of(-Value::mated_in(9)), [1000, 0, 0]);
+                assert_eq!(of(Value::mated_in(8)), [0, 0, 1000]);
+                assert_eq!(of(-Value::tablebase_loss_in(3)), [1000, 0, 0]);
+            }
+        }
+    }
+}
