@@ -1,6 +1,7 @@
 //! The engine in a UCI session: commands in, lines out.
 
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -312,15 +313,59 @@ fn perft_counts_in_under_a_second_and_can_be_stopped() -> Result<()> {
     assert!(lines.contains(&"e1h1: 1".to_owned()), "{lines:?}");
     // Another command may follow at once.
     session.send("position startpos")?;
-    for end in ["stop", "quit"] {
-        session.send("go perft 12")?;
-        let busy = session.answer("go depth 1", "info string")?;
-        assert!(busy.contains("a search is running"), "{busy}");
-        let busy = session.answer("ponderhit", "info string")?;
-        assert!(busy.contains("no search is running"), "{busy}");
-        let stopped = session.answer(end, "info string")?;
-        assert_eq!(stopped, "info string go perft: stopped");
+    session.send("go perft 12")?;
+    let busy = session.answer("go depth 1", "info string")?;
+    assert!(busy.contains("a search is running"), "{busy}");
+    let busy = session.answer("ponderhit", "info string")?;
+    assert!(busy.contains("no search is running"), "{busy}");
+    let stopped = session.answer("stop", "info string")?;
+    assert_eq!(stopped, "info string go perft: stopped");
+    session.end()
+}
+
+#[test]
+fn the_end_of_the_input_lets_perft_finish() -> Result<()> {
+    for (end, answer) in [
+        ("", "Nodes searched: 4865609"),
+        ("quit\n", "Nodes searched: 4865609"),
+        ("stop\nquit\n", "info string go perft: stopped"),
+    ] {
+        let mut engine = Command::new(binary("azimuth")?)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut input = engine.stdin.take().context("no input")?;
+        write!(input, "position startpos\ngo perft 5\n{end}")?;
+        drop(input);
+        let said = String::from_utf8(engine.wait_with_output()?.stdout)?;
+        assert_eq!(said.lines().last(), Some(answer), "{end:?}: {said}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_long_search_names_its_root_moves() -> Result<()> {
+    let mut session = session()?;
+    let root = Position::from_fen(KIWIPETE)?;
+    session.send("setoption name MultiPV value 2")?;
+    session.send(&format!("position fen {KIWIPETE}"))?;
+    let began = Instant::now();
+    session.send("go infinite")?;
+    let mut numbers: Vec<usize> = Vec::new();
+    while numbers.len() < 40 {
+        let lines = session.read_until("info depth")?;
+        let line = lines.last().context("no line")?;
+        let Some(mv) = word_after(line, "currmove") else { continue };
+        assert!(began.elapsed() >= Duration::from_secs(3), "{line}");
+        root.parse_move(mv)?;
+        numbers.push(word_after(line, "currmovenumber").context("no number")?.parse()?);
+    }
+    // The second line leaves the best move out and begins with number 2.
+    let follows = |pair: &[usize]| pair[1] == pair[0] + 1 || [1, 2].contains(&pair[1]);
+    assert!(numbers.windows(2).all(follows), "{numbers:?}");
+    let most = numbers.iter().max().copied().unwrap_or_default();
+    assert!((3..=legal_moves(root.board()).len()).contains(&most), "{numbers:?}");
+    session.ask("stop", "bestmove")?;
     session.end()
 }
 

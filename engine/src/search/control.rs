@@ -7,7 +7,11 @@ use cozy_chess::Move;
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 
 use super::handicap::Handicap;
-use super::report::Report;
+use super::report::{CurrentMove, Report};
+
+/// Age of a search from which on it announces its root moves, as in Stockfish: a GUI cannot show them
+/// any faster.
+const ANNOUNCES_AFTER: Duration = Duration::from_secs(3);
 
 /// A signal to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +80,11 @@ pub struct Control {
     stopped: bool,
     /// The planner's reason for ending the search, if the planner ended it.
     ended_by: Option<&'static str>,
+    /// Gets the root moves of a long search.
+    announce: Option<Announce>,
 }
+
+type Announce = Box<dyn FnMut(CurrentMove) + Send>;
 
 impl Control {
     /// Starts a search with these limits now.
@@ -92,7 +100,14 @@ impl Control {
             soft_scale: 1.0,
             stopped: false,
             ended_by: None,
+            announce: None,
         }
+    }
+
+    /// Passes each root move that the search begins to `announce`, once the search has lasted for
+    /// three seconds. The beam searches all root moves at once and announces none.
+    pub fn announce_root_moves(&mut self, announce: impl FnMut(CurrentMove) + Send + 'static) {
+        self.announce = Some(Box::new(announce));
     }
 
     /// A search that only its limits can end.
@@ -160,6 +175,15 @@ impl Control {
         let Some(rate) = self.limits.nodes_per_ms else { return self.clock.elapsed() };
         let nodes = nodes.saturating_sub(self.clock_nodes);
         Duration::from_micros(nodes.saturating_mul(1000) / rate)
+    }
+
+    /// The search begins a root move.
+    pub(super) fn begin_root_move(&mut self, current: CurrentMove) {
+        if let Some(announce) = &mut self.announce
+            && self.began.elapsed() >= ANNOUNCES_AFTER
+        {
+            announce(current);
+        }
     }
 
     /// Records the planner's reason for ending the search before its limits do.

@@ -31,7 +31,7 @@ pub use explanation::{ExplainedMove, Explanation, SearchedMove, VerifiedMove};
 pub use handicap::Handicap;
 pub use iterative_deepening::{Deepening, deepen};
 pub use planner::{Planner, Resources, THREADS_PER_PROCESSOR};
-pub use report::Report;
+pub use report::{CurrentMove, Report};
 pub use root_moves::RootMoves;
 pub use selective::{Parameter, Part, Parts, SearchParameters, Selective, SelectiveSettings};
 pub use settings::{PlannerKind, PlannerSettings};

@@ -33,6 +33,17 @@ pub struct Report {
     pub pv: Vec<Move>,
 }
 
+/// The root move that a search begins to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CurrentMove {
+    /// Depth of the iteration, in plies.
+    pub depth: u32,
+    /// The move.
+    pub mv: Move,
+    /// Its number among the root moves, in the order of the search, from 1.
+    pub number: usize,
+}
+
 impl Report {
     /// A line without costs.
     pub fn of(value: Value, pv: Vec<Move>) -> Self {

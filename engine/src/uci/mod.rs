@@ -44,8 +44,8 @@ pub use time_management::budget;
 const LINE_LIMIT: u64 = 1 << 20;
 
 /// Runs Azimuth: reads commands from `input` until `quit` or the end of input, and answers on
-/// `output`. Then a running search is stopped and prints its best move. Fails if an answer cannot
-/// be written, except to a closed pipe.
+/// `output`. Then a running search is stopped and prints its best move, and a running perft counts
+/// to its end. Fails if an answer cannot be written, except to a closed pipe.
 pub fn run(input: impl BufRead, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
     converse(input, &output, Box::new(Azimuth::new(output.clone())));

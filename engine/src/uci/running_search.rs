@@ -12,7 +12,7 @@ use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
-use crate::search::{Control, Limits, Planner, Report, Signal, WdlModel};
+use crate::search::{Control, CurrentMove, Limits, Planner, Report, Signal, WdlModel};
 
 /// A running search.
 pub struct RunningSearch {
@@ -48,6 +48,12 @@ impl RunningSearch {
     pub fn begin(answer: Answer, planner: Box<dyn Planner>, limits: Limits) -> Result<Self> {
         let (signals, received) = unbounded();
         let mut control = Control::new(limits, received);
+        let (board, chess960) = (answer.root.board().clone(), answer.chess960);
+        let output = answer.output.clone();
+        control.announce_root_moves(move |CurrentMove { depth, mv, number }| {
+            let mv = uci_move(&board, mv, chess960);
+            output.say(&format!("info depth {depth} currmove {mv} currmovenumber {number}"));
+        });
         let answered = Arc::new(AtomicBool::new(false));
         let answering = answered.clone();
         let thread = thread::Builder::new()

@@ -63,7 +63,9 @@ impl<'a> MainSearch<'a> {
         let thread = &mut self.thread;
         thread.root_moves.clone_from(&self.root_moves.moves);
         thread.searched.clear();
+        thread.iteration = depth;
         for index in 0..multipv {
+            thread.finished_lines = index;
             thread.aspiration_search(depth as i32, self.expected.get(index).copied());
             let Some(best) = thread.best.take() else { break };
             thread.root_moves.retain(|mv| best.pv.first() != Some(mv));

@@ -100,6 +100,9 @@ impl SearchThread<'_> {
             };
             best.move_count += 1;
             best.quiet_count += i32::from(scored.is_quiet);
+            if ply == 0 {
+                self.begin_root_move(mv, best.move_count as usize);
+            }
             let child = board_after(board, mv);
             let nodes_before = self.nodes();
             self.make_move(board, ply, scored, &child);

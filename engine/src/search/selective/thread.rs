@@ -22,6 +22,7 @@ use super::transposition_table::{Entry, TranspositionTable};
 use crate::inference::Evaluator;
 use crate::search::control::Control;
 use crate::search::explanation::SearchedMove;
+use crate::search::report::CurrentMove;
 use crate::search::tablebase::Tablebases;
 
 /// Number of nodes between checks of the limits.
@@ -88,7 +89,10 @@ pub(super) struct SearchThread<'a> {
     /// The evaluator's error that stopped the search.
     pub(super) error: Option<Error>,
     pub(super) seldepth: usize,
-    /// The best root move of the iteration, once one is known to be better than the window's lower end.
+    /// Depth of the iteration, in plies, and its finished lines (MultiPV).
+    pub(super) iteration: u32,
+    pub(super) finished_lines: usize,
+    /// The best root move of the iteration; `None` until a move exceeds the window's lower bound.
     pub(super) best: Option<RootLine>,
     /// The results for the root moves in this iteration.
     pub(super) searched: Vec<SearchedMove>,
@@ -121,6 +125,8 @@ impl<'a> SearchThread<'a> {
             stopped: false,
             error: None,
             seldepth: 0,
+            iteration: 0,
+            finished_lines: 0,
             best: None,
             searched: Vec::new(),
             root_nodes: Vec::new(),
@@ -163,7 +169,15 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// The share of all nodes that went to the root move `mv`, in [0, 1].
+    /// Announces a root move and its number in this line.
+    pub(super) fn begin_root_move(&mut self, mv: Move, number: usize) {
+        let (depth, number) = (self.iteration, self.finished_lines + number);
+        if let Some(control) = &mut self.control {
+            control.begin_root_move(CurrentMove { depth, mv, number });
+        }
+    }
+
+    /// The share of nodes spent on the root move `mv`, in [0, 1].
     pub(super) fn share_of_nodes(&self, mv: Move) -> f64 {
         let all: u64 = self.root_nodes.iter().map(|(_, nodes)| nodes).sum();
         let of_move = self.root_nodes.iter().find(|(known, _)| *known == mv);
