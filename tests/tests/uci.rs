@@ -241,6 +241,65 @@ fn a_limited_strength_is_the_same_at_any_clock() -> Result<()> {
 }
 
 #[test]
+fn a_limited_selective_search_is_as_large_at_any_limit_and_on_any_number_of_threads() -> Result<()>
+{
+    let mut session = session()?;
+    session.send("setoption name UCI_LimitStrength value true")?;
+    session.send("setoption name UCI_Elo value 2300")?;
+    let nodes = |lines: &[String]| -> Option<u64> {
+        lines.iter().filter_map(|line| word_after(line, "nodes")?.parse().ok()).max()
+    };
+    let mut counts = Vec::new();
+    for threads in ["1", "4"] {
+        session.send(&format!("setoption name Threads value {threads}"))?;
+        for go in ["go movetime 2000", "go movetime 9000", "go", "go depth 60"] {
+            counts.push(nodes(&session.ask(go, "bestmove")?));
+        }
+        // Neither waiting for a signal nor the opponent's time makes it larger.
+        for (go, end) in [("go infinite", "stop"), ("go ponder wtime 90 btime 90", "ponderhit")] {
+            session.send(go)?;
+            std::thread::sleep(Duration::from_millis(300));
+            counts.push(nodes(&session.ask(end, "bestmove")?));
+        }
+    }
+    let all: Option<Vec<u64>> = counts.iter().copied().collect();
+    let all = all.with_context(|| format!("a search without nodes: {counts:?}"))?;
+    let (least, most) = (all.iter().min(), all.iter().max());
+    let (least, most) = least.zip(most).context("no search")?;
+    assert!(*least > 1_000 && *most < 4_000 && most - least <= 64, "{all:?}");
+    session.end()
+}
+
+#[test]
+fn a_limited_strength_thinks_on_a_clock_and_only_there() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name UCI_LimitStrength value true")?;
+    let time = |session: &mut Session, go: &str| -> Result<Duration> {
+        let began = Instant::now();
+        session.ask(go, "bestmove")?;
+        Ok(began.elapsed())
+    };
+    for elo in ["1200", "1900"] {
+        session.send(&format!("setoption name UCI_Elo value {elo}"))?;
+        session.ask("isready", "readyok")?;
+        // The soft limit is 60% of 4.8 s, and at least a fifth of it is used.
+        let clock = time(&mut session, "go wtime 120000 btime 120000 winc 1000 binc 1000")?;
+        assert!(clock >= Duration::from_millis(450), "{elo}: {clock:?}");
+        let fixed = [
+            time(&mut session, "go movetime 60000")?,
+            time(&mut session, "go wtime 120000 btime 120000 nodes 100")?,
+            time(&mut session, "go wtime 200 btime 200")?,
+        ];
+        assert!(fixed.iter().max() < Some(&Duration::from_secs(5)), "{elo}: {fixed:?}");
+    }
+    session.send("go wtime 9000000 btime 9000000 winc 60000 binc 60000")?;
+    let began = Instant::now();
+    session.ask("stop", "bestmove")?;
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    session.end()
+}
+
+#[test]
 fn chances_are_reported_for_even_scores_and_for_mates() -> Result<()> {
     let mut session = session()?;
     session.send("setoption name UCI_ShowWDL value true")?;
@@ -400,6 +459,7 @@ fn a_search_that_ends_before_its_depth_says_why() -> Result<()> {
     }
     assert_eq!(early(&mut session, "go depth 15 nodes 1")?, [""; 0]);
     session.send("setoption name UCI_LimitStrength value true")?;
+    session.send("setoption name UCI_Elo value 1000")?;
     session.send("position startpos")?;
     let said = early(&mut session, "go depth 9")?;
     assert_eq!(said, ["info string depth 6 of 9 reached: a limited strength searches no deeper"]);
@@ -596,10 +656,14 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     assert!(!is_selective(&mut session, "auto", "go nodes 100")?);
     assert!(is_selective(&mut session, "selective", "go nodes 100")?);
     session.send("setoption name WeightsFile value <embedded>")?;
-    session.send("setoption name Planner value auto")?;
+    // The rating chooses, whatever the planner.
     session.send("setoption name UCI_LimitStrength value true")?;
-    let lines = session.ask("go movetime 500", "bestmove")?;
-    assert!(lines.iter().all(|line| !line.contains("depth 7")), "{lines:?}");
+    for (elo, selective) in [(1000, false), (1705, false), (1706, true), (2500, true)] {
+        session.send(&format!("setoption name UCI_Elo value {elo}"))?;
+        for planner in ["auto", "beam", "selective"] {
+            assert_eq!(is_selective(&mut session, planner, "go movetime 500")?, selective, "{elo}");
+        }
+    }
     session.end()
 }
 

@@ -261,11 +261,12 @@ impl Words {
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
-        // Noise models limited strength by errors in the scores of embeddings, so no verification.
-        let usual_verify = if noise > 0.0 { BeamVerify::None } else { usual.verify };
+        // In the beam, noise stands for errors in the scores of embeddings, so no verification.
+        let noisy_beam = noise > 0.0 && planner == PlannerKind::Beam;
+        let usual_verify = if noisy_beam { BeamVerify::None } else { usual.verify };
         let verify =
             self.take_text("verify").map_or(Ok(usual_verify), |name| named("verify", &name))?;
-        ensure!(noise == 0.0 || verify == BeamVerify::None, "noise goes with verify=none alone");
+        ensure!(!noisy_beam || verify == BeamVerify::None, "noise goes with verify=none alone");
         let width = self.take_positive("width", usual.width)?;
         let planners = PlannerSettings {
             beam: BeamSettings { width, depth, mode, verify },

@@ -63,7 +63,8 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
     let results = Results::read(&arguments.results)?;
     let players = &results.players;
     let of_kind = |kind| Strength::of(&results.matches, kind);
-    let (strength, limited) = (of_kind(Kind::Beam)?, of_kind(Kind::Limited)?);
+    let strength = of_kind(Kind::Beam)?;
+    let limited = Strength::of_levels(&results.matches, &players.alone)?;
     let (timed, gauntlet) = (of_kind(Kind::Timed)?, of_kind(Kind::Gauntlet)?);
     let (rivals, parts) = (of_kind(Kind::Rivals)?, of_kind(Kind::Parts)?);
     let fits = wdl_fits(&results)?;
@@ -89,7 +90,8 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("rivals", rivals_table(&results.rivals, &rivals, players)),
         ("parts", parts.parts_table(&players.complete)),
         ("effects", effects_table(&results.matches)?),
-        ("noise", limited.noise_table()),
+        ("levels", limited.level_table()?),
+        ("neighbours", limited.neighbour_table()?),
         ("pairings", pairing_table(&results.matches)),
         ("opponents", strength.opponent_table()),
         ("speed-summary", tables::speed_summary(&results.speeds)),

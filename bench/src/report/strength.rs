@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
+use azimuth::names::named;
+use azimuth::search::PlannerKind;
+use azimuth::uci::Level;
 use azimuth_chess::pgn::Outcome;
 
 use super::results::Match;
@@ -58,15 +61,30 @@ pub struct Beam {
     pub mode: String,
     /// How children are scored; `none` is the paper's method.
     pub verify: String,
-    /// Standard deviation of the noise added to scores, in logits.
-    pub noise: f32,
 }
 
 impl<'a> Strength<'a> {
     /// Rates the matches of one kind.
     pub fn of(matches: &'a [Match], kind: Kind) -> Result<Self> {
         let rated = matches.iter().filter(|played| played.kind == kind);
-        let own: Vec<&GameRecord> = rated.flat_map(|played| &played.games).collect();
+        Self::of_games(rated.flat_map(|played| &played.games).collect())
+    }
+
+    /// Rates the levels of limited strength. The strongest is the selective search alone, whose
+    /// games are among those of the beam.
+    pub fn of_levels(matches: &'a [Match], alone: &BTreeSet<String>) -> Result<Self> {
+        let is_rated = |kind: Kind, game: &GameRecord| match kind {
+            Kind::Limited => true,
+            Kind::Beam => [&game.white, &game.black].iter().any(|it| alone.contains(&it.name)),
+            _ => false,
+        };
+        let all = matches
+            .iter()
+            .flat_map(|played| played.games.iter().filter(move |game| is_rated(played.kind, game)));
+        Self::of_games(all.collect())
+    }
+
+    fn of_games(own: Vec<&'a GameRecord>) -> Result<Self> {
         let standings = Standings::of(own.iter().copied());
         let ratings = (!own.is_empty()).then(|| Ratings::of(&standings)).transpose()?;
         let mut beams = BTreeMap::new();
@@ -119,13 +137,48 @@ impl<'a> Strength<'a> {
         self.ratings_table("width", &rows, false)
     }
 
-    /// Ratings by the noise added to scores.
-    pub fn noise_table(&self) -> String {
-        let mut rows = self.rated(|_| true);
-        rows.sort_by(|a, b| a.0.noise.total_cmp(&b.0.noise));
-        let label = |beam: &Beam| beam.noise.to_string();
-        let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
-        self.ratings_table("noise, logits", &rows, false)
+    /// Ratings of the levels of limited strength, weakest first.
+    pub fn level_table(&self) -> Result<String> {
+        let levels = self.levels()?.into_iter();
+        let rows: Vec<Row> = levels
+            .map(|(level, player)| Row { label: label(&level), depth: None, player })
+            .collect();
+        Ok(self.ratings_table("search", &rows, false))
+    }
+
+    /// Matches of every level against the next one of the same search, and against the levels of
+    /// the other search.
+    pub fn neighbour_table(&self) -> Result<String> {
+        let columns = ["level", "against", "won, lost, drawn", "score", "Elo difference"];
+        let mut text = header(&columns);
+        let levels = self.levels()?;
+        for (place, (low, weaker)) in levels.iter().enumerate() {
+            let mut same = levels[place + 1..].iter().filter(|it| it.0.planner == low.planner);
+            let next = same.next().map(|it| it.1);
+            for (high, stronger) in &levels[place + 1..] {
+                let is_next = high.planner != low.planner || next == Some(*stronger);
+                if is_next && self.standings.between(*stronger, *weaker).games() > 0 {
+                    let cells = [label(high), label(low)];
+                    let cells = cells.each_ref().map(String::as_str);
+                    pairing(&mut text, &self.standings, [*stronger, *weaker], &cells);
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    /// The players that are levels of limited strength, weakest first.
+    fn levels(&self) -> Result<Vec<(Level, usize)>> {
+        let mut levels: BTreeMap<usize, Level> = BTreeMap::new();
+        for player in self.own.iter().flat_map(|game| [&game.white, &game.black]) {
+            if let Some((place, level)) = self.player(&player.name).zip(level(player)?) {
+                levels.insert(place, level);
+            }
+        }
+        let mut levels: Vec<(Level, usize)> =
+            levels.into_iter().map(|(place, level)| (level, place)).collect();
+        levels.sort_by(|a, b| self.rating(a.1).elo.total_cmp(&self.rating(b.1).elo));
+        Ok(levels)
     }
 
     /// Ratings of all players whose rating is not given.
@@ -479,9 +532,29 @@ fn beam(player: &Name) -> Result<Option<Beam>> {
     let mut words = Words::split(&player.settings).with_context(context)?;
     let Some(mode) = words.take_text("mode") else { return Ok(None) };
     let (width, depth) = (words.take("width")?, words.take("depth")?);
-    let noise = words.take("noise")?.unwrap_or(0.0);
     let verify = words.take_text("verify").unwrap_or_else(|| NO_VERIFICATION.to_owned());
-    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode, verify, noise }))
+    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode, verify }))
+}
+
+/// A level in words.
+fn label(level: &Level) -> String {
+    match level.nodes {
+        Some(nodes) => format!("selective, {} nodes, noise {}", grouped(nodes), level.noise),
+        None => format!("beam, noise {}", level.noise),
+    }
+}
+
+/// The level of limited strength that a player's settings name; `None` for another engine.
+fn level(player: &Name) -> Result<Option<Level>> {
+    let context = || format!("settings '{}'", player.settings);
+    let mut words = Words::split(&player.settings).with_context(context)?;
+    let planner = match words.take_text("planner") {
+        Some(name) => named("planner", &name)?,
+        None if words.take_text("width").is_some() => PlannerKind::Beam,
+        None => return Ok(None),
+    };
+    let (nodes, noise) = (words.take("nodes")?, words.take("noise")?.unwrap_or(0.0));
+    Ok(Some(Level { planner, nodes, noise }))
 }
 
 /// The first two lines of a Markdown table.
@@ -494,24 +567,22 @@ pub fn header(columns: &[&str]) -> String {
 mod tests {
     use std::path::Path;
 
-    use azimuth::uci::noise_of_elo;
-
     use super::*;
-    use crate::games::record;
+    use crate::report::results::Results;
 
     #[test]
-    fn the_noise_of_an_elo_is_what_was_measured() -> Result<()> {
-        let file = "limited.pgn.zst";
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").join(file);
-        let games = record::read_file(&path)?;
-        let matches = [Match { file: file.to_owned(), kind: Kind::Limited, games }];
-        let strength = Strength::of(&matches, Kind::Limited)?;
-        let rows = strength.rated(|beam| beam.noise > 0.0);
-        assert!(rows.len() > 5);
-        for (beam, player) in rows {
-            let Rating { low, high, .. } = strength.rating(player);
-            let (most, least) = (noise_of_elo(low as u32), noise_of_elo(high as u32));
-            assert!((least..=most).contains(&beam.noise), "{}: {least} to {most}", beam.noise);
+    fn the_levels_of_the_engine_are_those_that_were_measured() -> Result<()> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let results = Results::read(&folder)?;
+        let strength = Strength::of_levels(&results.matches, &results.players.alone)?;
+        let levels = strength.levels()?;
+        let known = Level::measured();
+        assert_eq!(levels.len(), known.len());
+        for (level, player) in levels {
+            let found = strength.rating(player).elo;
+            let elo = known.iter().find(|(_, known)| *known == level).map(|(elo, _)| *elo);
+            let elo = elo.with_context(|| format!("{level:?} is not in the engine's table"))?;
+            assert!((f64::from(elo) - found).abs() < 1.0, "{level:?}: {elo}, measured {found}");
         }
         Ok(())
     }

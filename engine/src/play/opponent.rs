@@ -7,12 +7,9 @@ use azimuth_chess::position::Position;
 use cozy_chess::Move;
 
 use crate::inference::ModelSource;
-use crate::search::{
-    BeamSettings, BeamVerify, Control, Handicap, Limits, PlannerKind, PlannerSettings, Resources,
-    TimeLimit,
-};
+use crate::search::{Control, Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
 use crate::session::Session;
-use crate::uci::{LIMITED_DEPTH, noise_of_elo};
+use crate::uci::Level;
 
 /// Of its caches and tables.
 const RESOURCES: Resources = Resources { hash_mb: 64, threads: 1 };
@@ -33,18 +30,12 @@ pub struct Opponent {
 impl Opponent {
     /// An opponent of that rating, or one as strong as it can in `time` a move.
     pub fn new(elo: Option<u32>, time: Duration) -> Result<Self> {
-        let usual = PlannerSettings::default();
-        let limited = PlannerSettings {
-            beam: BeamSettings { verify: BeamVerify::None, ..usual.beam },
-            ..usual
-        };
-        let (kind, settings, limits) = match elo {
-            None => (PlannerKind::Selective, usual, time_limits(time)),
-            Some(elo) => {
-                let handicap = Handicap { deviation: noise_of_elo(elo), seed: rand::random() };
-                let depth = Some(LIMITED_DEPTH);
-                let handicap = Some(handicap);
-                (PlannerKind::Beam, limited, Limits { depth, handicap, ..time_limits(time) })
+        let (mut limits, usual) = (time_limits(time), PlannerSettings::default());
+        let (kind, settings) = match elo.map(Level::of) {
+            None => (PlannerKind::Selective, usual),
+            Some(level) => {
+                level.limit(&mut limits, rand::random());
+                (level.planner, level.settings(usual))
             }
         };
         Ok(Self { session: open_session(kind, &settings)?, limits, elo })

@@ -49,7 +49,16 @@ pub struct Limits {
 impl Limits {
     /// Whether time, nodes or a signal end the search, regardless of its depth.
     pub fn are_open_ended(&self) -> bool {
+        self.are_open_ended_by_themselves() || self.handicap_nodes().is_some()
+    }
+
+    /// As [`Self::are_open_ended`], apart from the handicap.
+    fn are_open_ended_by_themselves(&self) -> bool {
         self.waits() || self.time.is_some() || self.nodes.is_some()
+    }
+
+    fn handicap_nodes(&self) -> Option<u64> {
+        self.handicap?.nodes
     }
 
     fn waits(&self) -> bool {
@@ -166,7 +175,8 @@ impl Control {
             let enough = self.limits.nodes.is_some_and(|limit| nodes >= limit);
             self.stopped |= late || enough;
         }
-        self.stopped
+        // The handicap limits the search, not the time until the answer.
+        self.stopped || self.limits.handicap_nodes().is_some_and(|most| nodes >= most)
     }
 
     /// Time on the clock after `nodes` positions: elapsed time, or positions converted to time if
@@ -196,15 +206,13 @@ impl Control {
     pub fn early_end(&self, asked: Option<u32>, report: &Report) -> Option<String> {
         let reached = report.depth;
         let asked = asked.filter(|&asked| reached < asked)?;
-        if self.stopped || self.limits.are_open_ended() {
+        if self.stopped || self.limits.are_open_ended_by_themselves() {
             return None;
         }
         let reason = match self.ended_by {
             Some(reason) => reason,
             None if report.value.plies_to_mate().is_some() => "checkmate is forced",
-            None if self.limits.depth.is_some_and(|depth| depth < asked) => {
-                "a limited strength searches no deeper"
-            }
+            None if self.limits.handicap.is_some() => "a limited strength searches no deeper",
             None => "the search goes no deeper",
         };
         Some(format!("depth {reached} of {asked} reached: {reason}"))
@@ -216,6 +224,17 @@ impl Control {
             match self.signals.recv() {
                 Ok(signal) => self.heed(signal),
                 Err(_) => self.stopped = true,
+            }
+        }
+    }
+
+    /// Blocks until `time` after the search began, or until [`Signal::Stop`].
+    pub fn pause_until(&mut self, time: Duration) {
+        while !self.stopped {
+            let Some(left) = time.checked_sub(self.elapsed()) else { break };
+            match self.signals.recv_timeout(left) {
+                Ok(signal) => self.heed(signal),
+                Err(_) => break,
             }
         }
     }
@@ -273,6 +292,35 @@ mod tests {
         assert!(!control.should_stop(200) && !control.may_begin(2, 6));
         assert!(!control.should_stop(499) && control.should_stop(500));
         assert_eq!(control.clock_after(1234), Duration::from_micros(12_340));
+    }
+
+    #[test]
+    fn a_handicap_limits_a_search_that_waits_but_not_its_answer() {
+        let handicap = Some(Handicap { nodes: Some(500), ..Handicap::default() });
+        let (stop, signals) = unbounded();
+        let limits = Limits { ponder: true, handicap, ..Limits::default() };
+        assert!(limits.are_open_ended());
+        let mut control = Control::new(limits, signals);
+        assert!(!control.should_stop(499) && control.should_stop(500));
+        let waiting = std::thread::spawn(move || {
+            control.wait_until_wanted();
+            control.elapsed()
+        });
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!waiting.is_finished());
+        stop.send(Signal::Stop).expect("the search waits");
+        assert!(waiting.join().expect("no panic") >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_pause_ends_in_time_or_at_a_stop() {
+        let (stop, signals) = unbounded();
+        let mut control = Control::new(Limits::default(), signals);
+        control.pause_until(Duration::from_millis(10));
+        assert!(control.elapsed() >= Duration::from_millis(10));
+        stop.send(Signal::Stop).expect("the search waits");
+        control.pause_until(Duration::from_secs(3600));
+        assert!(control.elapsed() < Duration::from_secs(60));
     }
 
     #[test]

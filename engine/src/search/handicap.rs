@@ -9,13 +9,15 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use azimuth_chess::position::repetition_key;
 
-/// The amount of noise and its seed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The amount of noise, its seed, and a limit on the size of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Handicap {
     /// Standard deviation of the noise, in logits of the win probability.
     pub deviation: f32,
     /// Seed of the noise; one per game.
     pub seed: u64,
+    /// Maximum number of positions searched, also while the opponent's clock is running.
+    pub nodes: Option<u64>,
 }
 
 impl Handicap {
@@ -43,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_noise_has_its_deviation_and_repeats() {
-        let handicap = Handicap { deviation: 0.5, seed: 7 };
+        let handicap = Handicap { deviation: 0.5, seed: 7, nodes: None };
         let noises: Vec<f32> =
             (0..960).map(|number| handicap.noise(&Board::chess960_startpos(number))).collect();
         let mean = noises.iter().sum::<f32>() / 960.0;

@@ -11,7 +11,7 @@ use azimuth_chess::position::Position;
 use super::bench::{BENCH_RESOURCES, BenchPlanners, bench, bench_searches};
 use super::command::{Bench, BenchSearches};
 use super::display;
-use super::limited_strength::{LIMITED_DEPTH, WEAKEST_TO_STRONGEST, noise_of_elo};
+use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
 use super::program::Program;
@@ -20,8 +20,8 @@ use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::Worker;
 use crate::names::name_of;
 use crate::search::{
-    Beam, BeamSettings, BeamVerify, Control, Explanation, Handicap, Limits, Planner, PlannerKind,
-    PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
+    Beam, BeamSettings, Control, Explanation, Limits, Planner, PlannerKind, PlannerSettings,
+    Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
 };
 
 /// Search time of the warm-up at `isready`.
@@ -38,14 +38,25 @@ const WARM_UP_DEPTH: u32 = 6;
 struct Plan {
     kind: PlannerKind,
     settings: PlannerSettings,
+    /// The limited strength, if any. A planner that has played another strength is not used, because
+    /// its tables hold other scores.
+    level: Option<Level>,
 }
 
 impl Plan {
-    /// The planner for a limited strength: the unverified beam that the ratings were measured with,
-    /// with the other settings as set.
-    fn limited(settings: PlannerSettings) -> Self {
-        let beam = BeamSettings { verify: BeamVerify::None, ..settings.beam };
-        Self { kind: PlannerKind::Beam, settings: PlannerSettings { beam, ..settings } }
+    fn of(kind: PlannerKind, settings: PlannerSettings) -> Self {
+        Self { kind, settings, level: None }
+    }
+
+    /// The planner for a limited strength, with the other settings as set.
+    fn limited(level: Level, settings: PlannerSettings) -> Self {
+        Self { kind: level.planner, settings: level.settings(settings), level: Some(level) }
+    }
+
+    /// The resources of the planner.
+    fn resources(&self, options: &Options) -> Resources {
+        let threads = self.level.map_or(options.resources.threads, |_| Level::THREADS);
+        Resources { threads, ..options.resources }
     }
 
     /// The embedded weights of the planner, used if no weights file is set.
@@ -113,18 +124,16 @@ impl Program for Azimuth {
     }
 
     fn limit(&self, limits: &mut Limits, analyses: bool) {
-        if let Some(elo) = self.limited_elo(analyses) {
-            limits.depth = Some(limits.depth.unwrap_or(LIMITED_DEPTH).min(LIMITED_DEPTH));
-            let deviation = noise_of_elo(elo);
-            limits.handicap = Some(Handicap { deviation, seed: self.seed });
+        if let Some(level) = self.level(analyses) {
+            level.limit(limits, self.seed);
         }
     }
 
     /// Searches briefly after an encoder is loaded, so that the first move is not slower than later
     /// ones: the warm-up loads code and tables and touches the cache's memory.
     fn warm_up(&mut self, analyses: bool) -> Result<()> {
-        let plan = match self.limited_elo(analyses) {
-            Some(_) => Plan::limited(self.options.planners),
+        let plan = match self.level(analyses) {
+            Some(level) => Plan::limited(level, self.options.planners),
             None => self.preferred_plan()?,
         };
         if self.warm == Some(plan) && self.planner.is_some() {
@@ -218,9 +227,9 @@ impl Azimuth {
         }
     }
 
-    /// The Elo limit, if any. Analysis is never limited.
-    fn limited_elo(&self, analyses: bool) -> Option<u32> {
-        self.options.limited_elo().filter(|_| !analyses)
+    /// The limited strength, if any. Analysis is never limited.
+    fn level(&self, analyses: bool) -> Option<Level> {
+        self.options.limited_elo().filter(|_| !analyses).map(Level::of)
     }
 
     /// Runs `bench` in Stockfish's order, with the planner for timed games and the current options.
@@ -254,7 +263,7 @@ impl Azimuth {
                 Some((plan, _)) => plan.kind,
                 None => changed.planner.unwrap_or(PlannerKind::Selective),
             };
-            let plan = Plan { kind, settings: changed.planners };
+            let plan = Plan::of(kind, changed.planners);
             let tablebases = opened.unwrap_or_else(|| self.tablebases.clone());
             let worker = match &mut loaded {
                 Some(workers) => workers.get(&changed.model, plan.embedded(), &self.output)?,
@@ -294,23 +303,23 @@ impl Azimuth {
     /// (`bench/results/check-batches.pgn.zst`).
     fn preferred_plan(&mut self) -> Result<Plan> {
         let settings = self.options.planners;
-        let selective = Plan { kind: PlannerKind::Selective, settings };
+        let selective = Plan::of(PlannerKind::Selective, settings);
         if let Some(kind) = self.options.planner {
-            return Ok(Plan { kind, settings });
+            return Ok(Plan::of(kind, settings));
         }
         let in_searches = self.worker(selective.embedded())?.runs_in_searches();
-        Ok(if in_searches { selective } else { Plan { kind: PlannerKind::Beam, settings } })
+        Ok(if in_searches { selective } else { Plan::of(PlannerKind::Beam, settings) })
     }
 
     /// The plan of a search: the paper's beam if depth is the only limit and within the beam's
     /// range, else [`Self::preferred_plan`].
     fn plan_for(&mut self, limits: &Limits) -> Result<Plan> {
         let settings = self.options.planners;
+        // Only a limited strength has a handicap.
+        let level = limits.handicap.and_then(|_| self.level(false));
         match self.options.planner {
-            _ if limits.handicap.is_some() => Ok(Plan::limited(settings)),
-            None if settings.is_for_the_beam(limits) => {
-                Ok(Plan { kind: PlannerKind::Beam, settings })
-            }
+            _ if let Some(level) = level => Ok(Plan::limited(level, settings)),
+            None if settings.is_for_the_beam(limits) => Ok(Plan::of(PlannerKind::Beam, settings)),
             _ => self.preferred_plan(),
         }
     }
@@ -334,6 +343,6 @@ fn build(
     plan: Plan,
     tablebases: Option<Arc<Tablebases>>,
 ) -> Result<(Plan, Box<dyn Planner>)> {
-    let resources = options.resources.on_this_machine();
+    let resources = plan.resources(options).on_this_machine();
     Ok((plan, plan.settings.build(plan.kind, worker, resources, tablebases)?))
 }

@@ -13,6 +13,7 @@ use super::flip::flipped;
 use super::node_clock::NodeClock;
 use super::option_values::text_line;
 use super::output::Output;
+use super::pace::paced;
 use super::perft::RunningPerft;
 use super::program::Program;
 use super::running::Running;
@@ -224,6 +225,7 @@ impl Engine {
             show_wdl: self.options.show_wdl,
             debug: self.debug,
             asked_depth: go.depth,
+            pace: paced(&go, &limits),
             output: self.output.clone(),
         };
         match RunningSearch::begin(answer, planner, limits) {

@@ -1,39 +1,111 @@
-//! `UCI_LimitStrength` and `UCI_Elo`: the amount of noise for each rating.
+//! `UCI_LimitStrength` and `UCI_Elo`: the search and the amount of noise for each rating.
 
 use std::ops::RangeInclusive;
 
-/// Depth, in plies, of a search with limited strength. The ratings were measured at this depth, so
-/// they hold at any time control.
-pub const LIMITED_DEPTH: u32 = 6;
+use crate::search::{BeamSettings, BeamVerify, Handicap, Limits, PlannerKind, PlannerSettings};
 
-/// Elo and the standard deviation, in logits, of the noise that gives it. Measured with the default
-/// weights and the beam of width 3 and depth 6, on the scale of Stockfish 16's `UCI_Elo` at 50 ms a
-/// move. The games are in `bench/results/limited.pgn.zst`.
-const MEASURED: [(f32, f32); 11] = [
-    (665.0, 0.7),
-    (742.0, 0.6),
-    (950.0, 0.5),
-    (1104.0, 0.4),
-    (1287.0, 0.3),
-    (1346.0, 0.25),
-    (1417.0, 0.2),
-    (1523.0, 0.15),
-    (1666.0, 0.1),
-    (1792.0, 0.05),
-    (1818.0, 0.0),
+/// Depth, in plies, of the beam with limited strength. Its ratings were measured at this depth.
+const LIMITED_DEPTH: u32 = 6;
+
+/// Elo and the standard deviation, in logits, of the noise that gives it to the beam of width 3
+/// without verification. Measured with the default weights, on the scale of Stockfish 16's
+/// `UCI_Elo` at 50 ms a move, as are the levels of the selective search. The games are in
+/// `bench/results/limited.pgn.zst`, `limited-selective.pgn.zst` and, for the strongest level,
+/// `beam.pgn.zst`.
+const BEAM: [(f32, f32); 11] = [
+    (641.0, 0.7),
+    (723.0, 0.6),
+    (940.0, 0.5),
+    (1102.0, 0.4),
+    (1293.0, 0.3),
+    (1356.0, 0.25),
+    (1433.0, 0.2),
+    (1531.0, 0.15),
+    (1667.0, 0.1),
+    (1798.0, 0.05),
+    (1822.0, 0.0),
 ];
+
+/// Elo, and the number of nodes and the noise that give it to the selective search.
+const SELECTIVE: [(f32, u64, f32); 8] = [
+    (1455.0, 400, 0.35),
+    (1706.0, 700, 0.3),
+    (2012.0, 1200, 0.27),
+    (2260.0, 2000, 0.22),
+    (2563.0, 4000, 0.17),
+    (2784.0, 8000, 0.12),
+    (2943.0, 16_000, 0.06),
+    (2949.0, 21_000, 0.0),
+];
+
+/// The beam plays below this rating, the selective search from it on.
+const FIRST_SELECTIVE: u32 = 1706;
 
 /// Range of `UCI_Elo`.
 pub const WEAKEST_TO_STRONGEST: RangeInclusive<u32> =
-    MEASURED[0].0 as u32..=MEASURED[MEASURED.len() - 1].0 as u32;
+    BEAM[0].0 as u32..=SELECTIVE[SELECTIVE.len() - 1].0 as u32;
 
-/// The standard deviation of [`crate::search::Handicap`] for a rating: interpolated linearly in
-/// `MEASURED` and constant outside it.
-pub fn noise_of_elo(elo: u32) -> f32 {
-    let elo = elo as f32;
-    let above = MEASURED.partition_point(|&(measured, _)| measured < elo);
-    let (high_elo, high) = MEASURED[above.min(MEASURED.len() - 1)];
-    let (low_elo, low) = MEASURED[above.saturating_sub(1)];
+/// How the engine plays at a rating.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// The search.
+    pub planner: PlannerKind,
+    /// Maximum number of positions of the selective search.
+    pub nodes: Option<u64>,
+    /// Standard deviation of the noise on the scores, in logits.
+    pub noise: f32,
+}
+
+impl Level {
+    /// Number of search threads, so that a level is the same on any number of cores.
+    pub const THREADS: usize = 1;
+
+    /// The level of a rating, interpolated between measured levels: linear in the noise and in the
+    /// logarithm of the nodes.
+    pub fn of(elo: u32) -> Self {
+        let at = elo as f32;
+        if elo < FIRST_SELECTIVE {
+            let noise = interpolated(at, BEAM);
+            return Self { planner: PlannerKind::Beam, nodes: None, noise };
+        }
+        let nodes = interpolated(at, SELECTIVE.map(|(elo, nodes, _)| (elo, (nodes as f32).ln())));
+        let noise = interpolated(at, SELECTIVE.map(|(elo, _, noise)| (elo, noise)));
+        let nodes = Some(nodes.exp().round() as u64);
+        Self { planner: PlannerKind::Selective, nodes, noise }
+    }
+
+    /// The measured levels with their ratings.
+    pub fn measured() -> Vec<(f32, Self)> {
+        let beam = |(elo, noise)| (elo, Self { planner: PlannerKind::Beam, nodes: None, noise });
+        let selective = |(elo, nodes, noise)| {
+            (elo, Self { planner: PlannerKind::Selective, nodes: Some(nodes), noise })
+        };
+        BEAM.into_iter().map(beam).chain(SELECTIVE.into_iter().map(selective)).collect()
+    }
+
+    /// `settings` with the beam that the ratings were measured with, which verifies nothing.
+    pub fn settings(&self, settings: PlannerSettings) -> PlannerSettings {
+        let verify = match self.planner {
+            PlannerKind::Beam => BeamVerify::None,
+            PlannerKind::Selective => settings.beam.verify,
+        };
+        PlannerSettings { beam: BeamSettings { verify, ..settings.beam }, ..settings }
+    }
+
+    /// Limits a search to this level. The noise depends on `seed`.
+    pub fn limit(&self, limits: &mut Limits, seed: u64) {
+        if self.planner == PlannerKind::Beam {
+            limits.depth = Some(limits.depth.unwrap_or(LIMITED_DEPTH).min(LIMITED_DEPTH));
+        }
+        limits.handicap = Some(Handicap { deviation: self.noise, seed, nodes: self.nodes });
+    }
+}
+
+/// The value at `elo`: linear between points of rising Elo, constant beyond them.
+fn interpolated<const N: usize>(elo: f32, points: [(f32, f32); N]) -> f32 {
+    let above = points.partition_point(|&(measured, _)| measured < elo);
+    let (high_elo, high) = points[above.min(N - 1)];
+    let (low_elo, low) = points[above.saturating_sub(1)];
     if high_elo == low_elo {
         return high;
     }
@@ -47,9 +119,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_elo_is_less_noise() {
+    fn more_elo_is_less_noise_and_more_nodes() {
         let (weakest, strongest) = WEAKEST_TO_STRONGEST.into_inner();
-        assert_eq!((noise_of_elo(weakest), noise_of_elo(strongest)), (MEASURED[0].1, 0.0));
-        assert!((weakest..strongest).all(|elo| noise_of_elo(elo) > noise_of_elo(elo + 1)));
+        for elo in weakest..strongest {
+            let (level, next) = (Level::of(elo), Level::of(elo + 1));
+            if level.planner == next.planner {
+                assert!(level.noise > next.noise, "{elo}: {level:?} {next:?}");
+                assert!(level.nodes <= next.nodes, "{elo}: {level:?} {next:?}");
+            } else {
+                assert_eq!((level.planner, elo + 1), (PlannerKind::Beam, FIRST_SELECTIVE));
+            }
+        }
+        let (_, nodes, noise) = SELECTIVE[SELECTIVE.len() - 1];
+        let level = Level { planner: PlannerKind::Selective, nodes: Some(nodes), noise };
+        assert_eq!((Level::of(strongest), noise), (level, 0.0));
+    }
+
+    #[test]
+    fn measured_levels_rise_and_both_searches_reach_the_rating_where_they_meet() {
+        assert!(BEAM.is_sorted_by(|low, high| low.0 < high.0 && low.1 > high.1));
+        assert!(SELECTIVE.is_sorted_by(|low, high| low.0 < high.0 && low.1 < high.1));
+        let meeting = FIRST_SELECTIVE as f32;
+        assert!(BEAM[BEAM.len() - 1].0 > meeting && SELECTIVE[0].0 < meeting);
+        for (elo, level) in Level::measured() {
+            let plays = Level::of(elo as u32);
+            assert!(plays.planner != level.planner || plays == level, "{elo}: {plays:?}");
+        }
     }
 }

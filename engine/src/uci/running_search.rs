@@ -12,7 +12,8 @@ use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
-use crate::search::{Control, CurrentMove, Limits, Planner, Report, Signal, WdlModel};
+use super::pace::{closeness, thinking_time};
+use crate::search::{Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel};
 
 /// A running search.
 pub struct RunningSearch {
@@ -40,6 +41,8 @@ pub struct Answer {
     pub debug: bool,
     /// Depth, in plies, that the GUI asked for.
     pub asked_depth: Option<u32>,
+    /// The time limit by which a limited strength paces its answer.
+    pub pace: Option<TimeLimit>,
     pub output: Output,
 }
 
@@ -94,6 +97,10 @@ impl Answer {
         let search = AssertUnwindSafe(|| planner.search(&self.root, control, &mut report));
         let outcome = catch_unwind(search).unwrap_or_else(|_| Err(anyhow!("internal error")));
         control.wait_until_wanted();
+        if let Some(limit) = self.pace.filter(|_| outcome.is_ok()) {
+            let closeness = planner.explain(1).ok().flatten().map_or(0.0, |it| closeness(&it));
+            control.pause_until(thinking_time(limit, closeness, rand::random()));
+        }
         let failed = outcome.is_err();
         let used =
             outcome.as_ref().map_or(Duration::ZERO, |report| control.clock_after(report.nodes));

@@ -83,7 +83,8 @@ impl Planner for Selective {
         let tablebases = self.tables.tablebases.clone();
         let root_moves = RootMoves::new(root, control.limits(), tablebases.as_deref());
         let (default_depth, refusal) = (self.default_depth, &mut self.refusal);
-        let (shared, threads) = self.tables.begin_search(root);
+        let (mut shared, threads) = self.tables.begin_search(root);
+        shared.handicap = control.limits().handicap;
         let (main, helpers) = threads.split_first_mut().context("no thread to search")?;
         let (best, searched) = thread::scope(|scope| {
             let _stop = StopOnDrop(&shared.stop);

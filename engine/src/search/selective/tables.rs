@@ -58,6 +58,7 @@ impl SearchTables {
         self.table.begin_search();
         let shared = Shared {
             root,
+            handicap: None,
             table: &self.table,
             tablebases: self.tablebases.as_deref(),
             parts: self.settings.parts,

@@ -22,6 +22,7 @@ use super::transposition_table::{Entry, TranspositionTable};
 use crate::inference::Evaluator;
 use crate::search::control::Control;
 use crate::search::explanation::SearchedMove;
+use crate::search::handicap::{Handicap, blurred};
 use crate::search::report::CurrentMove;
 use crate::search::tablebase::Tablebases;
 
@@ -55,6 +56,8 @@ impl ThreadData {
 /// The data shared by all threads of a search.
 pub(in crate::search) struct Shared<'a> {
     pub(super) root: &'a Position,
+    /// Errors in the encoder's scores.
+    pub(super) handicap: Option<Handicap>,
     pub(super) table: &'a TranspositionTable,
     pub(super) tablebases: Option<&'a Tablebases>,
     pub(super) parts: Parts,
@@ -285,7 +288,10 @@ impl<'a> SearchThread<'a> {
     /// The encoder's score. If the evaluator fails, the search stops, and its scores are invalid.
     fn encoded_score(&mut self, board: &Board) -> Score {
         match self.data.evaluator.value(board) {
-            Ok(value) => of_estimate(value),
+            Ok(value) => of_estimate(match self.shared.handicap {
+                Some(handicap) => blurred(value, handicap.noise(board)),
+                None => value,
+            }),
             Err(error) => {
                 self.error.get_or_insert(error);
                 self.stopped = true;
