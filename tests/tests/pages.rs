@@ -1,8 +1,11 @@
 //! `azimuth report`: the page in a headless Chromium, and the errors about games that cannot be
 //! read.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::{binary, python, text};
@@ -99,6 +102,137 @@ fn moves_are_judged_by_what_they_give_away() -> Result<()> {
     assert_eq!(stops[3]["best"]["line"], "Qh4#");
     assert_eq!((&stops[4]["move"]["loss"], &stops[4]["best"]), (&0.0.into(), &().into()));
     assert_eq!(stops[4]["move"]["of"], 30);
+    Ok(())
+}
+
+/// A report of few nodes, which is the same each time.
+fn quick_report(arguments: &[&str]) -> Result<Command> {
+    let mut command = Command::new(binary("azimuth")?);
+    command.args(["report", "--nodes", "1", "--hash", "1"]).args(arguments);
+    Ok(command)
+}
+
+#[test]
+fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    let games = ["1. e4 e5 *\n\n", "1. d4 *\n\n1. Ke3 *\n\n1. c4 *\n\n"];
+    std::fs::create_dir(at("season"))?;
+    std::fs::write(at("season/1.pgn"), games[0])?;
+    std::fs::write(at("season/2.pgn.zst"), zstd::encode_all(games[1].as_bytes(), 3)?)?;
+    std::fs::write(at("season/notes.txt"), "no game")?;
+    std::fs::write(at("all.pgn"), games.concat())?;
+
+    let said = quick_report(&[&text(&at("all.pgn"))])?.output()?;
+    let printed = format!("3 of 4 games to '{}'\n", text(&at("all.html")));
+    assert_eq!(String::from_utf8(said.stdout)?, printed);
+    let page = std::fs::read_to_string(at("all.html"))?;
+
+    let said = quick_report(&[&text(&at("season"))])?.output()?;
+    let fault = format!("azimuth: '{}': game 2: half-move 1: ", text(&at("season/2.pgn.zst")));
+    let errors = String::from_utf8(said.stderr)?;
+    assert!(errors.starts_with(&fault) && errors.lines().count() == 1, "{errors}");
+    assert_eq!(std::fs::read_to_string(at("season.html"))?, page);
+
+    assert!(quick_report(&[&text(&at("season/2.pgn.zst"))])?.status()?.success());
+    assert!(at("season/2.html").exists());
+
+    let piped = text(&at("piped.html"));
+    let mut child = quick_report(&["-", "-o", &piped])?.stdin(Stdio::piped()).spawn()?;
+    child.stdin.take().context("no input")?.write_all(games.concat().as_bytes())?;
+    assert!(child.wait()?.success());
+    assert_eq!(std::fs::read_to_string(&piped)?, page);
+    assert!(!at("piped.html.journal").exists());
+    Ok(())
+}
+
+#[test]
+fn input_from_a_pipe_that_is_no_pgn_gets_one_line() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let page = text(&folder.path().join("page.html"));
+    for (arguments, input, expected) in [
+        (&["-", "-o", &page][..], "one\n\ntwo 1. Ke3\n\nthree\n", "no game in it can be read"),
+        (&["-", "-o", &page], "", "there is no game in it"),
+        (&["-"], "1. e4 *\n", "choose one with --out"),
+    ] {
+        let mut command = quick_report(arguments)?;
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        // A program that refuses its arguments need not read.
+        let _ = child.stdin.take().context("no input")?.write_all(input.as_bytes());
+        let output = child.wait_with_output()?;
+        let said = String::from_utf8(output.stderr)?;
+        assert!(!output.status.success() && said.contains(expected), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
+    Ok(())
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_error() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (pgn, page) = games(folder.path(), "1. e4 *\n")?;
+    let mut command = quick_report(&[&text(&pgn)])?;
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    drop(child.stdout.take());
+    let output = child.wait_with_output()?;
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(page.exists());
+    Ok(())
+}
+
+#[test]
+fn a_report_that_was_killed_goes_on() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (pgn, page) = games(folder.path(), &"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *\n\n".repeat(300))?;
+    let (pgn, journal) = (text(&pgn), folder.path().join("games.html.journal"));
+    let whole = text(&folder.path().join("whole.html"));
+    assert!(quick_report(&[&pgn, "-o", &whole])?.status()?.success());
+
+    let mut child = quick_report(&[&pgn])?.spawn()?;
+    let began = Instant::now();
+    while std::fs::metadata(&journal).map_or(0, |file| file.len()) < 20_000 {
+        ensure!(began.elapsed() < Duration::from_secs(60), "no journal");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill()?;
+    child.wait()?;
+    ensure!(!page.exists(), "it was not killed in time");
+    // Killed in the middle of a line.
+    OpenOptions::new().append(true).open(&journal)?.write_all(b"{\"digest\":\"")?;
+    let refused = quick_report(&[&pgn, "--threads", "2"])?.output()?;
+    assert!(String::from_utf8(refused.stderr)?.contains("remove it to start anew"));
+
+    let said = String::from_utf8(quick_report(&[&pgn])?.output()?.stderr)?;
+    assert!(said.contains("games are analysed already; going on with game "), "{said}");
+    assert_eq!(std::fs::read_to_string(&page)?, std::fs::read_to_string(&whole)?);
+    assert!(!journal.exists());
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut most = Vec::new();
+    for count in [200, 2_000] {
+        let (pgn, _) = games(folder.path(), &"1. e4 e5 2. Nf3 Nc6 *\n\n".repeat(count))?;
+        let mut child = quick_report(&[&text(&pgn)])?.spawn()?;
+        let status = format!("/proc/{}/status", child.id());
+        let mut sizes: Vec<u64> = Vec::new();
+        while child.try_wait()?.is_none() {
+            // Without the pages of the program's file.
+            let lines = std::fs::read_to_string(&status).unwrap_or_default();
+            let line = lines.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+            sizes
+                .extend(line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // The beginning, when the weights are loaded, needs the most.
+        most.push(sizes[sizes.len() * 3 / 4..].iter().max().copied().context("no sizes")?);
+    }
+    // Without a journal the second report had 10 MB more.
+    assert!(most[1] < most[0] + 3_000, "kB: {most:?}");
     Ok(())
 }
 

@@ -1,35 +1,47 @@
 //! The command line of `azimuth report`.
 
-use std::path::PathBuf;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use azimuth_network::replace_file::{check_output, replace_file};
+use anyhow::{Context, Error, Result, anyhow};
+use azimuth_chess::pgn::{is_compressed, pgn_files};
+use azimuth_network::replace_file::{Replacement, check_output};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
 use super::analysis::Analyst;
-use super::game::read_games;
-use super::page::{GameData, page};
+use super::faults::Faults;
+use super::game::Games;
+use super::journal::Journal;
+use super::page::{GameData, write_page};
 use crate::command_line::print_line;
 use crate::inference::ModelSource;
 use crate::names::name_of;
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
 use crate::session::Session;
 
-/// Analyses games move by move and writes a self-contained HTML page: an interactive board, a graph
+/// Analysis time for each position if no limit is given.
+const DEFAULT_TIME: Duration = Duration::from_millis(100);
+
+/// Analyses games move by move and writes one HTML page that needs no other file: a board, a graph
 /// of the win probability, the moves that lost win probability, and the game's path through the
-/// embedding space.
+/// embedding space. If it is interrupted, the same command goes on with the next game.
 #[derive(Args)]
 pub struct ReportCommand {
-    /// PGN file with the games.
+    /// PGN file (plain or .zst), folder of PGN files, or - for standard input.
     pgn: PathBuf,
-    /// HTML file to write [default: the PGN file's name with .html]
+    /// HTML file to write [default: the name of the PGN file or folder, with .html]
     #[arg(long, short)]
     out: Option<PathBuf>,
-    /// Analysis time for each position, for example 100ms or 1s.
-    #[arg(long, default_value = "100ms", value_parser = humantime::parse_duration)]
-    engine_time: Duration,
+    /// Analysis time for each position, for example 100ms or 1s [default: 100ms without --nodes]
+    #[arg(long, value_parser = humantime::parse_duration)]
+    engine_time: Option<Duration>,
+    /// Maximum number of positions to search for each position of a game. Without --engine-time,
+    /// and with one thread, the same games give the same page.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
     /// Search to use.
     #[arg(long, value_enum, default_value_t = PlannerKind::Selective)]
     planner: PlannerKind,
@@ -45,12 +57,18 @@ pub struct ReportCommand {
 }
 
 impl ReportCommand {
-    /// Analyses the games and writes the page. A game that cannot be read is reported with its
-    /// number and skipped. Fails if no game is left.
+    /// Analyses the games one by one and writes the page. A game that cannot be read is reported
+    /// with its number and skipped. Fails if no game is left.
     pub fn run(&self) -> Result<()> {
-        let games = read_games(&self.pgn)?;
-        let out = self.out.clone().unwrap_or_else(|| self.pgn.with_extension("html"));
-        check_output(&out, &[&self.pgn])?;
+        let out = self.out()?;
+        let files = pgn_files(&self.pgn)?;
+        let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        check_output(&out, &inputs)?;
+        let positions = match inputs.iter().all(|file| file.is_file()) {
+            true => Some(self.count_positions()?),
+            // A pipe can be read only once.
+            false => None,
+        };
         let notice = |text: &str| eprintln!("azimuth: {text}");
         let kind = self.planner;
         let settings = PlannerSettings::default();
@@ -60,45 +78,140 @@ impl ReportCommand {
             Session::new(kind, &settings, &source, resources, None, notice)?;
         let mut model = worker.model()?;
         let space = model.space().clone();
-        let time = TimeLimit { soft: self.engine_time, hard: self.engine_time };
-        let mut analyst = Analyst {
-            planner: &mut *planner,
-            model: &mut model,
-            limits: Limits { time: Some(time), ..Limits::default() },
+        let mut analyst =
+            Analyst { planner: &mut *planner, model: &mut model, limits: self.limits() };
+        let mut journal = Journal::open(&out, &self.settings())?;
+        let bar = progress_bar(positions)?;
+        let say = |message: Option<String>| {
+            message.inspect(|text| bar.suspend(|| notice(text)));
         };
-        let positions = games.iter().flatten().map(|game| game.moves.len() as u64 + 1).sum();
-        let style = "{bar:30} {pos}/{len} positions, {eta} left";
-        let bar = ProgressBar::new(positions).with_style(ProgressStyle::with_template(style)?);
-        let mut pages = Vec::new();
-        if let Some(Err(error)) = games.first()
-            && games.iter().all(Result::is_err)
-        {
-            bail!("'{}': no game in it can be read; game 1: {error:#}", self.pgn.display());
-        }
-        for (number, game) in (1..).zip(&games) {
-            match game {
-                Ok(game) => {
-                    let stops = analyst.look_at(game, || bar.inc(1));
-                    let stops = stops.with_context(|| format!("game {number}"))?;
-                    pages.push(GameData::new(game, &stops, &space.axis));
+        let (mut faults, mut analysed, mut resumed) = (Faults::default(), 0u64, 0u64);
+        for game in Games::of(&self.pgn)? {
+            let game = match game? {
+                Ok(game) => game,
+                Err(fault) => {
+                    say(faults.add(fault));
+                    continue;
                 }
-                Err(error) => bar.suspend(|| eprintln!("azimuth: {error}")),
+            };
+            say(faults.end());
+            analysed += 1;
+            let number = analysed + faults.count();
+            let digest = game.digest();
+            if journal.holds_next(&digest)? {
+                resumed += 1;
+                bar.inc(game.positions());
+                bar.reset_eta();
+                continue;
             }
+            if resumed > 0 && resumed + 1 == analysed {
+                say(Some(format!(
+                    "{resumed} games are analysed already; going on with game {number}"
+                )));
+            }
+            let stops = analyst.look_at(&game, || bar.inc(1));
+            let stops = stops.with_context(|| format!("game {number}"))?;
+            journal.add(&digest, &GameData::new(&game, &stops, &space.axis))?;
         }
         bar.finish_and_clear();
-        let credit = format!(
-            "Looked at by Azimuth {}, {} planner, {} a position.",
-            env!("CARGO_PKG_VERSION"),
-            name_of(&kind),
-            humantime::format_duration(self.engine_time),
-        );
-        replace_file(&out, page(&pages, &credit)?.as_bytes())?;
-        print_line(format_args!(
-            "{} of {} games to '{}'",
-            pages.len(),
-            games.len(),
-            out.display()
-        ))?;
-        Ok(())
+        let unread = faults.count();
+        if analysed == 0 {
+            journal.remove()?;
+            return Err(self.without_games(faults));
+        }
+        let mut page = BufWriter::new(Replacement::new(&out)?);
+        let name = || format!("cannot write '{}'", out.display());
+        write_page(&mut journal, &self.credit(), &mut page).with_context(name)?;
+        let page = page.into_inner().map_err(|error| error.into_error()).with_context(name)?;
+        page.finish()?;
+        journal.remove()?;
+        print_line(format_args!("{analysed} of {} games to '{}'", analysed + unread, out.display()))
     }
+
+    /// The page's name.
+    fn out(&self) -> Result<PathBuf> {
+        if let Some(out) = &self.out {
+            return Ok(out.clone());
+        }
+        let name = self.pgn.file_name().filter(|&name| name != "-");
+        let name = name.with_context(|| {
+            format!("'{}' gives the page no name; choose one with --out", self.pgn.display())
+        })?;
+        let mut plain = self.pgn.with_file_name(name);
+        if self.pgn.is_dir() {
+            let mut name = plain.into_os_string();
+            name.push(".html");
+            return Ok(name.into());
+        }
+        if is_compressed(&plain) {
+            plain = plain.with_extension("");
+        }
+        Ok(plain.with_extension("html"))
+    }
+
+    /// Number of positions in all games. Fails if no game can be read.
+    fn count_positions(&self) -> Result<u64> {
+        let (mut faults, mut positions) = (Faults::default(), 0);
+        for game in Games::of(&self.pgn)? {
+            match game? {
+                Ok(game) => positions += game.positions(),
+                Err(fault) => drop(faults.add(fault)),
+            }
+        }
+        if positions == 0 { Err(self.without_games(faults)) } else { Ok(positions) }
+    }
+
+    fn without_games(&self, faults: Faults) -> Error {
+        let name = format!("'{}'", self.pgn.display());
+        match faults.only() {
+            Some(first) => anyhow!("{name}: no game in it can be read; {first:#}"),
+            None => anyhow!("{name}: there is no game in it"),
+        }
+    }
+
+    /// Time for each position.
+    fn time(&self) -> Option<Duration> {
+        self.engine_time.or_else(|| self.nodes.is_none().then_some(DEFAULT_TIME))
+    }
+
+    fn limits(&self) -> Limits {
+        let time = self.time().map(|time| TimeLimit { soft: time, hard: time });
+        Limits { time, nodes: self.nodes, ..Limits::default() }
+    }
+
+    /// All that decides the analysis of a game: a journal of other settings is of no use.
+    fn settings(&self) -> String {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "time": self.time(),
+            "nodes": self.nodes,
+            "planner": name_of(&self.planner),
+            "weights": self.weights,
+            "threads": self.threads,
+            "hash": self.hash,
+        })
+        .to_string()
+    }
+
+    fn credit(&self) -> String {
+        let time = self.time().map(|time| humantime::format_duration(time).to_string());
+        let nodes = self.nodes.map(|nodes| format!("{nodes} nodes"));
+        let limits: Vec<String> = time.into_iter().chain(nodes).collect();
+        format!(
+            "Analysed by Azimuth {}, {} planner, {} for each position.",
+            env!("CARGO_PKG_VERSION"),
+            name_of(&self.planner),
+            limits.join(" or "),
+        )
+    }
+}
+
+fn progress_bar(positions: Option<u64>) -> Result<ProgressBar> {
+    let (bar, style) = match positions {
+        Some(positions) => {
+            (ProgressBar::new(positions), "{bar:30} {pos}/{len} positions, {eta} left")
+        }
+        None => (ProgressBar::no_length(), "{spinner} {pos} positions, {elapsed}"),
+    };
+    Ok(bar.with_style(ProgressStyle::with_template(style)?))
 }

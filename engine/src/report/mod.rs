@@ -2,9 +2,11 @@
 
 mod analysis;
 mod command;
+mod faults;
 mod game;
+mod journal;
 mod page;
 mod path;
 
 pub use command::ReportCommand;
-pub use game::{Game, GameMove, read_games};
+pub use game::{Game, GameMove, Games};

@@ -1,14 +1,18 @@
 //! The HTML page of a report: the games as data, and the script that displays them.
 
-use anyhow::Result;
+use std::cell::{Cell, RefCell};
+use std::io::Write;
+
+use anyhow::{Error, Result};
 use askama::Template;
 use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_network::axis::Axis;
 use cozy_chess::Color;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::analysis::{Arrival, Judgement, Stop};
 use super::game::{Game, GameMove};
+use super::journal::{Journal, StoredGames};
 use super::path::path;
 use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use crate::search::Value;
@@ -34,7 +38,26 @@ struct Page<'a> {
 
 #[derive(Serialize)]
 struct Data<'a> {
-    games: &'a [GameData],
+    games: Streamed<'a>,
+}
+
+/// Games that are read from the journal while they are written to the page.
+struct Streamed<'a> {
+    games: RefCell<StoredGames<'a>>,
+    failed: &'a Cell<Option<Error>>,
+}
+
+impl Serialize for Streamed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut games = self.games.borrow_mut();
+        serializer.collect_seq(games.by_ref().map_while(|game| match game {
+            Ok(game) => Some(game),
+            Err(error) => {
+                self.failed.set(Some(error));
+                None
+            }
+        }))
+    }
 }
 
 /// A game in the form that the page's script reads.
@@ -84,22 +107,28 @@ struct BestData {
     line: String,
 }
 
-/// Renders the page. `credit` names the engine that analysed the games.
-pub fn page(games: &[GameData], credit: &str) -> Result<String> {
+/// Writes the page with the games of a journal to `out`. `credit` names the engine that analysed
+/// them.
+pub fn write_page(journal: &mut Journal, credit: &str, out: &mut impl Write) -> Result<()> {
     let script = format!("{BOARD_SCRIPT}\n{}", include_str!("../../pages/report.js"));
     let policy = policy(&script);
-    let title = games.first().map_or("", |game| game.title.as_str());
-    let data = Data { games };
-    Ok(Page {
+    let first = journal.games()?.next().transpose()?;
+    let title = first.as_ref().and_then(|game| game["title"].as_str()).unwrap_or_default();
+    let failed = Cell::new(None);
+    let games = Streamed { games: RefCell::new(journal.games()?), failed: &failed };
+    let page = Page {
         title,
         policy,
         style: STYLE,
         script: &script,
         credit,
         board_credit: BOARD_CREDIT,
-        data,
-    }
-    .render()?)
+        data: Data { games },
+    };
+    let written = page.write_into(out);
+    // The cause of an error of the journal is lost on the way through the template.
+    failed.take().map_or(Ok(()), Err)?;
+    Ok(written?)
 }
 
 impl GameData {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
-use azimuth::report::{Game, read_games};
+use anyhow::{Context, Result, ensure};
+use azimuth::report::{Game, Games};
 use azimuth_network::{Inputs, Perspective};
 use cozy_chess::{Board, Color};
 
@@ -21,9 +21,12 @@ pub struct Trajectory {
 
 /// Reads the first games of a file. Fails if one of them cannot be read.
 pub fn read(path: &Path) -> Result<Vec<Trajectory>> {
-    let games = read_games(path)?.into_iter().take(GAMES);
-    let read = games.map(|game| game.map(|game| Trajectory::of(&game)));
-    read.collect::<Result<_, _>>().with_context(|| format!("'{}'", path.display()))
+    let name = || format!("'{}'", path.display());
+    let games = Games::of(path)?.take(GAMES);
+    let read = games.map(|game| Ok(Trajectory::of(&game?.with_context(name)?)));
+    let read: Vec<Trajectory> = read.collect::<Result<_>>()?;
+    ensure!(!read.is_empty(), "{}: there is no game in it", name());
+    Ok(read)
 }
 
 impl Trajectory {

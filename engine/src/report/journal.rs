@@ -1,0 +1,213 @@
+//! The journal of a report: a file beside the page with the analysed games, one a line. So memory
+//! does not grow with the number of games, and an interrupted report can go on.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An open journal, which no other process writes.
+pub struct Journal {
+    path: PathBuf,
+    file: BufReader<File>,
+    /// Bytes of the first line, which names the settings of the analysis.
+    head: u64,
+    /// End of the last entry that belongs to a game of this run.
+    end: u64,
+    /// Whether entries of an earlier run may follow.
+    may_hold_more: bool,
+}
+
+/// A line: an analysed game, and the digest of the game as it was read.
+#[derive(Serialize, Deserialize)]
+struct Entry<D, G> {
+    digest: D,
+    game: G,
+}
+
+impl Journal {
+    /// Opens the journal of the page `out`, or begins one. Fails if another process writes it, or if
+    /// its games were analysed with other `settings`.
+    pub fn open(out: &Path, settings: &str) -> Result<Self> {
+        let mut path = out.as_os_str().to_owned();
+        path.push(".journal");
+        let path = PathBuf::from(path);
+        let name = || format!("journal '{}'", path.display());
+        let (file, head) = open(&path, settings).with_context(name)?;
+        Ok(Self { path, file, head, end: head, may_hold_more: true })
+    }
+
+    /// Whether the next entry is the analysis of the game with this digest. If not, it and all
+    /// entries after it are dropped.
+    pub fn holds_next(&mut self, digest: &str) -> Result<bool> {
+        if !self.may_hold_more {
+            return Ok(false);
+        }
+        let mut line = Vec::new();
+        let length = self.file.read_until(b'\n', &mut line).with_context(|| self.name())?;
+        // The last line is incomplete if its process was killed.
+        let entry = serde_json::from_slice::<Entry<&str, IgnoredAny>>(&line);
+        if line.ends_with(b"\n") && entry.is_ok_and(|entry| entry.digest == digest) {
+            self.end += length as u64;
+            return Ok(true);
+        }
+        self.drop_rest()?;
+        Ok(false)
+    }
+
+    /// Adds an analysed game.
+    pub fn add(&mut self, digest: &str, game: &(impl Serialize + ?Sized)) -> Result<()> {
+        let mut line = serde_json::to_vec(&Entry { digest, game })?;
+        line.push(b'\n');
+        self.file.get_mut().write_all(&line).with_context(|| self.name())?;
+        self.end += line.len() as u64;
+        Ok(())
+    }
+
+    /// The analysed games of this run, in JSON.
+    pub fn games(&mut self) -> Result<StoredGames<'_>> {
+        self.drop_rest()?;
+        let name = self.name();
+        self.file.seek(SeekFrom::Start(self.head)).with_context(|| name.clone())?;
+        let entries = self.file.by_ref().take(self.end - self.head);
+        Ok(StoredGames { name, entries })
+    }
+
+    /// Deletes the file.
+    pub fn remove(self) -> Result<()> {
+        let name = self.name();
+        drop(self.file);
+        fs::remove_file(&self.path).with_context(|| format!("cannot remove the {name}"))
+    }
+
+    /// Deletes what follows the entries of this run. The next entry will be written there.
+    fn drop_rest(&mut self) -> Result<()> {
+        self.may_hold_more = false;
+        let cut = |file: &mut BufReader<File>| {
+            file.get_ref().set_len(self.end)?;
+            file.seek(SeekFrom::Start(self.end))
+        };
+        cut(&mut self.file).map(drop).with_context(|| self.name())
+    }
+
+    fn name(&self) -> String {
+        format!("journal '{}'", self.path.display())
+    }
+}
+
+/// Opens a file that begins with the line `settings`, and returns the length of this line. A new
+/// file gets the line, and so does one whose process was killed before it was written.
+fn open(path: &Path, settings: &str) -> Result<(BufReader<File>, u64)> {
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create(true).truncate(false).open(path)?;
+    ensure!(file.try_lock().is_ok(), "another process writes it");
+    let mut file = BufReader::new(file);
+    let head = format!("{settings}\n").into_bytes();
+    let mut found = Vec::new();
+    file.by_ref().take(head.len() as u64).read_until(b'\n', &mut found)?;
+    if found != head {
+        let length = file.get_ref().metadata()?.len();
+        ensure!(
+            length == found.len() as u64 && head.starts_with(&found),
+            "it belongs to a report with other settings; remove it to start anew"
+        );
+        file.seek(SeekFrom::Start(0))?;
+        file.get_mut().write_all(&head)?;
+    }
+    Ok((file, head.len() as u64))
+}
+
+/// Iterator over the games in a journal, in JSON.
+pub struct StoredGames<'a> {
+    name: String,
+    entries: Take<&'a mut BufReader<File>>,
+}
+
+impl StoredGames<'_> {
+    fn read(&mut self) -> Result<Option<Value>, io::Error> {
+        let mut line = Vec::new();
+        if self.entries.read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        Ok(Some(serde_json::from_slice::<Entry<&str, Value>>(&line)?.game))
+    }
+}
+
+impl Iterator for StoredGames<'_> {
+    type Item = Result<Value>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().with_context(|| self.name.clone()).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(journal: &mut Journal) -> Result<Vec<String>> {
+        journal.games()?.map(|game| Ok(game?.to_string())).collect()
+    }
+
+    #[test]
+    fn a_run_goes_on_where_the_last_one_ended() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let out = folder.path().join("games.html");
+        let journal = folder.path().join("games.html.journal");
+        let mut first = Journal::open(&out, "100ms")?;
+        for number in ["1", "2", "3"] {
+            assert!(!first.holds_next(number)?);
+            first.add(number, number)?;
+        }
+        let all = stored(&mut first)?;
+        assert!(all.len() == 3 && all[1] == "\"2\"", "{all:?}");
+        assert!(
+            Journal::open(&out, "100ms")
+                .is_err_and(|error| format!("{error:#}").contains("another process"))
+        );
+        drop(first);
+
+        // Killed within a line.
+        let written = fs::read(&journal)?;
+        fs::write(&journal, &written[..written.len() - 5])?;
+        let mut second = Journal::open(&out, "100ms")?;
+        let held = ["1", "2", "3"].map(|number| second.holds_next(number).is_ok_and(|held| held));
+        assert_eq!(held, [true, true, false]);
+        second.add("3", "3")?;
+        assert_eq!(stored(&mut second)?, all);
+        assert_eq!(fs::read(&journal)?, written);
+        drop(second);
+
+        // Another game in the second place, and none in the third.
+        let mut third = Journal::open(&out, "100ms")?;
+        assert!(third.holds_next("1")? && !third.holds_next("x")? && !third.holds_next("3")?);
+        assert_eq!(stored(&mut third)?, all[..1]);
+        third.add("x", "x")?;
+        assert_eq!(stored(&mut third)?.len(), 2);
+        third.remove()?;
+        assert!(!journal.exists());
+        Ok(())
+    }
+
+    #[test]
+    fn settings_are_those_of_the_first_line() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let out = folder.path().join("games.html");
+        let journal = folder.path().join("games.html.journal");
+        drop(Journal::open(&out, "100ms")?);
+        for other in ["1s", "100ms and more", "100", ""] {
+            let refused = Journal::open(&out, other).err().map(|error| format!("{error:#}"));
+            assert!(refused.is_some_and(|said| said.contains("other settings")), "{other}");
+        }
+        for killed in ["", "10"] {
+            fs::write(&journal, killed)?;
+            drop(Journal::open(&out, "100ms")?);
+            assert_eq!(fs::read_to_string(&journal)?, "100ms\n");
+        }
+        Ok(())
+    }
+}
