@@ -15,8 +15,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 /// The last part of the `--help` text.
 const EXAMPLES: &str = "\
 Examples:
-  azimuth                                      play: speaks UCI; load it into a chess GUI, or type help
-  azimuth play --elo 1200                      play in the terminal
+  azimuth                                      speak UCI, for a chess GUI; help lists the commands
+  azimuth play --elo 1200 --time 5m+3s         play in the terminal with a clock
   azimuth explain \"8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1\" --time 2s
                                                explain the best move in a position
   azimuth explain --pgn game.pgn --ply 31      explain the move after 31 half-moves of a game

@@ -8,8 +8,12 @@ use azimuth_tests::{binary, python, text};
 
 /// The output for the input `lines`, without a terminal.
 fn play(arguments: &[&str], lines: &[&str]) -> Result<Output> {
+    play_in("30ms", arguments, lines)
+}
+
+fn play_in(time: &str, arguments: &[&str], lines: &[&str]) -> Result<Output> {
     let mut child = Command::new(binary("azimuth")?)
-        .args(["play", "--time", "30ms"])
+        .args(["play", "--threads", "2", "--time", time])
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -17,14 +21,21 @@ fn play(arguments: &[&str], lines: &[&str]) -> Result<Output> {
         .spawn()?;
     let mut input = child.stdin.take().context("no input")?;
     for line in lines {
-        writeln!(input, "{line}")?;
+        // A program that refuses its arguments need not read.
+        if writeln!(input, "{line}").is_err() {
+            break;
+        }
     }
     drop(input);
     Ok(child.wait_with_output()?)
 }
 
 fn shown(arguments: &[&str], lines: &[&str]) -> Result<String> {
-    let output = play(arguments, lines)?;
+    shown_in("30ms", arguments, lines)
+}
+
+fn shown_in(time: &str, arguments: &[&str], lines: &[&str]) -> Result<String> {
+    let output = play_in(time, arguments, lines)?;
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     Ok(String::from_utf8(output.stdout)?)
 }
@@ -78,6 +89,36 @@ fn a_rating_limits_the_opponent() -> Result<()> {
     let said = shown(&["--elo", "700"], &["e4", "moves"])?;
     assert!(said.contains("against Azimuth (700)") && said.contains("1. e4 "), "{said}");
     let refused = play(&["--elo", "100"], &[])?;
+    assert!(!refused.status.success(), "{refused:?}");
+    Ok(())
+}
+
+#[test]
+fn a_clock_is_shown_and_ends_the_game() -> Result<()> {
+    let said = shown_in("5m+3s", &[], &["e4", "moves"])?;
+    assert!(said.contains("White 5:00, Black 5:00. White to move> "), "{said}");
+    // White has thought for no time, and has its increment; Black has used some.
+    assert!(
+        said.contains("White 5:03, Black 4:") || said.contains("White 5:02, Black 4:"),
+        "{said}"
+    );
+    assert!(said.contains("Azimuth plays 1... "), "{said}");
+
+    let folder = tempfile::tempdir()?;
+    let pgn = text(&folder.path().join("late.pgn"));
+    let save = format!("save {pgn}");
+    // Loading the weights costs no time, but the first line comes after the clock has run out.
+    let said = shown_in("0.000000001+0", &[], &["e4", "d4", "undo", &save, "quit"])?;
+    assert_eq!(said.matches("White loses on time (0-1)").count(), 1, "{said}");
+    assert!(said.contains("a move: the game is over\n"), "{said}");
+    assert!(said.contains("undo: the time is over") && !said.contains("Azimuth plays"), "{said}");
+    let saved = std::fs::read_to_string(&pgn)?;
+    let tags = "[Result \"0-1\"]\n[TimeControl \"0.000000001+0\"]\n[Termination \"time forfeit\"]";
+    assert!(saved.contains(tags), "{saved}");
+
+    let said = shown_in("0.000000001+0", &["--black"], &["e5"])?;
+    assert!(said.contains("White loses on time (0-1)") && !said.contains("plays"), "{said}");
+    let refused = play_in("5+x", &[], &[])?;
     assert!(!refused.status.success(), "{refused:?}");
     Ok(())
 }

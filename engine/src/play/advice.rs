@@ -14,14 +14,15 @@ use crate::session::Session;
 /// An analyst that searches at full strength, whatever the opponent's strength.
 pub struct Advisor {
     time: Duration,
-    /// Loaded when it is first asked.
+    threads: usize,
+    /// Loaded on first use.
     session: Option<Session>,
 }
 
 impl Advisor {
-    /// One that thinks for `time`.
-    pub fn new(time: Duration) -> Self {
-        Self { time, session: None }
+    /// An advisor that searches for `time` with `threads` threads.
+    pub fn new(time: Duration, threads: usize) -> Self {
+        Self { time, threads, session: None }
     }
 
     /// The best line in a position with a legal move.
@@ -44,7 +45,7 @@ impl Advisor {
     fn session(&mut self) -> Result<&mut Session> {
         if self.session.is_none() {
             let settings = PlannerSettings::default();
-            self.session = Some(open_session(PlannerKind::Selective, &settings)?);
+            self.session = Some(open_session(PlannerKind::Selective, &settings, self.threads)?);
         }
         self.session.as_mut().context("no planner")
     }

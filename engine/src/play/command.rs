@@ -11,10 +11,14 @@ use super::advice::Advisor;
 use super::game::Game;
 use super::opponent::Opponent;
 use super::session::Session;
+use super::time::{Clock, Timing};
 use crate::explain::Subject;
 use crate::uci::WEAKEST_TO_STRONGEST;
 
-/// Play a game in the terminal. Moves are typed as Nf3 or g1f3; help lists what else can be typed.
+/// Time for hint and why if the game has a clock.
+const ADVICE: Duration = Duration::from_secs(1);
+
+/// Play a game in the terminal. Enter moves as Nf3 or g1f3; enter help for a list of commands.
 #[derive(Args)]
 pub struct PlayCommand {
     #[command(flatten)]
@@ -22,10 +26,15 @@ pub struct PlayCommand {
     /// Limit the engine to this rating, on the scale of Stockfish 16's UCI_Elo [default: no limit]
     #[arg(long, value_parser = clap::value_parser!(u32).range(elo_range()))]
     elo: Option<u32>,
-    /// The engine's time for a move, and for hint and why: 500ms, 10s.
-    #[arg(long, default_value = "1s", value_parser = humantime::parse_duration)]
-    time: Duration,
-    /// You play White, as you do where neither side is given.
+    /// Time of the engine for a move (500ms, 10s), or a clock for both sides: the time for the game
+    /// and the increment for a move. 5m+3s is five minutes and three seconds; 300+3 is the same,
+    /// since numbers without a unit are seconds. With a clock, hint and why search for one second.
+    #[arg(long, default_value = "1s")]
+    time: Timing,
+    /// Number of search threads.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// Play White (the default).
     #[arg(long, conflicts_with = "black")]
     white: bool,
     /// Play Black.
@@ -43,8 +52,13 @@ impl PlayCommand {
     pub fn run(&self, input: impl BufRead, output: impl Write) -> Result<()> {
         let (start, _) = self.start.position()?;
         let human = if self.black { Color::Black } else { Color::White };
-        let opponent = Opponent::new(self.elo, self.time)?;
-        let advisor = Advisor::new(self.time);
-        Session::new(Game::new(start), human, opponent, advisor, output).run(input)
+        let (time, clock) = match self.time {
+            Timing::PerMove(time) => (time, None),
+            Timing::Clock(base, increment) => (ADVICE, Some(Clock::new(base, increment))),
+        };
+        let threads = self.threads.into();
+        let opponent = Opponent::new(self.elo, time, threads)?;
+        let advisor = Advisor::new(time, threads);
+        Session::new(Game::new(start), human, opponent, advisor, clock, output).run(input)
     }
 }

@@ -8,6 +8,7 @@ pub struct Game {
     positions: Vec<Position>,
     moves: Vec<Move>,
     resigned: Option<Color>,
+    out_of_time: Option<Color>,
 }
 
 /// How a game ended.
@@ -17,6 +18,10 @@ pub enum End {
     Checkmate(Color),
     /// A side has resigned.
     Resignation(Color),
+    /// Ends the game: the time of `side` is over.
+    Time(Color),
+    /// The time of a side is over, and the other side has only its king.
+    TimeAgainstKing(Color),
     /// The side to move has no move and is not in check.
     Stalemate,
     /// The same position has occurred three times.
@@ -30,7 +35,7 @@ pub enum End {
 impl Game {
     /// A game that starts from a position.
     pub fn new(start: Position) -> Self {
-        Self { positions: vec![start], moves: Vec::new(), resigned: None }
+        Self { positions: vec![start], moves: Vec::new(), resigned: None, out_of_time: None }
     }
 
     /// The first position.
@@ -80,13 +85,27 @@ impl Game {
         self.resigned = Some(side);
     }
 
-    /// How it ended, if it did.
+    /// Ends the game: the time of `side` is over.
+    pub fn run_out_of_time(&mut self, side: Color) {
+        self.out_of_time = Some(side);
+    }
+
+    /// Whether a side ran out of time.
+    pub fn is_out_of_time(&self) -> bool {
+        self.out_of_time.is_some()
+    }
+
+    /// How the game ended; `None` if it has not ended.
     pub fn end(&self) -> Option<End> {
         if let Some(side) = self.resigned {
             return Some(End::Resignation(side));
         }
         let position = self.position();
         let board = position.board();
+        if let Some(side) = self.out_of_time {
+            let can_win = board.colors(!side).len() > 1;
+            return Some(if can_win { End::Time(side) } else { End::TimeAgainstKing(side) });
+        }
         if !position.has_legal_move() {
             let mated = !board.checkers().is_empty();
             return Some(if mated { End::Checkmate(board.side_to_move()) } else { End::Stalemate });
@@ -106,8 +125,10 @@ impl End {
     /// The result in PGN notation.
     pub fn result(self) -> &'static str {
         match self {
-            Self::Checkmate(Color::White) | Self::Resignation(Color::White) => "0-1",
-            Self::Checkmate(Color::Black) | Self::Resignation(Color::Black) => "1-0",
+            Self::Checkmate(side) | Self::Resignation(side) | Self::Time(side) => match side {
+                Color::White => "0-1",
+                Color::Black => "1-0",
+            },
             _ => "1/2-1/2",
         }
     }
@@ -117,6 +138,13 @@ impl End {
         match self {
             Self::Checkmate(side) => format!("Checkmate: {} wins", side_name(!side)),
             Self::Resignation(side) => format!("{} resigns", side_name(side)),
+            Self::Time(side) => format!("{} loses on time", side_name(side)),
+            Self::TimeAgainstKing(side) => {
+                format!(
+                    "Draw: the time of {} is over, and the other side cannot mate",
+                    side_name(side)
+                )
+            }
             Self::Stalemate => "Draw by stalemate".to_owned(),
             Self::Repetition => "Draw by repetition".to_owned(),
             Self::FiftyMoves => "Draw by the 50-move rule".to_owned(),
@@ -164,6 +192,17 @@ mod tests {
         }
         assert_eq!(End::Checkmate(Color::White).result(), "0-1");
         assert_eq!(End::Checkmate(Color::White).words(), "Checkmate: Black wins");
+        Ok(())
+    }
+
+    #[test]
+    fn a_lone_king_does_not_win_on_time() -> Result<()> {
+        let mut game = played(Some("8/8/4k3/8/8/4K3/4Q3/8 b - - 0 1"), "Kd6")?;
+        game.run_out_of_time(Color::White);
+        assert_eq!(game.end(), Some(End::TimeAgainstKing(Color::White)));
+        game.run_out_of_time(Color::Black);
+        assert_eq!(game.end(), Some(End::Time(Color::Black)));
+        assert_eq!(End::Time(Color::Black).result(), "1-0");
         Ok(())
     }
 

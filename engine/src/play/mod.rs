@@ -7,5 +7,6 @@ mod game;
 mod opponent;
 mod pgn;
 mod session;
+mod time;
 
 pub use command::PlayCommand;

@@ -11,13 +11,18 @@ use crate::search::{Control, Limits, PlannerKind, PlannerSettings, Resources, Ti
 use crate::session::Session;
 use crate::uci::Level;
 
-/// Of its caches and tables.
-const RESOURCES: Resources = Resources { hash_mb: 64, threads: 1 };
+/// Size of the score cache and transposition table together.
+const HASH_MB: usize = 64;
 
-/// A planner with its own weights.
-pub fn open_session(kind: PlannerKind, settings: &PlannerSettings) -> Result<Session> {
+/// Starts a planner with its default weights.
+pub fn open_session(
+    kind: PlannerKind,
+    settings: &PlannerSettings,
+    threads: usize,
+) -> Result<Session> {
     let notice = |text: &str| eprintln!("azimuth: {text}");
-    Session::new(kind, settings, &ModelSource::default(), RESOURCES, None, notice)
+    let resources = Resources { hash_mb: HASH_MB, threads };
+    Session::new(kind, settings, &ModelSource::default(), resources, None, notice)
 }
 
 /// The engine that plays against the human.
@@ -28,17 +33,17 @@ pub struct Opponent {
 }
 
 impl Opponent {
-    /// An opponent of that rating, or one as strong as it can in `time` a move.
-    pub fn new(elo: Option<u32>, time: Duration) -> Result<Self> {
+    /// An opponent with a rating, or at full strength with `threads` threads and `time` per move.
+    pub fn new(elo: Option<u32>, time: Duration, threads: usize) -> Result<Self> {
         let (mut limits, usual) = (time_limits(time), PlannerSettings::default());
-        let (kind, settings) = match elo.map(Level::of) {
-            None => (PlannerKind::Selective, usual),
+        let (kind, settings, threads) = match elo.map(Level::of) {
+            None => (PlannerKind::Selective, usual, threads),
             Some(level) => {
                 level.limit(&mut limits, rand::random());
-                (level.planner, level.settings(usual))
+                (level.planner, level.settings(usual), Level::THREADS)
             }
         };
-        Ok(Self { session: open_session(kind, &settings)?, limits, elo })
+        Ok(Self { session: open_session(kind, &settings, threads)?, limits, elo })
     }
 
     /// `Azimuth`, with its rating if it is limited.
@@ -49,9 +54,11 @@ impl Opponent {
         }
     }
 
-    /// Its move in a position that has one.
-    pub fn choose(&mut self, position: &Position) -> Result<Move> {
-        let control = &mut Control::without_signals(self.limits.clone());
+    /// Chooses a move in a position with a legal move. `limit`, from a clock, replaces the time per
+    /// move.
+    pub fn choose(&mut self, position: &Position, limit: Option<TimeLimit>) -> Result<Move> {
+        let time = limit.or(self.limits.time);
+        let control = &mut Control::without_signals(Limits { time, ..self.limits.clone() });
         let report = self.session.planner.search(position, control, &mut |_| ())?;
         report.pv.first().copied().context("the search found no move")
     }

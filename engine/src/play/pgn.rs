@@ -4,13 +4,14 @@ use azimuth_chess::position::{STARTPOS, castles_as_in_chess960};
 use azimuth_chess::san::san_of_line;
 use cozy_chess::Color;
 
-use super::game::Game;
+use super::game::{End, Game};
+use super::time::Clock;
 
 /// Maximum length of a line of moves, in characters.
 const LINE: usize = 80;
 
-/// The game with its tags, as PGN files have it.
-pub fn pgn(game: &Game, players: [&str; 2], date: &str) -> String {
+/// The game in PGN format, with its tags.
+pub fn pgn(game: &Game, players: [&str; 2], date: &str, clock: Option<&Clock>) -> String {
     let [white, black] = players.map(|name| name.replace(['"', '\\'], ""));
     let result = game.end().map_or("*", |end| end.result());
     let start = game.start();
@@ -25,6 +26,12 @@ pub fn pgn(game: &Game, players: [&str; 2], date: &str) -> String {
         ("Black", black),
         ("Result", result.to_owned()),
     ];
+    if let Some(clock) = clock {
+        tags.push(("TimeControl", clock.as_pgn()));
+    }
+    if let Some(End::Time(_) | End::TimeAgainstKing(_)) = game.end() {
+        tags.push(("Termination", "time forfeit".to_owned()));
+    }
     if chess960 {
         tags.push(("Variant", "Chess960".to_owned()));
     }
@@ -86,7 +93,7 @@ mod tests {
         for san in ["d6", "Qxf7"] {
             game.play(parse_move(game.position(), san)?);
         }
-        let text = pgn(&game, ["You", "Azimuth \"x\""], "2026.01.31");
+        let text = pgn(&game, ["You", "Azimuth \"x\""], "2026.01.31", None);
         assert!(text.contains(&format!("[FEN \"{fen}\"]\n")), "{text}");
         assert!(text.contains("[Black \"Azimuth x\"]\n"), "{text}");
         assert!(text.ends_with("\n\n4... d6 5. Qxf7# 1-0\n"), "{text}");
@@ -99,7 +106,7 @@ mod tests {
         for san in ["Nf3", "Nf6", "Ng1", "Ng8"].into_iter().cycle().take(60) {
             game.play(parse_move(game.position(), san)?);
         }
-        let text = pgn(&game, ["You", "Azimuth"], "????.??.??");
+        let text = pgn(&game, ["You", "Azimuth"], "????.??.??", None);
         assert!(text.lines().all(|line| line.len() <= LINE), "{text}");
         assert!(!text.contains("FEN") && text.contains("30. Ng1 Ng8"), "{text}");
         Ok(())

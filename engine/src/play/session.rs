@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::Position;
@@ -16,6 +17,7 @@ use super::board::drawn;
 use super::game::{Game, side_name};
 use super::opponent::Opponent;
 use super::pgn::{movetext, pgn};
+use super::time::Clock;
 use crate::explain::{numbered, worth};
 
 /// Maximum length of a quoted line in an error, in characters.
@@ -27,6 +29,9 @@ pub struct Session<W> {
     human: Color,
     opponent: Opponent,
     advisor: Advisor,
+    clock: Option<Clock>,
+    /// Since when the clock of the side to move runs.
+    running_since: Instant,
     output: W,
     /// The side at the bottom of the board.
     bottom: Color,
@@ -35,9 +40,27 @@ pub struct Session<W> {
 }
 
 impl<W: Write> Session<W> {
-    /// A game that the human plays as `human`.
-    pub fn new(game: Game, human: Color, opponent: Opponent, advisor: Advisor, output: W) -> Self {
-        Self { game, human, opponent, advisor, output, bottom: human, saved: None }
+    /// A session in which the human plays `human`.
+    pub fn new(
+        game: Game,
+        human: Color,
+        opponent: Opponent,
+        advisor: Advisor,
+        clock: Option<Clock>,
+        output: W,
+    ) -> Self {
+        let running_since = Instant::now();
+        Self {
+            game,
+            human,
+            opponent,
+            advisor,
+            clock,
+            running_since,
+            output,
+            bottom: human,
+            saved: None,
+        }
     }
 
     /// Plays until `quit` or the end of the input. An invalid line produces an error message, and
@@ -46,6 +69,7 @@ impl<W: Write> Session<W> {
         let (name, side) = (self.opponent.name(), side_name(self.human));
         writeln!(self.output, "You play {side} against {name}. help lists what can be typed.\n")?;
         self.show_board()?;
+        self.running_since = Instant::now();
         self.answer()?;
         let mut line = Vec::new();
         loop {
@@ -55,6 +79,9 @@ impl<W: Write> Session<W> {
                     format!("{} to move", side_name(self.game.position().board().side_to_move()))
                 }
             };
+            if let Some(clock) = &self.clock {
+                write!(self.output, "{}. ", clock.shown())?;
+            }
             write!(self.output, "{turn}> ")?;
             self.output.flush()?;
             line.clear();
@@ -62,9 +89,13 @@ impl<W: Write> Session<W> {
                 writeln!(self.output)?;
                 return Ok(());
             }
+            let went_on = self.game.end().is_none();
+            self.run_clock()?;
             let text = String::from_utf8_lossy(&line);
             match text.trim() {
                 "quit" | "exit" => return Ok(()),
+                // The line came too late.
+                _ if went_on && self.game.is_out_of_time() => {}
                 text => {
                     if let Err(error) = self.execute(text) {
                         writeln!(self.output, "{error:#}")?;
@@ -85,6 +116,7 @@ impl<W: Write> Session<W> {
             }
             ("moves", "") => Ok(writeln!(self.output, "{}", movetext(&self.game).join(" "))?),
             ("undo", "") => {
+                ensure!(!self.game.is_out_of_time(), "undo: the time is over");
                 ensure!(self.game.undo(self.human), "undo: you have played no move");
                 self.show_board()
             }
@@ -110,20 +142,50 @@ impl<W: Write> Session<W> {
             )
         })?;
         self.ensure_goes_on("a move")?;
-        self.game.play(mv);
+        self.make_move(mv);
         if self.game.end().is_some() {
             self.show_board()?;
         }
         self.answer()
     }
 
-    /// The engine's move where it is to move, and the end of the game where it has come.
+    /// Takes the time since the last call off the clock of the side to move, and ends the game if
+    /// none is left.
+    fn run_clock(&mut self) -> Result<()> {
+        let used = self.running_since.elapsed();
+        self.running_since = Instant::now();
+        let side = self.game.position().board().side_to_move();
+        let goes_on = self.game.end().is_none();
+        if let Some(clock) = self.clock.as_mut().filter(|_| goes_on)
+            && !clock.take(side, used)
+        {
+            self.game.run_out_of_time(side);
+            self.tell_end()?;
+        }
+        Ok(())
+    }
+
+    /// Plays a move in time.
+    fn make_move(&mut self, mv: Move) {
+        let side = self.game.position().board().side_to_move();
+        self.game.play(mv);
+        if let Some(clock) = &mut self.clock {
+            clock.add_increment(side);
+        }
+    }
+
+    /// The engine's move if it is to move, and the end of the game if it is over.
     fn answer(&mut self) -> Result<()> {
-        let its_turn = self.game.position().board().side_to_move() != self.human;
-        if self.game.end().is_none() && its_turn {
+        let side = self.game.position().board().side_to_move();
+        if self.game.end().is_none() && side != self.human {
             let position = self.game.position().clone();
-            let mv = self.opponent.choose(&position)?;
-            self.game.play(mv);
+            let limit = self.clock.as_ref().and_then(|clock| clock.limit(side));
+            let mv = self.opponent.choose(&position, limit)?;
+            self.run_clock()?;
+            if self.game.end().is_some() {
+                return Ok(());
+            }
+            self.make_move(mv);
             self.show_board()?;
             let played = numbered(position.board(), &[mv]);
             writeln!(self.output, "{} plays {played}", self.opponent.name())?;
@@ -165,7 +227,8 @@ impl<W: Write> Session<W> {
             Color::Black => [&engine, "You"],
         };
         let date = Zoned::now().strftime("%Y.%m.%d").to_string();
-        replace_file(path, pgn(&self.game, players, &date).as_bytes()).with_context(name)?;
+        replace_file(path, pgn(&self.game, players, &date, self.clock.as_ref()).as_bytes())
+            .with_context(name)?;
         self.saved = Some(path.to_owned());
         writeln!(self.output, "Written to '{}'", path.display())?;
         Ok(())
@@ -186,6 +249,7 @@ impl<W: Write> Session<W> {
     }
 
     fn ensure_goes_on(&self, what: &str) -> Result<()> {
+        ensure!(!self.game.is_out_of_time(), "{what}: the game is over");
         ensure!(self.game.end().is_none(), "{what}: the game is over; undo takes a move back");
         Ok(())
     }

@@ -1,0 +1,144 @@
+//! The time of a game: a time for each of the engine's moves, or a clock for both sides.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result};
+use cozy_chess::Color;
+
+use crate::search::TimeLimit;
+use crate::uci::{Go, budget};
+
+/// Time of the engine's move that a person does not notice: printing, and waking up.
+const OVERHEAD: Duration = Duration::from_millis(30);
+
+/// Below this, clocks show tenths of a second.
+const SHORT: Duration = Duration::from_secs(20);
+
+/// How the time is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// The engine takes this time for a move, and the player has no limit.
+    PerMove(Duration),
+    /// Both sides have a clock: the time for the game, and the increment for each move.
+    Clock(Duration, Duration),
+}
+
+impl FromStr for Timing {
+    type Err = Error;
+
+    /// Reads `10s` as a time for a move, and `5m+3s` as a clock. The numbers of a clock may stand
+    /// alone, in seconds, as cutechess writes them: `300+3`.
+    fn from_str(text: &str) -> Result<Self> {
+        let Some((base, increment)) = text.split_once('+') else {
+            return Ok(Self::PerMove(humantime::parse_duration(text)?));
+        };
+        let base = duration(base)?;
+        let base = Some(base).filter(|base| !base.is_zero());
+        Ok(Self::Clock(base.context("a clock needs some time")?, duration(increment)?))
+    }
+}
+
+fn duration(text: &str) -> Result<Duration> {
+    match text.parse() {
+        Ok(seconds) => Ok(Duration::try_from_secs_f64(seconds)?),
+        Err(_) => Ok(humantime::parse_duration(text)?),
+    }
+}
+
+/// The clock of a game.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    base: Duration,
+    increment: Duration,
+    left: [Duration; 2],
+}
+
+impl Clock {
+    /// A clock before the first move.
+    pub fn new(base: Duration, increment: Duration) -> Self {
+        Self { base, increment, left: [base; 2] }
+    }
+
+    /// Takes `used` off the time of `side`. Returns whether any is left.
+    pub fn take(&mut self, side: Color, used: Duration) -> bool {
+        let left = &mut self.left[side as usize];
+        *left = left.saturating_sub(used);
+        !left.is_zero()
+    }
+
+    /// Adds the increment for a move of `side`.
+    pub fn add_increment(&mut self, side: Color) {
+        self.left[side as usize] += self.increment;
+    }
+
+    /// The limits of the engine's next move, by the time management of its UCI games.
+    pub fn limit(&self, side: Color) -> Option<TimeLimit> {
+        let go = Go { time: self.left.map(Some), increment: [self.increment; 2], ..Go::default() };
+        budget(&go, side, OVERHEAD)
+    }
+
+    /// `White 5:00, Black 4:58`.
+    pub fn shown(&self) -> String {
+        let [white, black] = self.left.map(shown);
+        format!("White {white}, Black {black}")
+    }
+
+    /// As the PGN tag `TimeControl` writes it: `300+3`.
+    pub fn as_pgn(&self) -> String {
+        format!("{}+{}", self.base.as_secs_f64(), self.increment.as_secs_f64())
+    }
+}
+
+fn shown(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 3600 {
+        0 if time < SHORT => format!("0:{:02}.{}", seconds, time.subsec_millis() / 100),
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_are_written_with_or_without_units() -> Result<()> {
+        let seconds = Duration::from_secs;
+        for (text, timing) in [
+            ("10s", Timing::PerMove(seconds(10))),
+            ("500ms", Timing::PerMove(Duration::from_millis(500))),
+            ("5m+3s", Timing::Clock(seconds(300), seconds(3))),
+            ("300+3", Timing::Clock(seconds(300), seconds(3))),
+            ("0.5+0.1", Timing::Clock(Duration::from_millis(500), Duration::from_millis(100))),
+            ("1h+0", Timing::Clock(seconds(3600), Duration::ZERO)),
+        ] {
+            assert_eq!(text.parse::<Timing>()?, timing, "{text}");
+        }
+        for text in ["", "5", "+", "5+", "+3", "0+3", "-1+0", "1e300+0", "nan+0", "5m+x"] {
+            assert!(text.parse::<Timing>().is_err(), "{text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_clock_runs_out_and_gains_its_increment() {
+        let seconds = Duration::from_secs;
+        let mut clock = Clock::new(seconds(300), seconds(3));
+        assert_eq!(
+            (clock.shown(), clock.as_pgn()),
+            ("White 5:00, Black 5:00".into(), "300+3".into())
+        );
+        assert!(clock.take(Color::White, seconds(10)));
+        clock.add_increment(Color::White);
+        assert!(clock.take(Color::Black, Duration::from_millis(292_600)));
+        assert_eq!(clock.shown(), "White 4:53, Black 0:07.4");
+        let [white, black] = [Color::White, Color::Black].map(|side| clock.limit(side));
+        assert!(white.is_some_and(|limit| limit.hard > seconds(8) && limit.hard < seconds(75)));
+        assert!(black.is_some_and(|limit| limit.hard < seconds(4)));
+        assert!(!clock.take(Color::Black, seconds(8)));
+        assert_eq!(clock.shown(), "White 4:53, Black 0:00.0");
+        assert_eq!(shown(seconds(3_723)), "1:02:03");
+    }
+}
