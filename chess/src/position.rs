@@ -50,6 +50,13 @@ impl Default for Position {
     }
 }
 
+impl From<Board> for Position {
+    /// The position on a board, without earlier positions that could repeat.
+    fn from(board: Board) -> Self {
+        Self { halfmove_clock: board.halfmove_clock().into(), board, history: Vec::new() }
+    }
+}
+
 impl Position {
     /// Reads a FEN. Missing counters default to `0 1`. Castling rights may be in X-FEN or
     /// Shredder-FEN. The en-passant square is dropped if no pawn just moved past it.

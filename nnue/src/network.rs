@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use azimuth_chess::placement::Placement;
-use cozy_chess::{Color, Piece};
+use cozy_chess::{BitBoard, Color, Piece};
 use nnue_rs::{Accumulator, Network};
 use sha2::{Digest, Sha256};
 
@@ -16,14 +16,23 @@ const UNITS_OF_A_PAWN: i32 = 328;
 /// Number of hexadecimal digits of a network's SHA-256 in its name.
 const NAME_DIGITS: usize = 12;
 
-/// A network with its accumulators. Copies share its parameters.
+/// Positions whose sums are kept. A search evaluates a position soon after its parent or siblings.
+const KEPT: usize = 8;
+
+/// Most squares on which an update of the sums may change a piece: `nnue-rs` ignores any others.
+const MOST_CHANGED: u32 = 4;
+
+/// A network with the sums of the positions evaluated last. Copies share its parameters.
 #[derive(Clone)]
 pub struct StockfishNetwork {
     network: Arc<Network>,
     name: String,
-    /// The sums of the position evaluated last, and of one after it.
-    sums: Accumulator,
-    sums_after: Accumulator,
+    /// The last positions with their sums; `None` in a slot that is not used yet.
+    kept: [(Option<Placement>, Accumulator); KEPT],
+    /// Slot of the oldest of them.
+    oldest: usize,
+    /// Sums that are overwritten next.
+    spare: Accumulator,
 }
 
 impl StockfishNetwork {
@@ -34,9 +43,10 @@ impl StockfishNetwork {
         let network = Network::from_bytes(&bytes).with_context(name)?;
         let digits =
             Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let (sums, sums_after) = (network.empty_accumulator(), network.empty_accumulator());
+        let spare = network.empty_accumulator();
+        let kept = std::array::from_fn(|_| (None, spare.clone()));
         let name = format!("nn-{}.nnue", &digits[..NAME_DIGITS]);
-        Ok(Self { network: Arc::new(network), name, sums, sums_after })
+        Ok(Self { network: Arc::new(network), name, kept, oldest: 0, spare })
     }
 
     /// Stockfish's name of the network: `nn-`, the first digits of its SHA-256, `.nnue`.
@@ -44,22 +54,42 @@ impl StockfishNetwork {
         &self.name
     }
 
-    /// Stockfish 16's centipawns, for the side to move.
+    /// Stockfish 16's static evaluation in centipawns, for the side to move. It is cheaper for a position
+    /// that differs by one move from one of the last positions.
     pub fn centipawns(&mut self, position: &Placement) -> i32 {
-        self.network.refresh(&Seen(position), &mut self.sums);
-        scaled(&self.network, &self.sums, position)
-    }
-
-    /// The same for a position a move after `parent`, the one that [`Self::centipawns`] was given last.
-    pub fn centipawns_after(&mut self, parent: &Placement, position: &Placement) -> i32 {
-        let (parent, seen) = (Seen(parent), Seen(position));
-        self.network.update(&parent, &seen, &self.sums, &mut self.sums_after);
-        scaled(&self.network, &self.sums_after, position)
+        match nearest(&self.kept, position) {
+            Some((before, known)) => {
+                let (before, after) = (Seen(before), Seen(position));
+                self.network.update(&before, &after, known, &mut self.spare);
+            }
+            None => self.network.refresh(&Seen(position), &mut self.spare),
+        }
+        let units = self.network.evaluate_accumulator(&self.spare, color(position.side_to_move));
+        let (kept, sums) = &mut self.kept[self.oldest];
+        *kept = Some(*position);
+        std::mem::swap(sums, &mut self.spare);
+        self.oldest = (self.oldest + 1) % KEPT;
+        units * 100 / UNITS_OF_A_PAWN
     }
 }
 
-fn scaled(network: &Network, sums: &Accumulator, position: &Placement) -> i32 {
-    network.evaluate_accumulator(sums, color(position.side_to_move)) * 100 / UNITS_OF_A_PAWN
+/// The kept position with the fewest changed squares, if its sums can be updated.
+fn nearest<'a>(
+    kept: &'a [(Option<Placement>, Accumulator)],
+    position: &Placement,
+) -> Option<(&'a Placement, &'a Accumulator)> {
+    let used = kept.iter().filter_map(|(kept, sums)| Some((kept.as_ref()?, sums)));
+    let counted = used.map(|(kept, sums)| (changed_squares(kept, position), (kept, sums)));
+    let close = counted.filter(|(changes, _)| *changes <= MOST_CHANGED);
+    close.min_by_key(|(changes, _)| *changes).map(|(_, nearest)| nearest)
+}
+
+/// Number of squares on which the pieces of two positions differ.
+fn changed_squares(a: &Placement, b: &Placement) -> u32 {
+    let differ = |a: &[BitBoard], b: &[BitBoard]| {
+        a.iter().zip(b).fold(BitBoard::EMPTY, |all, (&a, &b)| all | (a ^ b))
+    };
+    (differ(&a.colors, &b.colors) | differ(&a.pieces, &b.pieces)).len()
 }
 
 /// Adapts a position to the network's crate.

@@ -162,6 +162,27 @@ fn a_killed_stream_goes_on_to_the_same_weights_and_a_branch_leaves_it_alone() ->
 }
 
 #[test]
+fn a_stream_for_the_beam_labels_no_leaves() -> Result<()> {
+    let parent = tempfile::tempdir()?;
+    let mut stream = Stream::new(parent.path(), "run")?;
+    stream.labels.extend(["--planner", "beam"].map(str::to_owned));
+    stream.learn(2)?;
+    let shards = fs::read_dir(stream.folder.join("shards/1"))?.collect::<Result<Vec<_>, _>>()?;
+    let mut walks = Vec::new();
+    for shard in shards {
+        let description = trainer(&["data", &text(&shard.path()), "--info"])?;
+        walks.extend(
+            ["beam", "leaves", "endings"]
+                .into_iter()
+                .filter(|walk| description.contains(&format!("\"walk\":\"{walk}\""))),
+        );
+    }
+    walks.sort_unstable();
+    assert_eq!(walks, ["beam", "beam", "endings"]);
+    Ok(())
+}
+
+#[test]
 fn a_stream_says_in_a_line_what_is_wrong() -> Result<()> {
     let parent = tempfile::tempdir()?;
     let stream = Stream::new(parent.path(), "run")?;

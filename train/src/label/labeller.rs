@@ -1,10 +1,11 @@
-//! Who labels: a UCI engine that searches, or a Stockfish network without a search.
+//! Labellers: a UCI engine, or a Stockfish network with or without a search.
 
 use anyhow::{Context, Result, bail};
 use azimuth_nnue::StockfishNetwork;
 use cozy_chess::Board;
 
 use super::network;
+use super::network_search::NetworkSearch;
 use super::options::LabelOptions;
 use super::scored_move::{ScoredMove, Scores};
 use super::uci_engine::UciLabeller;
@@ -16,6 +17,8 @@ pub enum Labeller {
     Engine(UciLabeller),
     /// A network without a search.
     Network(Box<StockfishNetwork>),
+    /// A search with a network as its evaluation.
+    NetworkSearch(Box<NetworkSearch>),
 }
 
 impl Labeller {
@@ -28,7 +31,15 @@ impl Labeller {
                 .collect(),
             (None, Some(network)) => {
                 let network = StockfishNetwork::read(network).context("--network")?;
-                Ok(threads.map(|_| Self::Network(Box::new(network.clone()))).collect())
+                let nodes = options.search_nodes;
+                threads
+                    .map(|_| match nodes {
+                        0 => Ok(Self::Network(Box::new(network.clone()))),
+                        _ => {
+                            Ok(Self::NetworkSearch(Box::new(NetworkSearch::new(&network, nodes)?)))
+                        }
+                    })
+                    .collect()
             }
             _ => bail!("--engine or --network: who labels is missing"),
         }
@@ -39,14 +50,19 @@ impl Labeller {
         match self {
             Self::Engine(engine) => engine.name(),
             Self::Network(network) => network.name(),
+            Self::NetworkSearch(search) => search.name(),
         }
     }
 
-    /// Forgets what was searched before, so that labels depend on nothing else.
+    /// Clears the tables of the search, so that labels do not depend on earlier walks.
     pub fn new_game(&mut self) -> Result<()> {
         match self {
             Self::Engine(engine) => engine.new_game(),
             Self::Network(_) => Ok(()),
+            Self::NetworkSearch(search) => {
+                search.new_game();
+                Ok(())
+            }
         }
     }
 
@@ -55,6 +71,7 @@ impl Labeller {
         match self {
             Self::Engine(engine) => engine.value(board),
             Self::Network(network) => Ok(network::value(network, board)),
+            Self::NetworkSearch(search) => search.value(board),
         }
     }
 
@@ -63,6 +80,7 @@ impl Labeller {
         match self {
             Self::Engine(engine) => engine.score(board),
             Self::Network(network) => Ok(network::score(network, board)),
+            Self::NetworkSearch(search) => search.score(board),
         }
     }
 }

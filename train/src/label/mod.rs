@@ -4,6 +4,7 @@ mod endings;
 mod labeller;
 mod leaves;
 mod network;
+mod network_search;
 mod options;
 mod parts;
 mod scored_move;

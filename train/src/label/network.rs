@@ -16,26 +16,26 @@ pub fn value(network: &mut StockfishNetwork, board: &Board) -> Label {
 
 /// Scores all moves, the best for the side to move first.
 pub fn score(network: &mut StockfishNetwork, board: &Board) -> Vec<ScoredMove> {
-    let parent = Placement::of(board);
-    network.centipawns(&parent);
     let moves = legal_moves(board).into_iter();
-    let mut scored: Vec<ScoredMove> = moves
-        .map(|mv| {
-            let after = board_after(board, mv);
-            let label = result(&after).unwrap_or_else(|| {
-                let centipawns = network.centipawns_after(&parent, &Placement::of(&after));
-                Label::Centipawns(centipawns).seen_by(after.side_to_move())
-            });
-            ScoredMove { mv, label }
-        })
-        .collect();
-    let side = board.side_to_move();
+    let scored = moves.map(|mv| {
+        let after = board_after(board, mv);
+        let label = result(&after).unwrap_or_else(|| {
+            let centipawns = network.centipawns(&Placement::of(&after));
+            Label::Centipawns(centipawns).seen_by(after.side_to_move())
+        });
+        ScoredMove { mv, label }
+    });
+    best_first(scored.collect(), board.side_to_move())
+}
+
+/// Sorts moves of `side` by their labels, the best first.
+pub fn best_first(mut scored: Vec<ScoredMove>, side: Color) -> Vec<ScoredMove> {
     scored.sort_by_key(|scored| -i32::from(scored.label.seen_by(side).bits()));
     scored
 }
 
-/// What a position without moves is.
-fn result(board: &Board) -> Option<Label> {
+/// The result of a game that is over: mate or stalemate. `None` if there is a legal move.
+pub fn result(board: &Board) -> Option<Label> {
     if board.generate_moves(|_| true) {
         return None;
     }

@@ -160,6 +160,10 @@ fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
     };
     if let (Some(all), Value::Object(own)) = (made_by.as_object_mut(), own) {
         all.extend(own);
+        // Files that were begun before the option existed can be continued.
+        if options.search_nodes > 0 {
+            all.insert("search_nodes".to_owned(), options.search_nodes.into());
+        }
     }
     Ok(made_by)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::options::{RunOptions, Stored};
 use crate::training::StepsOrTime;
@@ -60,9 +60,16 @@ pub struct BranchOptions {
 /// ones.
 #[derive(Args, Clone)]
 pub struct RoundOptions {
-    /// Label with this Stockfish network (`.nnue`), without a search.
+    /// Label with this Stockfish network (`.nnue`), without a search or with `--search-nodes`.
     #[arg(long, required_unless_present = "engine")]
     pub network: Option<PathBuf>,
+    /// Nodes of the search behind each label of `--network`; 0 labels with the static evaluation.
+    #[arg(long, default_value_t = 0, conflicts_with = "engine")]
+    pub search_nodes: u64,
+    /// Planner whose positions are labelled: leaves of the selective search among them, or only the
+    /// moves from which a beam chooses.
+    #[arg(long, value_enum, default_value_t = StreamFor::Selective)]
+    pub planner: StreamFor,
     /// Label with this UCI engine, which must support MultiPV.
     #[arg(long, conflicts_with = "network")]
     pub engine: Option<PathBuf>,
@@ -81,6 +88,15 @@ pub struct RoundOptions {
     /// Approximate number of positions in a round.
     #[arg(long, default_value_t = 4_000_000)]
     pub round: u64,
+}
+
+/// Planner for which a stream trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StreamFor {
+    /// The beam.
+    Beam,
+    /// The selective search.
+    Selective,
 }
 
 /// Intervals of checkpoints and log lines.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::options::RoundOptions;
+use super::options::{RoundOptions, StreamFor};
 use crate::label::{LabelOptions, Shard, WalkKind};
 
 /// Time between saves of a shard's labelling progress.
@@ -19,17 +19,52 @@ pub struct Recipe {
     plies: u32,
     /// Nodes of each search (leaves).
     nodes: u64,
+    /// Number of best moves of a position that are labelled, and of others, drawn at random.
+    best: usize,
+    others: usize,
 }
 
-/// The shards of a round. Moves of many starts tell apart good and bad moves, leaves are the positions that decide a
-/// search, endings hardly ever come up in either (`train/README.md`, "Training data for the selective search").
-pub const RECIPES: [Recipe; 5] = [
-    Recipe { share: 0.25, yields: 27.0, walk: WalkKind::Beam, plies: 4, nodes: 0 },
-    Recipe { share: 0.25, yields: 160.0, walk: WalkKind::Beam, plies: 24, nodes: 0 },
-    Recipe { share: 0.30, yields: 196.0, walk: WalkKind::Leaves, plies: 8, nodes: 300 },
-    Recipe { share: 0.12, yields: 625.0, walk: WalkKind::Leaves, plies: 8, nodes: 1_500 },
-    Recipe { share: 0.08, yields: 64.0, walk: WalkKind::Endings, plies: 64, nodes: 0 },
+/// Shards for the selective search. Children on walks from many starts rank moves; leaves are the
+/// positions that decide a search; endings are rare in both (`train/README.md`, "Training data for
+/// the selective search").
+const SELECTIVE: [Recipe; 5] = [
+    moves(0.25, 27.0, 4, 2, 4),
+    moves(0.25, 160.0, 24, 2, 4),
+    leaves(0.30, 196.0, 300),
+    leaves(0.12, 625.0, 1_500),
+    ENDINGS,
 ];
+
+/// Shards for the beam, which scores all moves of its positions: more children of each position.
+const BEAM: [Recipe; 3] = [moves(0.62, 75.0, 6, 4, 8), moves(0.30, 287.0, 24, 4, 8), ENDINGS];
+
+const ENDINGS: Recipe = Recipe {
+    share: 0.08,
+    yields: 64.0,
+    walk: WalkKind::Endings,
+    plies: 64,
+    nodes: 0,
+    best: 2,
+    others: 4,
+};
+
+/// Children of the positions on walks of `plies` plies.
+const fn moves(share: f64, yields: f64, plies: u32, best: usize, others: usize) -> Recipe {
+    Recipe { share, yields, walk: WalkKind::Beam, plies, nodes: 0, best, others }
+}
+
+/// Leaves of searches of `nodes` nodes.
+const fn leaves(share: f64, yields: f64, nodes: u64) -> Recipe {
+    Recipe { share, yields, walk: WalkKind::Leaves, plies: 8, nodes, best: 2, others: 4 }
+}
+
+/// The kinds of shards in a round for `planner`.
+pub fn recipes(planner: StreamFor) -> &'static [Recipe] {
+    match planner {
+        StreamFor::Beam => &BEAM,
+        StreamFor::Selective => &SELECTIVE,
+    }
+}
 
 impl Recipe {
     /// The labelling options for this recipe's shard of a round, written to `out` with the given
@@ -40,6 +75,7 @@ impl Recipe {
         LabelOptions {
             engine: labels.engine.clone(),
             network: labels.network.clone(),
+            search_nodes: labels.search_nodes,
             fens: if walks_from_starts { labels.fens.clone() } else { Vec::new() },
             out: out.to_owned(),
             walks: walks.max(1),
@@ -51,8 +87,8 @@ impl Recipe {
             depth: labels.depth,
             plies: self.plies,
             width: 3,
-            best: 2,
-            others: 4,
+            best: self.best,
+            others: self.others,
             engines: 1,
             // Walks along the beam use its built-in weights.
             weights: labels.weights.clone().filter(|_| self.walk == WalkKind::Leaves),

@@ -1,0 +1,73 @@
+//! Labels from a search with a Stockfish network. In a position with a decisive capture or check,
+//! the label comes from the quiet positions that follow.
+
+use anyhow::Result;
+use azimuth::inference::Worker;
+use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings, Value};
+use azimuth_chess::position::{Position, board_after, legal_moves};
+use azimuth_nnue::StockfishNetwork;
+use cozy_chess::{Board, Color};
+
+use super::network::{best_first, result};
+use super::scored_move::ScoredMove;
+use crate::data::label::Label;
+
+/// A walk's searches share the tables, which are cleared before each walk.
+const RESOURCES: Resources = Resources { hash_mb: 2, threads: 1 };
+
+/// Azimuth's selective search with a Stockfish network as its evaluation.
+pub struct NetworkSearch {
+    planner: Selective,
+    /// Nodes of each search.
+    nodes: u64,
+    name: String,
+}
+
+impl NetworkSearch {
+    /// Searches with `network`, `nodes` nodes for each label.
+    pub fn new(network: &StockfishNetwork, nodes: u64) -> Result<Self> {
+        let evaluator = network.clone();
+        let notice = Box::new(|text: &str| eprintln!("{text}"));
+        let worker = Worker::with_evaluator(move || evaluator.clone(), notice);
+        let planner = Selective::new(&worker, SelectiveSettings::default(), RESOURCES)?;
+        Ok(Self { planner, nodes, name: network.name().to_owned() })
+    }
+
+    /// Name of the network.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Clears the tables of the search.
+    pub fn new_game(&mut self) {
+        self.planner.new_game();
+    }
+
+    /// Scores a position that has a legal move, from White's point of view.
+    pub fn value(&mut self, board: &Board) -> Result<Label> {
+        let limits = Limits { nodes: Some(self.nodes), ..Limits::default() };
+        let root = Position::from(board.clone());
+        let best =
+            self.planner.search(&root, &mut Control::without_signals(limits), &mut |_| ())?;
+        Ok(label(best.value, board.side_to_move()))
+    }
+
+    /// Scores all moves, the best for the side to move first. Each move has a separate search.
+    pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
+        let moves = legal_moves(board).into_iter().map(|mv| {
+            let after = board_after(board, mv);
+            let label = result(&after).map_or_else(|| self.value(&after), Ok)?;
+            Ok(ScoredMove { mv, label })
+        });
+        Ok(best_first(moves.collect::<Result<_>>()?, board.side_to_move()))
+    }
+}
+
+/// A value for `side`, as a label.
+fn label(value: Value, side: Color) -> Label {
+    let label = match value.moves_to_mate() {
+        Some(moves) => Label::Mate(moves > 0),
+        None => Label::Centipawns(value.centipawns()),
+    };
+    label.seen_by(side)
+}
