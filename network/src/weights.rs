@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::safetensors::Load;
 use candle_core::{DType, Device, Tensor};
 use safetensors::{Dtype, SafeTensors};
@@ -116,11 +116,18 @@ impl Weights {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let malformed = |error| anyhow!("not a complete safetensors file ({error})");
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
-        let text = header
-            .metadata()
-            .as_ref()
-            .and_then(|entries| entries.get(METADATA_KEY))
-            .with_context(|| format!("metadata key '{METADATA_KEY}' is missing"))?;
+        let entries = header.metadata().as_ref();
+        let entry = |key: &str| entries.and_then(|entries| entries.get(key));
+        let text = match (entry(METADATA_KEY), entry("config"), entry("rival")) {
+            (Some(text), ..) => text,
+            (None, Some(_), _) => {
+                bail!("a training checkpoint; `azimuth-train export` writes a weights file from it")
+            }
+            (None, None, Some(_)) => {
+                bail!("the weights of a rival; `azimuth-rivals` plays with them")
+            }
+            _ => bail!("no weights of Azimuth: metadata key '{METADATA_KEY}' is missing"),
+        };
         let metadata = read_metadata(text)?;
         let file = SafeTensors::deserialize(bytes).map_err(malformed)?;
 

@@ -13,6 +13,7 @@ mod nnue;
 mod policy;
 mod qlearning;
 mod rival;
+mod sizes;
 mod studies;
 mod tau;
 mod training;

@@ -15,6 +15,8 @@ use safetensors::SafeTensors;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::sizes::check_sizes;
+
 const METADATA_KEY: &str = "rival";
 
 /// Upper bound on the size of a file; a larger file is not a weights file.
@@ -77,6 +79,7 @@ impl RivalWeights {
 
     /// The rival's sizes.
     pub fn config<T: DeserializeOwned>(&self) -> Result<T> {
+        check_sizes("metadata key 'rival.config':", &self.metadata.config)?;
         serde_json::from_value(self.metadata.config.clone()).context("metadata key 'rival.config'")
     }
 

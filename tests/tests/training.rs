@@ -292,9 +292,12 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     }
 
     let bad = folder.path().join("bad.txt");
-    std::fs::write(&bad, "8/8/8/8/8/8/8/8 w - - 0 1\n")?;
-    let error = label("bad.azd", &bad, &[]).expect_err("no kings");
-    assert!(error.to_string().contains("FEN '8/8/8/8/8/8/8/8 w - - 0 1'"), "{error}");
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    std::fs::write(&bad, format!("{start}\n\n8/8/8/8/8/8/8/8 w - - 0 1\n"))?;
+    let error = label("bad.azd", &bad, &[]).expect_err("no kings").to_string();
+    let named = error.contains("bad.txt': line 3: FEN '8/8/8/8/8/8/8/8 w - - 0 1'");
+    assert!(named, "{error}");
+    assert!(!folder.path().join("bad.azd").exists());
     Ok(())
 }
 

@@ -81,6 +81,21 @@ fn broken_files_are_refused() -> Result<()> {
 }
 
 #[test]
+fn files_of_other_kinds_are_named() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let [data, out] = ["games.azd", "own.safetensors"].map(|name| folder.path().join(name));
+    let games = root().join("tests/data/games.pgn.zst");
+    trainer(&["data", &text(&games), "--out", &text(&data)])?;
+    let small = ["--accumulator", "128", "--anchors", "128", "--steps", "1", "--sample", "1000"];
+    trainer(&[&["train", "--data", &text(&data), "--out", &text(&out)][..], &small].concat())?;
+    let checkpoint = refusal(&folder.path().join("own.checkpoint"));
+    assert!(checkpoint.contains("`azimuth-train export`"), "{checkpoint}");
+    let rival = refusal(&root().join("rivals/weights/value.safetensors"));
+    assert!(rival.contains("`azimuth-rivals`"), "{rival}");
+    Ok(())
+}
+
+#[test]
 fn damage_is_noticed() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("weights.safetensors");

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +16,13 @@ use super::time_control::TimeControl;
 
 /// Default score cache of a planner that plays in this process, in megabytes.
 const HASH: usize = 16;
+
+/// As the UCI options `Hash` and `Threads` have them.
+const HASHES: RangeInclusive<usize> = 1..=65_536;
+const THREADS: RangeInclusive<usize> = 1..=1024;
+
+/// Far more moves than a position has.
+const WIDTHS: RangeInclusive<usize> = 1..=65_536;
 
 /// Default time by which a player may exceed its limit before it loses.
 const MARGIN: Duration = Duration::from_millis(500);
@@ -267,22 +275,23 @@ impl Words {
         let verify =
             self.take_text("verify").map_or(Ok(usual_verify), |name| named("verify", &name))?;
         ensure!(!noisy_beam || verify == BeamVerify::None, "noise goes with verify=none alone");
-        let width = self.take_positive("width", usual.width)?;
+        let width = self.take_in("width", WIDTHS, usual.width)?;
         let planners = PlannerSettings {
             beam: BeamSettings { width, depth, mode, verify },
             selective: SelectiveSettings { depth, parts, parameters },
         };
         let resources = Resources {
-            hash_mb: self.take_positive("hash", HASH)?,
-            threads: self.take_positive("threads", 1)?,
+            hash_mb: self.take_in("hash", HASHES, HASH)?,
+            threads: self.take_in("threads", THREADS, 1)?,
         };
         let weights = self.take_text("weights").map(PathBuf::from);
         Ok(InProcessPlayer { weights, planner, planners, resources, noise })
     }
 
-    fn take_positive(&mut self, key: &str, usual: usize) -> Result<usize> {
+    fn take_in(&mut self, key: &str, range: RangeInclusive<usize>, usual: usize) -> Result<usize> {
         let number = self.take(key)?.unwrap_or(usual);
-        ensure!(number > 0, "{key}: expected at least 1");
+        let (least, most) = (range.start(), range.end());
+        ensure!(range.contains(&number), "{key} {number}: expected {least} to {most}");
         Ok(number)
     }
 }
@@ -329,7 +338,12 @@ mod tests {
         for (text, part) in [
             ("depth=x", "depth 'x': not a number"),
             ("depth=0", "depth: expected at least 1"),
-            ("width=0", "width: expected at least 1"),
+            ("width=0", "width 0: expected 1 to 65536"),
+            (
+                "planner=selective threads=18446744073709551615",
+                "threads 18446744073709551615: expected 1 to 1024",
+            ),
+            ("hash=65537", "hash 65537: expected 1 to 65536"),
             ("noise=-1", "noise: expected 0 to 100"),
             ("cmd=stockfish", "a limit is missing"),
             ("cmd=stockfish args=\"'a\"", "args: a quote is not closed"),

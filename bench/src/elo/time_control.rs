@@ -4,7 +4,10 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
+
+/// Seconds of the longest time; sums and multiples of it are times, too.
+const LONGEST: f64 = 1e9;
 
 /// Time for the whole game or for a number of moves, and the increment per move.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +56,7 @@ impl TimeControl {
 
 fn seconds(text: &str) -> Result<Duration> {
     let seconds: f64 = text.parse().ok().context("not a number of seconds")?;
+    ensure!(seconds <= LONGEST, "more than {LONGEST} seconds");
     Duration::try_from_secs_f64(seconds).context("not a time")
 }
 
@@ -76,7 +80,19 @@ mod tests {
         {
             assert_eq!(TimeControl::parse(text)?.to_string(), written);
         }
-        for text in ["", "ten", "-1", "0/10", "40/", "x/10", "10+", "10+-1", "1e300"] {
+        for text in [
+            "",
+            "ten",
+            "-1",
+            "0/10",
+            "40/",
+            "x/10",
+            "10+",
+            "10+-1",
+            "1e300",
+            "1e10",
+            "1+9223372036854775807",
+        ] {
             let error = TimeControl::parse(text).expect_err(text).to_string();
             assert!(error.contains("expected SECONDS+INCREMENT"), "{error}");
         }

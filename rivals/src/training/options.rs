@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::learner::Plan;
+use crate::sizes::check_sizes;
 
 /// Sizes and plan of a rival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -85,6 +86,7 @@ impl TrainOptions {
         let mut config = serde_json::to_value(preset)?;
         let named = config.as_object_mut().context("sizes have names")?;
         named.extend(self.sizes.iter().cloned());
+        check_sizes("--size", &config)?;
         serde_json::from_value(config).context("--size")
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::decompressed;
+use azimuth_chess::position::Position;
 use sha2::{Digest, Sha256};
 
 use crate::data::read::lines::Lines;
@@ -12,24 +13,28 @@ use crate::hex::hex;
 
 /// The positions of all files, and their SHA-256.
 pub struct Starts {
-    /// FENs; whether each is one is seen when it is used.
+    /// FENs of legal positions.
     pub fens: Vec<String>,
     /// SHA-256 of the lines.
     pub sha256: String,
 }
 
-/// Reads the lines of all files.
+/// Reads the lines of all files. Fails, with the file and the line, if one is not a position.
 pub fn read(paths: &[PathBuf]) -> Result<Starts> {
     let (mut fens, mut hash) = (Vec::new(), Sha256::new());
     for path in paths {
         let name = || format!("FEN file '{}'", path.display());
         let file = File::open(path).with_context(name)?;
         let mut lines = Lines::new(decompressed(path, file).with_context(name)?);
-        while let Some(line) = lines.next().with_context(name)? {
+        loop {
+            let number = lines.number() + 1;
+            let Some(line) = lines.next().with_context(name)? else { break };
             if !line.is_empty() {
                 hash.update(line.as_bytes());
                 hash.update(b"\n");
-                fens.push(fen_of(line));
+                let fen = fen_of(line);
+                Position::from_fen(&fen).with_context(|| format!("{}: line {number}", name()))?;
+                fens.push(fen);
             }
         }
     }
