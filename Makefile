@@ -38,11 +38,12 @@ stockfish:
 	     && apt-get -qq update && apt-get -qq install -y stockfish >/dev/null; } \
 	|| { echo "make test: Stockfish is missing; install it so that 'stockfish' starts it (Debian: apt-get install stockfish)" >&2; exit 1; }
 
-# Pages are opened in it.
-chromium:
+# Some tests open pages in Chromium.
+chromium: python
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
 	|| { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
 	     && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } \
+	|| $(VENV)/bin/playwright install chromium \
 	|| { echo "make test: Chromium is missing (Debian: apt-get install chromium)" >&2; exit 1; }
 
 # Some tests write and read checkpoints with PyTorch.

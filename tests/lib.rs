@@ -1,6 +1,7 @@
 //! Shared parts of the end-to-end tests: the paths of binaries and other programs, and a UCI
 //! session.
 
+use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -12,7 +13,11 @@ use anyhow::{Context, Result, bail, ensure};
 /// Longest wait for an answer of the engine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The repository.
+/// The Python of the virtual environment.
+const VENV_PYTHON: &str =
+    if cfg!(windows) { ".venv/Scripts/python.exe" } else { ".venv/bin/python" };
+
+/// The path of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -21,14 +26,14 @@ pub fn root() -> PathBuf {
 pub fn binary(name: &str) -> Result<PathBuf> {
     let test = std::env::current_exe()?;
     let folder = test.ancestors().nth(2).context("tests run from target/PROFILE/deps")?;
-    let path = folder.join(name);
+    let path = folder.join(name).with_extension(EXE_EXTENSION);
     ensure!(path.exists(), "'{}' is not built; run make test", path.display());
     Ok(path)
 }
 
 /// Runs a script of `tests/python` in the virtual environment and returns its output.
 pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
-    let interpreter = root().join(".venv/bin/python");
+    let interpreter = root().join(VENV_PYTHON);
     ensure!(interpreter.exists(), "no virtual environment; run make test");
     let output = Command::new(interpreter)
         .arg(root().join("tests/python").join(script))
@@ -60,7 +65,7 @@ pub fn pytorch(script: &str, arguments: &[&str], input: &str) -> Result<String> 
         command.args(["-c", "import torch, numpy"]).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    let own = root().join(".venv/bin/python");
+    let own = root().join(VENV_PYTHON);
     let interpreters = [own.as_path(), Path::new("python3"), Path::new("/usr/bin/python3")];
     let interpreter = interpreters.iter().find(|python| imports(python));
     let mut child = Command::new(interpreter.context("PyTorch is missing; run make test")?)
@@ -82,7 +87,7 @@ pub fn stockfish() -> Result<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders)
         .chain([PathBuf::from("/usr/games")])
-        .map(|folder| folder.join("stockfish"))
+        .map(|folder| folder.join(format!("stockfish{EXE_SUFFIX}")))
         .find(|path| path.exists())
         .context("Stockfish is missing; run make test")
 }
