@@ -1,10 +1,13 @@
-# `make` builds the engine as EXE, which is how OpenBench asks for it; `make test` passes the tests and
-# sets up what they need; `make signature` records the nodes of `bench` after a change of play.
+# `make` builds the engine as EXE, as OpenBench expects; `make test` installs what the tests need
+# and runs them; `make signature` records the number of nodes of `bench` after a change to play;
+# `make check-deep` runs the checks that take hours, and `make check-miri` and the like one of them.
 
 EXE := azimuth
 VENV := .venv
 
-.PHONY: engine test signature python compiler stockfish chromium torch
+DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates games)
+
+.PHONY: engine test signature check-deep $(DEEP_CHECKS) python compiler stockfish chromium torch
 
 engine:
 	cargo rustc --locked --profile dist --package azimuth --bin azimuth -- --emit link=$(EXE)
@@ -17,7 +20,13 @@ signature:
 	cargo build --locked --release --package azimuth
 	AZIMUTH_UPDATE_SIGNATURE=1 cargo test --locked --release --package azimuth-tests --test signature
 
-# Some tests compare with python-chess, or play through it.
+check-deep: python
+	scripts/check-deep
+
+$(DEEP_CHECKS): check-%: python
+	scripts/check-deep $*
+
+# Some tests compare results with python-chess, or play through it.
 python: $(VENV)/ready
 
 $(VENV)/ready: tests/requirements.txt

@@ -1,6 +1,8 @@
 //! Shared parts of the end-to-end tests: the paths of binaries and other programs, and a UCI
 //! session.
 
+pub mod uci_lines;
+
 use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

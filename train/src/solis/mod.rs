@@ -8,3 +8,4 @@ mod pth;
 
 pub use export::export;
 pub use import::{ImportOptions, import};
+pub use pth::Pth;

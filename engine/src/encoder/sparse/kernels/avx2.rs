@@ -4,12 +4,17 @@ use std::arch::x86_64::*;
 
 use azimuth_network::sparse::HIDDEN;
 
+use super::BLOCK;
 use super::slots::{SLOTS, Slots};
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen registers.
 const REGISTERS: usize = 8;
+
+// No load or store of a register goes beyond its slice.
+const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
+const _: () = assert!(SLOTS.is_multiple_of(2 * LANES) && HIDDEN.is_multiple_of(8));
 
 /// # Safety
 /// Needs AVX2, a width that is a multiple of 128, and rows inside the table.
@@ -137,13 +142,13 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u16]) -> usize {
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 8;
-    /// Groups looked at together.
-    const BLOCK: usize = 256;
+    /// Number of groups that are tested together.
+    const TOGETHER: usize = 256;
     let ones = _mm256_set1_epi16(1);
     let mut sums = [_mm256_setzero_si256(); OUT];
-    let mut groups = [0; BLOCK];
-    for (block, activations) in activations.chunks(BLOCK * GROUP).enumerate() {
-        let hidden = &hidden[block * BLOCK * GROUP * HIDDEN..];
+    let mut groups = [0; TOGETHER];
+    for (block, activations) in activations.chunks(TOGETHER * GROUP).enumerate() {
+        let hidden = &hidden[block * TOGETHER * GROUP * HIDDEN..];
         // SAFETY: a block has no more groups than there is room for.
         let active = unsafe { active_groups(activations, &mut groups) };
         for &group in &groups[..active] {

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use azimuth_network::sparse::HIDDEN;
 
+use super::BLOCK;
 use super::slots::{SLOTS, Slots};
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
@@ -12,6 +13,10 @@ const LANES: usize = 32;
 const REGISTERS: usize = 4;
 /// Independent chains of products, to hide the latency of one.
 const CHAINS: usize = 4;
+
+// No load or store of a register goes beyond its slice.
+const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
+const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(16));
 
 /// # Safety
 /// Needs AVX-512 F and BW, a width that is a multiple of 128, and rows inside the table.
@@ -110,12 +115,12 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u32]) -> usize {
 #[target_feature(enable = "avx512f,avx512vnni")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 16;
-    /// Groups looked at together.
-    const BLOCK: usize = 256;
+    /// Number of groups that are tested together.
+    const TOGETHER: usize = 256;
     let mut sums = [[_mm512_setzero_si512(); OUT]; CHAINS];
-    let mut groups = [0; BLOCK];
-    for (block, activations) in activations.chunks(BLOCK * GROUP).enumerate() {
-        let hidden = &hidden[block * BLOCK * GROUP * HIDDEN..];
+    let mut groups = [0; TOGETHER];
+    for (block, activations) in activations.chunks(TOGETHER * GROUP).enumerate() {
+        let hidden = &hidden[block * TOGETHER * GROUP * HIDDEN..];
         let add = |sums: &mut [__m512i; OUT], group: u32| {
             let group = group as usize;
             // SAFETY: the group is inside the block and has GROUP x HIDDEN weights.

@@ -11,11 +11,17 @@ mod neon;
 mod portable;
 mod slots;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 use azimuth_network::sparse::HIDDEN;
 pub(super) use slots::{SLOTS, Slots};
 use sums::Change;
 pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};
+
+/// A sum is a whole number of these blocks wide. Every kernel works on such a block, or a part of it,
+/// in whole registers.
+const BLOCK: usize = 128;
 
 /// The instruction sets in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +74,7 @@ impl Kernels {
     ) {
         let width = sums.bias.len();
         assert!(activations.len() == width && sum.len() == width);
+        assert!(width.is_multiple_of(BLOCK));
         let inside = |&row: &u16| (usize::from(row) + 1) * width <= sums.table.len();
         assert!(added.iter().chain(removed).all(inside));
         let change = Change { table: &sums.table, added, removed };
@@ -106,6 +113,7 @@ impl Kernels {
     /// weights are stored in groups of four inputs: `[2H / 4][HIDDEN][4]`.
     pub(super) fn multiply(self, hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
         assert_eq!(activations.len() * HIDDEN, hidden.len());
+        assert!(activations.len().is_multiple_of(BLOCK));
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `activate`.

@@ -4,12 +4,17 @@ use std::arch::aarch64::*;
 
 use azimuth_network::sparse::HIDDEN;
 
+use super::BLOCK;
 use super::slots::{SLOTS, Slots};
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
 
 const LANES: usize = 8;
 /// Registers that hold a part of the sum: half of the 32 registers.
 const REGISTERS: usize = 16;
+
+// No load or store of a register goes beyond its slice.
+const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
+const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(4));
 
 /// # Safety
 /// Needs NEON, a width that is a multiple of 128, and rows inside the table.

@@ -1,0 +1,78 @@
+//! The kernels by themselves: every instruction set gives what plain Rust gives, in memory without a
+//! byte to spare, so that a sanitizer and Miri see what goes beyond it.
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+
+/// Rows of the table.
+const ROWS: usize = 7;
+
+fn random<T>(count: usize, seed: u64, value: impl Fn(&mut StdRng) -> T) -> Vec<T> {
+    let mut random = StdRng::seed_from_u64(seed);
+    (0..count).map(|_| value(&mut random)).collect()
+}
+
+#[test]
+fn sums_and_activations_are_those_of_plain_rust() {
+    for width in [BLOCK, 3 * BLOCK] {
+        let values = |count, seed| random(count, seed, |random| random.random_range(-300..300));
+        let sums = Sums { table: values(ROWS * width, 1), bias: values(width, 2) };
+        let activate = |kernels: Kernels| {
+            let (mut sum, mut activations) = (sums.bias.clone(), vec![0; width]);
+            // The last row ends where the table does.
+            kernels.activate(&sums, &mut sum, &[0, 6, 3, 3], &[6, 1], &mut activations);
+            (sum, activations)
+        };
+        let row = |row: usize, place: usize| sums.table[row * width + place];
+        let (sum, activations) = activate(Kernels::Portable);
+        for place in 0..width {
+            let expected = sums.bias[place] + row(0, place) + 2 * row(3, place) - row(1, place);
+            assert_eq!(sum[place], expected);
+            let clipped = u32::from(expected.clamp(0, SUM_ONE) as u16);
+            assert_eq!(u32::from(activations[place]), clipped * clipped / 512);
+        }
+        for kernels in Kernels::available() {
+            assert_eq!(activate(kernels), (sum.clone(), activations.clone()), "{kernels}");
+        }
+    }
+}
+
+#[test]
+fn slots_that_differ_are_those_of_plain_rust() {
+    let before: Slots = std::array::from_fn(|slot| slot as u16);
+    let mut now = before;
+    for slot in [0, 1, 31, 32, 63, 64, SLOTS - 1] {
+        now[slot] = u16::MAX;
+        for kernels in Kernels::available() {
+            let found = kernels.differing(&before, &now);
+            assert_eq!(found, portable::differing(&before, &now), "{kernels}");
+            assert!(found >> slot & 1 == 1 && found >> SLOTS == 0);
+        }
+    }
+}
+
+#[test]
+fn products_are_those_of_plain_rust() {
+    // More groups than the kernels look at together, and so few that most are zero.
+    for (width, zeros) in [(BLOCK, 0), (2 * BLOCK, 9), (12 * BLOCK, 3)] {
+        let activations = random(width, 3, |random| {
+            if random.random_range(0..10) < zeros { 0 } else { random.random_range(0..=127) }
+        });
+        let hidden = random(width * HIDDEN, 4, |random| random.random::<i8>());
+        let expected = portable::multiply(&hidden, &activations);
+        for kernels in Kernels::available() {
+            assert_eq!(kernels.multiply(&hidden, &activations), expected, "{kernels}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "is_multiple_of")]
+fn a_width_that_no_register_divides_is_refused() {
+    let width = BLOCK + 8;
+    let sums = Sums { table: vec![0; width], bias: vec![0; width] };
+    let best = Kernels::available()[0];
+    best.activate(&sums, &mut vec![0; width], &[0], &[], &mut vec![0; width]);
+}

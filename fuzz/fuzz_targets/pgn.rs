@@ -1,0 +1,66 @@
+//! A file of games in PGN: its main lines, and its variations.
+
+#![no_main]
+
+use azimuth_chess::pgn::{BadGame, Game, GameBuilder, Line, Reader, Tags};
+use azimuth_chess::position::Position;
+use libfuzzer_sys::fuzz_target;
+
+/// Counts the moves of all variations, and checks that each follows its parent.
+struct Variations(usize);
+
+impl GameBuilder for Variations {
+    type Game = usize;
+
+    const VARIATIONS: bool = true;
+
+    fn begin(_: Tags, _: Position) -> Self {
+        Self(0)
+    }
+
+    fn play(&mut self, line: &Line) -> anyhow::Result<()> {
+        let mv = line.after.mv.expect("a move was played");
+        assert!(line.before.board.is_legal(mv), "{mv}");
+        assert_eq!(line.after.ply, line.before.ply + 1);
+        self.0 += 1;
+        Ok(())
+    }
+
+    fn comment(&mut self, _: &Line, text: &str) -> anyhow::Result<()> {
+        assert!(!text.contains(['\n', '\r']));
+        Ok(())
+    }
+
+    fn end(self) -> usize {
+        self.0
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let games = read::<Game>(bytes);
+    for game in games.iter().flatten() {
+        game.last_position();
+        game.result();
+    }
+    let variations = read::<Variations>(bytes);
+    // A bad variation spoils a game whose main line is sound, but not the other way round.
+    for (game, moves) in games.iter().zip(&variations) {
+        match (game, moves) {
+            (Ok(game), Ok(moves)) => assert!(game.moves.len() <= *moves),
+            (Err(error), Ok(_)) => panic!("{error}"),
+            (_, Err(error)) => assert!(!error.to_string().contains('\n')),
+        }
+    }
+    let mut skipping = Reader::new(bytes);
+    while skipping.skip_game().is_ok_and(|skipped| skipped) {}
+    assert!(skipping.taken() >= games.len() as u64);
+});
+
+fn read<B: GameBuilder>(bytes: &[u8]) -> Vec<Result<B::Game, BadGame>> {
+    let mut reader = Reader::new(bytes);
+    let mut games = Vec::new();
+    while let Ok(Some(game)) = reader.read_game::<B>() {
+        games.push(game);
+    }
+    games
+}

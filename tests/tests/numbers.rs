@@ -1,0 +1,267 @@
+//! Every number of every command line at its extremes. A program may refuse it or work with it, also
+//! for longer than the test waits; it may not panic, abort, or say what is wrong in several lines.
+//!
+//! The options are those that `--help` names, so that no new one is forgotten. The usual run takes a
+//! sample; `AZIMUTH_NUMBERS=all cargo test --release -p azimuth-tests --test numbers` takes them all.
+
+#![cfg(unix)]
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use azimuth_tests::{binary, text};
+
+const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+
+const NUMBERS: [&str; 12] = [
+    "0",
+    "-1",
+    "1",
+    "0.5",
+    "NaN",
+    "inf",
+    "1e300",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "18446744073709551615",
+    "18446744073709551616",
+];
+
+/// Command lines tried in the usual run.
+const SAMPLE: usize = 40;
+
+/// A program that works for longer than this does not refuse the number.
+const WORKING: Duration = Duration::from_millis(1500);
+
+/// A program that is told to use this much memory ends in a line, as on a machine with no more.
+const MEMORY_KB: &str = "8000000";
+
+const TRAIN: &str = "train --data DATA --out OUT/w.safetensors --steps 2 --accumulator 128 \
+                     --features piece-square --embedding-dim 8 --sample 100";
+const STREAM: &str = "stream --folder OUT/s --fens BOOK --network none --depth 1";
+const ELO: &str = "elo --player depth=1 --against depth=2 --games 2 --book BOOK --pgn OUT/g.pgn";
+const LEARN: &str = "train value --preset small --data DATA --out OUT/v.safetensors --steps 2 --batch 8 \
+                     --size blocks=1 --size channels=8 --size last_channels=8";
+
+/// Commands that would do a little work, each with every number that it has.
+const COMMANDS: [(&str, &str); 22] = [
+    ("azimuth", "explain --pgn GAMES --depth 2 --nodes 100"),
+    ("azimuth", "report GAME --out OUT/report.html --engine-time 1ms"),
+    ("azimuth", "play --time 1ms"),
+    ("azimuth-bench", ELO),
+    ("azimuth-bench", "accuracy --player depth=1 --games GAME --count 2 --judge none"),
+    ("azimuth-bench", "precision"),
+    ("azimuth-bench", "rate GAME"),
+    ("azimuth-bench", "clock GAME"),
+    ("azimuth-bench", "speed --batch 1 --depth 1 --rounds 1"),
+    ("azimuth-bench", "suite BOOK --depth 1"),
+    ("azimuth-bench", "tune --book BOOK --out OUT/tune.json --iterations 1 --player movetime=1"),
+    ("azimuth-train", TRAIN),
+    ("azimuth-train", STREAM),
+    ("azimuth-train", "data DATA --head 2"),
+    ("azimuth-train", "label --out OUT/l.azd --walks 2 --engine none --fens BOOK"),
+    ("azimuth-train", "embed --data DATA --out OUT/e.npy --sample 10"),
+    ("azimuth-train", "map --data DATA --out OUT/map --sample 10"),
+    ("azimuth-train", "neighbours --data DATA --sample 10 FEN"),
+    ("azimuth-train", "eval --data DATA --sample 10"),
+    ("azimuth-train", "branch --folder OUT/s --steps 1 --out OUT/b.safetensors --fens BOOK"),
+    ("azimuth-rivals", LEARN),
+    ("azimuth-rivals", "tau nnue --data DATA"),
+];
+
+/// Numbers within values: `N` stands for the number.
+const WITHIN: [(&str, &str, &str); 33] = [
+    ("azimuth", "bench", "N"),
+    ("azimuth-bench", ELO, "--player width=N depth=1"),
+    ("azimuth-bench", ELO, "--player depth=N"),
+    ("azimuth-bench", ELO, "--player nodes=N"),
+    ("azimuth-bench", ELO, "--player movetime=N"),
+    ("azimuth-bench", ELO, "--player tc=N+N"),
+    ("azimuth-bench", ELO, "--player tc=N/N+N"),
+    ("azimuth-bench", ELO, "--player depth=1 margin=N"),
+    ("azimuth-bench", ELO, "--player depth=1 elo=N"),
+    ("azimuth-bench", ELO, "--player depth=1 hash=N"),
+    ("azimuth-bench", ELO, "--player depth=1 planner=selective threads=N"),
+    ("azimuth-bench", ELO, "--player depth=1 noise=N"),
+    ("azimuth-bench", ELO, "--player depth=1 verify=N"),
+    ("azimuth-bench", ELO, "--player depth=2 planner=selective set=lmr-base:N"),
+    ("azimuth-bench", ELO, "--draw moves=N,score=N,from=N"),
+    ("azimuth-bench", ELO, "--resign moves=N,score=N"),
+    ("azimuth-bench", ELO, "--sprt elo0=N,elo1=N,alpha=N,beta=N"),
+    ("azimuth-bench", "rate GAME", "--known A=N"),
+    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter ply=N..N"),
+    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter cp=N..N"),
+    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter pieces=N..N"),
+    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter p=N..N"),
+    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter loss=N"),
+    ("azimuth-train", "label --out OUT/l.azd --walks 2 --engine none --fens BOOK", "--shard N/N"),
+    ("azimuth-train", TRAIN, "--features exchange-states-N"),
+    ("azimuth-train", TRAIN, "--features attack-states-8+king-buckets-N"),
+    ("azimuth-rivals", LEARN, "--size blocks=N"),
+    ("azimuth-rivals", LEARN, "--size channels=N"),
+    ("azimuth-rivals", LEARN, "--size last_channels=N"),
+    ("azimuth-rivals", "train nnue --data DATA --out OUT/n.w --steps 1", "--size half=N"),
+    ("azimuth-rivals", "train diffusion --data DATA --out OUT/d.w --steps 1", "--size width=N"),
+    ("azimuth-rivals", "train diffusion --data DATA --out OUT/d.w --steps 1", "--size heads=N"),
+    (
+        "azimuth-rivals",
+        "train deepchess --data DATA --out OUT/c.w --steps 1",
+        "--size encoder=[N,N]",
+    ),
+];
+
+/// A command line: the program and its arguments.
+type Line = (&'static str, Vec<String>);
+
+/// The files that the commands read.
+fn prepare(folder: &Path) -> Result<()> {
+    let games = zstd::decode_all(std::fs::File::open(GAMES)?)?;
+    let games = String::from_utf8(games)?;
+    let first: Vec<&str> = games.split_inclusive("\n\n").take(2).collect();
+    std::fs::write(folder.join("game.pgn"), first.concat())?;
+    std::fs::write(
+        folder.join("book.epd"),
+        "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - bm Nf3;\n",
+    )?;
+    let data = text(&folder.join("data.azd"));
+    azimuth_tests::trainer(&["data", GAMES, "--out", &data]).map(drop)
+}
+
+/// A command's words with the files' names in them.
+fn words(command: &str, folder: &Path) -> Vec<String> {
+    let file = |name: &str| text(&folder.join(name));
+    let word = |word: &str| match word {
+        "DATA" => file("data.azd"),
+        "GAME" => file("game.pgn"),
+        "GAMES" => GAMES.to_owned(),
+        "BOOK" => file("book.epd"),
+        "FEN" => "8/8/8/8/8/2k5/7p/2K5 b - - 0 1".to_owned(),
+        word => word.replace("OUT/", &format!("{}/", folder.display())),
+    };
+    command.split_whitespace().map(word).collect()
+}
+
+/// The options of a command that take a value.
+fn options(program: &str, command: &str) -> Result<Vec<String>> {
+    let command = command.split_whitespace().next().context("a command")?;
+    let help = Command::new(binary(program)?).args([command, "--help"]).output()?;
+    ensure!(help.status.success(), "{program} {command} --help: {}", help.status);
+    let named = |line: &str| -> Option<String> {
+        let option =
+            line.trim_start().strip_prefix("--").or_else(|| line.split_once(", --")?.1.into())?;
+        let (name, value) = option.split_once(' ')?;
+        (line.starts_with("  ") && value.starts_with('<')).then(|| format!("--{name}"))
+    };
+    let text = String::from_utf8(help.stdout)?;
+    Ok(text.lines().filter_map(named).collect())
+}
+
+/// A command with `value` as the value of an option, which replaces its present values.
+fn with(command: &[String], option: &str, value: &str) -> Vec<String> {
+    let mut rest = command.iter().peekable();
+    let mut changed = Vec::new();
+    while let Some(word) = rest.next() {
+        if word == option {
+            rest.next();
+        } else {
+            changed.push(word.clone());
+        }
+    }
+    changed.push(format!("{option}={value}"));
+    changed
+}
+
+fn command_lines(folder: &Path) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for (program, command) in COMMANDS {
+        let all = options(program, command)?;
+        ensure!(
+            !all.is_empty() || command == "play",
+            "{program} {command}: no options in its help"
+        );
+        for option in all {
+            for number in NUMBERS {
+                lines.push((program, with(&words(command, folder), &option, number)));
+            }
+        }
+    }
+    for (program, command, value) in WITHIN {
+        for number in NUMBERS {
+            let value = value.replace('N', number);
+            let command = words(command, folder);
+            lines.push((
+                program,
+                match value.split_once(' ') {
+                    Some((option, value)) => with(&command, option, value),
+                    None => [command, vec![value]].concat(),
+                },
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+/// Runs a command line for a while; an error says what it must not do.
+fn run((program, arguments): &Line, folder: &Path) -> Result<()> {
+    let mut child = Command::new("sh")
+        .args(["-c", &format!("ulimit -v {MEMORY_KB}; exec \"$0\" \"$@\"")])
+        .arg(binary(program)?)
+        .args(arguments)
+        .current_dir(folder)
+        // Errors would have stack traces.
+        .env_remove("RUST_BACKTRACE")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(folder.join("stderr"))?)
+        .spawn()?;
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if began.elapsed() > WORKING {
+            child.kill()?;
+            child.wait()?;
+            break None;
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let errors = std::fs::read_to_string(folder.join("stderr"))?;
+    ensure!(!errors.contains("panicked"), "{errors}");
+    let Some(status) = status else { return Ok(()) };
+    ensure!(status.signal().is_none(), "{status}: {errors}");
+    if !status.success() {
+        let last = errors.trim_end().lines().last().unwrap_or_default();
+        let by_clap = errors.contains("error: ");
+        ensure!(by_clap || last.starts_with(&format!("{program}: ")), "{status}: {errors}");
+    }
+    Ok(())
+}
+
+#[test]
+fn no_number_ends_in_a_panic() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    prepare(folder.path())?;
+    let lines = command_lines(folder.path())?;
+    let sample = match std::env::var("AZIMUTH_NUMBERS") {
+        Ok(text) if text == "all" => lines.len(),
+        Ok(text) => text.parse().context("AZIMUTH_NUMBERS")?,
+        Err(_) => SAMPLE,
+    };
+    // Another sample each time.
+    let every = (lines.len() / sample.max(1)).max(1);
+    let first = std::process::id() as usize % every;
+    let mut failures = Vec::new();
+    for line in lines.iter().skip(first).step_by(every) {
+        if let Err(error) = run(line, folder.path()) {
+            failures.push(format!("{} {}\n{error:#}", line.0, line.1.join(" ")));
+        }
+    }
+    ensure!(failures.is_empty(), "{} of them:\n{}", failures.len(), failures.join("\n\n"));
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Random sessions with the built programs, Azimuth and every rival: all lines are sent at once, as
+//! fast as the program takes them, and the input is closed. No program may panic, hang, or leave a
+//! `go` without its one answer.
+//!
+//! `AZIMUTH_FUZZ_COMMANDS=1000000 cargo test --release -p azimuth-tests --test unsynchronised` sends
+//! more of them than the default.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_tests::binary;
+use azimuth_tests::uci_lines::line;
+use proptest::collection::vec;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+
+/// Commands of a session.
+const SESSION: usize = 200;
+
+/// Commands of the default run.
+const COMMANDS: usize = 6_000;
+
+/// A program that has not ended by then never will.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Programs, with their arguments. Azimuth has by far the most options.
+const PROGRAMS: [(&str, &[&str], usize); 9] = [
+    ("azimuth", &[], 16),
+    ("azimuth-rivals", &["play", "deepchess"], 1),
+    ("azimuth-rivals", &["play", "heuristic"], 1),
+    ("azimuth-rivals", &["play", "qlearning"], 1),
+    ("azimuth-rivals", &["play", "diffusion"], 1),
+    ("azimuth-rivals", &["play", "policy"], 1),
+    ("azimuth-rivals", &["play", "twohead"], 1),
+    ("azimuth-rivals", &["play", "value"], 1),
+    ("azimuth-rivals", &["play", "nnue"], 1),
+];
+
+/// How the one answer to a `go` begins.
+const ANSWERS: [&str; 5] = [
+    "bestmove ",
+    "Nodes searched: ",
+    "info string go perft: stopped",
+    "info string go: a search is running",
+    "info string go: no search begins",
+];
+
+/// Sends all lines, closes the input and returns what the program says.
+fn converse(folder: &Path, program: &str, arguments: &[&str], lines: &[Vec<u8>]) -> Result<String> {
+    let mut child = Command::new(binary(program)?)
+        .args(arguments)
+        // A damaged LogFile may name any file: here it does no harm.
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut input = child.stdin.take().context("no input")?;
+    let mut sent = lines.join(&b'\n');
+    sent.push(b'\n');
+    let sender = thread::spawn(move || input.write_all(&sent));
+    let said = read_all(child.stdout.take().context("no output")?);
+    let errors = read_all(child.stderr.take().context("no errors")?);
+    let status = wait(&mut child)?;
+    let text = |reader: thread::JoinHandle<Vec<u8>>| -> Result<String> {
+        let bytes = reader.join().map_err(|_| anyhow!("the reader panicked"))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let (said, errors) = (text(said)?, text(errors)?);
+    ensure!(status.success() && errors.is_empty(), "{status}: {errors}");
+    sender
+        .join()
+        .map_err(|_| anyhow!("the sender panicked"))?
+        .context("the program took not all")?;
+    Ok(said)
+}
+
+fn read_all(mut output: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = output.read_to_end(&mut bytes);
+        bytes
+    })
+}
+
+/// Waits for the end; a program that takes too long is killed.
+fn wait(child: &mut Child) -> Result<std::process::ExitStatus> {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if began.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Err(anyhow!("it had not ended {PATIENCE:?} after its input"));
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Puts `stop` behind every `go perft`: `quit` and the end of the input wait for a count, and one of
+/// 30 plies never ends.
+fn stopping_counts(lines: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let counts = |line: &[u8]| String::from_utf8_lossy(line).contains("perft");
+    let with_stop = lines.into_iter().flat_map(|line| {
+        let stop = counts(&line).then(|| b"stop".to_vec());
+        std::iter::once(line).chain(stop)
+    });
+    with_stop.collect()
+}
+
+fn check(said: &str, lines: &[Vec<u8>]) -> Result<()> {
+    for failure in ["search failed", "internal error", "panicked"] {
+        ensure!(!said.contains(failure), "{said}");
+    }
+    let asks = |line: &&Vec<u8>| {
+        String::from_utf8_lossy(line).split_whitespace().next().is_some_and(|word| word == "go")
+    };
+    let asked = lines.iter().filter(|line| line.len() < 1 << 20).filter(asks).count();
+    let is_answer = |line: &&str| ANSWERS.iter().any(|answer| line.starts_with(answer));
+    let answered = said.lines().filter(is_answer).count();
+    ensure!(answered == asked, "{answered} answers to {asked} times 'go': {said}");
+    Ok(())
+}
+
+#[test]
+fn sessions_without_a_wait_are_survived() -> Result<()> {
+    let commands: usize = match std::env::var("AZIMUTH_FUZZ_COMMANDS") {
+        Ok(text) => text.parse().context("AZIMUTH_FUZZ_COMMANDS")?,
+        Err(_) => COMMANDS,
+    };
+    let folder = tempfile::tempdir()?;
+    let shares: usize = PROGRAMS.iter().map(|(_, _, share)| share).sum();
+    for (program, arguments, share) in PROGRAMS {
+        let sessions = (commands * share / shares).div_ceil(SESSION);
+        let config = Config {
+            cases: u32::try_from(sessions)?,
+            failure_persistence: None,
+            ..Config::default()
+        };
+        let session = |lines: Vec<Vec<u8>>| {
+            let lines = stopping_counts(lines);
+            converse(folder.path(), program, arguments, &lines)
+                .and_then(|said| check(&said, &lines))
+                .map_err(|error| TestCaseError::fail(format!("{error:#}")))
+        };
+        TestRunner::new(config)
+            .run(&vec(line(), SESSION), session)
+            .map_err(|error| anyhow!("{program} {}: {error}", arguments.join(" ")))?;
+    }
+    Ok(())
+}
