@@ -49,7 +49,8 @@ pub fn print_line(line: impl Display) -> Result<()> {
     unless_closed(printed.context("standard output"))
 }
 
-/// Turns the error of a closed pipe into success.
+/// Turns the error of a closed pipe into success. For the result of writing to standard output: an
+/// engine in another process that closes its input is an error.
 pub fn unless_closed(printed: Result<()>) -> Result<()> {
     match printed {
         Err(error) if is_closed_pipe(&error) => Ok(()),
@@ -61,7 +62,6 @@ pub fn unless_closed(printed: Result<()>) -> Result<()> {
 pub fn exit(program: &str, done: Result<()>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{program}: {error:#}");
             ExitCode::FAILURE

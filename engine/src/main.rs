@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use azimuth::build_facts;
-use azimuth::command_line::{Manual, exit, print_line};
+use azimuth::command_line::{Manual, exit, print_line, unless_closed};
 use azimuth::encoder::sparse::Kernels;
 use azimuth::explain::ExplainCommand;
 use azimuth::play::PlayCommand;
@@ -73,8 +73,10 @@ fn run(arguments: Arguments) -> Result<()> {
             azimuth::uci::run(stdin().lock(), stdout())?;
         }
         Some(Task::Bench { depth }) => azimuth::uci::run_bench(depth, stdout())?,
-        Some(Task::Explain(command)) => command.run(anstream::stdout())?,
-        Some(Task::Play(command)) => command.run(stdin().lock(), anstream::stdout())?,
+        Some(Task::Explain(command)) => unless_closed(command.run(anstream::stdout()))?,
+        Some(Task::Play(command)) => {
+            unless_closed(command.run(stdin().lock(), anstream::stdout()))?;
+        }
         Some(Task::Report(command)) => command.run()?,
         Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
     }

@@ -122,11 +122,15 @@ fn what_is_wrong_is_said_in_one_line_and_the_games_stay() -> Result<()> {
     let before = fs::read(played.games())?;
     let engine = binary("azimuth")?;
     let lacks = format!("cmd='{}' depth=1 option.Contempt=1", engine.display());
+    // An engine that no longer reads: the next command to it is a write to a closed pipe.
+    let deaf = "read uci; exec <&-; echo uciok; sleep 1";
+    let deaf = format!("cmd=/bin/sh depth=1 args='-c \"{deaf}\"'");
     for (arguments, part) in [
         (["--player", "depth=1 hash=2", "--against", "depth=2"], "use another --pgn or name="),
         (["--player", "depth=1", "--against", "depth=1"], "two players are called"),
         (["--player", "depth=1", "--against", "cmd=/no/engine depth=1"], "cannot start"),
         (["--player", "depth=1", "--against", "cmd=/bin/true depth=1"], "engine 'true': it"),
+        (["--player", "depth=1", "--against", &deaf], "engine 'sh': it has gone away"),
         (["--player", "depth=1", "--against", &lacks], "it has no option 'Contempt'"),
         (["--player", "weights=/no/file", "--against", "depth=2"], "weights file '/no/file'"),
     ] {
