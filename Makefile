@@ -5,7 +5,7 @@
 EXE := azimuth
 VENV := .venv
 
-DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates games)
+DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates kills games)
 
 .PHONY: engine test signature check-deep $(DEEP_CHECKS) python compiler stockfish chromium torch
 
@@ -20,8 +20,10 @@ signature:
 	cargo build --locked --release --package azimuth
 	AZIMUTH_UPDATE_SIGNATURE=1 cargo test --locked --release --package azimuth-tests --test signature
 
-check-deep: python
+check-deep: python stockfish
 	scripts/check-deep
+
+check-kills: stockfish
 
 $(DEEP_CHECKS): check-%: python
 	scripts/check-deep $*

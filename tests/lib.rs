@@ -1,6 +1,7 @@
 //! Shared parts of the end-to-end tests: the paths of binaries and other programs, and a UCI
 //! session.
 
+pub mod kills;
 pub mod uci_lines;
 
 use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};

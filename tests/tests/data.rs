@@ -1,18 +1,15 @@
 //! Datasets: reads every format from files written by its own library, refuses hostile files, and
 //! compares runs that are killed repeatedly with one that is not: the resulting bytes are equal.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use azimuth_tests::kills::kill_and_continue;
 use azimuth_tests::{binary, python, stockfish, text, trainer};
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
-
-/// Number of times that a run is killed.
-const KILLS: usize = 20;
 
 /// Packs files with `data`; `more` are further arguments.
 fn pack(files: &[&Path], out: &Path, more: &[&str]) -> Result<()> {
@@ -328,50 +325,6 @@ fn hostile_files_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// Starts a command repeatedly and kills each run at a different time, until [`KILLS`] runs have
-/// been killed in total. Every output that gets finished must equal that of a run without kills.
-fn kill_and_continue(arguments: &[&str], folder: &Path) -> Result<()> {
-    let run = |out: &Path| -> Result<Command> {
-        let mut command = Command::new(binary("azimuth-train")?);
-        command.args(arguments).arg("--out").arg(out).stdout(Stdio::null()).stderr(Stdio::piped());
-        Ok(command)
-    };
-    let began = Instant::now();
-    let straight = folder.join("straight.azd");
-    ensure!(run(&straight)?.output()?.status.success(), "the run without kills failed");
-    let (took, expected) = (began.elapsed(), std::fs::read(&straight)?);
-    let (mut kills, mut continued, mut starts, mut number) = (0, 0, 0u32, 0);
-    while kills < KILLS {
-        let out = folder.join(format!("killed-{number}.azd"));
-        while !out.exists() || PathBuf::from(format!("{}.journal", out.display())).exists() {
-            let mut child = run(&out)?.spawn()?;
-            // The times are spread over the whole run, and no two are equal.
-            starts += 1;
-            let moment = took.mul_f64((f64::from(starts) * 0.618_034).fract());
-            let asked = Instant::now();
-            while asked.elapsed() < moment && child.try_wait()?.is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            if child.try_wait()?.is_none() && kills < KILLS {
-                child.kill()?;
-                kills += 1;
-            }
-            let status = child.wait()?;
-            let mut said = String::new();
-            child.stderr.take().context("no errors")?.read_to_string(&mut said)?;
-            ensure!(status.success() || status.code().is_none(), "it failed: {said}");
-            continued += usize::from(said.contains("continuing"));
-        }
-        ensure!(std::fs::read(&out)? == expected, "other bytes after {kills} kills");
-        number += 1;
-    }
-    ensure!(continued > 0, "no run went on where another was killed");
-    let names = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
-    let names: Vec<_> = names.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-    ensure!(!names.iter().any(|name| name.contains(".azd.")), "something is left: {names:?}");
-    Ok(())
-}
-
 #[test]
 fn killed_packing_goes_on_to_the_same_bytes() -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -380,7 +333,8 @@ fn killed_packing_goes_on_to_the_same_bytes() -> Result<()> {
     pack(&[Path::new(GAMES)], &packed, &["--filter", "no-mate"])?;
     pack(&[&packed], &csv, &[])?;
     let (packed, csv) = (text(&packed), text(&csv));
-    kill_and_continue(&["data", &csv, GAMES, &packed, "--commit-every", "1ms"], folder.path())
+    let command = ["data", &csv, GAMES, &packed, "--commit-every", "1ms"];
+    kill_and_continue(&command, "azd", &[], folder.path())
 }
 
 /// A limit on file sizes acts like a full disk: a write fails.
@@ -430,5 +384,5 @@ fn killed_labelling_goes_on_to_the_same_bytes() -> Result<()> {
     let command =
         ["label", "--engine", &engine, "--fens", &fens, "--walks", "1280", "--plies", "4"];
     let more = ["--depth", "1", "--engines", "2", "--commit-every", "1ms"];
-    kill_and_continue(&[&command[..], &more].concat(), folder.path())
+    kill_and_continue(&[&command[..], &more].concat(), "azd", &[], folder.path())
 }

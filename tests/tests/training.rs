@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use azimuth_client::{Engine, PATIENCE};
 use azimuth_network::weights::Weights;
+use azimuth_tests::kills::kill_and_continue;
 use azimuth_tests::{stockfish, trainer};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
@@ -60,6 +61,15 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
         std::fs::create_dir(folder.path())?;
     }
     Ok(())
+}
+
+#[test]
+fn killed_training_continues_to_the_same_weights() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let command = ["train", "--data", GAMES, "--steps", "60", "--anchors", "64", "--sample", "200"];
+    let more = ["--accumulator", "128", "--features", "piece-square", "--checkpoint-every", "1"];
+    let arguments = [&command[..], &more].concat();
+    kill_and_continue(&arguments, "safetensors", &["checkpoint", "jsonl"], folder.path())
 }
 
 #[test]
