@@ -658,7 +658,7 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     session.send("setoption name WeightsFile value <embedded>")?;
     // The rating chooses, whatever the planner.
     session.send("setoption name UCI_LimitStrength value true")?;
-    for (elo, selective) in [(1000, false), (1705, false), (1706, true), (2500, true)] {
+    for (elo, selective) in [(1000, false), (1702, false), (1703, true), (2500, true)] {
         session.send(&format!("setoption name UCI_Elo value {elo}"))?;
         for planner in ["auto", "beam", "selective"] {
             assert_eq!(is_selective(&mut session, planner, "go movetime 500")?, selective, "{elo}");

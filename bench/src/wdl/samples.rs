@@ -14,6 +14,10 @@ use crate::elo::settings::Words;
 use crate::games::evaluation::Evaluation;
 use crate::games::record::{GameRecord, Name};
 
+/// Plies without a capture or a pawn move from which on positions are left out. A game that ends by
+/// the 50-move rule would otherwise count a hundred positions with the same score.
+const WITHOUT_PROGRESS: u8 = 20;
+
 /// A result of a game, for the side whose score it is. The order is that of `wdl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameResult {
@@ -33,7 +37,7 @@ pub struct ScoredMove {
     pub game: usize,
 }
 
-/// The scores of a planner in `games`, from its view. A game that is played again, as two equal
+/// The scores of a planner in `games`, from its view, except after ten moves without progress. A game that is played again, as two equal
 /// players at fixed nodes do with colours reversed, counts once.
 pub fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<ScoredMove>> {
     let mut moves = Vec::new();
@@ -72,7 +76,8 @@ fn add(
     let mut position = Position::from_fen(&record.opening)?;
     for played in &record.moves {
         let side = position.board().side_to_move();
-        let evaluation = played.evaluation.filter(|_| sides[side as usize]);
+        let progresses = position.board().halfmove_clock() < WITHOUT_PROGRESS;
+        let evaluation = played.evaluation.filter(|_| sides[side as usize] && progresses);
         if let Some(Evaluation::Centipawns(centipawns)) =
             evaluation.map(|evaluation| evaluation.seen_by(side))
         {
@@ -137,6 +142,13 @@ mod tests {
             [sample(500, win, 0), sample(-450, loss, 0), sample(-450, loss, 1)]
         );
         assert_eq!(samples(&[&both, &one], PlannerKind::Beam)?, [sample(500, win, 1)]);
+        // Nine and a half moves without progress before the first move, ten before the second.
+        let slow = GameRecord {
+            opening: "4k3/8/8/8/8/8/4P3/4K2R w - - 19 30".to_owned(),
+            moves: ["Kf2", "Kd7"].map(|san| mv(san, Evaluation::Centipawns(500))).into(),
+            ..game(selective, selective)
+        };
+        assert_eq!(samples(&[&slow], PlannerKind::Selective)?, [sample(500, win, 0)]);
         let noisy = game("planner=selective noise=0.5", "width=3 mode=tree");
         for planner in [PlannerKind::Beam, PlannerKind::Selective] {
             assert!(samples(&[&noisy], planner)?.is_empty());

@@ -4,12 +4,12 @@ use super::wdl::WdlModel;
 
 /// Of the beam with verification.
 pub(super) const BEAM: WdlModel = WdlModel {
-    even: [21.33, 679.35, -1223.17, 573.15],
-    width: [-212.62, 1317.74, -1854.42, 817.99],
+    even: [819.11, -2347.25, 2409.65, -805.69],
+    width: [545.53, -1637.95, 1829.55, -630.8],
 };
 
 /// Of the selective search.
 pub(super) const SELECTIVE: WdlModel = WdlModel {
-    even: [1552.79, -4964.77, 5509.25, -1947.48],
-    width: [700.95, -2303.56, 2612.9, -926.37],
+    even: [508.15, -1325.12, 1404.08, -483.43],
+    width: [178.67, -457.39, 531.76, -185.31],
 };

@@ -13,33 +13,33 @@ const LIMITED_DEPTH: u32 = 6;
 /// `bench/results/limited.pgn.zst`, `limited-selective.pgn.zst` and, for the strongest level,
 /// `beam.pgn.zst`.
 const BEAM: [(f32, f32); 11] = [
-    (641.0, 0.7),
-    (723.0, 0.6),
-    (940.0, 0.5),
-    (1102.0, 0.4),
-    (1293.0, 0.3),
-    (1356.0, 0.25),
-    (1433.0, 0.2),
-    (1531.0, 0.15),
+    (627.0, 0.7),
+    (711.0, 0.6),
+    (931.0, 0.5),
+    (1095.0, 0.4),
+    (1288.0, 0.3),
+    (1352.0, 0.25),
+    (1431.0, 0.2),
+    (1530.0, 0.15),
     (1667.0, 0.1),
     (1798.0, 0.05),
-    (1822.0, 0.0),
+    (1823.0, 0.0),
 ];
 
 /// Elo, and the number of nodes and the noise that give it to the selective search.
 const SELECTIVE: [(f32, u64, f32); 8] = [
-    (1455.0, 400, 0.35),
-    (1706.0, 700, 0.3),
-    (2012.0, 1200, 0.27),
-    (2260.0, 2000, 0.22),
-    (2563.0, 4000, 0.17),
-    (2784.0, 8000, 0.12),
-    (2943.0, 16_000, 0.06),
-    (2949.0, 21_000, 0.0),
+    (1452.0, 400, 0.35),
+    (1703.0, 700, 0.3),
+    (2007.0, 1200, 0.27),
+    (2249.0, 2000, 0.22),
+    (2541.0, 4000, 0.17),
+    (2736.0, 8000, 0.12),
+    (2906.0, 16_000, 0.06),
+    (2972.0, 21_000, 0.0),
 ];
 
 /// The beam plays below this rating, the selective search from it on.
-const FIRST_SELECTIVE: u32 = 1706;
+const FIRST_SELECTIVE: u32 = 1703;
 
 /// Range of `UCI_Elo`.
 pub const WEAKEST_TO_STRONGEST: RangeInclusive<u32> =
