@@ -10,6 +10,9 @@ pub enum Direction {
     /// The paper's: mean of the positions where the encoder's side mates minus mean of those where
     /// it is mated.
     Mates,
+    /// The mean of the positions where the encoder's side mates: the cosine with it says how near a
+    /// position is to these (the authors' published code).
+    Nearest,
     /// A direction fitted to the win probability on the frozen embeddings.
     Fitted,
 }
@@ -56,6 +59,7 @@ impl Axis {
             (Direction::Mates, _) => {
                 white_mean.iter().zip(&black_mean).map(|(w, b)| w - b).collect()
             }
+            (Direction::Nearest, _) => white_mean.clone(),
             (Direction::Fitted, Some(fitted)) => fitted.clone(),
             (Direction::Fitted, None) => anyhow::bail!("axis.fitted is missing"),
         };

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use azimuth_client::{Engine, PATIENCE};
+use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
 use azimuth_tests::kills::kill_and_continue;
-use azimuth_tests::{stockfish, trainer};
+use azimuth_tests::{root, stockfish, text, trainer};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
@@ -118,6 +119,42 @@ fn a_run_begins_where_another_ended() -> Result<()> {
         assert!(format!("{error:#}").contains("its encoder is"), "{error:#}");
     }
     Ok(())
+}
+
+#[test]
+fn a_space_is_read_along_each_of_its_directions() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let shipped = root().join("weights/default.safetensors");
+    let before = Weights::read(&shipped)?;
+    let (won, lost) = (&before.axis.white_mean, &before.axis.black_mean);
+    let difference: Vec<f32> = won.iter().zip(lost).map(|(won, lost)| won - lost).collect();
+    for (name, direction, expected) in [
+        ("mates", Direction::Mates, &difference),
+        ("nearest", Direction::Nearest, won),
+        ("fitted", Direction::Fitted, &before.axis.unit().to_vec()),
+    ] {
+        let out = folder.path().join(name);
+        let export = ["export", "--weights", &text(&shipped), "--out", &text(&out)];
+        let more = ["--direction", name, "--data", GAMES, "--sample", "500"];
+        trainer(&[&export[..], &more].concat())?;
+        let after = Weights::read(&out)?;
+        assert_eq!(after.axis.direction(), direction);
+        assert!((after.axis.cosine(expected) - length(expected)).abs() < 1e-5, "{name}");
+        assert_eq!((&after.axis.white_mean, &after.axis.black_mean), (won, lost));
+        // The calibration belongs to the new cosines: other knots, still from lost to won.
+        assert_ne!(after.calibration.cosines(), before.calibration.cosines());
+        let p = |cosine| after.calibration.win_probability(cosine);
+        assert!(p(-0.9) < 0.2 && p(0.99) > 0.8, "{name}: {} {}", p(-0.9), p(0.99));
+    }
+    let out = text(&folder.path().join("none"));
+    let error = trainer(&["export", "--weights", &text(&shipped), "--out", &out]);
+    let error = error.expect_err("there is nothing to do").to_string();
+    assert!(error.contains("--direction selects its axis"), "{error}");
+    Ok(())
+}
+
+fn length(vector: &[f32]) -> f32 {
+    vector.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
 #[test]

@@ -3,26 +3,34 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use azimuth::command_line::print_line;
 use azimuth::inference::Backend;
+use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::replace_file::check_output;
 use azimuth_network::weights::Weights;
+use candle_core::Device;
 use clap::{Args, ValueEnum};
 
 use crate::config::Config;
 use crate::options::{DataOptions, Stored};
+use crate::space::calibrate;
 use crate::training::Checkpoint;
 use crate::{run, solis};
 
-/// Convert trained parameters.
+/// Convert trained parameters, or select the direction of a weights file.
 #[derive(Args)]
 pub struct ExportOptions {
     /// Checkpoint of a run (for a weights file).
     #[arg(long, required_unless_present = "weights")]
     checkpoint: Option<PathBuf>,
-    /// Weights file (for a checkpoint of the paper's authors); the mean embeddings are written next
-    /// to it.
-    #[arg(long, conflicts_with = "checkpoint", requires = "format")]
+    /// Weights file (for a checkpoint of the paper's authors, whose mean embeddings are written next
+    /// to it, or for --direction).
+    #[arg(long, conflicts_with = "checkpoint")]
     weights: Option<PathBuf>,
+    /// Direction of the axis of --weights; the calibration is fitted to it [default for a checkpoint:
+    /// mates or fitted, whichever orders siblings better].
+    #[arg(long, value_enum, requires = "weights", requires = "data")]
+    direction: Option<AxisDirection>,
     /// Format to write.
     #[arg(long, value_enum, default_value_t = Format::Azimuth)]
     format: Format,
@@ -54,6 +62,27 @@ enum Format {
     Solis,
 }
 
+/// The directions along which a space can be read.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AxisDirection {
+    /// Mean of the positions that mate minus mean of those that are mated (the paper).
+    Mates,
+    /// Mean of the positions that mate (the authors' published code).
+    Nearest,
+    /// The direction fitted to the win probability.
+    Fitted,
+}
+
+impl From<AxisDirection> for Direction {
+    fn from(direction: AxisDirection) -> Self {
+        match direction {
+            AxisDirection::Mates => Self::Mates,
+            AxisDirection::Nearest => Self::Nearest,
+            AxisDirection::Fitted => Self::Fitted,
+        }
+    }
+}
+
 impl ExportOptions {
     /// Runs the command.
     pub fn run(&self) -> Result<()> {
@@ -62,13 +91,32 @@ impl ExportOptions {
         match (&self.weights, &self.checkpoint, self.format) {
             (Some(weights), _, Format::Solis) => solis::export(&Weights::read(weights)?, &self.out),
             (None, Some(checkpoint), Format::Azimuth) => self.weights_of(checkpoint),
-            (Some(_), ..) => anyhow::bail!(
-                "--weights: it is a weights file already; --format solis makes a checkpoint of it"
-            ),
+            (Some(weights), _, Format::Azimuth) => self.along_direction(weights),
             (None, ..) => anyhow::bail!(
                 "--format solis: export a weights file first, then give it by --weights"
             ),
         }
+    }
+
+    fn along_direction(&self, path: &Path) -> Result<()> {
+        let direction = self.direction.context(
+            "--weights: it is a weights file already; --format solis makes a checkpoint of it, \
+             --direction selects its axis",
+        )?;
+        let mut weights = Weights::read(path)?;
+        let device = self.device.device().context("--device")?;
+        let data = DataOptions { data: self.data.clone(), sample: self.sample };
+        let data = data.read(&weights.metadata.architecture, &device)?;
+        weights.metadata.direction = direction.into();
+        let Axis { white_mean, black_mean, fitted, .. } = weights.axis;
+        weights.axis = Axis::new(white_mean, black_mean, fitted, weights.metadata.direction)
+            .with_context(|| format!("weights file '{}'", path.display()))?;
+        let stored = self.stored.dtype();
+        weights.parameters = weights.parameters.to(&Device::Cpu, stored)?;
+        print_line(serde_json::to_string(&calibrate(&mut weights, &data, &device)?)?)?;
+        weights.write(&self.out)?;
+        eprintln!("wrote '{}'", self.out.display());
+        Ok(())
     }
 
     fn weights_of(&self, checkpoint: &Path) -> Result<()> {

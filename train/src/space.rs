@@ -121,16 +121,17 @@ pub fn evaluate(
     Ok(measure(&cosines, &weights.calibration, &labels, &positions.parents))
 }
 
-/// A calibration of a weights file's cosines, fitted on `positions`.
-pub fn calibrate(
-    weights: &Weights,
-    positions: &LabelledPositions,
-    device: &Device,
-) -> Result<Calibration> {
+/// Fits the calibration of a weights file to its axis, and measures it; both use games of `data`
+/// that do not train. Returns the metrics, which the metadata get too.
+pub fn calibrate(weights: &mut Weights, data: &Dataset, device: &Device) -> Result<Metrics> {
     let mut encoder = azimuth::encoder::build(weights, device, DType::F32)?;
-    let cosines = weights.axis.cosines(&embed(&mut *encoder, &positions.positions)?);
+    let positions = &data.calibration.positions;
+    let cosines = weights.axis.cosines(&embed(&mut *encoder, positions)?);
     let perspective = weights.metadata.architecture.perspective();
-    fit_calibration(&cosines, &labels(&positions.positions, perspective))
+    weights.calibration = fit_calibration(&cosines, &labels(positions, perspective))?;
+    let metrics = evaluate(weights, &data.validation, device)?;
+    weights.metadata.metrics = serde_json::to_value(metrics)?;
+    Ok(metrics)
 }
 
 fn labels(positions: &[PackedPosition], perspective: Perspective) -> Vec<f32> {

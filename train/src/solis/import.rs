@@ -21,7 +21,7 @@ use super::means;
 use super::pth::Pth;
 use crate::hex::hex;
 use crate::options::{DataOptions, SLOW_SAMPLE};
-use crate::space::{calibrate, evaluate};
+use crate::space::calibrate;
 
 /// The number in the paper; it cannot be derived from the tensors' shapes.
 const HEADS: usize = 16;
@@ -87,10 +87,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
         let device = options.device.device().context("--device")?;
         let data = DataOptions { data: options.data.clone(), sample: Some(SLOW_SAMPLE) };
         let data = data.read(&weights.metadata.architecture, &device)?;
-        weights.calibration = calibrate(&weights, &data.calibration, &device)?;
-        let metrics = evaluate(&weights, &data.validation, &device)?;
-        print_line(serde_json::to_string(&metrics)?)?;
-        weights.metadata.metrics = serde_json::to_value(metrics)?;
+        print_line(serde_json::to_string(&calibrate(&mut weights, &data, &device)?)?)?;
     }
     weights.write(&options.out)?;
     eprintln!("wrote '{}'", options.out.display());
