@@ -2,7 +2,8 @@
 //!
 //! [`encoder`] maps a position to a unit vector, [`inference`] batches and caches the scores, and
 //! [`search`] chooses a move. [`uci`] is the protocol, [`explain`] gives reasons for moves,
-//! [`play`] runs games in a terminal, and [`report`] turns games into [`pages`]. Positions are
+//! [`play`] runs games in a terminal, [`report`] turns games into [`pages`], and [`serve`] shows a
+//! board in the browser. Positions are
 //! those of `azimuth-chess`; weights and their networks are those of `azimuth-network`.
 //! [`command_line`] has functions for the programs' command lines.
 //!
@@ -38,11 +39,13 @@ mod large_memory;
 pub mod model;
 pub mod names;
 pub mod pages;
+mod plane;
 pub mod play;
 #[cfg(test)]
 mod refusals;
 pub mod report;
 pub mod search;
+pub mod serve;
 pub mod session;
 pub mod space;
 pub mod uci;

@@ -10,12 +10,14 @@ use azimuth::encoder::sparse::Kernels;
 use azimuth::explain::ExplainCommand;
 use azimuth::play::PlayCommand;
 use azimuth::report::ReportCommand;
+use azimuth::serve::ServeCommand;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// The last part of the `--help` text.
 const EXAMPLES: &str = "\
 Examples:
   azimuth                                      speak UCI, for a chess GUI; help lists the commands
+  azimuth serve                                open a board in the browser
   azimuth play --elo 1200 --time 5m+3s         play in the terminal with a clock
   azimuth explain \"8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1\" --time 2s
                                                explain the best move in a position
@@ -45,6 +47,7 @@ enum Task {
     Explain(ExplainCommand),
     Play(PlayCommand),
     Report(ReportCommand),
+    Serve(ServeCommand),
     #[command(flatten)]
     Manual(Manual),
 }
@@ -78,6 +81,7 @@ fn run(arguments: Arguments) -> Result<()> {
             unless_closed(command.run(stdin().lock(), anstream::stdout()))?;
         }
         Some(Task::Report(command)) => command.run()?,
+        Some(Task::Serve(command)) => command.run(stdout())?,
         Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
     }
     Ok(())

@@ -5,6 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+/// The style sheet of chessground's board and pieces.
+pub const PIECES_STYLE: &str = include_str!("../pages/vendor/chessground.css");
+
 /// The style sheet of every page, for light and dark mode, with the board's.
 pub const STYLE: &str =
     concat!(include_str!("../pages/vendor/chessground.css"), include_str!("../pages/style.css"));

@@ -15,8 +15,8 @@ use super::subject::Subject;
 use super::{html, json, text};
 use crate::inference::{Backend, ModelSource};
 use crate::search::{
-    BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, Tablebases,
-    TimeLimit,
+    BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch,
+    Tablebases, TimeLimit,
 };
 use crate::session::Session;
 
@@ -108,7 +108,8 @@ impl ExplainCommand {
         };
         let Session { mut planner, worker } =
             Session::new(kind, &settings, &source, resources, tablebases, notice)?;
-        let task = Task { root, limits, compared, plies: self.tree };
+        let stop = StopSwitch::default();
+        let task = Task { root, limits, compared, plies: self.tree, stop };
         let study = Study::make(task, &mut *planner, &mut worker.model()?)?;
         if let Some(early_end) = &study.early_end {
             notice(early_end);

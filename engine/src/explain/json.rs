@@ -17,8 +17,9 @@ use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlM
 /// Version of the format. It increases when a field changes its meaning or is removed.
 const FORMAT_VERSION: u32 = 1;
 
+/// An explanation in the form of `docs/explain.md`.
 #[derive(Serialize)]
-struct Document {
+pub struct Document {
     format_version: u32,
     engine: &'static str,
     planner: String,
@@ -52,8 +53,8 @@ struct Search {
 }
 
 /// A score for the side that moves: `cp` or `mate` as in UCI, and the win probability.
-#[derive(Serialize)]
-struct ScoreJson {
+#[derive(Clone, Serialize)]
+pub struct ScoreJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     cp: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,8 +112,16 @@ pub fn write(
     chess960: bool,
     output: &mut impl Write,
 ) -> Result<()> {
+    let document = document(study, planner, chess960);
+    serde_json::to_writer_pretty(&mut *output, &document).map_err(io::Error::from)?;
+    writeln!(output)?;
+    Ok(())
+}
+
+/// The study as an object to serialise.
+pub fn document(study: &Study, planner: PlannerKind, chess960: bool) -> Document {
     let (root, report) = (&study.root, &study.report);
-    let document = Document {
+    Document {
         format_version: FORMAT_VERSION,
         engine: concat!("Azimuth ", env!("CARGO_PKG_VERSION")),
         planner: name_of(&planner),
@@ -134,10 +143,7 @@ pub fn write(
         },
         reason: reason(study),
         moves: study.moves.iter().map(|studied| root_move(study, chess960, studied)).collect(),
-    };
-    serde_json::to_writer_pretty(&mut *output, &document).map_err(io::Error::from)?;
-    writeln!(output)?;
-    Ok(())
+    }
 }
 
 fn root_move(study: &Study, chess960: bool, studied: &StudiedMove) -> RootMove {
@@ -185,14 +191,16 @@ fn found(searched: SearchedMove) -> Found {
     Found { depth: searched.depth, bound, score: score(searched.value) }
 }
 
-fn score(value: Value) -> ScoreJson {
+/// The score of a value.
+pub fn score(value: Value) -> ScoreJson {
     let mate = value.moves_to_mate();
     let win_probability = value.win_probability();
     let cp = mate.is_none().then(|| value.centipawns());
     ScoreJson { cp, mate, win_probability }
 }
 
-fn line(board: &Board, chess960: bool, moves: &[Move]) -> Vec<String> {
+/// A line in UCI notation.
+pub fn line(board: &Board, chess960: bool, moves: &[Move]) -> Vec<String> {
     let mut board = board.clone();
     let mut words = Vec::with_capacity(moves.len());
     for &mv in moves {

@@ -13,6 +13,7 @@ mod text;
 
 pub use command::ExplainCommand;
 pub(crate) use figures::numbered;
+pub(crate) use json::{Document, ScoreJson, document, line, score};
 pub(crate) use reason::{reason, worth};
 pub(crate) use study::{Study, Task};
 pub use subject::Subject;

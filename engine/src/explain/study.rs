@@ -8,7 +8,8 @@ use cozy_chess::{Board, Move};
 use super::quiet::{QuietPosition, QuietPositions};
 use crate::inference::ModelClient;
 use crate::search::{
-    Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, Value,
+    Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, StopSwitch,
+    Value,
 };
 
 /// Number of moves, best static evaluation first, that are always compared with the chosen move.
@@ -24,6 +25,8 @@ pub struct Task {
     pub compared: Vec<Move>,
     /// Number of plies of the tree to record.
     pub plies: u32,
+    /// Ends the searches early.
+    pub stop: StopSwitch,
 }
 
 /// The analysis of a position.
@@ -86,23 +89,55 @@ impl StudiedMove {
 impl Study {
     /// Searches and analyses the position. Fails if the model does.
     pub fn make(task: Task, planner: &mut dyn Planner, model: &mut ModelClient) -> Result<Self> {
-        let Task { root, limits, compared, plies } = task;
+        let Task { root, limits, compared, plies, stop } = task;
         let asked_depth = limits.depth;
-        let control = &mut Control::without_signals(limits);
+        let control = &mut Control::without_signals(limits).stopped_by(&stop);
         let report = planner.search(&root, control, &mut |_| ())?;
         let early_end = control.early_end(asked_depth, &report);
+        let study = Self::before_ranking(root, report, plies, planner, model)?;
+        let mut study = Self { early_end, compared, ..study };
+        let (root, report) = (&study.root, &study.report);
+        let chosen = report.pv.first().copied().context("the search chose no move")?;
+        let mut alone = Alone { planner, root, report, stop: &stop };
+        search_compared(&mut alone, &study.compared, &mut study.moves)?;
+        search_chosen_again(&mut alone, chosen, &mut study.moves)?;
+        rank(chosen, report.value, &mut study.moves);
+        Ok(study)
+    }
+
+    /// The analysis that the planner's last search alone gives; `report` is its result. No move is
+    /// searched again.
+    pub fn of_last_search(
+        root: Position,
+        report: Report,
+        plies: u32,
+        planner: &mut dyn Planner,
+        model: &mut ModelClient,
+    ) -> Result<Self> {
+        let mut study = Self::before_ranking(root, report, plies, planner, model)?;
+        let chosen = study.report.pv.first().copied().context("the search chose no move")?;
+        rank(chosen, study.report.value, &mut study.moves);
+        Ok(study)
+    }
+
+    /// The same, with the moves in the order of their static evaluations.
+    fn before_ranking(
+        root: Position,
+        report: Report,
+        plies: u32,
+        planner: &mut dyn Planner,
+        model: &mut ModelClient,
+    ) -> Result<Self> {
         let explanation = planner.explain(plies)?.context("the search left nothing to explain")?;
         let quiet = QuietPositions::of(root.board(), &explanation.moves, model)?;
         let mut moves = first_sight(explanation, model)?;
-        let chosen = report.pv.first().copied().context("the search chose no move")?;
-        if let Some(studied) = moves.iter_mut().find(|studied| studied.explained.mv == chosen) {
+        let chosen = report.pv.first().copied();
+        if let Some(studied) = moves.iter_mut().find(|known| Some(known.explained.mv) == chosen) {
             studied.line.clone_from(&report.pv);
         }
-        search_compared(planner, &root, &report, &compared, &mut moves)?;
-        search_chosen_again(planner, &root, &report, chosen, &mut moves)?;
-        rank(chosen, report.value, &mut moves);
         let cosine = model.cosines(&[root.board().clone()])?[0];
         let static_value = planner.evaluate(&root)?;
+        let (early_end, compared) = (None, Vec::new());
         Ok(Self { root, static_value, cosine, report, early_end, moves, compared, quiet })
     }
 
@@ -179,21 +214,38 @@ fn first_sight(explanation: Explanation, model: &mut ModelClient) -> Result<Vec<
 /// Node limit of a separate search, as a multiple of the nodes of the main search.
 const OWN_SEARCH_NODES: u64 = 4;
 
+/// Searches of single moves, beside the main search of the position.
+struct Alone<'a> {
+    planner: &'a mut dyn Planner,
+    root: &'a Position,
+    /// The result of the main search.
+    report: &'a Report,
+    stop: &'a StopSwitch,
+}
+
+impl Alone<'_> {
+    /// Searches `search_moves` to `depth` plies, with at most [`OWN_SEARCH_NODES`] times the nodes
+    /// of the main search.
+    fn search(&mut self, search_moves: Vec<Move>, depth: u32) -> Result<Report> {
+        // The limit is nodes, not time: with a clock, a search of a single move returns at once.
+        let nodes = Some(self.report.nodes.saturating_mul(OWN_SEARCH_NODES));
+        let limits = Limits { depth: Some(depth), nodes, search_moves, ..Limits::default() };
+        let control = &mut Control::without_signals(limits).stopped_by(self.stop);
+        self.planner.search(self.root, control, &mut |_| ())
+    }
+}
+
 /// Searches moves without an exact value to the depth of the main search: the runner-up, the
 /// [`FIRST_SIGHT_MOVES`] and the moves that the user asked for.
 fn search_compared(
-    planner: &mut dyn Planner,
-    root: &Position,
-    report: &Report,
+    alone: &mut Alone<'_>,
     compared: &[Move],
     moves: &mut [StudiedMove],
 ) -> Result<()> {
-    let chosen = report.pv.first().copied();
-    let mut search =
-        |search_moves: Vec<Move>| search_alone(planner, root, report, search_moves, report.depth);
+    let (chosen, depth) = (alone.report.pv.first().copied(), alone.report.depth);
     let others: Vec<Move> =
-        legal_moves(root.board()).into_iter().filter(|&mv| Some(mv) != chosen).collect();
-    let runner_up = if others.is_empty() { None } else { Some(search(others)?) };
+        legal_moves(alone.root.board()).into_iter().filter(|&mv| Some(mv) != chosen).collect();
+    let runner_up = if others.is_empty() { None } else { Some(alone.search(others, depth)?) };
     for studied in moves {
         let mv = studied.explained.mv;
         let of_runner_up = runner_up.as_ref().filter(|report| report.pv.first() == Some(&mv));
@@ -201,7 +253,7 @@ fn search_compared(
         let own = match of_runner_up {
             Some(report) => Some(report.clone()),
             None if Some(mv) != chosen && wanted && studied.value().is_none() => {
-                Some(search(vec![mv])?)
+                Some(alone.search(vec![mv], depth)?)
             }
             None => None,
         };
@@ -215,38 +267,22 @@ fn search_compared(
 /// Searches the chosen move separately if another move's separate search scores higher. The depth
 /// is at least that of the other search, so that the two values are comparable.
 fn search_chosen_again(
-    planner: &mut dyn Planner,
-    root: &Position,
-    report: &Report,
+    alone: &mut Alone<'_>,
     chosen: Move,
     moves: &mut [StudiedMove],
 ) -> Result<()> {
+    let report = alone.report;
     let others = moves.iter().filter(|studied| studied.explained.mv != chosen);
     let better = others.filter(|studied| studied.value().is_some_and(|value| value > report.value));
     let depths = better.filter_map(|studied| Some(studied.found()?.depth));
     let Some(deepest) = depths.max() else { return Ok(()) };
-    let own = search_alone(planner, root, report, vec![chosen], deepest.max(report.depth))?;
+    let own = alone.search(vec![chosen], deepest.max(report.depth))?;
     if let Some(studied) = moves.iter_mut().find(|studied| studied.explained.mv == chosen)
         && own.depth >= report.depth
     {
         studied.take_in(own);
     }
     Ok(())
-}
-
-/// Searches `search_moves` to `depth` plies, with at most [`OWN_SEARCH_NODES`] times the nodes of
-/// the main search.
-fn search_alone(
-    planner: &mut dyn Planner,
-    root: &Position,
-    whole: &Report,
-    search_moves: Vec<Move>,
-    depth: u32,
-) -> Result<Report> {
-    // The limit is nodes, not time: with a clock, a search of a single move returns at once.
-    let nodes = Some(whole.nodes.saturating_mul(OWN_SEARCH_NODES));
-    let limits = Limits { depth: Some(depth), nodes, search_moves, ..Limits::default() };
-    planner.search(root, &mut Control::without_signals(limits), &mut |_| ())
 }
 
 /// Sorts the chosen move first, then the moves with exact values, then the others, each group by

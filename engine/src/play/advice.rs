@@ -8,7 +8,7 @@ use cozy_chess::Move;
 
 use super::opponent::{open_session, time_limits};
 use crate::explain::{Study, Task, numbered, reason};
-use crate::search::{Control, PlannerKind, PlannerSettings, Report};
+use crate::search::{Control, PlannerKind, PlannerSettings, Report, StopSwitch};
 use crate::session::Session;
 
 /// An analyst that searches at full strength, whatever the opponent's strength.
@@ -35,7 +35,8 @@ impl Advisor {
     pub fn why(&mut self, position: &Position, played: Move) -> Result<String> {
         let limits = time_limits(self.time);
         let root = position.clone();
-        let task = Task { root, limits, compared: vec![played], plies: 1 };
+        let (compared, stop) = (vec![played], StopSwitch::default());
+        let task = Task { root, limits, compared, plies: 1, stop };
         let Session { planner, worker } = self.session()?;
         let study = Study::make(task, &mut **planner, &mut worker.model()?)?;
         let line = numbered(study.root.board(), &study.report.pv);

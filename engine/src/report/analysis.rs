@@ -3,10 +3,11 @@
 use anyhow::Result;
 use azimuth_chess::position::{Position, board_after, legal_moves};
 use cozy_chess::{Board, Move};
+use serde::Serialize;
 
 use super::game::Game;
 use crate::inference::ModelClient;
-use crate::search::{Control, Limits, Planner, Value};
+use crate::search::{Control, Limits, Planner, StopSwitch, Value};
 
 /// Loss of win probability above which a move is an inaccuracy, a mistake or a blunder: lichess's
 /// thresholds (0.1, 0.2 and 0.3 of winning chances in [-1, 1]).
@@ -14,7 +15,8 @@ const BANDS: [(f32, Judgement); 3] =
     [(0.15, Judgement::Blunder), (0.10, Judgement::Mistake), (0.05, Judgement::Inaccuracy)];
 
 /// Classification of a move by its loss of win probability.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Judgement {
     /// More than 0.05.
     Inaccuracy,
@@ -60,6 +62,8 @@ pub struct Analyst<'a> {
     pub model: &'a mut ModelClient,
     /// Limits of the search of each position.
     pub limits: Limits,
+    /// Ends the searches early.
+    pub switch: StopSwitch,
 }
 
 impl Analyst<'_> {
@@ -69,29 +73,34 @@ impl Analyst<'_> {
         let mut stops = vec![self.stop(game.start.clone())?];
         looked();
         for played in &game.moves {
-            let before = &stops[stops.len() - 1];
-            let (value, best) = (before.value, before.line.first().copied());
-            let rank = self.rank(before.position.board(), played.mv)?;
-            let mut position = before.position.clone();
-            position.play(played.mv);
-            let mut stop = self.stop(position)?;
-            let after = 1.0 - stop.value.win_probability();
-            let loss = match best == Some(played.mv) {
-                true => 0.0,
-                false => (value.win_probability() - after).max(0.0),
-            };
-            let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
-            stop.arrival = Some(Arrival { mv: played.mv, rank, loss, judgement });
-            stops.push(stop);
+            stops.push(self.next_stop(&stops[stops.len() - 1], played.mv)?);
             looked();
         }
         Ok(stops)
     }
 
-    fn stop(&mut self, position: Position) -> Result<Stop> {
+    /// Analyses the position after a legal move, and judges the move.
+    pub fn next_stop(&mut self, before: &Stop, mv: Move) -> Result<Stop> {
+        let (value, best) = (before.value, before.line.first().copied());
+        let rank = self.rank(before.position.board(), mv)?;
+        let mut position = before.position.clone();
+        position.play(mv);
+        let stop = self.stop(position)?;
+        let after = 1.0 - stop.value.win_probability();
+        let loss = match best == Some(mv) {
+            true => 0.0,
+            false => (value.win_probability() - after).max(0.0),
+        };
+        let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
+        Ok(Stop { arrival: Some(Arrival { mv, rank, loss, judgement }), ..stop })
+    }
+
+    /// Analyses a position.
+    pub fn stop(&mut self, position: Position) -> Result<Stop> {
         let (value, line) = match position.has_legal_move() {
             true => {
-                let control = &mut Control::without_signals(self.limits.clone());
+                let control = Control::without_signals(self.limits.clone());
+                let control = &mut control.stopped_by(&self.switch);
                 let report = self.planner.search(&position, control, &mut |_| ())?;
                 (report.value, report.pv)
             }

@@ -19,7 +19,7 @@ use super::page::{GameData, write_page};
 use crate::command_line::print_line;
 use crate::inference::ModelSource;
 use crate::names::name_of;
-use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
+use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit};
 use crate::session::Session;
 
 /// Analysis time for each position if no limit is given.
@@ -78,8 +78,12 @@ impl ReportCommand {
             Session::new(kind, &settings, &source, resources, None, notice)?;
         let mut model = worker.model()?;
         let space = model.space().clone();
-        let mut analyst =
-            Analyst { planner: &mut *planner, model: &mut model, limits: self.limits() };
+        let mut analyst = Analyst {
+            planner: &mut *planner,
+            model: &mut model,
+            limits: self.limits(),
+            switch: StopSwitch::default(),
+        };
         let mut journal = Journal::open(&out, &self.settings())?;
         let bar = progress_bar(positions)?;
         let say = |message: Option<String>| {

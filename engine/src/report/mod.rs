@@ -8,5 +8,6 @@ mod journal;
 mod page;
 mod path;
 
+pub(crate) use analysis::{Analyst, Judgement, Stop};
 pub use command::ReportCommand;
 pub use game::{Game, GameMove, Games};

@@ -1,6 +1,8 @@
 //! Search control: the limits of a search, the signals sent to it while it runs, and its clock.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cozy_chess::Move;
@@ -20,6 +22,23 @@ pub enum Signal {
     Stop,
     /// The opponent played the pondered move: the clock starts now.
     PonderHit,
+}
+
+/// Stops searches from another thread. Copies share their state. Once stopped, it stays so: it also
+/// ends all later searches that heed it.
+#[derive(Clone, Debug, Default)]
+pub struct StopSwitch(Arc<AtomicBool>);
+
+impl StopSwitch {
+    /// Stops the searches.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the searches have to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// The limits given by `go`.
@@ -79,6 +98,7 @@ pub struct TimeLimit {
 pub struct Control {
     limits: Limits,
     signals: Receiver<Signal>,
+    switch: StopSwitch,
     began: Instant,
     clock: Instant,
     /// Positions searched when the clock started, and when it was last checked.
@@ -102,6 +122,7 @@ impl Control {
         Self {
             limits,
             signals,
+            switch: StopSwitch::default(),
             began: now,
             clock: now,
             clock_nodes: 0,
@@ -123,6 +144,11 @@ impl Control {
     pub fn without_signals(limits: Limits) -> Self {
         let (_, signals) = unbounded();
         Self::new(limits, signals)
+    }
+
+    /// The same search, which `switch` stops, too.
+    pub fn stopped_by(self, switch: &StopSwitch) -> Self {
+        Self { switch: switch.clone(), ..self }
     }
 
     /// The limits given by `go`.
@@ -159,6 +185,7 @@ impl Control {
     /// Whether to stop after `nodes` positions.
     pub fn should_stop(&mut self, nodes: u64) -> bool {
         self.seen_nodes = nodes;
+        self.stopped |= self.switch.is_stopped();
         loop {
             match self.signals.try_recv() {
                 Ok(signal) => self.heed(signal),
@@ -310,6 +337,16 @@ mod tests {
         assert!(!waiting.is_finished());
         stop.send(Signal::Stop).expect("the search waits");
         assert!(waiting.join().expect("no panic") >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_switch_stops_every_search_that_heeds_it() {
+        let switch = StopSwitch::default();
+        let [mut one, mut other] =
+            [0; 2].map(|_| Control::without_signals(Limits::default()).stopped_by(&switch));
+        assert!(!one.should_stop(1) && !other.should_stop(1));
+        switch.stop();
+        assert!(one.should_stop(2) && other.should_stop(2));
     }
 
     #[test]

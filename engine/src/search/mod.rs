@@ -26,7 +26,7 @@ mod wdl_fit;
 
 pub use beam::{Beam, BeamMode, BeamSettings, BeamVerify};
 pub use bound::Bound;
-pub use control::{Control, Limits, Signal, TimeLimit};
+pub use control::{Control, Limits, Signal, StopSwitch, TimeLimit};
 pub use explanation::{ExplainedMove, Explanation, SearchedMove, VerifiedMove};
 pub use handicap::Handicap;
 pub use iterative_deepening::{Deepening, deepen};

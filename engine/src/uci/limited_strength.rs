@@ -85,7 +85,12 @@ impl Level {
 
     /// `settings` with the beam that the ratings were measured with, which verifies nothing.
     pub fn settings(&self, settings: PlannerSettings) -> PlannerSettings {
-        let verify = match self.planner {
+        Self::settings_of(self.planner, settings)
+    }
+
+    /// The same, for all levels of a planner.
+    pub fn settings_of(planner: PlannerKind, settings: PlannerSettings) -> PlannerSettings {
+        let verify = match planner {
             PlannerKind::Beam => BeamVerify::None,
             PlannerKind::Selective => settings.beam.verify,
         };

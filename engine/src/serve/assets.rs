@@ -1,0 +1,29 @@
+//! The files of the page, embedded in the program.
+
+use crate::pages::PIECES_STYLE;
+
+/// A file of the page.
+pub struct Asset {
+    /// Its MIME type.
+    pub mime: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The page itself.
+pub const PAGE: Asset = Asset { mime: HTML, text: include_str!("../../web/index.html") };
+
+/// The file with a name.
+pub fn asset(name: &str) -> Option<Asset> {
+    let (mime, text) = match name {
+        "board.js" => (SCRIPT, include_str!("../../web/dist/board.js")),
+        "pieces.css" => (CSS, PIECES_STYLE),
+        "board.css" => (CSS, include_str!("../../web/board.css")),
+        _ => return None,
+    };
+    Some(Asset { mime, text })
+}

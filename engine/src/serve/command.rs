@@ -1,0 +1,108 @@
+//! The command line of `azimuth serve`.
+
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::gate::Gate;
+use super::queue::Queue;
+use super::seat::{Models, Seat};
+use super::server::{Shared, serve};
+use crate::command_line::unless_closed;
+use crate::inference::{Backend, ModelSource};
+use crate::search::Resources;
+
+/// Tried before any free port: a browser keeps a game for the address with its port.
+const USUAL_PORT: u16 = 8064;
+
+/// Most searches at a time if the command line names no number.
+const MOST_DEFAULT_SEARCHES: usize = 4;
+
+/// Opens a board in the browser: play against the engine, analyse, and see how the space values
+/// moves. The page needs no network; other machines cannot reach it unless --listen is given.
+/// Ctrl-C ends the server.
+#[derive(Args)]
+pub struct ServeCommand {
+    /// Port to listen on [default: 8064 if it is free, otherwise any free one]
+    #[arg(long)]
+    port: Option<u16>,
+    /// Address to listen on. Any other than this machine's own lets other machines use the engine.
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+    /// Print the page's address, but open no browser.
+    #[arg(long)]
+    no_open: bool,
+    /// Weights file [default: the embedded weights of each search]
+    #[arg(long)]
+    weights: Option<PathBuf>,
+    /// Number of threads of each search.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// Size of the score cache and transposition table of each search together, in MB.
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
+    /// Number of searches at a time; further pages wait for their turn [default: the number of
+    /// processors divided by --threads, at most 4]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    searches: Option<u16>,
+    /// Device that runs the encoder.
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    device: Backend,
+}
+
+impl ServeCommand {
+    /// Serves the page until Ctrl-C. Fails if the weights cannot be read or the address is taken.
+    pub fn run(&self, mut output: impl Write) -> Result<()> {
+        let listener = self.listener()?;
+        let address = listener.local_addr().context("cannot listen")?;
+        let source = ModelSource {
+            weights: self.weights.clone(),
+            backend: self.device,
+            ..ModelSource::default()
+        };
+        let models = Arc::new(Models::open(source)?);
+        let threads = usize::from(self.threads);
+        let resources = Resources { hash_mb: self.hash as usize, threads }.on_this_machine();
+        let seats = (0..self.searches()).map(|_| Seat::new(models.clone(), resources));
+        let queue = Arc::new(Queue::new(seats.collect()));
+        let gate = Gate::new(address);
+        if !address.ip().is_loopback() {
+            eprintln!(
+                "azimuth: other machines that reach {address} and know the address of the page can \
+                 use the engine; the connection is not encrypted"
+            );
+        }
+        let page = gate.page_address();
+        let written = writeln!(output, "The board is at {page}\nCtrl-C ends the server.");
+        unless_closed(written.and_then(|()| output.flush()).context("standard output"))?;
+        if !self.no_open
+            && let Err(error) = open::that_detached(&page)
+        {
+            eprintln!("azimuth: cannot start a browser ({error}); open the address yourself");
+        }
+        serve(listener, Shared::new(gate, queue))
+    }
+
+    fn listener(&self) -> Result<TcpListener> {
+        let bind = |port| TcpListener::bind(SocketAddr::new(self.listen, port));
+        let listener = match self.port {
+            Some(port) => bind(port),
+            None => bind(USUAL_PORT).or_else(|_| bind(0)),
+        };
+        let port = self.port.map_or(String::new(), |port| format!(", port {port}"));
+        let name = || format!("cannot listen on {}{port}; choose another", self.listen);
+        listener.with_context(name)
+    }
+
+    fn searches(&self) -> usize {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let default = (processors / usize::from(self.threads)).clamp(1, MOST_DEFAULT_SEARCHES);
+        self.searches.map_or(default, usize::from)
+    }
+}

@@ -1,0 +1,137 @@
+//! The conversation with one page. It runs one task at a time: a new one ends the one before.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Error;
+use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket, close_code};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::outlet::Outlet;
+use super::protocol::{Event, Message, Request};
+use super::server::Shared;
+use super::task;
+use crate::uci::WEAKEST_TO_STRONGEST;
+
+/// Largest message of a page, in bytes: a game of 2000 half-moves fits.
+pub const LARGEST_MESSAGE: usize = 64 << 10;
+
+/// Number of events that may wait for a slow page.
+const WAITING_EVENTS: usize = 32;
+
+/// How often the server pings a page.
+const PING: Duration = Duration::from_secs(15);
+
+/// A page that is silent for longer is gone.
+const SILENCE: Duration = Duration::from_secs(45);
+
+/// A page that takes longer to read one message is gone.
+const SLOWEST: Duration = Duration::from_secs(10);
+
+/// Number of messages that cannot be read, after which the server closes the connection.
+const MOST_FAULTS: u32 = 20;
+
+/// A task in progress.
+struct Work {
+    outlet: Outlet,
+    task: JoinHandle<()>,
+}
+
+/// Answers a page until it goes away or the server ends.
+pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
+    let (fill, mut events) = mpsc::channel(WAITING_EVENTS);
+    let (least, most) = WEAKEST_TO_STRONGEST.into_inner();
+    let welcome = Event::Welcome { version: env!("CARGO_PKG_VERSION"), elo: [least, most] };
+    let mut work: Option<Work> = None;
+    let mut next: Option<Request> = None;
+    let (mut heard, mut faults) = (Instant::now(), 0);
+    let mut pings = interval(PING);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut alive = send(&mut socket, &welcome).await;
+    while alive {
+        tokio::select! {
+            frame = socket.recv() => {
+                heard = Instant::now();
+                let text = match frame {
+                    Some(Ok(Frame::Text(text))) => text,
+                    Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => continue,
+                    Some(Ok(Frame::Binary(_))) => {
+                        close(&mut socket, close_code::UNSUPPORTED, "binary message").await;
+                        break;
+                    }
+                    Some(Ok(Frame::Close(_)) | Err(_)) | None => break,
+                };
+                match serde_json::from_str(&text) {
+                    Ok(Message::Run(request)) => next = Some(request),
+                    Ok(Message::Stop {}) => next = None,
+                    Err(error) => {
+                        faults += 1;
+                        if faults > MOST_FAULTS {
+                            close(&mut socket, close_code::POLICY, "too many errors").await;
+                            break;
+                        }
+                        let message = format!("a message that cannot be read: {error}");
+                        alive = send(&mut socket, &Event::Error { id: None, message }).await;
+                        continue;
+                    }
+                }
+                if let Some(work) = &work {
+                    work.outlet.stop();
+                }
+            }
+            Some(event) = events.recv() => alive = send(&mut socket, &event).await,
+            () = finished(&mut work) => work = None,
+            _ = pings.tick() => {
+                alive = heard.elapsed() < SILENCE
+                    && sent(socket.send(Frame::Ping(Default::default()))).await;
+            }
+            () = shared.end() => {
+                close(&mut socket, close_code::AWAY, "the server ends").await;
+                break;
+            }
+        }
+        if work.is_none()
+            && let Some(request) = next.take()
+        {
+            let outlet = Outlet::new(fill.clone());
+            let running = task::run(request, page, shared.queue.clone(), outlet.clone());
+            work = Some(Work { outlet, task: tokio::spawn(running) });
+        }
+    }
+    // A search that waits for room for its events must not wait for ever.
+    drop(events);
+    if let Some(work) = work {
+        work.outlet.stop();
+        // Whether the task panicked is of no interest any more.
+        let _ = work.task.await;
+    }
+}
+
+/// Waits for the end of the task; for ever if there is none.
+async fn finished(work: &mut Option<Work>) {
+    match work {
+        // A task that panics has ended, too.
+        Some(work) => drop((&mut work.task).await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Sends an event. Returns whether the page is still there.
+async fn send(socket: &mut WebSocket, event: &Event) -> bool {
+    match serde_json::to_string(event) {
+        Ok(text) => sent(socket.send(Frame::Text(text.into()))).await,
+        Err(_) => false,
+    }
+}
+
+async fn sent(sending: impl Future<Output = Result<(), Error>>) -> bool {
+    matches!(timeout(SLOWEST, sending).await, Ok(Ok(())))
+}
+
+async fn close(socket: &mut WebSocket, code: u16, reason: &'static str) {
+    let frame = CloseFrame { code, reason: reason.into() };
+    // The connection ends either way.
+    sent(socket.send(Frame::Close(Some(frame)))).await;
+}

@@ -1,0 +1,157 @@
+//! Decides which requests are answered. A page in the same browser must not be able to use the
+//! engine: it does not know the token, its `Origin` is another, and a name that it points at this
+//! machine (DNS rebinding) is no valid `Host`.
+
+use std::fmt::Write as _;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName};
+use sha2::{Digest, Sha256};
+
+/// Number of random bytes of the token.
+const TOKEN_BYTES: usize = 16;
+
+/// Knows the address of the server and the token.
+pub struct Gate {
+    address: SocketAddr,
+    token: String,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The `Host` header does not name this server.
+    Host,
+    /// The `Origin` header is not that of this server.
+    Origin,
+    /// The token is missing or wrong.
+    Token,
+}
+
+impl Gate {
+    /// A gate with a new random token.
+    pub fn new(address: SocketAddr) -> Self {
+        let mut token = String::new();
+        for byte in rand::random::<[u8; TOKEN_BYTES]>() {
+            // Writing to a string cannot fail.
+            let _ = write!(token, "{byte:02x}");
+        }
+        Self { address, token }
+    }
+
+    /// The address of the page, with the token.
+    pub fn page_address(&self) -> String {
+        let ip = match self.address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        format!("http://{}/{}/", SocketAddr::new(ip, self.address.port()), self.token)
+    }
+
+    /// Checks a request for `path`. A request that opens a WebSocket must have an `Origin`, as
+    /// every browser sends it; another request may have none.
+    pub fn check(&self, headers: &HeaderMap, path: &str, socket: bool) -> Result<(), Refusal> {
+        let host = only(headers, &HOST).filter(|host| self.is_own(host)).ok_or(Refusal::Host)?;
+        let is_own = match headers.contains_key(ORIGIN) {
+            true => only(headers, &ORIGIN).and_then(|it| it.strip_prefix("http://")) == Some(host),
+            false => !socket,
+        };
+        if !is_own {
+            return Err(Refusal::Origin);
+        }
+        let given = path.strip_prefix('/').and_then(|path| path.split('/').next());
+        // Comparing digests takes the same time however many characters are right.
+        let is_right =
+            given.is_some_and(|given| Sha256::digest(given) == Sha256::digest(&self.token));
+        if is_right { Ok(()) } else { Err(Refusal::Token) }
+    }
+
+    /// Whether `host` names this server: an IP address (or `localhost`) and the port. A name could
+    /// be anybody's who makes it point here. On loopback, the IP address must be a loopback one.
+    fn is_own(&self, host: &str) -> bool {
+        let Some((name, port)) = host.rsplit_once(':') else { return false };
+        let ip = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        let allowed = match ip.parse::<IpAddr>() {
+            Ok(ip) => ip.is_loopback() || !self.address.ip().is_loopback(),
+            Err(_) => name == "localhost",
+        };
+        allowed && port.parse() == Ok(self.address.port())
+    }
+}
+
+/// The value of a header that occurs exactly once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    if values.next().is_none() { first.to_str().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Result;
+
+    use super::*;
+
+    fn headers(lines: &[(&'static str, &str)]) -> Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, value.parse()?);
+        }
+        Ok(headers)
+    }
+
+    #[test]
+    fn only_the_page_of_this_server_passes() -> Result<()> {
+        let gate = Gate::new("127.0.0.1:4000".parse()?);
+        let path = format!("/{}/board.js", gate.token);
+        let of = |lines: &[(&'static str, &str)], path: &str, socket| {
+            anyhow::Ok(gate.check(&headers(lines)?, path, socket))
+        };
+        let (host, origin) = (("host", "127.0.0.1:4000"), ("origin", "http://127.0.0.1:4000"));
+        assert_eq!(of(&[host], &path, false)?, Ok(()));
+        assert_eq!(of(&[host, origin], &path, true)?, Ok(()));
+        let localhost = ("host", "localhost:4000");
+        assert_eq!(of(&[localhost, ("origin", "http://localhost:4000")], &path, true)?, Ok(()));
+        for wrong in ["evil.example:4000", "127.0.0.1", "127.0.0.1:4001", "10.0.0.1:4000", ""] {
+            assert_eq!(of(&[("host", wrong)], &path, false)?, Err(Refusal::Host), "{wrong}");
+        }
+        assert_eq!(of(&[], &path, false)?, Err(Refusal::Host));
+        assert_eq!(of(&[host, host], &path, false)?, Err(Refusal::Host));
+        for wrong in ["http://evil.example", "null", "https://127.0.0.1:4000", ""] {
+            let lines = [host, ("origin", wrong)];
+            assert_eq!(of(&lines, &path, false)?, Err(Refusal::Origin), "{wrong}");
+        }
+        assert_eq!(of(&[host], &path, true)?, Err(Refusal::Origin));
+        for wrong in ["/", "", "//", "/0/board.js", &path[..path.len() / 2], "/socket"] {
+            assert_eq!(of(&[host], wrong, false)?, Err(Refusal::Token), "{wrong}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn other_machines_use_an_ip_address_and_no_name() -> Result<()> {
+        let gate = Gate::new("0.0.0.0:4000".parse()?);
+        assert!(gate.page_address().starts_with("http://127.0.0.1:4000/"));
+        for (host, allowed) in [
+            ("10.0.0.1:4000", true),
+            ("[fe80::1]:4000", true),
+            ("localhost:4000", true),
+            ("evil.example:4000", false),
+            ("10.0.0.1:80", false),
+        ] {
+            assert_eq!(gate.is_own(host), allowed, "{host}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn tokens_differ() -> Result<()> {
+        let [one, other] = [Gate::new("[::1]:1".parse()?), Gate::new("[::1]:1".parse()?)];
+        assert_ne!(one.token, other.token);
+        assert_eq!(one.token.len(), 2 * TOKEN_BYTES);
+        assert!(one.page_address().starts_with("http://[::1]:1/"));
+        Ok(())
+    }
+}

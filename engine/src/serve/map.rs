@@ -1,0 +1,143 @@
+//! The map of the space: a sample of positions, and the plane that it lies in. `x` is the cosine
+//! with the axis for White, `y` the coordinate in the direction in which positions vary most.
+
+use anyhow::{Context, Result};
+use azimuth_chess::position::{Position, board_after};
+use cozy_chess::{Board, Color};
+
+use super::protocol::Sampled;
+use crate::inference::ModelClient;
+use crate::plane::{Plane, off_axis};
+
+/// Positions of recorded games: a FEN, the move that was played, and for a forced mate the number
+/// of moves, negative if Black mates. `cargo run --release --example map_sample` writes it.
+const SAMPLE: &str = include_str!("sample.txt");
+
+/// A map for one model.
+pub struct Map {
+    plane: Plane,
+    /// How each side's embeddings change with the cosine, off the axis: White's, then Black's.
+    slopes: [Vec<f32>; 2],
+    sample: Vec<Sampled>,
+    /// Embeddings of the sample, row by row.
+    embeddings: Vec<f32>,
+    sides: Vec<Color>,
+}
+
+/// A position on the map.
+pub struct Spot {
+    /// Its place.
+    pub at: [f32; 2],
+    /// White's win probability.
+    pub p: f32,
+}
+
+impl Map {
+    /// Draws the map. Fails if the model does.
+    pub fn draw(model: &mut ModelClient) -> Result<Self> {
+        let (mut boards, mut fens, mut mates) = (Vec::new(), Vec::new(), Vec::new());
+        for line in SAMPLE.lines() {
+            let (fen, mv, mate) = parse(line).with_context(|| format!("sample: '{line}'"))?;
+            let position = Position::from_fen(fen)?;
+            let mv = position.parse_move(mv)?;
+            boards.push(position.board().clone());
+            boards.push(board_after(position.board(), mv));
+            fens.push(fen);
+            mates.push(mate);
+        }
+        let (dim, axis) = (model.space().axis.dim(), model.space().axis.clone());
+        let all = model.embeddings(&boards)?;
+        let sides: Vec<usize> = boards.iter().map(|board| board.side_to_move() as usize).collect();
+        let cosines: Vec<f32> =
+            all.chunks_exact(dim).map(|embedding| axis.cosine(embedding)).collect();
+        let mut rests: Vec<Vec<f32>> =
+            all.chunks_exact(dim).map(|embedding| off_axis(embedding, &axis)).collect();
+        let slopes = [0, 1].map(|side| slope(&sides, &cosines, &rests, side, dim));
+        for ((&side, &cosine), rest) in sides.iter().zip(&cosines).zip(&mut rests) {
+            straighten(rest, &slopes[side], cosine);
+        }
+        let pairs: Vec<[usize; 2]> =
+            (0..fens.len()).map(|index| [2 * index, 2 * index + 1]).collect();
+        let plane = Plane::fit(&sides, &rests, &pairs, dim);
+        let embeddings: Vec<f32> =
+            all.chunks_exact(2 * dim).flat_map(|pair| &pair[..dim]).copied().collect();
+        let sides = boards.iter().step_by(2).map(Board::side_to_move).collect();
+        let mut map = Self { plane, slopes, sample: Vec::new(), embeddings, sides };
+        for (index, (fen, mate)) in fens.into_iter().zip(mates).enumerate() {
+            let embedding = &map.embeddings[index * dim..][..dim];
+            let Spot { at, p } = map.spot(model, embedding, map.sides[index]);
+            map.sample.push(Sampled { fen, at, p, mate });
+        }
+        Ok(map)
+    }
+
+    /// The sample.
+    pub fn sample(&self) -> &[Sampled] {
+        &self.sample
+    }
+
+    /// The places of positions.
+    pub fn spots(&self, model: &mut ModelClient, boards: &[Board]) -> Result<Vec<Spot>> {
+        let embeddings = model.embeddings(boards)?;
+        let rows = embeddings.chunks_exact(model.space().axis.dim());
+        let spots = boards.iter().zip(rows);
+        Ok(spots.map(|(board, row)| self.spot(model, row, board.side_to_move())).collect())
+    }
+
+    /// Numbers of the `count` positions of the sample that are nearest to a position, among those
+    /// with the same side to move.
+    pub fn near(&self, model: &mut ModelClient, board: &Board, count: usize) -> Result<Vec<usize>> {
+        let own = model.embeddings(std::slice::from_ref(board))?;
+        let rows = self.embeddings.chunks_exact(own.len()).zip(&self.sides).enumerate();
+        let mut found: Vec<(f32, usize)> = rows
+            .filter(|(_, (_, side))| **side == board.side_to_move())
+            .map(|(index, (row, _))| (row.iter().zip(&own).map(|(a, b)| a * b).sum(), index))
+            .collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found.truncate(count);
+        Ok(found.into_iter().map(|(_, index)| index).collect())
+    }
+
+    fn spot(&self, model: &ModelClient, embedding: &[f32], side: Color) -> Spot {
+        let space = model.space();
+        let cosine = space.axis.cosine(embedding);
+        let value = space.value(cosine, side);
+        let for_white = if side == Color::White { value } else { -value };
+        let mut rest = off_axis(embedding, &space.axis);
+        straighten(&mut rest, &self.slopes[side as usize], cosine);
+        let y = self.plane.place(side as usize, &rest);
+        Spot { at: [space.cosine_for_white(cosine, side), y], p: (1.0 + for_white) / 2.0 }
+    }
+}
+
+/// The change of the embeddings of a side's positions for each unit of the cosine, by least squares.
+/// Without it, `y` would mostly repeat `x`, because the space bends around the axis.
+fn slope(
+    sides: &[usize],
+    cosines: &[f32],
+    rests: &[Vec<f32>],
+    side: usize,
+    dim: usize,
+) -> Vec<f32> {
+    let own = || (0..sides.len()).filter(|&index| sides[index] == side);
+    let mean = own().map(|index| cosines[index]).sum::<f32>() / own().count().max(1) as f32;
+    let squares: f32 = own().map(|index| (cosines[index] - mean).powi(2)).sum();
+    let mut slope = vec![0.0; dim];
+    for index in own() {
+        let weight = (cosines[index] - mean) / squares.max(f32::EPSILON);
+        slope.iter_mut().zip(&rests[index]).for_each(|(sum, value)| *sum += weight * value);
+    }
+    slope
+}
+
+/// Removes what the cosine explains.
+fn straighten(rest: &mut [f32], slope: &[f32], cosine: f32) {
+    rest.iter_mut().zip(slope).for_each(|(value, slope)| *value -= cosine * slope);
+}
+
+fn parse(line: &'static str) -> Option<(&'static str, &'static str, Option<i32>)> {
+    let mut fields = line.split(';');
+    let (fen, mv) = (fields.next()?, fields.next()?);
+    let mate = fields.next().map(str::parse).transpose().ok()?;
+    Some((fen, mv, mate))
+}

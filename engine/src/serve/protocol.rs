@@ -1,0 +1,308 @@
+//! The messages between a page and the server: JSON objects, one for each text message of the
+//! WebSocket.
+//!
+//! A page sends `run` with a task. The server answers with events that carry the same `id`, the
+//! last of which is `ended` or `error`. A new `run`, and `stop`, end the page's task before. Scores
+//! are those of the side to move, as in UCI; moves are in UCI notation, castling in Chess960 as the
+//! king's move to the rook.
+
+use serde::{Deserialize, Serialize};
+
+use crate::explain::{Document, ScoreJson};
+use crate::report::Judgement;
+
+/// From the page.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Message {
+    /// Begin a task.
+    Run(Request),
+    /// End the task; without effect if there is none.
+    Stop {},
+}
+
+/// A task for a position.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The page's number for this request.
+    pub id: u32,
+    /// The FEN of the first position; `startpos` stands for the usual one.
+    pub fen: String,
+    /// The moves that lead from it to the position, in UCI notation or SAN.
+    pub moves: Vec<String>,
+    /// The task.
+    pub task: Task,
+}
+
+/// The tasks.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Task {
+    /// Search, and send `info` events.
+    Analyse {
+        /// Number of lines, from 1 to 10.
+        lines: usize,
+        /// Time in milliseconds; without it, until `stop`.
+        milliseconds: Option<u64>,
+    },
+    /// Choose a move, and send a `move` event.
+    Play {
+        /// A rating, as `UCI_Elo`; full strength without it.
+        elo: Option<u32>,
+        /// One number for a whole game; it decides what a limited strength overlooks.
+        seed: u32,
+        /// The time.
+        time: PlayTime,
+    },
+    /// Explain the choice of a move, in `why` events.
+    Why {
+        /// Moves to compare with the chosen one.
+        compared: Vec<String>,
+    },
+    /// Search with the beam, and send a `tree` event for each ply.
+    Beam {},
+    /// Place the game's positions and the legal moves on the map: a `space` event.
+    Space {
+        /// Whether to send the sample, too.
+        sample: bool,
+    },
+    /// Analyse every position of the game, in `judged` events.
+    Report {
+        /// Time for each position.
+        milliseconds: u64,
+    },
+}
+
+/// The engine's time for a move.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum PlayTime {
+    /// A time for this move.
+    Move {
+        /// In milliseconds.
+        milliseconds: u64,
+    },
+    /// The clocks of White and Black, and the increment.
+    Clock {
+        /// In milliseconds.
+        left: [u64; 2],
+        /// In milliseconds.
+        increment: u64,
+    },
+}
+
+/// To the page.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The first event: facts about the engine.
+    Welcome {
+        /// The engine's version.
+        version: &'static str,
+        /// The range of `elo`.
+        elo: [u32; 2],
+    },
+    /// The task waits for a free seat.
+    Queued {
+        /// The page's number for the request.
+        id: u32,
+        /// The place in the queue, from 1.
+        place: usize,
+    },
+    /// The task has begun.
+    Begun {
+        /// The page's number for the request.
+        id: u32,
+    },
+    /// The state of a search.
+    Info(Info),
+    /// The move that the engine plays.
+    Move {
+        /// The page's number for the request.
+        id: u32,
+        /// The move.
+        uci: String,
+        /// The engine's score.
+        score: ScoreJson,
+    },
+    /// An explanation.
+    Why {
+        /// The page's number for the request.
+        id: u32,
+        /// As `azimuth explain --json` writes it.
+        explanation: Box<Document>,
+        /// Whether moves were compared by searches of their own: the last explanation.
+        complete: bool,
+    },
+    /// The beam's tree after an iteration.
+    Tree {
+        /// The page's number for the request.
+        id: u32,
+        /// Plies of the iteration.
+        depth: u32,
+        /// The moves of the root.
+        moves: Vec<Branch>,
+    },
+    /// Places on the map.
+    Space(Box<Space>),
+    /// A position of a game, analysed.
+    Judged(Box<Judged>),
+    /// The task has ended.
+    Ended {
+        /// The page's number for the request.
+        id: u32,
+        /// Why.
+        reason: Reason,
+    },
+    /// The task, or the message, is refused or has failed.
+    Error {
+        /// The page's number for the request, if it could be read.
+        id: Option<u32>,
+        /// One line.
+        message: String,
+    },
+}
+
+/// Why a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It is complete.
+    Done,
+    /// The page asked for its end.
+    Stopped,
+    /// Another page waited for a seat.
+    Turn,
+    /// It took the longest time that a task may take.
+    Limit,
+}
+
+/// The state of a search.
+#[derive(Clone, Serialize)]
+pub struct Info {
+    /// The page's number for the request.
+    pub id: u32,
+    /// Plies of the last finished iteration.
+    pub depth: u32,
+    /// The longest line, in plies.
+    pub seldepth: u32,
+    /// Positions searched.
+    pub nodes: u64,
+    /// Positions each second.
+    pub nps: u64,
+    /// Time in milliseconds.
+    pub time: u64,
+    /// The lines, best first.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a search.
+#[derive(Clone, Serialize)]
+pub struct Line {
+    /// Its score.
+    pub score: ScoreJson,
+    /// Chances of the side to move to win, draw and lose, in permille.
+    pub wdl: [u32; 3],
+    /// Its depth in plies.
+    pub depth: u32,
+    /// Its moves.
+    pub pv: Vec<String>,
+}
+
+/// A move that the beam kept, with its replies.
+#[derive(Serialize)]
+pub struct Branch {
+    /// The move.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// The win probability of the side that moves, at first sight.
+    pub first_sight: f32,
+    /// The same, after the search that verifies the move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<f32>,
+    /// The same, after the beam's search.
+    pub searched: f32,
+    /// The replies that the beam kept, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Branch>,
+    /// The replies that it dropped, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<Dropped>,
+}
+
+/// A move that the beam dropped.
+#[derive(Serialize)]
+pub struct Dropped {
+    /// The move in SAN.
+    pub san: String,
+    /// The win probability of the side that moves, by which it was dropped.
+    pub value: f32,
+}
+
+/// A position of a game, analysed. The page computes everything else from these.
+#[derive(Serialize)]
+pub struct Judged {
+    /// The page's number for the request.
+    pub id: u32,
+    /// Number of half-moves before the position.
+    pub ply: usize,
+    /// The score of the side to move.
+    pub score: ScoreJson,
+    /// Chances of the side to move to win, draw and lose, in permille; none if the game is over.
+    pub wdl: Option<[u32; 3]>,
+    /// The best line; empty if the game is over.
+    pub pv: Vec<String>,
+    /// The move before the position lost this much win probability.
+    pub loss: Option<f32>,
+    /// Its classification.
+    pub judgement: Option<Judgement>,
+    /// Its rank by static evaluation, and the number of legal moves.
+    pub rank: Option<(usize, usize)>,
+}
+
+/// Places on the map. `x` is the cosine with the axis for White; `y` the coordinate off the axis.
+#[derive(Serialize)]
+pub struct Space {
+    /// The page's number for the request.
+    pub id: u32,
+    /// Whose weights draw the map.
+    pub weights: &'static str,
+    /// The places of the game's positions.
+    pub path: Vec<[f32; 2]>,
+    /// The legal moves of the last position.
+    pub candidates: Vec<Candidate>,
+    /// Numbers of the positions of the sample that are nearest to the last position.
+    pub near: Vec<usize>,
+    /// The sample, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Vec<Sampled>>,
+}
+
+/// A legal move on the map.
+#[derive(Serialize)]
+pub struct Candidate {
+    /// The move.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// The place of the position after it.
+    pub at: [f32; 2],
+    /// The win probability of the side that moves, at first sight.
+    pub p: f32,
+}
+
+/// A position of the sample.
+#[derive(Clone, Serialize)]
+pub struct Sampled {
+    /// The position.
+    pub fen: &'static str,
+    /// Its place.
+    pub at: [f32; 2],
+    /// White's win probability.
+    pub p: f32,
+    /// Moves to a forced mate by White, or minus those by Black.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mate: Option<i32>,
+}

@@ -1,0 +1,177 @@
+//! The web server: its routes and headers, and its end.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::{Path, Request, State, WebSocketUpgrade};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use tokio::runtime::Builder;
+use tokio::sync::{Semaphore, watch};
+
+use super::assets::{Asset, PAGE, asset};
+use super::connection::{LARGEST_MESSAGE, converse};
+use super::gate::{Gate, Refusal};
+use super::listener::BoundedListener;
+use super::queue::Queue;
+use super::seat::Seat;
+
+/// Most pages at a time.
+const MOST_PAGES: usize = 200;
+
+/// Time for the pages to say goodbye at the end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Stack of the threads that search.
+const STACK: usize = 8 << 20;
+
+/// Headers of every answer. Nothing is fetched from elsewhere, no other page may contain this one,
+/// and nobody learns the token from it.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// What all connections share.
+pub struct Shared {
+    /// Decides which requests are answered.
+    gate: Gate,
+    /// The seats of searches.
+    pub queue: Arc<Queue<Seat>>,
+    /// Room for pages.
+    pages: Arc<Semaphore>,
+    /// The number of the next page.
+    next_page: AtomicU64,
+    /// Becomes `true` when the server ends.
+    ending: watch::Sender<bool>,
+}
+
+impl Shared {
+    /// The state of a server without pages.
+    pub fn new(gate: Gate, queue: Arc<Queue<Seat>>) -> Arc<Self> {
+        let (ending, _) = watch::channel(false);
+        let pages = Arc::new(Semaphore::new(MOST_PAGES));
+        Arc::new(Self { gate, queue, pages, next_page: AtomicU64::new(0), ending })
+    }
+
+    /// Ends when the server does.
+    pub async fn end(&self) {
+        // The sender is here, so waiting cannot fail.
+        let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
+    }
+}
+
+/// Serves until Ctrl-C.
+pub fn serve(listener: TcpListener, shared: Arc<Shared>) -> Result<()> {
+    listener.set_nonblocking(true).context("cannot listen")?;
+    // Searches run on the runtime's other threads; one is enough for the messages.
+    let runtime = Builder::new_current_thread().enable_all().thread_stack_size(STACK).build();
+    let runtime = runtime.context("cannot start the server")?;
+    let served = runtime.block_on(async {
+        let listener = BoundedListener::new(tokio::net::TcpListener::from_std(listener)?);
+        let ended = shared.clone();
+        let server = axum::serve(listener, router(shared.clone()))
+            .with_graceful_shutdown(async move { ended.end().await });
+        tokio::select! {
+            served = async { server.await } => served,
+            () = interrupted(&shared) => Ok(()),
+        }
+    });
+    runtime.shutdown_timeout(FAREWELL);
+    served.context("the server failed")
+}
+
+/// Waits for Ctrl-C (or a request of the system to end), says so to the pages and gives them time to
+/// close.
+async fn interrupted(shared: &Shared) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+    shared.ending.send_replace(true);
+    tokio::time::sleep(FAREWELL).await;
+}
+
+fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/{token}/", get(async || PAGE))
+        .route("/{token}/socket", get(open_socket))
+        .route("/{token}/{file}", get(file))
+        .layer(from_fn_with_state(shared.clone(), guard))
+        .with_state(shared)
+}
+
+/// Refuses what the gate refuses, and adds the headers to every answer.
+async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let mut response = match shared.gate.check(request.headers(), path, path.ends_with("/socket")) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn file(Path((_, name)): Path<(String, String)>) -> Response {
+    asset(&name).map_or_else(|| StatusCode::NOT_FOUND.into_response(), Asset::into_response)
+}
+
+async fn open_socket(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrade) -> Response {
+    let Ok(room) = shared.pages.clone().try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open\n").into_response();
+    };
+    let number = shared.next_page.fetch_add(1, Ordering::Relaxed);
+    upgrade.max_message_size(LARGEST_MESSAGE).max_frame_size(LARGEST_MESSAGE).on_upgrade(
+        async move |socket| {
+            converse(socket, number, &shared).await;
+            drop(room);
+        },
+    )
+}
+
+impl IntoResponse for Asset {
+    fn into_response(self) -> Response {
+        ([(CONTENT_TYPE, self.mime)], self.text).into_response()
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let why = match self {
+            Self::Host => "this name is not that of the server\n",
+            Self::Origin => "another page asked\n",
+            Self::Token => "the address is incomplete; take the one that azimuth serve prints\n",
+        };
+        (StatusCode::FORBIDDEN, why).into_response()
+    }
+}

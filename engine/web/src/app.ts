@@ -1,0 +1,101 @@
+// The state that all parts of the page share: the game, the position on the board, and the tab.
+
+import type { DrawShape } from '@lichess-org/chessground/draw';
+import type { Move } from 'chessops/types';
+import type { Engine } from './engine.js';
+import type { Tags } from './pgn.js';
+import type { Info } from './protocol.js';
+import { newGame, TreeNode } from './tree.js';
+
+export type Tab = 'play' | 'analyse' | 'why' | 'space' | 'report';
+export const TABS: Tab[] = ['play', 'analyse', 'why', 'space', 'report'];
+
+/** The content of a tab. */
+export interface Panel {
+  readonly element: HTMLElement;
+  /** The tab is opened. */
+  open(): void;
+  /** The tab is left. */
+  leave(): void;
+  /** Another position is on the board, or the tree has changed. */
+  update(): void;
+  /** Arrows on the board. */
+  arrows(): DrawShape[];
+  /** A move on the board. Returns whether the panel takes care of it. */
+  onMove?(move: Move): boolean;
+  /** Which side may move the pieces on the board; both without it. */
+  movable?(): 'white' | 'black' | 'both' | 'none';
+  /** A key that only this tab knows. Returns whether it is one. */
+  onKey?(key: string): boolean;
+  /** Whether the moves are listed below. */
+  readonly listsMoves: boolean;
+}
+
+export class App {
+  root: TreeNode = newGame();
+  current: TreeNode = this.root;
+  tags: Tags = new Map();
+  tab: Tab = 'analyse';
+  arrowsShown = true;
+  elo: [number, number] = [0, 0];
+  panels!: Record<Tab, Panel>;
+
+  constructor(
+    readonly engine: Engine,
+    /** Draws the page again. */
+    private readonly draw: () => void,
+    /** Says something to people who do not see the page. */
+    readonly announce: (text: string) => void,
+  ) {}
+
+  panel(): Panel {
+    return this.panels[this.tab];
+  }
+
+  /** Draws everything that depends on the position or the tree. */
+  update(): void {
+    this.panel().update();
+    this.draw();
+  }
+
+  /** Draws the board and the evaluation again. */
+  redraw(): void {
+    this.draw();
+  }
+
+  go(node: TreeNode): void {
+    if (node === this.current) return;
+    this.current = node;
+    this.update();
+  }
+
+  /** Replaces the game. */
+  load(root: TreeNode, tags: Tags, current: TreeNode = root): void {
+    this.root = root;
+    this.tags = tags;
+    this.current = current;
+    this.update();
+  }
+
+  openTab(tab: Tab): void {
+    if (tab === this.tab) return;
+    this.panel().leave();
+    this.tab = tab;
+    this.panel().open();
+    this.update();
+  }
+
+  /** A person's move on the board. */
+  move(move: Move): void {
+    if (this.panel().onMove?.(move)) return;
+    const node = this.current.play(move);
+    if (node) this.go(node);
+  }
+
+  /** Keeps an analysis, unless a deeper one with as many lines is known. */
+  learn(node: TreeNode, info: Info): void {
+    const known = node.info;
+    const deeper = !known || info.depth >= known.depth || info.lines.length > known.lines.length;
+    if (deeper) node.info = info;
+  }
+}

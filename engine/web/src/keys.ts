@@ -1,0 +1,84 @@
+// The keys, as on lichess.
+
+import { TABS, type App } from './app.js';
+import type { TreeNode } from './tree.js';
+
+export interface Commands {
+  flip(): void;
+  help(): void;
+  typeMove(): void;
+  toggleArrows(): void;
+}
+
+export function listen(app: App, commands: Commands): void {
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    const target = event.target as HTMLElement;
+    if (target.closest('input, select, textarea, dialog, [role="tablist"]')) return;
+    const pressed = event.key;
+    const onButton = target.closest('button, summary');
+    // Enter and Space press what has the focus.
+    if (onButton && (pressed === 'Enter' || pressed === ' ')) return;
+    if (handle(app, commands, pressed, event.shiftKey)) event.preventDefault();
+  });
+}
+
+function handle(app: App, commands: Commands, key: string, shift: boolean): boolean {
+  const move = navigation(app.current, key, shift);
+  if (move) {
+    app.go(move);
+    return true;
+  }
+  if (app.panel().onKey?.(key)) return true;
+  const tab = TABS[Number(key) - 1];
+  if (key === 'f') commands.flip();
+  else if (key === '?') commands.help();
+  else if (key === 'Enter') commands.typeMove();
+  else if (key === 'a') commands.toggleArrows();
+  else if (tab && /^[1-5]$/.test(key)) app.openTab(tab);
+  else return false;
+  return true;
+}
+
+/** The node that a key leads to. */
+function navigation(node: TreeNode, key: string, shift: boolean): TreeNode | null {
+  switch (key) {
+    case 'ArrowLeft':
+      return shift ? forkBefore(node) : (node.parent ?? node);
+    case 'ArrowRight':
+      return shift ? forkAfter(node) : (node.children[0] ?? node);
+    case 'ArrowUp':
+    case 'Home':
+      return node.root();
+    case 'ArrowDown':
+    case 'End':
+      return last(node);
+    default:
+      return null;
+  }
+}
+
+export function last(node: TreeNode): TreeNode {
+  const line = node.mainLine();
+  return line[line.length - 1] ?? node;
+}
+
+/** The position before the variation, or the fork before. */
+function forkBefore(node: TreeNode): TreeNode {
+  let at = node;
+  while (at.parent) {
+    const isVariation = at.parent.children[0] !== at;
+    at = at.parent;
+    if (isVariation || at.children.length > 1) break;
+  }
+  return at;
+}
+
+function forkAfter(node: TreeNode): TreeNode {
+  let at = node;
+  while (at.children[0]) {
+    at = at.children[0];
+    if (at.children.length > 1) break;
+  }
+  return at;
+}

@@ -1,0 +1,329 @@
+// Analysis: lines of the engine, the threat, and loading and saving games.
+
+import type { DrawShape } from '@lichess-org/chessground/draw';
+import type { Key } from '@lichess-org/chessground/types';
+import { makeFen } from 'chessops/fen';
+import type { App, Panel } from '../app.js';
+import { button, element, labelled, saveFile } from '../dom.js';
+import { gamesOf, LONGEST_PGN, readGame, titleOf, writeGame, type Tags } from '../pgn.js';
+import type { Info, TaskEvent } from '../protocol.js';
+import { scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
+import { keep, kept } from '../storage.js';
+import { texts } from '../texts.js';
+import { arrowOf, gameLine, rootOf, sansOf, type TreeNode } from '../tree.js';
+
+/** Most moves of a line on the page. */
+const SHOWN_MOVES = 16;
+
+/** Win probability below the best move's from which on a line has no arrow. */
+const ARROW_LOSS = 0.12;
+
+const WIDEST = 14;
+const NARROWEST = 3;
+
+export class AnalysePanel implements Panel {
+  readonly element: HTMLElement;
+  readonly listsMoves = true;
+  private on = true;
+  private lines = kept<number>('lines') ?? 3;
+  /** The position that the engine analyses. */
+  private node: TreeNode | null = null;
+  private threat: { of: TreeNode; uci: string | null } | null = null;
+  private stopped = '';
+  private readonly toggle: HTMLButtonElement;
+  private readonly linesBox = element('div');
+  private readonly figures = element('p', { class: 'figures note' });
+  private readonly chances = element('p', { class: 'figures note' });
+  private readonly message = element('p', { class: 'note', role: 'status' });
+  private readonly input = element('textarea', { rows: '3', placeholder: texts.loadHint, 'aria-label': texts.loadHint, spellcheck: 'false' });
+  private readonly games = element('select', { 'aria-label': texts.game });
+
+  constructor(private readonly app: App) {
+    this.toggle = button('', () => this.switch());
+    const lines = element('input', { type: 'number', min: '1', max: '10', value: String(this.lines), 'aria-label': texts.lines });
+    lines.addEventListener('change', () => {
+      this.lines = Math.max(1, Math.min(10, Math.round(Number(lines.value)) || 1));
+      lines.value = String(this.lines);
+      keep('lines', this.lines);
+      this.begin();
+    });
+    const file = element('input', { type: 'file', accept: '.pgn,.fen,.epd,.txt', 'aria-label': texts.openFile });
+    file.addEventListener('change', () => void this.readFile(file));
+    this.games.hidden = true;
+    const loading = element(
+      'details',
+      { id: 'load' },
+      element('summary', {}, texts.load),
+      this.input,
+      element('div', { class: 'row' }, button(texts.loadButton, () => this.load(this.input.value), { id: 'load-button' }), file),
+      labelled('', this.games),
+      element(
+        'div',
+        { class: 'row' },
+        button(texts.copyFen, () => void this.copy(this.app.current.fen)),
+        button(texts.copyPgn, () => void this.copy(writeGame(this.app.tags, this.app.root))),
+        button(texts.savePgn, () => saveFile('game.pgn', 'application/x-chess-pgn', writeGame(this.app.tags, this.app.root))),
+      ),
+      element(
+        'div',
+        { class: 'row' },
+        button(texts.promoteLine, () => {
+          this.app.current.promote();
+          this.app.update();
+        }),
+        button(texts.deleteFrom, () => this.deleteFrom()),
+      ),
+    );
+    this.element = element(
+      'div',
+      {},
+      element('div', { class: 'row' }, this.toggle, labelled(texts.lines, lines), this.figures),
+      this.chances,
+      this.linesBox,
+      this.message,
+      loading,
+    );
+    this.linesBox.id = 'lines';
+    this.figures.id = 'figures';
+  }
+
+  open(): void {
+    this.stopped = '';
+    this.node = null;
+  }
+
+  leave(): void {
+    this.app.engine.stop();
+    this.node = null;
+  }
+
+  update(): void {
+    if (this.node !== this.app.current) {
+      this.threat = null;
+      this.begin();
+    }
+    this.draw();
+  }
+
+  /** Stops the search while nobody looks. */
+  pause(hidden: boolean): void {
+    if (hidden) this.leave();
+    else this.update();
+  }
+
+  onKey(key: string): boolean {
+    if (key === 'l') this.switch();
+    else if (key === 'x') this.showThreat();
+    else if (key === ' ') this.playBest();
+    else return false;
+    return true;
+  }
+
+  private switch(): void {
+    this.on = !this.on;
+    this.stopped = '';
+    this.begin();
+    this.draw();
+  }
+
+  /** Begins to analyse the position on the board. */
+  private begin(): void {
+    const node = this.app.current;
+    this.node = node;
+    this.stopped = '';
+    if (!this.on || node.position.isEnd()) {
+      this.app.engine.stop();
+      return;
+    }
+    const task = { name: 'analyse', lines: this.lines, milliseconds: null } as const;
+    this.app.engine.run(gameLine(node), task, (event) => this.hear(node, event));
+  }
+
+  private hear(node: TreeNode, event: TaskEvent): void {
+    if (event.type === 'queued') this.stopped = texts.queued(event.place);
+    else if (event.type === 'begun') this.stopped = '';
+    else if (event.type === 'info') this.app.learn(node, event);
+    else if (event.type === 'ended') this.stopped = texts.ended[event.reason];
+    else if (event.type === 'error') this.stopped = texts.failed(event.message);
+    if (event.type === 'ended' && (event.reason === 'turn' || event.reason === 'limit')) this.on = false;
+    this.draw();
+    this.app.redraw();
+  }
+
+  private playBest(): void {
+    const best = this.app.current.info?.lines[0]?.pv[0];
+    const node = best ? this.app.current.playText(best) : null;
+    if (node) this.app.go(node);
+  }
+
+  /** The best move of the other side if it were to move. */
+  private showThreat(): void {
+    const node = this.app.current;
+    if (this.threat) {
+      this.threat = null;
+      this.begin();
+      this.app.redraw();
+      return;
+    }
+    if (node.position.isCheck() || node.position.isEnd()) {
+      this.stopped = texts.noThreat;
+      this.draw();
+      return;
+    }
+    const setup = node.position.toSetup();
+    const fen = makeFen({ ...setup, turn: node.turn === 'white' ? 'black' : 'white', epSquare: undefined });
+    this.threat = { of: node, uci: null };
+    this.stopped = texts.threat;
+    const task = { name: 'analyse', lines: 1, milliseconds: 1500 } as const;
+    this.app.engine.run({ fen, moves: [] }, task, (event) => {
+      if (!this.threat) return;
+      if (event.type === 'info') this.threat.uci = event.lines[0]?.pv[0] ?? null;
+      if (event.type === 'error') this.stopped = texts.failed(event.message);
+      this.draw();
+      this.app.redraw();
+    });
+    this.draw();
+  }
+
+  arrows(): DrawShape[] {
+    const node = this.app.current;
+    if (this.threat?.of === node) {
+      const [orig, dest] = this.threat.uci ? [this.threat.uci.slice(0, 2), this.threat.uci.slice(2, 4)] : [];
+      return orig && dest ? [{ orig: orig as Key, dest: dest as Key, brush: 'red' }] : [];
+    }
+    return node.info ? bestArrows(node, node.info) : [];
+  }
+
+  private draw(): void {
+    const node = this.app.current;
+    const info = node.info;
+    this.toggle.textContent = this.on ? texts.engineOff : texts.engineOn;
+    this.toggle.setAttribute('aria-pressed', String(this.on));
+    this.figures.textContent = info
+      ? `${texts.depth(info.depth, info.seldepth)} · ${texts.nodes(short(info.nodes), short(info.nps))}`
+      : '';
+    const best = info?.lines[0];
+    this.chances.textContent = best ? wdlText(whiteWdl(best.wdl, node.turn)) : ' ';
+    const rows = Array.from({ length: this.lines }, (_, at) => this.row(node, info, at));
+    this.linesBox.replaceChildren(...rows);
+    this.message.textContent = node.position.isEnd() ? texts.gameOver : this.stopped;
+  }
+
+  private row(node: TreeNode, info: Info | null, at: number): HTMLElement {
+    const line = info?.lines[at];
+    const row = element('div', { class: 'pv' });
+    if (!line) return row;
+    const sans = sansOf(node.position, line.pv.slice(0, SHOWN_MOVES));
+    const moves = element('span', { class: 'line' });
+    const white = node.turn === 'white';
+    sans.forEach((san, index) => {
+      const half = index + (white ? 0 : 1);
+      const number = node.position.fullmoves + Math.floor(half / 2);
+      const shown = half % 2 === 0 ? `${number}. ${san}` : index === 0 ? `${number}… ${san}` : san;
+      moves.append(
+        button(shown, () => this.follow(node, line.pv.slice(0, index + 1)), { 'aria-label': texts.playLine(sans.slice(0, index + 1).join(' ')) }),
+      );
+    });
+    row.append(element('span', { class: 'score' }, scoreText(line.score, node.turn)), moves);
+    return row;
+  }
+
+  private follow(node: TreeNode, line: string[]): void {
+    let at: TreeNode = node;
+    for (const uci of line) at = at.playText(uci) ?? at;
+    this.app.go(at);
+  }
+
+  private deleteFrom(): void {
+    const node = this.app.current;
+    if (!node.parent) return;
+    node.remove();
+    this.app.go(node.parent);
+  }
+
+  private async copy(text: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.say(texts.copied);
+    } catch {
+      this.input.value = text;
+      this.input.select();
+    }
+  }
+
+  private async readFile(file: HTMLInputElement): Promise<void> {
+    const [chosen] = file.files ?? [];
+    if (!chosen) return;
+    if (chosen.size > LONGEST_PGN) this.say(texts.fileTooLarge);
+    else this.load(await chosen.text());
+    file.value = '';
+  }
+
+  private say(text: string): void {
+    this.stopped = text;
+    this.draw();
+  }
+
+  /** Loads a FEN, or the games of a PGN. */
+  load(text: string): void {
+    const typed = text.trim();
+    const isFen = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK]+){7}(\s|$)/.test(typed) && !typed.includes('\n');
+    try {
+      if (isFen) {
+        this.open();
+        this.app.load(rootOf(typed), new Map());
+        this.games.hidden = true;
+        return;
+      }
+      const games = gamesOf(typed);
+      if (!games.length) {
+        this.say(texts.noGame);
+        return;
+      }
+      this.games.replaceChildren(...games.map((game, at) => element('option', { value: at }, titleOf(game.headers))));
+      this.games.hidden = games.length < 2;
+      this.games.onchange = () => {
+        const game = games[Number(this.games.value)];
+        if (game) this.show(game);
+      };
+      const [first] = games;
+      if (first) this.show(first);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.say(isFen ? texts.badFen(reason) : texts.badPgn(reason));
+    }
+  }
+
+  private show(game: Parameters<typeof readGame>[0]): void {
+    try {
+      const { root, tags, fault } = readGame(game);
+      this.open();
+      this.app.load(root, tags as Tags);
+      if (fault) this.say(texts.badPgn(fault));
+    } catch (error) {
+      this.say(texts.badPgn(error instanceof Error ? error.message : String(error)));
+    }
+  }
+}
+
+/** Arrows of the best lines: the width falls with the loss of win probability. */
+export function bestArrows(node: TreeNode, info: Info): DrawShape[] {
+  const best = info.lines[0]?.score.win_probability ?? 0;
+  const shapes: DrawShape[] = [];
+  info.lines.forEach((line, at) => {
+    const loss = best - line.score.win_probability;
+    const squares = line.pv[0] ? arrowOf(node.position, line.pv[0]) : null;
+    if (!squares || loss > ARROW_LOSS) return;
+    const lineWidth = Math.round(WIDEST - (WIDEST - NARROWEST) * (loss / ARROW_LOSS));
+    const [orig, dest] = squares as [Key, Key];
+    shapes.push({
+      orig,
+      dest,
+      brush: at === 0 ? 'blue' : 'paleBlue',
+      modifiers: { lineWidth },
+      ...(at === 0 ? {} : { label: { text: `${Math.round(100 * whiteShare(line.score, node.turn))}` } }),
+    });
+  });
+  // The best line is drawn last, above the others.
+  return shapes.reverse();
+}

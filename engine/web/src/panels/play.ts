@@ -1,0 +1,446 @@
+// A game against the engine.
+
+import type { DrawShape } from '@lichess-org/chessground/draw';
+import type { Key } from '@lichess-org/chessground/types';
+import type { Color, Move } from 'chessops/types';
+import type { App, Panel } from '../app.js';
+import { Clock, clockText, type ClockState } from '../clock.js';
+import { button, element, labelled, saveFile } from '../dom.js';
+import { canWin, draw, endOf, lossOf, other, type End } from '../game-end.js';
+import { gamesOf, readGame, writeGame } from '../pgn.js';
+import type { PlayTime, TaskEvent } from '../protocol.js';
+import { keep, kept } from '../storage.js';
+import { texts } from '../texts.js';
+import { arrowOf, gameLine, newGame, rootOf, type TreeNode } from '../tree.js';
+
+/** Time for a move without a clock, and for a hint, in milliseconds. */
+const MOVE_TIME = 1000;
+
+/** The engine agrees to a draw if its score in centipawns is at most this, from this move on. */
+const DRAW_SCORE = 20;
+const DRAW_MOVE = 10;
+
+interface Settings {
+  elo: number | null;
+  side: Color | 'random';
+  time: string | null;
+}
+
+/** What is kept in the browser. */
+interface Kept {
+  pgn: string;
+  me: Color;
+  elo: number | null;
+  seed: number;
+  clock: ClockState | null;
+  control: string | null;
+  end: End | null;
+}
+
+interface Game {
+  me: Color;
+  elo: number | null;
+  /** What a limited strength overlooks depends on it. */
+  seed: number;
+  clock: Clock | null;
+  control: string | null;
+  end: End | null;
+  /** The last position of the game. */
+  tip: TreeNode;
+  /** The engine's last score in centipawns, from its own view. */
+  score: number | null;
+}
+
+export class PlayPanel implements Panel {
+  readonly element: HTMLElement;
+  readonly listsMoves = true;
+  private game: Game | null = null;
+  private settings: Settings = kept<Settings>('settings') ?? { elo: 1500, side: 'white', time: null };
+  private hint: string | null = null;
+  private message = '';
+  private asked: 'move' | 'hint' | null = null;
+  private shownSetup = false;
+  private readonly setup = element('div');
+  private readonly table = element('div');
+  private readonly status = element('p', { role: 'status', id: 'game-status' });
+  private readonly clocks = element('div', { class: 'clocks' });
+  private readonly actions = element('div', { class: 'row' });
+
+  constructor(
+    private readonly app: App,
+    private readonly turnBoard: (side: Color) => void,
+  ) {
+    this.table.append(this.clocks, this.status, this.actions);
+    this.element = element('div', {}, this.table, this.setup);
+    setInterval(() => this.tick(), 100);
+  }
+
+  /** Brings back the game that the browser keeps. Returns whether there is one. */
+  restore(): boolean {
+    const found = kept<Kept>('game');
+    if (!found) return false;
+    try {
+      const [read] = gamesOf(found.pgn);
+      if (!read) return false;
+      const { root, tags } = readGame(read);
+      const line = root.mainLine();
+      const tip = line[line.length - 1] ?? root;
+      const clock = found.clock ? new Clock(found.clock) : null;
+      this.game = { ...found, clock, tip, score: null };
+      this.app.load(root, tags, tip);
+      this.turnBoard(found.me);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  isPlaying(): boolean {
+    return this.game !== null && this.game.end === null;
+  }
+
+  open(): void {
+    const game = this.game;
+    if (game) {
+      if (this.app.root !== game.tip.root()) this.app.load(game.tip.root(), this.tags(game), game.tip);
+      this.app.go(game.tip);
+      this.goOn();
+    }
+  }
+
+  leave(): void {
+    this.app.engine.stop();
+    this.asked = null;
+    this.game?.clock?.stop();
+    this.save();
+  }
+
+  update(): void {
+    this.draw();
+  }
+
+  movable(): 'white' | 'black' | 'both' | 'none' {
+    const game = this.game;
+    if (!game || game.end || this.app.current !== game.tip) return 'none';
+    return game.me;
+  }
+
+  premove(): boolean {
+    return this.isPlaying();
+  }
+
+  onMove(move: Move): boolean {
+    const game = this.game;
+    if (!game || game.end || this.app.current !== game.tip || game.tip.turn !== game.me) return true;
+    const node = game.tip.play(move);
+    if (node) this.played(game, node);
+    return true;
+  }
+
+  arrows(): DrawShape[] {
+    const squares = this.hint && this.game ? arrowOf(this.game.tip.position, this.hint) : null;
+    if (!squares || this.app.current !== this.game?.tip) return [];
+    const [orig, dest] = squares as [Key, Key];
+    return [{ orig, dest, brush: 'green' }];
+  }
+
+  private begin(fromHere: boolean): void {
+    const { elo, side, time } = this.settings;
+    keep('settings', this.settings);
+    const me = side === 'random' ? (Math.random() < 0.5 ? 'white' : 'black') : side;
+    const root = fromHere ? rootOf(this.app.current.fen) : newGame();
+    const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+    const clock = time ? new Clock(Clock.of(time), root.turn) : null;
+    this.game = { me, elo, seed, clock, control: time, end: null, tip: root, score: null };
+    this.message = '';
+    this.shownSetup = false;
+    this.app.load(root, this.tags(this.game));
+    this.turnBoard(me);
+    this.goOn();
+  }
+
+  private tags(game: Game): Map<string, string> {
+    const engine = game.elo ? `Azimuth (${game.elo})` : 'Azimuth';
+    const [white, black] = game.me === 'white' ? [texts.you, engine] : [engine, texts.you];
+    const date = new Date();
+    const two = (value: number) => String(value).padStart(2, '0');
+    const tags = new Map([
+      ['Event', 'Azimuth'],
+      ['Date', `${date.getFullYear()}.${two(date.getMonth() + 1)}.${two(date.getDate())}`],
+      ['White', white],
+      ['Black', black],
+      ['Result', game.end?.result ?? '*'],
+    ]);
+    if (game.control) tags.set('TimeControl', game.control);
+    return tags;
+  }
+
+  /** A move of either side is played. */
+  private played(game: Game, node: TreeNode): void {
+    game.clock?.stop();
+    game.clock?.addIncrement(game.tip.turn);
+    game.tip = node;
+    this.hint = null;
+    this.message = '';
+    this.app.announce(`${node.number} ${node.san}`);
+    this.end(game, endOf(node));
+    this.app.go(node);
+    this.goOn();
+  }
+
+  private end(game: Game, end: End | null): void {
+    game.end = end;
+    if (end) {
+      game.clock?.stop();
+      this.app.engine.stop();
+      this.asked = null;
+      this.app.tags = this.tags(game);
+    }
+    this.save();
+  }
+
+  /** Starts the clock, and asks the engine for its move if it is its turn. */
+  private goOn(): void {
+    const game = this.game;
+    if (!game || game.end) {
+      this.draw();
+      return;
+    }
+    // The first move of the game has no time limit.
+    if (game.tip.ply > 1 || game.tip.turn !== game.me) game.clock?.run(game.tip.turn);
+    if (game.tip.turn !== game.me) this.askMove(game);
+    this.draw();
+  }
+
+  private askMove(game: Game): void {
+    const tip = game.tip;
+    this.asked = 'move';
+    const time: PlayTime = game.clock
+      ? {
+          left: [Math.round(game.clock.left('white')), Math.round(game.clock.left('black'))],
+          increment: game.clock.state.increment,
+        }
+      : { milliseconds: MOVE_TIME };
+    const task = { name: 'play', elo: game.elo, seed: game.seed, time } as const;
+    this.app.engine.run(gameLine(tip), task, (event) => {
+      if (this.game !== game || game.tip !== tip || game.end) return;
+      if (event.type === 'move') {
+        this.asked = null;
+        const { cp, mate } = event.score;
+        game.score = mate === undefined ? (cp ?? null) : mate > 0 ? 10_000 : -10_000;
+        const node = tip.playText(event.uci);
+        if (node) this.played(game, node);
+      } else this.hearOther(event);
+    });
+  }
+
+  private hearOther(event: TaskEvent): void {
+    if (event.type === 'queued') this.message = texts.queued(event.place);
+    else if (event.type === 'begun') this.message = '';
+    else if (event.type === 'error') this.message = texts.failed(event.message);
+    else if (event.type === 'ended') this.asked = null;
+    this.draw();
+  }
+
+  private askHint(): void {
+    const game = this.game;
+    if (!game || game.end || game.tip.turn !== game.me) return;
+    const tip = game.tip;
+    this.asked = 'hint';
+    this.app.go(tip);
+    const task = { name: 'analyse', lines: 1, milliseconds: MOVE_TIME } as const;
+    this.app.engine.run(gameLine(tip), task, (event) => {
+      if (this.game !== game || game.tip !== tip) return;
+      if (event.type === 'info') {
+        this.hint = event.lines[0]?.pv[0] ?? null;
+        const read = this.hint ? tip.read(this.hint) : null;
+        const san = read ? sanOf(tip, read) : '';
+        this.message = san ? texts.hintIs(san) : '';
+        this.app.redraw();
+      }
+      if (event.type === 'queued' || event.type === 'error' || event.type === 'ended') this.hearOther(event);
+      this.draw();
+    });
+  }
+
+  private takeBack(): void {
+    const game = this.game;
+    if (!game) return;
+    let before = game.tip.parent;
+    while (before && before.turn !== game.me) before = before.parent;
+    if (!before) return;
+    this.app.engine.stop();
+    this.asked = null;
+    game.clock?.stop();
+    game.tip = before;
+    game.end = null;
+    before.children.splice(0);
+    this.hint = null;
+    this.message = '';
+    this.app.tags = this.tags(game);
+    this.app.current = before;
+    this.save();
+    this.goOn();
+    this.app.update();
+  }
+
+  private offerDraw(): void {
+    const game = this.game;
+    if (!game || game.end) return;
+    const early = game.tip.position.fullmoves < DRAW_MOVE;
+    if (early) this.message = texts.drawEarly;
+    else if (game.score !== null && game.score <= DRAW_SCORE) {
+      this.message = texts.drawAccepted;
+      this.end(game, draw(texts.results.agreement));
+    } else this.message = texts.drawDeclined;
+    this.draw();
+    this.app.redraw();
+  }
+
+  private resign(): void {
+    const game = this.game;
+    if (!game || game.end) return;
+    this.end(game, lossOf(game.me, texts.results.resigns(texts.side[game.me])));
+    this.draw();
+    this.app.redraw();
+  }
+
+  private tick(): void {
+    const game = this.game;
+    if (!game?.clock || game.end || this.app.tab !== 'play') return;
+    // No time goes by while the engine cannot be reached.
+    if (!this.app.engine.isOpen()) {
+      game.clock.stop();
+    } else if (game.tip.ply > 1 && !game.clock.runs(game.tip.turn)) {
+      game.clock.run(game.tip.turn);
+    }
+    const side = game.tip.turn;
+    if (game.clock.left(side) === 0) {
+      const loses = canWin(game.tip, other(side));
+      this.end(game, loses ? lossOf(side, texts.results.time(texts.side[side])) : draw(texts.results.timeDraw));
+      this.draw();
+      this.app.redraw();
+    }
+    this.drawClocks(game);
+  }
+
+  private save(): void {
+    const game = this.game;
+    if (!game) return;
+    const { me, elo, seed, control, end } = game;
+    const clock = game.clock
+      ? { left: [game.clock.left('white'), game.clock.left('black')] as [number, number], increment: game.clock.state.increment }
+      : null;
+    const pgn = writeGame(this.tags(game), game.tip.root());
+    keep('game', { pgn, me, elo, seed, clock, control, end } satisfies Kept);
+  }
+
+  private draw(): void {
+    const game = this.game;
+    this.table.hidden = !game;
+    const form = !game || this.shownSetup;
+    this.setup.hidden = !form;
+    if (form && !this.setup.childElementCount) this.drawSetup();
+    if (!game) return;
+    const turn = game.end ? game.end.words : game.tip.turn === game.me ? texts.yourMove : texts.thinking;
+    this.status.textContent = [turn, this.message].filter(Boolean).join(' ');
+    this.drawClocks(game);
+    const playing = !game.end;
+    const mine = playing && game.tip.turn === game.me;
+    const actions: [string, string, () => void, boolean][] = [
+      ['takeback', texts.takeback, () => this.takeBack(), game.tip.ply > 0],
+      ['hint', texts.hint, () => this.askHint(), mine && this.asked !== 'hint'],
+      ['draw', texts.draw, () => this.offerDraw(), mine],
+      ['resign', texts.resign, () => this.resign(), playing],
+      ['save', texts.savePgn, () => saveFile('game.pgn', 'application/x-chess-pgn', writeGame(this.tags(game), game.tip.root())), true],
+      ['again', texts.newGame, () => this.showSetup(), true],
+      ['study', texts.analyseGame, () => this.app.openTab('report'), game.end !== null],
+    ];
+    const focused = document.activeElement?.id;
+    this.actions.replaceChildren(
+      ...actions.map(([id, label, act, enabled]) => button(label, act, { id: `play-${id}`, disabled: !enabled })),
+    );
+    if (focused?.startsWith('play-')) document.getElementById(focused)?.focus();
+  }
+
+  private showSetup(): void {
+    this.shownSetup = !this.shownSetup;
+    this.draw();
+  }
+
+  private drawClocks(game: Game): void {
+    this.clocks.hidden = !game.clock;
+    if (!game.clock) return;
+    const of = (side: Color) =>
+      element(
+        'div',
+        { class: `clock${game.clock?.runs(side) ? ' runs' : ''}` },
+        element('span', {}, texts.side[side]),
+        element('span', {}, clockText(game.clock?.left(side) ?? 0)),
+      );
+    this.clocks.replaceChildren(of('white'), of('black'));
+  }
+
+  /** The form of a new game. It is made once the range of ratings is known. */
+  drawSetup(): void {
+    const [least, most] = this.app.elo;
+    if (!most) return;
+    const { settings } = this;
+    const elo = Math.max(least, Math.min(most, settings.elo ?? most));
+    const slider = element('input', { type: 'range', min: least, max: most, value: elo, id: 'elo', 'aria-label': texts.rating });
+    const number = element('input', { type: 'number', min: least, max: most, value: elo, id: 'elo-number', 'aria-label': texts.rating });
+    const full = element('input', { type: 'checkbox', id: 'full' });
+    full.checked = settings.elo === null;
+    const changed = () => {
+      const asked = Math.round(Number(number.value)) || least;
+      const rating = Math.max(least, Math.min(most, asked));
+      settings.elo = full.checked ? null : rating;
+      slider.disabled = number.disabled = full.checked;
+    };
+    slider.addEventListener('input', () => {
+      number.value = slider.value;
+      changed();
+    });
+    number.addEventListener('change', () => {
+      changed();
+      number.value = slider.value = String(settings.elo ?? most);
+    });
+    full.addEventListener('change', changed);
+    const side = element(
+      'select',
+      { id: 'side' },
+      element('option', { value: 'white' }, texts.side.white),
+      element('option', { value: 'black' }, texts.side.black),
+      element('option', { value: 'random' }, texts.random),
+    );
+    side.value = settings.side;
+    side.addEventListener('change', () => (settings.side = side.value as Settings['side']));
+    const time = element(
+      'select',
+      { id: 'time' },
+      element('option', { value: '' }, texts.noClock),
+      ...texts.clocks.map(([control, name]) => element('option', { value: control }, name)),
+    );
+    time.value = settings.time ?? '';
+    time.addEventListener('change', () => (settings.time = time.value || null));
+    const here = element('input', { type: 'checkbox', id: 'from-here' });
+    changed();
+    this.setup.replaceChildren(
+      element('h2', {}, texts.newGame),
+      element('div', { class: 'field' }, element('span', {}, texts.opponent), number, labelled(texts.fullStrength, full)),
+      slider,
+      element('div', { class: 'field' }, labelled(texts.youPlay, side), labelled(texts.time, time)),
+      element('div', { class: 'field' }, labelled(texts.fromHere, here)),
+      button(texts.begin, () => this.begin(here.checked), { class: 'primary', id: 'begin' }),
+    );
+  }
+}
+
+function sanOf(node: TreeNode, move: Move): string {
+  const known = node.children.length;
+  const child = node.play(move);
+  const san = child?.san ?? '';
+  // A hint plays nothing.
+  if (node.children.length > known) child?.remove();
+  return san;
+}

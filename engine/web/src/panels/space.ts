@@ -1,0 +1,205 @@
+// The map of the space: a sample, the game as a path, and the legal moves as candidates.
+
+import { Chessground } from '@lichess-org/chessground';
+import type { DrawShape } from '@lichess-org/chessground/draw';
+import type { App, Panel } from '../app.js';
+import { element, shape } from '../dom.js';
+import type { Place, Sampled, Space, TaskEvent } from '../protocol.js';
+import { percent } from '../score.js';
+import { texts } from '../texts.js';
+import { gameLine, type TreeNode } from '../tree.js';
+
+const WIDTH = 640;
+const HEIGHT = 360;
+const MARGIN = 14;
+
+/** Number of neighbours below the map. */
+const SHOWN_NEAR = 4;
+
+export class SpacePanel implements Panel {
+  readonly element: HTMLElement;
+  readonly listsMoves = true;
+  private node: TreeNode | null = null;
+  private sample: Sampled[] | null = null;
+  private readonly note = element('p', { class: 'note' });
+  private readonly message = element('p', { class: 'note', role: 'status' });
+  private readonly frame = element('div', { class: 'map-frame' });
+  private readonly nearBox = element('div', { class: 'near', id: 'near' });
+  private readonly popup = element('div', { class: 'popup', hidden: true });
+  private svg: SVGElement | null = null;
+
+  constructor(private readonly app: App) {
+    this.element = element(
+      'div',
+      {},
+      this.frame,
+      this.message,
+      this.note,
+      element('h3', {}, texts.spaceNear),
+      this.nearBox,
+    );
+  }
+
+  open(): void {
+    this.node = null;
+  }
+
+  leave(): void {
+    this.app.engine.stop();
+    this.node = null;
+  }
+
+  update(): void {
+    const node = this.app.current;
+    if (this.node === node) return;
+    this.node = node;
+    this.app.engine.run(gameLine(node), { name: 'space', sample: this.sample === null }, (event) => this.hear(event));
+  }
+
+  arrows(): DrawShape[] {
+    return [];
+  }
+
+  private hear(event: TaskEvent): void {
+    if (event.type === 'queued') this.message.textContent = texts.queued(event.place);
+    else if (event.type === 'begun') this.message.textContent = '';
+    else if (event.type === 'error') this.message.textContent = texts.failed(event.message);
+    else if (event.type === 'space') {
+      if (event.sample) {
+        this.sample = event.sample;
+        this.svg = null;
+      }
+      this.note.textContent = texts.spaceIntro(event.weights);
+      this.draw(event);
+    }
+  }
+
+  /** From cosines and coordinates to the picture. The ends of the sample fix the scale. */
+  private placer(): (at: Place) => [number, number] {
+    const all = this.sample ?? [];
+    const wide = Math.max(0.05, ...all.map((one) => Math.abs(one.at[0])));
+    const high = Math.max(0.05, ...all.map((one) => Math.abs(one.at[1])));
+    const within = (value: number) => Math.max(-1, Math.min(1, value));
+    return ([x, y]) => [
+      WIDTH / 2 + (WIDTH / 2 - MARGIN) * within(x / wide),
+      HEIGHT / 2 - (HEIGHT / 2 - MARGIN) * within(y / high),
+    ];
+  }
+
+  private draw(found: Space): void {
+    const place = this.placer();
+    if (!this.svg) {
+      this.svg = this.background(place);
+      this.frame.replaceChildren(this.svg, this.popup);
+    }
+    const svg = this.svg;
+    svg.querySelector('#game')?.remove();
+    const here = found.path[found.path.length - 1] ?? [0, 0];
+    svg.setAttribute('aria-label', texts.spaceLabel(here[0].toFixed(3), found.candidates.length));
+    const layer = shape('g', { id: 'game' });
+    for (const candidate of found.candidates) {
+      const [cx, cy] = place(candidate.at);
+      const [x, y] = place(here);
+      layer.append(
+        shape('line', { x1: x, y1: y, x2: cx, y2: cy, stroke: 'var(--soft)', 'stroke-width': 0.7, opacity: 0.5 }),
+        shape('circle', { cx, cy, r: 4, fill: 'var(--mistake)', stroke: 'var(--paper)', class: 'candidate' }, shape('title', {}, `${candidate.san} ${percent(candidate.p)}`)),
+      );
+    }
+    layer.append(shape('path', { d: smooth(found.path.map(place)), fill: 'none', stroke: 'var(--curve)', 'stroke-width': 2.5, id: 'game-path' }));
+    for (const at of found.path) {
+      const [cx, cy] = place(at);
+      layer.append(shape('circle', { cx, cy, r: 2.5, fill: 'var(--curve)' }));
+    }
+    const [cx, cy] = place(here);
+    layer.append(shape('circle', { cx, cy, r: 7, fill: 'var(--blunder)', stroke: 'var(--paper)', 'stroke-width': 2, id: 'here' }));
+    svg.append(layer);
+    this.drawNear(found);
+  }
+
+  private background(place: (at: Place) => [number, number]): SVGElement {
+    const svg = shape('svg', { class: 'map', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', id: 'map' });
+    const dots = shape('g', { opacity: 0.75 });
+    for (const one of this.sample ?? []) {
+      const [x, y] = place(one.at);
+      const fill = one.mate === undefined ? colour(one.p) : one.mate > 0 ? 'var(--good)' : 'var(--blunder)';
+      dots.append(
+        one.mate === undefined
+          ? shape('circle', { cx: x.toFixed(1), cy: y.toFixed(1), r: 1.8, fill })
+          : shape('rect', { x: (x - 2).toFixed(1), y: (y - 2).toFixed(1), width: 4, height: 4, fill }),
+      );
+    }
+    const middle = HEIGHT / 2;
+    svg.append(
+      dots,
+      shape('line', { x1: 8, x2: WIDTH - 18, y1: middle, y2: middle, stroke: 'var(--soft)', 'stroke-dasharray': '6 4' }),
+      shape('polygon', { points: `${WIDTH - 18},${middle - 5} ${WIDTH - 6},${middle} ${WIDTH - 18},${middle + 5}`, fill: 'var(--soft)' }),
+      shape('text', { x: 10, y: HEIGHT - 8 }, texts.lost),
+      shape('text', { x: WIDTH - 10, y: HEIGHT - 8, 'text-anchor': 'end' }, texts.won),
+    );
+    svg.addEventListener('pointermove', (event) => this.hover(svg, event, place));
+    svg.addEventListener('pointerleave', () => (this.popup.hidden = true));
+    return svg;
+  }
+
+  /** Shows the board of the sample's position under the pointer. */
+  private hover(svg: SVGElement, event: PointerEvent, place: (at: Place) => [number, number]): void {
+    const box = svg.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * WIDTH;
+    const y = ((event.clientY - box.top) / box.height) * HEIGHT;
+    let nearest: Sampled | null = null;
+    let distance = 8;
+    for (const one of this.sample ?? []) {
+      const [cx, cy] = place(one.at);
+      const away = Math.hypot(cx - x, cy - y);
+      if (away < distance) [nearest, distance] = [one, away];
+    }
+    this.popup.hidden = !nearest;
+    if (!nearest) return;
+    const left = Math.min(event.clientX - box.left + 12, box.width - 170);
+    this.popup.style.left = `${Math.max(0, left)}px`;
+    this.popup.style.top = `${event.clientY - box.top + 12}px`;
+    if (this.popup.dataset['fen'] === nearest.fen) return;
+    this.popup.dataset['fen'] = nearest.fen;
+    this.popup.replaceChildren(mini(nearest.fen), element('p', {}, caption(nearest)));
+  }
+
+  private drawNear(found: Space): void {
+    const near = found.near.slice(0, SHOWN_NEAR).flatMap((at) => this.sample?.[at] ?? []);
+    this.nearBox.replaceChildren(
+      ...near.map((one) => element('figure', {}, mini(one.fen), element('figcaption', {}, caption(one)))),
+    );
+  }
+}
+
+function caption(one: Sampled): string {
+  return `${texts.spaceWhite(percent(one.p))}. ${texts.toMove(texts.side[one.fen.split(' ')[1] === 'w' ? 'white' : 'black'])}`;
+}
+
+/** A small board. */
+function mini(fen: string): HTMLElement {
+  const holder = element('div', { class: 'mini cg-wrap', role: 'img', 'aria-label': fen });
+  Chessground(holder, { fen, viewOnly: true, coordinates: false, animation: { enabled: false }, drawable: { enabled: false, visible: false } });
+  return holder;
+}
+
+/** From lost (red) over even (grey) to won (green), for White. */
+function colour(p: number): string {
+  const hue = Math.round(10 + 120 * p);
+  const saturation = Math.round(20 + 110 * Math.abs(p - 0.5));
+  return `hsl(${hue} ${saturation}% 48%)`;
+}
+
+/** A smooth curve through the points (Catmull-Rom). */
+function smooth(points: [number, number][]): string {
+  const [first] = points;
+  if (!first) return '';
+  let path = `M${first[0].toFixed(1)} ${first[1].toFixed(1)}`;
+  for (let at = 0; at + 1 < points.length; at += 1) {
+    const [b, c] = [points[at] ?? first, points[at + 1] ?? first];
+    const [a, d] = [points[at - 1] ?? b, points[at + 2] ?? c];
+    const one = [b[0] + (c[0] - a[0]) / 6, b[1] + (c[1] - a[1]) / 6];
+    const two = [c[0] - (d[0] - b[0]) / 6, c[1] - (d[1] - b[1]) / 6];
+    path += ` C${[...one, ...two, ...c].map((value) => value.toFixed(1)).join(' ')}`;
+  }
+  return path;
+}

@@ -1,0 +1,126 @@
+// The messages of the WebSocket, as engine/src/serve/protocol.rs defines them.
+
+/** A score of the side to move: centipawns or moves to mate, and the win probability. */
+export interface Score {
+  cp?: number;
+  mate?: number;
+  win_probability: number;
+}
+
+/** Chances of the side to move to win, draw and lose, in permille. */
+export type Wdl = [number, number, number];
+
+export interface Line {
+  score: Score;
+  wdl: Wdl;
+  depth: number;
+  pv: string[];
+}
+
+export interface Info {
+  depth: number;
+  seldepth: number;
+  nodes: number;
+  nps: number;
+  time: number;
+  lines: Line[];
+}
+
+export interface Found {
+  depth: number;
+  bound: 'exact' | 'upper' | 'lower';
+  win_probability: number;
+  cp?: number;
+  mate?: number;
+}
+
+export interface ExplainedMove {
+  uci: string;
+  san: string;
+  cosine: number;
+  rank_before: number;
+  rank_after: number | null;
+  own_search: Found | null;
+  searched: Found | null;
+  static: Score;
+}
+
+/** What `azimuth explain --json` writes, as far as the page uses it. */
+export interface Explanation {
+  reason: string;
+  position: Score & { cosine: number };
+  search: Score & { depth: number; nodes: number; pv: string[]; pv_san: string[] };
+  moves: ExplainedMove[];
+}
+
+export interface Branch {
+  uci: string;
+  san: string;
+  first_sight: number;
+  verified?: number;
+  searched: number;
+  kept?: Branch[];
+  dropped?: { san: string; value: number }[];
+}
+
+export type Judgement = 'inaccuracy' | 'mistake' | 'blunder';
+
+export interface Judged {
+  ply: number;
+  score: Score;
+  wdl: Wdl | null;
+  pv: string[];
+  loss: number | null;
+  judgement: Judgement | null;
+  rank: [number, number] | null;
+}
+
+export type Place = [number, number];
+
+export interface Sampled {
+  fen: string;
+  at: Place;
+  p: number;
+  mate?: number;
+}
+
+export interface Space {
+  weights: string;
+  path: Place[];
+  candidates: { uci: string; san: string; at: Place; p: number }[];
+  near: number[];
+  sample?: Sampled[];
+}
+
+export type Reason = 'done' | 'stopped' | 'turn' | 'limit';
+
+type WithId = { id: number };
+
+export type TaskEvent = WithId &
+  (
+    | { type: 'queued'; place: number }
+    | { type: 'begun' }
+    | ({ type: 'info' } & Info)
+    | { type: 'move'; uci: string; score: Score }
+    | { type: 'why'; explanation: Explanation; complete: boolean }
+    | { type: 'tree'; depth: number; moves: Branch[] }
+    | ({ type: 'space' } & Space)
+    | ({ type: 'judged' } & Judged)
+    | { type: 'ended'; reason: Reason }
+    | { type: 'error'; message: string }
+  );
+
+export type ServerEvent =
+  | TaskEvent
+  | { type: 'welcome'; version: string; elo: [number, number] }
+  | { type: 'error'; id: null; message: string };
+
+export type PlayTime = { milliseconds: number } | { left: [number, number]; increment: number };
+
+export type Task =
+  | { name: 'analyse'; lines: number; milliseconds: number | null }
+  | { name: 'play'; elo: number | null; seed: number; time: PlayTime }
+  | { name: 'why'; compared: string[] }
+  | { name: 'beam' }
+  | { name: 'space'; sample: boolean }
+  | { name: 'report'; milliseconds: number };

@@ -1,0 +1,167 @@
+// A game as a tree: the first position, and moves with variations.
+
+import { Chess, castlingSide, normalizeMove, type Position } from 'chessops/chess';
+import { INITIAL_FEN, makeFen, parseFen } from 'chessops/fen';
+import { makeSan, parseSan } from 'chessops/san';
+import type { Color, Move, NormalMove } from 'chessops/types';
+import { kingCastlesTo, makeSquare, makeUci, parseUci } from 'chessops/util';
+import type { GameLine } from './engine.js';
+import type { Info, Judged } from './protocol.js';
+
+export class TreeNode {
+  readonly children: TreeNode[] = [];
+  comments: string[] = [];
+  nags: number[] = [];
+  /** The deepest analysis so far. */
+  info: Info | null = null;
+  /** The analysis of the report. */
+  judged: Judged | null = null;
+
+  constructor(
+    readonly position: Position,
+    readonly parent: TreeNode | null,
+    readonly move: NormalMove | null,
+    readonly san: string,
+    readonly ply: number,
+  ) {}
+
+  get fen(): string {
+    return makeFen(this.position.toSetup());
+  }
+
+  get turn(): Color {
+    return this.position.turn;
+  }
+
+  /** The squares of the move that led here, as a person sees it: castling ends on the king's square. */
+  get lastMove(): [string, string] | null {
+    if (!this.move || !this.parent) return null;
+    return squaresOf(this.parent.position, this.move);
+  }
+
+  /** `12.` or `12…`, for the move that led here. */
+  get number(): string {
+    const before = this.parent;
+    if (!before) return '';
+    return `${before.position.fullmoves}${before.turn === 'white' ? '.' : '…'}`;
+  }
+
+  /** Nodes from the root to this one, without the root. */
+  path(): TreeNode[] {
+    const nodes: TreeNode[] = [];
+    for (let node: TreeNode = this; node.parent; node = node.parent) nodes.unshift(node);
+    return nodes;
+  }
+
+  root(): TreeNode {
+    return this.path()[0]?.parent ?? this;
+  }
+
+  /** Plays a legal move: the known child, or a new one. */
+  play(move: Move): TreeNode | null {
+    if (!('from' in move)) return null;
+    const normal = normalizeMove(this.position, move) as NormalMove;
+    if (!this.position.isLegal(normal)) return null;
+    const uci = makeUci(normal);
+    const known = this.children.find((child) => child.move && makeUci(child.move) === uci);
+    if (known) return known;
+    const san = makeSan(this.position, normal);
+    const after = this.position.clone();
+    after.play(normal);
+    const child = new TreeNode(after, this, normal, san, this.ply + 1);
+    this.children.push(child);
+    return child;
+  }
+
+  /** Plays a move in UCI notation or SAN. */
+  playText(text: string): TreeNode | null {
+    const move = this.read(text);
+    return move ? this.play(move) : null;
+  }
+
+  /** A legal move in UCI notation or SAN. */
+  read(text: string): Move | null {
+    const typed = text.trim();
+    const bySan = parseSan(this.position, typed) ?? parseSan(this.position, typed.replaceAll('0', 'O'));
+    if (bySan) return bySan;
+    const byUci = parseUci(typed.toLowerCase());
+    if (!byUci || !('from' in byUci)) return null;
+    const normal = normalizeMove(this.position, byUci);
+    return this.position.isLegal(normal) ? normal : null;
+  }
+
+  remove(): void {
+    if (!this.parent) return;
+    const siblings = this.parent.children;
+    siblings.splice(siblings.indexOf(this), 1);
+  }
+
+  /** Makes the line through this node the first one at every fork. */
+  promote(): void {
+    for (const node of this.path()) {
+      const siblings = node.parent?.children ?? [];
+      siblings.splice(siblings.indexOf(node), 1);
+      siblings.unshift(node);
+    }
+  }
+
+  isOnMainLine(): boolean {
+    return this.path().every((node) => node.parent?.children[0] === node);
+  }
+
+  /** The line from this node on, by first children, this node included. */
+  mainLine(): TreeNode[] {
+    const nodes: TreeNode[] = [];
+    for (let node: TreeNode | undefined = this; node; node = node.children[0]) nodes.push(node);
+    return nodes;
+  }
+}
+
+/** The squares that a person sees a move start and end on. */
+export function squaresOf(position: Position, move: NormalMove): [string, string] {
+  const side = castlingSide(position, move);
+  const to = side ? kingCastlesTo(position.turn, side) : move.to;
+  return [makeSquare(move.from), makeSquare(to)];
+}
+
+/** The tree of a position without moves. Throws an error with a readable message. */
+export function rootOf(fen: string): TreeNode {
+  const position = parseFen(fen).chain((setup) => Chess.fromSetup(setup));
+  return position.unwrap(
+    (start) => new TreeNode(start, null, null, '', 0),
+    (error) => {
+      throw error;
+    },
+  );
+}
+
+export function newGame(): TreeNode {
+  return rootOf(INITIAL_FEN);
+}
+
+/** What the engine needs to know of a position: the first one and the moves. */
+export function gameLine(node: TreeNode): GameLine {
+  return { fen: node.root().fen, moves: node.path().map((step) => step.san) };
+}
+
+/** SANs of a line of UCI moves. */
+export function sansOf(position: Position, line: string[]): string[] {
+  const at = position.clone();
+  const sans: string[] = [];
+  for (const uci of line) {
+    const read = parseUci(uci);
+    if (!read || !('from' in read)) break;
+    const move = normalizeMove(at, read);
+    if (!at.isLegal(move)) break;
+    sans.push(makeSan(at, move));
+    at.play(move);
+  }
+  return sans;
+}
+
+/** The squares of a UCI move. */
+export function arrowOf(position: Position, uci: string): [string, string] | null {
+  const read = parseUci(uci);
+  if (!read || !('from' in read)) return null;
+  return squaresOf(position, normalizeMove(position, read) as NormalMove);
+}

@@ -1,0 +1,369 @@
+"""Tests the page of `azimuth serve` in a headless Chromium. Arguments: the page's address, the
+name of a scenario, and a folder for screenshots."""
+
+import json
+import shutil
+import sys
+import time
+
+import chess
+import chess.engine
+import chess.pgn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
+
+from chromium import launch
+
+SIZES = {"wide": (1920, 1080), "laptop": (1366, 768), "phone": (390, 844)}
+
+# A game with a variation inside a variation, comments, and script wherever text may stand.
+PGN = """[Event "</script><script>window.pwned = 1</script>"]
+[White "<img src=x onerror=window.pwned=2>"]
+[Black "\\"><svg onload=window.pwned=3>"]
+[Result "0-1"]
+
+1. e4 {<b onclick=alert(1)>bad</b> <script>window.pwned = 4</script>} e5
+(1... c5 2. Nf3 d6 (2... Nc6 3. Bb5) 3. d4) 2. Nf3 Nc6 3. Bc4 Nd4 4. Nxe5 $2 Qg5 5. Nxf7 Qxg2
+6. Rf1 Qxe4+ 7. Be2 Nf3# 0-1
+"""
+
+FOOLS_MATE = "1. f3 e5 2. g4 Qh4# 0-1"
+
+
+def moves(page):
+    return page.locator("#moves .move")
+
+
+def current(page):
+    return page.locator("#moves [aria-current]").inner_text()
+
+
+def depth(page):
+    text = page.inner_text("#figures")
+    return int(text.removeprefix("depth ").split("/")[0]) if text else 0
+
+
+def type_move(page, text):
+    page.fill("#move-input", text)
+    page.press("#move-input", "Enter")
+
+
+def load(page, text):
+    page.click("#tab-analyse")
+    if page.get_attribute("#load", "open") is None:
+        page.click("#load summary")
+    page.fill("#load textarea", text)
+    page.click("#load-button")
+
+
+def wait_until(page, holds, what, seconds=20):
+    end = time.time() + seconds
+    while not holds():
+        assert time.time() < end, what
+        page.wait_for_timeout(50)
+
+
+def click_square(page, name):
+    """Clicks a square of a board with White at the bottom."""
+    box = page.locator("#board cg-board").bounding_box()
+    size = box["width"] / 8
+    x, y = "abcdefgh".index(name[0]), 8 - int(name[1])
+    page.mouse.click(box["x"] + (x + 0.5) * size, box["y"] + (y + 0.5) * size)
+
+
+def play(page):
+    """A game to mate at the lowest level, with a take back and a hint."""
+    page.click("#tab-play")
+    page.fill("#elo-number", "641")
+    page.press("#elo-number", "Tab")
+    page.click("#begin")
+    click_square(page, "e2")
+    click_square(page, "e4")
+    expect(moves(page)).to_have_count(2)
+    assert moves(page).first.inner_text().endswith("e4")
+    type_move(page, "Nf3")
+    expect(moves(page)).to_have_count(4)
+    page.click("#play-takeback")
+    expect(moves(page)).to_have_count(2)
+    page.click("#play-hint")
+    expect(page.locator("#game-status")).to_contain_text("Hint: ")
+    page.click("#play-draw")
+    expect(page.locator("#game-status")).to_contain_text("before move 10")
+    # The browser keeps the game.
+    page.reload()
+    expect(moves(page)).to_have_count(2)
+    expect(page.locator("#game-status")).to_contain_text("Your move")
+    path = shutil.which("stockfish") or "/usr/games/stockfish"
+    with chess.engine.SimpleEngine.popen_uci(path) as player:
+        board = chess.Board()
+        while True:
+            for text in [moves(page).nth(at).inner_text() for at in range(len(board.move_stack), moves(page).count())]:
+                board.push_san(text.split()[-1])
+            if board.is_game_over():
+                break
+            assert board.turn == chess.WHITE
+            best = player.play(board, chess.engine.Limit(time=0.05)).move
+            type_move(page, best.uci())
+            before = len(board.move_stack)
+            done = lambda: moves(page).count() == before + 2 or "wins" in page.inner_text("#game-status")
+            wait_until(page, done, board.fen())
+    assert board.is_checkmate(), board.fen()
+    assert "Checkmate: White wins." in page.inner_text("#game-status")
+    with page.expect_download() as download:
+        page.click("#play-save")
+    saved = open(download.value.path(), encoding="utf-8").read()
+    assert '[Black "Azimuth (641)"]' in saved and saved.rstrip().endswith("1-0"), saved
+    page.click("#play-again")
+    page.click("#begin")
+    expect(moves(page)).to_have_count(0)
+    page.click("#play-resign")
+    expect(page.locator("#game-status")).to_contain_text("White resigns.")
+
+
+def analyse(page):
+    """Depth rises, lines are played by clicking, and arrows follow the position."""
+    page.wait_for_selector(".pv .score")
+    first, arrows = depth(page), arrow_state(page)
+    page.wait_for_timeout(5000)
+    assert depth(page) > first >= 1, (first, depth(page))
+    assert page.locator(".pv .score").count() == 3
+    assert "nodes" in page.inner_text("#figures")
+    page.click(".pv .line button >> nth=1")
+    assert moves(page).count() == 2
+    wait_until(page, lambda: arrow_state(page) not in ("", arrows), "arrows change")
+    page.keyboard.press("x")
+    wait_until(page, lambda: "Threat" in page.inner_text("#panel-analyse"), "a threat")
+    page.keyboard.press("x")
+    page.wait_for_selector(".pv .score")
+    page.keyboard.press(" ")
+    expect(moves(page)).to_have_count(3)
+    page.keyboard.press("l")
+    page.wait_for_timeout(300)
+    stopped = page.inner_text("#figures")
+    page.wait_for_timeout(700)
+    assert page.inner_text("#figures") == stopped
+    page.keyboard.press("f")
+    assert "orientation-black" in page.get_attribute("#board", "class")
+    load(page, "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")
+    page.click("#panel-analyse .row button >> nth=0")
+    expect(page.locator(".pv .score").first).to_have_text("#1")
+    load(page, "8/8/8/8 w - - 0 1")
+    assert "no" in page.inner_text("#panel-analyse").lower()
+
+
+def arrow_state(page):
+    """The arrows on the board as text."""
+    return page.evaluate("[...document.querySelectorAll('#board svg.cg-shapes line')].map(line => line.outerHTML).join()")
+
+
+def variations(page):
+    """A PGN with variations and script in it."""
+    load(page, PGN)
+    expect(moves(page)).to_have_count(20)
+    assert page.locator("#moves .variation").count() == 2
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    assert current(page).endswith("e5")
+    page.keyboard.press("End")
+    assert "Nf3#" in current(page)
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+ArrowRight")
+    assert current(page).endswith("e4")
+    page.click("#moves .variation .variation .move >> nth=1")
+    assert "Bb5" in current(page)
+    page.keyboard.press("Shift+ArrowLeft")
+    assert "Nf3" in current(page)
+    assert "<b onclick=alert(1)>bad</b>" in page.inner_text("#moves")
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("#title *, #moves b, #moves script, #games *").count() == 0
+    load(page, "1. e4 e5 2. Ke3 Nf6")
+    expect(moves(page)).to_have_count(2)
+    assert "Ke3" in page.inner_text("#panel-analyse")
+
+
+def why(page):
+    """The table of moves, why not this move, and the beam's tree."""
+    load(page, "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")
+    page.click("#tab-why")
+    page.wait_for_selector("#why-table tbody tr")
+    assert page.locator("#why-table tbody tr").count() == 27
+    expect(page.locator("#reason")).to_contain_text("at first sight", timeout=30_000)
+    page.click("[data-why='Nxe5']")
+    expect(page.locator("#reason")).to_contain_text("Nxe5", timeout=30_000)
+    assert "asked" in page.get_attribute("tr:has([data-why='Nxe5'])", "class")
+    expect(page.locator("#panel-why")).to_contain_text("after ply 6 of 6", timeout=60_000)
+    assert page.locator("#beam > ul > li").count() >= 3
+    assert "dropped: " in page.locator("#beam").text_content()
+    # A move on the board is a question, too.
+    click_square(page, "a2")
+    click_square(page, "a3")
+    expect(page.locator("#reason")).to_contain_text("a3", timeout=30_000)
+    expect(page.locator("tr.asked")).to_contain_text("a3")
+
+
+def space(page):
+    """The map: the sample, the path, the candidates and the neighbours."""
+    load(page, "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5")
+    page.keyboard.press("End")
+    page.click("#tab-space")
+    page.wait_for_selector("#here")
+    assert page.locator("#map g circle, #map g rect").count() > 1000
+    assert page.locator("#map .candidate").count() == 33
+    assert page.locator("#near figure").count() == 4
+    assert "beam" in page.inner_text("#panel-space")
+    at = page.get_attribute("#here", "cx")
+    page.keyboard.press("ArrowLeft")
+    wait_until(page, lambda: page.get_attribute("#here", "cx") != at, "the point moves")
+    box = page.locator("#map").bounding_box()
+    dot = page.locator("#map g circle").first.bounding_box()
+    page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
+    expect(page.locator(".popup")).to_be_visible()
+    assert box["width"] > 300
+
+
+def report(page):
+    """A report, moved through by keys, with another try."""
+    load(page, PGN)
+    page.click("#tab-report")
+    page.click("#report-start")
+    expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=30_000)
+    rows = page.locator("#counts tbody tr")
+    assert rows.count() == 4 and "Blunders" in rows.nth(3).inner_text()
+    page.keyboard.press("Home")
+    page.keyboard.press("n")
+    wrong = page.inner_text("#about h3")
+    assert "mistake" in wrong or "blunder" in wrong, wrong
+    assert "Better:" in page.inner_text("#about")
+    page.keyboard.press("n")
+    assert page.inner_text("#about h3") != wrong
+    page.keyboard.press("p")
+    assert page.inner_text("#about h3") == wrong
+    page.click("#retry")
+    assert "Find a better move" in page.inner_text("#panel-report")
+    page.click("#show-better")
+    assert page.inner_text("#about h3") == wrong
+    with page.expect_download() as download:
+        page.click("text=Save PGN >> visible=true")
+    saved = open(download.value.path(), encoding="utf-8").read()
+    assert "[%eval " in saved and "2... Nc6" in saved and "Better: " in saved, saved
+    game = chess.pgn.read_game(open(download.value.path(), encoding="utf-8"))
+    assert not game.errors and len(list(game.mainline())) == 14
+    with page.expect_download() as download:
+        page.click("text=Save JSON >> visible=true")
+    positions = json.load(open(download.value.path(), encoding="utf-8"))["positions"]
+    assert len(positions) == 15 and positions[-1]["judgement"] is None
+
+
+def touch(page):
+    """A report on a phone, by touch: the board stays on screen."""
+    load(page, FOOLS_MATE)
+    page.tap("#tab-report")
+    page.tap("#report-start")
+    expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=30_000)
+    box = page.locator("#board").bounding_box()
+    page.tap("#next-mistake")
+    assert "g4" in page.inner_text("#about h3")
+    page.tap("#moves .move >> nth=0")
+    assert "f3" in page.inner_text("#about h3")
+    page.tap("#next")
+    assert "e5" in page.inner_text("#about h3")
+    assert page.locator("#board").bounding_box() == box
+    graph = page.locator("#graph").bounding_box()
+    page.touchscreen.tap(graph["x"] + graph["width"] - 3, graph["y"] + 20)
+    assert "Qh4#" in page.inner_text("#about h3")
+
+
+def connection(page, sockets):
+    """The connection is lost, and found again."""
+    page.wait_for_selector(".pv .score")
+    assert len(sockets) == 1
+    sockets[-1].close()
+    page.wait_for_selector("body[data-connection='lost']", timeout=5000)
+    page.wait_for_selector("body[data-connection='open']", timeout=10_000)
+    assert len(sockets) == 2
+    type_move(page, "e4")
+    wait_until(page, lambda: page.locator(".pv .line button").count() > 3, "the analysis goes on")
+    assert page.inner_text("#connection") == ""
+
+
+def everywhere(browser, address, folder):
+    """Every tab in every size and both themes: axe-core, no wider than the window, and no layout
+    that shifts the board."""
+    for name, (width, height) in SIZES.items():
+        for scheme in ("light", "dark"):
+            context, page, said = opened(browser, address, width, height, scheme)
+            load(page, PGN)
+            page.wait_for_selector(".pv .score")
+            box = page.locator("#board").bounding_box()
+            for tab in ("play", "analyse", "why", "space", "report"):
+                page.click(f"#tab-{tab}")
+                if tab == "report":
+                    page.click("#report-start")
+                    expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=60_000)
+                    page.keyboard.press("n")
+                if tab == "why":
+                    expect(page.locator("#reason")).not_to_be_empty(timeout=30_000)
+                if tab == "space":
+                    page.wait_for_selector("#here")
+                where = f"{name}-{scheme}-{tab}"
+                assert page.locator("#board").bounding_box() == box, where
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, f"{where}: the page is {wide} wide"
+                if name == "laptop" and tab == "report":
+                    graph = page.locator("#graph").bounding_box()
+                    assert graph["y"] + graph["height"] <= height and box["y"] + box["height"] <= height, where
+                violations = Axe().run(page)
+                assert violations.violations_count == 0, f"{where}: {violations.generate_report()}"
+                page.screenshot(path=f"{folder}/{where}.png")
+            assert not said, said
+            context.close()
+
+
+def opened(browser, address, width=1366, height=768, scheme="light", touch=False):
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", has_touch=touch,
+        accept_downloads=True,
+    )
+    page = context.new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: request.url.startswith((address, "data:", "blob:")) or said.append(request.url))
+    sockets = []
+
+    def forward(socket):
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket("**/socket", forward)
+    page.sockets = sockets
+    page.goto(address)
+    page.wait_for_selector("body[data-connection='open']")
+    return context, page, said
+
+
+def main():
+    address, scenario, folder = sys.argv[1:4]
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        if scenario == "everywhere":
+            everywhere(browser, address, folder)
+        else:
+            width, height = SIZES["phone" if scenario == "touch" else "laptop"]
+            context, page, said = opened(browser, address, width, height, touch=scenario == "touch")
+            try:
+                if scenario == "connection":
+                    connection(page, page.sockets)
+                else:
+                    globals()[scenario](page)
+            except BaseException:
+                page.screenshot(path=f"{folder}/{scenario}-failed.png")
+                raise
+            assert not said, said
+            context.close()
+        browser.close()
+    print(f"{scenario}: as it should be")
+
+
+main()
