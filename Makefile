@@ -7,12 +7,12 @@ VENV := .venv
 
 DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates kills games)
 
-.PHONY: engine test signature check-deep $(DEEP_CHECKS) python compiler stockfish chromium torch
+.PHONY: engine test signature check-deep $(DEEP_CHECKS) python compiler stockfish chromium torch node
 
 engine:
 	cargo rustc --locked --profile dist --package azimuth --bin azimuth -- --emit link=$(EXE)
 
-test: python compiler stockfish chromium torch
+test: python compiler stockfish chromium torch node
 	cargo build --locked --workspace --release
 	cargo test --locked --workspace --release --no-fail-fast
 
@@ -56,6 +56,13 @@ chromium: python
 	     && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } \
 	|| $(VENV)/bin/playwright install chromium \
 	|| { echo "make test: Chromium is missing (Debian: apt-get install chromium)" >&2; exit 1; }
+
+# A test checks the page of `azimuth serve`, and fetches its libraries.
+node:
+	@{ command -v node && command -v npm; } >/dev/null \
+	|| { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
+	     && apt-get -qq update && apt-get -qq install -y --no-install-recommends nodejs npm >/dev/null; } \
+	|| { echo "make test: Node.js or npm is missing (Debian: apt-get install nodejs npm)" >&2; exit 1; }
 
 # Some tests write and read checkpoints with PyTorch.
 torch: python

@@ -161,7 +161,10 @@
       fen: stop.fen, check: stop.check, turnColor: stop.fen.split(' ')[1] === 'w' ? 'white' : 'black',
       lastMove: stop.move ? [stop.move.from, stop.move.to] : undefined,
     });
-    board.setAutoShapes(stop.best ? [{ orig: stop.best.from, dest: stop.best.to, brush: 'paleBlue' }] : []);
+    // After a mistake, the better move; elsewhere the best one.
+    const better = stop.move && stop.move.judgement ? game.stops[ply - 1].best : null;
+    const arrow = better ?? stop.best;
+    board.setAutoShapes(arrow ? [{ orig: arrow.from, dest: arrow.to, brush: better ? 'green' : 'paleBlue' }] : []);
     byId('board').setAttribute('aria-label', describe(stop.fen));
     for (const name of ['x1', 'x2']) byId('cursor').setAttribute(name, graphX(ply));
     const [cx, cy] = place(stop);
@@ -190,12 +193,19 @@
     show(0);
   };
 
+  // The position after the next mistake or blunder, or the previous one; the same if there is none.
+  const mistake = (step) => {
+    for (let at = ply + step; at >= 0 && at < game.stops.length; at += step) {
+      if (['mistake', 'blunder'].includes(game.stops[at].move?.judgement)) return at;
+    }
+    return ply;
+  };
   const steps = { first: () => 0, previous: () => ply - 1, next: () => ply + 1, last: () => game.stops.length - 1 };
   for (const [id, to] of Object.entries(steps)) byId(id).addEventListener('click', () => show(to()));
   byId('flip').addEventListener('click', () => board.toggleOrientation());
   const keys = {
     ArrowLeft: steps.previous, ArrowRight: steps.next, ArrowUp: steps.first, ArrowDown: steps.last,
-    Home: steps.first, End: steps.last,
+    Home: steps.first, End: steps.last, n: () => mistake(1), p: () => mistake(-1),
   };
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === 'SELECT') return;

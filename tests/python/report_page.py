@@ -47,6 +47,12 @@ def check_keyboard(page):
     assert "orientation-white" in page.get_attribute("#board", "class")
     page.click("#moves button >> nth=2")
     assert state(page)["about"].startswith("2. ")
+    page.keyboard.press("Home")
+    wrong = press(page, "n")
+    assert "g4" in wrong["about"] and "blunder" in wrong["about"], wrong
+    # The arrow is the better move of White, not Black's reply.
+    assert page.locator("#board svg.cg-shapes g[cgHash*='green']").count() == 1
+    assert press(page, "n") == wrong and press(page, "p") == wrong
     page.click("#graph", position={"x": 70, "y": 30})
     assert state(page)["about"] != "2. ", "a click into the graph goes there"
     page.click("#last")

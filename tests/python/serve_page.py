@@ -231,17 +231,17 @@ def report(page):
     assert rows.count() == 4 and "Blunders" in rows.nth(3).inner_text()
     page.keyboard.press("Home")
     page.keyboard.press("n")
-    wrong = page.inner_text("#about h3")
+    wrong = page.inner_text("#about h2")
     assert "mistake" in wrong or "blunder" in wrong, wrong
     assert "Better:" in page.inner_text("#about")
     page.keyboard.press("n")
-    assert page.inner_text("#about h3") != wrong
+    assert page.inner_text("#about h2") != wrong
     page.keyboard.press("p")
-    assert page.inner_text("#about h3") == wrong
+    assert page.inner_text("#about h2") == wrong
     page.click("#retry")
     assert "Find a better move" in page.inner_text("#panel-report")
     page.click("#show-better")
-    assert page.inner_text("#about h3") == wrong
+    assert page.inner_text("#about h2") == wrong
     with page.expect_download() as download:
         page.click("text=Save PGN >> visible=true")
     saved = open(download.value.path(), encoding="utf-8").read()
@@ -262,15 +262,16 @@ def touch(page):
     expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=30_000)
     box = page.locator("#board").bounding_box()
     page.tap("#next-mistake")
-    assert "g4" in page.inner_text("#about h3")
+    assert "g4" in page.inner_text("#about h2")
     page.tap("#moves .move >> nth=0")
-    assert "f3" in page.inner_text("#about h3")
+    assert "f3" in page.inner_text("#about h2")
     page.tap("#next")
-    assert "e5" in page.inner_text("#about h3")
+    assert "e5" in page.inner_text("#about h2")
     assert page.locator("#board").bounding_box() == box
+    page.locator("#graph").scroll_into_view_if_needed()
     graph = page.locator("#graph").bounding_box()
     page.touchscreen.tap(graph["x"] + graph["width"] - 3, graph["y"] + 20)
-    assert "Qh4#" in page.inner_text("#about h3")
+    assert "Qh4#" in page.inner_text("#about h2")
 
 
 def connection(page, sockets):

@@ -11,6 +11,10 @@ export interface Commands {
 }
 
 export function listen(app: App, commands: Commands): void {
+  // After a click by hand, the keys belong to the game again.
+  document.addEventListener('click', (event) => {
+    if (event.detail > 0) (event.target as HTMLElement).closest<HTMLElement>('button, summary')?.blur();
+  });
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     const target = event.target as HTMLElement;

@@ -246,7 +246,7 @@ export class ReportPanel implements Panel {
     const before = node.parent;
     const parts: (Node | string)[] = [];
     if (judged && before && !this.retrying) {
-      const title = element('h3', {}, `${node.number} ${node.san} `);
+      const title = element('h2', {}, `${node.number} ${node.san} `);
       if (judged.judgement) title.append(element('span', { class: judged.judgement }, texts.judgements[judged.judgement][0]));
       parts.push(title);
       if (judged.loss !== null && judged.rank) {

@@ -35,7 +35,7 @@ export class SpacePanel implements Panel {
       this.frame,
       this.message,
       this.note,
-      element('h3', {}, texts.spaceNear),
+      element('h2', {}, texts.spaceNear),
       this.nearBox,
     );
   }

@@ -18,6 +18,8 @@ export class WhyPanel implements Panel {
   readonly listsMoves = false;
   private node: TreeNode | null = null;
   private asked: string | null = null;
+  /** The position whose tree is complete. */
+  private grown: TreeNode | null = null;
   private explanation: Explanation | null = null;
   private readonly reason = element('p', { id: 'reason', role: 'status' });
   private readonly message = element('p', { class: 'note', role: 'status' });
@@ -41,7 +43,7 @@ export class WhyPanel implements Panel {
       this.message,
       element('p', { class: 'note' }, texts.whyIntro),
       element('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': texts.tabs.why }, table),
-      element('h3', {}, texts.beam),
+      element('h2', {}, texts.beam),
       element('p', { class: 'note' }, texts.beamIntro),
       this.beamTitle,
       this.tree,
@@ -111,7 +113,7 @@ export class WhyPanel implements Panel {
 
   /** Lets the beam's tree grow, once for each position. */
   private grow(node: TreeNode): void {
-    if (this.tree.childElementCount) return;
+    if (this.grown === node) return;
     this.app.engine.run(gameLine(node), { name: 'beam' }, (event) => {
       if (event.type === 'queued') this.message.textContent = texts.queued(event.place);
       else if (event.type === 'begun') this.message.textContent = '';
@@ -119,7 +121,7 @@ export class WhyPanel implements Panel {
       else if (event.type === 'tree') {
         this.beamTitle.textContent = texts.beamDepth(event.depth);
         this.tree.replaceChildren(branches(event.moves, 1));
-      }
+      } else if (event.type === 'ended' && event.reason === 'done') this.grown = node;
     });
   }
 

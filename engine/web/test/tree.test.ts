@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endOf } from '../src/game-end.js';
+import { gamesOf, readGame, titleOf, writeGame } from '../src/pgn.js';
+import { arrowOf, gameLine, newGame, rootOf, sansOf } from '../src/tree.js';
+
+const PGN = `[White "A"]
+[Black "B"]
+[Result "1-0"]
+
+1. e4 {best} e5 (1... c5 2. Nf3 (2. c3 d5)) 2. Nf3 $1 Nc6 1-0
+`;
+
+function read(text: string) {
+  const [game] = gamesOf(text);
+  assert.ok(game);
+  return readGame(game);
+}
+
+function played(sans: string, fen?: string) {
+  let node = fen ? rootOf(fen) : newGame();
+  for (const san of sans.split(' ')) {
+    const next = node.playText(san);
+    assert.ok(next, san);
+    node = next;
+  }
+  return node;
+}
+
+test('a game is read and written with its variations, comments and glyphs', () => {
+  const { root, tags, fault } = read(PGN);
+  assert.equal(fault, null);
+  assert.equal(titleOf(tags), 'A – B, 1-0');
+  const written = writeGame(tags, root);
+  assert.match(written, /1\. e4 \{ best \} e5 \( 1\.\.\. c5 2\. Nf3 \( 2\. c3 d5 \) \) 2\. Nf3 \$1 2\.\.\. Nc6 1-0/);
+  assert.equal(writeGame(tags, read(written).root), written);
+});
+
+test('moves after an illegal one are left out and named', () => {
+  const { root, fault } = read('1. e4 e5 2. Ke3 Nf6 *');
+  assert.equal(root.mainLine().length, 3);
+  assert.match(fault ?? '', /Ke3/);
+  assert.throws(() => read('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n1. e4 *'));
+  assert.deepEqual(gamesOf(''), []);
+});
+
+test('moves are read as SAN and in UCI notation, and castling as either', () => {
+  const node = rootOf('r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1');
+  for (const text of ['O-O', '0-0', 'e1g1', 'e1h1', 'E1G1']) assert.equal(node.playText(text)?.san, 'O-O', text);
+  assert.equal(node.children.length, 1);
+  assert.deepEqual(node.children[0]?.lastMove, ['e1', 'g1']);
+  assert.equal(node.playText('e1e5'), null);
+  assert.equal(node.playText('nonsense'), null);
+  assert.deepEqual(arrowOf(node.position, 'e1h1'), ['e1', 'g1']);
+  assert.deepEqual(sansOf(node.position, ['e1g1', 'e8c8', 'a1a2', 'a1a3']), ['O-O', 'O-O-O', 'Ra2']);
+});
+
+test('the engine gets the first position and the moves', () => {
+  const node = played('e4 e5 Nf3');
+  assert.deepEqual(gameLine(node).moves, ['e4', 'e5', 'Nf3']);
+  assert.equal(node.number, '2.');
+  assert.equal(node.parent?.number, '1…');
+});
+
+test('a variation becomes the main line, and can be deleted', () => {
+  const { root } = read(PGN);
+  const c5 = root.children[0]?.children[1];
+  assert.ok(c5 && !c5.isOnMainLine());
+  c5.promote();
+  assert.ok(c5.isOnMainLine());
+  c5.remove();
+  assert.equal(root.children[0]?.children.length, 1);
+});
+
+test('games end as the rules say', () => {
+  assert.equal(endOf(played('e4 e5')), null);
+  assert.equal(endOf(played('f3 e5 g4 Qh4'))?.result, '0-1');
+  assert.equal(endOf(played('Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1')), null);
+  assert.match(endOf(played('Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8'))?.words ?? '', /repetition/);
+  assert.match(endOf(played('Qf7', '7k/8/6K1/8/8/8/8/5Q2 w - - 0 1'))?.words ?? '', /stalemate/);
+  assert.match(endOf(played('Qf2', '7k/8/6K1/8/8/8/8/5Q2 w - - 99 80'))?.words ?? '', /50-move/);
+  assert.match(endOf(played('Kxb2', '7k/8/8/8/8/8/1p6/K7 w - - 0 1'))?.words ?? '', /neither/);
+});

@@ -1,0 +1,443 @@
+//! `azimuth serve`: its page in a headless Chromium, requests that must be refused, pages that
+//! misbehave, many pages at once, and the end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use azimuth_tests::{binary, python, text};
+use serde_json::{Value, json};
+use tungstenite::client::IntoClientRequest;
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::{Message, WebSocket, client};
+
+/// Longest wait for an event or an end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Server {
+    process: Child,
+    /// `http://127.0.0.1:PORT/TOKEN/`
+    page: String,
+    host: String,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Result<Self> {
+        let mut command = Command::new(binary("azimuth")?);
+        command.args(["serve", "--no-open", "--port", "0"]).args(arguments);
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().context("no output")?).read_line(&mut line)?;
+        let page = line.trim().strip_prefix("The board is at ").context("no address")?.to_owned();
+        let host = page.split('/').nth(2).context("no host")?.to_owned();
+        Ok(Self { process, page, host })
+    }
+
+    fn token(&self) -> &str {
+        self.page.split('/').nth(3).unwrap_or_default()
+    }
+
+    /// Sends a request, and returns the status and the whole answer.
+    fn ask(&self, path: &str, headers: &[(&str, &str)]) -> Result<(u16, String)> {
+        let mut stream = TcpStream::connect(self.address()?)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let lines: Vec<String> =
+            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let lines = lines.concat();
+        write!(stream, "GET {path} HTTP/1.1\r\n{lines}Connection: close\r\n\r\n")?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer)?;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).context("no status")?.parse()?;
+        Ok((status, answer))
+    }
+
+    fn address(&self) -> Result<SocketAddr> {
+        Ok(self.host.parse()?)
+    }
+
+    /// Opens a WebSocket as the page does.
+    fn connect(&self) -> Result<Page> {
+        let address = format!("ws://{}/{}/socket", self.host, self.token());
+        let mut request = address.into_client_request()?;
+        let origin = format!("http://{}", self.host);
+        request.headers_mut().insert("Origin", origin.parse()?);
+        let stream = TcpStream::connect(self.address()?)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let (socket, _) = client(request, stream)?;
+        let mut page = Page { socket };
+        ensure!(page.event()?["type"] == "welcome");
+        Ok(page)
+    }
+
+    fn interrupt(&mut self) -> Result<(ExitStatus, Duration)> {
+        let began = Instant::now();
+        Command::new("kill").args(["-INT", &self.process.id().to_string()]).status()?;
+        while began.elapsed() < PATIENCE {
+            if let Some(status) = self.process.try_wait()? {
+                return Ok((status, began.elapsed()));
+            }
+            sleep(Duration::from_millis(20));
+        }
+        anyhow::bail!("the server does not end")
+    }
+
+    /// Memory of the process, in kB.
+    #[cfg(target_os = "linux")]
+    fn memory(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        Ok(line.and_then(|line| line.trim().strip_suffix(" kB")).context("no size")?.parse()?)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+struct Page {
+    socket: WebSocket<TcpStream>,
+}
+
+impl Page {
+    fn say(&mut self, message: &Value) -> Result<()> {
+        Ok(self.socket.send(Message::text(message.to_string()))?)
+    }
+
+    fn run(&mut self, id: u32, task: &Value) -> Result<()> {
+        self.say(&json!({"type": "run", "id": id, "fen": "startpos", "moves": [], "task": task}))
+    }
+
+    fn event(&mut self) -> Result<Value> {
+        loop {
+            if let Message::Text(text) = self.socket.read()? {
+                return Ok(serde_json::from_str(&text)?);
+            }
+        }
+    }
+
+    /// The next event of a type.
+    fn next(&mut self, kind: &str) -> Result<Value> {
+        loop {
+            let event = self.event()?;
+            ensure!(event["type"] != "error" || kind == "error", "{event}");
+            if event["type"] == kind {
+                return Ok(event);
+            }
+        }
+    }
+}
+
+fn analysis() -> Value {
+    json!({"name": "analyse", "lines": 1, "milliseconds": null})
+}
+
+#[test]
+fn only_the_page_itself_is_answered() -> Result<()> {
+    let server = Server::start(&[])?;
+    let (host, token) = (server.host.as_str(), server.token());
+    let port = host.rsplit_once(':').context("no port")?.1;
+    let own = format!("http://{host}");
+    let page = format!("/{token}/");
+    let (status, answer) = server.ask(&page, &[("Host", host)])?;
+    assert_eq!(status, 200);
+    let lower = answer.to_lowercase();
+    for header in [
+        "content-security-policy: default-src 'none'; script-src 'self'",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "cache-control: no-store",
+    ] {
+        assert!(lower.contains(header), "{header}: {answer}");
+    }
+    assert!(!answer.contains("unsafe"), "{answer}");
+    for file in ["board.js", "board.css", "pieces.css"] {
+        assert_eq!(server.ask(&format!("{page}{file}"), &[("Host", host)])?.0, 200, "{file}");
+    }
+    let upgrade = [
+        ("Connection", "Upgrade"),
+        ("Upgrade", "websocket"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    let socket = format!("{page}socket");
+    let evil = format!("evil.example:{port}");
+    for (path, headers, expected) in [
+        ("/".to_owned(), vec![("Host", host)], 403),
+        ("/board.js".to_owned(), vec![("Host", host)], 403),
+        (format!("/{}/", "0".repeat(32)), vec![("Host", host)], 403),
+        (format!("/{}/socket", "0".repeat(32)), vec![("Host", host), ("Origin", &own)], 403),
+        (page.clone(), vec![("Host", &evil)], 403),
+        (page.clone(), vec![("Host", "127.0.0.1")], 403),
+        (page.clone(), vec![("Host", host), ("Origin", "http://evil.example")], 403),
+        (socket.clone(), vec![("Host", host), ("Origin", "http://evil.example")], 403),
+        (socket.clone(), vec![("Host", host), ("Origin", "null")], 403),
+        (socket.clone(), vec![("Host", host)], 403),
+        (socket, vec![("Host", &evil), ("Origin", "http://evil.example")], 403),
+        (format!("{page}../board.js"), vec![("Host", host)], 404),
+        (format!("{page}Cargo.toml"), vec![("Host", host)], 404),
+    ] {
+        let headers =
+            if path.ends_with("socket") { [&headers[..], &upgrade].concat() } else { headers };
+        let (status, answer) = server.ask(&path, &headers)?;
+        assert_eq!(status, expected, "{path} {headers:?}");
+        assert!(!answer.contains(token), "{answer}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_page_that_sends_garbage_gets_errors_and_hurts_nobody() -> Result<()> {
+    let server = Server::start(&["--searches", "1"])?;
+    let mut good = server.connect()?;
+    for (message, expected) in [
+        ("", "cannot be read"),
+        ("{}", "cannot be read"),
+        ("{\"type\":\"run\"}", "cannot be read"),
+        ("{\"type\":\"stop\",\"more\":1}", "cannot be read"),
+        (r#"{"type":"run","id":1,"fen":"x","moves":[],"task":{"name":"beam"}}"#, "FEN"),
+        (
+            r#"{"type":"run","id":1,"fen":"startpos","moves":["e5"],"task":{"name":"beam"}}"#,
+            "half-move 1",
+        ),
+        (
+            r#"{"type":"run","id":1,"fen":"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1","moves":[],"task":{"name":"beam"}}"#,
+            "over",
+        ),
+        (
+            r#"{"type":"run","id":1,"fen":"startpos","moves":[],"task":{"name":"play","elo":1,"seed":1,"time":{"milliseconds":1}}}"#,
+            "rating 1",
+        ),
+    ] {
+        good.socket.send(Message::text(message))?;
+        let event = good.next("error")?;
+        let said = event["message"].as_str().unwrap_or_default();
+        assert!(said.contains(expected) && !said.contains('\n'), "{message}: {said}");
+    }
+    // It is closed in the end, and so are binary and too large messages.
+    let mut bad = server.connect()?;
+    let closed = loop {
+        let _ = bad.socket.send(Message::text("[[[["));
+        match bad.socket.read() {
+            Ok(Message::Close(frame)) => break frame.map(|frame| frame.code),
+            Ok(_) => {}
+            Err(error) => anyhow::bail!("{error}"),
+        }
+    };
+    assert_eq!(closed, Some(CloseCode::Policy));
+    for message in [Message::binary(vec![0; 10]), Message::text("x".repeat(1 << 20))] {
+        let mut bad = server.connect()?;
+        let _ = bad.socket.send(message);
+        while bad.socket.read().is_ok_and(|message| !message.is_close()) {}
+    }
+    // Bytes that are no HTTP at all.
+    let mut stream = TcpStream::connect(server.address()?)?;
+    stream.write_all(&[0xff; 4096])?;
+    // Thousands of tasks in a row: the last one is answered.
+    for id in 10..3_000 {
+        good.run(id, &analysis())?;
+    }
+    good.run(3_000, &json!({"name": "analyse", "lines": 1, "milliseconds": 50}))?;
+    while good.next("ended")?["id"] != 3_000 {}
+    Ok(())
+}
+
+#[test]
+fn pages_take_turns_and_a_page_that_goes_leaves_its_seat() -> Result<()> {
+    let server = Server::start(&["--searches", "1"])?;
+    let [mut first, mut second, mut third] =
+        [server.connect()?, server.connect()?, server.connect()?];
+    first.run(1, &analysis())?;
+    first.next("info")?;
+    second.run(1, &analysis())?;
+    assert_eq!(second.next("queued")?["place"], 1);
+    third.run(1, &analysis())?;
+    assert_eq!(third.next("queued")?["place"], 2);
+    // The first page is closed without a word.
+    drop(first);
+    second.next("begun")?;
+    assert_eq!(third.next("queued")?["place"], 1);
+    second.say(&json!({"type": "stop"}))?;
+    assert_eq!(second.next("ended")?["reason"], "stopped");
+    third.next("begun")?;
+    // A page that waits long enough gets its turn.
+    second.run(2, &analysis())?;
+    assert_eq!(third.next("ended")?["reason"], "turn");
+    second.next("begun")?;
+    Ok(())
+}
+
+#[test]
+fn every_task_answers_with_what_the_commands_print() -> Result<()> {
+    let server = Server::start(&[])?;
+    let mut page = server.connect()?;
+    page.run(1, &json!({"name": "why", "compared": ["h4"]}))?;
+    let why = loop {
+        let event = page.next("why")?;
+        if event["complete"] == true {
+            break event;
+        }
+    };
+    let explanation = &why["explanation"];
+    assert_eq!(explanation["moves"].as_array().map(Vec::len), Some(20));
+    assert!(explanation["reason"].as_str().is_some_and(|reason| reason.contains("h4")), "{why}");
+    page.next("ended")?;
+    page.run(2, &json!({"name": "beam"}))?;
+    for depth in 1..=6 {
+        let tree = page.next("tree")?;
+        assert_eq!(tree["depth"], depth);
+        assert_eq!(tree["moves"][0]["kept"].is_array(), depth > 1, "{tree}");
+    }
+    page.next("ended")?;
+    let moves = ["f3", "e5", "g4", "Qh4#"];
+    page.say(&json!({
+        "type": "run", "id": 3, "fen": "startpos", "moves": moves,
+        "task": {"name": "report", "milliseconds": 20},
+    }))?;
+    let judged: Vec<Value> = (0..5).map(|_| page.next("judged")).collect::<Result<_>>()?;
+    assert_eq!(judged[3]["judgement"], "blunder");
+    assert_eq!(judged[3]["pv"], json!(["d8h4"]));
+    assert_eq!((&judged[4]["score"]["mate"], &judged[4]["wdl"]), (&json!(0), &Value::Null));
+    page.next("ended")?;
+    page.say(&json!({
+        "type": "run", "id": 4, "fen": "startpos", "moves": moves[..3],
+        "task": {"name": "space", "sample": true},
+    }))?;
+    let space = page.next("space")?;
+    assert_eq!(space["path"].as_array().map(Vec::len), Some(4));
+    assert_eq!(space["candidates"].as_array().map(Vec::len), Some(30));
+    assert!(space["sample"].as_array().is_some_and(|sample| sample.len() >= 1000));
+    // Where White is better, the sample lies more to the right.
+    let sample = space["sample"].as_array().context("a sample")?;
+    let mean = |won: bool| {
+        let places = sample.iter().filter(|one| (one["p"].as_f64() > Some(0.5)) == won);
+        let places: Vec<f64> = places.filter_map(|one| one["at"][0].as_f64()).collect();
+        places.iter().sum::<f64>() / places.len() as f64
+    };
+    assert!(mean(true) > mean(false) + 0.1);
+    page.next("ended")?;
+    for elo in [641, 1500, 2500] {
+        let time = json!({"left": [2000, 2000], "increment": 100});
+        page.run(5, &json!({"name": "play", "elo": elo, "seed": 7, "time": time}))?;
+        let played = page.next("move")?;
+        assert!(played["uci"].as_str().is_some_and(|uci| uci.len() == 4), "{played}");
+        page.next("ended")?;
+    }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hundred_pages_leave_the_server_alive_and_small() -> Result<()> {
+    let server = Server::start(&["--searches", "2", "--hash", "16"])?;
+    let mut one = server.connect()?;
+    one.run(1, &json!({"name": "analyse", "lines": 1, "milliseconds": 300}))?;
+    one.next("ended")?;
+    let alone = server.memory()?;
+    let mut pages: Vec<Page> = (0..99).map(|_| server.connect()).collect::<Result<_>>()?;
+    for page in &mut pages {
+        page.run(1, &json!({"name": "analyse", "lines": 3, "milliseconds": 20}))?;
+    }
+    for page in &mut pages {
+        page.next("ended")?;
+    }
+    let crowded = server.memory()?;
+    eprintln!("one page {alone} kB, a hundred pages {crowded} kB");
+    // A second search with its tables, and less than 1 MB for each page.
+    assert!(crowded < alone + 160_000, "{alone} kB, then {crowded} kB");
+    one.run(2, &json!({"name": "analyse", "lines": 1, "milliseconds": 20}))?;
+    one.next("ended")?;
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_server_while_pages_search() -> Result<()> {
+    let mut server = Server::start(&[])?;
+    let mut pages = [server.connect()?, server.connect()?];
+    for page in &mut pages {
+        page.run(1, &analysis())?;
+        page.next("begun")?;
+    }
+    let (status, time) = server.interrupt()?;
+    assert!(status.success(), "{status}");
+    assert!(time < Duration::from_secs(5), "{time:?}");
+    Ok(())
+}
+
+#[test]
+fn a_port_that_is_taken_and_weights_that_are_missing_are_errors_of_one_line() -> Result<()> {
+    let server = Server::start(&[])?;
+    let port = server.host.rsplit_once(':').context("no port")?.1;
+    for (arguments, expected) in [
+        (["--port", port], "cannot listen on 127.0.0.1, port "),
+        (["--weights", "missing"], "missing"),
+    ] {
+        let mut command = Command::new(binary("azimuth")?);
+        let output = command.args(["serve", "--no-open"]).args(arguments).output()?;
+        let said = String::from_utf8(output.stderr)?;
+        assert!(!output.status.success() && said.contains(expected), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    Ok(())
+}
+
+/// Runs a scenario of the page in Chromium.
+fn scenario(name: &str) -> Result<()> {
+    let server = Server::start(&[])?;
+    let folder = tempfile::tempdir()?;
+    let printed = python("serve_page.py", &[&server.page, name, &text(folder.path())])?;
+    assert_eq!(printed, format!("{name}: as it should be\n"));
+    Ok(())
+}
+
+#[test]
+fn a_game_is_played_to_mate() -> Result<()> {
+    scenario("play")
+}
+
+#[test]
+fn an_analysis_follows_the_position() -> Result<()> {
+    scenario("analyse")
+}
+
+#[test]
+fn a_game_with_variations_is_read_and_its_script_stays_text() -> Result<()> {
+    scenario("variations")
+}
+
+#[test]
+fn moves_are_explained() -> Result<()> {
+    scenario("why")
+}
+
+#[test]
+fn the_space_shows_the_game() -> Result<()> {
+    scenario("space")
+}
+
+#[test]
+fn a_report_is_read_by_keys() -> Result<()> {
+    scenario("report")
+}
+
+#[test]
+fn a_report_is_read_by_touch_on_a_phone() -> Result<()> {
+    scenario("touch")
+}
+
+#[test]
+fn a_lost_connection_is_found_again() -> Result<()> {
+    scenario("connection")
+}
+
+#[test]
+fn every_tab_is_accessible_in_every_size_and_theme() -> Result<()> {
+    scenario("everywhere")
+}
