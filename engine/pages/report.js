@@ -173,6 +173,8 @@
     const travelled = game.stops.slice(0, ply + 1).map((stop) => place(stop).join(','));
     byId('travelled').setAttribute('points', travelled.join(' '));
     about(stop);
+    // A link to this position.
+    history.replaceState(null, '', `#${data.games.indexOf(game) + 1}.${ply}`);
     const list = byId('moves');
     list.querySelector('[aria-current]')?.removeAttribute('aria-current');
     const current = list.querySelector(`[data-ply="${ply}"]`);
@@ -228,5 +230,14 @@
   data.games.forEach((one, number) => byId('games').append(element('option', { value: number }, one.title)));
   byId('choice').hidden = data.games.length < 2;
   byId('games').addEventListener('change', (event) => open(Number(event.target.value)));
-  open(0);
+  // Opens the position of a link, else the start of the first game.
+  const follow = () => {
+    const [number, linked] = location.hash.slice(1).split('.').map(Number);
+    const known = Number.isInteger(number) && number >= 1 && number <= data.games.length;
+    byId('games').value = known ? number - 1 : 0;
+    open(known ? number - 1 : 0);
+    if (known && Number.isInteger(linked)) show(linked);
+  };
+  window.addEventListener('hashchange', follow);
+  follow();
 })();

@@ -49,10 +49,17 @@ def check_keyboard(page):
     assert state(page)["about"].startswith("2. ")
     page.keyboard.press("Home")
     wrong = press(page, "n")
-    assert "g4" in wrong["about"] and "blunder" in wrong["about"], wrong
-    # The arrow is the better move of White, not Black's reply.
-    assert page.locator("#board svg.cg-shapes g[cgHash*='green']").count() == 1
-    assert press(page, "n") == wrong and press(page, "p") == wrong
+    assert "blunder" in wrong["about"] or "mistake" in wrong["about"], wrong
+    # The arrow is the better move, in green, not the opponent's reply.
+    assert page.locator("#board svg.cg-shapes line[stroke='#15781B']").count() == 1
+    press(page, "End")
+    assert press(page, "p")["about"].endswith(("blunder", "mistake"))
+    # The address leads back to the position.
+    linked, there = page.url, state(page)
+    press(page, "Home")
+    page.evaluate("address => location.assign(address)", linked)
+    page.wait_for_timeout(250)
+    assert state(page) == there, linked
     page.click("#graph", position={"x": 70, "y": 30})
     assert state(page)["about"] != "2. ", "a click into the graph goes there"
     page.click("#last")

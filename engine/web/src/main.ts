@@ -14,6 +14,8 @@ import { WhyPanel } from './panels/why.js';
 import { titleOf } from './pgn.js';
 import { texts } from './texts.js';
 
+let shownTab: Tab | null = null;
+
 const announce = (text: string) => {
   byId('announcement').textContent = text;
 };
@@ -57,6 +59,10 @@ function draw(): void {
     head.setAttribute('aria-selected', String(chosen));
     head.tabIndex = chosen ? 0 : -1;
     byId(`panel-${tab}`).hidden = !chosen;
+  }
+  if (shownTab !== app.tab) {
+    shownTab = app.tab;
+    byId('panels').scrollTop = byId('panel-side').scrollTop = 0;
   }
   const [back, on] = [!node.parent, !node.children.length];
   byId<HTMLButtonElement>('first').disabled = byId<HTMLButtonElement>('previous').disabled = back;

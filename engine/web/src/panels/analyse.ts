@@ -36,6 +36,7 @@ export class AnalysePanel implements Panel {
   private readonly chances = element('p', { class: 'figures note' });
   private readonly message = element('p', { class: 'note', role: 'status' });
   private readonly input = element('textarea', { rows: '3', placeholder: texts.loadHint, 'aria-label': texts.loadHint, spellcheck: 'false' });
+  private readonly loading: HTMLDetailsElement;
   private readonly games = element('select', { 'aria-label': texts.game });
 
   constructor(private readonly app: App) {
@@ -50,7 +51,7 @@ export class AnalysePanel implements Panel {
     const file = element('input', { type: 'file', accept: '.pgn,.fen,.epd,.txt', 'aria-label': texts.openFile });
     file.addEventListener('change', () => void this.readFile(file));
     this.games.hidden = true;
-    const loading = element(
+    this.loading = element(
       'details',
       { id: 'load' },
       element('summary', {}, texts.load),
@@ -81,7 +82,7 @@ export class AnalysePanel implements Panel {
       this.chances,
       this.linesBox,
       this.message,
-      loading,
+      this.loading,
     );
     this.linesBox.id = 'lines';
     this.figures.id = 'figures';
@@ -273,6 +274,7 @@ export class AnalysePanel implements Panel {
         this.open();
         this.app.load(rootOf(typed), new Map());
         this.games.hidden = true;
+        this.loading.open = false;
         return;
       }
       const games = gamesOf(typed);
@@ -282,6 +284,7 @@ export class AnalysePanel implements Panel {
       }
       this.games.replaceChildren(...games.map((game, at) => element('option', { value: at }, titleOf(game.headers))));
       this.games.hidden = games.length < 2;
+      this.loading.open = games.length > 1;
       this.games.onchange = () => {
         const game = games[Number(this.games.value)];
         if (game) this.show(game);
