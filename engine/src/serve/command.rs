@@ -86,7 +86,7 @@ impl ServeCommand {
         {
             eprintln!("azimuth: cannot start a browser ({error}); open the address yourself");
         }
-        serve(listener, Shared::new(gate, queue))
+        serve(listener, &Shared::new(gate, queue))
     }
 
     fn listener(&self) -> Result<TcpListener> {

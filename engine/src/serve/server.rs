@@ -79,7 +79,7 @@ impl Shared {
 }
 
 /// Serves until Ctrl-C.
-pub fn serve(listener: TcpListener, shared: Arc<Shared>) -> Result<()> {
+pub fn serve(listener: TcpListener, shared: &Arc<Shared>) -> Result<()> {
     listener.set_nonblocking(true).context("cannot listen")?;
     // Searches run on the runtime's other threads; one is enough for the messages.
     let runtime = Builder::new_current_thread().enable_all().thread_stack_size(STACK).build();
@@ -91,7 +91,7 @@ pub fn serve(listener: TcpListener, shared: Arc<Shared>) -> Result<()> {
             .with_graceful_shutdown(async move { ended.end().await });
         tokio::select! {
             served = async { server.await } => served,
-            () = interrupted(&shared) => Ok(()),
+            () = interrupted(shared) => Ok(()),
         }
     });
     runtime.shutdown_timeout(FAREWELL);

@@ -131,7 +131,7 @@ fn perform(
     task: Task,
     outlet: &Outlet,
 ) -> Result<()> {
-    let job = tasks::Job { seat, page, id, line, outlet };
+    let job = &mut tasks::Job { seat, page, id, line, outlet };
     match task {
         Task::Analyse { lines, milliseconds } => tasks::analyse(job, lines, milliseconds),
         Task::Play { elo, seed, time } => tasks::play(job, elo, seed, time),

@@ -18,7 +18,7 @@ const MOST_LINES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(60);
 
 /// Searches with `lines` lines, for `milliseconds` or until it is stopped.
-pub fn analyse(job: Job<'_>, lines: usize, milliseconds: Option<u64>) -> Result<()> {
+pub fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let lines = lines.clamp(1, MOST_LINES);

@@ -17,7 +17,7 @@ const SHOWN_PLIES: u32 = 4;
 const SHOWN_DROPPED: usize = 5;
 
 /// Searches with the beam to its depth, and sends the tree after each iteration.
-pub fn beam(job: Job<'_>) -> Result<()> {
+pub fn beam(job: &mut Job<'_>) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let planner = job.seat.planner(Role::Beam, job.page)?;

@@ -20,7 +20,7 @@ const OVERHEAD: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Plays at the rating `elo`, or at full strength.
-pub fn play(job: Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Result<()> {
+pub fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let board = root.board();

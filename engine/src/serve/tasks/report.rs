@@ -17,7 +17,7 @@ use crate::serve::seat::Role;
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Searches each position for `milliseconds`.
-pub fn report(job: Job<'_>, milliseconds: u64) -> Result<()> {
+pub fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let time = Duration::from_millis(milliseconds).min(LONGEST);
     let mut model = job.seat.models().model(EmbeddedWeights::Selective)?;
     let planner = job.seat.planner(Role::Analyst, job.page)?;

@@ -15,7 +15,7 @@ use crate::serve::protocol::{Candidate, Event, Space};
 const NEAR: usize = 8;
 
 /// Sends the places, with the sample if the page asks for it.
-pub fn space(job: Job<'_>, sample: bool) -> Result<()> {
+pub fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
     let models = job.seat.models();
     let mut model = models.model(EmbeddedWeights::Beam)?;
     let map = models.map()?;

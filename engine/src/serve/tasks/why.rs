@@ -21,7 +21,7 @@ const TIME: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Explains, and compares the chosen move with the moves `compared`.
-pub fn why(job: Job<'_>, compared: &[String]) -> Result<()> {
+pub fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let compared: Vec<_> =
