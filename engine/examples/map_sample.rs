@@ -42,7 +42,7 @@ fn main() -> Result<()> {
             // Mates are near the end of games; the other positions are spread over the game, at
             // other plies in each game.
             let plies = game.moves.len();
-            let end = plies.checked_sub(1 + number % 5).filter(|_| number % 2 == 0);
+            let end = plies.checked_sub(1 + number % 5).filter(|_| number.is_multiple_of(2));
             let spread =
                 (0..SPREAD).map(|part| (plies * part / SPREAD + number * 7) % plies.max(1));
             let taken: Vec<usize> = spread.chain(end).collect();
