@@ -4,10 +4,12 @@
 
 EXE := azimuth
 VENV := .venv
+PACKAGE_VENV := target/package-venv
 
 DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates kills games)
 
-.PHONY: engine test signature check-deep $(DEEP_CHECKS) python compiler stockfish chromium torch node
+.PHONY: engine test test-package signature check-deep $(DEEP_CHECKS) python compiler stockfish chromium torch \
+    node
 
 engine:
 	cargo rustc --locked --profile dist --package azimuth --bin azimuth -- --emit link=$(EXE)
@@ -15,6 +17,22 @@ engine:
 test: python compiler stockfish chromium torch node
 	cargo build --locked --workspace --release
 	cargo test --locked --workspace --release --no-fail-fast
+	$(MAKE) test-package
+
+# Builds the wheel of the Python package, installs it into an environment without the repository,
+# and tests it there. The tests compare it with the built programs.
+test-package: $(PACKAGE_VENV)/ready
+	rm -rf target/wheels
+	. $(PACKAGE_VENV)/bin/activate && maturin build --release --manifest-path python/Cargo.toml --out target/wheels
+	$(PACKAGE_VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+	$(PACKAGE_VENV)/bin/pip check
+	. $(PACKAGE_VENV)/bin/activate && cd python/tests && pytest --quiet
+
+$(PACKAGE_VENV)/ready: python/requirements.txt
+	rm -rf $(PACKAGE_VENV)
+	python3 -m venv $(PACKAGE_VENV)
+	$(PACKAGE_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r python/requirements.txt
+	touch $@
 
 signature:
 	cargo build --locked --release --package azimuth

@@ -60,11 +60,16 @@ pub fn unless_closed(printed: Result<()>) -> Result<()> {
 
 /// The program's exit code. Prints an error in one line, after the program's name.
 pub fn exit(program: &str, done: Result<()>) -> ExitCode {
+    if fails(program, done) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Whether the program fails. Prints an error in one line, after the program's name.
+pub fn fails(program: &str, done: Result<()>) -> bool {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => false,
         Err(error) => {
             eprintln!("{program}: {error:#}");
-            ExitCode::FAILURE
+            true
         }
     }
 }

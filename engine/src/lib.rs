@@ -41,6 +41,7 @@ pub mod names;
 pub mod pages;
 mod plane;
 pub mod play;
+pub mod program;
 #[cfg(test)]
 mod refusals;
 pub mod report;

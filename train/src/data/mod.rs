@@ -22,3 +22,6 @@ pub(crate) mod read;
 pub(crate) mod sampler;
 pub mod split;
 pub(crate) mod training_positions;
+
+pub use file::dataset_file::DatasetFile;
+pub use packed::PackedPosition;

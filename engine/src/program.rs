@@ -1,0 +1,92 @@
+//! The program `azimuth`: the engine on standard input and output. The Python package runs it, too.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, stdin, stdout};
+
+use anyhow::Result;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::build_facts;
+use crate::command_line::{Manual, print_line, unless_closed};
+use crate::encoder::sparse::Kernels;
+use crate::explain::ExplainCommand;
+use crate::play::PlayCommand;
+use crate::report::ReportCommand;
+use crate::serve::ServeCommand;
+use crate::uci;
+
+/// The last part of the `--help` text.
+const EXAMPLES: &str = "\
+Examples:
+  azimuth                                      speak UCI, for a chess GUI; help lists the commands
+  azimuth serve                                open a board in the browser
+  azimuth play --elo 1200 --time 5m+3s         play in the terminal with a clock
+  azimuth explain \"8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1\" --time 2s
+                                               explain the best move in a position
+  azimuth explain --pgn game.pgn --ply 31      explain the move after 31 half-moves of a game
+  azimuth report game.pgn                      analyse a whole game and write game.html
+  azimuth bench                                measure this machine's nodes per second";
+
+/// A UCI chess engine that plans in a learned space. Without a command, it speaks UCI on standard
+/// input and output, so that any chess GUI can load it.
+#[derive(Parser)]
+#[command(name = "azimuth", version, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Option<Task>,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Search a fixed set of positions for several seconds to measure speed. The last line gives
+    /// the nodes, and the nodes per second, of the selective search.
+    // `azimuth-bench` is another program, whose manual page has that name.
+    #[command(display_name = "azimuth-uci-bench")]
+    Bench {
+        /// Depth of the selective search in plies; the beam's is at most 6 [default: 15].
+        depth: Option<u32>,
+    },
+    Explain(ExplainCommand),
+    Play(PlayCommand),
+    Report(ReportCommand),
+    Serve(ServeCommand),
+    #[command(flatten)]
+    Manual(Manual),
+}
+
+/// Runs the program with a command line, the program's name first. It ends the process if the
+/// command line is wrong or asks for help or the version. Fails as the command fails.
+pub fn run(command_line: impl IntoIterator<Item = OsString>) -> Result<()> {
+    run_task(parse(command_line).task)
+}
+
+/// Parses the command line. `--version` also prints the facts about the build.
+fn parse(command_line: impl IntoIterator<Item = OsString>) -> Arguments {
+    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &build_facts::lines()].concat();
+    // The command line is parsed once, so this leak is bounded.
+    let version: &'static str = version.join("\n").leak();
+    let matches = Arguments::command().long_version(version).get_matches_from(command_line);
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+fn run_task(task: Option<Task>) -> Result<()> {
+    // Fail early if the processor lacks the instruction set.
+    Kernels::chosen()?;
+    match task {
+        None => {
+            if stdin().is_terminal() {
+                print_line(uci::greeting()?)?;
+            }
+            uci::run(stdin().lock(), stdout())?;
+        }
+        Some(Task::Bench { depth }) => uci::run_bench(depth, stdout())?,
+        Some(Task::Explain(command)) => unless_closed(command.run(anstream::stdout()))?,
+        Some(Task::Play(command)) => {
+            unless_closed(command.run(stdin().lock(), anstream::stdout()))?;
+        }
+        Some(Task::Report(command)) => command.run()?,
+        Some(Task::Serve(command)) => command.run(stdout())?,
+        Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+"""Datasets: the labelled positions that spaces are trained on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ._native import NativeDataset
+
+Split: TypeAlias = Literal["training", "calibration", "held-out"]
+"""A part of a dataset. All positions of a game are in the same part."""
+
+SPLITS: tuple[Split, ...] = ("training", "calibration", "held-out")
+
+
+class Batch(NamedTuple):
+    """Labelled positions. Labels are from White's point of view."""
+
+    fens: list[str]
+    """The positions, for :meth:`Space.embed`."""
+    pieces: npt.NDArray[np.int8]
+    """The pieces on the squares a1, b1, ... h8, shape (n, 64): 0 for an empty square, 1 to 6 for
+    White's pawn to king (python-chess's piece types), -1 to -6 for Black's."""
+    white_to_move: npt.NDArray[np.bool_]
+    """Whether White is to move, shape (n,)."""
+    centipawns: npt.NDArray[np.int32]
+    """Evaluations in centipawns, shape (n,); 0 for mates."""
+    mate: npt.NDArray[np.int8]
+    """Forced mates, shape (n,): 1 if White mates, -1 if Black mates, else 0."""
+    win_probability: npt.NDArray[np.float32]
+    """The label as White's win probability in [0, 1], shape (n,); 0 and 1 for mates."""
+    family: npt.NDArray[np.uint32]
+    """The number of the position's family in its split, shape (n,). A family is a parent's children;
+    they are next to each other."""
+
+
+class Dataset:
+    """A dataset file (``.azd``) of ``azimuth-train``. The file is mapped into memory, not read.
+
+    :param path: The file.
+    :raises OSError: if the file cannot be read.
+    :raises ValueError: if the file is damaged or no dataset.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._native = NativeDataset(path)
+        self._path = os.fspath(path)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The sources of the positions, as ``azimuth-train data`` recorded them."""
+        return json.loads(self._native.description)
+
+    def length(self, split: Split) -> int:
+        """Number of positions in a split.
+
+        :raises ValueError: if there is no such split.
+        """
+        return self._native.length(split)
+
+    def __len__(self) -> int:
+        """Number of positions in all splits."""
+        return sum(map(self.length, SPLITS))
+
+    def batches(self, split: Split | None = None, batch_size: int = 65_536) -> Iterator[Batch]:
+        """Reads the positions in order, ``batch_size`` at a time; the last batch may be smaller.
+
+        :param split: The split to read; all three by default, one after the other.
+        :param batch_size: The number of positions in a batch, at least 1.
+        :raises ValueError: if there is no such split, or ``batch_size`` is below 1.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size {batch_size}: it must be at least 1")
+        splits = SPLITS if split is None else (split,)
+        lengths = [(part, self.length(part)) for part in splits]
+        return self._batches(lengths, batch_size)
+
+    def _batches(self, lengths: list[tuple[Split, int]], batch_size: int) -> Iterator[Batch]:
+        for split, length in lengths:
+            for start in range(0, length, batch_size):
+                yield Batch(*self._native.read(split, start, min(batch_size, length - start)))
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self._path!r}: {len(self)} positions>"
+
+
+def read_dataset(path: str | os.PathLike[str]) -> Dataset:
+    """Opens a dataset file (``.azd``) of ``azimuth-train``. Iterate over it to read its batches:
+
+    >>> for batch in read_dataset("beam.azd"):  # doctest: +SKIP
+    ...     embeddings = space.embed(batch.fens)
+
+    Other formats: ``azimuth-train data FILE --out FILE.azd`` converts them.
+
+    :raises OSError: if the file cannot be read.
+    :raises ValueError: if the file is damaged or no dataset.
+    """
+    return Dataset(path)

@@ -1,0 +1,360 @@
+"""The engine: python-chess talks UCI to the command ``azimuth`` of this package."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, TypeVar, overload
+
+import chess
+import chess.engine
+import chess.pgn
+from chess.engine import ConfigMapping, ConfigValue, Cp, InfoDict, Limit, Mate, PlayResult, PovScore
+
+from ._native import NativeSpace
+
+Planner = Literal["auto", "beam", "selective"]
+
+_Result = TypeVar("_Result")
+
+# By its path: `-m` would also look for modules in the current folder.
+_COMMAND = [sys.executable, str(Path(__file__).with_name("__main__.py"))]
+
+_WITHOUT_SIGNALS: dict[str, Any] = (
+    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    if sys.platform == "win32"
+    else {"start_new_session": True}
+)
+"""Ctrl-C reaches this process, which then ends the search; the engine goes on."""
+
+
+@dataclass(frozen=True)
+class ExplainedMove:
+    """A legal move of an explained position. Scores are those of the side that makes the move."""
+
+    move: chess.Move
+    san: str
+    """The move in standard algebraic notation."""
+    cosine: float
+    """The cosine with the axis of the position after the move, in [-1, 1]."""
+    static: PovScore
+    """The score of the position after the move, without a search."""
+    static_win_probability: float
+    """The same as a win probability, in [0, 1]."""
+    rank_before: int
+    """The rank by static score, from 1."""
+    rank_after: int | None
+    """The rank after the search, from 1; ``None`` if the search did not find the move's value."""
+    score: PovScore | None
+    """The move's value after the search, or a bound; ``None`` if the search dropped the move."""
+    bound: Literal["exact", "upper", "lower"] | None
+    """Whether :attr:`score` is exact, at most this, or at least this."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The reasons for a move. ``print`` shows :attr:`reason`."""
+
+    fen: str
+    """The position."""
+    planner: Literal["beam", "selective"]
+    """The search that chose the move."""
+    reason: str
+    """A few sentences."""
+    score: PovScore
+    """The position's value after the search."""
+    win_probability: float
+    """The same as a win probability of the side to move, in [0, 1]."""
+    cosine: float
+    """The cosine of the position itself with the axis, for the side to move."""
+    depth: int
+    """Depth of the search in plies."""
+    nodes: int
+    """Positions searched."""
+    pv: list[chess.Move]
+    """The best line."""
+    moves: list[ExplainedMove]
+    """All legal moves: the chosen one, those with a known value, then the others."""
+    json: dict[str, Any] = field(repr=False)
+    """All that ``azimuth explain --json`` says; docs/explain.md describes the fields."""
+
+    @property
+    def move(self) -> chess.Move:
+        """The chosen move."""
+        return self.moves[0].move
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class Engine:
+    """The engine Azimuth, in a process of its own.
+
+    Use it as a context manager, or call :meth:`quit` at the end: like the engines of python-chess,
+    it otherwise keeps the process alive.
+
+    Ctrl-C ends a search: the call raises :class:`KeyboardInterrupt`, and the engine is ready for
+    the next one.
+
+    :param planner: The search: ``"beam"`` is the paper's, ``"selective"`` an alpha-beta search;
+        ``"auto"`` takes the beam for depths of up to 6 plies, and else the selective search.
+    :param weights: A weights file for both searches; by default, those of the package.
+    :param threads: Number of search threads.
+    :param hash: Size of the tables in MB.
+    :param options: More UCI options, such as ``{"UCI_LimitStrength": True, "UCI_Elo": 1500}``.
+    :raises OSError: if the weights file cannot be read.
+    :raises ValueError: if the weights file is damaged or contains something else.
+    :raises chess.engine.EngineError: if an option is unknown or its value is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        planner: Planner = "auto",
+        weights: str | os.PathLike[str] | None = None,
+        threads: int = 1,
+        hash: int = 16,
+        options: Mapping[str, ConfigValue] | None = None,
+    ) -> None:
+        if weights is not None:
+            # UCI has no errors: the engine would go on with its own weights.
+            NativeSpace(weights)
+        self._planner = planner
+        self._weights = None if weights is None else Path(weights).absolute()
+        self._hash = hash
+        self._syzygy = (options or {}).get("SyzygyPath")
+        self._engine = chess.engine.SimpleEngine.popen_uci(_COMMAND, **_WITHOUT_SIGNALS)
+        settings: dict[str, ConfigValue] = {"Planner": planner, "Threads": threads, "Hash": hash}
+        if self._weights is not None:
+            settings["WeightsFile"] = str(self._weights)
+        try:
+            self._engine.configure({**settings, **(options or {})})
+        except BaseException:
+            self._engine.close()
+            raise
+
+    def play(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        game: object = None,
+        info: chess.engine.Info = chess.engine.INFO_NONE,
+        ponder: bool = False,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> PlayResult:
+        """Chooses a move, as :meth:`chess.engine.SimpleEngine.play` does.
+
+        :param board: The position, with the moves before it.
+        :param limit: When to stop: ``Limit(time=1)`` (seconds), ``Limit(depth=6)`` (plies),
+            ``Limit(nodes=100_000)``, or clocks.
+        :param game: An object that identifies the game. Another object than in the last call starts
+            a new game and clears the tables.
+        :param info: The information to collect in ``PlayResult.info``.
+        :param ponder: Whether to go on thinking on the opponent's time.
+        :param root_moves: The moves to choose from; all legal ones by default.
+        """
+        return self._interruptible(
+            lambda: self._engine.play(
+                board, limit, game=game, info=info, ponder=ponder, root_moves=root_moves
+            )
+        )
+
+    @overload
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        game: object = None,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> InfoDict: ...
+    @overload
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        multipv: int,
+        *,
+        game: object = None,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> list[InfoDict]: ...
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        multipv: int | None = None,
+        *,
+        game: object = None,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> InfoDict | list[InfoDict]:
+        """Analyses a position, as :meth:`chess.engine.SimpleEngine.analyse` does.
+
+        :param board: The position, with the moves before it.
+        :param limit: As in :meth:`play`.
+        :param multipv: The number of lines. With it, the result is a list, best line first.
+        :param game: As in :meth:`play`.
+        :param root_moves: As in :meth:`play`.
+        :returns: A dictionary with ``score`` (a :class:`chess.engine.PovScore`), ``pv``, ``depth``,
+            ``nodes``, ``time`` and more.
+        """
+        return self._interruptible(
+            lambda: self._engine.analyse(
+                board, limit, multipv=multipv, game=game, root_moves=root_moves
+            )
+        )
+
+    def explain(
+        self,
+        board: chess.Board,
+        limit: Limit | None = None,
+        *,
+        compare: Iterable[chess.Move] = (),
+    ) -> Explanation:
+        """Explains the best move: its reasons in words, and the values of all moves before and after
+        the search.
+
+        Moves that a person would compare with it get separate searches, so it takes longer than the
+        limit. The search has one thread, and tables that no other call fills.
+
+        :param board: The position, with the moves before it.
+        :param limit: ``time`` in seconds, ``depth`` in plies or ``nodes``; 1 s by default.
+        :param compare: More moves to compare.
+        :raises ValueError: if there is no legal move, the limit has clocks, or a move is illegal.
+        """
+        arguments = ["explain", "--json", "--hash", str(self._hash), *_limit_arguments(limit)]
+        if self._planner != "auto":
+            arguments += ["--planner", self._planner]
+        if self._weights is not None:
+            arguments += ["--weights", str(self._weights)]
+        if self._syzygy:
+            arguments += ["--syzygy", str(self._syzygy)]
+        if moves := list(compare):
+            arguments += ["--moves", ",".join(board.uci(move) for move in moves)]
+        if not board.move_stack:
+            return _explanation(board, _output([*arguments, board.fen()]))
+        # The moves before the position tell which positions are repetitions.
+        with tempfile.TemporaryDirectory() as folder:
+            game = Path(folder, "game.pgn")
+            game.write_text(str(chess.pgn.Game.from_board(board)), encoding="utf-8")
+            return _explanation(board, _output([*arguments, "--pgn", str(game)]))
+
+    @property
+    def id(self) -> Mapping[str, str]:
+        """Name and author of the engine."""
+        return self._engine.id
+
+    @property
+    def options(self) -> Mapping[str, chess.engine.Option]:
+        """The UCI options of the engine, with their defaults and ranges."""
+        return self._engine.options
+
+    def configure(self, options: ConfigMapping) -> None:
+        """Sets UCI options.
+
+        :raises chess.engine.EngineError: if an option is unknown or its value is out of range.
+        """
+        self._engine.configure(options)
+
+    def quit(self) -> None:
+        """Ends the engine."""
+        self._engine.quit()
+
+    def close(self) -> None:
+        """Ends the engine at once, even in the middle of a search."""
+        self._engine.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Engine planner={self._planner!r}>"
+
+    def _interruptible(self, search: Any) -> Any:
+        try:
+            return search()
+        except KeyboardInterrupt:
+            # python-chess ends the running search before it sends the next command.
+            self._engine.ping()
+            raise
+
+
+def _limit_arguments(limit: Limit | None) -> list[str]:
+    limit = limit or Limit(time=1)
+    clocks = (limit.white_clock, limit.black_clock, limit.mate)
+    if any(value is not None for value in clocks):
+        raise ValueError("explain takes a limit of time, depth or nodes")
+    arguments: list[str] = []
+    if limit.time is not None:
+        arguments += ["--time", f"{max(1, round(limit.time * 1000))}ms"]
+    if limit.depth is not None:
+        arguments += ["--depth", str(limit.depth)]
+    if limit.nodes is not None:
+        arguments += ["--nodes", str(limit.nodes)]
+    return arguments
+
+
+def _output(arguments: list[str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [*_COMMAND, *arguments], capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode != 0:
+        raise ValueError(done.stderr.strip().removeprefix("azimuth: ") or "azimuth ended early")
+    return json.loads(done.stdout)
+
+
+def _explanation(board: chess.Board, output: dict[str, Any]) -> Explanation:
+    search = output["search"]
+    return Explanation(
+        fen=output["fen"],
+        planner=output["planner"],
+        reason=output["reason"],
+        score=_score(search, board.turn),
+        win_probability=search["win_probability"],
+        cosine=output["position"]["cosine"],
+        depth=search["depth"],
+        nodes=search["nodes"],
+        pv=_line(board, search["pv"]),
+        moves=[_explained_move(board, move) for move in output["moves"]],
+        json=output,
+    )
+
+
+def _explained_move(board: chess.Board, move: dict[str, Any]) -> ExplainedMove:
+    found = move["own_search"] or move["searched"]
+    return ExplainedMove(
+        move=board.parse_uci(move["uci"]),
+        san=move["san"],
+        cosine=move["cosine"],
+        static=_score(move["static"], board.turn),
+        static_win_probability=move["static"]["win_probability"],
+        rank_before=move["rank_before"],
+        rank_after=move["rank_after"],
+        score=_score(found, board.turn) if found else None,
+        bound=found["bound"] if found else None,
+    )
+
+
+def _score(score: dict[str, Any], turn: chess.Color) -> PovScore:
+    mate = score.get("mate")
+    return PovScore(Cp(score["cp"]) if mate is None else Mate(mate), turn)
+
+
+def _line(board: chess.Board, moves: list[str]) -> list[chess.Move]:
+    board = board.copy(stack=False)
+    return [board.push_uci(move) for move in moves]

@@ -1,0 +1,140 @@
+//! Reads python-chess's boards.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use azimuth_chess::position::Position;
+use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::{Borrowed, intern};
+
+/// The fields of a `chess.Board`, whose squares have the same numbers as ours.
+pub struct PythonBoard {
+    pieces: [BitBoard; Piece::NUM],
+    colors: [BitBoard; Color::NUM],
+    white_to_move: bool,
+    /// The rooks that may castle.
+    castling: BitBoard,
+    en_passant: Option<u8>,
+    halfmove_clock: u32,
+    fullmove_number: u32,
+}
+
+impl PythonBoard {
+    /// Reads the fields. Fails if the board is one of a variant other than Chess960.
+    pub fn read(board: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let py = board.py();
+        let variant = board.getattr(intern!(py, "uci_variant"))?;
+        if variant.extract::<&str>().ok() != Some("chess") {
+            let message = "the board is one of a variant: expected chess or Chess960";
+            return Err(PyValueError::new_err(message));
+        }
+        let bits = |name| board.getattr(name)?.extract().map(BitBoard);
+        let pieces = [
+            bits(intern!(py, "pawns"))?,
+            bits(intern!(py, "knights"))?,
+            bits(intern!(py, "bishops"))?,
+            bits(intern!(py, "rooks"))?,
+            bits(intern!(py, "queens"))?,
+            bits(intern!(py, "kings"))?,
+        ];
+        // python-chess's colors are booleans: Black comes first.
+        let [black, white]: [u64; 2] = board.getattr(intern!(py, "occupied_co"))?.extract()?;
+        let read = Self {
+            pieces,
+            colors: [BitBoard(white), BitBoard(black)],
+            white_to_move: board.getattr(intern!(py, "turn"))?.is_truthy()?,
+            castling: bits(intern!(py, "castling_rights"))?,
+            en_passant: board.getattr(intern!(py, "ep_square"))?.extract()?,
+            halfmove_clock: board.getattr(intern!(py, "halfmove_clock"))?.extract()?,
+            fullmove_number: board.getattr(intern!(py, "fullmove_number"))?.extract()?,
+        };
+        let chess960 = board.getattr(intern!(py, "chess960"))?.is_truthy()?;
+        Ok(Self { castling: read.castling_rooks(chess960), ..read })
+    }
+
+    /// The board. Fails if the position is illegal.
+    pub fn board(&self) -> Result<Board> {
+        Ok(Position::from_fen(&self.fen())?.board().clone())
+    }
+
+    fn of(&self, piece: Piece, color: Color) -> BitBoard {
+        self.pieces[piece as usize] & self.colors[color as usize]
+    }
+
+    /// The rooks that may castle, without those rights of a board that its pieces rule out; like
+    /// `chess.Board.clean_castling_rights`.
+    fn castling_rooks(&self, chess960: bool) -> BitBoard {
+        let mut kept = BitBoard::EMPTY;
+        for color in Color::ALL {
+            let back = Rank::First.relative_to(color);
+            let king = self.of(Piece::King, color) & back.bitboard();
+            let Some(king) = king.next_square() else { continue };
+            let rooks = self.castling & self.of(Piece::Rook, color) & back.bitboard();
+            if chess960 {
+                let left = rooks.into_iter().find(|rook| *rook < king);
+                let right = rooks.into_iter().filter(|rook| *rook > king).last();
+                kept |= left.into_iter().chain(right).collect();
+            } else if king.file() == File::E {
+                kept |= rooks & (File::A.bitboard() | File::H.bitboard());
+            }
+        }
+        kept
+    }
+
+    /// The position as Shredder-FEN.
+    fn fen(&self) -> String {
+        let mut fen = String::with_capacity(96);
+        for rank in Rank::ALL.into_iter().rev() {
+            let mut empty = 0;
+            for file in File::ALL {
+                let square = Square::new(file, rank);
+                match self.letter(square) {
+                    None => empty += 1,
+                    Some(letter) => {
+                        push_number(&mut fen, &mut empty);
+                        fen.push(letter);
+                    }
+                }
+            }
+            push_number(&mut fen, &mut empty);
+            if rank != Rank::First {
+                fen.push('/');
+            }
+        }
+        fen.push_str(if self.white_to_move { " w " } else { " b " });
+        for square in self.castling & self.colors[Color::White as usize] {
+            fen.push(char::from(b'A' + square.file() as u8));
+        }
+        for square in self.castling & self.colors[Color::Black as usize] {
+            fen.push(char::from(b'a' + square.file() as u8));
+        }
+        if self.castling.is_empty() {
+            fen.push('-');
+        }
+        // Writing to a string cannot fail.
+        let _ = match self.en_passant.and_then(|square| Square::try_index(square.into())) {
+            Some(square) => write!(fen, " {square}"),
+            None => write!(fen, " -"),
+        };
+        let _ = write!(fen, " {} {}", self.halfmove_clock, self.fullmove_number);
+        fen
+    }
+
+    fn letter(&self, square: Square) -> Option<char> {
+        let piece =
+            Piece::ALL.into_iter().find(|&piece| self.pieces[piece as usize].has(square))?;
+        let letter = char::from(piece);
+        let is_white = self.colors[Color::White as usize].has(square);
+        Some(if is_white { letter.to_ascii_uppercase() } else { letter })
+    }
+}
+
+/// Writes the number of empty squares, if there are any, and sets it to zero.
+fn push_number(fen: &mut String, empty: &mut u8) {
+    if *empty > 0 {
+        fen.push(char::from(b'0' + *empty));
+        *empty = 0;
+    }
+}

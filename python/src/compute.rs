@@ -1,0 +1,140 @@
+//! Computes numbers of many positions on several threads, without Python's lock.
+
+use std::num::NonZero;
+use std::thread;
+
+use anyhow::{Context, Error, Result};
+use azimuth::model::Model;
+use azimuth_network::Inputs;
+use cozy_chess::Color;
+
+use crate::pov::Pov;
+use crate::source::Source;
+
+/// Number of positions that one thread computes together: more gain nothing.
+const BATCH: usize = 256;
+
+/// The numbers to compute.
+#[derive(Clone, Copy)]
+pub enum Wanted {
+    /// The embedding of each position.
+    Embeddings,
+    /// The cosine of each position with the axis.
+    Cosines(Pov),
+    /// The win probability of each position.
+    WinProbabilities(Pov),
+}
+
+/// A position that cannot be computed.
+pub struct Failure {
+    /// Its index.
+    pub index: usize,
+    /// The reason.
+    pub error: Error,
+}
+
+impl Wanted {
+    /// Number of numbers of each position.
+    pub fn width(self, model: &Model) -> usize {
+        match self {
+            Self::Embeddings => model.attributes().embedding_dim,
+            Self::Cosines(_) | Self::WinProbabilities(_) => 1,
+        }
+    }
+}
+
+/// The threads that this machine runs at a time.
+pub fn all_threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Writes the numbers of `sources` to `output`, row by row. Each model has its own thread. Fails at
+/// the first position that is not legal.
+pub fn compute(
+    models: &mut [Model],
+    wanted: Wanted,
+    sources: &[Source],
+    output: &mut [f32],
+) -> Result<(), Failure> {
+    let (Some(first), rows) = (models.first(), sources.len()) else { return Ok(()) };
+    let width = wanted.width(first);
+    let share = rows.div_ceil(models.len()).max(1);
+    let parts = sources.chunks(share).zip(output.chunks_mut(share * width));
+    if rows <= share {
+        return compute_all(&mut models[0], wanted, sources, output);
+    }
+    thread::scope(|scope| {
+        let threads: Vec<_> = models
+            .iter_mut()
+            .zip(parts)
+            .map(|(model, (part, output))| {
+                scope.spawn(move || compute_all(model, wanted, part, output))
+            })
+            .collect();
+        for (number, thread) in threads.into_iter().enumerate() {
+            let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            done.map_err(|failure| Failure { index: number * share + failure.index, ..failure })?;
+        }
+        Ok(())
+    })
+}
+
+fn compute_all(
+    model: &mut Model,
+    wanted: Wanted,
+    sources: &[Source],
+    output: &mut [f32],
+) -> Result<(), Failure> {
+    let width = wanted.width(model);
+    let mut inputs = Inputs::new(model.attributes().input);
+    let mut sides = Vec::with_capacity(BATCH);
+    let parts = sources.chunks(BATCH).zip(output.chunks_mut(BATCH * width));
+    for (number, (part, output)) in parts.enumerate() {
+        let at = |index: usize| move |error| Failure { index: number * BATCH + index, error };
+        inputs.clear();
+        sides.clear();
+        for (index, source) in part.iter().enumerate() {
+            let board = source.board().map_err(at(index))?;
+            sides.push(board.side_to_move());
+            inputs.push(&board);
+        }
+        compute_batch(model, wanted, &inputs, &sides, output).map_err(at(0))?;
+    }
+    Ok(())
+}
+
+fn compute_batch(
+    model: &mut Model,
+    wanted: Wanted,
+    inputs: &Inputs,
+    sides: &[Color],
+    output: &mut [f32],
+) -> Result<()> {
+    let largest = model.attributes().maximum_batch;
+    let numbers = match wanted {
+        Wanted::Embeddings => model.embeddings(inputs, largest)?,
+        Wanted::Cosines(_) | Wanted::WinProbabilities(_) => model.cosines(inputs, largest)?,
+    };
+    let length = numbers.len();
+    let output = output.get_mut(..length).context("the encoder computed too many numbers")?;
+    output.copy_from_slice(&numbers);
+    let perspective = model.attributes().perspective;
+    let calibration = &model.space().calibration;
+    match wanted {
+        Wanted::Embeddings => (),
+        Wanted::Cosines(pov) => {
+            for (cosine, &side) in output.iter_mut().zip(sides) {
+                if pov.is_opposite(perspective, side) {
+                    *cosine = -*cosine;
+                }
+            }
+        }
+        Wanted::WinProbabilities(pov) => {
+            for (number, &side) in output.iter_mut().zip(sides) {
+                let p = calibration.win_probability(*number);
+                *number = if pov.is_opposite(perspective, side) { 1.0 - p } else { p };
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! `azimuth_chess._native`: the part of the Python package that is written in Rust. The package's
+//! Python files (`python/azimuth_chess`) document it and check its arguments.
+
+mod board;
+mod compute;
+mod dataset;
+mod error;
+mod features;
+mod pov;
+mod program;
+mod source;
+mod space;
+
+/// The module.
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::dataset::NativeDataset;
+    #[pymodule_export]
+    use super::program::run_program;
+    #[pymodule_export]
+    use super::space::NativeSpace;
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyModuleMethods;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,257 @@
+//! A space: an encoder, its axis and its calibration.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Result;
+use azimuth::embedded_weights::EmbeddedWeights;
+use azimuth::model::Model;
+use azimuth::space::Space;
+use azimuth_network::weights::{Metadata, Weights};
+use azimuth_network::{Inputs, Perspective};
+use candle_core::{DType, Device};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::compute::{Wanted, all_threads, compute};
+use crate::error::python_error;
+use crate::features::PythonInputs;
+use crate::pov::Pov;
+use crate::source::Source;
+
+/// Number of positions of each thread between two looks at Ctrl-C, for a fast encoder.
+const PART: usize = 8_192;
+
+/// An encoder with its axis and calibration. The functions release Python's lock while they
+/// compute, so any number of Python threads can use one space.
+#[pyclass(frozen, module = "azimuth_chess._native")]
+pub struct NativeSpace {
+    /// Copied for each thread if the encoder is fast; else candle uses all cores itself.
+    model: Mutex<Model>,
+    space: Arc<Space>,
+    metadata: Metadata,
+}
+
+impl NativeSpace {
+    fn of(weights: &Weights) -> Result<Self> {
+        let model = Model::new(weights, &Device::Cpu, DType::F32)?;
+        let space = model.space().clone();
+        Ok(Self { model: Mutex::new(model), space, metadata: weights.metadata.clone() })
+    }
+
+    fn model(&self) -> MutexGuard<'_, Model> {
+        // A model has no state that a panic could leave half-written but its buffers.
+        self.model.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The numbers of all positions, row by row. `progress` is called with the number of positions
+    /// of each part.
+    fn numbers(
+        &self,
+        py: Python<'_>,
+        positions: &Bound<'_, PyAny>,
+        wanted: Wanted,
+        threads: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<f32>> {
+        let threads = threads.unwrap_or_else(all_threads);
+        if threads == 0 {
+            return Err(PyValueError::new_err("threads must be at least 1"));
+        }
+        let (width, size, mut copies) = py.detach(|| {
+            let model = self.model();
+            let copies: Option<Vec<Model>> = (0..threads).map(|_| model.for_caller()).collect();
+            let size = match copies {
+                Some(_) => PART.saturating_mul(threads),
+                None => model.attributes().recommended_batch,
+            };
+            (wanted.width(&model), size, copies)
+        });
+        let mut numbers: Vec<f32> = Vec::new();
+        let expected = positions.len().unwrap_or(0).saturating_mul(width);
+        let too_large = |_| PyMemoryError::new_err(format!("{expected} numbers of f32"));
+        numbers.try_reserve_exact(expected).map_err(too_large)?;
+        let mut remaining = positions.try_iter()?;
+        let (mut part, mut before) = (Vec::with_capacity(size.min(1 << 20)), 0);
+        loop {
+            part.clear();
+            for (index, object) in remaining.by_ref().take(size).enumerate() {
+                let source = object?.extract::<Source>();
+                part.push(source.map_err(|error| at(py, before + index, &error))?);
+            }
+            if part.is_empty() {
+                return Ok(numbers);
+            }
+            let start = numbers.len();
+            numbers.resize(start + part.len() * width, 0.0);
+            let output = &mut numbers[start..];
+            let done = py.detach(|| match &mut copies {
+                Some(models) => compute(models, wanted, &part, output),
+                None => compute(std::slice::from_mut(&mut *self.model()), wanted, &part, output),
+            });
+            done.map_err(|failure| at(py, before + failure.index, &python_error(&failure.error)))?;
+            before += part.len();
+            py.check_signals()?;
+            if let Some(progress) = progress {
+                progress.call1((part.len(),))?;
+            }
+        }
+    }
+}
+
+/// The error with the index of its position.
+fn at(py: Python<'_>, index: usize, error: &PyErr) -> PyErr {
+    let message = format!("position {index}: {}", error.value(py));
+    PyErr::from_type(error.get_type(py), message)
+}
+
+#[pymethods]
+impl NativeSpace {
+    /// The space of a weights file.
+    #[new]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| Self::of(&Weights::read(&path)?)).map_err(|error| python_error(&error))
+    }
+
+    /// The space of the weights that ship as `default`.
+    #[staticmethod]
+    fn default_weights(py: Python<'_>) -> PyResult<Self> {
+        py.detach(|| Self::of(&EmbeddedWeights::Beam.weights()?))
+            .map_err(|error| python_error(&error))
+    }
+
+    /// The space of the weights that ship as `selective`.
+    #[staticmethod]
+    fn selective_weights(py: Python<'_>) -> PyResult<Self> {
+        py.detach(|| Self::of(&EmbeddedWeights::Selective.weights()?))
+            .map_err(|error| python_error(&error))
+    }
+
+    /// Embeddings, f32, one row a position.
+    #[pyo3(signature = (positions, threads=None, progress=None))]
+    fn embed<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Bound<'py, PyAny>,
+        threads: Option<usize>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let numbers = self.numbers(py, positions, Wanted::Embeddings, threads, progress)?;
+        let width = self.metadata.architecture.embedding_dim();
+        let rows = numbers.len() / width;
+        PyArray1::from_vec(py, numbers).reshape([rows, width])
+    }
+
+    /// Cosines with the axis, f32, one a position.
+    #[pyo3(signature = (positions, pov, threads=None, progress=None))]
+    fn cosine<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Bound<'py, PyAny>,
+        pov: Pov,
+        threads: Option<usize>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let numbers = self.numbers(py, positions, Wanted::Cosines(pov), threads, progress)?;
+        Ok(PyArray1::from_vec(py, numbers))
+    }
+
+    /// Win probabilities, f32, one a position.
+    #[pyo3(signature = (positions, pov, threads=None, progress=None))]
+    fn win_probability<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Bound<'py, PyAny>,
+        pov: Pov,
+        threads: Option<usize>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let wanted = Wanted::WinProbabilities(pov);
+        let numbers = self.numbers(py, positions, wanted, threads, progress)?;
+        Ok(PyArray1::from_vec(py, numbers))
+    }
+
+    /// Win probabilities of cosines, both from the space's point of view.
+    fn calibrated<'py>(
+        &self,
+        py: Python<'py>,
+        cosines: PyReadonlyArray1<'py, f32>,
+    ) -> Bound<'py, PyArray1<f32>> {
+        let space = &self.space;
+        let cosines = cosines.as_array();
+        let calibrated = cosines.iter().map(|&cosine| space.calibration.win_probability(cosine));
+        PyArray1::from_vec(py, calibrated.collect())
+    }
+
+    /// The encoder's input for one position.
+    fn inputs<'py>(
+        &self,
+        py: Python<'py>,
+        position: &Bound<'py, PyAny>,
+    ) -> PyResult<PythonInputs<'py>> {
+        let board = position.extract::<Source>()?.board().map_err(|error| python_error(&error))?;
+        let inputs = Inputs::of(self.metadata.architecture.input_kind(), [&board]);
+        PythonInputs::of(py, &inputs).ok_or_else(|| PyValueError::new_err("no position"))
+    }
+
+    /// Dimension of the embeddings.
+    #[getter]
+    fn dim(&self) -> usize {
+        self.metadata.architecture.embedding_dim()
+    }
+
+    /// The axis, a unit vector.
+    #[getter]
+    fn axis<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, self.space.axis.unit())
+    }
+
+    /// The difference of the mean embeddings of both sides' mates: the paper's direction, not
+    /// normalised.
+    #[getter]
+    fn mates<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        let (white, black) = (&self.space.axis.white_mean, &self.space.axis.black_mean);
+        PyArray1::from_vec(py, white.iter().zip(black).map(|(w, b)| w - b).collect())
+    }
+
+    /// The calibration's knots: cosines and win probabilities.
+    #[getter]
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn knots<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<f32>>) {
+        let calibration = &self.space.calibration;
+        let [cosines, probabilities] = [calibration.cosines(), calibration.win_probabilities()];
+        (PyArray1::from_slice(py, cosines), PyArray1::from_slice(py, probabilities))
+    }
+
+    /// The side whose win a cosine of 1 means: `"turn"` or `"white"`.
+    #[getter]
+    fn pov(&self) -> &'static str {
+        match self.metadata.architecture.perspective() {
+            Perspective::SideToMove => "turn",
+            Perspective::White => "white",
+        }
+    }
+
+    /// A short name of the encoder, such as `sparse 256` or `mini`.
+    #[getter]
+    fn architecture(&self) -> String {
+        self.metadata.architecture.to_string()
+    }
+
+    /// The name of the encoder's input: a set of features or a tokeniser.
+    #[getter]
+    fn input(&self) -> &str {
+        &self.metadata.input
+    }
+
+    /// The metadata of the weights file, as JSON.
+    #[getter]
+    fn metadata(&self) -> PyResult<String> {
+        let text = serde_json::to_string(&self.metadata);
+        text.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}

@@ -1,0 +1,83 @@
+"""Datasets as NumPy arrays."""
+
+import subprocess
+
+import chess
+import numpy as np
+import pytest
+
+from azimuth_chess import Space, read_dataset
+
+LABELLED = [
+    ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", "ce 30"),
+    ("4k3/8/8/8/8/8/4P3/4K3 b - -", "ce -70"),
+    ("6k1/5ppp/8/8/8/8/8/R3K3 w - -", "dm 1"),
+    ("6k1/5ppp/8/8/8/8/8/R3K3 b - -", "ce 500"),
+    ("R5k1/6pp/8/8/8/8/8/4K3 b - -", "dm -2"),
+    ("k7/8/8/8/8/8/1q6/7K b - -", "dm 4"),
+]
+
+
+@pytest.fixture(scope="module")
+def file(program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "positions.epd").write_text("".join(f"{fen} {op};\n" for fen, op in LABELLED))
+    subprocess.run(
+        [program("azimuth-train"), "data", folder / "positions.epd", "--out", folder / "all.azd"],
+        check=True,
+        capture_output=True,
+    )
+    return folder / "all.azd"
+
+
+def test_positions_and_labels_come_back(file):
+    data = read_dataset(file)
+    assert len(data) == len(LABELLED)
+    rows = {}
+    for batch in data:
+        for fen, *row in zip(*batch, strict=True):
+            rows[" ".join(fen.split()[:4])] = (fen, *row)
+    expected = {"ce 30": (30, 0), "ce -70": (70, 0), "dm 1": (0, 1), "ce 500": (-500, 0)}
+    expected |= {"dm -2": (0, 1), "dm 4": (0, -1)}
+    for fen, operation in LABELLED:
+        full, pieces, white, centipawns, mate, p, _ = rows[fen]
+        board = chess.Board(full)
+        assert (centipawns, mate) == expected[operation]
+        assert white == board.turn
+        assert p == pytest.approx({1: 1.0, -1: 0.0}.get(mate, 1 / (1 + np.exp(-0.00368208 * centipawns))))
+        for square in chess.SQUARES:
+            piece = board.piece_at(square)
+            number = 0 if piece is None else piece.piece_type * (1 if piece.color else -1)
+            assert pieces[square] == number
+
+
+def test_batches_are_arrays_and_cover_the_splits(file):
+    data = read_dataset(file)
+    sizes = [len(batch.fens) for batch in data.batches(batch_size=4)]
+    assert sum(sizes) == 6
+    assert max(sizes) <= 4
+    by_split = [data.length(split) for split in ("training", "calibration", "held-out")]
+    assert sum(by_split) == 6
+    batch = next(data.batches("training"))
+    n = len(batch.fens)
+    assert n == by_split[0]
+    assert batch.pieces.shape == (n, 64)
+    assert batch.pieces.dtype == batch.mate.dtype == np.int8
+    assert batch.white_to_move.dtype == np.bool_
+    assert batch.win_probability.dtype == np.float32
+    assert Space.default().embed(batch.fens).shape[0] == n
+    assert data.description
+
+
+def test_errors_name_the_file_and_the_split(file, tmp_path):
+    data = read_dataset(file)
+    with pytest.raises(ValueError, match="split 'test': expected 'training'"):
+        data.batches("test")
+    with pytest.raises(ValueError, match="batch_size 0: it must be at least 1"):
+        data.batches(batch_size=0)
+    with pytest.raises(FileNotFoundError, match="none.azd"):
+        read_dataset(tmp_path / "none.azd")
+    other = tmp_path / "other.azd"
+    other.write_bytes(b"x" * 100)
+    with pytest.raises(ValueError, match="other.azd.*too short for a dataset"):
+        read_dataset(other)

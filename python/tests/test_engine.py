@@ -1,0 +1,173 @@
+"""The engine through python-chess."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import chess
+import pytest
+from chess.engine import Cp, EngineError, Limit, Mate, PovScore
+
+import azimuth_chess
+from azimuth_chess import Engine
+
+MATE_IN_ONE = chess.Board("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with Engine() as engine:
+        yield engine
+
+
+def test_it_plays_and_analyses(engine):
+    assert engine.id["name"].startswith("Azimuth")
+    assert engine.play(MATE_IN_ONE, Limit(depth=8)).move == chess.Move.from_uci("a1a8")
+    info = engine.analyse(MATE_IN_ONE, Limit(time=0.1))
+    assert info["score"] == PovScore(Mate(1), chess.WHITE)
+    lines = engine.analyse(chess.Board(), Limit(depth=4), 3)
+    assert len({line["pv"][0] for line in lines}) == 3
+    assert all(isinstance(line["score"].relative, Cp) for line in lines)
+
+
+def test_it_plays_a_game():
+    board = chess.Board()
+    with Engine(planner="beam") as white, Engine(planner="selective", threads=2, hash=32) as black:
+        while len(board.move_stack) < 12:
+            player = white if board.turn else black
+            board.push(player.play(board, Limit(depth=2)).move)
+    assert board.is_valid()
+
+
+def test_the_planner_and_the_weights_are_those_asked_for(weights):
+    position = chess.Board()
+    nodes = {}
+    for name, options in {
+        "beam": {"planner": "beam"},
+        "selective": {"planner": "selective"},
+        "beam's weights": {"planner": "selective", "weights": weights / "default.safetensors"},
+    }.items():
+        with Engine(**options) as engine:
+            nodes[name] = engine.analyse(position, Limit(depth=6))["nodes"]
+    assert len(set(nodes.values())) == 3
+
+
+def test_bad_settings_are_errors(tmp_path):
+    for settings in [{"planner": "other"}, {"threads": 0}, {"options": {"Nonsense": 1}}]:
+        with pytest.raises(EngineError):
+            Engine(**settings)
+    with pytest.raises(FileNotFoundError, match="none.safetensors"):
+        Engine(weights=tmp_path / "none.safetensors")
+    notes = tmp_path / "notes.txt"
+    notes.write_text("no weights")
+    with pytest.raises(ValueError, match="notes.txt"):
+        Engine(weights=notes)
+
+
+def test_it_explains(engine):
+    board = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")
+    nxe5 = board.parse_san("Nxe5")
+    explained = engine.explain(board, Limit(depth=6), compare=[nxe5])
+    assert explained.planner == "beam"
+    assert explained.depth == 6
+    assert explained.move == explained.pv[0]
+    assert "Nxe5" in explained.reason == str(explained)
+    assert {move.move for move in explained.moves} == set(board.legal_moves)
+    assert sorted(move.rank_before for move in explained.moves) == list(
+        range(1, board.legal_moves.count() + 1)
+    )
+    best, capture = explained.moves[0], next(m for m in explained.moves if m.move == nxe5)
+    assert best.rank_after == 1
+    assert capture.score.white() < best.score.white()
+    assert explained.json["format_version"] == 1
+
+
+def test_it_explains_with_the_moves_before_the_position(engine):
+    board = chess.Board()
+    for move in ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6", "Ng1"]:
+        board.push_san(move)
+    # ...Ng8 repeats the position for the third time, which is a draw.
+    repeated = {m.san: m for m in engine.explain(board, Limit(depth=3)).moves}["Ng8"]
+    assert repeated.static == PovScore(Cp(0), chess.BLACK)
+
+
+def test_there_is_nothing_to_explain_in_a_finished_game(engine):
+    mated = chess.Board("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1")
+    with pytest.raises(ValueError, match="there is no legal move to explain, checkmate"):
+        engine.explain(mated)
+    with pytest.raises(ValueError, match="explain takes a limit of time, depth or nodes"):
+        engine.explain(chess.Board(), Limit(white_clock=60))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_ends_a_search_and_the_engine_goes_on():
+    script = textwrap.dedent(
+        """
+        import chess, azimuth_chess
+        from chess.engine import Limit
+        with azimuth_chess.Engine() as engine:
+            for search in (engine.play, engine.analyse):
+                print("searching", flush=True)
+                try:
+                    search(chess.Board(), Limit(time=600))
+                except KeyboardInterrupt:
+                    print("ended", flush=True)
+            print(engine.play(chess.Board(), Limit(depth=2)).move, flush=True)
+        """
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        for _ in range(2):
+            assert child.stdout.readline() == "searching\n"
+            time.sleep(1)
+            # As a terminal does: to the whole group of processes.
+            os.killpg(child.pid, signal.SIGINT)
+            assert child.stdout.readline() == "ended\n"
+        assert chess.Move.from_uci(child.stdout.readline().strip())
+        assert child.wait(20) == 0
+    finally:
+        child.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_ends_embedding():
+    script = (
+        "import azimuth_chess, itertools, chess\n"
+        "print('embedding', flush=True)\n"
+        "azimuth_chess.Space.default().embed(itertools.repeat(chess.Board()))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout.readline() == "embedding\n"
+        time.sleep(1)
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=20)
+        assert errors.strip().endswith("KeyboardInterrupt")
+    finally:
+        child.kill()
+
+
+def test_the_wheel_installs_the_command():
+    version = subprocess.run(["azimuth", "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout.splitlines()[0] == f"azimuth {azimuth_chess.__version__}"
+    session = subprocess.run(
+        [sys.executable, "-m", "azimuth_chess"],
+        input="position startpos\ngo depth 2\nquit\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "bestmove" in session.stdout
+    bad = subprocess.run(["azimuth", "explain", "x"], capture_output=True, text=True)
+    assert bad.returncode == 1
+    assert bad.stderr.startswith("azimuth: FEN 'x': ")
