@@ -49,6 +49,64 @@ fn embeddings_are_unit_vectors_with_what_is_known_of_them() -> Result<()> {
 }
 
 #[test]
+fn positions_without_labels_are_embedded_in_their_order() -> Result<()> {
+    const FENS: [&str; 3] = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "8/8/8/4k3/8/4K3/4Q3/8 w - - 12 70",
+        "6k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1",
+    ];
+    let folder = tempfile::tempdir()?;
+    let lines = FENS.join("\n");
+    let games = "1. e4 e5 2. Nf3 *\n\n[FEN \"8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1\"]\n\n1. Qe1 *\n";
+    let records = format!("{} bm e4;\n\n{} ce -20;\n", &FENS[0][..FENS[0].len() - 4], FENS[2])
+        .replace("- - 0 1 ce", "- - ce");
+    let compressed = zstd::encode_all(lines.as_bytes(), 3)?;
+    let embed = |name: &str, bytes: &[u8]| -> Result<Vec<[String; 2]>> {
+        let (data, out) = (folder.path().join(name), folder.path().join(format!("{name}.npy")));
+        std::fs::write(&data, bytes)?;
+        trainer(&["embed", "--data", &text(&data), "--out", &text(&out)])?;
+        let shape = npyz::NpyFile::new(File::open(&out)?)?.shape().to_vec();
+        let mut rows = csv::Reader::from_path(out.with_extension("csv"))?;
+        let rows = rows.records().map(|row| row.map(|row| [0, 1].map(|at| row[at].to_owned())));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        assert_eq!(rows.len() as u64, shape[0]);
+        Ok(rows)
+    };
+    for (name, bytes) in [("a.fen", lines.as_bytes()), ("a.txt", lines.as_bytes())] {
+        assert_eq!(embed(name, bytes)?, FENS.map(|fen| [fen.to_owned(), String::new()]));
+    }
+    assert_eq!(embed("b.fen.zst", &compressed)?.len(), 3);
+    let rows = embed("c.epd", records.as_bytes())?;
+    assert_eq!(rows[0], [FENS[0].to_owned(), String::new()]);
+    assert!(rows[1][0] == FENS[2] && rows[1][1].parse::<f32>()? > 0.4, "{rows:?}");
+    let rows = embed("d.pgn", games.as_bytes())?;
+    assert_eq!(rows.len(), 4 + 2);
+    assert_eq!(rows[0], [FENS[0].to_owned(), String::new()]);
+    assert!(rows[5][0].starts_with("8/8/8/4k3/8/4K3/8/4Q3 b"), "{rows:?}");
+
+    let out = text(&folder.path().join("none.npy"));
+    for (name, bytes, expected) in [
+        ("empty.fen", "\n", "there is no position in it"),
+        ("empty.pgn", "", "there is no position in it"),
+        ("bad.fen", "8/8/8/8/8/8/8/8 w - - 0 1\n", "bad.fen': line 1: FEN '8/8"),
+    ] {
+        let data = folder.path().join(name);
+        std::fs::write(&data, bytes)?;
+        let error = trainer(&["embed", "--data", &text(&data), "--out", &out]).err();
+        let error = error.context("it went through")?.to_string();
+        // Packing a file reports its progress before.
+        assert!(error.lines().any(|line| line.contains(expected)), "{error}");
+        assert!(!std::path::Path::new(&out).exists());
+    }
+    let fens = text(&folder.path().join("c.epd"));
+    std::fs::write(&fens, format!("{} bm e4;", &FENS[0][..FENS[0].len() - 4]))?;
+    let error = trainer(&["neighbours", FENS[0], "--data", &fens]).err();
+    let error = error.context("it went through")?.to_string();
+    assert!(error.contains("none with the label that this command needs"), "{error}");
+    Ok(())
+}
+
+#[test]
 fn a_position_is_its_own_nearest_neighbour() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let data = folder.path().join("positions.csv");

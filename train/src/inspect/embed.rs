@@ -13,13 +13,18 @@ use npyz::WriterBuilder;
 use super::positions::PositionsOptions;
 
 /// Write the embeddings of positions as a NumPy array, and a CSV with label and score of each row.
+///
+/// Positions need no labels: --data also takes FENs or EPD, one position a line (.fen, .txt, .epd, or
+/// - for standard input), and games (.pgn), plain or compressed (.zst). Games with evaluations give
+/// the evaluated positions, other games all positions of their main lines.
 #[derive(Args)]
 pub struct EmbedOptions {
     #[command(flatten)]
     positions: PositionsOptions,
     /// Array to write, FILE.npy: f32, one row of unit length per position. FILE.csv has the columns
     /// fen,label,cosine,win_probability in the same order; the last three are from the encoder's
-    /// perspective: the side to move for a sparse encoder, White for a transformer.
+    /// perspective: the side to move for a sparse encoder, White for a transformer. The label is
+    /// empty where a position has none.
     #[arg(long, short)]
     out: PathBuf,
 }
@@ -33,7 +38,8 @@ impl EmbedOptions {
         for path in [&self.out, &table] {
             ensure!(!path.exists(), "--out '{}': it exists; remove it first", path.display());
         }
-        let mut positions = self.positions.open()?;
+        let (mut positions, have_labels) = self.positions.open_any()?;
+        let mut have_labels = have_labels.into_iter();
         let shape = [positions.len() as u64, positions.dim() as u64];
         let mut rows = BufWriter::new(Replacement::new(&table)?);
         let mut whole = BufWriter::new(Replacement::new(&self.out)?);
@@ -48,9 +54,14 @@ impl EmbedOptions {
             let perspective = weights.metadata.architecture.perspective();
             for (position, cosine) in part.iter().zip(weights.axis.cosines(embeddings)) {
                 let fen = fen_of(&position.board()?);
-                let label = position.win_probability(perspective);
                 let p = weights.calibration.win_probability(cosine);
-                writeln!(rows, "{fen},{label},{cosine},{p}")?;
+                match have_labels.next() {
+                    Some(true) => {
+                        let label = position.win_probability(perspective);
+                        writeln!(rows, "{fen},{label},{cosine},{p}")?;
+                    }
+                    _ => writeln!(rows, "{fen},,{cosine},{p}")?,
+                }
             }
             Ok(())
         })?;

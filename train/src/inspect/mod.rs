@@ -3,6 +3,7 @@
 
 mod curves;
 mod embed;
+mod found;
 mod map;
 mod neighbours;
 mod positions;

@@ -12,7 +12,9 @@ use candle_core::DType;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::found::find;
 use crate::data::dataset::read_all;
+use crate::data::labelled_positions::step;
 use crate::data::packed::PackedPosition;
 use crate::space::embed;
 
@@ -51,6 +53,17 @@ impl PositionsOptions {
         self.space_of(all.positions)
     }
 
+    /// Like [`Self::open`], with the positions that have no label; and whether each has one.
+    pub fn open_any(&self) -> Result<(EmbeddedPositions, Vec<bool>)> {
+        self.check()?;
+        let mut found = find(&self.data)?;
+        let every = step(found.len(), self.sample.unwrap_or(usize::MAX));
+        found = found.into_iter().step_by(every).collect();
+        let have_labels = found.iter().map(|found| found.has_label).collect();
+        let positions = found.into_iter().map(|found| found.position).collect();
+        Ok((self.space_of(positions)?, have_labels))
+    }
+
     /// Like [`Self::open`], with at most one position of each family: siblings are so close that
     /// they would be one another's only neighbours.
     pub fn open_apart(&self) -> Result<EmbeddedPositions> {
@@ -74,6 +87,12 @@ impl PositionsOptions {
     }
 
     fn space_of(&self, positions: Vec<PackedPosition>) -> Result<EmbeddedPositions> {
+        let files = || self.data.iter().map(|path| format!("'{}'", path.display()));
+        ensure!(
+            !positions.is_empty(),
+            "--data {}: there is no position in it, or none with the label that this command needs",
+            files().collect::<Vec<_>>().join(", ")
+        );
         let weights = EmbeddedWeights::Beam.or_read(self.weights.as_deref())?;
         let device = self.device.device().context("--device")?;
         let encoder = azimuth::encoder::build(&weights, &device, DType::F32)?;

@@ -14,33 +14,38 @@ pub struct Epd;
 
 impl LineFormat for Epd {
     fn read(&mut self, line: &str) -> Result<ParsedLine> {
-        // Comments are operations such as `c0` and `id`; EPD has no comment lines.
-        let fields: Vec<&str> = line.splitn(5, char::is_whitespace).collect();
-        let [placement, side, castling, en_passant, operations @ ..] = fields.as_slice() else {
-            bail!("'{line:.80}': expected four fields and operations");
-        };
-        let operations = operations.first().copied().unwrap_or_default();
-        let operations = operations.split(';').map(str::trim);
-        let mut counters = ["0", "1"];
-        let mut label = None;
-        for (code, operand) in operations.filter_map(|operation| operation.split_once(' ')) {
-            match code {
-                "ce" => label = Some(Label::Centipawns(number(code, operand)?)),
-                "dm" => label = Some(Label::Mate(number(code, operand)? > 0)),
-                "hmvc" => counters[0] = operand,
-                "fmvn" => counters[1] = operand,
-                _ => {}
-            }
-        }
-        let [halfmove_clock, fullmove_number] = counters;
-        let fen = format!(
-            "{placement} {side} {castling} {en_passant} {halfmove_clock} {fullmove_number}"
-        );
-        let position = Position::from_fen(&fen)?;
+        let (position, label) = parse(line)?;
         let Some(label) = label else { return Ok(ParsedLine::Skipped("without ce or dm")) };
-        let label = label.seen_by(position.board().side_to_move());
         Ok(ParsedLine::Families(vec![Family::own(position.board().clone(), label)]))
     }
+}
+
+/// A record's position and its label, from White's point of view, if it has one.
+pub fn parse(line: &str) -> Result<(Position, Option<Label>)> {
+    // Comments are operations such as `c0` and `id`; EPD has no comment lines.
+    let fields: Vec<&str> = line.splitn(5, char::is_whitespace).collect();
+    let [placement, side, castling, en_passant, operations @ ..] = fields.as_slice() else {
+        bail!("'{line:.80}': expected four fields and operations");
+    };
+    let operations = operations.first().copied().unwrap_or_default();
+    let operations = operations.split(';').map(str::trim);
+    let mut counters = ["0", "1"];
+    let mut label = None;
+    for (code, operand) in operations.filter_map(|operation| operation.split_once(' ')) {
+        match code {
+            "ce" => label = Some(Label::Centipawns(number(code, operand)?)),
+            "dm" => label = Some(Label::Mate(number(code, operand)? > 0)),
+            "hmvc" => counters[0] = operand,
+            "fmvn" => counters[1] = operand,
+            _ => {}
+        }
+    }
+    let [halfmove_clock, fullmove_number] = counters;
+    let fen =
+        format!("{placement} {side} {castling} {en_passant} {halfmove_clock} {fullmove_number}");
+    let position = Position::from_fen(&fen)?;
+    let label = label.map(|label| label.seen_by(position.board().side_to_move()));
+    Ok((position, label))
 }
 
 fn number(code: &str, operand: &str) -> Result<i32> {

@@ -4,7 +4,7 @@ mod bag;
 mod binpack;
 mod bullet;
 pub mod csv;
-mod epd;
+pub mod epd;
 mod exact;
 pub mod format;
 pub mod games;
