@@ -35,8 +35,8 @@ class Batch(NamedTuple):
     win_probability: npt.NDArray[np.float32]
     """The label as White's win probability in [0, 1], shape (n,); 0 and 1 for mates."""
     family: npt.NDArray[np.uint32]
-    """The number of the position's family in its split, shape (n,). A family is a parent's children;
-    they are next to each other."""
+    """The number of the position's family in its split, shape (n,). A family is the children of one
+    position; they are next to each other."""
 
 
 class Dataset:
@@ -54,7 +54,8 @@ class Dataset:
     @property
     def description(self) -> dict[str, Any]:
         """The sources of the positions, as ``azimuth-train data`` recorded them."""
-        return json.loads(self._native.description)
+        description: dict[str, Any] = json.loads(self._native.description)
+        return description
 
     def length(self, split: Split) -> int:
         """Number of positions in a split.

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, overload
 
-import chess
 import chess.engine
 import chess.pgn
 from chess.engine import ConfigMapping, ConfigValue, Cp, InfoDict, Limit, Mate, PlayResult, PovScore
+
+import chess
 
 from ._native import NativeSpace
 
@@ -27,11 +30,14 @@ _Result = TypeVar("_Result")
 # By its path: `-m` would also look for modules in the current folder.
 _COMMAND = [sys.executable, str(Path(__file__).with_name("__main__.py"))]
 
-_WITHOUT_SIGNALS: dict[str, Any] = (
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if sys.platform == "win32"
-    else {"start_new_session": True}
-)
+_PATIENCE = 60.0
+"""Seconds until an engine that does not answer is given up: a busy machine loads weights slowly."""
+
+_WITHOUT_SIGNALS: dict[str, Any]
+if sys.platform == "win32":
+    _WITHOUT_SIGNALS = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+else:
+    _WITHOUT_SIGNALS = {"start_new_session": True}
 """Ctrl-C reaches this process, which then ends the search; the engine goes on."""
 
 
@@ -130,7 +136,9 @@ class Engine:
         self._weights = None if weights is None else Path(weights).absolute()
         self._hash = hash
         self._syzygy = (options or {}).get("SyzygyPath")
-        self._engine = chess.engine.SimpleEngine.popen_uci(_COMMAND, **_WITHOUT_SIGNALS)
+        self._engine = chess.engine.SimpleEngine.popen_uci(
+            _COMMAND, timeout=_PATIENCE, **_WITHOUT_SIGNALS
+        )
         settings: dict[str, ConfigValue] = {"Planner": planner, "Threads": threads, "Hash": hash}
         if self._weights is not None:
             settings["WeightsFile"] = str(self._weights)
@@ -218,8 +226,8 @@ class Engine:
         *,
         compare: Iterable[chess.Move] = (),
     ) -> Explanation:
-        """Explains the best move: its reasons in words, and the values of all moves before and after
-        the search.
+        """Explains the best move: its reasons in words, and the values of all moves before and
+        after the search.
 
         Moves that a person would compare with it get separate searches, so it takes longer than the
         limit. The search has one thread, and tables that no other call fills.
@@ -285,12 +293,13 @@ class Engine:
     def __repr__(self) -> str:
         return f"<Engine planner={self._planner!r}>"
 
-    def _interruptible(self, search: Any) -> Any:
+    def _interruptible(self, search: Callable[[], _Result]) -> _Result:
         try:
             return search()
         except KeyboardInterrupt:
             # python-chess ends the running search before it sends the next command.
-            self._engine.ping()
+            with contextlib.suppress(asyncio.TimeoutError, chess.engine.EngineError):
+                self._engine.ping()
             raise
 
 
@@ -315,7 +324,8 @@ def _output(arguments: list[str]) -> dict[str, Any]:
     )
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().removeprefix("azimuth: ") or "azimuth ended early")
-    return json.loads(done.stdout)
+    output: dict[str, Any] = json.loads(done.stdout)
+    return output
 
 
 def _explanation(board: chess.Board, output: dict[str, Any]) -> Explanation:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
-import chess
 import numpy as np
 import numpy.typing as npt
+
+import chess
 
 from ._native import NativeSpace
 
@@ -156,16 +157,9 @@ class Space:
     def metadata(self) -> dict[str, Any]:
         """The metadata of the weights file: architecture, input, data, options and metrics of the
         training."""
-        return json.loads(self._native.metadata)
+        metadata: dict[str, Any] = json.loads(self._native.metadata)
+        return metadata
 
-    @overload
-    def embed(
-        self, positions: Position, *, threads: int | None = None, progress: bool = False
-    ) -> Floats: ...
-    @overload
-    def embed(
-        self, positions: Iterable[Position], *, threads: int | None = None, progress: bool = False
-    ) -> Floats: ...
     def embed(
         self,
         positions: Position | Iterable[Position],
@@ -175,8 +169,8 @@ class Space:
     ) -> Floats:
         """The embeddings of positions: unit vectors.
 
-        :param positions: FENs or boards, in a list, a generator or any other iterable; or one FEN or
-            one board. A generator is read in parts, so that only the embeddings need memory.
+        :param positions: FENs or boards, in a list, a generator or any other iterable; or one FEN
+            or one board. A generator is read in parts, so that only the embeddings need memory.
         :param threads: The number of threads; all of the machine's by default. A transformer always
             uses all of them.
         :param progress: Whether to show a progress bar. This needs tqdm.
@@ -185,10 +179,14 @@ class Space:
             the position's index, from 0.
         :raises TypeError: if a position is neither a FEN nor a board.
         """
-        return self._run(self._native.embed, positions, threads=threads, progress=progress)
+        embeddings: Floats = self._run(
+            self._native.embed, positions, threads=threads, progress=progress
+        )
+        return embeddings
 
+    # A string is an iterable of strings, too: the first signature decides.
     @overload
-    def cosine(
+    def cosine(  # type: ignore[overload-overlap]
         self,
         positions: Position,
         *,
@@ -224,10 +222,14 @@ class Space:
         :raises ValueError: as :meth:`embed`, or if ``pov`` is unknown.
         :raises TypeError: as :meth:`embed`.
         """
-        return self._run(self._native.cosine, positions, pov, threads=threads, progress=progress)
+        cosines: Floats | float = self._run(
+            self._native.cosine, positions, pov, threads=threads, progress=progress
+        )
+        return cosines
 
+    # A string is an iterable of strings, too: the first signature decides.
     @overload
-    def win_probability(
+    def win_probability(  # type: ignore[overload-overlap]
         self,
         positions: Position,
         *,
@@ -263,8 +265,10 @@ class Space:
         :raises ValueError: as :meth:`embed`, or if ``pov`` is unknown.
         :raises TypeError: as :meth:`embed`.
         """
-        compute = self._native.win_probability
-        return self._run(compute, positions, pov, threads=threads, progress=progress)
+        probabilities: Floats | float = self._run(
+            self._native.win_probability, positions, pov, threads=threads, progress=progress
+        )
+        return probabilities
 
     def features(self, position: Position) -> Features | Tokens:
         """The encoder's input for a position: the active features of a sparse encoder, or the
@@ -308,6 +312,6 @@ def _progress_bar(
         from tqdm.auto import tqdm
     except ImportError:
         raise ImportError("progress=True needs tqdm: pip install tqdm") from None
-    total = len(positions) if hasattr(positions, "__len__") else None
+    total = len(positions) if isinstance(positions, Sized) else None
     with tqdm(total=total, unit="position", unit_scale=True) as bar:
         yield bar.update

@@ -6,8 +6,8 @@ use anyhow::Result;
 use azimuth_chess::position::Position;
 use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::{Borrowed, intern};
 
 /// The fields of a `chess.Board`, whose squares have the same numbers as ours.
 pub struct PythonBoard {
@@ -23,7 +23,7 @@ pub struct PythonBoard {
 
 impl PythonBoard {
     /// Reads the fields. Fails if the board is one of a variant other than Chess960.
-    pub fn read(board: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+    pub fn read(board: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = board.py();
         let variant = board.getattr(intern!(py, "uci_variant"))?;
         if variant.extract::<&str>().ok() != Some("chess") {

@@ -9,7 +9,7 @@ use azimuth_network::Inputs;
 use cozy_chess::Color;
 
 use crate::pov::Pov;
-use crate::source::Source;
+use crate::source::{Source, Sources};
 
 /// Number of positions that one thread computes together: more gain nothing.
 const BATCH: usize = 256;
@@ -53,22 +53,22 @@ pub fn all_threads() -> usize {
 pub fn compute(
     models: &mut [Model],
     wanted: Wanted,
-    sources: &[Source],
+    sources: &Sources,
     output: &mut [f32],
 ) -> Result<(), Failure> {
     let (Some(first), rows) = (models.first(), sources.len()) else { return Ok(()) };
     let width = wanted.width(first);
     let share = rows.div_ceil(models.len()).max(1);
-    let parts = sources.chunks(share).zip(output.chunks_mut(share * width));
+    let parts = sources.positions().chunks(share).zip(output.chunks_mut(share * width));
     if rows <= share {
-        return compute_all(&mut models[0], wanted, sources, output);
+        return compute_all(&mut models[0], wanted, sources, sources.positions(), output);
     }
     thread::scope(|scope| {
         let threads: Vec<_> = models
             .iter_mut()
             .zip(parts)
             .map(|(model, (part, output))| {
-                scope.spawn(move || compute_all(model, wanted, part, output))
+                scope.spawn(move || compute_all(model, wanted, sources, part, output))
             })
             .collect();
         for (number, thread) in threads.into_iter().enumerate() {
@@ -82,19 +82,20 @@ pub fn compute(
 fn compute_all(
     model: &mut Model,
     wanted: Wanted,
-    sources: &[Source],
+    sources: &Sources,
+    positions: &[Source],
     output: &mut [f32],
 ) -> Result<(), Failure> {
     let width = wanted.width(model);
     let mut inputs = Inputs::new(model.attributes().input);
     let mut sides = Vec::with_capacity(BATCH);
-    let parts = sources.chunks(BATCH).zip(output.chunks_mut(BATCH * width));
+    let parts = positions.chunks(BATCH).zip(output.chunks_mut(BATCH * width));
     for (number, (part, output)) in parts.enumerate() {
         let at = |index: usize| move |error| Failure { index: number * BATCH + index, error };
         inputs.clear();
         sides.clear();
         for (index, source) in part.iter().enumerate() {
-            let board = source.board().map_err(at(index))?;
+            let board = sources.board(source).map_err(at(index))?;
             sides.push(board.side_to_move());
             inputs.push(&board);
         }

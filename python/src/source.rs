@@ -1,11 +1,10 @@
-//! Positions as Python has them.
+//! Positions as Python has them, not parsed yet, so that threads without Python's lock can do it.
 
-use std::fmt;
+use std::ops::Range;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
 use cozy_chess::Board;
-use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -13,43 +12,65 @@ use pyo3::types::{PyString, PyType};
 
 use crate::board::PythonBoard;
 
-/// A position that is not parsed yet, so that threads without Python's lock can do it.
+/// A list of positions.
+#[derive(Default)]
+pub struct Sources {
+    /// All FENs, one after the other: a string for each would cost more time than the copy.
+    fens: String,
+    positions: Vec<Source>,
+}
+
+/// A position of [`Sources`].
 pub enum Source {
-    /// A FEN.
-    Fen(String),
+    /// The place of its FEN.
+    Fen(Range<usize>),
     /// A `chess.Board`.
-    Board(PythonBoard),
+    Board(Box<PythonBoard>),
 }
 
-impl Source {
-    /// The board. Fails if the FEN is malformed or the position is illegal.
-    pub fn board(&self) -> Result<Board> {
-        match self {
-            Self::Fen(fen) => Ok(Position::from_fen(fen)?.board().clone()),
-            Self::Board(board) => board.board(),
-        }
+impl Sources {
+    /// Adds a FEN or a `chess.Board`. Fails if the object is something else.
+    pub fn push(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let source = if let Ok(text) = object.cast::<PyString>() {
+            let start = self.fens.len();
+            self.fens.push_str(text.to_str()?);
+            Source::Fen(start..self.fens.len())
+        } else if object.is_instance(board_class(object.py())?)? {
+            Source::Board(Box::new(PythonBoard::read(object)?))
+        } else {
+            let found = object.get_type().name()?;
+            let message = format!("expected a FEN (str) or a chess.Board, got {found}");
+            return Err(PyTypeError::new_err(message));
+        };
+        self.positions.push(source);
+        Ok(())
     }
-}
 
-impl fmt::Debug for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("position")
+    /// The positions.
+    pub fn positions(&self) -> &[Source] {
+        &self.positions
     }
-}
 
-impl FromPyObject<'_, '_> for Source {
-    type Error = PyErr;
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
 
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = object.cast::<PyString>() {
-            return Ok(Self::Fen(text.to_str()?.to_owned()));
+    /// Removes all positions and keeps the memory.
+    pub fn clear(&mut self) {
+        self.fens.clear();
+        self.positions.clear();
+    }
+
+    /// The board of one of the positions. Fails if its FEN is malformed or it is illegal.
+    pub fn board(&self, source: &Source) -> Result<Board> {
+        match source {
+            Source::Fen(place) => {
+                let fen = self.fens.get(place.clone()).context("a FEN of other positions")?;
+                Ok(Position::from_fen(fen)?.board().clone())
+            }
+            Source::Board(board) => board.board(),
         }
-        if object.is_instance(board_class(object.py())?)? {
-            return Ok(Self::Board(PythonBoard::read(object)?));
-        }
-        let found = object.get_type().name()?;
-        let message = format!("expected a FEN (str) or a chess.Board, got {found}");
-        Err(PyTypeError::new_err(message))
     }
 }
 

@@ -18,10 +18,10 @@ use crate::compute::{Wanted, all_threads, compute};
 use crate::error::python_error;
 use crate::features::PythonInputs;
 use crate::pov::Pov;
-use crate::source::Source;
+use crate::source::Sources;
 
 /// Number of positions of each thread between two looks at Ctrl-C, for a fast encoder.
-const PART: usize = 8_192;
+const PART: usize = 1_024;
 
 /// An encoder with its axis and calibration. The functions release Python's lock while they
 /// compute, so any number of Python threads can use one space.
@@ -73,14 +73,13 @@ impl NativeSpace {
         let too_large = |_| PyMemoryError::new_err(format!("{expected} numbers of f32"));
         numbers.try_reserve_exact(expected).map_err(too_large)?;
         let mut remaining = positions.try_iter()?;
-        let (mut part, mut before) = (Vec::with_capacity(size.min(1 << 20)), 0);
+        let (mut part, mut before) = (Sources::default(), 0);
         loop {
             part.clear();
             for (index, object) in remaining.by_ref().take(size).enumerate() {
-                let source = object?.extract::<Source>();
-                part.push(source.map_err(|error| at(py, before + index, &error))?);
+                part.push(&object?).map_err(|error| at(py, before + index, &error))?;
             }
-            if part.is_empty() {
+            if part.len() == 0 {
                 return Ok(numbers);
             }
             let start = numbers.len();
@@ -190,8 +189,11 @@ impl NativeSpace {
         py: Python<'py>,
         position: &Bound<'py, PyAny>,
     ) -> PyResult<PythonInputs<'py>> {
-        let board = position.extract::<Source>()?.board().map_err(|error| python_error(&error))?;
-        let inputs = Inputs::of(self.metadata.architecture.input_kind(), [&board]);
+        let mut only = Sources::default();
+        only.push(position)?;
+        let boards = only.positions().iter().map(|source| only.board(source));
+        let boards = boards.collect::<Result<Vec<_>>>().map_err(|error| python_error(&error))?;
+        let inputs = Inputs::of(self.metadata.architecture.input_kind(), &boards);
         PythonInputs::of(py, &inputs).ok_or_else(|| PyValueError::new_err("no position"))
     }
 

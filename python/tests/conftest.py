@@ -5,8 +5,9 @@ import random
 import sys
 from pathlib import Path
 
-import chess
 import pytest
+
+import chess
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

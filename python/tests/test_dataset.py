@@ -2,11 +2,11 @@
 
 import subprocess
 
-import chess
 import numpy as np
 import pytest
-
 from azimuth_chess import Space, read_dataset
+
+import chess
 
 LABELLED = [
     ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", "ce 30"),
@@ -44,7 +44,9 @@ def test_positions_and_labels_come_back(file):
         board = chess.Board(full)
         assert (centipawns, mate) == expected[operation]
         assert white == board.turn
-        assert p == pytest.approx({1: 1.0, -1: 0.0}.get(mate, 1 / (1 + np.exp(-0.00368208 * centipawns))))
+        assert p == pytest.approx(
+            {1: 1.0, -1: 0.0}.get(mate, 1 / (1 + np.exp(-0.00368208 * centipawns)))
+        )
         for square in chess.SQUARES:
             piece = board.piece_at(square)
             number = 0 if piece is None else piece.piece_type * (1 if piece.color else -1)

@@ -7,12 +7,12 @@ import sys
 import textwrap
 import time
 
-import chess
+import azimuth_chess
 import pytest
+from azimuth_chess import Engine
 from chess.engine import Cp, EngineError, Limit, Mate, PovScore
 
-import azimuth_chess
-from azimuth_chess import Engine
+import chess
 
 MATE_IN_ONE = chess.Board("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")
 

@@ -23,7 +23,9 @@ def test_the_notebooks_are_committed_with_their_outputs():
     assert len(NOTEBOOKS) == 4
     for name in NOTEBOOKS:
         assert (FOLDER / name).stat().st_size < 600_000, name
-        cells = [c for c in nbformat.read(FOLDER / name, as_version=4).cells if c.cell_type == "code"]
+        cells = [
+            c for c in nbformat.read(FOLDER / name, as_version=4).cells if c.cell_type == "code"
+        ]
         assert all(cell.execution_count for cell in cells), name
         outputs = [output for cell in cells for output in cell.outputs]
         assert any("image/png" in output.get("data", {}) for output in outputs), name

@@ -4,13 +4,12 @@ import csv
 import json
 import subprocess
 
-import chess
 import numpy as np
 import pytest
-
 from azimuth_chess import Engine, Space
 from chess.engine import Limit
 
+import chess
 
 SEARCHES = {
     # The beam without verification has the default weights.

@@ -4,11 +4,11 @@ import pickle
 import threading
 import time
 
-import chess
 import numpy as np
 import pytest
-
 from azimuth_chess import Space
+
+import chess
 
 BLACK_WINS = "4k3/8/8/8/8/8/3q4/7K b - - 0 1"
 
@@ -58,7 +58,9 @@ def test_iterables_and_threads_change_nothing(boards):
     expected = space.embed(boards, threads=1)
     for threads in (2, 3, None):
         np.testing.assert_array_equal(space.embed(iter(boards), threads=threads), expected)
-    np.testing.assert_array_equal(space.embed(np.array([b.fen() for b in boards[:9]])), expected[:9])
+    np.testing.assert_array_equal(
+        space.embed(np.array([b.fen() for b in boards[:9]])), expected[:9]
+    )
     with pytest.raises(ValueError, match="threads must be at least 1"):
         space.embed(boards, threads=0)
 
