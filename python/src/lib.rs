@@ -1,6 +1,8 @@
 //! `azimuth_chess._native`: the part of the Python package that is written in Rust. The package's
 //! Python files (`python/azimuth_chess`) document it and check its arguments.
 
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 converts arguments into values")]
+
 mod board;
 mod compute;
 mod dataset;

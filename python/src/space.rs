@@ -219,7 +219,6 @@ impl NativeSpace {
 
     /// The calibration's knots: cosines and win probabilities.
     #[getter]
-    #[expect(clippy::type_complexity, reason = "two arrays")]
     fn knots<'py>(
         &self,
         py: Python<'py>,

@@ -100,13 +100,23 @@ pub struct RunOptions {
     /// Width of the feature accumulator of one side (sparse encoder).
     #[arg(long, default_value_t = 256)]
     accumulator: usize,
-    /// Dimension of the embedding (sparse encoder).
-    #[arg(long, default_value_t = 64)]
-    embedding_dim: usize,
+    /// Dimension of the embedding [default: 64; that of the size for mini, small and base].
+    #[arg(long)]
+    embedding_dim: Option<usize>,
     /// Number of copies of the layers after the accumulator, selected by the number of pieces
-    /// (sparse encoder).
-    #[arg(long, default_value_t = 1)]
-    heads: usize,
+    /// (sparse encoder); number of attention heads (transformer) [default: 1; that of the size for
+    /// mini, small and base].
+    #[arg(long)]
+    heads: Option<usize>,
+    /// Number of layers (transformer) [default: that of mini, small or base].
+    #[arg(long)]
+    layers: Option<usize>,
+    /// Width of a token, a multiple of --heads (transformer) [default: that of mini, small or base].
+    #[arg(long)]
+    hidden: Option<usize>,
+    /// Width of the feed-forward layers (transformer) [default: that of mini, small or base].
+    #[arg(long)]
+    mlp: Option<usize>,
     /// Number of layers of 32 neurons between the hidden layer and the embedding (sparse encoder).
     #[arg(long, default_value_t = 0)]
     middle_layers: usize,
@@ -277,24 +287,41 @@ impl RunOptions {
         self.encoder == EncoderKind::Sparse
     }
 
-    /// The encoder's kind and sizes.
+    /// The encoder's kind and sizes. Fails if a size is out of range or belongs to another kind.
     pub fn architecture(&self) -> Result<Architecture> {
-        Ok(match self.encoder {
-            EncoderKind::Mini => Architecture::Transformer(TransformerConfig::mini()),
-            EncoderKind::Small => Architecture::Transformer(TransformerConfig::small()),
-            EncoderKind::Base => Architecture::Transformer(TransformerConfig::base()),
+        match self.encoder {
+            EncoderKind::Mini => self.transformer(&TransformerConfig::mini()),
+            EncoderKind::Small => self.transformer(&TransformerConfig::small()),
+            EncoderKind::Base => self.transformer(&TransformerConfig::base()),
             EncoderKind::Sparse => {
+                let sizes = [("layers", self.layers), ("hidden", self.hidden), ("mlp", self.mlp)];
+                for (name, size) in sizes {
+                    ensure!(size.is_none(), "--{name} is for a transformer: --encoder mini");
+                }
                 let config = SparseConfig {
                     features: self.features,
                     accumulator: self.accumulator,
-                    embedding_dim: self.embedding_dim,
-                    heads: self.heads,
+                    embedding_dim: self.embedding_dim.unwrap_or(64),
+                    heads: self.heads.unwrap_or(1),
                     middle_layers: self.middle_layers,
                 };
                 config.check()?;
-                Architecture::Sparse(config)
+                Ok(Architecture::Sparse(config))
             }
-        })
+        }
+    }
+
+    /// A transformer with the sizes of the options, and those of `known` where there is none.
+    fn transformer(&self, known: &TransformerConfig) -> Result<Architecture> {
+        let config = TransformerConfig {
+            layers: self.layers.unwrap_or(known.layers),
+            hidden: self.hidden.unwrap_or(known.hidden),
+            heads: self.heads.unwrap_or(known.heads),
+            mlp: self.mlp.unwrap_or(known.mlp),
+            embedding_dim: self.embedding_dim.unwrap_or(known.embedding_dim),
+        };
+        config.check().context("--layers, --hidden, --heads, --mlp, --embedding-dim")?;
+        Ok(Architecture::Transformer(config))
     }
 
     /// A run of `steps` steps (0: without end), without validations and without its data files.
@@ -362,5 +389,43 @@ impl RunOptions {
             seed: self.seed,
             data: Vec::new(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        run: RunOptions,
+    }
+
+    fn architecture(options: &str) -> Result<Architecture> {
+        let line = format!("train {options}");
+        Line::try_parse_from(line.split_whitespace())?.run.architecture()
+    }
+
+    #[test]
+    fn sizes_of_a_transformer_replace_those_of_its_name() -> Result<()> {
+        let mini = TransformerConfig::mini();
+        assert_eq!(architecture("--encoder mini")?, Architecture::Transformer(mini.clone()));
+        let sizes = "--layers 2 --hidden 96 --heads 4 --mlp 80 --embedding-dim 32";
+        let expected =
+            TransformerConfig { layers: 2, hidden: 96, heads: 4, mlp: 80, embedding_dim: 32 };
+        for name in ["mini", "base"] {
+            let found = architecture(&format!("--encoder {name} {sizes}"))?;
+            assert_eq!(found, Architecture::Transformer(expected.clone()));
+        }
+        let error = architecture("--encoder mini --heads 7").expect_err("128 is no multiple");
+        assert!(format!("{error:#}").contains("hidden width 128 is not a multiple of the 7 heads"));
+        let error = architecture("--mlp 80").expect_err("not for the sparse encoder").to_string();
+        assert_eq!(error, "--mlp is for a transformer: --encoder mini");
+        let Architecture::Sparse(sparse) = architecture("--heads 8")? else { unreachable!() };
+        assert_eq!((sparse.heads, sparse.embedding_dim), (8, 64));
+        Ok(())
     }
 }

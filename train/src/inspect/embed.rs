@@ -14,8 +14,8 @@ use super::positions::PositionsOptions;
 
 /// Write the embeddings of positions as a NumPy array, and a CSV with label and score of each row.
 ///
-/// Positions need no labels: --data also takes FENs or EPD, one position a line (.fen, .txt, .epd, or
-/// - for standard input), and games (.pgn), plain or compressed (.zst). Games with evaluations give
+/// Positions need no labels: --data also takes FENs or EPD, one position a line (.fen, .txt, .epd;
+/// standard input as -), and games (.pgn), plain or compressed (.zst). Games with evaluations give
 /// the evaluated positions, other games all positions of their main lines.
 #[derive(Args)]
 pub struct EmbedOptions {
