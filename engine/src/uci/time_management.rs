@@ -46,8 +46,11 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
             (all, all)
         }
         _ => {
-            let spare = clock.saturating_sub(overhead * RESERVED_OVERHEADS);
-            let increment = go.increment[own];
+            let reserve = overhead * RESERVED_OVERHEADS;
+            let spare = clock.saturating_sub(reserve);
+            // Stalls have used a part of the reserve: the increment fills it again.
+            let filled = if clock < reserve { clock.div_duration_f64(reserve) } else { 1.0 };
+            let increment = go.increment[own].mul_f64(filled);
             (spare / moves + increment.mul_f64(0.75), spare / LARGEST_SHARE + increment / 2)
         }
     };
@@ -96,6 +99,18 @@ mod tests {
             left = (left - used) + increment;
             assert!(left > Duration::from_millis(150), "{left:?}");
         }
+    }
+
+    #[test]
+    fn the_increment_fills_the_reserve_again() {
+        let used = |milliseconds| {
+            let limit =
+                budget(&clock(milliseconds, 10, None), Color::White, Duration::from_millis(30));
+            limit.expect("a clock").hard.as_micros()
+        };
+        assert_eq!(used(180), 5_000);
+        assert_eq!(used(90), 2_500);
+        assert_eq!(used(40), 1_111);
     }
 
     #[test]
