@@ -2,12 +2,17 @@
 
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 import chess
+
+# A shell starts background jobs with Ctrl-C ignored, and their child processes inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
