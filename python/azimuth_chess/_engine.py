@@ -101,7 +101,7 @@ class Explanation:
 
 
 class Engine:
-    """The engine Azimuth, in a process of its own.
+    """The engine Azimuth, in a separate process.
 
     Use it as a context manager, or call :meth:`quit` at the end: like the engines of python-chess,
     it otherwise keeps the process alive.

@@ -132,7 +132,7 @@ pub enum Event {
         id: u32,
         /// As `azimuth explain --json` writes it.
         explanation: Box<Document>,
-        /// Whether moves were compared by searches of their own: the last explanation.
+        /// Whether moves were compared by separate searches: the last explanation.
         complete: bool,
     },
     /// The beam's tree after an iteration.

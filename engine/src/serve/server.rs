@@ -49,7 +49,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// What all connections share.
+/// The state that all connections share.
 pub struct Shared {
     /// Decides which requests are answered.
     gate: Gate,

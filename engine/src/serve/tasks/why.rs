@@ -35,7 +35,7 @@ pub fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
         complete,
     };
     let (began, mut shown) = (Instant::now(), None::<Instant>);
-    // The tables are of finished iterations, so each one is a search of its own. It finds the
+    // The tables are of finished iterations, so each one is a separate search. It finds the
     // iterations before it in the transposition table.
     let mut reached = 0;
     while began.elapsed() < TIME && !job.outlet.switch.is_stopped() {
