@@ -178,6 +178,8 @@ def variations(page):
     assert page.locator("#title *, #moves b, #moves script, #games *").count() == 0
     load(page, "1. e4 e5 2. Ke3 Nf6")
     expect(moves(page)).to_have_count(2)
+    # The message stays while the engine analyses.
+    page.wait_for_selector(".pv .score")
     assert "Ke3" in page.inner_text("#panel-analyse")
 
 

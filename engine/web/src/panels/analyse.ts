@@ -29,7 +29,10 @@ export class AnalysePanel implements Panel {
   /** The position that the engine analyses. */
   private node: TreeNode | null = null;
   private threat: { of: TreeNode; uci: string | null } | null = null;
+  /** The state of the engine, where it has one to tell. */
   private stopped = '';
+  /** About the loaded game or the clipboard; stays until the position changes. */
+  private notice = '';
   private readonly toggle: HTMLButtonElement;
   private readonly linesBox = element('div');
   private readonly figures = element('p', { class: 'figures note' });
@@ -100,6 +103,7 @@ export class AnalysePanel implements Panel {
 
   update(): void {
     if (this.node !== this.app.current) {
+      this.notice = '';
       this.threat = null;
       this.begin();
     }
@@ -207,7 +211,8 @@ export class AnalysePanel implements Panel {
     this.chances.textContent = best ? wdlText(whiteWdl(best.wdl, node.turn)) : ' ';
     const rows = Array.from({ length: this.lines }, (_, at) => this.row(node, info, at));
     this.linesBox.replaceChildren(...rows);
-    this.message.textContent = node.position.isEnd() ? texts.gameOver : this.stopped;
+    const state = node.position.isEnd() ? texts.gameOver : this.stopped;
+    this.message.textContent = [this.notice, state].filter(Boolean).join(' ');
   }
 
   private row(node: TreeNode, info: Info | null, at: number): HTMLElement {
@@ -261,7 +266,7 @@ export class AnalysePanel implements Panel {
   }
 
   private say(text: string): void {
-    this.stopped = text;
+    this.notice = text;
     this.draw();
   }
 
