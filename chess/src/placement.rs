@@ -30,8 +30,15 @@ impl Placement {
     #[inline]
     pub fn of(board: &Board) -> Self {
         Self {
-            colors: Color::ALL.map(|color| board.colors(color)),
-            pieces: Piece::ALL.map(|piece| board.pieces(piece)),
+            colors: [board.colors(Color::White), board.colors(Color::Black)],
+            pieces: [
+                board.pieces(Piece::Pawn),
+                board.pieces(Piece::Knight),
+                board.pieces(Piece::Bishop),
+                board.pieces(Piece::Rook),
+                board.pieces(Piece::Queen),
+                board.pieces(Piece::King),
+            ],
             side_to_move: board.side_to_move(),
         }
     }

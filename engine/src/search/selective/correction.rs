@@ -7,6 +7,7 @@ use cozy_chess::{Board, Color, Piece};
 use super::history::{PIECE_TOS, PieceTo, add_with_gravity};
 use super::parameters::SearchParameters;
 use super::score::Score;
+use crate::hash_slot::prefetch;
 use crate::large_memory;
 
 /// Slots in one table for each side to move; a power of two.
@@ -79,6 +80,15 @@ impl CorrectionHistory {
     pub(super) fn clear(&mut self) {
         for part in [&mut self.pawns, &mut self.pieces, &mut self.moves] {
             part.fill(0);
+        }
+    }
+
+    /// Fetches the slots into the processor's cache.
+    pub(super) fn prefetch(&self, places: &CorrectionPlaces) {
+        prefetch(&self.pawns[places.pawns]);
+        places.pieces.iter().for_each(|&place| prefetch(&self.pieces[place]));
+        if let Some(place) = places.moves {
+            prefetch(&self.moves[place]);
         }
     }
 

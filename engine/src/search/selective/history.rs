@@ -80,6 +80,44 @@ pub(super) struct QuietMove {
     context: QuietContext,
 }
 
+/// The history of moves in a table that does not apply.
+static NO_HISTORY: [i16; PIECE_TOS] = [0; PIECE_TOS];
+
+/// The tables of one position's quiet moves, most of them indexed by the moved piece and its
+/// target.
+pub(super) struct QuietHistories<'a> {
+    butterfly: &'a [i16],
+    continuation: [&'a [i16; PIECE_TOS]; CONTINUATION_PLIES.len()],
+    pawns: &'a [i16; PIECE_TOS],
+    side: Color,
+    threats: BitBoard,
+}
+
+impl QuietHistories<'_> {
+    /// The history score of a quiet move on `board`.
+    pub(super) fn of(&self, board: &Board, mv: Move, parameters: &SearchParameters) -> i32 {
+        let place = PieceTo::of(board, mv).index();
+        let [last, second, fourth] = self.continuation.map(|table| i32::from(table[place]));
+        i32::from(self.butterfly[butterfly_index(self.side, mv, self.threats)])
+            + i32::from(self.pawns[place]) * parameters.history_pawns / 16
+            + last
+            + second
+            + fourth * parameters.history_fourth / 16
+    }
+}
+
+fn butterfly_index(side: Color, mv: Move, threats: BitBoard) -> usize {
+    let threatened = 2 * usize::from(threats.has(mv.from)) + usize::from(threats.has(mv.to));
+    ((threatened * Color::NUM + side as usize) * Square::NUM + mv.from as usize) * Square::NUM
+        + mv.to as usize
+}
+
+/// The table of the continuation history for the previous move `index`: 0 for the opponent's moves,
+/// 1 for those of the same side.
+fn continuation_table(index: usize) -> usize {
+    1 - CONTINUATION_PLIES[index] % 2
+}
+
 impl QuietMove {
     /// A legal move on `board`, in its context.
     pub(super) fn new(board: &Board, mv: Move, context: QuietContext) -> Self {
@@ -92,12 +130,7 @@ impl QuietMove {
     }
 
     fn butterfly(&self) -> usize {
-        let threats = self.context.threats;
-        let threatened =
-            2 * usize::from(threats.has(self.mv.from)) + usize::from(threats.has(self.mv.to));
-        ((threatened * Color::NUM + self.side as usize) * Square::NUM + self.mv.from as usize)
-            * Square::NUM
-            + self.mv.to as usize
+        butterfly_index(self.side, self.mv, self.context.threats)
     }
 
     fn pawn_place(&self) -> Option<usize> {
@@ -109,9 +142,9 @@ impl QuietMove {
     fn continuations(self) -> [Option<usize>; CONTINUATION_PLIES.len()] {
         let now = self.piece_to.index();
         std::array::from_fn(|index| {
-            let table = 1 - CONTINUATION_PLIES[index] % 2;
-            self.context.previous[index]
-                .map(|before| (table * PIECE_TOS + before.index()) * PIECE_TOS + now)
+            self.context.previous[index].map(|before| {
+                (continuation_table(index) * PIECE_TOS + before.index()) * PIECE_TOS + now
+            })
         })
     }
 }
@@ -133,17 +166,25 @@ impl History {
         }
     }
 
-    /// The history score of a quiet move.
-    pub(super) fn of_quiet(&self, quiet: QuietMove, parameters: &SearchParameters) -> i32 {
-        let [last, second, fourth] = quiet
-            .continuations()
-            .map(|place| place.map_or(0, |at| i32::from(self.continuation[at])));
-        let pawns = quiet.pawn_place().map_or(0, |at| i32::from(self.pawns[at]));
-        i32::from(self.quiet[quiet.butterfly()])
-            + pawns * parameters.history_pawns / 16
-            + last
-            + second
-            + fourth * parameters.history_fourth / 16
+    /// The histories of the quiet moves of `side` in one position.
+    pub(super) fn of_quiets(&self, side: Color, context: &QuietContext) -> QuietHistories<'_> {
+        let (continuation, _) = self.continuation.as_chunks::<PIECE_TOS>();
+        let (pawns, _) = self.pawns.as_chunks::<PIECE_TOS>();
+        let of_previous = |(index, before): (usize, Option<PieceTo>)| {
+            before.map_or(&NO_HISTORY, |before| {
+                &continuation[continuation_table(index) * PIECE_TOS + before.index()]
+            })
+        };
+        let [last, second, fourth] = context.previous;
+        QuietHistories {
+            butterfly: &self.quiet,
+            continuation: [(0, last), (1, second), (2, fourth)].map(of_previous),
+            pawns: context.pawns.map_or(&NO_HISTORY, |structure| {
+                &pawns[structure % PAWN_STRUCTURES * Color::NUM + side as usize]
+            }),
+            side,
+            threats: context.threats,
+        }
     }
 
     /// Records a quiet move as a success or failure in the butterfly history alone.
@@ -202,11 +243,15 @@ mod tests {
             history.update_quiet(quiet(e4, before), 1500);
         }
         history.update_quiet(quiet(d4, before), -500);
-        let of = |mv, previous| history.of_quiet(quiet(mv, previous), &parameters);
+        let score = |history: &History, mv, previous| {
+            let context = QuietContext { previous, ..QuietContext::default() };
+            history.of_quiets(Color::White, &context).of(&board, mv, &parameters)
+        };
+        let of = |mv, previous| score(&history, mv, previous);
         assert!((30_000..=2 * MAX_HISTORY).contains(&of(e4, before)));
         assert_eq!(of(d4, before), -1000);
         assert_eq!(of(d4, [None; 3]), -500);
         history.clear();
-        assert_eq!(history.of_quiet(quiet(e4, before), &parameters), 0);
+        assert_eq!(score(&history, e4, before), 0);
     }
 }

@@ -4,7 +4,7 @@
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{BitBoard, Board, Move, Piece};
 
-use super::history::{History, QuietContext, QuietMove};
+use super::history::{History, QuietContext};
 use super::parameters::SearchParameters;
 
 /// Base scores for move ordering, highest first: transposition table move, captures and promotions
@@ -54,10 +54,11 @@ impl OrderingHints<'_> {
     fn history_of(&self, board: &Board, mv: Move, is_quiet: bool) -> i32 {
         match self.history {
             None => 0,
-            Some(history) if is_quiet => {
-                history.of_quiet(QuietMove::new(board, mv, self.context), self.parameters)
+            Some(history) if !is_quiet => history.of_capture(board, mv),
+            Some(history) => {
+                let histories = history.of_quiets(board.side_to_move(), &self.context);
+                histories.of(board, mv, self.parameters)
             }
-            Some(history) => history.of_capture(board, mv),
         }
     }
 }
@@ -161,17 +162,16 @@ impl MovePicker {
 
     /// Generates the moves except the table move.
     fn generate(&mut self, board: &Board) {
-        let targets = match self.kind {
-            Kind::Any => BitBoard::FULL,
-            Kind::Captures => board.colors(!board.side_to_move()),
-        };
+        let theirs = board.colors(!board.side_to_move());
+        let targets = if self.kind == Kind::Any { BitBoard::FULL } else { theirs };
         board.generate_moves(|mut piece_moves| {
             // Pawns capture en passant and are promoted on empty squares.
-            if piece_moves.piece != Piece::Pawn {
+            let is_pawn = piece_moves.piece == Piece::Pawn;
+            if !is_pawn {
                 piece_moves.to &= targets;
             }
             for mv in piece_moves {
-                let is_quiet = is_quiet(board, mv);
+                let is_quiet = if is_pawn { is_quiet(board, mv) } else { !theirs.has(mv.to) };
                 if self.table_move != Some(mv) && self.is_of_kind(mv, is_quiet) {
                     let (history, score) = (0, UNSCORED);
                     self.moves.push(ScoredMove { mv, is_quiet, history, score, may_lose: false });
@@ -195,10 +195,13 @@ impl MovePicker {
     }
 
     fn score_quiets(&mut self, board: &Board, hints: &OrderingHints<'_>) {
+        let side = board.side_to_move();
+        let histories = hints.history.map(|history| history.of_quiets(side, &hints.context));
         let left = &mut self.moves[self.picked..];
         for scored in left.iter_mut().filter(|scored| scored.is_quiet) {
             let mv = scored.mv;
-            scored.history = hints.history_of(board, mv, true);
+            scored.history =
+                histories.as_ref().map_or(0, |all| all.of(board, mv, hints.parameters));
             let killer = hints.killers.iter().position(|killer| *killer == Some(mv));
             scored.score = killer.map_or(scored.history, |place| KILLER * 2 - place as i32);
         }

@@ -30,6 +30,7 @@ impl SearchThread<'_> {
         {
             return score;
         }
+        self.prepare_evaluation(board, ply);
         let entry = self.probe_table(board, ply);
         if let Some(entry) = entry
             && !node.is_pv()

@@ -40,6 +40,9 @@ impl SearchThread<'_> {
             }
         }
         let excluded = self.stack[ply].excluded_move.is_some();
+        if !excluded {
+            self.prepare_evaluation(board, ply);
+        }
         let entry = self.probe_table(board, ply);
         if let Some(entry) = entry
             && !excluded

@@ -65,10 +65,12 @@ impl<'a> ShallowSearch<'a> {
         let known = line.len().min(ANCESTORS).min(parent_ply);
         for (back, Ancestor { board, mv }) in line[..known].iter().enumerate().rev() {
             let ply = parent_ply - 1 - back;
+            thread.prepare_evaluation(board, ply);
             thread.evaluate(board, ply, None);
             thread.stack[ply].moved = Some(made_move(board, *mv));
             thread.stack[ply].reduction = 0;
         }
+        thread.prepare_evaluation(parent, parent_ply);
         thread.evaluate(parent, parent_ply, None);
         thread.stack[parent_ply].reduction = 0;
         thread.stack[self.first_ply].killers = [None; 2];

@@ -234,9 +234,11 @@ impl<'a> SearchThread<'a> {
 
     /// The moves that led to this ply, at the distances that index the continuation history.
     pub(super) fn previous_moves(&self, ply: usize) -> PreviousMoves {
-        CONTINUATION_PLIES.map(|back| {
+        let moved = |back: usize| {
             ply.checked_sub(back).and_then(|ply| self.stack[ply].moved).map(|made| made.piece_to)
-        })
+        };
+        let [first, second, third] = CONTINUATION_PLIES;
+        [moved(first), moved(second), moved(third)]
     }
 
     /// The context of the quiet moves' histories at this ply.
@@ -258,8 +260,20 @@ impl<'a> SearchThread<'a> {
         }
     }
 
+    /// Finds the correction history's slots, so that they arrive from memory while the
+    /// transposition table is probed. [`Self::evaluate`] reads them.
+    pub(super) fn prepare_evaluation(&mut self, board: &Board, ply: usize) {
+        let corrects = board.checkers().is_empty() && self.has(Part::CorrectionHistory);
+        self.stack[ply].correction = corrects.then(|| {
+            let [last, before, _] = self.previous_moves(ply);
+            let places = CorrectionPlaces::of(board, [last, before]);
+            self.data.correction.prefetch(&places);
+            places
+        });
+    }
+
     /// Computes the static evaluation, the encoder's score with correction history, and stores it
-    /// on the stack. `None` in check.
+    /// on the stack. `None` in check. [`Self::prepare_evaluation`] comes first.
     pub(super) fn evaluate(
         &mut self,
         board: &Board,
@@ -271,17 +285,16 @@ impl<'a> SearchThread<'a> {
             Some(score) => Some(score),
             None => Some(self.encoded_score(board)),
         };
-        let (mut static_eval, mut correction) = (encoded, None);
-        if let Some(score) = encoded
-            && self.has(Part::CorrectionHistory)
-        {
-            let [last, before, _] = self.previous_moves(ply);
-            let places = CorrectionPlaces::of(board, [last, before]);
-            let by = self.data.correction.correction(&places, &self.shared.parameters);
-            (static_eval, correction) = (Some(corrected(score, by)), Some(places));
-        }
+        let places = self.stack[ply].correction;
+        let static_eval = encoded.map(|score| match places {
+            Some(places) => {
+                let by = self.data.correction.correction(&places, &self.shared.parameters);
+                corrected(score, by)
+            }
+            None => score,
+        });
         let here = &mut self.stack[ply];
-        (here.encoded, here.static_eval, here.correction) = (encoded, static_eval, correction);
+        (here.encoded, here.static_eval) = (encoded, static_eval);
         static_eval
     }
 

@@ -17,8 +17,9 @@ impl Attacks {
     /// The attacks in a position.
     pub fn of(placement: &Placement) -> Self {
         let mut from = [BitBoard::EMPTY; Square::NUM];
-        let sides = Color::ALL.map(|color| Side::of(placement, color, &mut from));
-        Self { from, sides }
+        let white = Side::of(placement, Color::White, &mut from);
+        let black = Side::of(placement, Color::Black, &mut from);
+        Self { from, sides: [white, black] }
     }
 
     /// The attacks of one side.
@@ -48,8 +49,7 @@ impl Side {
     fn of(placement: &Placement, color: Color, from: &mut [BitBoard; Square::NUM]) -> Self {
         let ours = placement.colors[color as usize];
         let occupied = placement.colors[0] | placement.colors[1];
-        let [pawns, knights, bishops, rooks, queens, kings] =
-            placement.pieces.map(|pieces| pieces & ours);
+        let of = |piece: Piece| placement.pieces[piece as usize] & ours;
         let mut all = Self::default();
         let mut add = |all: &mut Self, square: Square, attacks: BitBoard| {
             from[square as usize] = attacks;
@@ -58,26 +58,26 @@ impl Side {
         };
         // From the least to the most valuable piece, so that the union so far contains all attacks
         // by less valuable pieces.
-        pawns.into_iter().for_each(|s| add(&mut all, s, get_pawn_attacks(s, color)));
+        of(Piece::Pawn).into_iter().for_each(|s| add(&mut all, s, get_pawn_attacks(s, color)));
         all.pawn = all.any;
         let mut moves = [BitBoard::EMPTY; 3];
-        for square in knights {
+        for square in of(Piece::Knight) {
             moves[0] |= get_knight_moves(square);
             add(&mut all, square, get_knight_moves(square));
         }
-        for square in bishops {
+        for square in of(Piece::Bishop) {
             let diagonals = get_bishop_moves(square, occupied);
             moves[1] |= diagonals;
             add(&mut all, square, diagonals);
         }
         all.minor = all.any;
-        for square in rooks {
+        for square in of(Piece::Rook) {
             let lines = get_rook_moves(square, occupied);
             moves[2] |= lines;
             add(&mut all, square, lines);
         }
         all.rook = all.any;
-        for square in queens {
+        for square in of(Piece::Queen) {
             let diagonals = get_bishop_moves(square, occupied);
             let lines = get_rook_moves(square, occupied);
             moves[1] |= diagonals;
@@ -85,7 +85,7 @@ impl Side {
             add(&mut all, square, diagonals | lines);
         }
         all.moves = moves;
-        kings.into_iter().for_each(|s| add(&mut all, s, get_king_moves(s)));
+        of(Piece::King).into_iter().for_each(|s| add(&mut all, s, get_king_moves(s)));
         all
     }
 
