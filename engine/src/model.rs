@@ -6,6 +6,7 @@ use anyhow::{Result, ensure};
 use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
+use cozy_chess::Board;
 
 use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
 use crate::space::Space;
@@ -48,9 +49,9 @@ impl Model {
         self.encoder.begin(inputs)
     }
 
-    /// The cosine with the axis, in the space's perspective, of the only position of `inputs`.
-    pub fn cosine(&mut self, inputs: &Inputs) -> Result<f32, EncodeError> {
-        self.encoder.cosine(inputs)
+    /// The cosine of one position with the axis, in the space's perspective.
+    pub fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
+        self.encoder.cosine(board)
     }
 
     /// Cosines with the axis, in the space's perspective, in batches of at most `largest`.

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use azimuth_network::{InputKind, Inputs, Perspective};
+use cozy_chess::Board;
 
 use super::encode_error::EncodeError;
 
@@ -47,6 +48,11 @@ impl Scores {
             Self::Pending(pending) => pending.wait(),
         }
     }
+
+    /// Waits for the score of a batch of one position.
+    pub fn only(self) -> Result<f32, EncodeError> {
+        Ok(self.wait()?.first().copied().context("the encoder scored nothing")?)
+    }
 }
 
 /// Maps positions to unit vectors, and to their cosines with a fixed axis, on one device.
@@ -61,10 +67,9 @@ pub trait Encoder: Send {
     /// returned here or by [`Scores::wait`].
     fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError>;
 
-    /// The cosine of the only position of `inputs`, as [`Self::begin`] computes it.
-    fn cosine(&mut self, inputs: &Inputs) -> Result<f32, EncodeError> {
-        let cosines = self.begin(inputs)?.wait()?;
-        Ok(cosines.first().copied().context("the encoder scored nothing")?)
+    /// The cosine of one position with the axis, as [`Self::begin`] computes it.
+    fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
+        self.begin(&Inputs::of(self.attributes().input, [board]))?.only()
     }
 
     /// The same encoder with candle's operations only; `None` if it uses no others.

@@ -145,10 +145,7 @@ impl Evaluate for ModelClient {
 
     fn evaluate(&mut self, board: &Board) -> Result<f32> {
         if let Route::Here(model) = &mut self.route {
-            self.queue.push(board);
-            let cosine = model.cosine(&self.queue);
-            self.queue.clear();
-            return Ok(self.space.value(cosine?, board.side_to_move()));
+            return Ok(self.space.value(model.cosine(board)?, board.side_to_move()));
         }
         self.enqueue(board)?;
         self.collect()?.first().copied().context("the model evaluated nothing")

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::placement::Placement;
 use azimuth_network::axis::Axis;
 use azimuth_network::normalize::SMALLEST_SQUARE;
 use azimuth_network::parameters::Parameters;
-use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, Features};
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, Features, SlottedFeatures};
 use azimuth_network::sparse::{HIDDEN, MAX_PIECES, SparseConfig};
 use azimuth_network::{InputKind, Inputs, Perspective};
-use cozy_chess::Color;
+use cozy_chess::{Board, Color};
 use multiversion::multiversion;
 
 use super::accumulator::Accumulator;
@@ -35,6 +36,8 @@ pub struct QuantisedEncoder {
     config: SparseConfig,
     sums: Arc<Sums>,
     heads: Arc<Vec<Head>>,
+    /// Buffer for the features of one position.
+    features: SlottedFeatures,
     /// The sums of White's and Black's view of the previous position.
     accumulators: [Accumulator; Color::NUM],
     /// Buffer for the activations of both views.
@@ -117,6 +120,7 @@ impl QuantisedEncoder {
             config: config.clone(),
             along: Arc::new(heads.iter().map(fold).collect()),
             heads: Arc::new(heads),
+            features: SlottedFeatures::NONE,
             accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),
             activations: vec![0; 2 * config.accumulator],
             sums: Arc::new(sums),
@@ -130,17 +134,39 @@ impl QuantisedEncoder {
         self
     }
 
-    /// The index of the head for one position, and the output of the head's last layer of
-    /// [`HIDDEN`] neurons.
-    fn hidden(&mut self, features: &Features<'_>) -> (usize, [f32; HIDDEN]) {
-        let (own, other) = self.activations.split_at_mut(self.config.accumulator);
+    /// The activations of the feature sums of the position in `features`.
+    fn activate(&mut self) {
+        let Self { kernels, sums, features, accumulators, activations, .. } = self;
         let us = features.side_to_move;
-        for (color, rows, activations) in [(us, features.own, own), (!us, features.other, other)] {
-            let accumulator = &mut self.accumulators[color as usize];
-            let set = self.config.features;
-            accumulator.activate(self.kernels, &self.sums, set, rows, activations);
+        let views = [us, !us].into_iter().zip(&features.views);
+        for (color, slots) in views {
+            accumulators[color as usize].prepare(*kernels, sums, slots, features.rows);
         }
-        let number = self.config.head(features.pieces);
+        let halves = activations.chunks_exact_mut(self.config.accumulator);
+        for (color, activations) in [us, !us].into_iter().zip(halves) {
+            accumulators[color as usize].activate(*kernels, sums, activations);
+        }
+    }
+
+    /// The activations of the feature sums of one position of a batch.
+    fn activate_rows(&mut self, features: &Features<'_>) {
+        let set = self.config.features;
+        // Captures have no slots, because their number is not limited.
+        if !set.captures {
+            self.features = SlottedFeatures::from_rows(set, features);
+            return self.activate();
+        }
+        let Self { kernels, sums, accumulators, activations, .. } = self;
+        let halves = activations.chunks_exact_mut(self.config.accumulator);
+        for (rows, activations) in [features.own, features.other].into_iter().zip(halves) {
+            accumulators[0].activate_rows(*kernels, sums, rows, activations);
+        }
+    }
+
+    /// The index of the head for a number of pieces, and the output of the head's last layer of
+    /// [`HIDDEN`] neurons for the current activations.
+    fn hidden(&self, pieces: usize) -> (usize, [f32; HIDDEN]) {
+        let number = self.config.head(pieces);
         let head = &self.heads[number];
         let products = self.kernels.multiply(&head.hidden, &self.activations);
         let mut hidden = [0.0; HIDDEN];
@@ -152,9 +178,9 @@ impl QuantisedEncoder {
         (number, hidden)
     }
 
-    /// The cosine of one position's embedding with the axis.
-    fn cosine_of(&mut self, features: &Features<'_>) -> f32 {
-        let (head, hidden) = self.hidden(features);
+    /// The cosine with the axis for the current activations.
+    fn cosine_of(&self, pieces: usize) -> f32 {
+        let (head, hidden) = self.hidden(pieces);
         self.along[head].cosine(&hidden)
     }
 }
@@ -268,7 +294,8 @@ impl Encoder for QuantisedEncoder {
         let dim = self.config.embedding_dim;
         let mut embeddings = vec![0.0; batch.len() * dim];
         for (position, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
-            let (head, hidden) = self.hidden(&position);
+            self.activate_rows(&position);
+            let (head, hidden) = self.hidden(position.pieces);
             let head = &self.heads[head];
             project(&hidden, &head.projection, &head.projection_bias, embedding);
         }
@@ -277,13 +304,23 @@ impl Encoder for QuantisedEncoder {
 
     fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         let batch = features(inputs)?;
-        Ok(Scores::Ready(batch.iter().map(|position| self.cosine_of(&position)).collect()))
+        let cosines = batch.iter().map(|position| {
+            self.activate_rows(&position);
+            self.cosine_of(position.pieces)
+        });
+        Ok(Scores::Ready(cosines.collect()))
     }
 
     /// Allocates no memory, because a search calls this at every leaf.
-    fn cosine(&mut self, inputs: &Inputs) -> Result<f32, EncodeError> {
-        let position = features(inputs)?.iter().next().context("no position to score")?;
-        Ok(self.cosine_of(&position))
+    fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
+        let set = self.config.features;
+        if set.captures {
+            self.begin(&Inputs::of(InputKind::Features(set), [board]))?.only()
+        } else {
+            self.features.fill(set, &Placement::of(board));
+            self.activate();
+            Ok(self.cosine_of(self.features.pieces))
+        }
     }
 
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {

@@ -19,7 +19,7 @@ pub(super) fn by_activity(kernels: Kernels, set: FeatureSet, sums: &Sums) -> Vec
     let boards: Vec<Board> = BENCH_POSITIONS.iter().filter_map(|fen| fen.parse().ok()).collect();
     for position in FeatureBatch::of(set, &boards).iter() {
         for view in [position.own, position.other] {
-            accumulator.activate(kernels, sums, set, view, &mut activations);
+            accumulator.activate_rows(kernels, sums, view, &mut activations);
             active
                 .iter_mut()
                 .zip(&activations)

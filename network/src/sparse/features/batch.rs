@@ -1,14 +1,10 @@
 //! The active features of positions, stored contiguously.
 
 use azimuth_chess::placement::Placement;
-use azimuth_chess::see::StaticExchange;
-use cozy_chess::{BitBoard, Board, Color, Piece};
+use cozy_chess::{Board, Color};
 
-use super::attacks::Attacks;
-use super::feature_set::{FeatureSet, States};
-use super::states::{ExchangeStates, attack_state};
-use super::threats::Threats;
-use super::view::View;
+use super::feature_set::FeatureSet;
+use super::rows::{RowSink, find_rows};
 use crate::embedding_bag::Bags;
 
 /// The active rows of one position.
@@ -121,63 +117,29 @@ impl FeatureBatch {
 
     /// Adds a legal position.
     pub fn push(&mut self, placement: &Placement) {
-        let set = self.set;
-        let attacks = Attacks::of(placement);
-        let exchanges =
-            (set.states == States::Exchange || set.threats).then(|| StaticExchange::new(placement));
-        let pinned = exchanges.as_ref().map_or(BitBoard::EMPTY, |exchanges| exchanges.pinned);
-        let us = placement.side_to_move;
-        let views = [us, !us].map(|color| View::new(set, placement, color));
-        let mut threats = Threats::default();
         self.other.clear();
-        for color in Color::ALL {
-            let states = ExchangeStates::new(placement, &attacks, pinned, color);
-            for piece in Piece::ALL {
-                for square in placement.pieces[piece as usize] & placement.colors[color as usize] {
-                    let attacked = attacks.by(!color).any.has(square);
-                    let gain = exchanges.as_ref().filter(|_| attacked);
-                    let gain = gain.and_then(|exchanges| exchanges.see_on(square, piece, color));
-                    let state = match set.states {
-                        States::PieceSquare => 0,
-                        States::Attack => attack_state(&attacks, piece, square, color),
-                        States::Exchange => states.of(piece, square, gain),
-                    };
-                    self.rows.push(views[0].piece(state, color, piece, square));
-                    self.other.push(views[1].piece(state, color, piece, square));
-                    if set.captures {
-                        let attacked = attacks.from[square as usize];
-                        self.push_captures(placement, &views, color, piece, attacked);
-                    }
-                    threats.add(!color, gain.unwrap_or(0));
-                }
-            }
-        }
-        if set.threats {
-            for (index, pair) in threats.pairs(placement, &attacks).into_iter().enumerate() {
-                self.rows.push(set.threat_row(index, 0, pair) as u16);
-                self.other.push(set.threat_row(index, 1, pair) as u16);
-            }
-        }
+        find_rows(self.set, placement, self);
         self.rows.extend_from_slice(&self.other);
         let pieces = (placement.colors[0] | placement.colors[1]).len();
-        self.ends.push((self.rows.len() as u32, pieces as u8, us));
+        self.ends.push((self.rows.len() as u32, pieces as u8, placement.side_to_move));
     }
 
-    /// Adds the captures by a `piece` of `color` that attacks the squares `attacked`.
-    fn push_captures(
-        &mut self,
-        placement: &Placement,
-        views: &[View; 2],
-        color: Color,
-        piece: Piece,
-        attacked: BitBoard,
-    ) {
-        let theirs = attacked & placement.colors[!color as usize];
-        for victim in Piece::ALL {
-            for square in theirs & placement.pieces[victim as usize] {
-                self.rows.push(views[0].capture(color, piece, victim, square));
-                self.other.push(views[1].capture(color, piece, victim, square));
-            }
-        }
+    fn push_rows(&mut self, [own, other]: [u16; 2]) {
+        self.rows.push(own);
+        self.other.push(other);
+    }
+}
+
+impl RowSink for FeatureBatch {
+    fn piece(&mut self, rows: [u16; 2], _squares: [usize; 2]) {
+        self.push_rows(rows);
+    }
+
+    fn threat(&mut self, _index: usize, rows: [u16; 2]) {
+        self.push_rows(rows);
+    }
+
+    fn capture(&mut self, rows: [u16; 2]) {
+        self.push_rows(rows);
     }
 }

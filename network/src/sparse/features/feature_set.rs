@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow, ensure};
-use cozy_chess::Piece;
+use cozy_chess::{Piece, Square};
 use serde::{Deserialize, Serialize};
 
 use super::threats::{PAIRS, STEPS};
@@ -134,11 +134,18 @@ impl FeatureSet {
         self.first_threat() + if self.threats { THREATS } else { 0 }
     }
 
-    /// Slot of a threat among the slots of a view, each of which holds at most one row. The slots
-    /// of threats follow those of the 64 squares.
-    #[inline]
-    pub fn slot_of_threat(threat: usize) -> usize {
-        64 + threat / (STEPS * STEPS)
+    /// The slot of a row among the slots of a view, each of which holds at most one row; `None` for
+    /// captures.
+    pub(super) fn slot(self, row: usize) -> Option<usize> {
+        match row.checked_sub(self.first_threat()) {
+            Some(threat) => Some(Square::NUM + threat / (STEPS * STEPS)),
+            None => self.piece_square(row).map(|piece_square| piece_square % Square::NUM),
+        }
+    }
+
+    /// The slot of a pair of threats, with arguments as for [`Self::threat_row`].
+    pub(super) fn threat_slot(index: usize, view: usize) -> usize {
+        Square::NUM + 2 * index + view
     }
 
     /// The piece-square of a row; `None` for captures and threats.

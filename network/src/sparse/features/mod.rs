@@ -5,9 +5,12 @@
 mod attacks;
 mod batch;
 mod feature_set;
+mod rows;
+mod slots;
 mod states;
 mod threats;
 mod view;
 
 pub use batch::{FeatureBatch, Features};
 pub use feature_set::{CAPTURES, FeatureSet, KingView, PIECE_SQUARES, States};
+pub use slots::{EMPTY, SLOTS, Slots, SlottedFeatures};

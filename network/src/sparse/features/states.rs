@@ -5,9 +5,6 @@ use cozy_chess::{BitBoard, Color, File, Piece, Square, get_king_moves};
 
 use super::attacks::Attacks;
 
-/// Number of safe squares up to which a knight, bishop or rook is restricted.
-const RESTRICTED: u32 = 2;
-
 /// The state of a piece by the attacks on its square:
 ///
 /// | state | attacked | defended |
@@ -53,11 +50,12 @@ pub fn attack_state(attacks: &Attacks, piece: Piece, square: Square, color: Colo
 pub struct ExchangeStates<'a> {
     attacks: &'a Attacks,
     color: Color,
-    occupied: BitBoard,
     ours: BitBoard,
     /// Squares worth moving to: not occupied by the own side, not attacked by enemy pawns.
     safe: BitBoard,
     passed: BitBoard,
+    /// Passed pawns with nothing in their way.
+    free: BitBoard,
     pinned: BitBoard,
 }
 
@@ -72,13 +70,14 @@ impl<'a> ExchangeStates<'a> {
         let [ours, theirs] = [color, !color].map(|color| placement.colors[color as usize]);
         let pawns = placement.pieces[Piece::Pawn as usize];
         let guarded = ahead(pawns & theirs, !color);
+        let passed = pawns & ours & !(guarded | beside(guarded));
         Self {
             attacks,
             color,
-            occupied: ours | theirs,
             ours,
             safe: !(ours | attacks.by(!color).pawn),
-            passed: pawns & ours & !(guarded | beside(guarded)),
+            passed,
+            free: passed & !ahead(ours | theirs, !color),
             pinned,
         }
     }
@@ -123,28 +122,28 @@ impl<'a> ExchangeStates<'a> {
 
     /// 0 for pawns that are not passed, 1 for passed pawns, 2 for passed pawns with a free way.
     fn freedom(&self, square: Square) -> usize {
-        let way = ahead(square.bitboard(), self.color);
-        match (self.passed.has(square), (way & self.occupied).is_empty()) {
-            (false, _) => 0,
-            (true, false) => 1,
-            (true, true) => 2,
-        }
+        usize::from(self.passed.has(square)) + usize::from(self.free.has(square))
     }
 
-    /// Whether a knight, bishop or rook has few safe squares to move to.
+    /// Whether a knight, bishop or rook has at most two safe squares to move to.
     fn restricted(&self, piece: Piece, square: Square) -> bool {
         let reached = self.attacks.from[square as usize] & self.safe;
-        piece != Piece::Queen && reached.len() <= RESTRICTED
+        piece != Piece::Queen && without_first(without_first(reached)).is_empty()
     }
 }
 
-/// Squares in front of `pawns` as `color` sees it.
-fn ahead(pawns: BitBoard, color: Color) -> BitBoard {
+/// The squares except the first.
+fn without_first(squares: BitBoard) -> BitBoard {
+    BitBoard(squares.0 & squares.0.wrapping_sub(1))
+}
+
+/// Squares in front of `pieces` as `color` sees it.
+fn ahead(pieces: BitBoard, color: Color) -> BitBoard {
     let step = |squares: u64, ranks: u32| match color {
         Color::White => squares << (8 * ranks),
         Color::Black => squares >> (8 * ranks),
     };
-    let mut filled = step(pawns.0, 1);
+    let mut filled = step(pieces.0, 1);
     for ranks in [1, 2, 4] {
         filled |= step(filled, ranks);
     }

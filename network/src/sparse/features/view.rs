@@ -3,7 +3,7 @@
 use azimuth_chess::placement::Placement;
 use cozy_chess::{Color, File, Piece, Rank, Square};
 
-use super::feature_set::{FeatureSet, KingView, PIECE_SQUARES};
+use super::feature_set::{FeatureSet, KingView};
 
 /// Computes the rows of the features in one side's view.
 pub struct View {
@@ -36,24 +36,25 @@ impl View {
         }
     }
 
-    /// The row of a piece in the state `state`.
-    pub fn piece(&self, state: usize, color: Color, piece: Piece, square: Square) -> u16 {
-        let piece_square = self.kind(color, piece) * 64 + self.place(square);
-        (self.first_piece + state * PIECE_SQUARES + piece_square) as u16
+    /// The row of a `piece` of `color` in state 0 on square 0 of this view. A state adds
+    /// [`PIECE_SQUARES`](super::PIECE_SQUARES) rows, a square one.
+    pub fn first_row(&self, color: Color, piece: Piece) -> usize {
+        self.first_piece + self.kind(color, piece) * Square::NUM
+    }
+
+    /// A square in this view.
+    pub fn square(&self, square: Square) -> usize {
+        square as usize ^ self.flip
     }
 
     /// The row of the capture of `victim` on `square` by `attacker` of `color`.
     pub fn capture(&self, color: Color, attacker: Piece, victim: Piece, square: Square) -> u16 {
         let pair = self.kind(color, attacker) * Piece::NUM + victim as usize;
-        (self.first_capture + pair * 64 + self.place(square)) as u16
+        (self.first_capture + pair * Square::NUM + self.square(square)) as u16
     }
 
     /// Index of a kind of piece: own pieces first, then the other side's.
     fn kind(&self, color: Color, piece: Piece) -> usize {
         usize::from(color != self.color) * Piece::NUM + piece as usize
-    }
-
-    fn place(&self, square: Square) -> usize {
-        square as usize ^ self.flip
     }
 }

@@ -9,13 +9,12 @@ mod choice;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
-mod slots;
 mod sums;
 #[cfg(test)]
 mod tests;
 
 use azimuth_network::sparse::HIDDEN;
-pub(super) use slots::{SLOTS, Slots};
+use azimuth_network::sparse::features::Slots;
 use sums::Change;
 pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};
 
@@ -75,8 +74,8 @@ impl Kernels {
         let width = sums.bias.len();
         assert!(activations.len() == width && sum.len() == width);
         assert!(width.is_multiple_of(BLOCK));
-        let inside = |&row: &u16| (usize::from(row) + 1) * width <= sums.table.len();
-        assert!(added.iter().chain(removed).all(inside));
+        let highest = |rows: &[u16]| rows.iter().copied().max().map_or(0, usize::from);
+        assert!((highest(added).max(highest(removed)) + 1) * width <= sums.table.len());
         let change = Change { table: &sums.table, added, removed };
         match self {
             #[cfg(target_arch = "x86_64")]

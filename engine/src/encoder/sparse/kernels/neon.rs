@@ -5,8 +5,8 @@ use std::arch::aarch64::*;
 use azimuth_network::sparse::HIDDEN;
 
 use super::BLOCK;
-use super::slots::{SLOTS, Slots};
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
+use azimuth_network::sparse::features::{SLOTS, Slots};
 
 const LANES: usize = 8;
 /// Registers that hold a part of the sum: half of the 32 registers.

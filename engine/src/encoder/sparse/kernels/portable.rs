@@ -2,8 +2,8 @@
 
 use azimuth_network::sparse::HIDDEN;
 
-use super::slots::Slots;
 use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
+use azimuth_network::sparse::features::Slots;
 
 pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [u8]) {
     let width = sum.len();

@@ -1,5 +1,11 @@
 //! The data of the kernels: the table of feature rows, its scale, and the rows that change a sum.
 
+use super::BLOCK;
+use crate::hash_slot::prefetch;
+
+/// Values in a line of the processor's cache.
+const LINE: usize = 32;
+
 /// 1.0 in a feature sum.
 pub(in crate::encoder::sparse) const SUM_ONE: i16 = 255;
 
@@ -15,6 +21,19 @@ pub(in crate::encoder::sparse) struct Sums {
     /// Feature rows in units of 1 / `SUM_ONE`.
     pub(in crate::encoder::sparse) table: Vec<i16>,
     pub(in crate::encoder::sparse) bias: Vec<i16>,
+}
+
+impl Sums {
+    /// Fetches the beginning of rows into the processor's cache; the rest follows while the
+    /// beginning is used.
+    pub(in crate::encoder::sparse) fn prefetch(&self, rows: &[u16]) {
+        let width = self.bias.len();
+        for &row in rows {
+            let first = usize::from(row) * width;
+            let (lines, _) = self.table[first..][..BLOCK].as_chunks::<LINE>();
+            lines.iter().for_each(prefetch);
+        }
+    }
 }
 
 /// Rows of a table to add to a sum and to subtract from it.

@@ -1,6 +1,7 @@
 //! The kernels by themselves: every instruction set gives what plain Rust gives, in memory without a
 //! byte to spare, so that a sanitizer and Miri see what goes beyond it.
 
+use azimuth_network::sparse::features::SLOTS;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
