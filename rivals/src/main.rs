@@ -5,7 +5,6 @@ mod board;
 mod deepchess;
 mod diffusion;
 mod heuristic;
-mod keep_memory;
 mod monte_carlo;
 mod move_ranking;
 mod network;
@@ -28,9 +27,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use azimuth::command_line::{Manual, exit};
 use azimuth::names::name_of;
+use azimuth_train::keep_memory::keep_memory;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use keep_memory::keep_memory;
 use rival::Rival;
 use tau::TauOptions;
 use training::TrainOptions;
@@ -75,7 +74,7 @@ enum Command {
     Manual(Manual),
 }
 
-/// Steps allocate and free megabytes; the system's allocator returns them to the kernel each time.
+/// Steps allocate and free megabytes, see [`keep_memory`].
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -14,6 +14,7 @@ mod games;
 mod hex;
 mod in_place;
 pub mod inspect;
+pub mod keep_memory;
 pub mod label;
 mod loss;
 pub mod metrics;

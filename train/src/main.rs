@@ -12,6 +12,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use azimuth_train::data::command::DataCommand;
 use azimuth_train::data::dataset::read_all;
 use azimuth_train::export::ExportOptions;
+use azimuth_train::keep_memory::keep_memory;
 use azimuth_train::label::Talk;
 use azimuth_train::options::{DataOptions, TrainOptions};
 use azimuth_train::{inspect, label, run, solis, space, stream, sweep};
@@ -95,7 +96,7 @@ fn one_thread_in_candle() {
     }
 }
 
-/// Steps allocate and free megabytes; the system's allocator returns them to the kernel each time.
+/// Steps allocate and free megabytes, see [`keep_memory`].
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -103,6 +104,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if arguments.command.trains_sparse_on_cpu() {
         one_thread_in_candle();
+        keep_memory();
     }
     exit("azimuth-train", run(arguments))
 }
