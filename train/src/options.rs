@@ -54,7 +54,8 @@ pub struct TrainOptions {
     /// Encoder, losses and optimiser.
     #[command(flatten)]
     pub run: RunOptions,
-    /// Number of optimiser steps.
+    /// Number of optimiser steps. A run that is complete or was stopped goes on with a larger
+    /// number; from there on its learning rate is that of a run of this number of steps.
     #[arg(long)]
     steps: u64,
     /// Stop after this number of validations without an improvement in sibling accuracy on the
@@ -388,6 +389,7 @@ impl RunOptions {
             validate_every: 0,
             seed: self.seed,
             data: Vec::new(),
+            extended: Vec::new(),
         })
     }
 }

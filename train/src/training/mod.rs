@@ -1,6 +1,8 @@
 //! Training runs of any model: the loop, checkpoints, log and progress.
 
 mod checkpoint;
+mod differences;
+mod interruption;
 mod log;
 mod progress;
 mod steps_or_time;
