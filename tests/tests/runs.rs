@@ -1,12 +1,12 @@
-//! Training runs that are extended, interrupted, continued with other options, or out of disk
-//! space.
+//! Training runs that are extended, interrupted, watched by TensorBoard, continued with other
+//! options, or out of disk space.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_network::weights::Weights;
-use azimuth_tests::{binary, text, trainer};
+use azimuth_tests::{binary, python, text, trainer};
 use serde_json::{Value, json};
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
@@ -115,6 +115,42 @@ fn other_options_than_those_of_the_checkpoint_are_named() -> Result<()> {
     let output = Command::new(binary("azimuth-train")?).args(&arguments).output()?;
     let line = refusal(output)?;
     assert!(line.contains("options: --data games.pgn.zst (now with other content);"), "{line}");
+    Ok(())
+}
+
+#[test]
+fn tensorboard_reads_the_log() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (out, runs) = (folder.path().join("space.safetensors"), folder.path().join("runs"));
+    let events = ["--tensorboard", &text(&runs), "--steps", "20", "--checkpoint-every", "6"];
+    // The run has measured step 8 when it is continued from step 6.
+    said(&out, &[&events[..], &["--stop-after", "9"]].concat())?;
+    let late = std::fs::read(out.with_extension("checkpoint"))?;
+    let early = folder.path().join("early.safetensors");
+    said(&early, &["--steps", "20", "--stop-after", "6"])?;
+    std::fs::copy(early.with_extension("checkpoint"), out.with_extension("checkpoint"))?;
+    assert!(std::fs::read(out.with_extension("checkpoint"))? != late);
+    said(&out, &events)?;
+    let scalars: Value =
+        serde_json::from_str(&python("tensorboard_events.py", &[&text(&runs.join("space"))])?)?;
+    let log = std::fs::read_to_string(out.with_extension("jsonl"))?;
+    let lines: Vec<Value> = log.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    assert_eq!(steps_in_log(&out)?, [4, 8, 12, 16].map(Some));
+    for (tag, place) in [
+        ("run/contrastive", "/run/contrastive"),
+        ("run/learning_rate", "/run/learning_rate"),
+        ("held_out/tau", "/held_out/tau"),
+        ("held_out/decided/won", "/held_out/decided/won"),
+    ] {
+        let read = scalars[tag].as_array().with_context(|| format!("{tag}: {scalars}"))?;
+        assert_eq!(read.len(), lines.len(), "{tag}: {read:?}");
+        for (scalar, line) in read.iter().zip(&lines) {
+            assert_eq!(scalar[0], line["run"]["step"]);
+            let value = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or(f64::NAN);
+            let (read, logged) = (value(scalar.get(1)), value(line.pointer(place)));
+            assert!((read - logged).abs() < 1e-6 * logged.abs().max(1.0), "{tag}: {read} {logged}");
+        }
+    }
     Ok(())
 }
 

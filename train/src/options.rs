@@ -72,6 +72,10 @@ pub struct TrainOptions {
     /// parameters are always updated in f32.
     #[arg(long, value_enum, default_value_t = Precision::Auto)]
     precision: Precision,
+    /// Also write the log for TensorBoard: event files in a subfolder of this folder with the name of
+    /// the weights file, which TensorBoard shows as a run.
+    #[arg(long, value_name = "FOLDER")]
+    tensorboard: Option<PathBuf>,
     /// Checkpoint file [default: the name of the weights file with the extension `.checkpoint`].
     #[arg(long)]
     checkpoint: Option<PathBuf>,
@@ -277,6 +281,7 @@ impl TrainOptions {
             weights: self.out.clone(),
             checkpoint: (self.checkpoint.clone())
                 .unwrap_or_else(|| self.out.with_extension("checkpoint")),
+            tensorboard: self.tensorboard.clone(),
             pace: Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after },
         }
     }

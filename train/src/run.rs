@@ -25,6 +25,8 @@ pub struct Output {
     pub weights: PathBuf,
     /// The checkpoint, from which a run resumes if it exists.
     pub checkpoint: PathBuf,
+    /// The folder of TensorBoard's runs; none if `None`.
+    pub tensorboard: Option<PathBuf>,
     /// When to write checkpoints, and when to stop.
     pub pace: Pace,
 }
@@ -75,6 +77,7 @@ pub fn train_encoder(
     let sampler =
         Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?;
     let cores = if on_cpu { Cores::Shared } else { Cores::Free };
+    let log = Log::open(&output.weights.with_extension("jsonl"), first)?;
     let mut run = EncoderRun {
         config,
         described: serde_json::to_string(config)?,
@@ -83,7 +86,7 @@ pub fn train_encoder(
         device: &compute.device,
         checkpoint: &output.checkpoint,
         batches: Batches::prepare(sampler, first..steps, cores),
-        log: Log::open(&output.weights.with_extension("jsonl"), first)?,
+        log: log.tensorboard(output.tensorboard.as_deref(), &output.weights)?,
     };
     let mut progress = Progress::new(first, Some(steps), "positions")?;
     match training::train(&mut run, first..steps, output.pace, &mut progress)? {
@@ -174,6 +177,7 @@ impl EncoderRun<'_> {
         state.validated(measured.calibration_sibling as f32, &parameters);
         let mut run = json!({
             "step": step,
+            "learning_rate": config.schedule.learning_rate(step - 1),
             "positions_per_second": speed,
             "waiting_for_data": waiting,
         });
