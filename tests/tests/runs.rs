@@ -241,6 +241,9 @@ mod unix {
             let out = at(name);
             full(4, &["data", &text(&data), "--out", &text(&out)], &out)?;
         }
+        let out = at("model.onnx");
+        let export = ["export", "--format", "onnx", "--weights", &mini, "--out", &text(&out)];
+        full(64, &export, &out)?;
         let out = at("mates.safetensors");
         let export = ["export", "--direction", "mates", "--weights", &mini, "--out", &text(&out)];
         full(64, &[&export[..], &from, &["--sample", "50"]].concat(), &out)?;
