@@ -79,3 +79,12 @@ fn the_readme_is_read_to_its_end() -> Result<()> {
     assert!(lines < 200, "{lines} lines");
     Ok(())
 }
+
+/// The package has a copy: a link would be a file with a path in it where Windows checks it out.
+#[test]
+fn the_package_has_the_licence() -> Result<()> {
+    let copy = root().join("python/LICENSE");
+    assert!(!fs::symlink_metadata(&copy)?.is_symlink());
+    assert!(fs::read(copy)? == fs::read(root().join("LICENSE"))?);
+    Ok(())
+}
