@@ -10,7 +10,7 @@ use azimuth_tests::root;
 /// Every Markdown file of the repository.
 fn documents() -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for folder in ["", "bench", "docs", "rivals", "rivals/weights", "train", "weights"] {
+    for folder in ["", "bench", "docs", "python", "rivals", "rivals/weights", "train", "weights"] {
         for entry in fs::read_dir(root().join(folder))? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "md") {
