@@ -68,8 +68,11 @@ fn names(value: &Value) -> Vec<&str> {
     files.iter().filter_map(|file| file.get("name")?.as_str()).collect()
 }
 
-/// The option that sets an entry: by its last name, except for [`OPTIONS`].
+/// The option that sets an entry: by its last name, except for [`OPTIONS`] and the sizes of rivals.
 fn option(key: &str) -> String {
+    if let Some(size) = key.strip_prefix("config.") {
+        return format!("size {size}");
+    }
     match OPTIONS.iter().find(|(known, _)| *known == key) {
         Some((_, option)) => (*option).to_owned(),
         None => key.rsplit('.').next().unwrap_or(key).replace('_', "-"),
@@ -97,6 +100,7 @@ mod tests {
             "sampling": {"anchors": 64, "mirror": true},
             "losses": {"margin": {"delta": 0.05, "delta_equal": 0.02}, "soft": false},
             "schedule": {"rule": "adamw", "learning_rate": 0.002, "steps": 9},
+            "config": {"blocks": 3},
             "clip": null,
             "data": [{"name": "a.azd", "sha256": "12"}, {"name": "b.azd", "sha256": "34"}],
         });
@@ -112,6 +116,7 @@ mod tests {
             ("/losses/margin/delta_equal", json!(0.05), "--delta-equal 0.02 (now 0.05)"),
             ("/schedule/rule", json!("sgd"), "--optimizer adamw (now sgd)"),
             ("/schedule/learning_rate", json!(0.001), "--learning-rate 0.002 (now 0.001)"),
+            ("/config/blocks", json!(4), "--size blocks 3 (now 4)"),
             ("/clip", json!(5.0), "--clip none (now 5.0)"),
             ("/data", json!([{"name": "a.azd", "sha256": "12"}]), "--data a.azd b.azd (now a.azd)"),
             ("/data/1/sha256", json!("56"), "--data a.azd b.azd (now with other content)"),
