@@ -97,7 +97,7 @@ fn other_options_than_those_of_the_checkpoint_are_named() -> Result<()> {
     let expected = format!(
         "azimuth-train: checkpoint '{}': its run has other options: --delta-equal 0.05 (now 0.02), \
          --no-mirror false (now true), --steps 9 (now 8), --seed 1 (now 5); give its options again, \
-         delete it, or choose another --out",
+         or delete it to begin anew",
         out.with_extension("checkpoint").display()
     );
     let sorted = |line: &str| {

@@ -126,8 +126,7 @@ impl Checkpoint {
         let parsed = |text| serde_json::from_str::<Value>(text);
         let (before, now) = (parsed(&self.config)?, parsed(config)?);
         bail!(
-            "its run has other options: {}; give its options again, delete it, or choose another \
-             --out",
+            "its run has other options: {}; give its options again, or delete it to begin anew",
             differences(&before, &now).join(", ")
         )
     }
