@@ -15,6 +15,9 @@ pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -
 /// Number of legal moves in a typical position.
 pub const TYPICAL_MOVES: usize = 32;
 
+/// Number of fields of a FEN.
+const FIELDS: usize = 6;
+
 /// Maximum length of a FEN that an error quotes, in characters.
 const LONGEST_FEN: usize = 120;
 
@@ -61,19 +64,25 @@ impl Position {
     /// Reads a FEN. Missing counters default to `0 1`. Castling rights may be in X-FEN or
     /// Shredder-FEN. The en-passant square is dropped if no pawn just moved past it.
     pub fn from_fen(fen: &str) -> Result<Self> {
-        let fields: Vec<&str> = fen.split_whitespace().collect();
-        let fen = shortened(fen, LONGEST_FEN);
+        let (mut fields, mut found) = ([""; FIELDS], 0);
+        for field in fen.split_whitespace() {
+            if let Some(place) = fields.get_mut(found) {
+                *place = field;
+            }
+            found += 1;
+        }
+        let quoted = || shortened(fen, LONGEST_FEN);
         ensure!(
-            (4..=6).contains(&fields.len()),
-            "FEN '{fen}': expected 4 to 6 fields, found {}",
-            fields.len()
+            (4..=FIELDS).contains(&found),
+            "FEN '{}': expected 4 to 6 fields, found {found}",
+            quoted()
         );
-        let counter = |field: usize, name: &str, default: u16| match fields.get(field) {
-            None => Ok(default),
-            Some(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
+        let counter = |field: usize, name: &str, default: u16| match fields[field] {
+            "" => Ok(default),
+            text if text.bytes().all(|b| b.is_ascii_digit()) => {
                 Ok(text.parse().unwrap_or(u16::MAX))
             }
-            Some(text) => Err(anyhow!("FEN '{fen}': the {name} '{text}' is not a number")),
+            text => Err(anyhow!("FEN '{}': the {name} '{text}' is not a number", quoted())),
         };
         let halfmove_clock = counter(4, "half-move clock", 0)?;
         let fullmove_number = counter(5, "full-move number", 1)?.max(1);
@@ -92,13 +101,14 @@ impl Position {
             }
             other => other,
         }
-        .map_err(|error| anyhow!("FEN '{fen}': {}", explain(&error)))?;
+        .map_err(|error| anyhow!("FEN '{}': {}", quoted(), explain(&error)))?;
         // Checks that cozy-chess's FEN parser does not make.
         let [white, black] = [Color::White, Color::Black].map(|color| board.king(color));
         let apart = !get_king_moves(white).has(black);
         ensure!(
-            apart && fields[0].split('/').count() == Rank::NUM,
-            "FEN '{fen}': {}",
+            apart && fields[0].bytes().filter(|&byte| byte == b'/').count() + 1 == Rank::NUM,
+            "FEN '{}': {}",
+            quoted(),
             explain(&FenParseError::InvalidBoard)
         );
         Ok(Self { board, halfmove_clock, history: Vec::new() })
@@ -269,9 +279,15 @@ pub fn insufficient_material(board: &Board) -> bool {
 /// Rewrites `KQkq` as the files of the outermost rooks, which is their meaning in X-FEN. This
 /// notation fits both standard chess and Chess960.
 fn shredder_castling(placement: &str, castling: &str) -> String {
-    let mut rows = placement.split('/');
-    let black_row = expand_row(rows.next().unwrap_or_default());
-    let white_row = expand_row(rows.next_back().unwrap_or_default());
+    if castling == "-" {
+        return castling.to_owned();
+    }
+    let is_end = |byte: &u8| *byte == b'/';
+    let (rows, bytes) = (placement, placement.as_bytes());
+    // Without a second row, there is no row of White's.
+    let (first, last) = (bytes.iter().position(is_end), bytes.iter().rposition(is_end));
+    let black_row = expand_row(first.map_or(rows, |end| &rows[..end]));
+    let white_row = expand_row(last.map_or("", |start| &rows[start + 1..]));
     castling
         .chars()
         .map(|right| {
@@ -294,16 +310,22 @@ fn shredder_castling(placement: &str, castling: &str) -> String {
         .collect()
 }
 
-fn expand_row(row: &str) -> Vec<char> {
-    let blank = |c: char| c.to_digit(10).unwrap_or(0).min(8) as usize;
-    row.chars()
-        .take(8)
-        .flat_map(|c| match blank(c) {
-            0 => vec![c],
-            empty => vec!['.'; empty],
-        })
-        .take(File::NUM)
-        .collect()
+/// The pieces on the squares of a row; `.` for an empty square and for squares that are missing.
+fn expand_row(row: &str) -> [char; File::NUM] {
+    let mut squares = ['.'; File::NUM];
+    let mut file = 0;
+    for c in row.chars().take(File::NUM) {
+        match c.to_digit(10) {
+            Some(empty @ 1..) => file += empty as usize,
+            _ => {
+                if let Some(square) = squares.get_mut(file) {
+                    *square = c;
+                }
+                file += 1;
+            }
+        }
+    }
+    squares
 }
 
 fn explain(error: &FenParseError) -> &'static str {

@@ -23,6 +23,7 @@ pub mod sparse;
 pub mod tensor_slices;
 pub mod transformer;
 pub mod weights;
+mod wrong_file;
 
 pub use architecture::{Architecture, Perspective};
 pub use inputs::{InputKind, Inputs};

@@ -17,7 +17,7 @@ const RANDOM: usize = 6;
 /// Writes `bytes` to `path` atomically: readers see the old file or the new one.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = Replacement::new(path)?;
-    file.write_all(bytes).with_context(|| cannot_write(path))?;
+    file.write_all(bytes)?;
     file.finish()
 }
 
@@ -96,12 +96,18 @@ impl Replacement {
 
 impl Write for Replacement {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.as_file_mut().write(bytes)
+        self.file.as_file_mut().write(bytes).map_err(|error| named(&self.path, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_file_mut().flush()
+        self.file.as_file_mut().flush().map_err(|error| named(&self.path, &error))
     }
+}
+
+/// The error with the file's name, which callers that write through a buffer or an encoder could
+/// not add.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", cannot_write(path)))
 }
 
 fn cannot_write(path: &Path) -> String {

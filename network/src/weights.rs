@@ -5,7 +5,8 @@
 //! Keys: the parameters of [`Architecture::parameters`], `axis.white_mean`, `axis.black_mean`,
 //! `axis.fitted` (optional), `calibration.cosine`, `calibration.win_probability`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -20,6 +21,7 @@ use crate::calibration::Calibration;
 use crate::checksum;
 use crate::parameters::Parameters;
 use crate::replace_file::replace_file;
+use crate::wrong_file;
 
 /// Version of the file's layout; a newer one is refused.
 pub const FORMAT_VERSION: u32 = 1;
@@ -105,6 +107,12 @@ impl Weights {
         let metadata = fs::metadata(path).with_context(name)?;
         // Reading a pipe or a device could take for ever.
         ensure!(metadata.is_file(), "{}: not a regular file", name());
+        let mut start = Vec::new();
+        let file = File::open(path).with_context(name)?;
+        file.take(wrong_file::START as u64).read_to_end(&mut start).with_context(name)?;
+        if let Some(kind) = wrong_file::by_start(&start) {
+            bail!("{}: no weights, but {kind}", name());
+        }
         ensure!(metadata.len() <= LARGEST_FILE, "{}: larger than 4 GiB", name());
         let bytes = fs::read(path).with_context(name)?;
         checksum::check(&bytes).with_context(name)?;
@@ -118,15 +126,11 @@ impl Weights {
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
         let entries = header.metadata().as_ref();
         let entry = |key: &str| entries.and_then(|entries| entries.get(key));
-        let text = match (entry(METADATA_KEY), entry("config"), entry("rival")) {
-            (Some(text), ..) => text,
-            (None, Some(_), _) => {
-                bail!("a training checkpoint; `azimuth-train export` writes a weights file from it")
+        let Some(text) = entry(METADATA_KEY) else {
+            match wrong_file::by_metadata(entry("config"), entry("rival")) {
+                Some(kind) => bail!("no weights, but {kind}"),
+                None => bail!("no weights of Azimuth: metadata key '{METADATA_KEY}' is missing"),
             }
-            (None, None, Some(_)) => {
-                bail!("the weights of a rival; `azimuth-rivals` plays with them")
-            }
-            _ => bail!("no weights of Azimuth: metadata key '{METADATA_KEY}' is missing"),
         };
         let metadata = read_metadata(text)?;
         let file = SafeTensors::deserialize(bytes).map_err(malformed)?;

@@ -11,12 +11,13 @@ analyses and explains moves. :func:`read_dataset` reads the positions that a spa
 True
 """
 
-from ._dataset import Batch, Dataset, read_dataset
+from ._dataset import ArrowStream, Batch, Dataset, read_dataset
 from ._engine import Engine, ExplainedMove, Explanation
 from ._native import __version__
 from ._space import Calibration, Features, Space, Tokens
 
 __all__ = [
+    "ArrowStream",
     "Batch",
     "Calibration",
     "Dataset",

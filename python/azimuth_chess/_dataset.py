@@ -39,6 +39,20 @@ class Batch(NamedTuple):
     position; they are next to each other."""
 
 
+class ArrowStream:
+    """Positions as Arrow record batches, see :meth:`Dataset.arrow`. It can be read several times."""
+
+    def __init__(self, native: NativeDataset, split: Split | None, batch_size: int) -> None:
+        self._native = native
+        self._split = split
+        self._batch_size = batch_size
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The stream, by Arrow's protocol for Python. It has its own schema, whatever is requested,
+        as the protocol allows."""
+        return self._native.arrow_stream(self._split, self._batch_size)
+
+
 class Dataset:
     """A dataset file (``.azd``) of ``azimuth-train``. The file is mapped into memory, not read.
 
@@ -85,6 +99,29 @@ class Dataset:
         for split, length in lengths:
             for start in range(0, length, batch_size):
                 yield Batch(*self._native.read(split, start, min(batch_size, length - start)))
+
+    def arrow(self, split: Split | None = None, batch_size: int = 65_536) -> ArrowStream:
+        """The positions as a stream of Arrow record batches, for pyarrow, polars, DuckDB and others:
+
+        >>> pyarrow.RecordBatchReader.from_stream(data.arrow("training"))  # doctest: +SKIP
+
+        Its columns are ``split`` and those of :class:`Batch`, with ``fen`` in place of ``fens``;
+        ``pieces`` is a list of 64 numbers. A dataset is itself such a stream, of all splits. This
+        package does not need pyarrow.
+
+        :param split: As in :meth:`batches`.
+        :param batch_size: As in :meth:`batches`.
+        :raises ValueError: as :meth:`batches`.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size {batch_size}: it must be at least 1")
+        if split is not None:
+            self.length(split)
+        return ArrowStream(self._native, split, batch_size)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """All positions, by Arrow's protocol for Python (the PyCapsule interface)."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()

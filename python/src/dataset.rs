@@ -1,8 +1,11 @@
 //! Datasets of the trainer, read into NumPy arrays.
 
+use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use azimuth_chess::position::fen_of;
 use azimuth_network::Perspective;
 use azimuth_train::data::label::Label;
@@ -12,26 +15,41 @@ use cozy_chess::{Color, Piece, Square};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 
+use crate::arrow::Batches;
 use crate::error::python_error;
+
+/// The splits by their names in Python.
+pub const SPLITS: [(&str, Split); Split::NUM] = [
+    ("training", Split::Training),
+    ("calibration", Split::Calibration),
+    ("held-out", Split::HeldOut),
+];
 
 /// A dataset file, mapped into memory.
 #[pyclass(frozen, module = "azimuth_chess._native")]
 pub struct NativeDataset {
-    file: DatasetFile,
+    file: Arc<DatasetFile>,
 }
 
 /// Positions and labels in columns.
 #[derive(Default)]
-struct Columns {
-    fens: Vec<String>,
+pub struct Columns {
+    /// FENs.
+    pub fens: Vec<String>,
     /// 64 for each position.
-    pieces: Vec<i8>,
-    white_to_move: Vec<bool>,
-    centipawns: Vec<i32>,
-    mate: Vec<i8>,
-    win_probability: Vec<f32>,
-    family: Vec<u32>,
+    pub pieces: Vec<i8>,
+    /// The side to move.
+    pub white_to_move: Vec<bool>,
+    /// 0 for mates.
+    pub centipawns: Vec<i32>,
+    /// 1 if White mates, -1 if Black mates, else 0.
+    pub mate: Vec<i8>,
+    /// White's.
+    pub win_probability: Vec<f32>,
+    /// The number of the family in the split.
+    pub family: Vec<u32>,
 }
 
 /// The columns as Python's arrays.
@@ -51,7 +69,7 @@ impl NativeDataset {
     #[new]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let file = py.detach(|| DatasetFile::open(&path)).map_err(|error| python_error(&error))?;
-        Ok(Self { file })
+        Ok(Self { file: Arc::new(file) })
     }
 
     /// The description stored in the file, as JSON.
@@ -76,7 +94,7 @@ impl NativeDataset {
     ) -> PyResult<Arrays<'py>> {
         let split = split_of(split)?;
         let end = start.saturating_add(size).min(self.file.len(split));
-        let columns = py.detach(|| self.columns(split, start..end));
+        let columns = py.detach(|| Columns::read(&self.file, split, start..end));
         let columns = columns.map_err(|error| python_error(&error))?;
         let rows = columns.fens.len();
         Ok((
@@ -89,27 +107,43 @@ impl NativeDataset {
             PyArray1::from_vec(py, columns.family),
         ))
     }
+
+    /// The positions of a split, or of all, as a stream of Arrow's C interface: a capsule of the
+    /// name that its protocol for Python demands.
+    fn arrow_stream<'py>(
+        &self,
+        py: Python<'py>,
+        split: Option<&str>,
+        size: usize,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let splits = match split {
+            Some(name) => vec![split_of(name)?],
+            None => SPLITS.map(|(_, split)| split).to_vec(),
+        };
+        let batches = Batches::new(self.file.clone(), splits, size.max(1));
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
 }
 
-impl NativeDataset {
-    fn columns(&self, split: Split, range: std::ops::Range<usize>) -> Result<Columns> {
+impl Columns {
+    /// Reads a range of the positions of a split.
+    pub fn read(file: &DatasetFile, split: Split, range: Range<usize>) -> Result<Self> {
         // Reading a mapped file that has become shorter would end the process.
-        self.file.check_length()?;
-        let mut columns = Columns::default();
+        file.check_length()?;
+        let mut columns = Self::default();
         let mut unreadable = None;
-        self.file.positions(split, range, |position, family| {
+        file.positions(split, range, |position, family| {
             if let Err(error) = columns.push(&position, family) {
                 unreadable.get_or_insert(error);
             }
         })?;
         match unreadable {
             None => Ok(columns),
-            Some(error) => Err(anyhow!("dataset '{}': {error:#}", self.file.path().display())),
+            Some(error) => Err(anyhow!("dataset '{}': {error:#}", file.path().display())),
         }
     }
-}
 
-impl Columns {
     fn push(&mut self, position: &PackedPosition, family: u32) -> Result<()> {
         let board = position.board()?;
         self.pieces.extend(Square::ALL.map(|square| match board.piece_on(square) {
@@ -137,12 +171,10 @@ fn number(piece: Piece) -> i8 {
 }
 
 fn split_of(name: &str) -> PyResult<Split> {
-    match name {
-        "training" => Ok(Split::Training),
-        "calibration" => Ok(Split::Calibration),
-        "held-out" => Ok(Split::HeldOut),
-        _ => Err(PyValueError::new_err(format!(
+    let found = SPLITS.iter().find(|(known, _)| *known == name);
+    found.map(|&(_, split)| split).ok_or_else(|| {
+        PyValueError::new_err(format!(
             "split '{name}': expected 'training', 'calibration' or 'held-out'"
-        ))),
-    }
+        ))
+    })
 }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 converts arguments into values")]
 
+mod arrow;
 mod board;
 mod compute;
 mod dataset;

@@ -3,6 +3,7 @@
 import subprocess
 
 import numpy as np
+import pyarrow
 import pytest
 from azimuth_chess import Space, read_dataset
 
@@ -83,3 +84,41 @@ def test_errors_name_the_file_and_the_split(file, tmp_path):
     other.write_bytes(b"x" * 100)
     with pytest.raises(ValueError, match="other.azd.*too short for a dataset"):
         read_dataset(other)
+
+
+def test_arrow_has_the_columns_of_the_batches(file):
+    data = read_dataset(file)
+    table = pyarrow.RecordBatchReader.from_stream(data).read_all()
+    assert len(table) == len(LABELLED)
+    read = 0
+    for split in ("training", "calibration", "held-out"):
+        stream = data.arrow(split, batch_size=2)
+        reader = pyarrow.RecordBatchReader.from_stream(stream)
+        assert reader.schema == table.schema
+        rows = 0
+        for arrow, batch in zip(reader, data.batches(split, batch_size=2), strict=True):
+            assert len(arrow) <= 2
+            assert arrow["split"].to_pylist() == len(arrow) * [split]
+            assert arrow["fen"].to_pylist() == batch.fens
+            assert arrow["pieces"].to_pylist() == batch.pieces.tolist()
+            for name in ("white_to_move", "centipawns", "mate", "win_probability", "family"):
+                column = arrow[name].to_numpy(zero_copy_only=False)
+                np.testing.assert_array_equal(column, getattr(batch, name))
+                assert column.dtype == getattr(batch, name).dtype
+            rows += len(arrow)
+        assert rows == data.length(split)
+        # A stream can be read again.
+        assert len(pyarrow.RecordBatchReader.from_stream(stream).read_all()) == rows
+        read += rows
+    assert read == len(table)
+    assert sorted(table["fen"].to_pylist()) == sorted(fen for b in data for fen in b.fens)
+
+
+def test_arrow_without_a_reader_is_freed_and_bad_arguments_are_errors(file):
+    data = read_dataset(file)
+    for _ in range(100):
+        data.__arrow_c_stream__()
+    with pytest.raises(ValueError, match="split 'test': expected 'training'"):
+        data.arrow("test")
+    with pytest.raises(ValueError, match="batch_size 0: it must be at least 1"):
+        data.arrow(batch_size=0)

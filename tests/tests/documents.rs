@@ -10,7 +10,7 @@ use azimuth_tests::root;
 /// Every Markdown file of the repository.
 fn documents() -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for folder in ["", "bench", "docs", "rivals", "rivals/weights", "train", "weights"] {
+    for folder in ["", "bench", "docs", "python", "rivals", "rivals/weights", "train", "weights"] {
         for entry in fs::read_dir(root().join(folder))? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "md") {
@@ -77,5 +77,14 @@ fn every_link_leads_somewhere() -> Result<()> {
 fn the_readme_is_read_to_its_end() -> Result<()> {
     let lines = fs::read_to_string(root().join("README.md"))?.lines().count();
     assert!(lines < 200, "{lines} lines");
+    Ok(())
+}
+
+/// The package has a copy: a link would be a file with a path in it where Windows checks it out.
+#[test]
+fn the_package_has_the_licence() -> Result<()> {
+    let copy = root().join("python/LICENSE");
+    assert!(!fs::symlink_metadata(&copy)?.is_symlink());
+    assert!(fs::read(copy)? == fs::read(root().join("LICENSE"))?);
     Ok(())
 }

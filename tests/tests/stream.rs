@@ -202,7 +202,7 @@ fn a_stream_says_in_a_line_what_is_wrong() -> Result<()> {
 
     stream.learn(1)?;
     let other = error("stream", &["--accumulator", "128"])?;
-    assert!(other.contains("belongs to another run"), "{other}");
+    assert!(other.contains("its run has other options: --anchors 128 (now 1024)"), "{other}");
     let mut process = stream.start("stream", &RECIPE)?;
     let began = Instant::now();
     while stream.log()?.len() < 2 && began.elapsed() < Duration::from_secs(120) {

@@ -88,10 +88,45 @@ fn files_of_other_kinds_are_named() -> Result<()> {
     trainer(&["data", &text(&games), "--out", &text(&data)])?;
     let small = ["--accumulator", "128", "--anchors", "128", "--steps", "1", "--sample", "1000"];
     trainer(&[&["train", "--data", &text(&data), "--out", &text(&out)][..], &small].concat())?;
-    let checkpoint = refusal(&folder.path().join("own.checkpoint"));
-    assert!(checkpoint.contains("`azimuth-train export`"), "{checkpoint}");
-    let rival = refusal(&root().join("rivals/weights/value.safetensors"));
-    assert!(rival.contains("`azimuth-rivals`"), "{rival}");
+    let at = |name: &str| folder.path().join(name);
+    trainer(&[
+        "export",
+        "--format",
+        "solis",
+        "--weights",
+        &text(&root().join("weights/mini.safetensors")),
+        "--out",
+        &text(&at("authors.pth")),
+    ])?;
+    fs::write(at("stockfish.nnue"), b"\x20\x2f\xf3\x7a a network")?;
+    fs::write(at("games.pgn"), "[Event \"a game\"]\n\n1. e4 *\n")?;
+    for (path, kind, remedy) in [
+        (
+            at("own.checkpoint"),
+            "a training checkpoint",
+            "export it first with `azimuth-train export --checkpoint",
+        ),
+        (
+            root().join("rivals/weights/value.safetensors"),
+            "the weights of a rival",
+            "`azimuth-rivals play value --weights FILE`",
+        ),
+        (data, "a dataset", "`azimuth-train train --data"),
+        (at("stockfish.nnue"), "a Stockfish network", "`azimuth-train label --network"),
+        (at("authors.pth"), "PyTorch checkpoint", "`azimuth-train import --checkpoint"),
+        (at("games.pgn"), "games", "`azimuth-train train --data"),
+        (games, "games", "`azimuth-train train --data"),
+    ] {
+        let line = refusal(&path);
+        assert!(line.contains(kind) && line.contains(remedy), "{line}");
+    }
+    // No file of another kind is called a damaged checkpoint that one may delete.
+    let export = ["export", "--checkpoint", &text(&out), "--data", GAMES, "--out", "x"];
+    let error = trainer(&export).expect_err("weights").to_string();
+    assert!(
+        error.contains("no checkpoint: it says no step") && !error.contains("delete"),
+        "{error}"
+    );
     Ok(())
 }
 

@@ -41,6 +41,18 @@ pub struct Config {
     pub seed: u64,
     /// The data files with their hashes.
     pub data: Vec<DataFile>,
+    /// The changes of the number of steps during the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extended: Vec<Extension>,
+}
+
+/// A change of the number of steps during a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extension {
+    /// The number of steps that the run had done.
+    pub done: u64,
+    /// The number of steps before the change.
+    pub steps: u64,
 }
 
 impl Config {
@@ -48,6 +60,22 @@ impl Config {
     pub fn of(checkpoint: &Checkpoint) -> Result<Self> {
         serde_json::from_str(&checkpoint.config)
             .context("the checkpoint's configuration is not of this version")
+    }
+
+    /// The configuration with which the run of `checkpoint` goes on. It may have more steps than the
+    /// run had until now, in which case an [`Extension`] is recorded. Fails if another option
+    /// differs.
+    pub fn continuing(&self, checkpoint: &Checkpoint) -> Result<Self> {
+        let before = Self::of(checkpoint)?;
+        let mut continued = Self { extended: before.extended, ..self.clone() };
+        let (steps, done) = (before.schedule.steps, checkpoint.step);
+        let mut as_before = continued.clone();
+        if self.schedule.steps > steps {
+            as_before.schedule.steps = steps;
+            continued.extended.push(Extension { done, steps });
+        }
+        checkpoint.check_config(&serde_json::to_string(&as_before)?)?;
+        Ok(continued)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use azimuth::command_line::print_line;
 use azimuth::inference::Backend;
 use azimuth_network::axis::{Axis, Direction};
@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::options::{DataOptions, Stored};
 use crate::space::calibrate;
 use crate::training::Checkpoint;
-use crate::{run, solis};
+use crate::{onnx, run, solis};
 
 /// Convert trained parameters, or select the direction of a weights file.
 #[derive(Args)]
@@ -23,8 +23,8 @@ pub struct ExportOptions {
     /// Checkpoint of a run (for a weights file).
     #[arg(long, required_unless_present = "weights")]
     checkpoint: Option<PathBuf>,
-    /// Weights file (for a checkpoint of the paper's authors, whose mean embeddings are written next
-    /// to it, or for --direction).
+    /// Weights file (for an ONNX model, for a checkpoint of the paper's authors, whose mean embeddings
+    /// are written next to it, or for --direction).
     #[arg(long, conflicts_with = "checkpoint")]
     weights: Option<PathBuf>,
     /// Direction of the axis of --weights; the calibration is fitted to it [default for a checkpoint:
@@ -60,6 +60,8 @@ enum Format {
     Azimuth,
     /// A PyTorch checkpoint with the names of the paper's authors (.pth).
     Solis,
+    /// An ONNX model of a transformer (.onnx): from tokens to embeddings.
+    Onnx,
 }
 
 /// The directions along which a space can be read.
@@ -88,20 +90,26 @@ impl ExportOptions {
     pub fn run(&self) -> Result<()> {
         let inputs = self.checkpoint.iter().chain(&self.weights).chain(&self.data);
         check_output(&self.out, &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
+        let is_f32 = matches!(self.stored, Stored::F32);
+        ensure!(
+            is_f32 || self.format == Format::Azimuth,
+            "--stored: other formats than weights files have 32 bits"
+        );
         match (&self.weights, &self.checkpoint, self.format) {
+            (Some(weights), _, Format::Onnx) => onnx::export(&Weights::read(weights)?, &self.out),
             (Some(weights), _, Format::Solis) => solis::export(&Weights::read(weights)?, &self.out),
             (None, Some(checkpoint), Format::Azimuth) => self.weights_of(checkpoint),
             (Some(weights), _, Format::Azimuth) => self.along_direction(weights),
-            (None, ..) => anyhow::bail!(
-                "--format solis: export a weights file first, then give it by --weights"
-            ),
+            (None, ..) => {
+                anyhow::bail!("--format: export a weights file first, then give it by --weights")
+            }
         }
     }
 
     fn along_direction(&self, path: &Path) -> Result<()> {
         let direction = self.direction.context(
-            "--weights: it is a weights file already; --format solis makes a checkpoint of it, \
-             --direction selects its axis",
+            "--weights: it is a weights file already; --format onnx or solis converts it, --direction \
+             selects its axis",
         )?;
         let mut weights = Weights::read(path)?;
         let device = self.device.device().context("--device")?;

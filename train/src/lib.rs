@@ -20,6 +20,7 @@ mod loss;
 pub mod metrics;
 mod model;
 mod moving_average;
+mod onnx;
 pub mod optimizer;
 pub mod options;
 mod positive_threshold;

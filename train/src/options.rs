@@ -54,7 +54,8 @@ pub struct TrainOptions {
     /// Encoder, losses and optimiser.
     #[command(flatten)]
     pub run: RunOptions,
-    /// Number of optimiser steps.
+    /// Number of optimiser steps. A run that is complete or was stopped goes on with a larger
+    /// number; from there on its learning rate is that of a run of this number of steps.
     #[arg(long)]
     steps: u64,
     /// Stop after this number of validations without an improvement in sibling accuracy on the
@@ -71,6 +72,10 @@ pub struct TrainOptions {
     /// parameters are always updated in f32.
     #[arg(long, value_enum, default_value_t = Precision::Auto)]
     precision: Precision,
+    /// Also write the log for TensorBoard: event files in a subfolder of this folder with the name of
+    /// the weights file, which TensorBoard shows as a run.
+    #[arg(long, value_name = "FOLDER")]
+    tensorboard: Option<PathBuf>,
     /// Checkpoint file [default: the name of the weights file with the extension `.checkpoint`].
     #[arg(long)]
     checkpoint: Option<PathBuf>,
@@ -276,6 +281,7 @@ impl TrainOptions {
             weights: self.out.clone(),
             checkpoint: (self.checkpoint.clone())
                 .unwrap_or_else(|| self.out.with_extension("checkpoint")),
+            tensorboard: self.tensorboard.clone(),
             pace: Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after },
         }
     }
@@ -388,6 +394,7 @@ impl RunOptions {
             validate_every: 0,
             seed: self.seed,
             data: Vec::new(),
+            extended: Vec::new(),
         })
     }
 }

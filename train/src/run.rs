@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use azimuth::command_line::print_line;
 use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
@@ -25,6 +25,8 @@ pub struct Output {
     pub weights: PathBuf,
     /// The checkpoint, from which a run resumes if it exists.
     pub checkpoint: PathBuf,
+    /// The folder of TensorBoard's runs; none if `None`.
+    pub tensorboard: Option<PathBuf>,
     /// When to write checkpoints, and when to stop.
     pub pace: Pace,
 }
@@ -49,15 +51,25 @@ pub fn train_encoder(
 ) -> Result<Option<Outcome>> {
     check_mates(data, &config.architecture)?;
     let mut state = State::new(config, compute)?;
-    let described = serde_json::to_string(config)?;
-    let mut first = 0;
-    if let Some(checkpoint) = Checkpoint::of_run(&output.checkpoint, &described)? {
-        state.restore(&checkpoint)?;
-        first = checkpoint.step;
-        eprintln!("continuing at step {first} of '{}'", output.checkpoint.display());
-    } else {
-        state.begin(config)?;
-    }
+    let (config, first) = match Checkpoint::read(&output.checkpoint)? {
+        Some(checkpoint) => {
+            let name = || format!("checkpoint '{}'", output.checkpoint.display());
+            let config = config.continuing(&checkpoint).with_context(name)?;
+            state.restore(&checkpoint)?;
+            eprintln!(
+                "continuing at step {} of '{}'",
+                checkpoint.step,
+                output.checkpoint.display()
+            );
+            announce_extension(&config, &state, &checkpoint).with_context(name)?;
+            (config, checkpoint.step)
+        }
+        None => {
+            state.begin(config)?;
+            (config.clone(), 0)
+        }
+    };
+    let config = &config;
     let steps = config.schedule.steps;
     let (positions, threshold) = (data.train.clone(), config.losses.threshold);
     let Config { architecture, sampling, seed, .. } = config;
@@ -65,15 +77,16 @@ pub fn train_encoder(
     let sampler =
         Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?;
     let cores = if on_cpu { Cores::Shared } else { Cores::Free };
+    let log = Log::open(&output.weights.with_extension("jsonl"), first)?;
     let mut run = EncoderRun {
         config,
-        described,
+        described: serde_json::to_string(config)?,
         state,
         data,
         device: &compute.device,
         checkpoint: &output.checkpoint,
         batches: Batches::prepare(sampler, first..steps, cores),
-        log: Log::open(&output.weights.with_extension("jsonl"), first)?,
+        log: log.tensorboard(output.tensorboard.as_deref(), &output.weights)?,
     };
     let mut progress = Progress::new(first, Some(steps), "positions")?;
     match training::train(&mut run, first..steps, output.pace, &mut progress)? {
@@ -87,6 +100,28 @@ pub fn train_encoder(
             Ok(Some(Outcome { measured, steps: done, speed: progress.speed() }))
         }
     }
+}
+
+/// If a run has more steps now than before, says how its learning rate changes. Fails if more steps
+/// have no effect.
+fn announce_extension(config: &Config, state: &State, checkpoint: &Checkpoint) -> Result<()> {
+    let (first, schedule) = (checkpoint.step, config.schedule);
+    let before = Config::of(checkpoint)?.schedule;
+    if schedule.steps > before.steps {
+        ensure!(
+            !state.is_over(),
+            "--patience ended its run at step {first}; more steps have no effect"
+        );
+        eprintln!(
+            "{} steps instead of {}: from here on the learning rate is that of a run of {0} steps, \
+             next {:.3e} instead of {:.3e}",
+            schedule.steps,
+            before.steps,
+            schedule.learning_rate(first),
+            before.learning_rate(first)
+        );
+    }
+    Ok(())
 }
 
 /// A run over a dataset.
@@ -142,6 +177,7 @@ impl EncoderRun<'_> {
         state.validated(measured.calibration_sibling as f32, &parameters);
         let mut run = json!({
             "step": step,
+            "learning_rate": config.schedule.learning_rate(step - 1),
             "positions_per_second": speed,
             "waiting_for_data": waiting,
         });

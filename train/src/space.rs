@@ -115,7 +115,16 @@ pub fn evaluate(
     device: &Device,
 ) -> Result<Metrics> {
     let mut encoder = azimuth::encoder::build(weights, device, DType::F32)?;
-    let embeddings = embed(&mut *encoder, &positions.positions)?;
+    evaluate_with(&mut *encoder, weights, positions)
+}
+
+/// [`evaluate`] with the encoder of `weights`.
+fn evaluate_with(
+    encoder: &mut dyn Encoder,
+    weights: &Weights,
+    positions: &LabelledPositions,
+) -> Result<Metrics> {
+    let embeddings = embed(encoder, &positions.positions)?;
     let labels = labels(&positions.positions, weights.metadata.architecture.perspective());
     let cosines = weights.axis.cosines(&embeddings);
     Ok(measure(&cosines, &weights.calibration, &labels, &positions.parents))
@@ -129,7 +138,7 @@ pub fn calibrate(weights: &mut Weights, data: &Dataset, device: &Device) -> Resu
     let cosines = weights.axis.cosines(&embed(&mut *encoder, positions)?);
     let perspective = weights.metadata.architecture.perspective();
     weights.calibration = fit_calibration(&cosines, &labels(positions, perspective))?;
-    let metrics = evaluate(weights, &data.validation, device)?;
+    let metrics = evaluate_with(&mut *encoder, weights, &data.validation)?;
     weights.metadata.metrics = serde_json::to_value(metrics)?;
     Ok(metrics)
 }

@@ -20,12 +20,12 @@ pub fn sum_rows(bags: &Bags, table: &[f32], bias: &[f32], sums: &mut [f32]) {
 
 /// Adds the gradient of each bag's sum (bags x H) to those of its rows (rows x H).
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub fn add_to_rows(bags: &Bags, slopes: &[f32], table: &mut [f32]) {
-    let width = slopes.len() / bags.len().max(1);
-    for (bag, slopes) in bags.iter().zip(slopes.chunks_exact(width.max(1))) {
+pub fn add_to_rows(bags: &Bags, gradients: &[f32], table: &mut [f32]) {
+    let width = gradients.len() / bags.len().max(1);
+    for (bag, gradient) in bags.iter().zip(gradients.chunks_exact(width.max(1))) {
         for &row in bag {
             let row = &mut table[usize::from(row) * width..][..width];
-            row.iter_mut().zip(slopes).for_each(|(row, value)| *row += value);
+            row.iter_mut().zip(gradient).for_each(|(row, value)| *row += value);
         }
     }
 }
@@ -47,8 +47,8 @@ pub fn activate(sums: &mut [f32]) {
 /// Converts the gradient of activations to that of the sums: `d clamp(x, 0, 1)² / dx` is `2x`
 /// inside the interval and 0 outside, and inside x is the square root of the activation.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub fn activation_slopes(activations: &[f32], slopes: &mut [f32]) {
-    for (slope, &activation) in slopes.iter_mut().zip(activations) {
-        *slope *= if activation < 1.0 { 2.0 * activation.sqrt() } else { 0.0 };
+pub fn activation_gradients(activations: &[f32], gradients: &mut [f32]) {
+    for (gradient, &activation) in gradients.iter_mut().zip(activations) {
+        *gradient *= if activation < 1.0 { 2.0 * activation.sqrt() } else { 0.0 };
     }
 }

@@ -72,26 +72,26 @@ impl CustomOp2 for EmbeddingBag {
         found: &Tensor,
         gradient: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
+        let mut gradients = gradient.flatten_all()?.to_vec1::<f32>()?;
         if self.is_activated {
-            with_values([found], |[found]| kernels::activation_slopes(found, &mut slopes))?;
+            with_values([found], |[found]| kernels::activation_gradients(found, &mut gradients))?;
         }
-        let table_slopes = match &self.table {
+        let table_gradient = match &self.table {
             TableGradient::Nowhere => None,
             TableGradient::Rows(sink) => {
                 let mut rows = sink.lock().unwrap_or_else(PoisonError::into_inner);
-                rows.add_bags(&self.bags, &slopes);
+                rows.add_bags(&self.bags, &gradients);
                 None
             }
             TableGradient::Whole => {
                 let mut rows = vec![0.0; table.elem_count()];
-                kernels::add_to_rows(&self.bags, &slopes, &mut rows);
+                kernels::add_to_rows(&self.bags, &gradients, &mut rows);
                 Some(Tensor::from_vec(rows, table.shape(), table.device())?)
             }
         };
-        let mut bias_slopes = vec![0.0; bias.elem_count()];
-        kernels::sum_columns(&slopes, &mut bias_slopes);
-        Ok((table_slopes, Some(Tensor::from_vec(bias_slopes, bias.shape(), bias.device())?)))
+        let mut bias_gradient = vec![0.0; bias.elem_count()];
+        kernels::sum_columns(&gradients, &mut bias_gradient);
+        Ok((table_gradient, Some(Tensor::from_vec(bias_gradient, bias.shape(), bias.device())?)))
     }
 }
 
@@ -144,8 +144,8 @@ mod tests {
     fn values_and_gradients_equal_those_of_candles_operations() -> Result<()> {
         let table = Var::from_tensor(&wave((ROWS, WIDTH), 1.7, 0.5)?)?;
         let bias = Var::new(&[0.5f32, 0.1, 0.9, 0.3], &Device::Cpu)?;
-        let slopes = wave((bags().len(), WIDTH), 0.9, 1.0)?;
-        let back = |found: &Tensor| (found * &slopes)?.sum_all()?.backward();
+        let gradients = wave((bags().len(), WIDTH), 0.9, 1.0)?;
+        let back = |found: &Tensor| (found * &gradients)?.sum_all()?.backward();
 
         let (found, expected) = (sums(&table, &bias, bags())?, composed(&table, &bias)?);
         check("sums", &found, &expected)?;

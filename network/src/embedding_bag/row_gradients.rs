@@ -63,11 +63,11 @@ impl RowGradients {
         sums.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
     }
 
-    /// Adds the gradients in `bags`: each bag's row of `slopes`, its gradient, to all rows in the
+    /// Adds the gradients in `bags`: each bag's row of `gradients`, its gradient, to all rows in the
     /// bag.
-    pub(super) fn add_bags(&mut self, bags: &Bags, slopes: &[f32]) {
+    pub(super) fn add_bags(&mut self, bags: &Bags, gradients: &[f32]) {
         bags.rows().iter().for_each(|&row| self.touch(row.into()));
-        kernels::add_to_rows(bags, slopes, &mut self.values);
+        kernels::add_to_rows(bags, gradients, &mut self.values);
     }
 
     fn touch(&mut self, row: usize) {

@@ -101,6 +101,11 @@ impl Step {
 }
 
 impl Schedule {
+    /// The learning rate of step `index`, counted from 0.
+    pub fn learning_rate(&self, index: u64) -> f64 {
+        self.step(index).learning_rate
+    }
+
     /// The factors of step `index`, counted from 0.
     pub fn step(&self, index: u64) -> Step {
         let done = |first: u64| {
@@ -137,7 +142,7 @@ mod tests {
             schedule(ScheduleShape::Constant, 0),
             schedule(ScheduleShape::Decay { first: 100 }, 200),
         );
-        let rate = |schedule: &Schedule, index| schedule.step(index).learning_rate;
+        let rate = |schedule: &Schedule, index| schedule.learning_rate(index);
         assert_eq!(
             [0, 1, 3, 4, 1_000_000].map(|index| rate(&constant, index)),
             [0.5, 1.0, 2.0, 2.0, 2.0]

@@ -49,6 +49,11 @@ impl Folder {
         }
     }
 
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The checkpoint of the folder at `path`.
     pub fn checkpoint_in(path: &Path) -> PathBuf {
         path.join("stream.checkpoint")

@@ -108,4 +108,8 @@ pub struct PaceOptions {
     /// Number of steps between log lines.
     #[arg(long, default_value_t = 250, value_parser = clap::value_parser!(u64).range(1..))]
     pub log_every: u64,
+    /// Also write the log for TensorBoard: event files in a subfolder of this folder with the name of
+    /// the stream or branch, which TensorBoard shows as a run.
+    #[arg(long, value_name = "FOLDER")]
+    pub tensorboard: Option<PathBuf>,
 }

@@ -62,6 +62,7 @@ impl Training {
         stop_after: Option<StepsOrTime>,
     ) -> Result<()> {
         let (first, log) = (self.step, Log::open(&self.folder.log(), self.step)?);
+        let log = log.tensorboard(pace.tensorboard.as_deref(), self.folder.path())?;
         let rounds = Rounds {
             folder: self.folder.clone(),
             labels: labels.clone(),

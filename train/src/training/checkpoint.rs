@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail};
 use azimuth_network::checksum;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use azimuth_network::replace_file::replace_file;
@@ -12,6 +12,9 @@ use candle_core::{Device, Tensor};
 use safetensors::SafeTensors;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::differences::differences;
 
 const STEP: &str = "step";
 const CONFIG: &str = "config";
@@ -50,12 +53,14 @@ impl Checkpoint {
             return Ok(None);
         }
         let bytes = std::fs::read(path).with_context(name)?;
-        let malformed = |error| anyhow!("{}: not complete ({error}); delete it", name());
+        let malformed = |error| {
+            anyhow!("{}: no complete checkpoint ({error}); if it is one, delete it", name())
+        };
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(malformed)?;
         let entry = |key: &str| {
             let entries = header.metadata().as_ref();
             let value = entries.and_then(|entries| entries.get(key)).cloned();
-            value.with_context(|| format!("{}: it says no {key}; delete it", name()))
+            value.with_context(|| format!("{}: no checkpoint: it says no {key}", name()))
         };
         let file = SafeTensors::deserialize(&bytes).map_err(malformed)?;
         checksum::check(&bytes)
@@ -113,14 +118,17 @@ impl Checkpoint {
         Ok(Some(Parameters::new(tensors.collect::<Result<Vec<_>>>()?)))
     }
 
-    /// Fails if the run has another configuration.
-    fn check_config(&self, config: &str) -> Result<()> {
-        ensure!(
-            self.config == config,
-            "it belongs to another run, which was made with {}; delete it or give those options again",
-            self.config
-        );
-        Ok(())
+    /// Fails if the run has another configuration; the error names the options that differ.
+    pub fn check_config(&self, config: &str) -> Result<()> {
+        if self.config == config {
+            return Ok(());
+        }
+        let parsed = |text| serde_json::from_str::<Value>(text);
+        let (before, now) = (parsed(&self.config)?, parsed(config)?);
+        bail!(
+            "its run has other options: {}; give its options again, or delete it to begin anew",
+            differences(&before, &now).join(", ")
+        )
     }
 
     /// Removes the checkpoint of a run that is complete.
@@ -158,13 +166,13 @@ mod tests {
             let error = format!("{:#}", error.expect("refused"));
             assert!(error.contains(part) && !error.contains('\n'), "{error}");
         };
-        refused("belongs to another run", read.check_config("{\"seed\":1}").err());
+        refused("other options: --seed none (now 1)", read.check_config("{\"seed\":1}").err());
         refused("'b' is missing", read.tensor("b").err());
         refused("'games'", read.json::<u8>("games").err());
         let bytes = std::fs::read(&path)?;
         for length in [0, 7, 40, bytes.len() - 1] {
             std::fs::write(&path, &bytes[..length])?;
-            refused("not complete", Checkpoint::read(&path).err());
+            refused("no complete checkpoint", Checkpoint::read(&path).err());
         }
         std::fs::write(&path, safetensors::serialize(&read.tensors, None)?)?;
         refused("it says no step", Checkpoint::read(&path).err());

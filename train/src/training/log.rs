@@ -1,17 +1,23 @@
 //! The log of a run: a line of JSON for each measurement.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use azimuth_network::replace_file::replace_file;
 use serde_json::Value;
 
-/// A file of JSON lines, each with the run's step as `step` or `run.step`.
+use super::append::append;
+use super::events::Events;
+
+/// A file of JSON lines, each with the run's step as `step` or `run.step`. TensorBoard's events may
+/// be written with it.
 pub struct Log {
     path: PathBuf,
     file: File,
+    step: u64,
+    events: Option<Events>,
 }
 
 impl Log {
@@ -29,19 +35,34 @@ impl Log {
             replace_file(path, kept.as_bytes())?;
         }
         let file = OpenOptions::new().create(true).append(true).open(path).with_context(name)?;
-        Ok(Self { path: path.to_owned(), file })
+        Ok(Self { path: path.to_owned(), file, step, events: None })
     }
 
-    /// Adds a line in a single write, so that readers see whole lines only.
+    /// Also writes the numbers of its lines for TensorBoard: to the subfolder of `folder` that has
+    /// the name of `run`, a file or a folder of the run, without its extension.
+    pub fn tensorboard(self, folder: Option<&Path>, run: &Path) -> Result<Self> {
+        let run = || run.file_stem().context("--tensorboard: the run has no name");
+        let events = folder.map(|folder| Events::create(&folder.join(run()?), self.step));
+        Ok(Self { events: events.transpose()?, ..self })
+    }
+
+    /// Adds a line.
     pub fn add(&mut self, line: &Value) -> Result<()> {
-        let written = self.file.write_all(format!("{line}\n").as_bytes());
-        written.with_context(|| format!("log '{}'", self.path.display()))
+        let written = append(&mut self.file, format!("{line}\n").as_bytes());
+        written.with_context(|| format!("log '{}'", self.path.display()))?;
+        match (&mut self.events, step_in(line)) {
+            (Some(events), Some(step)) => events.add(step, line),
+            _ => Ok(()),
+        }
     }
 }
 
 /// The step of a line; `None` if the line is incomplete.
 fn step_of(line: &str) -> Option<u64> {
-    let line: Value = serde_json::from_str(line).ok()?;
+    step_in(&serde_json::from_str(line).ok()?)
+}
+
+fn step_in(line: &Value) -> Option<u64> {
     line["step"].as_u64().or_else(|| line["run"]["step"].as_u64())
 }
 

@@ -1,6 +1,10 @@
 //! Training runs of any model: the loop, checkpoints, log and progress.
 
+mod append;
 mod checkpoint;
+mod differences;
+mod events;
+mod interruption;
 mod log;
 mod progress;
 mod steps_or_time;

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use candle_core::Tensor;
 
+use super::interruption::Interruption;
 use super::progress::Progress;
 use super::steps_or_time::{StepsOrTime, Stopwatch};
 
@@ -52,7 +53,8 @@ pub enum End {
 }
 
 /// Runs the steps `steps`, counted from 0. A loss that is not finite ends the run with an error
-/// before it can overwrite a good checkpoint.
+/// before it can overwrite a good checkpoint. Ctrl-C ends it with a checkpoint and an error that says
+/// how to continue; a second Ctrl-C ends the process at once.
 pub fn train(
     run: &mut dyn Run,
     steps: Range<u64>,
@@ -61,6 +63,7 @@ pub fn train(
 ) -> Result<End> {
     let mut until_checkpoint = Stopwatch::start(pace.checkpoint_every, steps.start);
     let until_stop = pace.stop_after.map(|span| Stopwatch::start(span, steps.start));
+    let interruption = Interruption::receive()?;
     let mut done = steps.start;
     while done < steps.end && !run.is_over() {
         if until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(done)) {
@@ -71,9 +74,13 @@ pub fn train(
         done += 1;
         progress.step(learnt)?;
         run.after_step(done, progress)?;
-        if until_checkpoint.has_passed(done) || done == steps.end {
+        let (is_asked, is_complete) = (interruption.is_asked(), done == steps.end || run.is_over());
+        if is_asked || is_complete || until_checkpoint.has_passed(done) {
             save(run, done, progress)?;
             until_checkpoint.restart(done);
+        }
+        if is_asked && !is_complete {
+            bail!("stopped at step {done} by Ctrl-C; the same command continues from there")
         }
     }
     Ok(End::Complete(done))
@@ -145,6 +152,7 @@ mod tests {
 
         let mut run = Noted { over_after: Some(2), ..Noted::default() };
         assert_eq!(train_noted(&mut run, 0..9, None)?, End::Complete(2));
+        assert_eq!(run.saved, [2]);
         assert_eq!(train_noted(&mut Noted::default(), 9..9, None)?, End::Complete(9));
         Ok(())
     }

@@ -21,9 +21,9 @@ pub fn activated_sums_back(
 ) -> Result<(Tensor, Tensor)> {
     let (width, device) = (activations.dim(1)?, activations.device());
     let (mut table, mut bias) = (vec![0.0; rows * width], vec![0.0; width]);
-    let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
-    with_values([activations], |[found]| kernels::activation_slopes(found, &mut slopes))?;
-    kernels::sum_columns(&slopes, &mut bias);
-    kernels::add_to_rows(bags, &slopes, &mut table);
+    let mut gradients = gradient.flatten_all()?.to_vec1::<f32>()?;
+    with_values([activations], |[found]| kernels::activation_gradients(found, &mut gradients))?;
+    kernels::sum_columns(&gradients, &mut bias);
+    kernels::add_to_rows(bags, &gradients, &mut table);
     Ok((Tensor::from_vec(table, (rows, width), device)?, Tensor::from_vec(bias, width, device)?))
 }
