@@ -11,6 +11,7 @@ import {
 } from 'chessops/pgn';
 import { INITIAL_FEN } from 'chessops/fen';
 import { parseSan } from 'chessops/san';
+import { openingOf } from './opening.js';
 import { texts } from './texts.js';
 import { TreeNode } from './tree.js';
 
@@ -67,8 +68,8 @@ export function readGame(game: Game<PgnNodeData>): ReadGame {
         fault ??= texts.illegal(child.data.san, to.san ? `${to.number} ${to.san}` : texts.start);
         continue;
       }
-      node.comments = [...(child.data.startingComments ?? []), ...(child.data.comments ?? [])];
-      node.nags = child.data.nags ?? [];
+      node.comments.push(...(child.data.startingComments ?? []), ...(child.data.comments ?? []));
+      node.nags.push(...(child.data.nags ?? []));
       open.push([child, node]);
     }
   }
@@ -99,12 +100,25 @@ export function writeGame(tags: Tags, root: TreeNode, noted?: (node: TreeNode) =
       return [name, tags.get(name) ?? unknown];
     }),
   );
+  const line = root.mainLine();
+  const opening = openingOf(line[line.length - 1] ?? root);
+  if (opening) headers.set('ECO', opening.eco).set('Opening', opening.name);
   for (const [name, value] of tags) headers.set(name, value);
   if (root.fen !== INITIAL_FEN) {
     headers.set('SetUp', '1');
     headers.set('FEN', root.fen);
   }
   return makePgn({ headers, comments: root.comments, moves });
+}
+
+/** The value of a program's command in comments, as in `[%clk 0:05:00]`. */
+export function commandIn(comments: string[], name: string): string | null {
+  for (const comment of comments) {
+    for (const [, known, value] of comment.matchAll(/\[%(\S+)\s+([^\]]*)\]/g)) {
+      if (known === name && value) return value.trim();
+    }
+  }
+  return null;
 }
 
 /** Comments as a person reads them, without the commands of programs. */
