@@ -27,7 +27,7 @@ def state(page):
         "graph": float(page.get_attribute("#graph line[stroke='#d9480f']", "x1")),
         "move": page.evaluate("document.querySelector('#moves [aria-current]')?.textContent"),
         "about": about(page),
-        "pieces": page.evaluate("document.querySelectorAll('#board piece').length"),
+        "pieces": page.evaluate("document.querySelectorAll('#board piece:not(.ghost)').length"),
         "evaluation": page.get_attribute("#evaluation", "aria-label"),
     }
 
@@ -73,8 +73,8 @@ def check_mistakes(page):
     wrong = press(page, "n")
     assert wrong["about"].startswith("2. g4") and wrong["about"].endswith("blunder"), wrong
     # The arrow is the better move, in green, not the opponent's reply.
-    assert page.locator("#board svg.cg-shapes line[stroke='#15781B']").count() == 1
-    assert page.locator("#board svg.cg-shapes line").count() == 1
+    expect(page.locator("#board svg.cg-shapes line[stroke='#15781B']")).to_have_count(1)
+    expect(page.locator("#board svg.cg-shapes line")).to_have_count(1)
     linked(page, "#game=1&ply=3")
     assert press(page, "n") == wrong
     assert "no further mistake" in page.inner_text("#panel-report")
@@ -98,7 +98,7 @@ def check_mistakes(page):
         press(page, "n")
         page.click("#retry")
         assert "Find a better move" in page.inner_text("#panel-report")
-        assert page.locator("#board svg.cg-shapes line").count() == 0
+        expect(page.locator("#board svg.cg-shapes line")).to_have_count(0)
         assert page.locator("#about .better").count() == 0, "the answer is hidden"
         type_move(page, move)
         expect(page.locator("#panel-report")).to_contain_text(answer)

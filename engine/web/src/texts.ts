@@ -118,7 +118,7 @@ export const texts = {
   dropped: 'dropped',
   searching: 'The search goes on …',
   beam: 'The beam’s tree',
-  beamIntro: 'The paper’s search keeps three moves at each position. The tree shows first sight → after the search.',
+  beamIntro: 'The paper’s search keeps three moves at each position. For the side that moves, the tree shows its win probability at first sight → after the search.',
   beamColumns: ['Ply', 'Kept', 'Dropped'],
   beamDepth: (depth: number, all: number) => `after ply ${depth} of ${all}`,
   beamDropped: (names: string, others: number) => `dropped: ${names}${others ? ` and ${others} more` : ''}`,
@@ -157,7 +157,7 @@ export const texts = {
   clock: (time: string) => `Clock ${time}`,
   inFile: (evaluation: string) => `evaluation in the file ${evaluation}`,
   gives: (loss: string, rank: number, of: number) =>
-    `gives away ${loss} of win probability; at first sight it ranks ${rank} of ${of}`,
+    `Gives away ${loss} of win probability; at first sight it ranks ${rank} of ${of}`,
   graph: 'White’s win probability, position by position',
 
   keys: [

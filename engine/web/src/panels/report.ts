@@ -49,6 +49,7 @@ export class ReportPanel implements Panel {
   private readonly counts = element('table', { id: 'counts' });
   private readonly about = element('div', { id: 'about' });
   private readonly actions: HTMLElement;
+  private readonly saving: HTMLElement;
   private readonly games = element('select', { id: 'games' });
 
   constructor(
@@ -64,19 +65,24 @@ export class ReportPanel implements Panel {
       { class: 'row' },
       button(texts.previousMistake, () => this.seek(-1), { id: 'previous-mistake' }),
       button(texts.nextMistake, () => this.seek(1), { id: 'next-mistake' }),
+    );
+    this.saving = element(
+      'div',
+      { class: 'row', id: 'saving' },
       button(texts.savePgn, () => this.savePgn()),
       button(texts.saveJson, () => this.saveJson()),
     );
     const { recording } = app;
     this.element = element(
       'div',
-      {},
+      { id: 'report' },
       recording ? this.chooser(recording.tags) : element('div', { class: 'row' }, this.start, labelled(texts.reportTime, this.time)),
       this.graphBox,
       this.counts,
       this.actions,
       this.status,
       this.about,
+      this.saving,
       ...(recording?.credits ?? []).map((credit) => element('p', { class: 'note' }, credit)),
     );
   }
@@ -236,7 +242,7 @@ export class ReportPanel implements Panel {
     if (this.app.recording) this.games.value = String(this.app.recording.shown);
     this.status.textContent = this.message || '\u00a0';
     const judged = this.line.some((node) => node.judged);
-    this.actions.hidden = this.counts.hidden = this.graphBox.hidden = !judged;
+    this.actions.hidden = this.saving.hidden = this.counts.hidden = this.graphBox.hidden = !judged;
     if (!judged) {
       this.about.replaceChildren();
       return;
