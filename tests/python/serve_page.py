@@ -28,6 +28,16 @@ PGN = """[Event "</script><script>window.pwned = 1</script>"]
 6. Rf1 Qxe4+ 7. Be2 Nf3# 0-1
 """
 
+# Adds up how much the layout shifts without a person's doing. 0.1 is the bound for good pages.
+SHIFTS = """
+    window.shifts = []
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) {
+            window.shifts.push([entry.value, entry.sources.map(source => source.node?.id || source.node?.className || source.node?.nodeName)])
+        }
+    }).observe({type: "layout-shift", buffered: true})
+"""
+
 FOOLS_MATE = "1. f3 e5 2. g4 Qh4# 0-1"
 
 
@@ -62,6 +72,11 @@ def wait_until(page, holds, what, seconds=20):
     while not holds():
         assert time.time() < end, what
         page.wait_for_timeout(50)
+
+
+def linked(page, fragment):
+    """Waits until the address has this end."""
+    wait_until(page, lambda: page.url.endswith("/" + fragment), fragment)
 
 
 def click_square(page, name):
@@ -215,7 +230,7 @@ def why(page):
     other = page.locator("#beam > ul > li").nth(1)
     assert other.locator("ul").count() == 0
     other.locator("summary").click()
-    assert other.locator("> details > ul > li").count() == 3
+    expect(other.locator("> details > ul > li")).to_have_count(3)
     # A move on the board is a question, too.
     click_square(page, "a2")
     click_square(page, "a3")
@@ -314,11 +329,12 @@ def links(page):
     entries = page.evaluate("history.length")
     for _ in range(6):
         page.keyboard.press("ArrowRight")
-    page.wait_for_function("location.hash === '#ply=6'")
+    linked(page, "#ply=6")
     page.click("#moves .variation .variation .move >> nth=1")
-    page.wait_for_function("location.hash === '#ply=1'")
+    linked(page, "#ply=1")
+    page.keyboard.press("Home")
     page.keyboard.press("End")
-    page.wait_for_function("location.hash === '#ply=14'")
+    linked(page, "#ply=14")
     assert page.evaluate("history.length") == entries
     page.evaluate("location.hash = '#ply=3'")
     expect(page.locator("#moves [aria-current]")).to_contain_text("Nf3")
@@ -326,7 +342,7 @@ def links(page):
     expect(page.locator("#moves [aria-current]")).to_contain_text("Nf3#")
     page.evaluate("location.hash = '#nonsense'")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function("location.hash === '#ply=13'")
+    linked(page, "#ply=13")
     # The browser has the game.
     page.wait_for_timeout(600)
     page.reload()
@@ -402,6 +418,8 @@ def everywhere(browser, address, folder):
                 violations = Axe().run(page)
                 assert violations.violations_count == 0, f"{where}: {violations.generate_report()}"
                 page.screenshot(path=f"{folder}/{where}.png")
+            shifts = page.evaluate("window.shifts")
+            assert sum(value for value, _ in shifts) < 0.1, (name, shifts)
             assert not said, said
             context.close()
 
@@ -412,6 +430,7 @@ def opened(browser, address, width=1366, height=768, scheme="light", touch=False
         accept_downloads=True,
     )
     page = context.new_page()
+    page.add_init_script(SHIFTS)
     said = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))

@@ -61,7 +61,7 @@ export class Address {
     this.timer = null;
     const { recording, current } = this.app;
     const target = { game: recording?.shown ?? 0, ply: current.onMainLine().ply };
-    const fragment = fragmentOf(target, recording?.tags.length ?? 1);
+    const fragment = fragmentOf(target, recording?.count ?? 1);
     const isStart = target.ply === 0 && target.game === 0;
     if (fragment === location.hash || (isStart && !location.hash)) return;
     // Replaced, so that the back button leads to the page before this one.

@@ -210,3 +210,4 @@ if (recording) {
   else restore();
   engine.connect();
 }
+document.body.dataset['ready'] = '';

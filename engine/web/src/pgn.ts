@@ -33,16 +33,28 @@ export function gamesOf(text: string): Game<PgnNodeData>[] {
   return parsePgn(text.slice(0, LONGEST_PGN), empty).filter((game) => game.headers.size > 0 || game.moves.children.length > 0);
 }
 
-/** White and Black, and the event if it is known. */
+/** A tag's value, if it is known. */
+function known(tags: Tags, name: string): string | null {
+  const value = tags.get(name)?.trim() ?? '';
+  return value === '' || value.startsWith('?') ? null : value;
+}
+
+/** White and Black with their ratings, and the result. */
 export function titleOf(tags: Tags): string {
-  const of = (name: string) => {
-    const value = tags.get(name)?.trim() ?? '';
-    return value === '' || value.startsWith('?') ? null : value;
+  const of = (tag: string, usual: string) => {
+    const elo = known(tags, `${tag}Elo`);
+    return `${known(tags, tag) ?? usual}${elo ? ` (${elo})` : ''}`;
   };
   const result = tags.get('Result');
-  const players = `${of('White') ?? texts.side.white} – ${of('Black') ?? texts.side.black}`;
+  const players = `${of('White', texts.side.white)} – ${of('Black', texts.side.black)}`;
   const end = result && result !== '*' ? `, ${result}` : '';
   return `${players}${end}`;
+}
+
+/** The occasion of a game, and how it ended. */
+export function occasionOf(tags: Tags): string {
+  const names = ['Event', 'Site', 'Date', 'Round', 'TimeControl', 'Termination', 'Annotator'];
+  return names.flatMap((name) => known(tags, name) ?? []).join(' · ');
 }
 
 /** A game as a tree. Reads up to the first illegal move of each variation. */

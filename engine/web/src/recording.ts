@@ -35,6 +35,10 @@ export class Recording {
     return [this.data.credit, this.data.board_credit];
   }
 
+  get count(): number {
+    return this.data.games.length;
+  }
+
   get tags(): Tags[] {
     return this.data.games.map((game) => new Map(game.tags));
   }

@@ -286,6 +286,11 @@ export class PlayPanel implements Panel {
   private offerDraw(): void {
     const game = this.game;
     if (!game || game.end) return;
+    // The answer takes the place of a hint, which would come back with the next event.
+    if (this.asked === 'hint') {
+      this.app.engine.stop();
+      this.asked = null;
+    }
     const early = game.tip.position.fullmoves < DRAW_MOVE;
     if (early) this.message = texts.drawEarly;
     else if (game.score !== null && game.score <= DRAW_SCORE) {

@@ -9,7 +9,7 @@ import { button, element, labelled, saveFile } from '../dom.js';
 import { graph } from '../graph.js';
 import { lineButtons, lineText } from '../lines.js';
 import { openingOf } from '../opening.js';
-import { commandIn, titleOf, writeGame, type Tags } from '../pgn.js';
+import { commandIn, occasionOf, titleOf, writeGame, type Tags } from '../pgn.js';
 import type { Judged, Judgement, TaskEvent } from '../protocol.js';
 import { percent, scoreText, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { texts } from '../texts.js';
@@ -38,6 +38,8 @@ export class ReportPanel implements Panel {
   readonly listsMoves = true;
   private line: TreeNode[] = [];
   private message = '';
+  /** The game whose analysis has begun: the graph has its place before it has a point. */
+  private begun: TreeNode | null = null;
   /** The position that the message is about. */
   private seen: TreeNode | null = null;
   /** The move that is tried again. */
@@ -134,6 +136,7 @@ export class ReportPanel implements Panel {
       return;
     }
     for (const node of line) node.judged = null;
+    this.begun = this.app.root;
     const last = line[line.length - 1] as TreeNode;
     const task = { name: 'report', milliseconds: Number(this.time.value) } as const;
     this.app.engine.run(gameLine(last), task, (event) => this.hear(line, event));
@@ -241,7 +244,7 @@ export class ReportPanel implements Panel {
     this.line = this.mainLine();
     if (this.app.recording) this.games.value = String(this.app.recording.shown);
     this.status.textContent = this.message || '\u00a0';
-    const judged = this.line.some((node) => node.judged);
+    const judged = this.begun === this.app.root || this.line.some((node) => node.judged);
     this.actions.hidden = this.saving.hidden = this.counts.hidden = this.graphBox.hidden = !judged;
     if (!judged) {
       this.about.replaceChildren();
@@ -299,6 +302,7 @@ export class ReportPanel implements Panel {
     if (judged.loss !== null && judged.rank) {
       parts.push(element('p', {}, texts.gives(percent(judged.loss), judged.rank[0], judged.rank[1])));
     }
+    if (!before) parts.push(element('p', { class: 'note' }, occasionOf(this.app.tags)));
     const [clock, evaluation] = [commandIn(node.comments, 'clk'), commandIn(node.comments, 'eval')];
     const said = [clock && texts.clock(clock), evaluation && texts.inFile(evaluation)].filter(Boolean).join(', ');
     if (said) parts.push(element('p', { class: 'note' }, said));

@@ -36,8 +36,7 @@ export class WhyPanel extends PositionPanel {
       element('thead', {}, element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, name))));
     const table = element(
       'table',
-      { id: 'why-table' },
-      element('caption', { class: 'note' }, texts.whyCaption),
+      { id: 'why-table', 'aria-describedby': 'why-caption' },
       head(texts.whyColumns),
       this.rows,
     );
@@ -48,6 +47,7 @@ export class WhyPanel extends PositionPanel {
       this.reason,
       this.message,
       element('p', { class: 'note' }, texts.whyIntro),
+      element('p', { class: 'note', id: 'why-caption' }, texts.whyCaption),
       element('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': texts.tabs.why }, table),
       element('h2', {}, texts.beam),
       element('p', { class: 'note' }, texts.beamIntro),
