@@ -1,9 +1,9 @@
-//! Writes the sample of positions that `azimuth serve` shows as the map of the space: positions of
+//! Writes the sample of positions that `azimuth serve` and `azimuth report` show as the map of the space: positions of
 //! recorded games, and forced mates among them.
 //!
 //! ```text
 //! cargo run --release --example map_sample -- bench/results/timed-{clock,10ms,50ms}.pgn.zst \
-//!     > engine/src/serve/sample.txt
+//!     > engine/src/map_sample.txt
 //! ```
 
 use std::path::PathBuf;

@@ -36,6 +36,7 @@ pub mod explain;
 mod hash_slot;
 pub mod inference;
 mod large_memory;
+mod map;
 pub mod model;
 pub mod names;
 pub mod pages;

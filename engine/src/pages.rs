@@ -1,5 +1,6 @@
-//! The parts that all pages share: chessground's board, the style, and a content security policy
-//! that allows only the page's own script and no requests.
+//! The parts that pages share: the board's page of `serve` and `report`; the board and the style of
+//! the other pages; and a content security policy that allows only the page's own script and no
+//! requests.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +9,16 @@ use sha2::{Digest, Sha256};
 /// The style sheet of chessground's board and pieces.
 pub const PIECES_STYLE: &str = include_str!("../pages/vendor/chessground.css");
 
-/// The style sheet of every page, for light and dark mode, with the board's.
+/// The style sheet of the board's page.
+pub const PAGE_STYLE: &str = include_str!("../web/board.css");
+
+/// The body of the board's page.
+pub const PAGE_BODY: &str = include_str!("../web/body.html");
+
+/// The script of the board's page, with chessground in it.
+pub const PAGE_SCRIPT: &str = include_str!("../web/dist/board.js");
+
+/// The style sheet of the other pages, for light and dark mode, with the board's.
 pub const STYLE: &str =
     concat!(include_str!("../pages/vendor/chessground.css"), include_str!("../pages/style.css"));
 

@@ -38,9 +38,9 @@ def launch(playwright):
     return playwright.chromium.launch(executable_path=path, args=quiet)
 
 
-def everywhere(name, check):
-    """Opens the page named on the command line in a wide window and on a phone, in light and
-    dark, and runs `check(page)`. Also checks the file's size, and that the page is no wider than
+def everywhere(name, check, sizes=SIZES):
+    """Opens the page named on the command line in windows of these sizes, in light and dark, and
+    runs `check(page)`. Also checks the file's size, and that the page is no wider than
     the window, fetches nothing, logs nothing, has no axe-core violation, and blocks the attempts
     of `REFUSED`. Screenshots go to the folder named on the command line."""
     path, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
@@ -48,11 +48,12 @@ def everywhere(name, check):
     url = path.resolve().as_uri()
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        for place, (width, height) in SIZES.items():
+        for place, (width, height) in sizes.items():
             for scheme in ("light", "dark"):
                 where = f"{name}-{place}-{scheme}"
                 context = browser.new_context(
-                    viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+                    viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce",
+                    has_touch=place == "phone",
                 )
                 page = context.new_page()
                 asked, said = [], []
@@ -67,7 +68,8 @@ def everywhere(name, check):
                 violations = Axe().run(page)
                 assert violations.violations_count == 0, f"{where}: {violations.generate_report()}"
                 page.screenshot(path=str(folder / f"{where}.png"), full_page=True)
-                fetched = [address for address in asked if address != url and not address.startswith("data:")]
+                own = (url, "data:", "blob:")
+                fetched = [address for address in asked if not address.startswith(own)]
                 assert not fetched and not said, (where, fetched, said)
                 refused = page.evaluate(REFUSED)
                 assert refused == ["base-uri", "form-action"], (where, refused)

@@ -1,8 +1,9 @@
-"""Tests the page of `azimuth serve` in a headless Chromium. Arguments: the page's address, the
-name of a scenario, and a folder for screenshots."""
+"""Tests the page of `azimuth serve` in a headless Chromium. Arguments: the page's address (for
+`restart` the program), the name of a scenario, and a folder for screenshots."""
 
 import json
 import shutil
+import subprocess
 import sys
 import time
 
@@ -25,6 +26,16 @@ PGN = """[Event "</script><script>window.pwned = 1</script>"]
 1. e4 {<b onclick=alert(1)>bad</b> <script>window.pwned = 4</script>} e5
 (1... c5 2. Nf3 d6 (2... Nc6 3. Bb5) 3. d4) 2. Nf3 Nc6 3. Bc4 Nd4 4. Nxe5 $2 Qg5 5. Nxf7 Qxg2
 6. Rf1 Qxe4+ 7. Be2 Nf3# 0-1
+"""
+
+# Adds up how much the layout shifts without a person's doing. 0.1 is the usual bound.
+SHIFTS = """
+    window.shifts = []
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) {
+            window.shifts.push([entry.value, entry.sources.map(source => source.node?.id || source.node?.className || source.node?.nodeName)])
+        }
+    }).observe({type: "layout-shift", buffered: true})
 """
 
 FOOLS_MATE = "1. f3 e5 2. g4 Qh4# 0-1"
@@ -63,6 +74,11 @@ def wait_until(page, holds, what, seconds=20):
         page.wait_for_timeout(50)
 
 
+def linked(page, fragment):
+    """Waits until the address has this end."""
+    wait_until(page, lambda: page.url.endswith("/" + fragment), fragment)
+
+
 def click_square(page, name):
     """Clicks a square of a board with White at the bottom."""
     box = page.locator("#board cg-board").bounding_box()
@@ -80,6 +96,7 @@ def play(page):
     click_square(page, "e2")
     click_square(page, "e4")
     expect(moves(page)).to_have_count(2)
+    expect(page.locator("#opening")).not_to_be_empty()
     assert moves(page).first.inner_text().endswith("e4")
     type_move(page, "Nf3")
     expect(moves(page)).to_have_count(4)
@@ -113,6 +130,7 @@ def play(page):
         page.click("#play-save")
     saved = open(download.value.path(), encoding="utf-8").read()
     assert '[Black "Azimuth (641)"]' in saved and saved.rstrip().endswith("1-0"), saved
+    assert "[ECO " in saved and "[Opening " in saved, saved
     page.click("#play-again")
     page.click("#begin")
     expect(moves(page)).to_have_count(0)
@@ -161,11 +179,13 @@ def variations(page):
     load(page, PGN)
     expect(moves(page)).to_have_count(20)
     assert page.locator("#moves .variation").count() == 2
+    assert page.inner_text("#opening") == ""
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     assert current(page).endswith("e5")
     page.keyboard.press("End")
     assert "Nf3#" in current(page)
+    assert page.inner_text("#opening") == "C50 Italian Game: Blackburne-Kostić Gambit"
     page.keyboard.press("Home")
     page.keyboard.press("Shift+ArrowRight")
     assert current(page).endswith("e4")
@@ -187,6 +207,11 @@ def why(page):
     """The table of moves, why not this move, and the beam's tree."""
     load(page, "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")
     page.click("#tab-why")
+    page.evaluate("""() => {
+        window.grown = []
+        const title = document.querySelector('#plies').previousElementSibling
+        new MutationObserver(() => window.grown.push(title.textContent)).observe(title, {childList: true})
+    }""")
     page.wait_for_selector("#why-table tbody tr")
     assert page.locator("#why-table tbody tr").count() == 27
     expect(page.locator("#reason")).to_contain_text("at first sight", timeout=30_000)
@@ -194,8 +219,18 @@ def why(page):
     expect(page.locator("#reason")).to_contain_text("Nxe5", timeout=30_000)
     assert "asked" in page.get_attribute("tr:has([data-why='Nxe5'])", "class")
     expect(page.locator("#panel-why")).to_contain_text("after ply 6 of 6", timeout=60_000)
-    assert page.locator("#beam > ul > li").count() >= 3
+    # It has grown ply by ply, and the best line is open down to the last ply.
+    assert [f"after ply {ply} of 6" in page.evaluate("window.grown") for ply in range(1, 7)] == 6 * [True]
+    assert page.locator("#beam > ul > li").count() == 3
+    assert page.locator("#beam" + " > ul > li:first-child > details" * 5 + " > ul > li").count() == 3
+    kept = [int(row.split()[1]) for row in page.locator("#plies tbody tr").all_inner_texts()]
+    assert len(kept) == 6 and kept[0] == 3 and kept == sorted(kept) and kept[5] > 100, kept
     assert "dropped: " in page.locator("#beam").text_content()
+    # The replies to another move are made when they are looked at.
+    other = page.locator("#beam > ul > li").nth(1)
+    assert other.locator("ul").count() == 0
+    other.locator("summary").click()
+    expect(other.locator("> details > ul > li")).to_have_count(3)
     # A move on the board is a question, too.
     click_square(page, "a2")
     click_square(page, "a3")
@@ -229,8 +264,7 @@ def report(page):
     page.click("#tab-report")
     page.click("#report-start")
     expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=30_000)
-    rows = page.locator("#counts tbody tr")
-    assert rows.count() == 4 and "Blunders" in rows.nth(3).inner_text()
+    assert page.locator("#counts tbody tr").count() == 2 and "Blunders" in page.inner_text("#counts thead")
     page.keyboard.press("Home")
     page.keyboard.press("n")
     wrong = page.inner_text("#about h2")
@@ -247,7 +281,7 @@ def report(page):
     with page.expect_download() as download:
         page.click("text=Save PGN >> visible=true")
     saved = open(download.value.path(), encoding="utf-8").read()
-    assert "[%eval " in saved and "2... Nc6" in saved and "Better: " in saved, saved
+    assert "[%eval " in saved and "2... Nc6" in saved and "Better: " in saved and '[ECO "C50"]' in saved, saved
     game = chess.pgn.read_game(open(download.value.path(), encoding="utf-8"))
     assert not game.errors and len(list(game.mainline())) == 14
     with page.expect_download() as download:
@@ -289,6 +323,72 @@ def connection(page, sockets):
     assert page.inner_text("#connection") == ""
 
 
+def links(page):
+    """The address leads to the position on the board, also after a reload, and leaves the history alone."""
+    load(page, PGN)
+    entries = page.evaluate("history.length")
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    linked(page, "#ply=6")
+    page.click("#moves .variation .variation .move >> nth=1")
+    linked(page, "#ply=1")
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    linked(page, "#ply=14")
+    assert page.evaluate("history.length") == entries
+    page.evaluate("location.hash = '#ply=3'")
+    expect(page.locator("#moves [aria-current]")).to_contain_text("Nf3")
+    page.go_back()
+    expect(page.locator("#moves [aria-current]")).to_contain_text("Nf3#")
+    page.evaluate("location.hash = '#nonsense'")
+    page.keyboard.press("ArrowLeft")
+    linked(page, "#ply=13")
+    # The browser has the game.
+    page.wait_for_timeout(600)
+    page.reload()
+    expect(moves(page)).to_have_count(20)
+    assert "Be2" in current(page) and "Blackburne" in page.inner_text("#opening")
+    assert page.evaluate("window.pwned") is None
+    # Without a position in the address, the page begins anew.
+    page.goto("about:blank")
+    page.goto(sys.argv[1])
+    expect(moves(page)).to_have_count(0)
+
+
+def restart(browser, program, folder):
+    """The server is started again: the page says what to do, and stops trying."""
+    def started(port):
+        command = [program, "serve", "--no-open", "--port", port]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        return server, server.stdout.readline().split()[-1]
+
+    first, address = started("0")
+    try:
+        context, page, _ = opened(browser, address)
+        load(page, FOOLS_MATE)
+        first.terminate()
+        first.wait()
+        page.wait_for_selector("body[data-connection='lost']", timeout=10_000)
+        assert "Trying again" in page.inner_text("#connection")
+        first, renewed = started(address.split("/")[2].split(":")[1])
+        page.wait_for_selector("body[data-connection='renewed']", timeout=20_000)
+        said = page.inner_text("#connection")
+        assert "started again" in said and "address" in said, said
+        count = len(page.sockets)
+        page.wait_for_timeout(3000)
+        assert len(page.sockets) == count, "it goes on trying"
+        assert moves(page).count() == 4, "the game stays on the board"
+        # The new address works, and has the game.
+        page.wait_for_timeout(600)
+        page.goto(renewed + "#ply=3")
+        page.wait_for_selector("body[data-connection='open']")
+        assert "g4" in current(page)
+        context.close()
+    finally:
+        first.kill()
+        first.wait()
+
+
 def everywhere(browser, address, folder):
     """Every tab in every size and both themes: axe-core, no wider than the window, and no layout
     that shifts the board."""
@@ -318,6 +418,8 @@ def everywhere(browser, address, folder):
                 violations = Axe().run(page)
                 assert violations.violations_count == 0, f"{where}: {violations.generate_report()}"
                 page.screenshot(path=f"{folder}/{where}.png")
+            shifts = page.evaluate("window.shifts")
+            assert sum(value for value, _ in shifts) < 0.05, (name, shifts)
             assert not said, said
             context.close()
 
@@ -328,6 +430,7 @@ def opened(browser, address, width=1366, height=768, scheme="light", touch=False
         accept_downloads=True,
     )
     page = context.new_page()
+    page.add_init_script(SHIFTS)
     said = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -350,8 +453,8 @@ def main():
     address, scenario, folder = sys.argv[1:4]
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        if scenario == "everywhere":
-            everywhere(browser, address, folder)
+        if scenario in ("everywhere", "restart"):
+            globals()[scenario](browser, address, folder)
         else:
             width, height = SIZES["phone" if scenario == "touch" else "laptop"]
             context, page, said = opened(browser, address, width, height, touch=scenario == "touch")

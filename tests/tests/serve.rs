@@ -292,7 +292,15 @@ fn every_task_answers_with_what_the_commands_print() -> Result<()> {
     for depth in 1..=6 {
         let tree = page.next("tree")?;
         assert_eq!(tree["depth"], depth);
-        assert_eq!(tree["moves"][0]["kept"].is_array(), depth > 1, "{tree}");
+        let mut at = &tree["tree"];
+        for _ in 0..depth {
+            assert!(at["kept"].as_array().is_some_and(|kept| !kept.is_empty()), "{tree}");
+            at = &at["kept"][0];
+        }
+        assert!(at.get("kept").is_none(), "{tree}");
+        let known = |name: &str| tree["tree"][name].as_array().map_or(0, Vec::len) as u64;
+        let moves = known("kept") + known("dropped") + tree["tree"]["others"].as_u64().unwrap_or(0);
+        assert_eq!(moves, 20, "{tree}");
     }
     page.next("ended")?;
     let moves = ["f3", "e5", "g4", "Qh4#"];
@@ -435,6 +443,20 @@ fn a_report_is_read_by_touch_on_a_phone() -> Result<()> {
 #[test]
 fn a_lost_connection_is_found_again() -> Result<()> {
     scenario("connection")
+}
+
+#[test]
+fn a_page_says_that_the_server_was_started_again() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let program = text(&binary("azimuth")?);
+    let printed = python("serve_page.py", &[&program, "restart", &text(folder.path())])?;
+    assert_eq!(printed, "restart: as it should be\n");
+    Ok(())
+}
+
+#[test]
+fn an_address_leads_to_a_position() -> Result<()> {
+    scenario("links")
 }
 
 #[test]

@@ -14,6 +14,9 @@ pub trait GameBuilder: Sized {
     /// Whether variations are read. Without them the moves are those of the main line.
     const VARIATIONS: bool;
 
+    /// Whether a variation ends before its first illegal move. Otherwise, the game cannot be read.
+    const FORGIVES_VARIATIONS: bool = false;
+
     /// A game begins.
     fn begin(tags: Tags, start: Position) -> Self;
 
@@ -24,6 +27,9 @@ pub trait GameBuilder: Sized {
     /// replaced by spaces, and a comment of many kilobytes arrives in several pieces. An error ends
     /// the reading of this game.
     fn comment(&mut self, line: &Line, text: &str) -> Result<()>;
+
+    /// A numeric annotation glyph (NAG) after the last move of `line`: 1 is `!`, 2 is `?`.
+    fn glyph(&mut self, _line: &Line, _nag: u8) {}
 
     /// The game has ended.
     fn end(self) -> Self::Game;

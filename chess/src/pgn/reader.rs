@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use anyhow::{Context, Result};
-use pgn_reader::{RawComment, RawTag, SanPlus, Skip, Visitor};
+use pgn_reader::{Nag, RawComment, RawTag, SanPlus, Skip, Visitor};
 
 use super::builder::{GameBuilder, GameNode, Line};
 use super::error::{BadGame, Fault};
@@ -88,6 +88,8 @@ struct Movetext<B> {
     line: Line,
     /// The lines interrupted by the open variations, outermost first.
     outer: Vec<Line>,
+    /// If the rest of an open variation is skipped because a move of it is illegal: its depth.
+    skipped: Option<usize>,
     nodes: u32,
     san: String,
 }
@@ -127,6 +129,7 @@ impl<B: GameBuilder> Visitor for Playing<B> {
             builder: B::begin(tags, start),
             line: Line { before: root.clone(), after: root },
             outer: Vec::new(),
+            skipped: None,
             nodes: 1,
             san: String::new(),
         })
@@ -138,7 +141,23 @@ impl<B: GameBuilder> Visitor for Playing<B> {
             let builder = std::mem::replace(&mut game.builder, nothing);
             return ControlFlow::Break(Ok(builder.end()));
         }
-        go_on_after(game.play(san))
+        if game.skipped.is_some() {
+            return ControlFlow::Continue(());
+        }
+        let played = game.play(san);
+        let depth = game.outer.len();
+        if B::FORGIVES_VARIATIONS && depth > 0 && matches!(played, Err(Fault::Move { .. })) {
+            game.skipped = Some(depth);
+            return ControlFlow::Continue(());
+        }
+        go_on_after(played)
+    }
+
+    fn nag(&mut self, game: &mut Movetext<B>, nag: Nag) -> ControlFlow<Self::Output> {
+        if game.skipped.is_none() {
+            game.builder.glyph(&game.line, nag.0);
+        }
+        ControlFlow::Continue(())
     }
 
     fn comment(
@@ -146,6 +165,9 @@ impl<B: GameBuilder> Visitor for Playing<B> {
         game: &mut Movetext<B>,
         comment: RawComment<'_>,
     ) -> ControlFlow<Self::Output> {
+        if game.skipped.is_some() {
+            return ControlFlow::Continue(());
+        }
         let text = on_one_line(String::from_utf8_lossy(comment.as_bytes()));
         go_on_after(game.builder.comment(&game.line, &text).map_err(Fault::Refused))
     }
@@ -164,6 +186,7 @@ impl<B: GameBuilder> Visitor for Playing<B> {
     fn end_variation(&mut self, game: &mut Movetext<B>) -> ControlFlow<Self::Output> {
         if let Some(line) = game.outer.pop() {
             game.line = line;
+            game.skipped = game.skipped.filter(|depth| *depth <= game.outer.len());
         }
         ControlFlow::Continue(())
     }

@@ -15,6 +15,11 @@ impl Tags {
         self.get(name).map(str::trim).filter(|value| !value.is_empty() && *value != "?")
     }
 
+    /// Names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Whether there are no tags.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -94,6 +94,49 @@ fn variations_branch_off_before_the_last_move() -> Result<()> {
     Ok(())
 }
 
+/// The nodes of [`Places`] and the glyphs, with variations up to their first illegal move.
+struct Forgiving(Places);
+
+impl GameBuilder for Forgiving {
+    type Game = Vec<String>;
+
+    const VARIATIONS: bool = true;
+
+    const FORGIVES_VARIATIONS: bool = true;
+
+    fn begin(tags: Tags, start: Position) -> Self {
+        Self(Places::begin(tags, start))
+    }
+
+    fn play(&mut self, line: &Line) -> Result<()> {
+        self.0.play(line)
+    }
+
+    fn comment(&mut self, line: &Line, text: &str) -> Result<()> {
+        self.0.comment(line, text)
+    }
+
+    fn glyph(&mut self, line: &Line, nag: u8) {
+        self.0.0.push(format!("{} ${nag}", line.after.id));
+    }
+
+    fn end(self) -> Vec<String> {
+        self.0.end()
+    }
+}
+
+#[test]
+fn a_variation_can_end_before_an_illegal_move() -> Result<()> {
+    let text = "1. e4! (1. d4 Ke4 $2 {no} (1... d5 {nor this} Kd7) 2. c4 $3) 1... e5 {yes} *\n\n\
+                1. e4 (1. d4 Ke4) 1... Ke5 *\n";
+    let mut reader = Reader::new(text.as_bytes());
+    let read = reader.read_game::<Forgiving>()?.context("no game")??;
+    assert_eq!(read, ["0 1 e4 ply 1", "1 $1", "0 2 d4 ply 1", "1 3 e5 ply 2", "3 yes"]);
+    let bad = reader.read_game::<Forgiving>()?.context("no game")?.expect_err("the main line");
+    assert!(bad.to_string().contains("'Ke5'"), "{bad}");
+    Ok(())
+}
+
 #[test]
 fn a_bad_game_is_named_and_those_after_it_are_read() -> Result<()> {
     let text = "1. e4 e5 2. Ke3 Nf6 *\n\n\

@@ -14,6 +14,9 @@ use crate::search::{Control, Limits, Planner, StopSwitch, Value};
 const BANDS: [(f32, Judgement); 3] =
     [(0.15, Judgement::Blunder), (0.10, Judgement::Mistake), (0.05, Judgement::Inaccuracy)];
 
+/// Number of moves that are compared where the move of the game was judged.
+const COMPARED: usize = 5;
+
 /// Classification of a move by its loss of win probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -36,8 +39,8 @@ pub struct Stop {
     pub wdl: Option<[u32; 3]>,
     /// The best line; empty if the game is over.
     pub line: Vec<Move>,
-    /// The embedding of the position.
-    pub embedding: Vec<f32>,
+    /// The best moves with their values for the side to move, if the move of the game was judged.
+    pub compared: Vec<(Move, Value)>,
     /// The cosine with the axis, for White.
     pub cosine: f32,
     /// The move that led to the position; `None` at the start.
@@ -46,8 +49,6 @@ pub struct Stop {
 
 /// A move of the game.
 pub struct Arrival {
-    /// The move.
-    pub mv: Move,
     /// Rank among the legal moves by static evaluation, from 1, and the number of legal moves.
     pub rank: (usize, usize),
     /// Loss of win probability.
@@ -67,13 +68,18 @@ pub struct Analyst<'a> {
 }
 
 impl Analyst<'_> {
-    /// Analyses a game from start to end, and calls `looked` after each position.
+    /// Analyses a game from start to end, and calls `looked` after each position. Where the move of
+    /// the game was judged, the best moves are compared, so that another try can be judged, too.
     pub fn look_at(&mut self, game: &Game, mut looked: impl FnMut()) -> Result<Vec<Stop>> {
         self.planner.new_game();
         let mut stops = vec![self.stop(game.start.clone())?];
         looked();
-        for played in &game.moves {
-            stops.push(self.next_stop(&stops[stops.len() - 1], played.mv)?);
+        for (index, &mv) in game.moves.iter().enumerate() {
+            let next = self.next_stop(&stops[index], mv)?;
+            if next.arrival.as_ref().is_some_and(|arrival| arrival.judgement.is_some()) {
+                stops[index].compared = self.compare(&stops[index].position)?;
+            }
+            stops.push(next);
             looked();
         }
         Ok(stops)
@@ -92,7 +98,7 @@ impl Analyst<'_> {
             false => (value.win_probability() - after).max(0.0),
         };
         let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
-        Ok(Stop { arrival: Some(Arrival { mv, rank, loss, judgement }), ..stop })
+        Ok(Stop { arrival: Some(Arrival { rank, loss, judgement }), ..stop })
     }
 
     /// Analyses a position.
@@ -112,7 +118,28 @@ impl Analyst<'_> {
         let embedding = self.model.embeddings(std::slice::from_ref(board))?;
         let space = self.model.space();
         let cosine = space.cosine_for_white(space.axis.cosine(&embedding), board.side_to_move());
-        Ok(Stop { position, value, wdl, line, embedding, cosine, arrival: None })
+        Ok(Stop { position, value, wdl, line, compared: Vec::new(), cosine, arrival: None })
+    }
+
+    /// The best moves of a position, best first.
+    fn compare(&mut self, position: &Position) -> Result<Vec<(Move, Value)>> {
+        let limits = Limits { multipv: COMPARED, ..self.limits.clone() };
+        let control = &mut Control::without_signals(limits).stopped_by(&self.switch);
+        let mut lines: Vec<Option<(Move, Value)>> = vec![None; COMPARED];
+        self.planner.search(position, control, &mut |report| {
+            let place = lines.get_mut(report.multipv.max(1) - 1);
+            if let (Some(place), Some(&mv)) = (place, report.pv.first()) {
+                *place = Some((mv, report.value));
+            }
+        })?;
+        // The last iteration may have ended within its lines.
+        let mut best: Vec<(Move, Value)> = Vec::with_capacity(COMPARED);
+        for (mv, value) in lines.into_iter().flatten() {
+            if best.iter().all(|&(known, _)| known != mv) {
+                best.push((mv, value));
+            }
+        }
+        Ok(best)
     }
 
     /// Rank of a legal move by static evaluation, from 1, and the number of legal moves.

@@ -15,9 +15,11 @@ use super::analysis::Analyst;
 use super::faults::Faults;
 use super::game::Games;
 use super::journal::Journal;
-use super::page::{GameData, write_page};
+use super::page::{Frame, GameData, write_page};
 use crate::command_line::print_line;
+use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::ModelSource;
+use crate::map::{Map, MapWeights};
 use crate::names::name_of;
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit};
 use crate::session::Session;
@@ -26,8 +28,8 @@ use crate::session::Session;
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
 
 /// Analyses games move by move and writes one HTML page that needs no other file: a board, a graph
-/// of the win probability, the moves that lost win probability, and the game's path through the
-/// embedding space. If it is interrupted, the same command goes on with the next game.
+/// of the win probability, the moves that lost win probability with better ones, and the game's
+/// path on a map of the embedding space. If it is interrupted, the same command goes on with the next game.
 #[derive(Args)]
 pub struct ReportCommand {
     /// PGN file (plain or .zst), folder of PGN files, or - for standard input.
@@ -77,7 +79,14 @@ impl ReportCommand {
         let Session { mut planner, worker } =
             Session::new(kind, &settings, &source, resources, None, notice)?;
         let mut model = worker.model()?;
-        let space = model.space().clone();
+        // The weights that the user names draw the map, too.
+        let beam = match self.weights {
+            Some(_) => None,
+            None => Some(source.start(EmbeddedWeights::Beam, notice)?),
+        };
+        let weights = if beam.is_some() { MapWeights::Beam } else { MapWeights::User };
+        let mut painter = beam.as_ref().unwrap_or(&worker).model()?;
+        let map = Map::draw(&mut painter)?;
         let mut analyst = Analyst {
             planner: &mut *planner,
             model: &mut model,
@@ -114,8 +123,11 @@ impl ReportCommand {
                 )));
             }
             let stops = analyst.look_at(&game, || bar.inc(1));
-            let stops = stops.with_context(|| format!("game {number}"))?;
-            journal.add(&digest, &GameData::new(&game, &stops, &space.axis))?;
+            let data = stops.and_then(|stops| {
+                let data = GameData::new(&game, &stops, &map, &mut painter)?;
+                journal.add(&digest, &data)
+            });
+            data.with_context(|| format!("game {number}"))?;
         }
         bar.finish_and_clear();
         let unread = faults.count();
@@ -125,7 +137,8 @@ impl ReportCommand {
         }
         let mut page = BufWriter::new(Replacement::new(&out)?);
         let name = || format!("cannot write '{}'", out.display());
-        write_page(&mut journal, &self.credit(), &mut page).with_context(name)?;
+        let frame = Frame { credit: &self.credit(), map: &map, weights };
+        write_page(&mut journal, &frame, &mut page).with_context(name)?;
         let page = page.into_inner().map_err(|error| error.into_error()).with_context(name)?;
         page.finish()?;
         journal.remove()?;

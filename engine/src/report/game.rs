@@ -1,96 +1,158 @@
-//! Games in PGN with the clock times and evaluations in their comments.
+//! Games in PGN with their variations, comments and glyphs.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::vec;
 
-use anyhow::{Context, Error, Result, anyhow};
-use azimuth_chess::pgn::{self, BadGame, Fault, Reader, open_text, pgn_files};
+use anyhow::{Context, Error, Result, anyhow, ensure};
+use azimuth_chess::pgn::{BadGame, Fault, GameBuilder, Line, Reader, Tags, open_text, pgn_files};
 use azimuth_chess::position::Position;
-use azimuth_chess::text::shortened;
+use azimuth_chess::san::san_of_move;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cozy_chess::Move;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// Maximum number of half-moves of a game on the page.
 const LONGEST_GAME: usize = 2_000;
 
-/// Maximum length of a tag or a comment on the page, in characters.
-const LONGEST_TEXT: usize = 400;
+/// Maximum number of half-moves with those of the variations.
+const MOST_NODES: usize = 20_000;
 
-/// A game's main line.
+/// Maximum size of a game's comments, in bytes.
+const MOST_TEXT: usize = 1 << 24;
+
+/// A game.
+#[derive(Debug)]
 pub struct Game {
-    tags: pgn::Tags,
+    tags: Tags,
     /// The starting position.
     pub start: Position,
-    /// Its moves.
-    pub moves: Vec<GameMove>,
+    /// The moves of the main line.
+    pub moves: Vec<Move>,
+    /// Comments before the first move.
+    pub comments: Vec<String>,
+    /// All moves, in the order of the file.
+    pub nodes: Vec<Node>,
+    /// Comments before the first move of a variation that begins.
+    opening_comments: Vec<String>,
+    /// Number of the last node of the main line, from 1; 0 is the starting position.
+    tip: u32,
+    /// Size of the comments, in bytes.
+    text: usize,
 }
 
-/// A move and its annotations in the file.
-#[derive(Debug)]
-pub struct GameMove {
+/// A move of the main line or of a variation.
+#[derive(Debug, Serialize)]
+pub struct Node {
+    /// Number of the node before it, from 1; 0 is the starting position.
+    parent: u32,
     /// The move.
-    pub mv: Move,
-    /// `[%clk …]`: the time left on the clock.
-    pub clock: Option<String>,
-    /// `[%eval …]`: the evaluation after the move.
-    pub eval: Option<String>,
-    /// The first comment with text.
-    pub comment: Option<String>,
+    san: String,
+    /// The comments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comments: Vec<String>,
+    /// Numeric annotation glyphs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    glyphs: Vec<u8>,
 }
 
 impl Game {
     /// A tag's value, unless it is empty or unknown.
-    pub fn tag(&self, name: &str) -> Option<String> {
-        self.tags.known(name).map(|value| shortened(value, LONGEST_TEXT))
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        self.tags.known(name)
     }
 
-    /// Number of positions, from the start to the end.
+    /// All tags.
+    pub fn tags(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.tags.iter()
+    }
+
+    /// Number of positions of the main line, from the start to the end.
     pub fn positions(&self) -> u64 {
         self.moves.len() as u64 + 1
     }
 
     /// The SHA-256 of all that is read of it.
     pub fn digest(&self) -> String {
-        let Self { tags, start, moves } = self;
-        STANDARD.encode(Sha256::digest(format!("{tags:?} {} {moves:?}", start.fen(true))))
+        let Self { tags, start, comments, nodes, .. } = self;
+        let text = format!("{tags:?} {} {comments:?} {nodes:?}", start.fen(true));
+        STANDARD.encode(Sha256::digest(text))
     }
 
-    fn of(game: pgn::Game) -> Result<Self, Fault> {
-        if game.moves.is_empty() {
+    fn checked(self) -> Result<Self, Fault> {
+        if self.moves.is_empty() {
             return Err(Fault::Refused(anyhow!("there is no move in it")));
         }
-        if game.moves.len() > LONGEST_GAME {
+        if self.moves.len() > LONGEST_GAME {
             return Err(Fault::TooLong(format!("{LONGEST_GAME} half-moves")));
         }
-        let moves = game.moves.iter().map(GameMove::of).collect();
-        Ok(Self { tags: game.tags, start: game.start, moves })
+        Ok(self)
     }
 }
 
-impl GameMove {
-    fn of(played: &pgn::GameMove) -> Self {
-        let mut read = Self { mv: played.mv, clock: None, eval: None, comment: None };
-        for text in &played.comments {
-            let (mut words, mut rest) = (String::new(), text.as_str());
-            while let Some((before, (command, after))) = next_command(rest) {
-                words.push_str(before);
-                match command.split_once(' ') {
-                    Some(("clk", clock)) => read.clock = Some(clock.trim().to_owned()),
-                    Some(("eval", eval)) => {
-                        read.eval = eval.split(',').next().map(|eval| eval.trim().to_owned());
-                    }
-                    _ => {}
-                }
-                rest = after;
-            }
-            words.push_str(rest);
-            let words = shortened(words.trim(), LONGEST_TEXT);
-            read.comment = read.comment.or(Some(words).filter(|words| !words.is_empty()));
+impl GameBuilder for Game {
+    type Game = Self;
+
+    const VARIATIONS: bool = true;
+
+    const FORGIVES_VARIATIONS: bool = true;
+
+    fn begin(tags: Tags, start: Position) -> Self {
+        Self {
+            tags,
+            start,
+            moves: Vec::new(),
+            comments: Vec::new(),
+            nodes: Vec::new(),
+            opening_comments: Vec::new(),
+            tip: 0,
+            text: 0,
         }
-        read
+    }
+
+    fn play(&mut self, Line { before, after }: &Line) -> Result<()> {
+        let Some(mv) = after.mv else { return Ok(()) };
+        ensure!(self.nodes.len() < MOST_NODES, "more than {MOST_NODES} moves with variations");
+        if before.id == self.tip {
+            self.moves.push(mv);
+            self.tip = after.id;
+        }
+        self.nodes.push(Node {
+            parent: before.id,
+            san: san_of_move(&before.board, mv),
+            comments: std::mem::take(&mut self.opening_comments),
+            glyphs: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn comment(&mut self, Line { before, after }: &Line, text: &str) -> Result<()> {
+        // An empty comment takes up memory, too.
+        self.text += text.len() + size_of::<String>();
+        ensure!(self.text <= MOST_TEXT, "more than {MOST_TEXT} bytes of comments");
+        let begins = before.id == after.id;
+        let comments = match (after.id as usize).checked_sub(1) {
+            None if self.nodes.is_empty() => Some(&mut self.comments),
+            Some(last) if !begins => self.nodes.get_mut(last).map(|node| &mut node.comments),
+            _ => Some(&mut self.opening_comments),
+        };
+        if let Some(comments) = comments {
+            comments.push(text.to_owned());
+        }
+        Ok(())
+    }
+
+    fn glyph(&mut self, line: &Line, nag: u8) {
+        let last = (line.after.id as usize).checked_sub(1);
+        if let Some(node) = last.and_then(|last| self.nodes.get_mut(last)) {
+            node.glyphs.push(nag);
+        }
+    }
+
+    fn end(self) -> Self {
+        self
     }
 }
 
@@ -127,13 +189,13 @@ impl Games {
                     closed.insert(OpenFile { name: format!("'{}'", path.display()), reader })
                 }
             };
-            let Some(read) = reader.read_game::<pgn::Game>().with_context(|| name.clone())? else {
+            let Some(read) = reader.read_game::<Game>().with_context(|| name.clone())? else {
                 self.open = None;
                 continue;
             };
             let number = reader.taken();
             let game =
-                read.and_then(|game| Game::of(game).map_err(|fault| BadGame { number, fault }));
+                read.and_then(|game| game.checked().map_err(|fault| BadGame { number, fault }));
             return Ok(Some(match self.several {
                 true => game.with_context(|| name.clone()),
                 false => game.map_err(Error::from),
@@ -152,11 +214,4 @@ impl Iterator for Games {
         }
         read.transpose()
     }
-}
-
-/// Splits a comment at the next `[%command value]`: the text before it, the command, and the text
-/// after it.
-fn next_command(text: &str) -> Option<(&str, (&str, &str))> {
-    let (before, rest) = text.split_once("[%")?;
-    Some((before, rest.split_once(']')?))
 }

@@ -5,9 +5,10 @@ mod command;
 mod faults;
 mod game;
 mod journal;
+mod judged;
 mod page;
-mod path;
 
-pub(crate) use analysis::{Analyst, Judgement, Stop};
+pub(crate) use analysis::{Analyst, Stop};
 pub use command::ReportCommand;
-pub use game::{Game, GameMove, Games};
+pub use game::{Game, Games};
+pub(crate) use judged::Judged;

@@ -1,43 +1,53 @@
-//! The HTML page of a report: the games as data, and the script that displays them.
+//! The HTML page of a report: the page of `azimuth serve` in one file, with the games and their
+//! analysis in place of an engine.
 
 use std::cell::{Cell, RefCell};
 use std::io::Write;
 
 use anyhow::{Error, Result};
 use askama::Template;
-use azimuth_chess::san::{san_of_line, san_of_move};
-use azimuth_network::axis::Axis;
-use cozy_chess::Color;
+use azimuth_chess::position::castles_as_in_chess960;
+use cozy_chess::Board;
 use serde::{Serialize, Serializer};
 
-use super::analysis::{Arrival, Judgement, Stop};
-use super::game::{Game, GameMove};
+use super::analysis::Stop;
+use super::game::{Game, Node};
 use super::journal::{Journal, StoredGames};
-use super::path::path;
-use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
-use crate::search::Value;
+use super::judged::Judged;
+use crate::inference::ModelClient;
+use crate::map::{Map, MapWeights, Sampled};
+use crate::pages::{BOARD_CREDIT, PAGE_BODY, PAGE_SCRIPT, PAGE_STYLE, PIECES_STYLE, policy};
 
-/// Maximum number of moves of a line on the page.
-const SHOWN_MOVES: usize = 8;
-
-/// Tags below the title.
-const SHOWN_TAGS: [&str; 8] =
-    ["Event", "Site", "Date", "Round", "TimeControl", "Opening", "Termination", "Annotator"];
+/// Number of neighbours of a position in the sample of the map.
+const NEAR: usize = 4;
 
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
-    title: &'a str,
     policy: String,
+    pieces_style: &'static str,
     style: &'static str,
-    script: &'a str,
-    credit: &'a str,
-    board_credit: &'static str,
+    body: &'static str,
+    script: &'static str,
     data: Data<'a>,
+}
+
+/// What is on the page besides the games.
+pub struct Frame<'a> {
+    /// The engine that analysed the games, and how.
+    pub credit: &'a str,
+    /// The map that the games are drawn on.
+    pub map: &'a Map,
+    /// Its weights.
+    pub weights: MapWeights,
 }
 
 #[derive(Serialize)]
 struct Data<'a> {
+    credit: &'a str,
+    board_credit: &'static str,
+    weights: MapWeights,
+    sample: &'a [Sampled],
     games: Streamed<'a>,
 }
 
@@ -62,165 +72,57 @@ impl Serialize for Streamed<'_> {
 
 /// A game in the form that the page's script reads.
 #[derive(Serialize)]
-pub struct GameData {
-    title: String,
-    tags: String,
-    stops: Vec<StopData>,
-}
-
-/// A position; scores and probabilities are White's.
-#[derive(Serialize)]
-struct StopData {
+pub struct GameData<'a> {
+    tags: Vec<(&'a str, &'a str)>,
     fen: String,
-    check: bool,
-    p: f32,
-    score: String,
-    /// Chances to win, draw and lose, in permille; `None` if the game is over.
-    wdl: Option<[u32; 3]>,
-    x: f32,
-    y: f32,
-    #[serde(rename = "move")]
-    arrival: Option<MoveData>,
-    best: Option<BestData>,
+    comments: &'a [String],
+    nodes: &'a [Node],
+    /// The positions of the main line.
+    judged: Vec<Judged>,
+    /// Their places on the map.
+    path: Vec<[f32; 2]>,
+    /// Their neighbours in the sample.
+    near: Vec<Vec<usize>>,
 }
 
-#[derive(Serialize)]
-struct MoveData {
-    number: u16,
-    white: bool,
-    san: String,
-    from: String,
-    to: String,
-    rank: usize,
-    of: usize,
-    loss: f32,
-    judgement: Option<Judgement>,
-    clock: Option<String>,
-    eval: Option<String>,
-    comment: Option<String>,
+impl<'a> GameData<'a> {
+    /// Converts an analysed game. `model` draws `map`. Fails if the model does.
+    pub fn new(game: &'a Game, stops: &[Stop], map: &Map, model: &mut ModelClient) -> Result<Self> {
+        let boards: Vec<Board> = stops.iter().map(|stop| stop.position.board().clone()).collect();
+        let near =
+            boards.iter().map(|board| map.near(model, board, NEAR)).collect::<Result<_>>()?;
+        Ok(Self {
+            tags: game.tags().collect(),
+            fen: game.start.fen(castles_as_in_chess960(game.start.board())),
+            comments: &game.comments,
+            nodes: &game.nodes,
+            judged: stops.iter().enumerate().map(|(ply, stop)| Judged::new(ply, stop)).collect(),
+            path: map.spots(model, &boards)?.into_iter().map(|spot| spot.at).collect(),
+            near,
+        })
+    }
 }
 
-#[derive(Serialize)]
-struct BestData {
-    from: String,
-    to: String,
-    line: String,
-}
-
-/// Writes the page with the games of a journal to `out`. `credit` names the engine that analysed
-/// them.
-pub fn write_page(journal: &mut Journal, credit: &str, out: &mut impl Write) -> Result<()> {
-    let script = format!("{BOARD_SCRIPT}\n{}", include_str!("../../pages/report.js"));
-    let policy = policy(&script);
-    let first = journal.games()?.next().transpose()?;
-    let title = first.as_ref().and_then(|game| game["title"].as_str()).unwrap_or_default();
+/// Writes the page with the games of a journal to `out`.
+pub fn write_page(journal: &mut Journal, frame: &Frame<'_>, out: &mut impl Write) -> Result<()> {
     let failed = Cell::new(None);
     let games = Streamed { games: RefCell::new(journal.games()?), failed: &failed };
     let page = Page {
-        title,
-        policy,
-        style: STYLE,
-        script: &script,
-        credit,
-        board_credit: BOARD_CREDIT,
-        data: Data { games },
+        policy: policy(PAGE_SCRIPT),
+        pieces_style: PIECES_STYLE,
+        style: PAGE_STYLE,
+        body: PAGE_BODY,
+        script: PAGE_SCRIPT,
+        data: Data {
+            credit: frame.credit,
+            board_credit: BOARD_CREDIT,
+            weights: frame.weights,
+            sample: frame.map.sample(),
+            games,
+        },
     };
     let written = page.write_into(out);
     // The cause of an error of the journal is lost on the way through the template.
     failed.take().map_or(Ok(()), Err)?;
     Ok(written?)
-}
-
-impl GameData {
-    /// Converts an analysed game.
-    pub fn new(game: &Game, stops: &[Stop], axis: &Axis) -> Self {
-        let places = path(stops, axis);
-        let said = std::iter::once(None).chain(game.moves.iter().map(Some));
-        let stops =
-            stops.iter().enumerate().zip(places).zip(said).map(|(((index, stop), place), said)| {
-                let before = index.checked_sub(1).map(|before| &stops[before]);
-                StopData::new(stop, place, before.zip(said))
-            });
-        Self { title: title(game), tags: tags(game), stops: stops.collect() }
-    }
-}
-
-impl StopData {
-    fn new(stop: &Stop, [x, y]: [f32; 2], arrival: Option<(&Stop, &GameMove)>) -> Self {
-        let board = stop.position.board();
-        let white_moves = board.side_to_move() == Color::White;
-        let value = if white_moves { stop.value } else { -stop.value };
-        let best = stop.line.first().map(|mv| BestData {
-            from: mv.from.to_string(),
-            to: mv.to.to_string(),
-            line: san_of_line(board, &stop.line[..stop.line.len().min(SHOWN_MOVES)]).join(" "),
-        });
-        let arrival = stop.arrival.as_ref().zip(arrival);
-        Self {
-            fen: stop.position.fen(false),
-            check: !board.checkers().is_empty(),
-            p: value.win_probability(),
-            score: score(stop.value, white_moves),
-            wdl: stop.wdl.map(|[win, draw, loss]| match white_moves {
-                true => [win, draw, loss],
-                false => [loss, draw, win],
-            }),
-            x,
-            y,
-            arrival: arrival.map(|(made, (before, said))| MoveData::new(made, before, said)),
-            best,
-        }
-    }
-}
-
-impl MoveData {
-    fn new(made: &Arrival, before: &Stop, said: &GameMove) -> Self {
-        let board = before.position.board();
-        Self {
-            number: board.fullmove_number(),
-            white: board.side_to_move() == Color::White,
-            san: san_of_move(board, made.mv),
-            from: made.mv.from.to_string(),
-            to: made.mv.to.to_string(),
-            rank: made.rank.0,
-            of: made.rank.1,
-            loss: made.loss,
-            judgement: made.judgement,
-            clock: said.clock.clone(),
-            eval: said.eval.clone(),
-            comment: said.comment.clone(),
-        }
-    }
-}
-
-/// `White – Black, 1-0`.
-fn title(game: &Game) -> String {
-    let player = |side: &str| {
-        let name = game.tag(side).unwrap_or_else(|| side.to_owned());
-        match game.tag(&format!("{side}Elo")) {
-            Some(elo) => format!("{name} ({elo})"),
-            None => name,
-        }
-    };
-    let result = game.tag("Result").filter(|result| result != "*");
-    let result = result.map_or(String::new(), |result| format!(", {result}"));
-    format!("{} – {}{result}", player("White"), player("Black"))
-}
-
-fn tags(game: &Game) -> String {
-    let shown = SHOWN_TAGS.iter().filter_map(|name| game.tag(name));
-    let shown: Vec<String> = shown.filter(|value| !value.starts_with("????")).collect();
-    shown.join(" · ")
-}
-
-/// `+0.35` or `#-3`, from White's view, of a value for the side to move.
-fn score(value: Value, white_moves: bool) -> String {
-    let for_white = if white_moves { value } else { -value };
-    match value.moves_to_mate() {
-        Some(moves) => {
-            let sign = if for_white > Value::DRAW { "" } else { "-" };
-            format!("#{sign}{}", moves.abs())
-        }
-        None => format!("{:+.2}", f64::from(for_white.centipawns()) / 100.0),
-    }
 }

@@ -1,6 +1,6 @@
 //! The files of the page, embedded in the program.
 
-use crate::pages::PIECES_STYLE;
+use crate::pages::{PAGE_SCRIPT, PAGE_STYLE, PIECES_STYLE};
 
 /// A file of the page.
 pub struct Asset {
@@ -15,14 +15,17 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page itself.
-pub const PAGE: Asset = Asset { mime: HTML, text: include_str!("../../web/index.html") };
+pub const PAGE: Asset = Asset {
+    mime: HTML,
+    text: concat!(include_str!("../../web/head.html"), include_str!("../../web/body.html")),
+};
 
 /// The file with a name.
 pub fn asset(name: &str) -> Option<Asset> {
     let (mime, text) = match name {
-        "board.js" => (SCRIPT, include_str!("../../web/dist/board.js")),
+        "board.js" => (SCRIPT, PAGE_SCRIPT),
         "pieces.css" => (CSS, PIECES_STYLE),
-        "board.css" => (CSS, include_str!("../../web/board.css")),
+        "board.css" => (CSS, PAGE_STYLE),
         _ => return None,
     };
     Some(Asset { mime, text })

@@ -10,7 +10,6 @@ mod command;
 mod connection;
 mod gate;
 mod listener;
-mod map;
 mod outlet;
 mod protocol;
 mod queue;

@@ -9,7 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::explain::{Document, ScoreJson};
-use crate::report::Judgement;
+use crate::map::{MapWeights, Sampled};
+use crate::report::Judged;
 
 /// From the page.
 #[derive(Debug, Deserialize)]
@@ -142,12 +143,18 @@ pub enum Event {
         /// Plies of the iteration.
         depth: u32,
         /// The moves of the root.
-        moves: Vec<Branch>,
+        tree: Tree,
     },
     /// Places on the map.
     Space(Box<Space>),
     /// A position of a game, analysed.
-    Judged(Box<Judged>),
+    Judged {
+        /// The page's number for the request.
+        id: u32,
+        /// The analysis.
+        #[serde(flatten)]
+        judged: Box<Judged>,
+    },
     /// The task has ended.
     Ended {
         /// The page's number for the request.
@@ -210,11 +217,22 @@ pub struct Line {
     pub pv: Vec<String>,
 }
 
-/// A move that the beam kept, with its replies.
+/// The moves of a position, as the beam sees them.
+#[derive(Serialize)]
+pub struct Tree {
+    /// Those that it kept, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Branch>,
+    /// The best of those that it dropped, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<Dropped>,
+    /// Number of the others that it dropped.
+    pub others: usize,
+}
+
+/// A move that the beam kept.
 #[derive(Serialize)]
 pub struct Branch {
-    /// The move.
-    pub uci: String,
     /// The move in SAN.
     pub san: String,
     /// The win probability of the side that moves, at first sight.
@@ -224,12 +242,9 @@ pub struct Branch {
     pub verified: Option<f32>,
     /// The same, after the beam's search.
     pub searched: f32,
-    /// The replies that the beam kept, best first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<Branch>,
-    /// The replies that it dropped, best first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub dropped: Vec<Dropped>,
+    /// The replies.
+    #[serde(flatten)]
+    pub replies: Tree,
 }
 
 /// A move that the beam dropped.
@@ -241,34 +256,13 @@ pub struct Dropped {
     pub value: f32,
 }
 
-/// A position of a game, analysed. The page computes everything else from these.
-#[derive(Serialize)]
-pub struct Judged {
-    /// The page's number for the request.
-    pub id: u32,
-    /// Number of half-moves before the position.
-    pub ply: usize,
-    /// The score of the side to move.
-    pub score: ScoreJson,
-    /// Chances of the side to move to win, draw and lose, in permille; none if the game is over.
-    pub wdl: Option<[u32; 3]>,
-    /// The best line; empty if the game is over.
-    pub pv: Vec<String>,
-    /// The move before the position lost this much win probability.
-    pub loss: Option<f32>,
-    /// Its classification.
-    pub judgement: Option<Judgement>,
-    /// Its rank by static evaluation, and the number of legal moves.
-    pub rank: Option<(usize, usize)>,
-}
-
 /// Places on the map. `x` is the cosine with the axis for White; `y` the coordinate off the axis.
 #[derive(Serialize)]
 pub struct Space {
     /// The page's number for the request.
     pub id: u32,
     /// Whose weights draw the map.
-    pub weights: &'static str,
+    pub weights: MapWeights,
     /// The places of the game's positions.
     pub path: Vec<[f32; 2]>,
     /// The legal moves of the last position.
@@ -291,18 +285,4 @@ pub struct Candidate {
     pub at: [f32; 2],
     /// The win probability of the side that moves, at first sight.
     pub p: f32,
-}
-
-/// A position of the sample.
-#[derive(Clone, Serialize)]
-pub struct Sampled {
-    /// The position.
-    pub fen: &'static str,
-    /// Its place.
-    pub at: [f32; 2],
-    /// White's win probability.
-    pub p: f32,
-    /// Moves to a forced mate by White, or minus those by Black.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mate: Option<i32>,
 }

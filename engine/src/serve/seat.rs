@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anyhow::{Context, Result};
 
-use super::map::Map;
 use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{ModelClient, ModelSource, Worker};
+use crate::map::{Map, MapWeights};
 use crate::search::{Planner, PlannerKind, PlannerSettings, Resources};
 use crate::uci::Level;
 
@@ -79,9 +79,9 @@ impl Models {
         Ok(self.map.get_or_init(|| map))
     }
 
-    /// Whether the user named a weights file.
-    pub fn are_the_users(&self) -> bool {
-        self.source.weights.is_some()
+    /// The weights of the map.
+    pub fn map_weights(&self) -> MapWeights {
+        if self.source.weights.is_some() { MapWeights::User } else { MapWeights::Beam }
     }
 }
 

@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
+use tower_http::compression::CompressionLayer;
 
 use super::assets::{Asset, PAGE, asset};
 use super::connection::{LARGEST_MESSAGE, converse};
@@ -125,6 +126,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/{token}/", get(async || PAGE))
         .route("/{token}/socket", get(open_socket))
         .route("/{token}/{file}", get(file))
+        .layer(CompressionLayer::new())
         .layer(from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
 }

@@ -1,8 +1,3966 @@
 /* Azimuth, GPL-3.0-or-later. With chessground and chessops, by lichess, GPL-3.0-or-later. */
-"use strict";(()=>{var xt=class{unwrap(e,n){let r=this._chain(i=>b.ok(e?e(i):i),i=>n?b.ok(n(i)):b.err(i));if(r.isErr)throw r.error;return r.value}map(e,n){return this._chain(r=>b.ok(e(r)),r=>b.err(n?n(r):r))}chain(e,n){return this._chain(e,n??(r=>b.err(r)))}},mn=class extends xt{constructor(e){super(),this.value=e,this.isOk=!0,this.isErr=!1}_chain(e,n){return e(this.value)}},gn=class extends xt{constructor(e){super(),this.error=e,this.isOk=!1,this.isErr=!0}_chain(e,n){return n(this.error)}},b;(function(t){function e(i){return new mn(i)}t.ok=e;function n(i){return new gn(i||new Error)}t.err=n;function r(i){if(Array.isArray(i)){let c=[];for(let l=0;l<i.length;l++){let a=i[l];if(a.isErr)return a;c.push(a.value)}return t.ok(c)}let o={},s=Object.keys(i);for(let c=0;c<s.length;c++){let l=i[s[c]];if(l.isErr)return l;o[s[c]]=l.value}return t.ok(o)}t.all=r})(b||(b={}));var cr=t=>(t=t-(t>>>1&1431655765),t=(t&858993459)+(t>>>2&858993459),Math.imul(t+(t>>>4)&252645135,16843009)>>24),bn=t=>(t=t>>>8&16711935|(t&16711935)<<8,t>>>16&65535|(t&65535)<<16),lr=t=>(t=t>>>1&1431655765|(t&1431655765)<<1,t=t>>>2&858993459|(t&858993459)<<2,t=t>>>4&252645135|(t&252645135)<<4,bn(t)),d=class t{constructor(e,n){this.lo=e|0,this.hi=n|0}static fromSquare(e){return e>=32?new t(0,1<<e-32):new t(1<<e,0)}static fromRank(e){return new t(255,0).shl64(8*e)}static fromFile(e){return new t(16843009<<e,16843009<<e)}static empty(){return new t(0,0)}static full(){return new t(4294967295,4294967295)}static corners(){return new t(129,2164260864)}static center(){return new t(402653184,24)}static backranks(){return new t(255,4278190080)}static backrank(e){return e==="white"?new t(255,0):new t(0,4278190080)}static lightSquares(){return new t(1437226410,1437226410)}static darkSquares(){return new t(2857740885,2857740885)}complement(){return new t(~this.lo,~this.hi)}xor(e){return new t(this.lo^e.lo,this.hi^e.hi)}union(e){return new t(this.lo|e.lo,this.hi|e.hi)}intersect(e){return new t(this.lo&e.lo,this.hi&e.hi)}diff(e){return new t(this.lo&~e.lo,this.hi&~e.hi)}intersects(e){return this.intersect(e).nonEmpty()}isDisjoint(e){return this.intersect(e).isEmpty()}supersetOf(e){return e.diff(this).isEmpty()}subsetOf(e){return this.diff(e).isEmpty()}shr64(e){return e>=64?t.empty():e>=32?new t(this.hi>>>e-32,0):e>0?new t(this.lo>>>e^this.hi<<32-e,this.hi>>>e):this}shl64(e){return e>=64?t.empty():e>=32?new t(0,this.lo<<e-32):e>0?new t(this.lo<<e,this.hi<<e^this.lo>>>32-e):this}bswap64(){return new t(bn(this.hi),bn(this.lo))}rbit64(){return new t(lr(this.hi),lr(this.lo))}minus64(e){let n=this.lo-e.lo,r=(n&e.lo&1)+(e.lo>>>1)+(n>>>1)>>>31;return new t(n,this.hi-(e.hi+r))}equals(e){return this.lo===e.lo&&this.hi===e.hi}size(){return cr(this.lo)+cr(this.hi)}isEmpty(){return this.lo===0&&this.hi===0}nonEmpty(){return this.lo!==0||this.hi!==0}has(e){return(e>=32?this.hi&1<<e-32:this.lo&1<<e)!==0}set(e,n){return n?this.with(e):this.without(e)}with(e){return e>=32?new t(this.lo,this.hi|1<<e-32):new t(this.lo|1<<e,this.hi)}without(e){return e>=32?new t(this.lo,this.hi&~(1<<e-32)):new t(this.lo&~(1<<e),this.hi)}toggle(e){return e>=32?new t(this.lo,this.hi^1<<e-32):new t(this.lo^1<<e,this.hi)}last(){if(this.hi!==0)return 63-Math.clz32(this.hi);if(this.lo!==0)return 31-Math.clz32(this.lo)}first(){if(this.lo!==0)return 31-Math.clz32(this.lo&-this.lo);if(this.hi!==0)return 63-Math.clz32(this.hi&-this.hi)}withoutFirst(){return this.lo!==0?new t(this.lo&this.lo-1,this.hi):new t(0,this.hi&this.hi-1)}moreThanOne(){return this.hi!==0&&this.lo!==0||(this.lo&this.lo-1)!==0||(this.hi&this.hi-1)!==0}singleSquare(){return this.moreThanOne()?void 0:this.last()}*[Symbol.iterator](){let e=this.lo,n=this.hi;for(;e!==0;){let r=31-Math.clz32(e&-e);e^=1<<r,yield r}for(;n!==0;){let r=31-Math.clz32(n&-n);n^=1<<r,yield 32+r}}*reversed(){let e=this.lo,n=this.hi;for(;n!==0;){let r=31-Math.clz32(n);n^=1<<r,yield 32+r}for(;e!==0;){let r=31-Math.clz32(e);e^=1<<r,yield r}}};var Le=["a","b","c","d","e","f","g","h"],St=["1","2","3","4","5","6","7","8"];var I=["white","black"],H=["pawn","knight","bishop","rook","queen","king"],hr=["a","h"],ke=t=>"role"in t;var w=t=>t!==void 0,y=t=>t==="white"?"black":"white",te=t=>t>>3,O=t=>t&7,Ct=(t,e)=>0<=t&&t<8&&0<=e&&e<8?t+8*e:void 0,ae=t=>{switch(t){case"pawn":return"p";case"knight":return"n";case"bishop":return"b";case"rook":return"r";case"queen":return"q";case"king":return"k"}};function ve(t){switch(t.toLowerCase()){case"p":return"pawn";case"n":return"knight";case"b":return"bishop";case"r":return"rook";case"q":return"queen";case"k":return"king";default:return}}function Q(t){if(t.length===2)return Ct(t.charCodeAt(0)-97,t.charCodeAt(1)-49)}var L=t=>Le[O(t)]+St[te(t)],Mt=t=>{if(t[1]==="@"&&t.length===4){let e=ve(t[0]),n=Q(t.slice(2));if(e&&w(n))return{role:e,to:n}}else if(t.length===4||t.length===5){let e=Q(t.slice(0,2)),n=Q(t.slice(2,4)),r;if(t.length===5&&(r=ve(t[4]),!r))return;if(w(e)&&w(n))return{from:e,to:n,promotion:r}}};var We=t=>ke(t)?`${ae(t.role).toUpperCase()}@${L(t.to)}`:L(t.from)+L(t.to)+(t.promotion?ae(t.promotion):""),_e=(t,e)=>t==="white"?e==="a"?2:6:e==="a"?58:62,Et=(t,e)=>t==="white"?e==="a"?3:5:e==="a"?59:61;var Tt=(t,e)=>{let n=d.empty();for(let r of e){let i=t+r;0<=i&&i<64&&Math.abs(O(t)-O(i))<=2&&(n=n.with(i))}return n},ye=t=>{let e=[];for(let n=0;n<64;n++)e[n]=t(n);return e},po=ye(t=>Tt(t,[-9,-8,-7,-1,1,7,8,9])),uo=ye(t=>Tt(t,[-17,-15,-10,-6,6,10,15,17])),fo={white:ye(t=>Tt(t,[7,9])),black:ye(t=>Tt(t,[-7,-9]))},ne=t=>po[t],Ve=t=>uo[t],xe=(t,e)=>fo[t][e],wn=ye(t=>d.fromFile(O(t)).without(t)),kn=ye(t=>d.fromRank(te(t)).without(t)),vn=ye(t=>{let e=new d(134480385,2151686160),n=8*(te(t)-O(t));return(n>=0?e.shl64(n):e.shr64(-n)).without(t)}),yn=ye(t=>{let e=new d(270549120,16909320),n=8*(te(t)+O(t)-7);return(n>=0?e.shl64(n):e.shr64(-n)).without(t)}),xn=(t,e,n)=>{let r=e.intersect(n),i=r.minus64(d.fromSquare(t)),o=r.bswap64().minus64(d.fromSquare(56^t));return i.xor(o.bswap64()).intersect(e)},mo=(t,e)=>{let n=kn[t],r=n.intersect(e),i=r.minus64(d.fromSquare(t)),o=r.rbit64().minus64(d.fromSquare(63-t));return i.xor(o.rbit64()).intersect(n)},Se=(t,e)=>xn(t,vn[t],e).xor(xn(t,yn[t],e)),Ce=(t,e)=>xn(t,wn[t],e).xor(mo(t,e)),ot=(t,e)=>Se(t,e).xor(Ce(t,e)),Pt=(t,e,n)=>{switch(t.role){case"pawn":return xe(t.color,e);case"knight":return Ve(e);case"bishop":return Se(e,n);case"rook":return Ce(e,n);case"queen":return ot(e,n);case"king":return ne(e)}},Sn=(t,e)=>{let n=d.fromSquare(e);return kn[t].intersects(n)?kn[t].with(t):yn[t].intersects(n)?yn[t].with(t):vn[t].intersects(n)?vn[t].with(t):wn[t].intersects(n)?wn[t].with(t):d.empty()},Me=(t,e)=>Sn(t,e).intersect(d.full().shl64(t).xor(d.full().shl64(e))).withoutFirst();var ce=class t{constructor(){}static default(){let e=new t;return e.reset(),e}reset(){this.occupied=new d(65535,4294901760),this.promoted=d.empty(),this.white=new d(65535,0),this.black=new d(0,4294901760),this.pawn=new d(65280,16711680),this.knight=new d(66,1107296256),this.bishop=new d(36,603979776),this.rook=new d(129,2164260864),this.queen=new d(8,134217728),this.king=new d(16,268435456)}static empty(){let e=new t;return e.clear(),e}clear(){this.occupied=d.empty(),this.promoted=d.empty();for(let e of I)this[e]=d.empty();for(let e of H)this[e]=d.empty()}clone(){let e=new t;e.occupied=this.occupied,e.promoted=this.promoted;for(let n of I)e[n]=this[n];for(let n of H)e[n]=this[n];return e}getColor(e){if(this.white.has(e))return"white";if(this.black.has(e))return"black"}getRole(e){for(let n of H)if(this[n].has(e))return n}get(e){let n=this.getColor(e);if(!n)return;let r=this.getRole(e),i=this.promoted.has(e);return{color:n,role:r,promoted:i}}take(e){let n=this.get(e);return n&&(this.occupied=this.occupied.without(e),this[n.color]=this[n.color].without(e),this[n.role]=this[n.role].without(e),n.promoted&&(this.promoted=this.promoted.without(e))),n}set(e,n){let r=this.take(e);return this.occupied=this.occupied.with(e),this[n.color]=this[n.color].with(e),this[n.role]=this[n.role].with(e),n.promoted&&(this.promoted=this.promoted.with(e)),r}has(e){return this.occupied.has(e)}*[Symbol.iterator](){for(let e of this.occupied)yield[e,this.get(e)]}pieces(e,n){return this[e].intersect(this[n])}rooksAndQueens(){return this.rook.union(this.queen)}bishopsAndQueens(){return this.bishop.union(this.queen)}steppers(){return this.knight.union(this.pawn).union(this.king)}sliders(){return this.bishop.union(this.rook).union(this.queen)}kingOf(e){return this.pieces(e,"king").singleSquare()}};var M;(function(t){t.Empty="ERR_EMPTY",t.OppositeCheck="ERR_OPPOSITE_CHECK",t.PawnsOnBackrank="ERR_PAWNS_ON_BACKRANK",t.Kings="ERR_KINGS",t.Variant="ERR_VARIANT"})(M||(M={}));var E=class extends Error{},go=(t,e,n,r)=>n[e].intersect(Ce(t,r).intersect(n.rooksAndQueens()).union(Se(t,r).intersect(n.bishopsAndQueens())).union(Ve(t).intersect(n.knight)).union(ne(t).intersect(n.king)).union(xe(y(e),t).intersect(n.pawn))),re=class t{constructor(){}static default(){let e=new t;return e.castlingRights=d.corners(),e.rook={white:{a:0,h:7},black:{a:56,h:63}},e.path={white:{a:new d(14,0),h:new d(96,0)},black:{a:new d(0,234881024),h:new d(0,1610612736)}},e}static empty(){let e=new t;return e.castlingRights=d.empty(),e.rook={white:{a:void 0,h:void 0},black:{a:void 0,h:void 0}},e.path={white:{a:d.empty(),h:d.empty()},black:{a:d.empty(),h:d.empty()}},e}clone(){let e=new t;return e.castlingRights=this.castlingRights,e.rook={white:{a:this.rook.white.a,h:this.rook.white.h},black:{a:this.rook.black.a,h:this.rook.black.h}},e.path={white:{a:this.path.white.a,h:this.path.white.h},black:{a:this.path.black.a,h:this.path.black.h}},e}add(e,n,r,i){let o=_e(e,n),s=Et(e,n);this.castlingRights=this.castlingRights.with(i),this.rook[e][n]=i,this.path[e][n]=Me(i,s).with(s).union(Me(r,o).with(o)).without(r).without(i)}static fromSetup(e){let n=t.empty(),r=e.castlingRights.intersect(e.board.rook);for(let i of I){let o=d.backrank(i),s=e.board.kingOf(i);if(!w(s)||!o.has(s))continue;let c=r.intersect(e.board[i]).intersect(o),l=c.first();w(l)&&l<s&&n.add(i,"a",s,l);let a=c.last();w(a)&&s<a&&n.add(i,"h",s,a)}return n}discardRook(e){if(this.castlingRights.has(e)){this.castlingRights=this.castlingRights.without(e);for(let n of I)for(let r of hr)this.rook[n][r]===e&&(this.rook[n][r]=void 0)}}discardColor(e){this.castlingRights=this.castlingRights.diff(d.backrank(e)),this.rook[e].a=void 0,this.rook[e].h=void 0}},Y=class{constructor(e){this.rules=e}reset(){this.board=ce.default(),this.pockets=void 0,this.turn="white",this.castles=re.default(),this.epSquare=void 0,this.remainingChecks=void 0,this.halfmoves=0,this.fullmoves=1}setupUnchecked(e){this.board=e.board.clone(),this.board.promoted=d.empty(),this.pockets=void 0,this.turn=e.turn,this.castles=re.fromSetup(e),this.epSquare=bo(this,e.epSquare),this.remainingChecks=void 0,this.halfmoves=e.halfmoves,this.fullmoves=e.fullmoves}kingAttackers(e,n,r){return go(e,n,this.board,r)}playCaptureAt(e,n){this.halfmoves=0,n.role==="rook"&&this.castles.discardRook(e),this.pockets&&this.pockets[y(n.color)][n.promoted?"pawn":n.role]++}ctx(){let e=this.isVariantEnd(),n=this.board.kingOf(this.turn);if(!w(n))return{king:n,blockers:d.empty(),checkers:d.empty(),variantEnd:e,mustCapture:!1};let r=Ce(n,d.empty()).intersect(this.board.rooksAndQueens()).union(Se(n,d.empty()).intersect(this.board.bishopsAndQueens())).intersect(this.board[y(this.turn)]),i=d.empty();for(let s of r){let c=Me(n,s).intersect(this.board.occupied);c.moreThanOne()||(i=i.union(c))}let o=this.kingAttackers(n,y(this.turn),this.board.occupied);return{king:n,blockers:i,checkers:o,variantEnd:e,mustCapture:!1}}clone(){var e,n;let r=new this.constructor;return r.board=this.board.clone(),r.pockets=(e=this.pockets)===null||e===void 0?void 0:e.clone(),r.turn=this.turn,r.castles=this.castles.clone(),r.epSquare=this.epSquare,r.remainingChecks=(n=this.remainingChecks)===null||n===void 0?void 0:n.clone(),r.halfmoves=this.halfmoves,r.fullmoves=this.fullmoves,r}validate(){if(this.board.occupied.isEmpty())return b.err(new E(M.Empty));if(this.board.king.size()!==2)return b.err(new E(M.Kings));if(!w(this.board.kingOf(this.turn)))return b.err(new E(M.Kings));let e=this.board.kingOf(y(this.turn));return w(e)?this.kingAttackers(e,this.turn,this.board.occupied).nonEmpty()?b.err(new E(M.OppositeCheck)):d.backranks().intersects(this.board.pawn)?b.err(new E(M.PawnsOnBackrank)):b.ok(void 0):b.err(new E(M.Kings))}dropDests(e){return d.empty()}dests(e,n){if(n=n||this.ctx(),n.variantEnd)return d.empty();let r=this.board.get(e);if(!r||r.color!==this.turn)return d.empty();let i,o;if(r.role==="pawn"){i=xe(this.turn,e).intersect(this.board[y(this.turn)]);let s=this.turn==="white"?8:-8,c=e+s;if(0<=c&&c<64&&!this.board.occupied.has(c)){i=i.with(c);let l=this.turn==="white"?e<16:e>=48,a=c+s;l&&!this.board.occupied.has(a)&&(i=i.with(a))}w(this.epSquare)&&ko(this,e,n)&&(o=d.fromSquare(this.epSquare))}else r.role==="bishop"?i=Se(e,this.board.occupied):r.role==="knight"?i=Ve(e):r.role==="rook"?i=Ce(e,this.board.occupied):r.role==="queen"?i=ot(e,this.board.occupied):i=ne(e);if(i=i.diff(this.board[this.turn]),w(n.king)){if(r.role==="king"){let s=this.board.occupied.without(e);for(let c of i)this.kingAttackers(c,y(this.turn),s).nonEmpty()&&(i=i.without(c));return i.union(Nt(this,"a",n)).union(Nt(this,"h",n))}if(n.checkers.nonEmpty()){let s=n.checkers.singleSquare();if(!w(s))return d.empty();i=i.intersect(Me(s,n.king).with(s))}n.blockers.has(e)&&(i=i.intersect(Sn(e,n.king)))}return o&&(i=i.union(o)),i}isVariantEnd(){return!1}variantOutcome(e){}hasInsufficientMaterial(e){return this.board[e].intersect(this.board.pawn.union(this.board.rooksAndQueens())).nonEmpty()?!1:this.board[e].intersects(this.board.knight)?this.board[e].size()<=2&&this.board[y(e)].diff(this.board.king).diff(this.board.queen).isEmpty():this.board[e].intersects(this.board.bishop)?(!this.board.bishop.intersects(d.darkSquares())||!this.board.bishop.intersects(d.lightSquares()))&&this.board.pawn.isEmpty()&&this.board.knight.isEmpty():!0}toSetup(){var e,n;return{board:this.board.clone(),pockets:(e=this.pockets)===null||e===void 0?void 0:e.clone(),turn:this.turn,castlingRights:this.castles.castlingRights,epSquare:wo(this),remainingChecks:(n=this.remainingChecks)===null||n===void 0?void 0:n.clone(),halfmoves:Math.min(this.halfmoves,150),fullmoves:Math.min(Math.max(this.fullmoves,1),9999)}}isInsufficientMaterial(){return I.every(e=>this.hasInsufficientMaterial(e))}hasDests(e){e=e||this.ctx();for(let n of this.board[this.turn])if(this.dests(n,e).nonEmpty())return!0;return this.dropDests(e).nonEmpty()}isLegal(e,n){if(ke(e))return!this.pockets||this.pockets[this.turn][e.role]<=0||e.role==="pawn"&&d.backranks().has(e.to)?!1:this.dropDests(n).has(e.to);{if(e.promotion==="pawn"||e.promotion==="king"&&this.rules!=="antichess"||!!e.promotion!==(this.board.pawn.has(e.from)&&d.backranks().has(e.to)))return!1;let r=this.dests(e.from,n);return r.has(e.to)||r.has(Be(this,e).to)}}isCheck(){let e=this.board.kingOf(this.turn);return w(e)&&this.kingAttackers(e,y(this.turn),this.board.occupied).nonEmpty()}isEnd(e){return(e?e.variantEnd:this.isVariantEnd())?!0:this.isInsufficientMaterial()||!this.hasDests(e)}isCheckmate(e){return e=e||this.ctx(),!e.variantEnd&&e.checkers.nonEmpty()&&!this.hasDests(e)}isStalemate(e){return e=e||this.ctx(),!e.variantEnd&&e.checkers.isEmpty()&&!this.hasDests(e)}outcome(e){let n=this.variantOutcome(e);return n||(e=e||this.ctx(),this.isCheckmate(e)?{winner:y(this.turn)}:this.isInsufficientMaterial()||this.isStalemate(e)?{winner:void 0}:void 0)}allDests(e){e=e||this.ctx();let n=new Map;if(e.variantEnd)return n;for(let r of this.board[this.turn])n.set(r,this.dests(r,e));return n}play(e){let n=this.turn,r=this.epSquare,i=st(this,e);if(this.epSquare=void 0,this.halfmoves+=1,n==="black"&&(this.fullmoves+=1),this.turn=y(n),ke(e))this.board.set(e.to,{role:e.role,color:n}),this.pockets&&this.pockets[n][e.role]--,e.role==="pawn"&&(this.halfmoves=0);else{let o=this.board.take(e.from);if(!o)return;let s;if(o.role==="pawn"){this.halfmoves=0,e.to===r&&(s=this.board.take(e.to+(n==="white"?-8:8)));let c=e.from-e.to;Math.abs(c)===16&&8<=e.from&&e.from<=55&&(this.epSquare=e.from+e.to>>1),e.promotion&&(o.role=e.promotion,o.promoted=!!this.pockets)}else if(o.role==="rook")this.castles.discardRook(e.from);else if(o.role==="king"){if(i){let c=this.castles.rook[n][i];if(w(c)){let l=this.board.take(c);this.board.set(_e(n,i),o),l&&this.board.set(Et(n,i),l)}}this.castles.discardColor(n)}if(!i){let c=this.board.set(e.to,o)||s;c&&this.playCaptureAt(e.to,c)}}this.remainingChecks&&this.isCheck()&&(this.remainingChecks[n]=Math.max(this.remainingChecks[n]-1,0))}},De=class extends Y{constructor(){super("chess")}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let n=new this;return n.setupUnchecked(e),n.validate().map(r=>n)}clone(){return super.clone()}},bo=(t,e)=>{if(!w(e))return;let n=t.turn==="white"?5:2,r=t.turn==="white"?8:-8;if(te(e)!==n||t.board.occupied.has(e+r))return;let i=e-r;if(!(!t.board.pawn.has(i)||!t.board[y(t.turn)].has(i)))return e},wo=t=>{if(!w(t.epSquare))return;let e=t.ctx(),r=t.board.pieces(t.turn,"pawn").intersect(xe(y(t.turn),t.epSquare));for(let i of r)if(t.dests(i,e).has(t.epSquare))return t.epSquare},ko=(t,e,n)=>{if(!w(t.epSquare)||!xe(t.turn,e).has(t.epSquare))return!1;if(!w(n.king))return!0;let r=t.turn==="white"?8:-8,i=t.epSquare-r;return t.kingAttackers(n.king,y(t.turn),t.board.occupied.toggle(e).toggle(i).with(t.epSquare)).without(i).isEmpty()},Nt=(t,e,n)=>{if(!w(n.king)||n.checkers.nonEmpty())return d.empty();let r=t.castles.rook[t.turn][e];if(!w(r))return d.empty();if(t.castles.path[t.turn][e].intersects(t.board.occupied))return d.empty();let i=_e(t.turn,e),o=Me(n.king,i),s=t.board.occupied.without(n.king);for(let a of o)if(t.kingAttackers(a,y(t.turn),s).nonEmpty())return d.empty();let c=Et(t.turn,e),l=t.board.occupied.toggle(n.king).toggle(r).toggle(c);return t.kingAttackers(i,y(t.turn),l).nonEmpty()?d.empty():d.fromSquare(r)},At=(t,e,n)=>{if(n.variantEnd)return d.empty();let r=t.board.get(e);if(!r||r.color!==t.turn)return d.empty();let i=Pt(r,e,t.board.occupied);if(r.role==="pawn"){let o=t.board[y(t.turn)];w(t.epSquare)&&(o=o.with(t.epSquare)),i=i.intersect(o);let s=t.turn==="white"?8:-8,c=e+s;if(0<=c&&c<64&&!t.board.occupied.has(c)){i=i.with(c);let l=t.turn==="white"?e<16:e>=48,a=c+s;l&&!t.board.occupied.has(a)&&(i=i.with(a))}return i}else i=i.diff(t.board[t.turn]);return e===n.king?i.union(Nt(t,"a",n)).union(Nt(t,"h",n)):i};var st=(t,e)=>{if(ke(e))return;let n=e.to-e.from;if(!(Math.abs(n)!==2&&!t.board[t.turn].has(e.to))&&t.board.king.has(e.from))return n>0?"h":"a"},Be=(t,e)=>{let n=st(t,e);if(!n)return e;let r=t.castles.rook[t.turn][n];return{from:e.from,to:w(r)?r:e.to}};var le=class t{constructor(){}static empty(){let e=new t;for(let n of H)e[n]=0;return e}static fromBoard(e,n){let r=new t;for(let i of H)r[i]=e.pieces(n,i).size();return r}clone(){let e=new t;for(let n of H)e[n]=this[n];return e}equals(e){return H.every(n=>this[n]===e[n])}add(e){let n=new t;for(let r of H)n[r]=this[r]+e[r];return n}subtract(e){let n=new t;for(let r of H)n[r]=this[r]-e[r];return n}nonEmpty(){return H.some(e=>this[e]>0)}isEmpty(){return!this.nonEmpty()}hasPawns(){return this.pawn>0}hasNonPawns(){return this.knight>0||this.bishop>0||this.rook>0||this.queen>0||this.king>0}size(){return this.pawn+this.knight+this.bishop+this.rook+this.queen+this.king}},Ie=class t{constructor(e,n){this.white=e,this.black=n}static empty(){return new t(le.empty(),le.empty())}static fromBoard(e){return new t(le.fromBoard(e,"white"),le.fromBoard(e,"black"))}clone(){return new t(this.white.clone(),this.black.clone())}equals(e){return this.white.equals(e.white)&&this.black.equals(e.black)}add(e){return new t(this.white.add(e.white),this.black.add(e.black))}subtract(e){return new t(this.white.subtract(e.white),this.black.subtract(e.black))}count(e){return this.white[e]+this.black[e]}size(){return this.white.size()+this.black.size()}isEmpty(){return this.white.isEmpty()&&this.black.isEmpty()}nonEmpty(){return!this.isEmpty()}hasPawns(){return this.white.hasPawns()||this.black.hasPawns()}hasNonPawns(){return this.white.hasNonPawns()||this.black.hasNonPawns()}},Ee=class t{constructor(e,n){this.white=e,this.black=n}static default(){return new t(3,3)}clone(){return new t(this.white,this.black)}equals(e){return this.white===e.white&&this.black===e.black}};var vo="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR",yo=vo+" w KQkq -",Ot=yo+" 0 1",xo="8/8/8/8/8/8/8/8",So=xo+" w - -",Ka=So+" 0 1",R;(function(t){t.Fen="ERR_FEN",t.Board="ERR_BOARD",t.Pockets="ERR_POCKETS",t.Turn="ERR_TURN",t.Castling="ERR_CASTLING",t.EpSquare="ERR_EP_SQUARE",t.RemainingChecks="ERR_REMAINING_CHECKS",t.Halfmoves="ERR_HALFMOVES",t.Fullmoves="ERR_FULLMOVES"})(R||(R={}));var $=class extends Error{},Co=(t,e,n)=>{let r=t.indexOf(e);for(;n-- >0&&r!==-1;)r=t.indexOf(e,r+e.length);return r},Ue=t=>/^\d{1,4}$/.test(t)?parseInt(t,10):void 0,fr=t=>{let e=ve(t);return e&&{role:e,color:t.toLowerCase()===t?"black":"white"}},Cn=t=>{let e=ce.empty(),n=7,r=0;for(let i=0;i<t.length;i++){let o=t[i];if(o==="/"&&r===8)r=0,n--;else{let s=parseInt(o,10);if(s>0)r+=s;else{if(r>=8||n<0)return b.err(new $(R.Board));let c=r+n*8,l=fr(o);if(!l)return b.err(new $(R.Board));t[i+1]==="~"&&(l.promoted=!0,i++),e.set(c,l),r++}}}return n!==0||r!==8?b.err(new $(R.Board)):b.ok(e)},pr=t=>{if(t.length>64)return b.err(new $(R.Pockets));let e=Ie.empty();for(let n of t){let r=fr(n);if(!r)return b.err(new $(R.Pockets));e[r.color][r.role]++}return b.ok(e)},Mo=(t,e)=>{let n=d.empty();if(e==="-")return b.ok(n);for(let r of e){let i=r.toLowerCase(),o=r===i?"black":"white",s=o==="white"?0:7;if("a"<=i&&i<="h")n=n.with(Ct(i.charCodeAt(0)-97,s));else if(i==="k"||i==="q"){let c=t[o].intersect(d.backrank(o)).intersect(t.rook.union(t.king)),l=i==="k"?c.last():c.first();n=n.with(w(l)&&t.rook.has(l)?l:Ct(i==="k"?7:0,s))}else return b.err(new $(R.Castling))}return I.some(r=>d.backrank(r).intersect(n).size()>2)?b.err(new $(R.Castling)):b.ok(n)},ur=t=>{let e=t.split("+");if(e.length===3&&e[0]===""){let n=Ue(e[1]),r=Ue(e[2]);return!w(n)||n>3||!w(r)||r>3?b.err(new $(R.RemainingChecks)):b.ok(new Ee(3-n,3-r))}else if(e.length===2){let n=Ue(e[0]),r=Ue(e[1]);return!w(n)||n>3||!w(r)||r>3?b.err(new $(R.RemainingChecks)):b.ok(new Ee(n,r))}else return b.err(new $(R.RemainingChecks))},at=t=>{let e=t.split(/[\s_]+/),n=e.shift(),r,i=b.ok(void 0);if(n.endsWith("]")){let c=n.indexOf("[");if(c===-1)return b.err(new $(R.Fen));r=Cn(n.slice(0,c)),i=pr(n.slice(c+1,-1))}else{let c=Co(n,"/",7);c===-1?r=Cn(n):(r=Cn(n.slice(0,c)),i=pr(n.slice(c+1)))}let o,s=e.shift();if(!w(s)||s==="w")o="white";else if(s==="b")o="black";else return b.err(new $(R.Turn));return r.chain(c=>{let l=e.shift(),a=w(l)?Mo(c,l):b.ok(d.empty()),h=e.shift(),u;if(w(h)&&h!=="-"&&(u=Q(h),!w(u)))return b.err(new $(R.EpSquare));let g=e.shift(),m;w(g)&&g.includes("+")&&(m=ur(g),g=e.shift());let k=w(g)?Ue(g):0;if(!w(k))return b.err(new $(R.Halfmoves));let D=e.shift(),F=w(D)?Ue(D):1;if(!w(F))return b.err(new $(R.Fullmoves));let A=e.shift(),se=b.ok(void 0);if(w(A)){if(w(m))return b.err(new $(R.RemainingChecks));se=ur(A)}else w(m)&&(se=m);return e.length>0?b.err(new $(R.Fen)):i.chain(it=>a.chain(G=>se.map(we=>({board:c,pockets:it,turn:o,castlingRights:G,remainingChecks:we,epSquare:u,halfmoves:k,fullmoves:Math.max(1,F)}))))})};var Eo=t=>{let e=ae(t.role);return t.color==="white"&&(e=e.toUpperCase()),t.promoted&&(e+="~"),e},To=t=>{let e="",n=0;for(let r=7;r>=0;r--)for(let i=0;i<8;i++){let o=i+r*8,s=t.get(o);s?(n>0&&(e+=n,n=0),e+=Eo(s)):n++,i===7&&(n>0&&(e+=n,n=0),r!==0&&(e+="/"))}return e},dr=t=>H.map(e=>ae(e).repeat(t[e])).join(""),Po=t=>dr(t.white).toUpperCase()+dr(t.black),No=(t,e)=>{let n="";for(let r of I){let i=d.backrank(r),o=t.kingOf(r);w(o)&&!i.has(o)&&(o=void 0);let s=t.pieces(r,"rook").intersect(i);for(let c of e.intersect(i).reversed())if(c===s.first()&&w(o)&&c<o)n+=r==="white"?"Q":"q";else if(c===s.last()&&w(o)&&o<c)n+=r==="white"?"K":"k";else{let l=Le[O(c)];n+=r==="white"?l.toUpperCase():l}}return n||"-"},Ao=t=>`${t.white}+${t.black}`,je=(t,e)=>[To(t.board)+(t.pockets?`[${Po(t.pockets)}]`:""),t.turn[0],No(t.board,t.castlingRights),w(t.epSquare)?L(t.epSquare):"-",...t.remainingChecks?[Ao(t.remainingChecks)]:[],...e?.epd?[]:[Math.max(0,Math.min(t.halfmoves,9999)),Math.max(1,Math.min(t.fullmoves,9999))]].join(" ");var Oo=(t,e)=>{let n="";if(ke(e))e.role!=="pawn"&&(n=ae(e.role).toUpperCase()),n+="@"+L(e.to);else{let r=t.board.getRole(e.from);if(!r)return"--";if(r==="king"&&(t.board[t.turn].has(e.to)||Math.abs(e.to-e.from)===2))n=e.to>e.from?"O-O":"O-O-O";else{let i=t.board.occupied.has(e.to)||r==="pawn"&&O(e.from)!==O(e.to);if(r!=="pawn"){n=ae(r).toUpperCase();let o;if(r==="king"?o=ne(e.to).intersect(t.board.king):r==="queen"?o=ot(e.to,t.board.occupied).intersect(t.board.queen):r==="rook"?o=Ce(e.to,t.board.occupied).intersect(t.board.rook):r==="bishop"?o=Se(e.to,t.board.occupied).intersect(t.board.bishop):o=Ve(e.to).intersect(t.board.knight),o=o.intersect(t.board[t.turn]).without(e.from),o.nonEmpty()){let s=t.ctx();for(let c of o)t.dests(c,s).has(e.to)||(o=o.without(c));if(o.nonEmpty()){let c=!1,l=o.intersects(d.fromRank(te(e.from)));o.intersects(d.fromFile(O(e.from)))?c=!0:l=!0,l&&(n+=Le[O(e.from)]),c&&(n+=St[te(e.from)])}}}else i&&(n=Le[O(e.from)]);i&&(n+="x"),n+=L(e.to),e.promotion&&(n+="="+ae(e.promotion).toUpperCase())}}return n},Ro=(t,e)=>{var n;let r=Oo(t,e);return t.play(e),!((n=t.outcome())===null||n===void 0)&&n.winner?r+"#":t.isCheck()?r+"+":r};var Mn=(t,e)=>Ro(t.clone(),e),ct=(t,e)=>{let n=t.ctx(),r=e.match(/^([NBRQK])?([a-h])?([1-8])?[-x]?([a-h][1-8])(?:=?([nbrqkNBRQK]))?[+#]?$/);if(!r){let h;if(e==="O-O"||e==="O-O+"||e==="O-O#"?h="h":(e==="O-O-O"||e==="O-O-O+"||e==="O-O-O#")&&(h="a"),h){let m=t.castles.rook[t.turn][h];return!w(n.king)||!w(m)||!t.dests(n.king,n).has(m)?void 0:{from:n.king,to:m}}let u=e.match(/^([pnbrqkPNBRQK])?@([a-h][1-8])[+#]?$/);if(!u)return;let g={role:u[1]?ve(u[1]):"pawn",to:Q(u[2])};return t.isLegal(g,n)?g:void 0}let i=r[1]?ve(r[1]):"pawn",o=Q(r[4]),s=r[5]?ve(r[5]):void 0;if(!!s!==(i==="pawn"&&d.backranks().has(o))||s==="king"&&t.rules!=="antichess")return;let c=t.board.pieces(t.turn,i);i==="pawn"&&!r[2]?c=c.intersect(d.fromFile(O(o))):r[2]&&(c=c.intersect(d.fromFile(r[2].charCodeAt(0)-97))),r[3]&&(c=c.intersect(d.fromRank(r[3].charCodeAt(0)-49)));let l=i==="pawn"?d.fromFile(O(o)):d.empty();c=c.intersect(l.union(Pt({color:y(t.turn),role:i},o,t.board.occupied)));let a;for(let h of c)if(t.dests(h,n).has(o)){if(w(a))return;a=h}if(w(a))return{from:a,to:o,promotion:s}};var lt=class t{constructor(e,n,r,i,o){this.position=e;this.parent=n;this.move=r;this.san=i;this.ply=o}position;parent;move;san;ply;children=[];comments=[];nags=[];info=null;judged=null;get fen(){return je(this.position.toSetup())}get turn(){return this.position.turn}get lastMove(){return!this.move||!this.parent?null:mr(this.parent.position,this.move)}get number(){let e=this.parent;return e?`${e.position.fullmoves}${e.turn==="white"?".":"…"}`:""}path(){let e=[];for(let n=this;n.parent;n=n.parent)e.unshift(n);return e}root(){return this.path()[0]?.parent??this}play(e){if(!("from"in e))return null;let n=Be(this.position,e);if(!this.position.isLegal(n))return null;let r=We(n),i=this.children.find(l=>l.move&&We(l.move)===r);if(i)return i;let o=Mn(this.position,n),s=this.position.clone();s.play(n);let c=new t(s,this,n,o,this.ply+1);return this.children.push(c),c}playText(e){let n=this.read(e);return n?this.play(n):null}read(e){let n=e.trim(),r=ct(this.position,n)??ct(this.position,n.replaceAll("0","O"));if(r)return r;let i=Mt(n.toLowerCase());if(!i||!("from"in i))return null;let o=Be(this.position,i);return this.position.isLegal(o)?o:null}remove(){if(!this.parent)return;let e=this.parent.children;e.splice(e.indexOf(this),1)}promote(){for(let e of this.path()){let n=e.parent?.children??[];n.splice(n.indexOf(e),1),n.unshift(e)}}isOnMainLine(){return this.path().every(e=>e.parent?.children[0]===e)}mainLine(){let e=[];for(let n=this;n;n=n.children[0])e.push(n);return e}};function mr(t,e){let n=st(t,e),r=n?_e(t.turn,n):e.to;return[L(e.from),L(r)]}function ht(t){return at(t).chain(n=>De.fromSetup(n)).unwrap(n=>new lt(n,null,null,"",0),n=>{throw n})}function Rt(){return ht(Ot)}function z(t){return{fen:t.root().fen,moves:t.path().map(e=>e.san)}}function Je(t,e){let n=t.clone(),r=[];for(let i of e){let o=Mt(i);if(!o||!("from"in o))break;let s=Be(n,o);if(!n.isLegal(s))break;r.push(Mn(n,s)),n.play(s)}return r}function Te(t,e){let n=Mt(e);return!n||!("from"in n)?null:mr(t,Be(t,n))}var he=["play","analyse","why","space","report"],$t=class{constructor(e,n,r){this.engine=e;this.draw=n;this.announce=r}engine;draw;announce;root=Rt();current=this.root;tags=new Map;tab="analyse";arrowsShown=!0;elo=[0,0];panels;panel(){return this.panels[this.tab]}update(){this.panel().update(),this.draw()}redraw(){this.draw()}go(e){e!==this.current&&(this.current=e,this.update())}load(e,n,r=e){this.root=e,this.tags=n,this.current=r,this.update()}openTab(e){e!==this.tab&&(this.panel().leave(),this.tab=e,this.panel().open(),this.update())}move(e){if(this.panel().onMove?.(e))return;let n=this.current.play(e);n&&this.go(n)}learn(e,n){let r=e.info;(!r||n.depth>=r.depth||n.lines.length>r.lines.length)&&(e.info=n)}};var gr=["white","black"];var Ke=["a","b","c","d","e","f","g","h"],Qe=["1","2","3","4","5","6","7","8"];var wr=[...Qe].reverse(),pt=Ke.flatMap(t=>Qe.map(e=>t+e)),Pe=t=>t.every(e=>e>=0&&e<=7)?pt[8*t[0]+t[1]]:void 0,Ne=t=>Pe(t),x=t=>[t.charCodeAt(0)-97,t.charCodeAt(1)-49];var En=pt.map(x),kr=pt.map((t,e)=>({key:t,pos:En[e]}));function Tn(t){let e,n=()=>(e===void 0&&(e=t()),e);return n.clear=()=>{e=void 0},n}var vr=()=>{let t;return{start(){t=performance.now()},cancel(){t=void 0},stop(){if(!t)return 0;let e=performance.now()-t;return t=void 0,e}}},Ae=t=>t==="white"?"black":"white",Oe=(t,e)=>(t[0]-e[0])**2+(t[1]-e[1])**2,ut=(t,e)=>t.role===e.role&&t.color===e.color,yr=(t,e)=>t[0]===e[0]&&t[1]===e[1],Re=t=>(e,n)=>[(n?e[0]:7-e[0])*t.width/8,(n?7-e[1]:e[1])*t.height/8],W=(t,e)=>{t.style.transform=`translate(${e[0]}px,${e[1]}px)`},Pn=(t,e,n=1)=>{t.style.transform=`translate(${e[0]}px,${e[1]}px) scale(${n})`},ue=(t,e)=>{t.style.display=e?"":"none"},ie=t=>{if(t.clientX||t.clientX===0)return[t.clientX,t.clientY];if(t.targetTouches?.[0])return[t.targetTouches[0].clientX,t.targetTouches[0].clientY]},$o=Tn(()=>!("ontouchstart"in window)&&["macintosh","firefox"].every(t=>navigator.userAgent.toLowerCase().includes(t))),qt=t=>t.button===2&&!(t.ctrlKey&&$o()),_=(t,e)=>{let n=document.createElement(t);return e&&(n.className=e),n};function Lt(t,e,n){let r=x(t);return e||(r[0]=7-r[0],r[1]=7-r[1]),[n.left+n.width*r[0]/8+n.width/16,n.top+n.height*(7-r[1])/8+n.height/16]}var pe=(t,e)=>Math.abs(t-e),Dt=(t,e,n,r)=>pe(t,n)*pe(e,r)===2,Nn=(t,e,n,r)=>t===n!=(e===r),An=(t,e,n,r)=>pe(t,n)===pe(e,r)&&t!==n,xr=(t,e,n,r)=>Nn(t,e,n,r)||An(t,e,n,r),Sr=(t,e,n,r)=>Math.max(pe(t,n),pe(e,r))===1;var Cr=(t,e,n,r,i)=>{let o=i?1:-1;return t===n&&(r===e+o||r===e+2*o&&(i?e<=1:e>=6))},Mr=(t,e,n,r)=>{let i=n-t,o=r-e;if(i&&o&&Math.abs(i)!==Math.abs(o))return[];let s=Math.sign(i),c=Math.sign(o),l=[],a=t+s,h=e+c;for(;a!==n||h!==r;)l.push([a,h]),a+=s,h+=c;return l.map(Pe).filter(u=>u!==void 0)};var qo=t=>pe(t.orig.pos[0],t.dest.pos[0])<=1&&(pe(t.orig.pos[0],t.dest.pos[0])===1?t.dest.pos[1]===t.orig.pos[1]+(t.color==="white"?1:-1):Cr(...t.orig.pos,...t.dest.pos,t.color==="white")),Lo=t=>Dt(...t.orig.pos,...t.dest.pos),Er=t=>An(...t.orig.pos,...t.dest.pos),Tr=t=>Nn(...t.orig.pos,...t.dest.pos),Do=t=>Er(t)||Tr(t),Bo=t=>Sr(...t.orig.pos,...t.dest.pos)||t.orig.pos[1]===t.dest.pos[1]&&t.orig.pos[1]===(t.color==="white"?0:7)&&(t.orig.pos[0]===4&&(t.dest.pos[0]===2&&t.rookFilesFriendlies.includes(0)||t.dest.pos[0]===6&&t.rookFilesFriendlies.includes(7))||t.rookFilesFriendlies.includes(t.dest.pos[0])),Io={pawn:qo,knight:Lo,bishop:Er,rook:Tr,queen:Do,king:Bo};function On(t,e){let n=t.pieces,r=n.get(e);if(!r||r.color===t.turnColor)return[];let i=r.color,o=new Map([...n].filter(([h,u])=>u.color===i)),s=new Map([...n].filter(([h,u])=>u.color===Ae(i))),c={key:e,pos:x(e)},l=h=>Io[r.role](h)&&t.premovable.additionalPremoveRequirements(h),a={orig:c,role:r.role,allPieces:n,friendlies:o,enemies:s,color:i,rookFilesFriendlies:Array.from(n).filter(([h,u])=>h[1]===(i==="white"?"1":"8")&&u.color===i&&u.role==="rook").map(([h])=>x(h)[0]),lastMove:t.lastMove};return kr.filter(h=>l({...a,dest:h})).map(h=>h.key)}function K(t,...e){t&&setTimeout(()=>t(...e),1)}function Pr(t){t.orientation=Ae(t.orientation),t.animation.current=t.draggable.current=t.selected=void 0}function Nr(t,e){for(let[n,r]of e)r?t.pieces.set(n,r):t.pieces.delete(n)}function Ar(t,e){if(t.check=void 0,e===!0&&(e=t.turnColor),e)for(let[n,r]of t.pieces)r.role==="king"&&r.color===e&&(t.check=n)}function jo(t,e,n,r){X(t),t.premovable.current=[e,n],K(t.premovable.events.set,e,n,r)}function Z(t){t.premovable.current&&(t.premovable.current=void 0,K(t.premovable.events.unset))}function Ko(t,e,n){Z(t),t.predroppable.current={role:e,key:n},K(t.predroppable.events.set,e,n)}function X(t){let e=t.predroppable;e.current&&(e.current=void 0,K(e.events.unset))}function Fo(t,e,n){if(!t.autoCastle)return!1;let r=t.pieces.get(e);if(!r||r.role!=="king")return!1;let i=x(e),o=x(n);if(i[1]!==0&&i[1]!==7||i[1]!==o[1])return!1;i[0]===4&&!t.pieces.has(n)&&(o[0]===6?n=Ne([7,o[1]]):o[0]===2&&(n=Ne([0,o[1]])));let s=t.pieces.get(n);return!s||s.color!==r.color||s.role!=="rook"?!1:(t.pieces.delete(e),t.pieces.delete(n),i[0]<o[0]?(t.pieces.set(Ne([6,o[1]]),r),t.pieces.set(Ne([5,o[1]]),s)):(t.pieces.set(Ne([2,o[1]]),r),t.pieces.set(Ne([3,o[1]]),s)),!0)}function Rn(t,e,n){let r=t.pieces.get(e),i=t.pieces.get(n);if(e===n||!r)return!1;let o=i&&i.color!==r.color?i:void 0;return n===t.selected&&j(t),K(t.events.move,e,n,o),Fo(t,e,n)||(t.pieces.set(n,r),t.pieces.delete(e)),t.lastMove=[e,n],t.check=void 0,K(t.events.change),o||!0}function Bt(t,e,n,r){if(t.pieces.has(n))if(r)t.pieces.delete(n);else return!1;return K(t.events.dropNewPiece,e,n),t.pieces.set(n,e),t.lastMove=[n],t.check=void 0,K(t.events.change),t.movable.dests=void 0,t.turnColor=Ae(t.turnColor),!0}function Or(t,e,n){let r=Rn(t,e,n);return r&&(t.movable.dests=void 0,t.turnColor=Ae(t.turnColor),t.animation.current=void 0),r}function $n(t,e,n){if(jt(t,e,n)){let r=Or(t,e,n);if(r){let i=t.hold.stop();j(t);let o={premove:!1,ctrlKey:t.stats.ctrlKey,holdTime:i};return r!==!0&&(o.captured=r),K(t.movable.events.after,e,n,o),!0}}else if(zo(t,e,n))return jo(t,e,n,{ctrlKey:t.stats.ctrlKey}),j(t),!0;return j(t),!1}function It(t,e,n,r){let i=t.pieces.get(e);i&&(Ho(t,e,n)||r)?(t.pieces.delete(e),Bt(t,i,n,r),K(t.movable.events.afterNewPiece,i.role,n,{premove:!1,predrop:!1})):i&&Go(t,e,n)?Ko(t,i.role,n):(Z(t),X(t)),t.pieces.delete(e),j(t)}function dt(t,e,n){if(K(t.events.select,e),t.selected){if(t.selected===e&&!t.draggable.enabled){j(t),t.hold.cancel();return}else if((t.selectable.enabled||n)&&t.selected!==e&&$n(t,t.selected,e)){t.stats.dragged=!1;return}}(t.selectable.enabled||t.draggable.enabled)&&(Rr(t,e)||Ln(t,e))&&(qn(t,e),t.hold.start())}function qn(t,e){t.selected=e,Ln(t,e)?t.premovable.customDests||(t.premovable.dests=On(t,e)):t.premovable.dests=void 0}function j(t){t.selected=void 0,t.premovable.dests=void 0,t.hold.cancel()}function Rr(t,e){let n=t.pieces.get(e);return!!n&&(t.movable.color==="both"||t.movable.color===n.color&&t.turnColor===n.color)}var jt=(t,e,n)=>e!==n&&Rr(t,e)&&(t.movable.free||!!t.movable.dests?.get(e)?.includes(n));function Ho(t,e,n){let r=t.pieces.get(e);return!!r&&(e===n||!t.pieces.has(n))&&(t.movable.color==="both"||t.movable.color===r.color&&t.turnColor===r.color)}function Ln(t,e){let n=t.pieces.get(e);return!!n&&t.premovable.enabled&&t.movable.color===n.color&&t.turnColor!==n.color}var zo=(t,e,n)=>e!==n&&Ln(t,e)&&(t.premovable.customDests?.get(e)??On(t,e)).includes(n);function Go(t,e,n){let r=t.pieces.get(e),i=t.pieces.get(n);return!!r&&(!i||i.color!==t.movable.color)&&t.predroppable.enabled&&(r.role!=="pawn"||n[1]!=="1"&&n[1]!=="8")&&t.movable.color===r.color&&t.turnColor!==r.color}function $r(t,e){let n=t.pieces.get(e);return!!n&&t.draggable.enabled&&(t.movable.color==="both"||t.movable.color===n.color&&(t.turnColor===n.color||t.premovable.enabled))}function qr(t){let e=t.premovable.current;if(!e)return!1;let n=e[0],r=e[1],i=!1;if(jt(t,n,r)){let o=Or(t,n,r);if(o){let s={premove:!0};o!==!0&&(s.captured=o),K(t.movable.events.after,n,r,s),i=!0}}return Z(t),i}function Lr(t,e){let n=t.predroppable.current,r=!1;if(!n)return!1;if(e(n)){let i={role:n.role,color:t.movable.color};Bt(t,i,n.key)&&(K(t.movable.events.afterNewPiece,n.role,n.key,{premove:!1,predrop:!0}),r=!0)}return X(t),r}function ft(t){Z(t),X(t),j(t)}function Dn(t){t.movable.color=t.movable.dests=t.animation.current=void 0,ft(t)}function V(t,e,n){let r=Math.floor(8*(t[0]-n.left)/n.width);e||(r=7-r);let i=7-Math.floor(8*(t[1]-n.top)/n.height);return e||(i=7-i),r>=0&&r<8&&i>=0&&i<8?Pe([r,i]):void 0}function Dr(t,e,n,r){let i=x(t),o=En.filter(a=>yr(i,a)||xr(i[0],i[1],a[0],a[1])||Dt(i[0],i[1],a[0],a[1])),c=o.map(a=>Lt(Ne(a),n,r)).map(a=>Oe(e,a)),[,l]=c.reduce((a,h,u)=>a[0]<h?a:[h,u],[c[0],0]);return Pe(o[l])}var N=t=>t.orientation==="white";var In="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR",Wo={p:"pawn",r:"rook",n:"knight",b:"bishop",q:"queen",k:"king"},_o={pawn:"p",rook:"r",knight:"n",bishop:"b",queen:"q",king:"k"};function Kt(t){t==="start"&&(t=In);let e=new Map,n=7,r=0;for(let i of t)switch(i){case" ":case"[":return e;case"/":if(--n,n<0)return e;r=0;break;case"~":{let o=Pe([r-1,n]),s=o&&e.get(o);s&&(s.promoted=!0);break}default:{let o=i.charCodeAt(0);if(o<57)r+=o-48;else{let s=i.toLowerCase(),c=Pe([r,n]);c&&e.set(c,{role:Wo[s],color:i===s?"black":"white"}),++r}}}return e}function Br(t){return wr.map(e=>Ke.map(n=>{let r=t.get(n+e);if(r){let i=_o[r.role];return r.color==="white"&&(i=i.toUpperCase()),r.promoted&&(i+="~"),i}else return"1"}).join("")).join("/").replace(/1{2,}/g,e=>e.length.toString())}function jn(t,e){e.animation&&(Kn(t.animation,e.animation),(t.animation.duration||0)<70&&(t.animation.enabled=!1))}function Ft(t,e){if(e.movable?.dests&&(t.movable.dests=void 0),e.drawable?.autoShapes&&(t.drawable.autoShapes=[]),Kn(t,e),e.fen&&(t.pieces=Kt(e.fen),t.drawable.shapes=e.drawable?.shapes||[]),"check"in e&&Ar(t,e.check||!1),"lastMove"in e&&!e.lastMove?t.lastMove=void 0:e.lastMove&&(t.lastMove=e.lastMove),t.selected&&qn(t,t.selected),jn(t,e),!t.movable.rookCastle&&t.movable.dests){let n=t.movable.color==="white"?"1":"8",r="e"+n,i=t.movable.dests.get(r),o=t.pieces.get(r);if(!i||!o||o.role!=="king")return;t.movable.dests.set(r,i.filter(s=>!(s==="a"+n&&i.includes("c"+n))&&!(s==="h"+n&&i.includes("g"+n))))}}function Kn(t,e){for(let n in e)n==="__proto__"||n==="constructor"||!Object.prototype.hasOwnProperty.call(e,n)||(Object.prototype.hasOwnProperty.call(t,n)&&Ir(t[n])&&Ir(e[n])?Kn(t[n],e[n]):t[n]=e[n])}function Ir(t){if(typeof t!="object"||t===null)return!1;let e=Object.getPrototypeOf(t);return e===Object.prototype||e===null}var de=(t,e)=>e.animation.enabled?Qo(t,e):fe(t,e);function fe(t,e){let n=t(e);return e.dom.redraw(),n}var Fn=(t,e)=>({key:t,pos:x(t),piece:e}),Uo=(t,e)=>e.sort((n,r)=>Oe(t.pos,n.pos)-Oe(t.pos,r.pos))[0];function Jo(t,e){let n=new Map,r=[],i=new Map,o=[],s=[],c=new Map,l,a,h;for(let[u,g]of t)c.set(u,Fn(u,g));for(let u of pt)l=e.pieces.get(u),a=c.get(u),l?a?ut(l,a.piece)||(o.push(a),s.push(Fn(u,l))):s.push(Fn(u,l)):a&&o.push(a);for(let u of s)a=Uo(u,o.filter(g=>ut(u.piece,g.piece))),a&&(h=[a.pos[0]-u.pos[0],a.pos[1]-u.pos[1]],n.set(u.key,h.concat(h)),r.push(a.key));for(let u of o)r.includes(u.key)||i.set(u.key,u.piece);return{anims:n,fadings:i}}function jr(t,e){let n=t.animation.current;if(n===void 0){t.dom.destroyed||t.dom.redrawNow();return}let r=1-(e-n.start)*n.frequency;if(r<=0)t.animation.current=void 0,t.dom.redrawNow();else{let i=Yo(r);for(let o of n.plan.anims.values())o[2]=o[0]*i,o[3]=o[1]*i;t.dom.redrawNow(!0),requestAnimationFrame((o=performance.now())=>jr(t,o))}}function Qo(t,e){let n=new Map(e.pieces),r=t(e),i=Jo(n,e);if(i.anims.size||i.fadings.size){let o=e.animation.current&&e.animation.current.start;e.animation.current={start:performance.now(),frequency:1/e.animation.duration,plan:i},o||jr(e,performance.now())}else e.dom.redraw();return r}var Yo=t=>t<.5?4*t*t*t:(t-1)*(2*t-2)*(2*t-2)+1;var Zo=["green","red","blue","yellow"];function Kr(t,e){if(e.touches&&e.touches.length>1)return;e.stopPropagation(),e.preventDefault(),e.ctrlKey?j(t):ft(t);let n=ie(e),r=V(n,N(t),t.dom.bounds());r&&(t.drawable.current={orig:r,pos:n,brush:Xo(e),snapToValidMove:t.drawable.defaultSnapToValidMove},Fr(t))}function Fr(t){requestAnimationFrame(()=>{let e=t.drawable.current;if(e){let n=V(e.pos,N(t),t.dom.bounds());n||(e.snapToValidMove=!1);let r=e.snapToValidMove?Dr(e.orig,e.pos,N(t),t.dom.bounds()):n;r!==e.mouseSq&&(e.mouseSq=r,e.dest=r!==e.orig?r:void 0,t.dom.redrawNow()),Fr(t)}})}function Hr(t,e){t.drawable.current&&(t.drawable.current.pos=ie(e))}function zr(t){let e=t.drawable.current;e&&(e.mouseSq&&es(t.drawable,e),Hn(t))}function Hn(t){t.drawable.current&&(t.drawable.current=void 0,t.dom.redraw())}function Gr(t){t.drawable.shapes.length&&(t.drawable.shapes=[],t.dom.redraw(),Wr(t.drawable))}var Ht=(t,e)=>t.orig===e.orig&&t.dest===e.dest,zn=(t,e)=>t.brush===e.brush;function Xo(t){let e=(t.shiftKey||t.ctrlKey)&&qt(t),n=t.altKey||t.metaKey||t.getModifierState?.("AltGraph");return Zo[(e?1:0)+(n?2:0)]}function es(t,e){let n=t.shapes.find(r=>Ht(r,e));n&&(t.shapes=t.shapes.filter(r=>!Ht(r,e))),(!n||!zn(n,e))&&t.shapes.push({orig:e.orig,dest:e.dest,brush:e.brush}),Wr(t)}function Wr(t){t.onChange&&t.onChange(t.shapes)}function _r(t,e){if(!(t.trustAllEvents||e.isTrusted)||e.buttons!==void 0&&e.buttons>1||e.touches&&e.touches.length>1)return;let n=t.dom.bounds(),r=ie(e),i=V(r,N(t),n);if(!i)return;let o=t.pieces.get(i),s=t.selected;if(!s&&t.drawable.enabled&&(t.drawable.eraseOnMovablePieceClick||!o||o.color!==t.turnColor)&&Gr(t),e.cancelable!==!1&&(!e.touches||t.blockTouchScroll||o||s||ns(t,r)))e.preventDefault();else if(e.touches)return;let c=!!t.premovable.current,l=!!t.predroppable.current;t.stats.ctrlKey=e.ctrlKey,t.selected&&jt(t,t.selected,i)?de(u=>dt(u,i),t):dt(t,i);let a=t.selected===i,h=Yr(t,i);if(o&&h&&a&&$r(t,i)){t.draggable.current={orig:i,piece:o,origPos:r,pos:r,started:t.draggable.autoDistance&&t.stats.dragged,element:h,previouslySelected:s,originTarget:e.target,keyHasChanged:!1},h.cgDragging=!0,h.classList.add("dragging");let u=t.dom.elements.ghost;u&&(u.className=`ghost ${o.color} ${o.role}`,W(u,Re(n)(x(i),N(t))),ue(u,!0)),Wn(t)}else c&&Z(t),l&&X(t);t.dom.redraw()}function ns(t,e){let n=N(t),r=t.dom.bounds(),i=Math.pow(t.touchIgnoreRadius*r.width/16,2)*2;for(let o of t.pieces.keys()){let s=Lt(o,n,r);if(Oe(s,e)<=i)return!0}return!1}function Vr(t,e,n,r){t.pieces.set("a0",e),t.dom.redraw();let o=ie(n);t.draggable.current={orig:"a0",piece:e,origPos:o,pos:o,started:!0,element:()=>Yr(t,"a0"),originTarget:n.target,newPiece:!0,force:!!r,keyHasChanged:!1},Wn(t)}function Wn(t){requestAnimationFrame(()=>{let e=t.draggable.current;if(!e)return;t.animation.current?.plan.anims.has(e.orig)&&(t.animation.current=void 0);let n=t.pieces.get(e.orig);if(!n||!ut(n,e.piece))Fe(t);else if(!e.started&&Oe(e.pos,e.origPos)>=Math.pow(t.draggable.distance,2)&&(e.started=!0),e.started){if(typeof e.element=="function"){let i=e.element();if(!i)return;i.cgDragging=!0,i.classList.add("dragging"),e.element=i}let r=t.dom.bounds();W(e.element,[e.pos[0]-r.left-r.width/16,e.pos[1]-r.top-r.height/16]),t.jsHover?rs(t,e):e.keyHasChanged||(e.keyHasChanged=e.orig!==V(e.pos,N(t),r))}Wn(t)})}function rs(t,e){let n=V(e.pos,N(t),t.dom.bounds());if(e.orig!==n){if(e.keyHasChanged=!0,n)if(t.movable.dests?.get(e.orig)?.includes(n)??t.premovable.dests?.includes(n)){let i=t.dom.elements.board.querySelector(`.move-dest[data-key="${n}"], .premove-dest[data-key="${n}"]`);i&&!i.classList.contains("hover")&&(Gn(t),i.classList.add("hover"))}else Gn(t)}else Gn(t)}function Gn(t){let e=t.dom.elements.board.querySelectorAll(".move-dest, .premove-dest");e.length>0&&e.forEach(n=>n.classList.remove("hover"))}function Ur(t,e){t.draggable.current&&(!e.touches||e.touches.length<2)&&(t.draggable.current.pos=ie(e))}function Jr(t,e){let n=t.draggable.current;if(!n)return;if(e.type==="touchend"&&e.cancelable!==!1&&e.preventDefault(),e.type==="touchend"&&n.originTarget!==e.target&&!n.newPiece){t.draggable.current=void 0;return}Z(t),X(t);let r=ie(e)||n.pos,i=V(r,N(t),t.dom.bounds());i&&n.started&&n.orig!==i?n.newPiece?It(t,n.orig,i,n.force):(t.stats.ctrlKey=e.ctrlKey,$n(t,n.orig,i)&&(t.stats.dragged=!0)):n.newPiece?t.pieces.delete(n.orig):t.draggable.deleteOnDropOff&&!i&&(t.pieces.delete(n.orig),K(t.events.change)),(n.orig===n.previouslySelected||n.keyHasChanged)&&(n.orig===i||!i)?j(t):t.selectable.enabled||j(t),Qr(t),t.draggable.current=void 0,t.dom.redraw()}function Fe(t){let e=t.draggable.current;e&&(e.newPiece&&t.pieces.delete(e.orig),t.draggable.current=void 0,j(t),Qr(t),t.dom.redraw())}function Qr(t){let e=t.dom.elements;e.ghost&&ue(e.ghost,!1)}function Yr(t,e){let n=t.dom.elements.board.firstChild;for(;n;){if(n.cgKey===e&&n.tagName==="PIECE")return n;n=n.nextSibling}}function Xr(t,e){t.exploding={stage:1,keys:e},t.dom.redraw(),setTimeout(()=>{Zr(t,2),setTimeout(()=>Zr(t,void 0),120)},120)}function Zr(t,e){t.exploding&&(e?t.exploding.stage=e:t.exploding=void 0,t.dom.redraw())}function ei(t,e){function n(){Pr(t),e()}return{set(r){r.orientation&&r.orientation!==t.orientation&&n(),jn(t,r),(r.fen?de:fe)(i=>Ft(i,r),t)},state:t,getFen:()=>Br(t.pieces),toggleOrientation:n,setPieces(r){de(i=>Nr(i,r),t)},selectSquare(r,i){r?de(o=>dt(o,r,i),t):t.selected&&(j(t),t.dom.redraw())},move(r,i){de(o=>Rn(o,r,i),t)},newPiece(r,i){de(o=>Bt(o,r,i),t)},playPremove(){if(t.premovable.current){if(de(qr,t))return!0;t.dom.redraw()}return!1},playPredrop(r){if(t.predroppable.current){let i=Lr(t,r);return t.dom.redraw(),i}return!1},cancelPremove(){fe(Z,t)},cancelPredrop(){fe(X,t)},cancelMove(){fe(r=>{ft(r),Fe(r)},t)},stop(){fe(r=>{Dn(r),Fe(r)},t)},explode(r){Xr(t,r)},setAutoShapes(r){fe(i=>i.drawable.autoShapes=r,t)},setShapes(r){fe(i=>i.drawable.shapes=r.slice(),t)},getKeyAtDomPos(r){return V(r,N(t),t.dom.bounds())},redrawAll:e,dragNewPiece(r,i,o){Vr(t,r,i,o)},destroy(){Dn(t),t.dom.unbind?.(),t.dom.destroyed=!0}}}function ti(){return{pieces:Kt(In),orientation:"white",turnColor:"white",coordinates:!0,coordinatesOnSquares:!1,ranksPosition:"right",autoCastle:!0,viewOnly:!1,disableContextMenu:!1,addPieceZIndex:!1,blockTouchScroll:!1,touchIgnoreRadius:1,pieceKey:!1,trustAllEvents:!1,jsHover:!1,highlight:{lastMove:!0,check:!0},animation:{enabled:!0,duration:200},movable:{free:!0,color:"both",showDests:!0,events:{},rookCastle:!0},premovable:{enabled:!0,showDests:!0,castle:!0,additionalPremoveRequirements:t=>!0,events:{}},predroppable:{enabled:!1,events:{}},draggable:{enabled:!0,distance:3,autoDistance:!0,showGhost:!0,deleteOnDropOff:!1},dropmode:{active:!1},selectable:{enabled:!0},stats:{dragged:!("ontouchstart"in window)},events:{},drawable:{enabled:!0,visible:!0,defaultSnapToValidMove:!0,eraseOnMovablePieceClick:!0,shapes:[],autoShapes:[],brushes:{green:{key:"g",color:"#15781B",opacity:1,lineWidth:10},red:{key:"r",color:"#882020",opacity:1,lineWidth:10},blue:{key:"b",color:"#003088",opacity:1,lineWidth:10},yellow:{key:"y",color:"#e68f00",opacity:1,lineWidth:10},paleBlue:{key:"pb",color:"#003088",opacity:.4,lineWidth:15},paleGreen:{key:"pg",color:"#15781B",opacity:.4,lineWidth:15},paleRed:{key:"pr",color:"#882020",opacity:.4,lineWidth:15},paleGrey:{key:"pgr",color:"#4a4a4a",opacity:.35,lineWidth:15},purple:{key:"purple",color:"#68217a",opacity:.65,lineWidth:10},pink:{key:"pink",color:"#ee2080",opacity:.5,lineWidth:10},white:{key:"white",color:"white",opacity:1,lineWidth:10},paleWhite:{key:"pwhite",color:"white",opacity:.6,lineWidth:10}},prevSvgHash:""},hold:vr()}}function oi(){let t=q("defs"),e=B(q("filter"),{id:"cg-filter-blur"});return e.appendChild(B(q("feGaussianBlur"),{stdDeviation:"0.013"})),t.appendChild(e),t}function si(t,e){let n=t.drawable,r=n.current,i=r&&r.mouseSq?r:void 0,o=new Map,s=t.dom.bounds(),c=n.autoShapes.filter(u=>!u.piece);for(let u of n.shapes.concat(c).concat(i?[i]:[])){if(!u.dest)continue;let g=o.get(u.dest)??new Set,m=Gt(zt(x(u.orig),t.orientation),s),k=Gt(zt(x(u.dest),t.orientation),s);g.add(di(fi(m,k))),o.set(u.dest,g)}let l=[],a=i?n.shapes.findIndex(u=>Ht(u,i)&&zn(u,i)):-1;for(let[u,g]of n.shapes.concat(c).entries()){let m=a!==-1&&a===u;l.push({shape:g,current:!1,pendingErase:m,hash:ni(g,_n(g.dest,o),!1,s,m,ii(g.dest,o))})}i&&a===-1&&l.push({shape:i,current:!0,hash:ni(i,_n(i.dest,o),!0,s,!1,ii(i.dest,o)),pendingErase:!1});let h=l.map(u=>u.hash).join(";");h!==t.drawable.prevSvgHash&&(t.drawable.prevSvgHash=h,os(n,l,e),ss(l,e,u=>ls(t,u,n.brushes,o,s)))}function os(t,e,n){for(let r of[n.shapes,n.shapesBelow]){let i=r.querySelector("defs"),o=e.filter(a=>r===n.shapesBelow==!!a.shape.below),s=new Map;for(let a of o.filter(h=>h.shape.dest&&h.shape.brush)){let h=hi(t.brushes[a.shape.brush],a.shape.modifiers),{key:u,color:g}=pi(a.shape);u&&g&&s.set(u,{key:u,color:g,opacity:1,lineWidth:1}),s.set(h.key,h)}let c=new Set,l=i.firstElementChild;for(;l;)c.add(l.getAttribute("cgKey")),l=l.nextElementSibling;for(let[a,h]of s.entries())c.has(a)||i.appendChild(us(h))}}function ss(t,e,n){for(let[r,i]of[[e.shapes,e.custom],[e.shapesBelow,e.customBelow]]){let[o,s]=[r,i].map(a=>a.querySelector("g")),c=t.filter(a=>r===e.shapesBelow==!!a.shape.below),l=new Map;for(let a of c)l.set(a.hash,!1);for(let a of[o,s]){let h=[],u=a.firstElementChild,g;for(;u;)g=u.getAttribute("cgHash"),l.has(g)?l.set(g,!0):h.push(u),u=u.nextElementSibling;for(let m of h)a.removeChild(m)}for(let a of c.filter(h=>!l.get(h.hash)))for(let h of n(a))h.isCustom?s.appendChild(h.el):o.appendChild(h.el)}}function ni({orig:t,dest:e,brush:n,piece:r,modifiers:i,customSvg:o,label:s,below:c},l,a,h,u,g){return[h.width,h.height,a,u&&"pendingErase",g,t,e,n,l&&"-",r&&as(r),i&&cs(i),o&&`custom-${ri(o.html)},${o.center?.[0]??"o"}`,s&&`label-${ri(s.text)}`,c&&"below"].filter(m=>m).join(",")}var as=t=>[t.color,t.role,t.scale].filter(e=>e).join(","),cs=t=>[t.lineWidth,t.hilite].filter(e=>e).join(",");function ri(t){let e=0;for(let n=0;n<t.length;n++)e=(e<<5)-e+t.charCodeAt(n)>>>0;return e.toString()}function ls(t,{shape:e,current:n,pendingErase:r,hash:i},o,s,c){let l=Gt(zt(x(e.orig),t.orientation),c),a=e.dest?Gt(zt(x(e.dest),t.orientation),c):l,h=e.brush&&hi(o[e.brush],e.modifiers),u=s.get(e.dest),g=[];if(h){let m=B(q("g"),{cgHash:i});g.push({el:m}),l[0]!==a[0]||l[1]!==a[1]?m.appendChild(ps(e,h,l,a,n,_n(e.dest,s),r)):m.appendChild(hs(o[e.brush],l,n,c,r))}if(e.label){let m=e.label;m.fill??(m.fill=e.brush&&o[e.brush].color);let k=e.brush?void 0:"tr";g.push({el:ds(m,i,l,a,u,k),isCustom:!0})}if(e.customSvg){let m=e.customSvg.center??"orig",[k,D]=m==="label"?mi(l,a,u).map(A=>A-.5):m==="dest"?a:l,F=B(q("g"),{transform:`translate(${k},${D})`,cgHash:i});F.innerHTML=`<svg width="1" height="1" viewBox="0 0 100 100">${e.customSvg.html}</svg>`,g.push({el:F,isCustom:!0})}return g}function hs(t,e,n,r,i){let o=fs(),s=(r.width+r.height)/(4*Math.max(r.width,r.height));return B(q("circle"),{stroke:t.color,"stroke-width":o[n?0:1],fill:"none",opacity:ui(t,n,i),cx:e[0],cy:e[1],r:s-o[1]/2})}function ps(t,e,n,r,i,o,s){function c(h){let u=gs(o&&!i),g=r[0]-n[0],m=r[1]-n[1],k=Math.atan2(m,g),D=Math.cos(k)*u,F=Math.sin(k)*u,A=pi(t);return B(q("line"),{stroke:h?A.color:e.color,"stroke-width":ms(e,i)*(h?1.14:1),"stroke-linecap":"round","marker-end":`url(#arrowhead-${h?A.key:e.key})`,opacity:t.modifiers?.hilite&&!s?1:ui(e,i,s),x1:n[0],y1:n[1],x2:r[0]-D,y2:r[1]-F})}if(!t.modifiers?.hilite)return c(!1);let l=B(q("g"),{opacity:e.opacity}),a=B(q("g"),{filter:"url(#cg-filter-blur)"});return a.appendChild(bs(n,r)),a.appendChild(c(!0)),l.appendChild(a),l.appendChild(c(!1)),l}function us(t){let e=B(q("marker"),{id:"arrowhead-"+t.key,orient:"auto",overflow:"visible",markerWidth:4,markerHeight:4,refX:t.key.startsWith("hilite")?1.86:2.05,refY:2});return e.appendChild(B(q("path"),{d:"M0,0 V4 L3,2 Z",fill:t.color})),e.setAttribute("cgKey",t.key),e}function ds(t,e,n,r,i,o){let c=.4*.75**t.text.length,l=mi(n,r,i),a=o==="tr"?.4:0,h=B(q("g"),{transform:`translate(${l[0]+a},${l[1]-a})`,cgHash:e});h.appendChild(B(q("circle"),{r:.4/2,"fill-opacity":o?1:.8,"stroke-opacity":o?1:.7,"stroke-width":.03,fill:t.fill??"#666",stroke:"white"}));let u=B(q("text"),{"font-size":c,"font-family":"Noto Sans","text-anchor":"middle",fill:"white",y:.13*.75**t.text.length});return u.innerHTML=t.text,h.appendChild(u),h}var zt=(t,e)=>e==="white"?t:[7-t[0],7-t[1]],ai=(t,e)=>(t%e+e)%e,ci=(t,e)=>ai(t+e,16),li=t=>[...t].some(e=>[-3,-2,-1,1,2,3].some(n=>t.has(ci(e,n)))),_n=(t,e)=>!!t&&e.has(t)&&li(e.get(t)),q=t=>document.createElementNS("http://www.w3.org/2000/svg",t),ii=(t,e)=>t&&e.has(t)?e.get(t).size:0;function B(t,e){for(let n in e)Object.prototype.hasOwnProperty.call(e,n)&&t.setAttribute(n,e[n]);return t}var hi=(t,e)=>e?{color:t.color,opacity:Math.round(t.opacity*10)/10,lineWidth:Math.round(e.lineWidth||t.lineWidth),key:[t.key,e.lineWidth].filter(n=>n).join("")}:t,fs=()=>[3/64,4/64],ms=(t,e)=>(t.lineWidth||10)*(e?.85:1)/64;function pi(t){let e=t.modifiers?.hilite;return{key:e&&`hilite-${e.replace("#","")}`,color:e}}var ui=(t,e,n)=>(t.opacity||1)*(n?.6:e?.9:1),gs=t=>(t?20:10)/64;function Gt(t,e){let n=Math.min(1,e.width/e.height),r=Math.min(1,e.height/e.width);return[(t[0]-3.5)*n,(3.5-t[1])*r]}function bs(t,e){let n={from:[Math.floor(Math.min(t[0],e[0])),Math.floor(Math.min(t[1],e[1]))],to:[Math.ceil(Math.max(t[0],e[0])),Math.ceil(Math.max(t[1],e[1]))]};return B(q("rect"),{x:n.from[0],y:n.from[1],width:n.to[0]-n.from[0],height:n.to[1]-n.from[1],fill:"none",stroke:"none"})}var di=t=>ai(Math.round(t*8/Math.PI),16),fi=(t,e)=>Math.atan2(e[1]-t[1],e[0]-t[0])+Math.PI,ws=(t,e)=>Math.sqrt([t[0]-e[0],t[1]-e[1]].reduce((n,r)=>n+r*r,0));function mi(t,e,n){let r=ws(t,e),i=fi(t,e);if(n&&(r-=33/64,li(n))){r-=10/64;let o=di(i);o&1&&[-1,1].some(s=>n.has(ci(o,s)))&&(r-=.4)}return[t[0]-Math.cos(i)*r,t[1]-Math.sin(i)*r].map(o=>o+.5)}function bi(t,e){t.innerHTML="",t.classList.add("cg-wrap");for(let h of gr)t.classList.toggle("orientation-"+h,e.orientation===h);t.classList.toggle("manipulable",!e.viewOnly);let n=_("cg-container");t.appendChild(n);let r=_("cg-board");n.appendChild(r);let i,o,s,c,l;if(e.drawable.visible&&([i,o]=["cg-shapes-below","cg-shapes"].map(h=>gi(h,!0)),[s,c]=["cg-custom-below","cg-custom-svgs"].map(h=>gi(h,!1)),l=_("cg-auto-pieces"),n.appendChild(i),n.appendChild(s),n.appendChild(o),n.appendChild(c),n.appendChild(l)),e.coordinates){let h=e.orientation==="black"?" black":"",u=e.ranksPosition==="left"?" left":"";if(e.coordinatesOnSquares){let g=e.orientation==="white"?m=>m+1:m=>8-m;Ke.forEach((m,k)=>n.appendChild(Vn(Qe.map(D=>m+D),"squares rank"+g(k)+h+u,k%2===0?"black":"white")))}else n.appendChild(Vn(Qe,"ranks"+h+u,e.ranksPosition==="right"==(e.orientation==="white")?"white":"black")),n.appendChild(Vn(Ke,"files"+h,Ae(e.orientation)))}let a;return!e.viewOnly&&e.draggable.enabled&&e.draggable.showGhost&&(a=_("piece","ghost"),ue(a,!1),n.appendChild(a)),{board:r,container:n,wrap:t,ghost:a,shapes:o,shapesBelow:i,custom:c,customBelow:s,autoPieces:l}}function gi(t,e){let n=B(q("svg"),{class:t,viewBox:e?"-4 -4 8 8":"-3.5 -3.5 8 8",preserveAspectRatio:"xMidYMid slice"});return e&&n.appendChild(oi()),n.appendChild(q("g")),n}function Vn(t,e,n){let r=_("coords",e),i;return t.forEach((o,s)=>{let c=s%2===(n==="white"?0:1);i=_("coord",`coord-${c?"light":"dark"}`),i.textContent=o,r.appendChild(i)}),r}function wi(t,e){if(!t.dropmode.active)return;Z(t),X(t);let n=t.dropmode.piece;if(n){t.pieces.set("a0",n);let r=ie(e),i=r&&V(r,N(t),t.dom.bounds());i&&It(t,"a0",i)}t.dom.redraw()}function vi(t,e){let n=t.dom.elements.board;if("ResizeObserver"in window&&new ResizeObserver(e).observe(t.dom.elements.wrap),(t.disableContextMenu||t.drawable.enabled)&&n.addEventListener("contextmenu",i=>i.preventDefault()),t.viewOnly)return;let r=vs(t);n.addEventListener("touchstart",r,{passive:!1}),n.addEventListener("mousedown",r,{passive:!1})}function yi(t,e){let n=[];if("ResizeObserver"in window||n.push(mt(document.body,"chessground.resize",e)),!t.viewOnly){let r=ki(t,Ur,Hr),i=ki(t,Jr,zr);for(let s of["touchmove","mousemove"])n.push(mt(document,s,r));for(let s of["touchend","mouseup"])n.push(mt(document,s,i));let o=()=>t.dom.bounds.clear();n.push(mt(document,"scroll",o,{capture:!0,passive:!0})),n.push(mt(window,"resize",o,{passive:!0}))}return()=>n.forEach(r=>r())}function mt(t,e,n,r){return t.addEventListener(e,n,r),()=>t.removeEventListener(e,n,r)}var vs=t=>e=>{t.draggable.current?Fe(t):t.drawable.current?Hn(t):e.shiftKey||qt(e)?t.drawable.enabled&&Kr(t,e):t.viewOnly||(t.dropmode.active?wi(t,e):_r(t,e))},ki=(t,e,n)=>r=>{t.drawable.current?t.drawable.enabled&&n(t,r):t.viewOnly||e(t,r)};function xi(t){let e=N(t),n=Re(t.dom.bounds()),r=t.dom.elements.board,i=t.pieces,o=t.animation.current,s=o?o.plan.anims:new Map,c=o?o.plan.fadings:new Map,l=t.draggable.current,a=new Set,h=new Map,u=Cs(t),g=new Map,m,k,D,F,A,se,it,G,we;for(k=r.firstChild;k;){if(m=k.cgKey,Ci(k))if(D=i.get(m),A=s.get(m),se=c.get(m),F=k.cgPiece,k.cgDragging&&(!l||l.orig!==m)&&(k.classList.remove("dragging"),W(k,n(x(m),e)),k.cgDragging=!1),!se&&k.cgFading&&(k.cgFading=!1,k.classList.remove("fading")),D){if(A&&k.cgAnimating&&F===gt(D)){let P=x(m);P[0]+=A[2],P[1]+=A[3],k.classList.add("anim"),W(k,n(P,e))}else k.cgAnimating&&(k.cgAnimating=!1,k.classList.remove("anim"),W(k,n(x(m),e)),t.addPieceZIndex&&(k.style.zIndex=Un(x(m),e)));F===gt(D)&&(!se||!k.cgFading)?a.add(m):se&&F===gt(se)?(k.classList.add("fading"),k.cgFading=!0):Jn(h,F,k)}else Jn(h,F,k);else if(Mi(k)){let P=k.className;u.get(m)===P?(ue(k,!0),u.delete(m)):Jn(g,P,k)}k=k.nextSibling}for(let[P,qe]of u){we=g.get(qe)?.pop();let ee=n(x(P),e);if(we)we.cgKey=P,t.jsHover&&(we.dataset.key=P),W(we,ee),ue(we,!0);else{let J=_("square",qe);J.cgKey=P,t.jsHover&&(J.dataset.key=P),W(J,ee),r.insertBefore(J,r.firstChild)}}for(let[,P]of g.entries())for(let qe of P)ue(qe,!1);for(let[P,qe]of i)if(A=s.get(P),!a.has(P))if(it=h.get(gt(qe)),G=it&&it.pop(),G){G.cgKey=P,G.cgFading&&(G.classList.remove("fading"),G.cgFading=!1);let ee=x(P);t.addPieceZIndex&&(G.style.zIndex=Un(ee,e)),A&&(G.cgAnimating=!0,G.classList.add("anim"),ee[0]+=A[2],ee[1]+=A[3]),W(G,n(ee,e))}else{let ee=gt(qe),J=_("piece",ee),yt=x(P);J.cgPiece=ee,J.cgKey=P,A&&(J.cgAnimating=!0,yt[0]+=A[2],yt[1]+=A[3]),W(J,n(yt,e)),t.addPieceZIndex&&(J.style.zIndex=Un(yt,e)),r.appendChild(J)}for(let P of h.values())xs(t,P)}function Si(t){let e=N(t),n=Re(t.dom.bounds()),r=t.dom.elements.board.firstChild;for(;r;)(Ci(r)&&!r.cgAnimating||Mi(r))&&W(r,n(x(r.cgKey),e)),r=r.nextSibling}function Qn(t){let e=t.dom.elements.wrap.getBoundingClientRect(),n=t.dom.elements.container,r=e.height/e.width,i=Math.floor(e.width*window.devicePixelRatio/8)*8/window.devicePixelRatio,o=i*r;n.style.width=i+"px",n.style.height=o+"px",t.dom.bounds.clear(),t.addDimensionsCssVarsTo?.style.setProperty("---cg-width",i+"px"),t.addDimensionsCssVarsTo?.style.setProperty("---cg-height",o+"px")}var Ci=t=>t.tagName==="PIECE",Mi=t=>t.tagName==="SQUARE";function xs(t,e){for(let n of e)t.dom.elements.board.removeChild(n)}function Un(t,e){let r=t[1];return`${e?10-r:3+r}`}var gt=t=>`${t.color} ${t.role}`,Ss=(t,e)=>t.lastMove?.[1]&&!t.pieces.has(t.lastMove[1])&&t.lastMove[0][0]==="e"&&["h","a"].includes(t.lastMove[1][0])&&t.lastMove[0][1]===t.lastMove[1][1]&&Mr(...x(t.lastMove[0]),...x(t.lastMove[1])).some(n=>t.pieces.has(n))?(e>t.lastMove[0]?"g":"c")+e[1]:e;function Cs(t){let e=new Map;if(t.lastMove&&t.highlight.lastMove)for(let[i,o]of t.lastMove.entries())me(e,i===1?Ss(t,o):o,"last-move");if(t.check&&t.highlight.check&&me(e,t.check,"check"),t.selected&&(me(e,t.selected,"selected"),t.movable.showDests)){for(let i of t.movable.dests?.get(t.selected)??[])me(e,i,"move-dest"+(t.pieces.has(i)?" oc":""));for(let i of t.premovable.customDests?.get(t.selected)??t.premovable.dests??[])me(e,i,"premove-dest"+(t.pieces.has(i)?" oc":""))}let n=t.premovable.current;if(n)for(let i of n)me(e,i,"current-premove");else t.predroppable.current&&me(e,t.predroppable.current.key,"current-premove");let r=t.exploding;if(r)for(let i of r.keys)me(e,i,"exploding"+r.stage);return t.highlight.custom&&t.highlight.custom.forEach((i,o)=>{me(e,o,i)}),e}function me(t,e,n){let r=t.get(e);r?t.set(e,`${r} ${n}`):t.set(e,n)}function Jn(t,e,n){let r=t.get(e);r?r.push(n):t.set(e,[n])}function Ei(t,e,n){let r=new Map,i=[];for(let c of t)r.set(c.hash,!1);let o=e.firstElementChild,s;for(;o;)s=o.getAttribute("cgHash"),r.has(s)?r.set(s,!0):i.push(o),o=o.nextElementSibling;for(let c of i)e.removeChild(c);for(let c of t)r.get(c.hash)||e.appendChild(n(c))}function Ti(t,e){let r=t.drawable.autoShapes.filter(i=>i.piece).map(i=>({shape:i,hash:Es(i),current:!1,pendingErase:!1}));Ei(r,e,i=>Ms(t,i,t.dom.bounds()))}function Pi(t){let e=N(t),n=Re(t.dom.bounds()),r=t.dom.elements.autoPieces?.firstChild;for(;r;)Pn(r,n(x(r.cgKey),e),r.cgScale),r=r.nextSibling}function Ms(t,{shape:e,hash:n},r){let i=e.orig,o=e.piece?.role,s=e.piece?.color,c=e.piece?.scale,l=_("piece",`${o} ${s}`);return l.setAttribute("cgHash",n),l.cgKey=i,l.cgScale=c,Pn(l,Re(r)(x(i),N(t)),c),l}var Es=t=>[t.orig,t.piece?.role,t.piece?.color,t.piece?.scale].join(",");function Wt(t,e){let n=ti();Ft(n,e||{});function r(){let i="dom"in n?n.dom.unbind:void 0,o=bi(t,n),s=Tn(()=>o.board.getBoundingClientRect()),c=h=>{xi(a),o.autoPieces&&Ti(a,o.autoPieces),!h&&o.shapes&&si(a,o)},l=()=>{Qn(a),Si(a),o.autoPieces&&Pi(a)},a=n;return a.dom={elements:o,bounds:s,redraw:Ps(c),redrawNow:c,unbind:i},a.drawable.prevSvgHash="",Qn(a),c(!1),vi(a,l),i||(a.dom.unbind=yi(a,l)),a.events.insert?.(o),a}return ei(r(),r)}function Ps(t){let e=!1;return()=>{e||(e=!0,requestAnimationFrame(()=>{t(),e=!1}))}}var Ni=(t,e)=>{let n=new Map,r=t.ctx();for(let[i,o]of t.allDests(r))if(o.nonEmpty()){let s=Array.from(o,L);!e?.chess960&&i===r.king&&O(i)===4&&(o.has(0)?s.push("c1"):o.has(56)&&s.push("c8"),o.has(7)?s.push("g1"):o.has(63)&&s.push("g8")),n.set(L(i),s)}return n};function Ai(t,e,n){for(let[r,i]of Object.entries(e))i===void 0||i===!1||t.setAttribute(r,i===!0?"":String(i));t.append(...n)}function f(t,e={},...n){let r=document.createElement(t);return Ai(r,e,n),r}function T(t,e={},...n){let r=document.createElementNS("http://www.w3.org/2000/svg",t);return Ai(r,e,n),r}function C(t,e,n={}){let r=f("button",{type:"button",...n},t);return r.addEventListener("click",e),r}function S(t){let e=document.getElementById(t);if(!e)throw new Error(`#${t} is missing`);return e}function oe(t,e){return f("label",{},f("span",{},t),e)}function He(t,e,n){let r=URL.createObjectURL(new Blob([n],{type:e}));f("a",{href:r,download:t}).click(),setTimeout(()=>URL.revokeObjectURL(r),1e3)}var p={tabs:{play:"Play",analyse:"Analyse",why:"Why",space:"Space",report:"Report"},side:{white:"White",black:"Black"},pieces:{pawn:"pawn",knight:"knight",bishop:"bishop",rook:"rook",queen:"queen",king:"king"},toMove:t=>`${t} to move.`,described:(t,e)=>`White: ${t}. Black: ${e}.`,connection:{connecting:"Connecting to the engine …",open:"Connected",lost:"The engine does not answer. Trying again …"},queued:t=>t===1?"Waiting for the engine: this page is next.":`Waiting for the engine: place ${t} in the queue.`,ended:{done:"",stopped:"",turn:"Stopped, so that another page can search.",limit:"Stopped after ten minutes."},failed:t=>`The engine reports: ${t}`,start:"Start",flip:"Flip the board",first:"First position",previous:"Previous move",next:"Next move",last:"Last position",help:"Keys",close:"Close",moveInput:"Move (Nf3 or g1f3)",noSuchMove:t=>`“${t}” is no legal move here.`,promotion:"Promote the pawn to",moves:"Moves",noMoves:"No moves yet.",variation:"Variation",deleteFrom:"Delete from here",promoteLine:"Make main line",copied:"Copied.",engineOn:"Analyse",engineOff:"Stop",lines:"Lines",depth:(t,e)=>`depth ${t}/${e}`,nodes:(t,e)=>`${t} nodes, ${e}/s`,threat:"Threat: the best move of the other side, if it were to move now.",noThreat:"In check there is no threat to show.",gameOver:"The game is over.",evaluation:(t,e)=>`Evaluation ${t}. ${e}`,wdl:(t,e,n)=>`White wins ${t}%, draws ${e}%, loses ${n}%`,playLine:t=>`Play ${t}`,load:"Load a position or a game",loadHint:"Paste a FEN or PGN here.",loadButton:"Load",openFile:"Open a file …",game:"Game",badFen:t=>`This is no valid FEN: ${t}`,badPgn:t=>`This game cannot be read: ${t}`,noGame:"There is no game in this text.",illegal:(t,e)=>`the move ${t} after ${e} is not legal; the moves before it were read`,copyFen:"Copy FEN",copyPgn:"Copy PGN",savePgn:"Save PGN",saveJson:"Save JSON",fileTooLarge:"The file is larger than 5 MB.",opponent:"Strength",fullStrength:"full strength",rating:"Rating",youPlay:"You play",random:"a random side",time:"Time",noClock:"no clock, 1 s a move",clocks:[["60+0","1 minute"],["180+2","3 minutes + 2 s"],["300+3","5 minutes + 3 s"],["600+5","10 minutes + 5 s"],["1800+20","30 minutes + 20 s"]],fromHere:"Start from the position on the board",newGame:"New game",begin:"Begin",takeback:"Take back",hint:"Hint",resign:"Resign",draw:"Offer a draw",drawAccepted:"Azimuth accepts the draw.",drawDeclined:"Azimuth declines the draw.",drawEarly:"Azimuth declines: it agrees to no draw before move 10.",analyseGame:"Analyse this game",thinking:"Azimuth thinks …",yourMove:"Your move.",hintIs:t=>`Hint: ${t}`,you:"You",results:{checkmate:t=>`Checkmate: ${t} wins.`,stalemate:"Draw by stalemate.",insufficient:"Draw: neither side can mate.",repetition:"Draw by repetition.",fifty:"Draw by the 50-move rule.",agreement:"Draw by agreement.",resigns:t=>`${t} resigns.`,time:t=>`${t} loses on time.`,timeDraw:"Draw: the time is over, and the other side cannot mate."},whyIntro:"Every legal move, at first sight and after the search. Choose a move here or play one on the board to ask: why not this move?",whyColumns:["Move","First sight","Rank","Cosine","After the search","Rank","Plies"],whyCaption:"Win probabilities of the side to move. A number with ≤ or ≥ is a bound: the search needed to know no more.",dropped:"dropped",searching:"The search goes on …",beam:"The beam’s tree",beamIntro:"The paper’s search keeps three moves at each position. The tree shows first sight → after the search.",beamDepth:t=>`after ply ${t} of 6`,beamDropped:t=>`dropped: ${t}`,space:"The space",spaceIntro:t=>`From left to right: the cosine with the advantage axis, from lost to won for White. Up and down: the direction in which positions differ most. The path is drawn with ${t}.`,spacePoint:"the position on the board",spaceCandidates:"legal moves",spaceMates:"forced mates",spaceNear:"Nearest positions of the sample",spaceLabel:(t,e)=>`Map of the space. The position has the cosine ${t}; ${e} legal moves lead to the points around it.`,spaceWhite:t=>`White ${t}`,lost:"lost for White",won:"won for White",reportStart:"Analyse the whole game",reportTime:"Time for each position",reportNone:"Load or play a game first.",reportProgress:(t,e)=>`${t} of ${e} positions`,accuracy:"Accuracy",judgements:{inaccuracy:["inaccuracy","Inaccuracies"],mistake:["mistake","Mistakes"],blunder:["blunder","Blunders"]},nextMistake:"Next mistake",previousMistake:"Previous mistake",retry:"Try again",retryNow:"Find a better move.",retryGood:t=>`${t} is good.`,retryBad:(t,e)=>`${t} gives away ${e}. Try another move.`,showBetter:"Show it",better:t=>`Better: ${t}`,gives:(t,e,n)=>`gives away ${t} of win probability; at first sight it ranks ${e} of ${n}`,graph:"White’s win probability, position by position",keys:[["← →","previous and next move"],["↑ ↓, Home End","first and last position"],["Shift + ← →","previous and next fork; in a variation, back to where it begins"],["f","flip the board"],["l","start and stop the analysis"],["Space","play the best move"],["x","show the threat"],["a","show and hide the arrows"],["n, p","next and previous mistake"],["Enter","type a move"],["1 … 5","the tabs"],["?","this help"]]};var Ns=["queen","knight","rook","bishop"],As={white:["♕","♘","♖","♗"],black:["♛","♞","♜","♝"]};function Oi(t){let e=S("promotion");return new Promise(n=>{let r=null,i=Ns.map((o,s)=>C(As[t][s]??"",()=>{r=o,e.close()},{"aria-label":p.pieces[o]}));e.replaceChildren(f("h2",{id:"promotion-title"},p.promotion),f("div",{class:"row"},...i)),e.addEventListener("close",()=>n(r),{once:!0}),e.showModal()})}function ge(t,e){return e==="white"?t.win_probability:1-t.win_probability}function Ze(t,e){let n=e==="white"?1:-1;if(t.mate!==void 0){let i=t.mate===0?"":String(Math.abs(t.mate));return`#${t.mate>0==(e==="white")?"":"-"}${i}`}let r=n*(t.cp??0)/100;return`${r<0?"−":"+"}${Math.abs(r).toFixed(2)}`}function _t(t,e){return e==="white"?t:[t[2],t[1],t[0]]}function Vt(t){let[e,n,r]=t.map(i=>Math.round(i/10));return p.wdl(e,n,r)}function U(t){return`${(100*t).toFixed(1)}%`}function Yn(t){return t>=1e9?`${(t/1e9).toFixed(1)}G`:t>=1e6?`${(t/1e6).toFixed(1)}M`:t>=1e3?`${(t/1e3).toFixed(1)}k`:String(t)}var Ut=class{constructor(e){this.onMove=e;let n=!window.matchMedia("(prefers-reduced-motion: reduce)").matches;this.board=Wt(this.frame,{coordinates:!0,animation:{enabled:n,duration:150},movable:{free:!1,events:{after:(r,i)=>{this.moved(r,i)}}},drawable:{enabled:!0,defaultSnapToValidMove:!0}}),new ResizeObserver(()=>this.board.redrawAll()).observe(this.frame)}onMove;board;frame=S("board");bar=S("evaluation");state=null;get orientation(){return this.board.state.orientation}flip(e=this.orientation==="white"?"black":"white"){this.board.set({orientation:e}),this.bar.classList.toggle("flipped",e==="black")}show(e){let{node:n,movable:r}=e,i=this.state;this.state=e;let o=r==="both"?n.turn:r,s=n.position;this.board.set({fen:n.fen,turnColor:n.turn,check:s.isCheck()?n.turn:!1,movable:{color:r==="none"?void 0:o,dests:r==="none"||o!==n.turn?new Map:Ni(s)},premovable:{enabled:e.premove},...n.lastMove?{lastMove:n.lastMove}:{lastMove:[]}}),i?.node!==n&&(this.board.setShapes([]),this.frame.setAttribute("aria-label",Rs(n))),this.board.setAutoShapes(e.arrows),this.showEvaluation(n),e.premove&&r===n.turn&&this.board.playPremove()}showEvaluation(e){let n=e.info?.lines[0],r=n?.score??e.judged?.score,i=n?.wdl??e.judged?.wdl,o=r?ge(r,e.turn):.5;this.bar.style.setProperty("--white",o.toFixed(4));let s=r?Ze(r,e.turn):"";S("evaluation-text").textContent=s;let c=i?Vt(_t(i,e.turn)):"";this.bar.setAttribute("aria-label",p.evaluation(s||"–",c)),this.bar.title=p.evaluation(s||"–",c)}async moved(e,n){let r=this.state;if(!r)return;let[i,o]=[Q(e),Q(n)];if(i===void 0||o===void 0)return;let s=r.node.position,c=s.board.get(i)?.role==="pawn",l=L(o)[1],a={from:i,to:o};if(c&&(l==="1"||l==="8")){let h=await Oi(s.turn);if(!h){this.show(r);return}a.promotion=h}this.onMove(a),this.state===r&&this.show(r)}},Os=["king","queen","rook","bishop","knight","pawn"];function Rs(t){let e=t.position.board,n=r=>Os.flatMap(i=>[...e.pieces(r,i)].map(o=>`${p.pieces[i]} ${L(o)}`)).join(", ");return`${p.described(n("white"),n("black"))} ${p.toMove(p.side[t.turn])}`}var Ri=[250,500,1e3,2e3,5e3],Jt=class{constructor(e,n,r){this.onConnection=e;this.onWelcome=n;this.onFault=r}onConnection;onWelcome;onFault;socket=null;running=null;lastId=0;attempts=0;connect(){let e=new URL("socket",location.href);e.protocol="ws:",this.onConnection(this.attempts===0?"connecting":"lost");let n=new WebSocket(e);this.socket=n,n.addEventListener("open",()=>{this.attempts=0,this.onConnection("open"),this.running&&this.send(this.running)}),n.addEventListener("message",r=>this.hear(JSON.parse(String(r.data)))),n.addEventListener("close",()=>{let r=Ri[Math.min(this.attempts,Ri.length-1)];this.attempts+=1,this.onConnection("lost"),setTimeout(()=>this.connect(),r)})}isOpen(){return this.socket?.readyState===WebSocket.OPEN}run(e,n,r){this.lastId+=1,this.running={id:this.lastId,line:e,task:n,listener:r},this.isOpen()&&this.send(this.running)}stop(){this.running&&(this.running=null,this.isOpen()&&this.socket?.send(JSON.stringify({type:"stop"})))}busyWith(){return this.running?.task.name??null}send({id:e,line:n,task:r}){this.socket?.send(JSON.stringify({type:"run",id:e,...n,task:r}))}hear(e){if(e.type==="welcome"){this.onWelcome(e.elo,e.version);return}if(e.id===null){this.onFault(e.message);return}let n=this.running;!n||n.id!==e.id||((e.type==="ended"||e.type==="error")&&(this.running=null),n.listener(e))}};function $i(t,e){document.addEventListener("click",n=>{n.detail>0&&n.target.closest("button, summary")?.blur()}),document.addEventListener("keydown",n=>{if(n.ctrlKey||n.altKey||n.metaKey||n.isComposing)return;let r=n.target;if(r.closest('input, select, textarea, dialog, [role="tablist"]'))return;let i=n.key;r.closest("button, summary")&&(i==="Enter"||i===" ")||$s(t,e,i,n.shiftKey)&&n.preventDefault()})}function $s(t,e,n,r){let i=qs(t.current,n,r);if(i)return t.go(i),!0;if(t.panel().onKey?.(n))return!0;let o=he[Number(n)-1];if(n==="f")e.flip();else if(n==="?")e.help();else if(n==="Enter")e.typeMove();else if(n==="a")e.toggleArrows();else if(o&&/^[1-5]$/.test(n))t.openTab(o);else return!1;return!0}function qs(t,e,n){switch(e){case"ArrowLeft":return n?Ls(t):t.parent??t;case"ArrowRight":return n?Ds(t):t.children[0]??t;case"ArrowUp":case"Home":return t.root();case"ArrowDown":case"End":return Zn(t);default:return null}}function Zn(t){let e=t.mainLine();return e[e.length-1]??t}function Ls(t){let e=t;for(;e.parent;){let n=e.parent.children[0]!==e;if(e=e.parent,n||e.children.length>1)break}return e}function Ds(t){let e=t;for(;e.children[0]&&(e=e.children[0],!(e.children.length>1)););return e}var Qt=class extends Y{constructor(){super("crazyhouse")}reset(){super.reset(),this.pockets=Ie.empty()}setupUnchecked(e){super.setupUnchecked(e),this.board.promoted=e.board.promoted.intersect(e.board.occupied).diff(e.board.king).diff(e.board.pawn),this.pockets=e.pockets?e.pockets.clone():Ie.empty()}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let n=new this;return n.setupUnchecked(e),n.validate().map(r=>n)}clone(){return super.clone()}validate(){return super.validate().chain(e=>{var n,r;return!((n=this.pockets)===null||n===void 0)&&n.count("king")?b.err(new E(M.Kings)):(((r=this.pockets)===null||r===void 0?void 0:r.size())||0)+this.board.occupied.size()>64?b.err(new E(M.Variant)):b.ok(void 0)})}hasInsufficientMaterial(e){return this.pockets?this.board.occupied.size()+this.pockets.size()<=3&&this.board.pawn.isEmpty()&&this.board.promoted.isEmpty()&&this.board.rooksAndQueens().isEmpty()&&this.pockets.count("pawn")<=0&&this.pockets.count("rook")<=0&&this.pockets.count("queen")<=0:super.hasInsufficientMaterial(e)}dropDests(e){var n,r;let i=this.board.occupied.complement().intersect(!((n=this.pockets)===null||n===void 0)&&n[this.turn].hasNonPawns()?d.full():!((r=this.pockets)===null||r===void 0)&&r[this.turn].hasPawns()?d.backranks().complement():d.empty());if(e=e||this.ctx(),w(e.king)&&e.checkers.nonEmpty()){let o=e.checkers.singleSquare();return w(o)?i.intersect(Me(o,e.king)):d.empty()}else return i}},Yt=class extends Y{constructor(){super("atomic")}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let n=new this;return n.setupUnchecked(e),n.validate().map(r=>n)}clone(){return super.clone()}validate(){if(this.board.occupied.isEmpty())return b.err(new E(M.Empty));if(this.board.king.size()>2)return b.err(new E(M.Kings));let e=this.board.kingOf(y(this.turn));return w(e)?this.kingAttackers(e,this.turn,this.board.occupied).nonEmpty()?b.err(new E(M.OppositeCheck)):d.backranks().intersects(this.board.pawn)?b.err(new E(M.PawnsOnBackrank)):b.ok(void 0):b.err(new E(M.Kings))}kingAttackers(e,n,r){let i=this.board.pieces(n,"king");return i.isEmpty()||ne(e).intersects(i)?d.empty():super.kingAttackers(e,n,r)}playCaptureAt(e,n){super.playCaptureAt(e,n),this.board.take(e);for(let r of ne(e).intersect(this.board.occupied).diff(this.board.pawn)){let i=this.board.take(r);i?.role==="rook"&&this.castles.discardRook(r),i?.role==="king"&&this.castles.discardColor(i.color)}}hasInsufficientMaterial(e){if(this.board.pieces(y(e),"king").isEmpty())return!1;if(this.board[e].diff(this.board.king).isEmpty())return!0;if(this.board[y(e)].diff(this.board.king).nonEmpty()){if(this.board.occupied.equals(this.board.bishop.union(this.board.king))){if(!this.board.bishop.intersect(this.board.white).intersects(d.darkSquares()))return!this.board.bishop.intersect(this.board.black).intersects(d.lightSquares());if(!this.board.bishop.intersect(this.board.white).intersects(d.lightSquares()))return!this.board.bishop.intersect(this.board.black).intersects(d.darkSquares())}return!1}return this.board.queen.nonEmpty()||this.board.pawn.nonEmpty()?!1:this.board.knight.union(this.board.bishop).union(this.board.rook).size()===1?!0:this.board.occupied.equals(this.board.knight.union(this.board.king))?this.board.knight.size()<=2:!1}dests(e,n){n=n||this.ctx();let r=d.empty();for(let i of At(this,e,n)){let o=this.clone();o.play({from:e,to:i});let s=o.board.kingOf(this.turn);w(s)&&(!w(o.board.kingOf(o.turn))||o.kingAttackers(s,o.turn,o.board.occupied).isEmpty())&&(r=r.with(i))}return r}isVariantEnd(){return!!this.variantOutcome()}variantOutcome(e){for(let n of I)if(this.board.pieces(n,"king").isEmpty())return{winner:y(n)}}},Zt=class extends Y{constructor(){super("antichess")}reset(){super.reset(),this.castles=re.empty()}setupUnchecked(e){super.setupUnchecked(e),this.castles=re.empty()}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let n=new this;return n.setupUnchecked(e),n.validate().map(r=>n)}clone(){return super.clone()}validate(){return this.board.occupied.isEmpty()?b.err(new E(M.Empty)):d.backranks().intersects(this.board.pawn)?b.err(new E(M.PawnsOnBackrank)):b.ok(void 0)}kingAttackers(e,n,r){return d.empty()}ctx(){let e=super.ctx();if(w(this.epSquare)&&xe(y(this.turn),this.epSquare).intersects(this.board.pieces(this.turn,"pawn")))return e.mustCapture=!0,e;let n=this.board[y(this.turn)];for(let r of this.board[this.turn])if(At(this,r,e).intersects(n))return e.mustCapture=!0,e;return e}dests(e,n){n=n||this.ctx();let r=At(this,e,n),i=this.board[y(this.turn)];return r.intersect(n.mustCapture?w(this.epSquare)&&this.board.getRole(e)==="pawn"?i.with(this.epSquare):i:d.full())}hasInsufficientMaterial(e){if(this.board[e].isEmpty())return!1;if(this.board[y(e)].isEmpty())return!0;if(this.board.occupied.equals(this.board.bishop)){let n=this.board[e].intersects(d.lightSquares()),r=this.board[e].intersects(d.darkSquares()),i=this.board[y(e)].isDisjoint(d.lightSquares()),o=this.board[y(e)].isDisjoint(d.darkSquares());return n&&i||r&&o}return this.board.occupied.equals(this.board.knight)&&this.board.occupied.size()===2?this.board.white.intersects(d.lightSquares())!==this.board.black.intersects(d.darkSquares())!=(this.turn===e):!1}isVariantEnd(){return this.board[this.turn].isEmpty()}variantOutcome(e){if(e=e||this.ctx(),e.variantEnd||this.isStalemate(e))return{winner:this.turn}}},Xt=class extends Y{constructor(){super("kingofthehill")}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let n=new this;return n.setupUnchecked(e),n.validate().map(r=>n)}clone(){return super.clone()}hasInsufficientMaterial(e){return!1}isVariantEnd(){return this.board.king.intersects(d.center())}variantOutcome(e){for(let n of I)if(this.board.pieces(n,"king").intersects(d.center()))return{winner:n}}},en=class extends Y{constructor(){super("3check")}reset(){super.reset(),this.remainingChecks=Ee.default()}setupUnchecked(e){var n;super.setupUnchecked(e),this.remainingChecks=((n=e.remainingChecks)===null||n===void 0?void 0:n.clone())||Ee.default()}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let n=new this;return n.setupUnchecked(e),n.validate().map(r=>n)}clone(){return super.clone()}hasInsufficientMaterial(e){return this.board.pieces(e,"king").equals(this.board[e])}isVariantEnd(){return!!this.remainingChecks&&(this.remainingChecks.white<=0||this.remainingChecks.black<=0)}variantOutcome(e){if(this.remainingChecks){for(let n of I)if(this.remainingChecks[n]<=0)return{winner:n}}}},Bs=()=>{let t=ce.empty();return t.occupied=new d(65535,0),t.promoted=d.empty(),t.white=new d(61680,0),t.black=new d(3855,0),t.pawn=d.empty(),t.knight=new d(6168,0),t.bishop=new d(9252,0),t.rook=new d(16962,0),t.queen=new d(129,0),t.king=new d(33024,0),t},tn=class extends Y{constructor(){super("racingkings")}reset(){this.board=Bs(),this.pockets=void 0,this.turn="white",this.castles=re.empty(),this.epSquare=void 0,this.remainingChecks=void 0,this.halfmoves=0,this.fullmoves=1}setupUnchecked(e){super.setupUnchecked(e),this.castles=re.empty()}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let n=new this;return n.setupUnchecked(e),n.validate().map(r=>n)}clone(){return super.clone()}validate(){return this.isCheck()||this.board.pawn.nonEmpty()?b.err(new E(M.Variant)):super.validate()}dests(e,n){n=n||this.ctx();let r=d.empty();for(let i of super.dests(e,n)){let o={from:e,to:i},s=this.clone();s.play(o),s.isCheck()||(r=r.with(i))}return r}hasInsufficientMaterial(e){return!1}isVariantEnd(){let e=d.fromRank(7),n=this.board.king.intersect(e);if(n.isEmpty())return!1;if(this.turn==="white"||n.intersects(this.board.black))return!0;let r=this.board.kingOf("black");if(w(r)){let i=this.board.occupied.without(r);for(let o of ne(r).intersect(e).diff(this.board.black))if(this.kingAttackers(o,"white",i).isEmpty())return!1}return!0}variantOutcome(e){if(e?!e.variantEnd:!this.isVariantEnd())return;let n=d.fromRank(7),r=this.board.pieces("black","king").intersects(n),i=this.board.pieces("white","king").intersects(n);return r&&!i?{winner:"black"}:i&&!r?{winner:"white"}:{winner:void 0}}},Is=()=>{let t=ce.empty();return t.occupied=new d(4294967295,4294901862),t.promoted=d.empty(),t.white=new d(4294967295,102),t.black=new d(0,4294901760),t.pawn=new d(4294967295,16711782),t.knight=new d(0,1107296256),t.bishop=new d(0,603979776),t.rook=new d(0,2164260864),t.queen=new d(0,134217728),t.king=new d(0,268435456),t},nn=class extends Y{constructor(){super("horde")}reset(){this.board=Is(),this.pockets=void 0,this.turn="white",this.castles=re.default(),this.castles.discardColor("white"),this.epSquare=void 0,this.remainingChecks=void 0,this.halfmoves=0,this.fullmoves=1}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let n=new this;return n.setupUnchecked(e),n.validate().map(r=>n)}clone(){return super.clone()}validate(){if(this.board.occupied.isEmpty())return b.err(new E(M.Empty));if(this.board.king.size()!==1)return b.err(new E(M.Kings));let e=this.board.kingOf(y(this.turn));if(w(e)&&this.kingAttackers(e,this.turn,this.board.occupied).nonEmpty())return b.err(new E(M.OppositeCheck));for(let n of I){let r=this.board.pieces(n,"king").isEmpty()?d.backrank(y(n)):d.backranks();if(this.board.pieces(n,"pawn").intersects(r))return b.err(new E(M.PawnsOnBackrank))}return b.ok(void 0)}hasInsufficientMaterial(e){if(this.board.pieces(e,"king").nonEmpty())return!1;let n=m=>m==="light"?"dark":"light",r=m=>m==="light"?d.lightSquares():d.darkSquares(),i=m=>{let k=this.board.pieces(m,"bishop");return k.intersects(d.darkSquares())&&k.intersects(d.lightSquares())},o=le.fromBoard(this.board,e),s=m=>r(m).intersect(this.board.pieces(e,"bishop")).size(),c=s("light")>=1?"light":"dark",l=o.pawn+o.knight+o.rook+o.queen+Math.min(s("dark"),2)+Math.min(s("light"),2),a=le.fromBoard(this.board,y(e)),h=m=>r(m).intersect(this.board.pieces(y(e),"bishop")).size(),u=a.size(),g=m=>u-m;if(l===0)return!0;if(l>=4||(o.pawn>=1||o.queen>=1)&&l>=2||o.rook>=1&&l>=2&&!(l===2&&o.rook===1&&o.bishop===1&&g(h(c))===1))return!1;if(l===1){if(u===1)return!0;if(o.queen===1)return!(a.pawn>=1||a.rook>=1||h("light")>=2||h("dark")>=2);if(o.pawn===1){let m=this.board.pieces(e,"pawn").last(),k=this.clone();k.board.set(m,{color:e,role:"queen"});let D=this.clone();return D.board.set(m,{color:e,role:"knight"}),k.hasInsufficientMaterial(e)&&D.hasInsufficientMaterial(e)}else{if(o.rook===1)return!(a.pawn>=2||a.rook>=1&&a.pawn>=1||a.rook>=1&&a.knight>=1||a.pawn>=1&&a.knight>=1);if(o.bishop===1)return!(h(n(c))>=2||h(n(c))>=1&&a.pawn>=1||a.pawn>=2);if(o.knight===1)return!(u>=4&&(a.knight>=2||a.pawn>=2||a.rook>=1&&a.knight>=1||a.rook>=1&&a.bishop>=1||a.knight>=1&&a.bishop>=1||a.rook>=1&&a.pawn>=1||a.knight>=1&&a.pawn>=1||a.bishop>=1&&a.pawn>=1||i(y(e))&&a.pawn>=1)&&(h("dark")<2||g(h("dark"))>=3)&&(h("light")<2||g(h("light"))>=3))}}else{if(l===2)return u===1?!0:o.knight===2?a.pawn+a.bishop+a.knight<1:i(e)?!(a.pawn>=1||a.bishop>=1||a.knight>=1&&a.rook+a.queen>=1):o.bishop>=1&&o.knight>=1?!(a.pawn>=1||h(n(c))>=1||g(h(c))>=3):!(a.pawn>=1&&h(n(c))>=1||a.pawn>=1&&a.knight>=1||h(n(c))>=1&&a.knight>=1||h(n(c))>=2||a.knight>=2||a.pawn>=2);if(l===3)return o.knight===2&&o.bishop===1||o.knight===3||i(e)?!1:u===1}return!0}isVariantEnd(){return this.board.white.isEmpty()||this.board.black.isEmpty()}variantOutcome(e){if(this.board.white.isEmpty())return{winner:"black"};if(this.board.black.isEmpty())return{winner:"white"}}},qi=t=>{switch(t){case"chess":return De.default();case"antichess":return Zt.default();case"atomic":return Yt.default();case"horde":return nn.default();case"racingkings":return tn.default();case"kingofthehill":return Xt.default();case"3check":return en.default();case"crazyhouse":return Qt.default()}},Li=(t,e)=>{switch(t){case"chess":return De.fromSetup(e);case"antichess":return Zt.fromSetup(e);case"atomic":return Yt.fromSetup(e);case"horde":return nn.fromSetup(e);case"racingkings":return tn.fromSetup(e);case"kingofthehill":return Xt.fromSetup(e);case"3check":return en.fromSetup(e);case"crazyhouse":return Qt.fromSetup(e)}};var js=(t=ir)=>({headers:t(),moves:new Xe}),Xe=class{constructor(){this.children=[]}*mainlineNodes(){let e=this;for(;e.children.length;){let n=e.children[0];yield n,e=n}}*mainline(){for(let e of this.mainlineNodes())yield e.data}end(){let e=this;for(;e.children.length;)e=e.children[0];return e}},bt=class extends Xe{constructor(e){super(),this.data=e}};var Bi=t=>t?t.winner==="white"?"1-0":t.winner==="black"?"0-1":"1/2-1/2":"*",Ii=t=>t==="1-0"||t==="1–0"||t==="1—0"?{winner:"white"}:t==="0-1"||t==="0–1"||t==="0—1"?{winner:"black"}:t==="1/2-1/2"||t==="1/2–1/2"||t==="1/2—1/2"?{winner:void 0}:void 0,Ks=t=>t.replace(/\\/g,"\\\\").replace(/"/g,'\\"'),Xn=t=>t.replace(/\}/g,""),ji=t=>{let e=[],n=[];if(t.headers.size){for(let[a,h]of t.headers.entries())e.push("[",a,' "',Ks(h),`"]
+"use strict";(()=>{function Ct(i){let e=new URLSearchParams(i.replace(/^#/,"")),t=(r,o)=>{let l=e.get(r)??o;return/^\d{1,6}$/.test(l)?Number(l):null},[a,n]=[t("game","1"),t("ply","")];return a===null||n===null?null:{game:Math.max(0,a-1),ply:n}}function zr({game:i,ply:e},t){return t>1?`#game=${i+1}&ply=${e}`:`#ply=${e}`}var Ei=class{constructor(e,t){this.app=e;this.open=t;addEventListener("hashchange",()=>this.follow()),addEventListener("pagehide",()=>this.write())}app;open;timer=null;follow(){let e=Ct(location.hash);if(!e)return;let{recording:t}=this.app;t&&t.shown!==e.game&&this.open(e.game);let a=this.app.root.mainLine(),n=a[Math.min(e.ply,a.length-1)];n&&this.app.go(n)}changed(){this.timer??=window.setTimeout(()=>this.write(),150)}write(){this.timer!==null&&clearTimeout(this.timer),this.timer=null;let{recording:e,current:t}=this.app,a={game:e?.shown??0,ply:t.onMainLine().ply},n=zr(a,e?.count??1),r=a.ply===0&&a.game===0;n===location.hash||r&&!location.hash||history.replaceState(null,"",n)}};var Mi=class{unwrap(e,t){let a=this._chain(n=>b.ok(e?e(n):n),n=>t?b.ok(t(n)):b.err(n));if(a.isErr)throw a.error;return a.value}map(e,t){return this._chain(a=>b.ok(e(a)),a=>b.err(t?t(a):a))}chain(e,t){return this._chain(e,t??(a=>b.err(a)))}},kt=class extends Mi{constructor(e){super(),this.value=e,this.isOk=!0,this.isErr=!1}_chain(e,t){return e(this.value)}},At=class extends Mi{constructor(e){super(),this.error=e,this.isOk=!1,this.isErr=!0}_chain(e,t){return t(this.error)}},b;(function(i){function e(n){return new kt(n)}i.ok=e;function t(n){return new At(n||new Error)}i.err=t;function a(n){if(Array.isArray(n)){let l=[];for(let c=0;c<n.length;c++){let s=n[c];if(s.isErr)return s;l.push(s.value)}return i.ok(l)}let r={},o=Object.keys(n);for(let l=0;l<o.length;l++){let c=n[o[l]];if(c.isErr)return c;r[o[l]]=c.value}return i.ok(r)}i.all=a})(b||(b={}));var ka=i=>(i=i-(i>>>1&1431655765),i=(i&858993459)+(i>>>2&858993459),Math.imul(i+(i>>>4)&252645135,16843009)>>24),Dt=i=>(i=i>>>8&16711935|(i&16711935)<<8,i>>>16&65535|(i&65535)<<16),Aa=i=>(i=i>>>1&1431655765|(i&1431655765)<<1,i=i>>>2&858993459|(i&858993459)<<2,i=i>>>4&252645135|(i&252645135)<<4,Dt(i)),p=class i{constructor(e,t){this.lo=e|0,this.hi=t|0}static fromSquare(e){return e>=32?new i(0,1<<e-32):new i(1<<e,0)}static fromRank(e){return new i(255,0).shl64(8*e)}static fromFile(e){return new i(16843009<<e,16843009<<e)}static empty(){return new i(0,0)}static full(){return new i(4294967295,4294967295)}static corners(){return new i(129,2164260864)}static center(){return new i(402653184,24)}static backranks(){return new i(255,4278190080)}static backrank(e){return e==="white"?new i(255,0):new i(0,4278190080)}static lightSquares(){return new i(1437226410,1437226410)}static darkSquares(){return new i(2857740885,2857740885)}complement(){return new i(~this.lo,~this.hi)}xor(e){return new i(this.lo^e.lo,this.hi^e.hi)}union(e){return new i(this.lo|e.lo,this.hi|e.hi)}intersect(e){return new i(this.lo&e.lo,this.hi&e.hi)}diff(e){return new i(this.lo&~e.lo,this.hi&~e.hi)}intersects(e){return this.intersect(e).nonEmpty()}isDisjoint(e){return this.intersect(e).isEmpty()}supersetOf(e){return e.diff(this).isEmpty()}subsetOf(e){return this.diff(e).isEmpty()}shr64(e){return e>=64?i.empty():e>=32?new i(this.hi>>>e-32,0):e>0?new i(this.lo>>>e^this.hi<<32-e,this.hi>>>e):this}shl64(e){return e>=64?i.empty():e>=32?new i(0,this.lo<<e-32):e>0?new i(this.lo<<e,this.hi<<e^this.lo>>>32-e):this}bswap64(){return new i(Dt(this.hi),Dt(this.lo))}rbit64(){return new i(Aa(this.hi),Aa(this.lo))}minus64(e){let t=this.lo-e.lo,a=(t&e.lo&1)+(e.lo>>>1)+(t>>>1)>>>31;return new i(t,this.hi-(e.hi+a))}equals(e){return this.lo===e.lo&&this.hi===e.hi}size(){return ka(this.lo)+ka(this.hi)}isEmpty(){return this.lo===0&&this.hi===0}nonEmpty(){return this.lo!==0||this.hi!==0}has(e){return(e>=32?this.hi&1<<e-32:this.lo&1<<e)!==0}set(e,t){return t?this.with(e):this.without(e)}with(e){return e>=32?new i(this.lo,this.hi|1<<e-32):new i(this.lo|1<<e,this.hi)}without(e){return e>=32?new i(this.lo,this.hi&~(1<<e-32)):new i(this.lo&~(1<<e),this.hi)}toggle(e){return e>=32?new i(this.lo,this.hi^1<<e-32):new i(this.lo^1<<e,this.hi)}last(){if(this.hi!==0)return 63-Math.clz32(this.hi);if(this.lo!==0)return 31-Math.clz32(this.lo)}first(){if(this.lo!==0)return 31-Math.clz32(this.lo&-this.lo);if(this.hi!==0)return 63-Math.clz32(this.hi&-this.hi)}withoutFirst(){return this.lo!==0?new i(this.lo&this.lo-1,this.hi):new i(0,this.hi&this.hi-1)}moreThanOne(){return this.hi!==0&&this.lo!==0||(this.lo&this.lo-1)!==0||(this.hi&this.hi-1)!==0}singleSquare(){return this.moreThanOne()?void 0:this.last()}*[Symbol.iterator](){let e=this.lo,t=this.hi;for(;e!==0;){let a=31-Math.clz32(e&-e);e^=1<<a,yield a}for(;t!==0;){let a=31-Math.clz32(t&-t);t^=1<<a,yield 32+a}}*reversed(){let e=this.lo,t=this.hi;for(;t!==0;){let a=31-Math.clz32(t);t^=1<<a,yield 32+a}for(;e!==0;){let a=31-Math.clz32(e);e^=1<<a,yield a}}};var Ne=["a","b","c","d","e","f","g","h"],xi=["1","2","3","4","5","6","7","8"];var O=["white","black"],j=["pawn","knight","bishop","rook","queen","king"],Da=["a","h"],De=i=>"role"in i;var C=i=>i!==void 0,A=i=>i==="white"?"black":"white",te=i=>i>>3,T=i=>i&7,Pi=(i,e)=>0<=i&&i<8&&0<=e&&e<8?i+8*e:void 0,ce=i=>{switch(i){case"pawn":return"p";case"knight":return"n";case"bishop":return"b";case"rook":return"r";case"queen":return"q";case"king":return"k"}};function ve(i){switch(i.toLowerCase()){case"p":return"pawn";case"n":return"knight";case"b":return"bishop";case"r":return"rook";case"q":return"queen";case"k":return"king";default:return}}function Q(i){if(i.length===2)return Pi(i.charCodeAt(0)-97,i.charCodeAt(1)-49)}var N=i=>Ne[T(i)]+xi[te(i)],Ti=i=>{if(i[1]==="@"&&i.length===4){let e=ve(i[0]),t=Q(i.slice(2));if(e&&C(t))return{role:e,to:t}}else if(i.length===4||i.length===5){let e=Q(i.slice(0,2)),t=Q(i.slice(2,4)),a;if(i.length===5&&(a=ve(i[4]),!a))return;if(C(e)&&C(t))return{from:e,to:t,promotion:a}}};var Xe=i=>De(i)?`${ce(i.role).toUpperCase()}@${N(i.to)}`:N(i.from)+N(i.to)+(i.promotion?ce(i.promotion):""),$e=(i,e)=>i==="white"?e==="a"?2:6:e==="a"?58:62,Li=(i,e)=>i==="white"?e==="a"?3:5:e==="a"?59:61;var Ki=(i,e)=>{let t=p.empty();for(let a of e){let n=i+a;0<=n&&n<64&&Math.abs(T(i)-T(n))<=2&&(t=t.with(n))}return t},we=i=>{let e=[];for(let t=0;t<64;t++)e[t]=i(t);return e},Or=we(i=>Ki(i,[-9,-8,-7,-1,1,7,8,9])),Fr=we(i=>Ki(i,[-17,-15,-10,-6,6,10,15,17])),Hr={white:we(i=>Ki(i,[7,9])),black:we(i=>Ki(i,[-7,-9]))},ae=i=>Or[i],ei=i=>Fr[i],ye=(i,e)=>Hr[i][e],vt=we(i=>p.fromFile(T(i)).without(i)),wt=we(i=>p.fromRank(te(i)).without(i)),yt=we(i=>{let e=new p(134480385,2151686160),t=8*(te(i)-T(i));return(t>=0?e.shl64(t):e.shr64(-t)).without(i)}),St=we(i=>{let e=new p(270549120,16909320),t=8*(te(i)+T(i)-7);return(t>=0?e.shl64(t):e.shr64(-t)).without(i)}),Bt=(i,e,t)=>{let a=e.intersect(t),n=a.minus64(p.fromSquare(i)),r=a.bswap64().minus64(p.fromSquare(56^i));return n.xor(r.bswap64()).intersect(e)},Wr=(i,e)=>{let t=wt[i],a=t.intersect(e),n=a.minus64(p.fromSquare(i)),r=a.rbit64().minus64(p.fromSquare(63-i));return n.xor(r.rbit64()).intersect(t)},Se=(i,e)=>Bt(i,yt[i],e).xor(Bt(i,St[i],e)),Be=(i,e)=>Bt(i,vt[i],e).xor(Wr(i,e)),pi=(i,e)=>Se(i,e).xor(Be(i,e)),Ri=(i,e,t)=>{switch(i.role){case"pawn":return ye(i.color,e);case"knight":return ei(e);case"bishop":return Se(e,t);case"rook":return Be(e,t);case"queen":return pi(e,t);case"king":return ae(e)}},Gt=(i,e)=>{let t=p.fromSquare(e);return wt[i].intersects(t)?wt[i].with(i):St[i].intersects(t)?St[i].with(i):yt[i].intersects(t)?yt[i].with(i):vt[i].intersects(t)?vt[i].with(i):p.empty()},Ge=(i,e)=>Gt(i,e).intersect(p.full().shl64(i).xor(p.full().shl64(e))).withoutFirst();var he=class i{constructor(){}static default(){let e=new i;return e.reset(),e}reset(){this.occupied=new p(65535,4294901760),this.promoted=p.empty(),this.white=new p(65535,0),this.black=new p(0,4294901760),this.pawn=new p(65280,16711680),this.knight=new p(66,1107296256),this.bishop=new p(36,603979776),this.rook=new p(129,2164260864),this.queen=new p(8,134217728),this.king=new p(16,268435456)}static empty(){let e=new i;return e.clear(),e}clear(){this.occupied=p.empty(),this.promoted=p.empty();for(let e of O)this[e]=p.empty();for(let e of j)this[e]=p.empty()}clone(){let e=new i;e.occupied=this.occupied,e.promoted=this.promoted;for(let t of O)e[t]=this[t];for(let t of j)e[t]=this[t];return e}getColor(e){if(this.white.has(e))return"white";if(this.black.has(e))return"black"}getRole(e){for(let t of j)if(this[t].has(e))return t}get(e){let t=this.getColor(e);if(!t)return;let a=this.getRole(e),n=this.promoted.has(e);return{color:t,role:a,promoted:n}}take(e){let t=this.get(e);return t&&(this.occupied=this.occupied.without(e),this[t.color]=this[t.color].without(e),this[t.role]=this[t.role].without(e),t.promoted&&(this.promoted=this.promoted.without(e))),t}set(e,t){let a=this.take(e);return this.occupied=this.occupied.with(e),this[t.color]=this[t.color].with(e),this[t.role]=this[t.role].with(e),t.promoted&&(this.promoted=this.promoted.with(e)),a}has(e){return this.occupied.has(e)}*[Symbol.iterator](){for(let e of this.occupied)yield[e,this.get(e)]}pieces(e,t){return this[e].intersect(this[t])}rooksAndQueens(){return this.rook.union(this.queen)}bishopsAndQueens(){return this.bishop.union(this.queen)}steppers(){return this.knight.union(this.pawn).union(this.king)}sliders(){return this.bishop.union(this.rook).union(this.queen)}kingOf(e){return this.pieces(e,"king").singleSquare()}};var y;(function(i){i.Empty="ERR_EMPTY",i.OppositeCheck="ERR_OPPOSITE_CHECK",i.PawnsOnBackrank="ERR_PAWNS_ON_BACKRANK",i.Kings="ERR_KINGS",i.Variant="ERR_VARIANT"})(y||(y={}));var S=class extends Error{},jr=(i,e,t,a)=>t[e].intersect(Be(i,a).intersect(t.rooksAndQueens()).union(Se(i,a).intersect(t.bishopsAndQueens())).union(ei(i).intersect(t.knight)).union(ae(i).intersect(t.king)).union(ye(A(e),i).intersect(t.pawn))),ne=class i{constructor(){}static default(){let e=new i;return e.castlingRights=p.corners(),e.rook={white:{a:0,h:7},black:{a:56,h:63}},e.path={white:{a:new p(14,0),h:new p(96,0)},black:{a:new p(0,234881024),h:new p(0,1610612736)}},e}static empty(){let e=new i;return e.castlingRights=p.empty(),e.rook={white:{a:void 0,h:void 0},black:{a:void 0,h:void 0}},e.path={white:{a:p.empty(),h:p.empty()},black:{a:p.empty(),h:p.empty()}},e}clone(){let e=new i;return e.castlingRights=this.castlingRights,e.rook={white:{a:this.rook.white.a,h:this.rook.white.h},black:{a:this.rook.black.a,h:this.rook.black.h}},e.path={white:{a:this.path.white.a,h:this.path.white.h},black:{a:this.path.black.a,h:this.path.black.h}},e}add(e,t,a,n){let r=$e(e,t),o=Li(e,t);this.castlingRights=this.castlingRights.with(n),this.rook[e][t]=n,this.path[e][t]=Ge(n,o).with(o).union(Ge(a,r).with(r)).without(a).without(n)}static fromSetup(e){let t=i.empty(),a=e.castlingRights.intersect(e.board.rook);for(let n of O){let r=p.backrank(n),o=e.board.kingOf(n);if(!C(o)||!r.has(o))continue;let l=a.intersect(e.board[n]).intersect(r),c=l.first();C(c)&&c<o&&t.add(n,"a",o,c);let s=l.last();C(s)&&o<s&&t.add(n,"h",o,s)}return t}discardRook(e){if(this.castlingRights.has(e)){this.castlingRights=this.castlingRights.without(e);for(let t of O)for(let a of Da)this.rook[t][a]===e&&(this.rook[t][a]=void 0)}}discardColor(e){this.castlingRights=this.castlingRights.diff(p.backrank(e)),this.rook[e].a=void 0,this.rook[e].h=void 0}},Y=class{constructor(e){this.rules=e}reset(){this.board=he.default(),this.pockets=void 0,this.turn="white",this.castles=ne.default(),this.epSquare=void 0,this.remainingChecks=void 0,this.halfmoves=0,this.fullmoves=1}setupUnchecked(e){this.board=e.board.clone(),this.board.promoted=p.empty(),this.pockets=void 0,this.turn=e.turn,this.castles=ne.fromSetup(e),this.epSquare=qr(this,e.epSquare),this.remainingChecks=void 0,this.halfmoves=e.halfmoves,this.fullmoves=e.fullmoves}kingAttackers(e,t,a){return jr(e,t,this.board,a)}playCaptureAt(e,t){this.halfmoves=0,t.role==="rook"&&this.castles.discardRook(e),this.pockets&&this.pockets[A(t.color)][t.promoted?"pawn":t.role]++}ctx(){let e=this.isVariantEnd(),t=this.board.kingOf(this.turn);if(!C(t))return{king:t,blockers:p.empty(),checkers:p.empty(),variantEnd:e,mustCapture:!1};let a=Be(t,p.empty()).intersect(this.board.rooksAndQueens()).union(Se(t,p.empty()).intersect(this.board.bishopsAndQueens())).intersect(this.board[A(this.turn)]),n=p.empty();for(let o of a){let l=Ge(t,o).intersect(this.board.occupied);l.moreThanOne()||(n=n.union(l))}let r=this.kingAttackers(t,A(this.turn),this.board.occupied);return{king:t,blockers:n,checkers:r,variantEnd:e,mustCapture:!1}}clone(){var e,t;let a=new this.constructor;return a.board=this.board.clone(),a.pockets=(e=this.pockets)===null||e===void 0?void 0:e.clone(),a.turn=this.turn,a.castles=this.castles.clone(),a.epSquare=this.epSquare,a.remainingChecks=(t=this.remainingChecks)===null||t===void 0?void 0:t.clone(),a.halfmoves=this.halfmoves,a.fullmoves=this.fullmoves,a}validate(){if(this.board.occupied.isEmpty())return b.err(new S(y.Empty));if(this.board.king.size()!==2)return b.err(new S(y.Kings));if(!C(this.board.kingOf(this.turn)))return b.err(new S(y.Kings));let e=this.board.kingOf(A(this.turn));return C(e)?this.kingAttackers(e,this.turn,this.board.occupied).nonEmpty()?b.err(new S(y.OppositeCheck)):p.backranks().intersects(this.board.pawn)?b.err(new S(y.PawnsOnBackrank)):b.ok(void 0):b.err(new S(y.Kings))}dropDests(e){return p.empty()}dests(e,t){if(t=t||this.ctx(),t.variantEnd)return p.empty();let a=this.board.get(e);if(!a||a.color!==this.turn)return p.empty();let n,r;if(a.role==="pawn"){n=ye(this.turn,e).intersect(this.board[A(this.turn)]);let o=this.turn==="white"?8:-8,l=e+o;if(0<=l&&l<64&&!this.board.occupied.has(l)){n=n.with(l);let c=this.turn==="white"?e<16:e>=48,s=l+o;c&&!this.board.occupied.has(s)&&(n=n.with(s))}C(this.epSquare)&&_r(this,e,t)&&(r=p.fromSquare(this.epSquare))}else a.role==="bishop"?n=Se(e,this.board.occupied):a.role==="knight"?n=ei(e):a.role==="rook"?n=Be(e,this.board.occupied):a.role==="queen"?n=pi(e,this.board.occupied):n=ae(e);if(n=n.diff(this.board[this.turn]),C(t.king)){if(a.role==="king"){let o=this.board.occupied.without(e);for(let l of n)this.kingAttackers(l,A(this.turn),o).nonEmpty()&&(n=n.without(l));return n.union(Ni(this,"a",t)).union(Ni(this,"h",t))}if(t.checkers.nonEmpty()){let o=t.checkers.singleSquare();if(!C(o))return p.empty();n=n.intersect(Ge(o,t.king).with(o))}t.blockers.has(e)&&(n=n.intersect(Gt(e,t.king)))}return r&&(n=n.union(r)),n}isVariantEnd(){return!1}variantOutcome(e){}hasInsufficientMaterial(e){return this.board[e].intersect(this.board.pawn.union(this.board.rooksAndQueens())).nonEmpty()?!1:this.board[e].intersects(this.board.knight)?this.board[e].size()<=2&&this.board[A(e)].diff(this.board.king).diff(this.board.queen).isEmpty():this.board[e].intersects(this.board.bishop)?(!this.board.bishop.intersects(p.darkSquares())||!this.board.bishop.intersects(p.lightSquares()))&&this.board.pawn.isEmpty()&&this.board.knight.isEmpty():!0}toSetup(){var e,t;return{board:this.board.clone(),pockets:(e=this.pockets)===null||e===void 0?void 0:e.clone(),turn:this.turn,castlingRights:this.castles.castlingRights,epSquare:Ir(this),remainingChecks:(t=this.remainingChecks)===null||t===void 0?void 0:t.clone(),halfmoves:Math.min(this.halfmoves,150),fullmoves:Math.min(Math.max(this.fullmoves,1),9999)}}isInsufficientMaterial(){return O.every(e=>this.hasInsufficientMaterial(e))}hasDests(e){e=e||this.ctx();for(let t of this.board[this.turn])if(this.dests(t,e).nonEmpty())return!0;return this.dropDests(e).nonEmpty()}isLegal(e,t){if(De(e))return!this.pockets||this.pockets[this.turn][e.role]<=0||e.role==="pawn"&&p.backranks().has(e.to)?!1:this.dropDests(t).has(e.to);{if(e.promotion==="pawn"||e.promotion==="king"&&this.rules!=="antichess"||!!e.promotion!==(this.board.pawn.has(e.from)&&p.backranks().has(e.to)))return!1;let a=this.dests(e.from,t);return a.has(e.to)||a.has(Oe(this,e).to)}}isCheck(){let e=this.board.kingOf(this.turn);return C(e)&&this.kingAttackers(e,A(this.turn),this.board.occupied).nonEmpty()}isEnd(e){return(e?e.variantEnd:this.isVariantEnd())?!0:this.isInsufficientMaterial()||!this.hasDests(e)}isCheckmate(e){return e=e||this.ctx(),!e.variantEnd&&e.checkers.nonEmpty()&&!this.hasDests(e)}isStalemate(e){return e=e||this.ctx(),!e.variantEnd&&e.checkers.isEmpty()&&!this.hasDests(e)}outcome(e){let t=this.variantOutcome(e);return t||(e=e||this.ctx(),this.isCheckmate(e)?{winner:A(this.turn)}:this.isInsufficientMaterial()||this.isStalemate(e)?{winner:void 0}:void 0)}allDests(e){e=e||this.ctx();let t=new Map;if(e.variantEnd)return t;for(let a of this.board[this.turn])t.set(a,this.dests(a,e));return t}play(e){let t=this.turn,a=this.epSquare,n=fi(this,e);if(this.epSquare=void 0,this.halfmoves+=1,t==="black"&&(this.fullmoves+=1),this.turn=A(t),De(e))this.board.set(e.to,{role:e.role,color:t}),this.pockets&&this.pockets[t][e.role]--,e.role==="pawn"&&(this.halfmoves=0);else{let r=this.board.take(e.from);if(!r)return;let o;if(r.role==="pawn"){this.halfmoves=0,e.to===a&&(o=this.board.take(e.to+(t==="white"?-8:8)));let l=e.from-e.to;Math.abs(l)===16&&8<=e.from&&e.from<=55&&(this.epSquare=e.from+e.to>>1),e.promotion&&(r.role=e.promotion,r.promoted=!!this.pockets)}else if(r.role==="rook")this.castles.discardRook(e.from);else if(r.role==="king"){if(n){let l=this.castles.rook[t][n];if(C(l)){let c=this.board.take(l);this.board.set($e(t,n),r),c&&this.board.set(Li(t,n),c)}}this.castles.discardColor(t)}if(!n){let l=this.board.set(e.to,r)||o;l&&this.playCaptureAt(e.to,l)}}this.remainingChecks&&this.isCheck()&&(this.remainingChecks[t]=Math.max(this.remainingChecks[t]-1,0))}},ze=class extends Y{constructor(){super("chess")}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let t=new this;return t.setupUnchecked(e),t.validate().map(a=>t)}clone(){return super.clone()}},qr=(i,e)=>{if(!C(e))return;let t=i.turn==="white"?5:2,a=i.turn==="white"?8:-8;if(te(e)!==t||i.board.occupied.has(e+a))return;let n=e-a;if(!(!i.board.pawn.has(n)||!i.board[A(i.turn)].has(n)))return e},Ir=i=>{if(!C(i.epSquare))return;let e=i.ctx(),a=i.board.pieces(i.turn,"pawn").intersect(ye(A(i.turn),i.epSquare));for(let n of a)if(i.dests(n,e).has(i.epSquare))return i.epSquare},_r=(i,e,t)=>{if(!C(i.epSquare)||!ye(i.turn,e).has(i.epSquare))return!1;if(!C(t.king))return!0;let a=i.turn==="white"?8:-8,n=i.epSquare-a;return i.kingAttackers(t.king,A(i.turn),i.board.occupied.toggle(e).toggle(n).with(i.epSquare)).without(n).isEmpty()},Ni=(i,e,t)=>{if(!C(t.king)||t.checkers.nonEmpty())return p.empty();let a=i.castles.rook[i.turn][e];if(!C(a))return p.empty();if(i.castles.path[i.turn][e].intersects(i.board.occupied))return p.empty();let n=$e(i.turn,e),r=Ge(t.king,n),o=i.board.occupied.without(t.king);for(let s of r)if(i.kingAttackers(s,A(i.turn),o).nonEmpty())return p.empty();let l=Li(i.turn,e),c=i.board.occupied.toggle(t.king).toggle(a).toggle(l);return i.kingAttackers(n,A(i.turn),c).nonEmpty()?p.empty():p.fromSquare(a)},zi=(i,e,t)=>{if(t.variantEnd)return p.empty();let a=i.board.get(e);if(!a||a.color!==i.turn)return p.empty();let n=Ri(a,e,i.board.occupied);if(a.role==="pawn"){let r=i.board[A(i.turn)];C(i.epSquare)&&(r=r.with(i.epSquare)),n=n.intersect(r);let o=i.turn==="white"?8:-8,l=e+o;if(0<=l&&l<64&&!i.board.occupied.has(l)){n=n.with(l);let c=i.turn==="white"?e<16:e>=48,s=l+o;c&&!i.board.occupied.has(s)&&(n=n.with(s))}return n}else n=n.diff(i.board[i.turn]);return e===t.king?n.union(Ni(i,"a",t)).union(Ni(i,"h",t)):n};var fi=(i,e)=>{if(De(e))return;let t=e.to-e.from;if(!(Math.abs(t)!==2&&!i.board[i.turn].has(e.to))&&i.board.king.has(e.from))return t>0?"h":"a"},Oe=(i,e)=>{let t=fi(i,e);if(!t)return e;let a=i.castles.rook[i.turn][t];return{from:e.from,to:C(a)?a:e.to}};var de=class i{constructor(){}static empty(){let e=new i;for(let t of j)e[t]=0;return e}static fromBoard(e,t){let a=new i;for(let n of j)a[n]=e.pieces(t,n).size();return a}clone(){let e=new i;for(let t of j)e[t]=this[t];return e}equals(e){return j.every(t=>this[t]===e[t])}add(e){let t=new i;for(let a of j)t[a]=this[a]+e[a];return t}subtract(e){let t=new i;for(let a of j)t[a]=this[a]-e[a];return t}nonEmpty(){return j.some(e=>this[e]>0)}isEmpty(){return!this.nonEmpty()}hasPawns(){return this.pawn>0}hasNonPawns(){return this.knight>0||this.bishop>0||this.rook>0||this.queen>0||this.king>0}size(){return this.pawn+this.knight+this.bishop+this.rook+this.queen+this.king}},Fe=class i{constructor(e,t){this.white=e,this.black=t}static empty(){return new i(de.empty(),de.empty())}static fromBoard(e){return new i(de.fromBoard(e,"white"),de.fromBoard(e,"black"))}clone(){return new i(this.white.clone(),this.black.clone())}equals(e){return this.white.equals(e.white)&&this.black.equals(e.black)}add(e){return new i(this.white.add(e.white),this.black.add(e.black))}subtract(e){return new i(this.white.subtract(e.white),this.black.subtract(e.black))}count(e){return this.white[e]+this.black[e]}size(){return this.white.size()+this.black.size()}isEmpty(){return this.white.isEmpty()&&this.black.isEmpty()}nonEmpty(){return!this.isEmpty()}hasPawns(){return this.white.hasPawns()||this.black.hasPawns()}hasNonPawns(){return this.white.hasNonPawns()||this.black.hasNonPawns()}},Ee=class i{constructor(e,t){this.white=e,this.black=t}static default(){return new i(3,3)}clone(){return new i(this.white,this.black)}equals(e){return this.white===e.white&&this.black===e.black}};var Jr="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR",Ur=Jr+" w KQkq -",Oi=Ur+" 0 1",Zr="8/8/8/8/8/8/8/8",Qr=Zr+" w - -",wl=Qr+" 0 1",L;(function(i){i.Fen="ERR_FEN",i.Board="ERR_BOARD",i.Pockets="ERR_POCKETS",i.Turn="ERR_TURN",i.Castling="ERR_CASTLING",i.EpSquare="ERR_EP_SQUARE",i.RemainingChecks="ERR_REMAINING_CHECKS",i.Halfmoves="ERR_HALFMOVES",i.Fullmoves="ERR_FULLMOVES"})(L||(L={}));var K=class extends Error{},Yr=(i,e,t)=>{let a=i.indexOf(e);for(;t-- >0&&a!==-1;)a=i.indexOf(e,a+e.length);return a},ii=i=>/^\d{1,4}$/.test(i)?parseInt(i,10):void 0,Sa=i=>{let e=ve(i);return e&&{role:e,color:i.toLowerCase()===i?"black":"white"}},Et=i=>{let e=he.empty(),t=7,a=0;for(let n=0;n<i.length;n++){let r=i[n];if(r==="/"&&a===8)a=0,t--;else{let o=parseInt(r,10);if(o>0)a+=o;else{if(a>=8||t<0)return b.err(new K(L.Board));let l=a+t*8,c=Sa(r);if(!c)return b.err(new K(L.Board));i[n+1]==="~"&&(c.promoted=!0,n++),e.set(l,c),a++}}}return t!==0||a!==8?b.err(new K(L.Board)):b.ok(e)},va=i=>{if(i.length>64)return b.err(new K(L.Pockets));let e=Fe.empty();for(let t of i){let a=Sa(t);if(!a)return b.err(new K(L.Pockets));e[a.color][a.role]++}return b.ok(e)},Xr=(i,e)=>{let t=p.empty();if(e==="-")return b.ok(t);for(let a of e){let n=a.toLowerCase(),r=a===n?"black":"white",o=r==="white"?0:7;if("a"<=n&&n<="h")t=t.with(Pi(n.charCodeAt(0)-97,o));else if(n==="k"||n==="q"){let l=i[r].intersect(p.backrank(r)).intersect(i.rook.union(i.king)),c=n==="k"?l.last():l.first();t=t.with(C(c)&&i.rook.has(c)?c:Pi(n==="k"?7:0,o))}else return b.err(new K(L.Castling))}return O.some(a=>p.backrank(a).intersect(t).size()>2)?b.err(new K(L.Castling)):b.ok(t)},wa=i=>{let e=i.split("+");if(e.length===3&&e[0]===""){let t=ii(e[1]),a=ii(e[2]);return!C(t)||t>3||!C(a)||a>3?b.err(new K(L.RemainingChecks)):b.ok(new Ee(3-t,3-a))}else if(e.length===2){let t=ii(e[0]),a=ii(e[1]);return!C(t)||t>3||!C(a)||a>3?b.err(new K(L.RemainingChecks)):b.ok(new Ee(t,a))}else return b.err(new K(L.RemainingChecks))},gi=i=>{let e=i.split(/[\s_]+/),t=e.shift(),a,n=b.ok(void 0);if(t.endsWith("]")){let l=t.indexOf("[");if(l===-1)return b.err(new K(L.Fen));a=Et(t.slice(0,l)),n=va(t.slice(l+1,-1))}else{let l=Yr(t,"/",7);l===-1?a=Et(t):(a=Et(t.slice(0,l)),n=va(t.slice(l+1)))}let r,o=e.shift();if(!C(o)||o==="w")r="white";else if(o==="b")r="black";else return b.err(new K(L.Turn));return a.chain(l=>{let c=e.shift(),s=C(c)?Xr(l,c):b.ok(p.empty()),h=e.shift(),m;if(C(h)&&h!=="-"&&(m=Q(h),!C(m)))return b.err(new K(L.EpSquare));let g=e.shift(),f;C(g)&&g.includes("+")&&(f=wa(g),g=e.shift());let V=C(g)?ii(g):0;if(!C(V))return b.err(new K(L.Halfmoves));let G=e.shift(),x=C(G)?ii(G):1;if(!C(x))return b.err(new K(L.Fullmoves));let E=e.shift(),W=b.ok(void 0);if(C(E)){if(C(f))return b.err(new K(L.RemainingChecks));W=wa(E)}else C(f)&&(W=f);return e.length>0?b.err(new K(L.Fen)):n.chain(ke=>s.chain(q=>W.map(Ae=>({board:l,pockets:ke,turn:r,castlingRights:q,remainingChecks:Ae,epSquare:m,halfmoves:V,fullmoves:Math.max(1,x)}))))})};var $r=i=>{let e=ce(i.role);return i.color==="white"&&(e=e.toUpperCase()),i.promoted&&(e+="~"),e},eo=i=>{let e="",t=0;for(let a=7;a>=0;a--)for(let n=0;n<8;n++){let r=n+a*8,o=i.get(r);o?(t>0&&(e+=t,t=0),e+=$r(o)):t++,n===7&&(t>0&&(e+=t,t=0),a!==0&&(e+="/"))}return e},ya=i=>j.map(e=>ce(e).repeat(i[e])).join(""),io=i=>ya(i.white).toUpperCase()+ya(i.black),to=(i,e)=>{let t="";for(let a of O){let n=p.backrank(a),r=i.kingOf(a);C(r)&&!n.has(r)&&(r=void 0);let o=i.pieces(a,"rook").intersect(n);for(let l of e.intersect(n).reversed())if(l===o.first()&&C(r)&&l<r)t+=a==="white"?"Q":"q";else if(l===o.last()&&C(r)&&r<l)t+=a==="white"?"K":"k";else{let c=Ne[T(l)];t+=a==="white"?c.toUpperCase():c}}return t||"-"},ao=i=>`${i.white}+${i.black}`,me=(i,e)=>[eo(i.board)+(i.pockets?`[${io(i.pockets)}]`:""),i.turn[0],to(i.board,i.castlingRights),C(i.epSquare)?N(i.epSquare):"-",...i.remainingChecks?[ao(i.remainingChecks)]:[],...e?.epd?[]:[Math.max(0,Math.min(i.halfmoves,9999)),Math.max(1,Math.min(i.fullmoves,9999))]].join(" ");var no=(i,e)=>{let t="";if(De(e))e.role!=="pawn"&&(t=ce(e.role).toUpperCase()),t+="@"+N(e.to);else{let a=i.board.getRole(e.from);if(!a)return"--";if(a==="king"&&(i.board[i.turn].has(e.to)||Math.abs(e.to-e.from)===2))t=e.to>e.from?"O-O":"O-O-O";else{let n=i.board.occupied.has(e.to)||a==="pawn"&&T(e.from)!==T(e.to);if(a!=="pawn"){t=ce(a).toUpperCase();let r;if(a==="king"?r=ae(e.to).intersect(i.board.king):a==="queen"?r=pi(e.to,i.board.occupied).intersect(i.board.queen):a==="rook"?r=Be(e.to,i.board.occupied).intersect(i.board.rook):a==="bishop"?r=Se(e.to,i.board.occupied).intersect(i.board.bishop):r=ei(e.to).intersect(i.board.knight),r=r.intersect(i.board[i.turn]).without(e.from),r.nonEmpty()){let o=i.ctx();for(let l of r)i.dests(l,o).has(e.to)||(r=r.without(l));if(r.nonEmpty()){let l=!1,c=r.intersects(p.fromRank(te(e.from)));r.intersects(p.fromFile(T(e.from)))?l=!0:c=!0,c&&(t+=Ne[T(e.from)]),l&&(t+=xi[te(e.from)])}}}else n&&(t=Ne[T(e.from)]);n&&(t+="x"),t+=N(e.to),e.promotion&&(t+="="+ce(e.promotion).toUpperCase())}}return t},ro=(i,e)=>{var t;let a=no(i,e);return i.play(e),!((t=i.outcome())===null||t===void 0)&&t.winner?a+"#":i.isCheck()?a+"+":a};var Mt=(i,e)=>ro(i.clone(),e),bi=(i,e)=>{let t=i.ctx(),a=e.match(/^([NBRQK])?([a-h])?([1-8])?[-x]?([a-h][1-8])(?:=?([nbrqkNBRQK]))?[+#]?$/);if(!a){let h;if(e==="O-O"||e==="O-O+"||e==="O-O#"?h="h":(e==="O-O-O"||e==="O-O-O+"||e==="O-O-O#")&&(h="a"),h){let f=i.castles.rook[i.turn][h];return!C(t.king)||!C(f)||!i.dests(t.king,t).has(f)?void 0:{from:t.king,to:f}}let m=e.match(/^([pnbrqkPNBRQK])?@([a-h][1-8])[+#]?$/);if(!m)return;let g={role:m[1]?ve(m[1]):"pawn",to:Q(m[2])};return i.isLegal(g,t)?g:void 0}let n=a[1]?ve(a[1]):"pawn",r=Q(a[4]),o=a[5]?ve(a[5]):void 0;if(!!o!==(n==="pawn"&&p.backranks().has(r))||o==="king"&&i.rules!=="antichess")return;let l=i.board.pieces(i.turn,n);n==="pawn"&&!a[2]?l=l.intersect(p.fromFile(T(r))):a[2]&&(l=l.intersect(p.fromFile(a[2].charCodeAt(0)-97))),a[3]&&(l=l.intersect(p.fromRank(a[3].charCodeAt(0)-49)));let c=n==="pawn"?p.fromFile(T(r)):p.empty();l=l.intersect(c.union(Ri({color:A(i.turn),role:n},r,i.board.occupied)));let s;for(let h of l)if(i.dests(h,t).has(r)){if(C(s))return;s=h}if(C(s))return{from:s,to:r,promotion:o}};var Vi=class i{constructor(e,t,a,n,r){this.position=e;this.parent=t;this.move=a;this.san=n;this.ply=r}position;parent;move;san;ply;children=[];comments=[];nags=[];info=null;judged=null;get fen(){return me(this.position.toSetup())}get turn(){return this.position.turn}get lastMove(){return!this.move||!this.parent?null:Ba(this.parent.position,this.move)}get number(){let e=this.parent;return e?`${e.position.fullmoves}${e.turn==="white"?".":"…"}`:""}path(){let e=[];for(let t=this;t.parent;t=t.parent)e.unshift(t);return e}root(){return this.path()[0]?.parent??this}play(e){if(!("from"in e))return null;let t=Oe(this.position,e);if(!this.position.isLegal(t))return null;let a=Xe(t),n=this.children.find(c=>c.move&&Xe(c.move)===a);if(n)return n;let r=Mt(this.position,t),o=this.position.clone();o.play(t);let l=new i(o,this,t,r,this.ply+1);return this.children.push(l),l}playText(e){let t=this.read(e);return t?this.play(t):null}read(e){let t=e.trim(),a=bi(this.position,t)??bi(this.position,t.replaceAll("0","O"));if(a)return a;let n=Ti(t.toLowerCase());if(!n||!("from"in n))return null;let r=Oe(this.position,n);return this.position.isLegal(r)?r:null}remove(){if(!this.parent)return;let e=this.parent.children;e.splice(e.indexOf(this),1)}promote(){for(let e of this.path()){let t=e.parent?.children??[];t.splice(t.indexOf(e),1),t.unshift(e)}}isOnMainLine(){return this.onMainLine()===this}onMainLine(){return this.path().find(a=>a.parent?.children[0]!==a)?.parent??this}mainLine(){let e=[];for(let t=this;t;t=t.children[0])e.push(t);return e}};function Ba(i,e){let t=fi(i,e),a=t?$e(i.turn,t):e.to;return[N(e.from),N(a)]}function He(i){return gi(i).chain(t=>ze.fromSetup(t)).unwrap(t=>new Vi(t,null,null,"",0),t=>{throw t})}function Fi(){return He(Oi)}function re(i){return{fen:i.root().fen,moves:i.path().map(e=>e.san)}}function Ci(i,e){let t=i.clone(),a=[];for(let n of e){let r=Ti(n);if(!r||!("from"in r))break;let o=Oe(t,r);if(!t.isLegal(o))break;a.push(Mt(t,o)),t.play(o)}return a}function Me(i,e){let t=Ti(e);return!t||!("from"in t)?null:Ba(i,Oe(i,t))}var Hi=class{constructor(e,t,a,n,r){this.engine=e;this.recording=t;this.tab=a;this.draw=n;this.announce=r}engine;recording;tab;draw;announce;root=Fi();current=this.root;tags=new Map;arrowsShown=!0;elo=[0,0];panels=new Map;panel(){let e=this.panels.get(this.tab);if(!e)throw new Error(`there is no tab ${this.tab}`);return e}get tabs(){return[...this.panels.keys()]}update(){this.panel().update(),this.draw()}redraw(){this.draw()}go(e){e!==this.current&&(this.current=e,this.update())}load(e,t,a=e){this.root=e,this.tags=t,this.current=a,this.update()}openTab(e){e===this.tab||!this.panels.has(e)||(this.panel().leave(),this.tab=e,this.panel().open(),this.update())}move(e){if(this.panel().onMove?.(e))return;let t=this.current.play(e);t&&this.go(t)}learn(e,t){let a=e.info;(!a||t.depth>=a.depth||t.lines.length>a.lines.length)&&(e.info=t)}};var Ga=["white","black"];var We=["a","b","c","d","e","f","g","h"],ti=["1","2","3","4","5","6","7","8"];var Ma=[...ti].reverse(),ki=We.flatMap(i=>ti.map(e=>i+e)),xe=i=>i.every(e=>e>=0&&e<=7)?ki[8*i[0]+i[1]]:void 0,Pe=i=>xe(i),D=i=>[i.charCodeAt(0)-97,i.charCodeAt(1)-49];var xt=ki.map(D),xa=ki.map((i,e)=>({key:i,pos:xt[e]}));function Pt(i){let e,t=()=>(e===void 0&&(e=i()),e);return t.clear=()=>{e=void 0},t}var Pa=()=>{let i;return{start(){i=performance.now()},cancel(){i=void 0},stop(){if(!i)return 0;let e=performance.now()-i;return i=void 0,e}}},Te=i=>i==="white"?"black":"white",Le=(i,e)=>(i[0]-e[0])**2+(i[1]-e[1])**2,Ai=(i,e)=>i.role===e.role&&i.color===e.color,Ta=(i,e)=>i[0]===e[0]&&i[1]===e[1],Ke=i=>(e,t)=>[(t?e[0]:7-e[0])*i.width/8,(t?7-e[1]:e[1])*i.height/8],I=(i,e)=>{i.style.transform=`translate(${e[0]}px,${e[1]}px)`},Tt=(i,e,t=1)=>{i.style.transform=`translate(${e[0]}px,${e[1]}px) scale(${t})`},pe=(i,e)=>{i.style.display=e?"":"none"},oe=i=>{if(i.clientX||i.clientX===0)return[i.clientX,i.clientY];if(i.targetTouches?.[0])return[i.targetTouches[0].clientX,i.targetTouches[0].clientY]},oo=Pt(()=>!("ontouchstart"in window)&&["macintosh","firefox"].every(i=>navigator.userAgent.toLowerCase().includes(i))),Wi=i=>i.button===2&&!(i.ctrlKey&&oo()),_=(i,e)=>{let t=document.createElement(i);return e&&(t.className=e),t};function ji(i,e,t){let a=D(i);return e||(a[0]=7-a[0],a[1]=7-a[1]),[t.left+t.width*a[0]/8+t.width/16,t.top+t.height*(7-a[1])/8+t.height/16]}var ue=(i,e)=>Math.abs(i-e),qi=(i,e,t,a)=>ue(i,t)*ue(e,a)===2,Lt=(i,e,t,a)=>i===t!=(e===a),Kt=(i,e,t,a)=>ue(i,t)===ue(e,a)&&i!==t,La=(i,e,t,a)=>Lt(i,e,t,a)||Kt(i,e,t,a),Ka=(i,e,t,a)=>Math.max(ue(i,t),ue(e,a))===1;var Ra=(i,e,t,a,n)=>{let r=n?1:-1;return i===t&&(a===e+r||a===e+2*r&&(n?e<=1:e>=6))},Na=(i,e,t,a)=>{let n=t-i,r=a-e;if(n&&r&&Math.abs(n)!==Math.abs(r))return[];let o=Math.sign(n),l=Math.sign(r),c=[],s=i+o,h=e+l;for(;s!==t||h!==a;)c.push([s,h]),s+=o,h+=l;return c.map(xe).filter(m=>m!==void 0)};var so=i=>ue(i.orig.pos[0],i.dest.pos[0])<=1&&(ue(i.orig.pos[0],i.dest.pos[0])===1?i.dest.pos[1]===i.orig.pos[1]+(i.color==="white"?1:-1):Ra(...i.orig.pos,...i.dest.pos,i.color==="white")),lo=i=>qi(...i.orig.pos,...i.dest.pos),za=i=>Kt(...i.orig.pos,...i.dest.pos),Oa=i=>Lt(...i.orig.pos,...i.dest.pos),co=i=>za(i)||Oa(i),ho=i=>Ka(...i.orig.pos,...i.dest.pos)||i.orig.pos[1]===i.dest.pos[1]&&i.orig.pos[1]===(i.color==="white"?0:7)&&(i.orig.pos[0]===4&&(i.dest.pos[0]===2&&i.rookFilesFriendlies.includes(0)||i.dest.pos[0]===6&&i.rookFilesFriendlies.includes(7))||i.rookFilesFriendlies.includes(i.dest.pos[0])),mo={pawn:so,knight:lo,bishop:za,rook:Oa,queen:co,king:ho};function Rt(i,e){let t=i.pieces,a=t.get(e);if(!a||a.color===i.turnColor)return[];let n=a.color,r=new Map([...t].filter(([h,m])=>m.color===n)),o=new Map([...t].filter(([h,m])=>m.color===Te(n))),l={key:e,pos:D(e)},c=h=>mo[a.role](h)&&i.premovable.additionalPremoveRequirements(h),s={orig:l,role:a.role,allPieces:t,friendlies:r,enemies:o,color:n,rookFilesFriendlies:Array.from(t).filter(([h,m])=>h[1]===(n==="white"?"1":"8")&&m.color===n&&m.role==="rook").map(([h])=>D(h)[0]),lastMove:i.lastMove};return xa.filter(h=>c({...s,dest:h})).map(h=>h.key)}function H(i,...e){i&&setTimeout(()=>i(...e),1)}function Fa(i){i.orientation=Te(i.orientation),i.animation.current=i.draggable.current=i.selected=void 0}function Ha(i,e){for(let[t,a]of e)a?i.pieces.set(t,a):i.pieces.delete(t)}function Wa(i,e){if(i.check=void 0,e===!0&&(e=i.turnColor),e)for(let[t,a]of i.pieces)a.role==="king"&&a.color===e&&(i.check=t)}function uo(i,e,t,a){$(i),i.premovable.current=[e,t],H(i.premovable.events.set,e,t,a)}function X(i){i.premovable.current&&(i.premovable.current=void 0,H(i.premovable.events.unset))}function po(i,e,t){X(i),i.predroppable.current={role:e,key:t},H(i.predroppable.events.set,e,t)}function $(i){let e=i.predroppable;e.current&&(e.current=void 0,H(e.events.unset))}function fo(i,e,t){if(!i.autoCastle)return!1;let a=i.pieces.get(e);if(!a||a.role!=="king")return!1;let n=D(e),r=D(t);if(n[1]!==0&&n[1]!==7||n[1]!==r[1])return!1;n[0]===4&&!i.pieces.has(t)&&(r[0]===6?t=Pe([7,r[1]]):r[0]===2&&(t=Pe([0,r[1]])));let o=i.pieces.get(t);return!o||o.color!==a.color||o.role!=="rook"?!1:(i.pieces.delete(e),i.pieces.delete(t),n[0]<r[0]?(i.pieces.set(Pe([6,r[1]]),a),i.pieces.set(Pe([5,r[1]]),o)):(i.pieces.set(Pe([2,r[1]]),a),i.pieces.set(Pe([3,r[1]]),o)),!0)}function Nt(i,e,t){let a=i.pieces.get(e),n=i.pieces.get(t);if(e===t||!a)return!1;let r=n&&n.color!==a.color?n:void 0;return t===i.selected&&F(i),H(i.events.move,e,t,r),fo(i,e,t)||(i.pieces.set(t,a),i.pieces.delete(e)),i.lastMove=[e,t],i.check=void 0,H(i.events.change),r||!0}function Ii(i,e,t,a){if(i.pieces.has(t))if(a)i.pieces.delete(t);else return!1;return H(i.events.dropNewPiece,e,t),i.pieces.set(t,e),i.lastMove=[t],i.check=void 0,H(i.events.change),i.movable.dests=void 0,i.turnColor=Te(i.turnColor),!0}function ja(i,e,t){let a=Nt(i,e,t);return a&&(i.movable.dests=void 0,i.turnColor=Te(i.turnColor),i.animation.current=void 0),a}function zt(i,e,t){if(Ji(i,e,t)){let a=ja(i,e,t);if(a){let n=i.hold.stop();F(i);let r={premove:!1,ctrlKey:i.stats.ctrlKey,holdTime:n};return a!==!0&&(r.captured=a),H(i.movable.events.after,e,t,r),!0}}else if(bo(i,e,t))return uo(i,e,t,{ctrlKey:i.stats.ctrlKey}),F(i),!0;return F(i),!1}function _i(i,e,t,a){let n=i.pieces.get(e);n&&(go(i,e,t)||a)?(i.pieces.delete(e),Ii(i,n,t,a),H(i.movable.events.afterNewPiece,n.role,t,{premove:!1,predrop:!1})):n&&Vo(i,e,t)?po(i,n.role,t):(X(i),$(i)),i.pieces.delete(e),F(i)}function Di(i,e,t){if(H(i.events.select,e),i.selected){if(i.selected===e&&!i.draggable.enabled){F(i),i.hold.cancel();return}else if((i.selectable.enabled||t)&&i.selected!==e&&zt(i,i.selected,e)){i.stats.dragged=!1;return}}(i.selectable.enabled||i.draggable.enabled)&&(qa(i,e)||Ft(i,e))&&(Ot(i,e),i.hold.start())}function Ot(i,e){i.selected=e,Ft(i,e)?i.premovable.customDests||(i.premovable.dests=Rt(i,e)):i.premovable.dests=void 0}function F(i){i.selected=void 0,i.premovable.dests=void 0,i.hold.cancel()}function qa(i,e){let t=i.pieces.get(e);return!!t&&(i.movable.color==="both"||i.movable.color===t.color&&i.turnColor===t.color)}var Ji=(i,e,t)=>e!==t&&qa(i,e)&&(i.movable.free||!!i.movable.dests?.get(e)?.includes(t));function go(i,e,t){let a=i.pieces.get(e);return!!a&&(e===t||!i.pieces.has(t))&&(i.movable.color==="both"||i.movable.color===a.color&&i.turnColor===a.color)}function Ft(i,e){let t=i.pieces.get(e);return!!t&&i.premovable.enabled&&i.movable.color===t.color&&i.turnColor!==t.color}var bo=(i,e,t)=>e!==t&&Ft(i,e)&&(i.premovable.customDests?.get(e)??Rt(i,e)).includes(t);function Vo(i,e,t){let a=i.pieces.get(e),n=i.pieces.get(t);return!!a&&(!n||n.color!==i.movable.color)&&i.predroppable.enabled&&(a.role!=="pawn"||t[1]!=="1"&&t[1]!=="8")&&i.movable.color===a.color&&i.turnColor!==a.color}function Ia(i,e){let t=i.pieces.get(e);return!!t&&i.draggable.enabled&&(i.movable.color==="both"||i.movable.color===t.color&&(i.turnColor===t.color||i.premovable.enabled))}function _a(i){let e=i.premovable.current;if(!e)return!1;let t=e[0],a=e[1],n=!1;if(Ji(i,t,a)){let r=ja(i,t,a);if(r){let o={premove:!0};r!==!0&&(o.captured=r),H(i.movable.events.after,t,a,o),n=!0}}return X(i),n}function Ja(i,e){let t=i.predroppable.current,a=!1;if(!t)return!1;if(e(t)){let n={role:t.role,color:i.movable.color};Ii(i,n,t.key)&&(H(i.movable.events.afterNewPiece,t.role,t.key,{premove:!1,predrop:!0}),a=!0)}return $(i),a}function vi(i){X(i),$(i),F(i)}function Ht(i){i.movable.color=i.movable.dests=i.animation.current=void 0,vi(i)}function J(i,e,t){let a=Math.floor(8*(i[0]-t.left)/t.width);e||(a=7-a);let n=7-Math.floor(8*(i[1]-t.top)/t.height);return e||(n=7-n),a>=0&&a<8&&n>=0&&n<8?xe([a,n]):void 0}function Ua(i,e,t,a){let n=D(i),r=xt.filter(s=>Ta(n,s)||La(n[0],n[1],s[0],s[1])||qi(n[0],n[1],s[0],s[1])),l=r.map(s=>ji(Pe(s),t,a)).map(s=>Le(e,s)),[,c]=l.reduce((s,h,m)=>s[0]<h?s:[h,m],[l[0],0]);return xe(r[c])}var P=i=>i.orientation==="white";var jt="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR",Co={p:"pawn",r:"rook",n:"knight",b:"bishop",q:"queen",k:"king"},ko={pawn:"p",rook:"r",knight:"n",bishop:"b",queen:"q",king:"k"};function Ui(i){i==="start"&&(i=jt);let e=new Map,t=7,a=0;for(let n of i)switch(n){case" ":case"[":return e;case"/":if(--t,t<0)return e;a=0;break;case"~":{let r=xe([a-1,t]),o=r&&e.get(r);o&&(o.promoted=!0);break}default:{let r=n.charCodeAt(0);if(r<57)a+=r-48;else{let o=n.toLowerCase(),l=xe([a,t]);l&&e.set(l,{role:Co[o],color:n===o?"black":"white"}),++a}}}return e}function Za(i){return Ma.map(e=>We.map(t=>{let a=i.get(t+e);if(a){let n=ko[a.role];return a.color==="white"&&(n=n.toUpperCase()),a.promoted&&(n+="~"),n}else return"1"}).join("")).join("/").replace(/1{2,}/g,e=>e.length.toString())}function qt(i,e){e.animation&&(It(i.animation,e.animation),(i.animation.duration||0)<70&&(i.animation.enabled=!1))}function Zi(i,e){if(e.movable?.dests&&(i.movable.dests=void 0),e.drawable?.autoShapes&&(i.drawable.autoShapes=[]),It(i,e),e.fen&&(i.pieces=Ui(e.fen),i.drawable.shapes=e.drawable?.shapes||[]),"check"in e&&Wa(i,e.check||!1),"lastMove"in e&&!e.lastMove?i.lastMove=void 0:e.lastMove&&(i.lastMove=e.lastMove),i.selected&&Ot(i,i.selected),qt(i,e),!i.movable.rookCastle&&i.movable.dests){let t=i.movable.color==="white"?"1":"8",a="e"+t,n=i.movable.dests.get(a),r=i.pieces.get(a);if(!n||!r||r.role!=="king")return;i.movable.dests.set(a,n.filter(o=>!(o==="a"+t&&n.includes("c"+t))&&!(o==="h"+t&&n.includes("g"+t))))}}function It(i,e){for(let t in e)t==="__proto__"||t==="constructor"||!Object.prototype.hasOwnProperty.call(e,t)||(Object.prototype.hasOwnProperty.call(i,t)&&Qa(i[t])&&Qa(e[t])?It(i[t],e[t]):i[t]=e[t])}function Qa(i){if(typeof i!="object"||i===null)return!1;let e=Object.getPrototypeOf(i);return e===Object.prototype||e===null}var fe=(i,e)=>e.animation.enabled?wo(i,e):ge(i,e);function ge(i,e){let t=i(e);return e.dom.redraw(),t}var _t=(i,e)=>({key:i,pos:D(i),piece:e}),Do=(i,e)=>e.sort((t,a)=>Le(i.pos,t.pos)-Le(i.pos,a.pos))[0];function vo(i,e){let t=new Map,a=[],n=new Map,r=[],o=[],l=new Map,c,s,h;for(let[m,g]of i)l.set(m,_t(m,g));for(let m of ki)c=e.pieces.get(m),s=l.get(m),c?s?Ai(c,s.piece)||(r.push(s),o.push(_t(m,c))):o.push(_t(m,c)):s&&r.push(s);for(let m of o)s=Do(m,r.filter(g=>Ai(m.piece,g.piece))),s&&(h=[s.pos[0]-m.pos[0],s.pos[1]-m.pos[1]],t.set(m.key,h.concat(h)),a.push(s.key));for(let m of r)a.includes(m.key)||n.set(m.key,m.piece);return{anims:t,fadings:n}}function Ya(i,e){let t=i.animation.current;if(t===void 0){i.dom.destroyed||i.dom.redrawNow();return}let a=1-(e-t.start)*t.frequency;if(a<=0)i.animation.current=void 0,i.dom.redrawNow();else{let n=yo(a);for(let r of t.plan.anims.values())r[2]=r[0]*n,r[3]=r[1]*n;i.dom.redrawNow(!0),requestAnimationFrame((r=performance.now())=>Ya(i,r))}}function wo(i,e){let t=new Map(e.pieces),a=i(e),n=vo(t,e);if(n.anims.size||n.fadings.size){let r=e.animation.current&&e.animation.current.start;e.animation.current={start:performance.now(),frequency:1/e.animation.duration,plan:n},r||Ya(e,performance.now())}else e.dom.redraw();return a}var yo=i=>i<.5?4*i*i*i:(i-1)*(2*i-2)*(2*i-2)+1;var So=["green","red","blue","yellow"];function Xa(i,e){if(e.touches&&e.touches.length>1)return;e.stopPropagation(),e.preventDefault(),e.ctrlKey?F(i):vi(i);let t=oe(e),a=J(t,P(i),i.dom.bounds());a&&(i.drawable.current={orig:a,pos:t,brush:Bo(e),snapToValidMove:i.drawable.defaultSnapToValidMove},$a(i))}function $a(i){requestAnimationFrame(()=>{let e=i.drawable.current;if(e){let t=J(e.pos,P(i),i.dom.bounds());t||(e.snapToValidMove=!1);let a=e.snapToValidMove?Ua(e.orig,e.pos,P(i),i.dom.bounds()):t;a!==e.mouseSq&&(e.mouseSq=a,e.dest=a!==e.orig?a:void 0,i.dom.redrawNow()),$a(i)}})}function en(i,e){i.drawable.current&&(i.drawable.current.pos=oe(e))}function tn(i){let e=i.drawable.current;e&&(e.mouseSq&&Go(i.drawable,e),Jt(i))}function Jt(i){i.drawable.current&&(i.drawable.current=void 0,i.dom.redraw())}function an(i){i.drawable.shapes.length&&(i.drawable.shapes=[],i.dom.redraw(),nn(i.drawable))}var Qi=(i,e)=>i.orig===e.orig&&i.dest===e.dest,Ut=(i,e)=>i.brush===e.brush;function Bo(i){let e=(i.shiftKey||i.ctrlKey)&&Wi(i),t=i.altKey||i.metaKey||i.getModifierState?.("AltGraph");return So[(e?1:0)+(t?2:0)]}function Go(i,e){let t=i.shapes.find(a=>Qi(a,e));t&&(i.shapes=i.shapes.filter(a=>!Qi(a,e))),(!t||!Ut(t,e))&&i.shapes.push({orig:e.orig,dest:e.dest,brush:e.brush}),nn(i)}function nn(i){i.onChange&&i.onChange(i.shapes)}function rn(i,e){if(!(i.trustAllEvents||e.isTrusted)||e.buttons!==void 0&&e.buttons>1||e.touches&&e.touches.length>1)return;let t=i.dom.bounds(),a=oe(e),n=J(a,P(i),t);if(!n)return;let r=i.pieces.get(n),o=i.selected;if(!o&&i.drawable.enabled&&(i.drawable.eraseOnMovablePieceClick||!r||r.color!==i.turnColor)&&an(i),e.cancelable!==!1&&(!e.touches||i.blockTouchScroll||r||o||Mo(i,a)))e.preventDefault();else if(e.touches)return;let l=!!i.premovable.current,c=!!i.predroppable.current;i.stats.ctrlKey=e.ctrlKey,i.selected&&Ji(i,i.selected,n)?fe(m=>Di(m,n),i):Di(i,n);let s=i.selected===n,h=hn(i,n);if(r&&h&&s&&Ia(i,n)){i.draggable.current={orig:n,piece:r,origPos:a,pos:a,started:i.draggable.autoDistance&&i.stats.dragged,element:h,previouslySelected:o,originTarget:e.target,keyHasChanged:!1},h.cgDragging=!0,h.classList.add("dragging");let m=i.dom.elements.ghost;m&&(m.className=`ghost ${r.color} ${r.role}`,I(m,Ke(t)(D(n),P(i))),pe(m,!0)),Qt(i)}else l&&X(i),c&&$(i);i.dom.redraw()}function Mo(i,e){let t=P(i),a=i.dom.bounds(),n=Math.pow(i.touchIgnoreRadius*a.width/16,2)*2;for(let r of i.pieces.keys()){let o=ji(r,t,a);if(Le(o,e)<=n)return!0}return!1}function on(i,e,t,a){i.pieces.set("a0",e),i.dom.redraw();let r=oe(t);i.draggable.current={orig:"a0",piece:e,origPos:r,pos:r,started:!0,element:()=>hn(i,"a0"),originTarget:t.target,newPiece:!0,force:!!a,keyHasChanged:!1},Qt(i)}function Qt(i){requestAnimationFrame(()=>{let e=i.draggable.current;if(!e)return;i.animation.current?.plan.anims.has(e.orig)&&(i.animation.current=void 0);let t=i.pieces.get(e.orig);if(!t||!Ai(t,e.piece))je(i);else if(!e.started&&Le(e.pos,e.origPos)>=Math.pow(i.draggable.distance,2)&&(e.started=!0),e.started){if(typeof e.element=="function"){let n=e.element();if(!n)return;n.cgDragging=!0,n.classList.add("dragging"),e.element=n}let a=i.dom.bounds();I(e.element,[e.pos[0]-a.left-a.width/16,e.pos[1]-a.top-a.height/16]),i.jsHover?xo(i,e):e.keyHasChanged||(e.keyHasChanged=e.orig!==J(e.pos,P(i),a))}Qt(i)})}function xo(i,e){let t=J(e.pos,P(i),i.dom.bounds());if(e.orig!==t){if(e.keyHasChanged=!0,t)if(i.movable.dests?.get(e.orig)?.includes(t)??i.premovable.dests?.includes(t)){let n=i.dom.elements.board.querySelector(`.move-dest[data-key="${t}"], .premove-dest[data-key="${t}"]`);n&&!n.classList.contains("hover")&&(Zt(i),n.classList.add("hover"))}else Zt(i)}else Zt(i)}function Zt(i){let e=i.dom.elements.board.querySelectorAll(".move-dest, .premove-dest");e.length>0&&e.forEach(t=>t.classList.remove("hover"))}function sn(i,e){i.draggable.current&&(!e.touches||e.touches.length<2)&&(i.draggable.current.pos=oe(e))}function ln(i,e){let t=i.draggable.current;if(!t)return;if(e.type==="touchend"&&e.cancelable!==!1&&e.preventDefault(),e.type==="touchend"&&t.originTarget!==e.target&&!t.newPiece){i.draggable.current=void 0;return}X(i),$(i);let a=oe(e)||t.pos,n=J(a,P(i),i.dom.bounds());n&&t.started&&t.orig!==n?t.newPiece?_i(i,t.orig,n,t.force):(i.stats.ctrlKey=e.ctrlKey,zt(i,t.orig,n)&&(i.stats.dragged=!0)):t.newPiece?i.pieces.delete(t.orig):i.draggable.deleteOnDropOff&&!n&&(i.pieces.delete(t.orig),H(i.events.change)),(t.orig===t.previouslySelected||t.keyHasChanged)&&(t.orig===n||!n)?F(i):i.selectable.enabled||F(i),cn(i),i.draggable.current=void 0,i.dom.redraw()}function je(i){let e=i.draggable.current;e&&(e.newPiece&&i.pieces.delete(e.orig),i.draggable.current=void 0,F(i),cn(i),i.dom.redraw())}function cn(i){let e=i.dom.elements;e.ghost&&pe(e.ghost,!1)}function hn(i,e){let t=i.dom.elements.board.firstChild;for(;t;){if(t.cgKey===e&&t.tagName==="PIECE")return t;t=t.nextSibling}}function mn(i,e){i.exploding={stage:1,keys:e},i.dom.redraw(),setTimeout(()=>{dn(i,2),setTimeout(()=>dn(i,void 0),120)},120)}function dn(i,e){i.exploding&&(e?i.exploding.stage=e:i.exploding=void 0,i.dom.redraw())}function un(i,e){function t(){Fa(i),e()}return{set(a){a.orientation&&a.orientation!==i.orientation&&t(),qt(i,a),(a.fen?fe:ge)(n=>Zi(n,a),i)},state:i,getFen:()=>Za(i.pieces),toggleOrientation:t,setPieces(a){fe(n=>Ha(n,a),i)},selectSquare(a,n){a?fe(r=>Di(r,a,n),i):i.selected&&(F(i),i.dom.redraw())},move(a,n){fe(r=>Nt(r,a,n),i)},newPiece(a,n){fe(r=>Ii(r,a,n),i)},playPremove(){if(i.premovable.current){if(fe(_a,i))return!0;i.dom.redraw()}return!1},playPredrop(a){if(i.predroppable.current){let n=Ja(i,a);return i.dom.redraw(),n}return!1},cancelPremove(){ge(X,i)},cancelPredrop(){ge($,i)},cancelMove(){ge(a=>{vi(a),je(a)},i)},stop(){ge(a=>{Ht(a),je(a)},i)},explode(a){mn(i,a)},setAutoShapes(a){ge(n=>n.drawable.autoShapes=a,i)},setShapes(a){ge(n=>n.drawable.shapes=a.slice(),i)},getKeyAtDomPos(a){return J(a,P(i),i.dom.bounds())},redrawAll:e,dragNewPiece(a,n,r){on(i,a,n,r)},destroy(){Ht(i),i.dom.unbind?.(),i.dom.destroyed=!0}}}function pn(){return{pieces:Ui(jt),orientation:"white",turnColor:"white",coordinates:!0,coordinatesOnSquares:!1,ranksPosition:"right",autoCastle:!0,viewOnly:!1,disableContextMenu:!1,addPieceZIndex:!1,blockTouchScroll:!1,touchIgnoreRadius:1,pieceKey:!1,trustAllEvents:!1,jsHover:!1,highlight:{lastMove:!0,check:!0},animation:{enabled:!0,duration:200},movable:{free:!0,color:"both",showDests:!0,events:{},rookCastle:!0},premovable:{enabled:!0,showDests:!0,castle:!0,additionalPremoveRequirements:i=>!0,events:{}},predroppable:{enabled:!1,events:{}},draggable:{enabled:!0,distance:3,autoDistance:!0,showGhost:!0,deleteOnDropOff:!1},dropmode:{active:!1},selectable:{enabled:!0},stats:{dragged:!("ontouchstart"in window)},events:{},drawable:{enabled:!0,visible:!0,defaultSnapToValidMove:!0,eraseOnMovablePieceClick:!0,shapes:[],autoShapes:[],brushes:{green:{key:"g",color:"#15781B",opacity:1,lineWidth:10},red:{key:"r",color:"#882020",opacity:1,lineWidth:10},blue:{key:"b",color:"#003088",opacity:1,lineWidth:10},yellow:{key:"y",color:"#e68f00",opacity:1,lineWidth:10},paleBlue:{key:"pb",color:"#003088",opacity:.4,lineWidth:15},paleGreen:{key:"pg",color:"#15781B",opacity:.4,lineWidth:15},paleRed:{key:"pr",color:"#882020",opacity:.4,lineWidth:15},paleGrey:{key:"pgr",color:"#4a4a4a",opacity:.35,lineWidth:15},purple:{key:"purple",color:"#68217a",opacity:.65,lineWidth:10},pink:{key:"pink",color:"#ee2080",opacity:.5,lineWidth:10},white:{key:"white",color:"white",opacity:1,lineWidth:10},paleWhite:{key:"pwhite",color:"white",opacity:.6,lineWidth:10}},prevSvgHash:""},hold:Pa()}}function Vn(){let i=R("defs"),e=z(R("filter"),{id:"cg-filter-blur"});return e.appendChild(z(R("feGaussianBlur"),{stdDeviation:"0.013"})),i.appendChild(e),i}function Cn(i,e){let t=i.drawable,a=t.current,n=a&&a.mouseSq?a:void 0,r=new Map,o=i.dom.bounds(),l=t.autoShapes.filter(m=>!m.piece);for(let m of t.shapes.concat(l).concat(n?[n]:[])){if(!m.dest)continue;let g=r.get(m.dest)??new Set,f=Xi(Yi(D(m.orig),i.orientation),o),V=Xi(Yi(D(m.dest),i.orientation),o);g.add(Sn(Bn(f,V))),r.set(m.dest,g)}let c=[],s=n?t.shapes.findIndex(m=>Qi(m,n)&&Ut(m,n)):-1;for(let[m,g]of t.shapes.concat(l).entries()){let f=s!==-1&&s===m;c.push({shape:g,current:!1,pendingErase:f,hash:fn(g,Yt(g.dest,r),!1,o,f,bn(g.dest,r))})}n&&s===-1&&c.push({shape:n,current:!0,hash:fn(n,Yt(n.dest,r),!0,o,!1,bn(n.dest,r)),pendingErase:!1});let h=c.map(m=>m.hash).join(";");h!==i.drawable.prevSvgHash&&(i.drawable.prevSvgHash=h,To(t,c,e),Lo(c,e,m=>No(i,m,t.brushes,r,o)))}function To(i,e,t){for(let a of[t.shapes,t.shapesBelow]){let n=a.querySelector("defs"),r=e.filter(s=>a===t.shapesBelow==!!s.shape.below),o=new Map;for(let s of r.filter(h=>h.shape.dest&&h.shape.brush)){let h=vn(i.brushes[s.shape.brush],s.shape.modifiers),{key:m,color:g}=wn(s.shape);m&&g&&o.set(m,{key:m,color:g,opacity:1,lineWidth:1}),o.set(h.key,h)}let l=new Set,c=n.firstElementChild;for(;c;)l.add(c.getAttribute("cgKey")),c=c.nextElementSibling;for(let[s,h]of o.entries())l.has(s)||n.appendChild(Fo(h))}}function Lo(i,e,t){for(let[a,n]of[[e.shapes,e.custom],[e.shapesBelow,e.customBelow]]){let[r,o]=[a,n].map(s=>s.querySelector("g")),l=i.filter(s=>a===e.shapesBelow==!!s.shape.below),c=new Map;for(let s of l)c.set(s.hash,!1);for(let s of[r,o]){let h=[],m=s.firstElementChild,g;for(;m;)g=m.getAttribute("cgHash"),c.has(g)?c.set(g,!0):h.push(m),m=m.nextElementSibling;for(let f of h)s.removeChild(f)}for(let s of l.filter(h=>!c.get(h.hash)))for(let h of t(s))h.isCustom?o.appendChild(h.el):r.appendChild(h.el)}}function fn({orig:i,dest:e,brush:t,piece:a,modifiers:n,customSvg:r,label:o,below:l},c,s,h,m,g){return[h.width,h.height,s,m&&"pendingErase",g,i,e,t,c&&"-",a&&Ko(a),n&&Ro(n),r&&`custom-${gn(r.html)},${r.center?.[0]??"o"}`,o&&`label-${gn(o.text)}`,l&&"below"].filter(f=>f).join(",")}var Ko=i=>[i.color,i.role,i.scale].filter(e=>e).join(","),Ro=i=>[i.lineWidth,i.hilite].filter(e=>e).join(",");function gn(i){let e=0;for(let t=0;t<i.length;t++)e=(e<<5)-e+i.charCodeAt(t)>>>0;return e.toString()}function No(i,{shape:e,current:t,pendingErase:a,hash:n},r,o,l){let c=Xi(Yi(D(e.orig),i.orientation),l),s=e.dest?Xi(Yi(D(e.dest),i.orientation),l):c,h=e.brush&&vn(r[e.brush],e.modifiers),m=o.get(e.dest),g=[];if(h){let f=z(R("g"),{cgHash:n});g.push({el:f}),c[0]!==s[0]||c[1]!==s[1]?f.appendChild(Oo(e,h,c,s,t,Yt(e.dest,o),a)):f.appendChild(zo(r[e.brush],c,t,l,a))}if(e.label){let f=e.label;f.fill??(f.fill=e.brush&&r[e.brush].color);let V=e.brush?void 0:"tr";g.push({el:Ho(f,n,c,s,m,V),isCustom:!0})}if(e.customSvg){let f=e.customSvg.center??"orig",[V,G]=f==="label"?Gn(c,s,m).map(E=>E-.5):f==="dest"?s:c,x=z(R("g"),{transform:`translate(${V},${G})`,cgHash:n});x.innerHTML=`<svg width="1" height="1" viewBox="0 0 100 100">${e.customSvg.html}</svg>`,g.push({el:x,isCustom:!0})}return g}function zo(i,e,t,a,n){let r=Wo(),o=(a.width+a.height)/(4*Math.max(a.width,a.height));return z(R("circle"),{stroke:i.color,"stroke-width":r[t?0:1],fill:"none",opacity:yn(i,t,n),cx:e[0],cy:e[1],r:o-r[1]/2})}function Oo(i,e,t,a,n,r,o){function l(h){let m=qo(r&&!n),g=a[0]-t[0],f=a[1]-t[1],V=Math.atan2(f,g),G=Math.cos(V)*m,x=Math.sin(V)*m,E=wn(i);return z(R("line"),{stroke:h?E.color:e.color,"stroke-width":jo(e,n)*(h?1.14:1),"stroke-linecap":"round","marker-end":`url(#arrowhead-${h?E.key:e.key})`,opacity:i.modifiers?.hilite&&!o?1:yn(e,n,o),x1:t[0],y1:t[1],x2:a[0]-G,y2:a[1]-x})}if(!i.modifiers?.hilite)return l(!1);let c=z(R("g"),{opacity:e.opacity}),s=z(R("g"),{filter:"url(#cg-filter-blur)"});return s.appendChild(Io(t,a)),s.appendChild(l(!0)),c.appendChild(s),c.appendChild(l(!1)),c}function Fo(i){let e=z(R("marker"),{id:"arrowhead-"+i.key,orient:"auto",overflow:"visible",markerWidth:4,markerHeight:4,refX:i.key.startsWith("hilite")?1.86:2.05,refY:2});return e.appendChild(z(R("path"),{d:"M0,0 V4 L3,2 Z",fill:i.color})),e.setAttribute("cgKey",i.key),e}function Ho(i,e,t,a,n,r){let l=.4*.75**i.text.length,c=Gn(t,a,n),s=r==="tr"?.4:0,h=z(R("g"),{transform:`translate(${c[0]+s},${c[1]-s})`,cgHash:e});h.appendChild(z(R("circle"),{r:.4/2,"fill-opacity":r?1:.8,"stroke-opacity":r?1:.7,"stroke-width":.03,fill:i.fill??"#666",stroke:"white"}));let m=z(R("text"),{"font-size":l,"font-family":"Noto Sans","text-anchor":"middle",fill:"white",y:.13*.75**i.text.length});return m.innerHTML=i.text,h.appendChild(m),h}var Yi=(i,e)=>e==="white"?i:[7-i[0],7-i[1]],kn=(i,e)=>(i%e+e)%e,An=(i,e)=>kn(i+e,16),Dn=i=>[...i].some(e=>[-3,-2,-1,1,2,3].some(t=>i.has(An(e,t)))),Yt=(i,e)=>!!i&&e.has(i)&&Dn(e.get(i)),R=i=>document.createElementNS("http://www.w3.org/2000/svg",i),bn=(i,e)=>i&&e.has(i)?e.get(i).size:0;function z(i,e){for(let t in e)Object.prototype.hasOwnProperty.call(e,t)&&i.setAttribute(t,e[t]);return i}var vn=(i,e)=>e?{color:i.color,opacity:Math.round(i.opacity*10)/10,lineWidth:Math.round(e.lineWidth||i.lineWidth),key:[i.key,e.lineWidth].filter(t=>t).join("")}:i,Wo=()=>[3/64,4/64],jo=(i,e)=>(i.lineWidth||10)*(e?.85:1)/64;function wn(i){let e=i.modifiers?.hilite;return{key:e&&`hilite-${e.replace("#","")}`,color:e}}var yn=(i,e,t)=>(i.opacity||1)*(t?.6:e?.9:1),qo=i=>(i?20:10)/64;function Xi(i,e){let t=Math.min(1,e.width/e.height),a=Math.min(1,e.height/e.width);return[(i[0]-3.5)*t,(3.5-i[1])*a]}function Io(i,e){let t={from:[Math.floor(Math.min(i[0],e[0])),Math.floor(Math.min(i[1],e[1]))],to:[Math.ceil(Math.max(i[0],e[0])),Math.ceil(Math.max(i[1],e[1]))]};return z(R("rect"),{x:t.from[0],y:t.from[1],width:t.to[0]-t.from[0],height:t.to[1]-t.from[1],fill:"none",stroke:"none"})}var Sn=i=>kn(Math.round(i*8/Math.PI),16),Bn=(i,e)=>Math.atan2(e[1]-i[1],e[0]-i[0])+Math.PI,_o=(i,e)=>Math.sqrt([i[0]-e[0],i[1]-e[1]].reduce((t,a)=>t+a*a,0));function Gn(i,e,t){let a=_o(i,e),n=Bn(i,e);if(t&&(a-=33/64,Dn(t))){a-=10/64;let r=Sn(n);r&1&&[-1,1].some(o=>t.has(An(r,o)))&&(a-=.4)}return[i[0]-Math.cos(n)*a,i[1]-Math.sin(n)*a].map(r=>r+.5)}function Mn(i,e){i.innerHTML="",i.classList.add("cg-wrap");for(let h of Ga)i.classList.toggle("orientation-"+h,e.orientation===h);i.classList.toggle("manipulable",!e.viewOnly);let t=_("cg-container");i.appendChild(t);let a=_("cg-board");t.appendChild(a);let n,r,o,l,c;if(e.drawable.visible&&([n,r]=["cg-shapes-below","cg-shapes"].map(h=>En(h,!0)),[o,l]=["cg-custom-below","cg-custom-svgs"].map(h=>En(h,!1)),c=_("cg-auto-pieces"),t.appendChild(n),t.appendChild(o),t.appendChild(r),t.appendChild(l),t.appendChild(c)),e.coordinates){let h=e.orientation==="black"?" black":"",m=e.ranksPosition==="left"?" left":"";if(e.coordinatesOnSquares){let g=e.orientation==="white"?f=>f+1:f=>8-f;We.forEach((f,V)=>t.appendChild(Xt(ti.map(G=>f+G),"squares rank"+g(V)+h+m,V%2===0?"black":"white")))}else t.appendChild(Xt(ti,"ranks"+h+m,e.ranksPosition==="right"==(e.orientation==="white")?"white":"black")),t.appendChild(Xt(We,"files"+h,Te(e.orientation)))}let s;return!e.viewOnly&&e.draggable.enabled&&e.draggable.showGhost&&(s=_("piece","ghost"),pe(s,!1),t.appendChild(s)),{board:a,container:t,wrap:i,ghost:s,shapes:r,shapesBelow:n,custom:l,customBelow:o,autoPieces:c}}function En(i,e){let t=z(R("svg"),{class:i,viewBox:e?"-4 -4 8 8":"-3.5 -3.5 8 8",preserveAspectRatio:"xMidYMid slice"});return e&&t.appendChild(Vn()),t.appendChild(R("g")),t}function Xt(i,e,t){let a=_("coords",e),n;return i.forEach((r,o)=>{let l=o%2===(t==="white"?0:1);n=_("coord",`coord-${l?"light":"dark"}`),n.textContent=r,a.appendChild(n)}),a}function xn(i,e){if(!i.dropmode.active)return;X(i),$(i);let t=i.dropmode.piece;if(t){i.pieces.set("a0",t);let a=oe(e),n=a&&J(a,P(i),i.dom.bounds());n&&_i(i,"a0",n)}i.dom.redraw()}function Tn(i,e){let t=i.dom.elements.board;if("ResizeObserver"in window&&new ResizeObserver(e).observe(i.dom.elements.wrap),(i.disableContextMenu||i.drawable.enabled)&&t.addEventListener("contextmenu",n=>n.preventDefault()),i.viewOnly)return;let a=Uo(i);t.addEventListener("touchstart",a,{passive:!1}),t.addEventListener("mousedown",a,{passive:!1})}function Ln(i,e){let t=[];if("ResizeObserver"in window||t.push(wi(document.body,"chessground.resize",e)),!i.viewOnly){let a=Pn(i,sn,en),n=Pn(i,ln,tn);for(let o of["touchmove","mousemove"])t.push(wi(document,o,a));for(let o of["touchend","mouseup"])t.push(wi(document,o,n));let r=()=>i.dom.bounds.clear();t.push(wi(document,"scroll",r,{capture:!0,passive:!0})),t.push(wi(window,"resize",r,{passive:!0}))}return()=>t.forEach(a=>a())}function wi(i,e,t,a){return i.addEventListener(e,t,a),()=>i.removeEventListener(e,t,a)}var Uo=i=>e=>{i.draggable.current?je(i):i.drawable.current?Jt(i):e.shiftKey||Wi(e)?i.drawable.enabled&&Xa(i,e):i.viewOnly||(i.dropmode.active?xn(i,e):rn(i,e))},Pn=(i,e,t)=>a=>{i.drawable.current?i.drawable.enabled&&t(i,a):i.viewOnly||e(i,a)};function Kn(i){let e=P(i),t=Ke(i.dom.bounds()),a=i.dom.elements.board,n=i.pieces,r=i.animation.current,o=r?r.plan.anims:new Map,l=r?r.plan.fadings:new Map,c=i.draggable.current,s=new Set,h=new Map,m=Xo(i),g=new Map,f,V,G,x,E,W,ke,q,Ae;for(V=a.firstChild;V;){if(f=V.cgKey,Nn(V))if(G=n.get(f),E=o.get(f),W=l.get(f),x=V.cgPiece,V.cgDragging&&(!c||c.orig!==f)&&(V.classList.remove("dragging"),I(V,t(D(f),e)),V.cgDragging=!1),!W&&V.cgFading&&(V.cgFading=!1,V.classList.remove("fading")),G){if(E&&V.cgAnimating&&x===yi(G)){let M=D(f);M[0]+=E[2],M[1]+=E[3],V.classList.add("anim"),I(V,t(M,e))}else V.cgAnimating&&(V.cgAnimating=!1,V.classList.remove("anim"),I(V,t(D(f),e)),i.addPieceZIndex&&(V.style.zIndex=$t(D(f),e)));x===yi(G)&&(!W||!V.cgFading)?s.add(f):W&&x===yi(W)?(V.classList.add("fading"),V.cgFading=!0):ea(h,x,V)}else ea(h,x,V);else if(zn(V)){let M=V.className;m.get(f)===M?(pe(V,!0),m.delete(f)):ea(g,M,V)}V=V.nextSibling}for(let[M,Re]of m){Ae=g.get(Re)?.pop();let ie=t(D(M),e);if(Ae)Ae.cgKey=M,i.jsHover&&(Ae.dataset.key=M),I(Ae,ie),pe(Ae,!0);else{let Z=_("square",Re);Z.cgKey=M,i.jsHover&&(Z.dataset.key=M),I(Z,ie),a.insertBefore(Z,a.firstChild)}}for(let[,M]of g.entries())for(let Re of M)pe(Re,!1);for(let[M,Re]of n)if(E=o.get(M),!s.has(M))if(ke=h.get(yi(Re)),q=ke&&ke.pop(),q){q.cgKey=M,q.cgFading&&(q.classList.remove("fading"),q.cgFading=!1);let ie=D(M);i.addPieceZIndex&&(q.style.zIndex=$t(ie,e)),E&&(q.cgAnimating=!0,q.classList.add("anim"),ie[0]+=E[2],ie[1]+=E[3]),I(q,t(ie,e))}else{let ie=yi(Re),Z=_("piece",ie),Gi=D(M);Z.cgPiece=ie,Z.cgKey=M,E&&(Z.cgAnimating=!0,Gi[0]+=E[2],Gi[1]+=E[3]),I(Z,t(Gi,e)),i.addPieceZIndex&&(Z.style.zIndex=$t(Gi,e)),a.appendChild(Z)}for(let M of h.values())Qo(i,M)}function Rn(i){let e=P(i),t=Ke(i.dom.bounds()),a=i.dom.elements.board.firstChild;for(;a;)(Nn(a)&&!a.cgAnimating||zn(a))&&I(a,t(D(a.cgKey),e)),a=a.nextSibling}function ia(i){let e=i.dom.elements.wrap.getBoundingClientRect(),t=i.dom.elements.container,a=e.height/e.width,n=Math.floor(e.width*window.devicePixelRatio/8)*8/window.devicePixelRatio,r=n*a;t.style.width=n+"px",t.style.height=r+"px",i.dom.bounds.clear(),i.addDimensionsCssVarsTo?.style.setProperty("---cg-width",n+"px"),i.addDimensionsCssVarsTo?.style.setProperty("---cg-height",r+"px")}var Nn=i=>i.tagName==="PIECE",zn=i=>i.tagName==="SQUARE";function Qo(i,e){for(let t of e)i.dom.elements.board.removeChild(t)}function $t(i,e){let a=i[1];return`${e?10-a:3+a}`}var yi=i=>`${i.color} ${i.role}`,Yo=(i,e)=>i.lastMove?.[1]&&!i.pieces.has(i.lastMove[1])&&i.lastMove[0][0]==="e"&&["h","a"].includes(i.lastMove[1][0])&&i.lastMove[0][1]===i.lastMove[1][1]&&Na(...D(i.lastMove[0]),...D(i.lastMove[1])).some(t=>i.pieces.has(t))?(e>i.lastMove[0]?"g":"c")+e[1]:e;function Xo(i){let e=new Map;if(i.lastMove&&i.highlight.lastMove)for(let[n,r]of i.lastMove.entries())be(e,n===1?Yo(i,r):r,"last-move");if(i.check&&i.highlight.check&&be(e,i.check,"check"),i.selected&&(be(e,i.selected,"selected"),i.movable.showDests)){for(let n of i.movable.dests?.get(i.selected)??[])be(e,n,"move-dest"+(i.pieces.has(n)?" oc":""));for(let n of i.premovable.customDests?.get(i.selected)??i.premovable.dests??[])be(e,n,"premove-dest"+(i.pieces.has(n)?" oc":""))}let t=i.premovable.current;if(t)for(let n of t)be(e,n,"current-premove");else i.predroppable.current&&be(e,i.predroppable.current.key,"current-premove");let a=i.exploding;if(a)for(let n of a.keys)be(e,n,"exploding"+a.stage);return i.highlight.custom&&i.highlight.custom.forEach((n,r)=>{be(e,r,n)}),e}function be(i,e,t){let a=i.get(e);a?i.set(e,`${a} ${t}`):i.set(e,t)}function ea(i,e,t){let a=i.get(e);a?a.push(t):i.set(e,[t])}function On(i,e,t){let a=new Map,n=[];for(let l of i)a.set(l.hash,!1);let r=e.firstElementChild,o;for(;r;)o=r.getAttribute("cgHash"),a.has(o)?a.set(o,!0):n.push(r),r=r.nextElementSibling;for(let l of n)e.removeChild(l);for(let l of i)a.get(l.hash)||e.appendChild(t(l))}function Fn(i,e){let a=i.drawable.autoShapes.filter(n=>n.piece).map(n=>({shape:n,hash:es(n),current:!1,pendingErase:!1}));On(a,e,n=>$o(i,n,i.dom.bounds()))}function Hn(i){let e=P(i),t=Ke(i.dom.bounds()),a=i.dom.elements.autoPieces?.firstChild;for(;a;)Tt(a,t(D(a.cgKey),e),a.cgScale),a=a.nextSibling}function $o(i,{shape:e,hash:t},a){let n=e.orig,r=e.piece?.role,o=e.piece?.color,l=e.piece?.scale,c=_("piece",`${r} ${o}`);return c.setAttribute("cgHash",t),c.cgKey=n,c.cgScale=l,Tt(c,Ke(a)(D(n),P(i)),l),c}var es=i=>[i.orig,i.piece?.role,i.piece?.color,i.piece?.scale].join(",");function $i(i,e){let t=pn();Zi(t,e||{});function a(){let n="dom"in t?t.dom.unbind:void 0,r=Mn(i,t),o=Pt(()=>r.board.getBoundingClientRect()),l=h=>{Kn(s),r.autoPieces&&Fn(s,r.autoPieces),!h&&r.shapes&&Cn(s,r)},c=()=>{ia(s),Rn(s),r.autoPieces&&Hn(s)},s=t;return s.dom={elements:r,bounds:o,redraw:ts(l),redrawNow:l,unbind:n},s.drawable.prevSvgHash="",ia(s),l(!1),Tn(s,c),n||(s.dom.unbind=Ln(s,c)),s.events.insert?.(r),s}return un(a(),a)}function ts(i){let e=!1;return()=>{e||(e=!0,requestAnimationFrame(()=>{i(),e=!1}))}}var Wn=(i,e)=>{let t=new Map,a=i.ctx();for(let[n,r]of i.allDests(a))if(r.nonEmpty()){let o=Array.from(r,N);!e?.chess960&&n===a.king&&T(n)===4&&(r.has(0)?o.push("c1"):r.has(56)&&o.push("c8"),r.has(7)?o.push("g1"):r.has(63)&&o.push("g8")),t.set(N(n),o)}return t};function jn(i,e,t){for(let[a,n]of Object.entries(e))n===void 0||n===!1||i.setAttribute(a,n===!0?"":String(n));i.append(...t)}function u(i,e={},...t){let a=document.createElement(i);return jn(a,e,t),a}function B(i,e={},...t){let a=document.createElementNS("http://www.w3.org/2000/svg",i);return jn(a,e,t),a}function w(i,e,t={}){let a=u("button",{type:"button",...t},i);return a.addEventListener("click",e),a}function v(i){let e=document.getElementById(i);if(!e)throw new Error(`#${i} is missing`);return e}function ee(i,e){return u("label",{},u("span",{},i),e)}function qe(i,e,t){let a=URL.createObjectURL(new Blob([t],{type:e}));u("a",{href:a,download:i}).click(),setTimeout(()=>URL.revokeObjectURL(a),1e3)}var d={tabs:{play:"Play",analyse:"Analyse",why:"Why",space:"Space",report:"Report"},side:{white:"White",black:"Black"},pieces:{pawn:"pawn",knight:"knight",bishop:"bishop",rook:"rook",queen:"queen",king:"king"},toMove:i=>`${i} to move.`,described:(i,e)=>`White: ${i}. Black: ${e}.`,connection:{connecting:"Connecting to the engine …",open:"Connected",lost:"The engine does not answer. Trying again …",renewed:"azimuth serve was started again. Open the new address that it prints."},queued:i=>i===1?"Waiting for the engine: this page is next.":`Waiting for the engine: place ${i} in the queue.`,ended:{done:"",stopped:"",turn:"Stopped, so that another page can search.",limit:"Stopped after ten minutes."},failed:i=>`The engine reports: ${i}`,start:"Start",flip:"Flip the board",first:"First position",previous:"Previous move",next:"Next move",last:"Last position",help:"Keys",close:"Close",moveInput:"Move (Nf3 or g1f3)",noSuchMove:i=>`“${i}” is no legal move here.`,promotion:"Promote the pawn to",moves:"Moves",noMoves:"No moves yet.",opening:"Opening",variation:"Variation",deleteFrom:"Delete from here",promoteLine:"Make main line",copied:"Copied.",engineOn:"Analyse",engineOff:"Stop",lines:"Lines",depth:(i,e)=>`depth ${i}/${e}`,nodes:(i,e)=>`${i} nodes, ${e}/s`,threat:"Threat: the best move of the other side, if it were to move now.",noThreat:"In check there is no threat to show.",gameOver:"The game is over.",evaluation:(i,e)=>`Evaluation ${i}. ${e}`,wdl:(i,e,t)=>`White wins ${i}%, draws ${e}%, loses ${t}%`,playLine:i=>`Play ${i}`,load:"Load a position or a game",loadHint:"Paste a FEN or PGN here.",loadButton:"Load",openFile:"Open a file …",game:"Game",badFen:i=>`This is no valid FEN: ${i}`,badPgn:i=>`This game cannot be read: ${i}`,noGame:"There is no game in this text.",illegal:(i,e)=>`the move ${i} after ${e} is not legal; the moves before it were read`,copyFen:"Copy FEN",copyPgn:"Copy PGN",savePgn:"Save PGN",saveJson:"Save JSON",fileTooLarge:"The file is larger than 5 MB.",opponent:"Strength",fullStrength:"full strength",rating:"Rating",youPlay:"You play",random:"a random side",time:"Time",noClock:"no clock, 1 s a move",clocks:[["60+0","1 minute"],["180+2","3 minutes + 2 s"],["300+3","5 minutes + 3 s"],["600+5","10 minutes + 5 s"],["1800+20","30 minutes + 20 s"]],fromHere:"Start from the position on the board",newGame:"New game",begin:"Begin",takeback:"Take back",hint:"Hint",resign:"Resign",draw:"Offer a draw",drawAccepted:"Azimuth accepts the draw.",drawDeclined:"Azimuth declines the draw.",drawEarly:"Azimuth declines: it agrees to no draw before move 10.",analyseGame:"Analyse this game",thinking:"Azimuth thinks …",yourMove:"Your move.",hintIs:i=>`Hint: ${i}`,you:"You",results:{checkmate:i=>`Checkmate: ${i} wins.`,stalemate:"Draw by stalemate.",insufficient:"Draw: neither side can mate.",repetition:"Draw by repetition.",fifty:"Draw by the 50-move rule.",agreement:"Draw by agreement.",resigns:i=>`${i} resigns.`,time:i=>`${i} loses on time.`,timeDraw:"Draw: the time is over, and the other side cannot mate."},whyIntro:"Every legal move, at first sight and after the search. Choose a move here or play one on the board to ask: why not this move?",whyColumns:["Move","First sight","Rank","Cosine","After the search","Rank","Plies"],whyCaption:"Win probabilities of the side to move. A number with ≤ or ≥ is a bound: the search needed to know no more.",dropped:"dropped",searching:"The search goes on …",beam:"The beam’s tree",beamIntro:"The paper’s search keeps three moves at each position. For the side that moves, the tree shows its win probability at first sight → after the search.",beamColumns:["Ply","Kept","Dropped"],beamDepth:(i,e)=>`after ply ${i} of ${e}`,beamDropped:(i,e)=>`dropped: ${i}${e?` and ${e} more`:""}`,space:"The space",spaceIntro:i=>`From left to right: the cosine with the advantage axis, from lost to won for White. Up and down: the direction in which positions differ most. The path is drawn with ${i}.`,spaceWeights:{beam:"the beam’s weights",user:"your weights"},spaceNear:"Nearest positions of the sample",spaceLabel:(i,e)=>`Map of the space. The position has the cosine ${i}; ${e} legal moves lead to the points around it.`,spaceWhite:i=>`White ${i}`,lost:"lost for White",won:"won for White",reportStart:"Analyse the whole game",reportTime:"Time for each position",reportNone:"Load or play a game first.",reportProgress:(i,e)=>`${i} of ${e} positions`,accuracy:"Accuracy",judgements:{inaccuracy:["inaccuracy","Inaccuracies"],mistake:["mistake","Mistakes"],blunder:["blunder","Blunders"]},nextMistake:"Next mistake",previousMistake:"Previous mistake",retry:"Try again",retryNow:"Find a better move.",retryGood:i=>`${i} is good.`,retryUnknown:(i,e)=>`${i} is not among the best ${e} moves. Try another move.`,retryBad:(i,e)=>`${i} gives away ${e}. Try another move.`,showBetter:"Show it",better:"Better:",best:"Best:",noMistake:"There is no further mistake.",clock:i=>`Clock ${i}`,inFile:i=>`evaluation in the file ${i}`,gives:(i,e,t)=>`Gives away ${i} of win probability; at first sight it ranks ${e} of ${t}`,graph:"White’s win probability, position by position",keys:[["← → or k j","previous and next move"],["↑ ↓, Home End or 0 $","first and last position"],["Shift + ← →","previous and next fork; in a variation, back to where it begins"],["f","flip the board"],["a","show and hide the arrows"],["n, p","in the report: next and previous mistake"],["Enter","type a move"],["?","this help"]],tabKeys:(i,e)=>[`1 … ${i}`,e],engineKeys:[["l","start and stop the analysis"],["Space","play the best move"],["x","show the threat"]]};var as=["queen","knight","rook","bishop"],ns={white:["♕","♘","♖","♗"],black:["♛","♞","♜","♝"]};function qn(i){let e=v("promotion");return new Promise(t=>{let a=null,n=as.map((r,o)=>w(ns[i][o]??"",()=>{a=r,e.close()},{"aria-label":d.pieces[r]}));e.replaceChildren(u("h2",{id:"promotion-title"},d.promotion),u("div",{class:"row"},...n)),e.addEventListener("close",()=>t(a),{once:!0}),e.showModal()})}function Ve(i,e){return e==="white"?i.win_probability:1-i.win_probability}function Ie(i,e){let t=e==="white"?1:-1;if(i.mate!==void 0){let n=i.mate===0?"":String(Math.abs(i.mate));return`#${i.mate>0==(e==="white")?"":"-"}${n}`}let a=t*(i.cp??0)/100;return`${a<0?"−":"+"}${Math.abs(a).toFixed(2)}`}function _e(i,e){return e==="white"?i:[i[2],i[1],i[0]]}function ni(i){let[e,t,a]=i.map(n=>Math.round(n/10));return d.wdl(e,t,a)}function U(i){return`${(100*i).toFixed(1)}%`}function ta(i){return i>=1e9?`${(i/1e9).toFixed(1)}G`:i>=1e6?`${(i/1e6).toFixed(1)}M`:i>=1e3?`${(i/1e3).toFixed(1)}k`:String(i)}var et=class{constructor(e){this.onMove=e;let t=!window.matchMedia("(prefers-reduced-motion: reduce)").matches;this.board=$i(this.frame,{coordinates:!0,animation:{enabled:t,duration:150},movable:{free:!1,events:{after:(a,n)=>{this.moved(a,n)}}},drawable:{enabled:!0,defaultSnapToValidMove:!0}}),new ResizeObserver(()=>this.board.redrawAll()).observe(this.frame)}onMove;board;frame=v("board");bar=v("evaluation");state=null;get orientation(){return this.board.state.orientation}flip(e=this.orientation==="white"?"black":"white"){this.board.set({orientation:e}),this.bar.classList.toggle("flipped",e==="black")}show(e){let{node:t,movable:a}=e,n=this.state;this.state=e;let r=a==="both"?t.turn:a,o=t.position;this.board.set({fen:t.fen,turnColor:t.turn,check:o.isCheck()?t.turn:!1,movable:{color:a==="none"?void 0:r,dests:a==="none"||r!==t.turn?new Map:Wn(o)},premovable:{enabled:e.premove},...t.lastMove?{lastMove:t.lastMove}:{lastMove:[]}}),n?.node!==t&&(this.board.setShapes([]),this.frame.setAttribute("aria-label",os(t))),this.board.setAutoShapes(e.arrows),this.showEvaluation(t),e.premove&&a===t.turn&&this.board.playPremove()}showEvaluation(e){let t=e.info?.lines[0],a=t?.score??e.judged?.score,n=t?.wdl??e.judged?.wdl,r=a?Ve(a,e.turn):.5;this.bar.style.setProperty("--white",r.toFixed(4));let o=a?Ie(a,e.turn):"";v("evaluation-text").textContent=o;let l=n?ni(_e(n,e.turn)):"";this.bar.setAttribute("aria-label",d.evaluation(o||"–",l)),this.bar.title=d.evaluation(o||"–",l)}async moved(e,t){let a=this.state;if(!a)return;let[n,r]=[Q(e),Q(t)];if(n===void 0||r===void 0)return;let o=a.node.position,l=o.board.get(n)?.role==="pawn",c=N(r)[1],s={from:n,to:r};if(l&&(c==="1"||c==="8")){let h=await qn(o.turn);if(!h){this.show(a);return}s.promotion=h}this.onMove(s),this.state===a&&this.show(a)}},rs=["king","queen","rook","bishop","knight","pawn"];function os(i){let e=i.position.board,t=a=>rs.flatMap(n=>[...e.pieces(a,n)].map(r=>`${d.pieces[n]} ${N(r)}`)).join(", ");return`${d.described(t("white"),t("black"))} ${d.toMove(d.side[i.turn])}`}var In=[250,500,1e3,2e3,5e3],_n={run:()=>{},stop:()=>{},isOpen:()=>!1},it=class{constructor(e,t,a){this.onConnection=e;this.onWelcome=t;this.onFault=a}onConnection;onWelcome;onFault;socket=null;running=null;lastId=0;attempts=0;connect(){let e=new URL("socket",location.href);e.protocol="ws:",this.onConnection(this.attempts===0?"connecting":"lost");let t=new WebSocket(e);this.socket=t,t.addEventListener("open",()=>{this.attempts=0,this.onConnection("open"),this.running&&this.send(this.running)}),t.addEventListener("message",a=>this.hear(JSON.parse(String(a.data)))),t.addEventListener("close",()=>{this.closed()})}async closed(){if(this.onConnection("lost"),this.attempts>0&&await ss()){this.onConnection("renewed");return}let e=In[Math.min(this.attempts,In.length-1)];this.attempts+=1,setTimeout(()=>this.connect(),e)}isOpen(){return this.socket?.readyState===WebSocket.OPEN}run(e,t,a){this.lastId+=1,this.running={id:this.lastId,line:e,task:t,listener:a},this.isOpen()&&this.send(this.running)}stop(){this.running&&(this.running=null,this.isOpen()&&this.socket?.send(JSON.stringify({type:"stop"})))}send({id:e,line:t,task:a}){this.socket?.send(JSON.stringify({type:"run",id:e,...t,task:a}))}hear(e){if(e.type==="welcome"){this.onWelcome(e.elo,e.version);return}if(e.id===null){this.onFault(e.message);return}let t=this.running;!t||t.id!==e.id||((e.type==="ended"||e.type==="error")&&(this.running=null),t.listener(e))}};async function ss(){try{return(await fetch("./",{method:"HEAD",cache:"no-store"})).status===403}catch{return!1}}function Jn(i,e){document.addEventListener("click",t=>{t.detail>0&&t.target.closest("button, summary")?.blur()}),document.addEventListener("keydown",t=>{if(t.ctrlKey||t.altKey||t.metaKey||t.isComposing)return;let a=t.target;if(a.closest('input, select, textarea, dialog, [role="tablist"]'))return;let n=t.key;a.closest("button, summary")&&(n==="Enter"||n===" ")||ls(i,e,n,t.shiftKey)&&t.preventDefault()})}function ls(i,e,t,a){let n=cs(i.current,t,a);if(n)return i.go(n),!0;if(i.panel().onKey?.(t))return!0;let r=i.tabs[Number(t)-1];if(t==="f")e.flip();else if(t==="?")e.help();else if(t==="Enter")e.typeMove();else if(t==="a")e.toggleArrows();else if(r&&/^[1-5]$/.test(t))i.openTab(r);else return!1;return!0}function cs(i,e,t){switch(e){case"ArrowLeft":case"k":return t?hs(i):i.parent??i;case"ArrowRight":case"j":return t?ds(i):i.children[0]??i;case"ArrowUp":case"Home":case"0":return i.root();case"ArrowDown":case"End":case"$":return aa(i);default:return null}}function aa(i){let e=i.mainLine();return e[e.length-1]??i}function hs(i){let e=i;for(;e.parent;){let t=e.parent.children[0]!==e;if(e=e.parent,t||e.children.length>1)break}return e}function ds(i){let e=i;for(;e.children[0]&&(e=e.children[0],!(e.children.length>1)););return e}var Un=`# https://github.com/lichess-org/chess-openings 51b886249b9e, CC0 1.0
+=Alekhine Defense
+ZmlnNx B02
+hfAcaZ B02 Brooklyn Variation
+Wqf5Qy B02 Brooklyn Variation, Everglades Variation
+JSHkxr B02 Buckley Attack
+6US7NQ B02 Hunt Variation, Lasker Simul Gambit
+YU9g6C B02 Hunt Variation, Matsukevich Gambit
+BvtXmn B02 Hunt Variation, Mikenas Gambit
+AxoM_G B02 Kmoch Variation
+ZCWVN6 B02 Krejcik Variation
+mrC5RQ B02 Krejcik Variation, Krejcik Gambit
+o3hynS B02 Maróczy Variation
+hdJsPH B02 Mokele Mbembe
+HdSuda B02 Mokele Mbembe, Modern Line
+2G0_DW B02 Mokele Mbembe, Vavra Defense
+lYh9-l B02 Normal Variation
+fruoqU B02 Scandinavian Variation
+05Z3y7 B02 Scandinavian Variation, Geschev Gambit
+zuqd-X B02 Scandinavian Variation, Myers Gambit
+PBnjLG B02 Spielmann Gambit
+zzeoZg B02 Steiner Variation
+zhFnZs B02 Sämisch Attack
+dw5k9w B02 The Squirrel
+XxhHd0 B02 Two Pawns Attack
+ezFsbM B02 Two Pawns Attack, Lasker Variation
+rCvr1h B02 Two Pawns Attack, Mikenas Variation
+ek9__C B02 Two Pawns Attack, Tate Variation
+SoZ_dZ B02 Welling Variation
+av0mBr B03
+Sc8VZz B03
+DghyAv B03
+3dIi9P B03 Balogh Variation
+a2xsAn B03 Exchange Variation
+CKOI5m B03 Exchange Variation, Karpov Variation
+Af9iNp B03 Exchange Variation, Voronezh Variation
+Lnzw5I B03 Four Pawns Attack
+Ju6uiF B03 Four Pawns Attack, Cambridge Gambit
+-iTl-o B03 Four Pawns Attack, Fianchetto Variation
+3F8e6V B03 Four Pawns Attack, Ilyin-Zhenevsky Variation
+TDAHaa B03 Four Pawns Attack, Korchnoi Variation
+pxIuJC B03 Four Pawns Attack, Main Line
+dGVvte B03 Four Pawns Attack, Tartakower Variation
+HTk-SO B03 Four Pawns Attack, Trifunovic Variation
+WUGCvx B03 Hunt Variation
+2A9_-8 B03 Modern Variation, Alekhine Gambit
+0rLpRk B03 O'Sullivan Gambit
+KtMfwv B04 Modern Variation
+NqQey6 B04 Modern Variation, Alburt Variation
+XTZx8R B04 Modern Variation, Keres Variation
+Z0s8NN B04 Modern Variation, Larsen Variation
+ZX4QXZ B04 Modern Variation, Larsen-Haakert Variation
+jFRJWL B04 Modern Variation, Schmid Variation
+4SCXkp B05 Modern Variation, Alekhine Variation
+zIBYo7 B05 Modern Variation, Flohr Variation
+N90Vbl B05 Modern Variation, Main Line
+Z387sp B05 Modern Variation, Panov Variation
+o398yt B05 Modern Variation, Vitolins Attack
+=Amar Opening
+A0xf4U A00
+5mSyoj A00 Paris Gambit
+w2pVsJ A00 Paris Gambit, Gent Gambit
+=Amazon Attack
+HKNeJC A45 Siberian Attack
+mz6UaE D00
+=Amsterdam Attack
+kNiQKa A00
+=Anderssen's Opening
+5MK8c- A00
+W7j-Zd A00 Polish Gambit
+=Australian Defense
+RB6AVa A40
+=Barnes Defense
+DnIuSY B00
+=Barnes Opening
+CBXA93 A00
+cHv5K- A00 Fool's Mate
+JlpOZW A00 Gedult Gambit
+hkR7v7 A00 Gedult Gambit
+a27tU6 A00 Hammerschlag
+z1nFJf C20 Walkerling
+=Basque Opening
+MolOFv A45
+=Benko Gambit
+IOtW87 A57
+Ni8Oqx A57 Mutkin Countergambit
+0CGAg4 A57 Nescafe Frappe Attack
+9ARoza A57 Zaitsev System
+eiI8aD A57 Zaitsev Variation, Nescafe Frappe Attack
+Gb-dUV A58 Fianchetto Variation
+dOPtcZ A58 Nd2 Variation
+Vr6Jcc A59
+=Benko Gambit Accepted
+pec80C A57
+65YsTN A57 Dlugy Variation
+sPFTqc A57 Modern Variation
+j_He_4 A57 Pawn Return Variation
+SwFN5M A58 Central Storming Variation
+xLrere A58 Fianchetto Variation
+jF5dWe A58 Fully Accepted Variation
+k_1Wat A59 King Walk Variation
+AkffxX A59 Yugoslav
+O5Q0EU A59 Yugoslav
+=Benko Gambit Declined
+quZxCe A57 Bishop Attack
+R5qxHb A57 Hjørring Countergambit
+Dp5Wdn A57 Main Line
+Ltd2wI A57 Pseudo-Sämisch
+3Tpmhu A57 Quiet Line
+IJzIZB A57 Sosonko Variation
+=Benoni Defense
+HbYZ5S A40 Franco-Sicilian Hybrid
+gsl5Az A43 Benoni Gambit Accepted
+NFKANp A43 Benoni Gambit, Schlenker Defense
+7Aabyo A43 Benoni-Indian Defense
+dDxUQY A43 Benoni-Indian Defense, Kingside Move Order
+qCn6uu A43 Benoni-Staunton Gambit
+Jdaue1 A43 Cormorant Gambit
+ale8-q A43 French Benoni
+nzPLeB A43 Hawk Variation
+cCYAhV A43 Old Benoni
+dO3cTt A43 Old Benoni
+KtAoeg A43 Old Benoni
+ChBhgY A43 Old Benoni, Mujannah Formation
+IxcilA A43 Old Benoni, Schmid Variation
+yi6gcd A43 Snail Variation
+8RwzZK A43 Woozle
+HLAReq A43 Zilbermints-Benoni Gambit
+C9SqrJ A43 Zilbermints-Benoni Gambit
+i1lSc_ A43 Zilbermints-Benoni Gambit, Tamarkin Countergambit
+94Xgyy A44 Old Benoni
+SR8mbQ A44 Semi-Benoni
+0vhBnG A56
+o12xpy A56 Czech Benoni Defense
+GzKkSu A56 Hromádka System
+QkGS7B A56 King's Indian System
+HEhpcS A56 Weenink Variation
+MQXriS A60 Modern Variation
+4wRXlA A60 Modern Variation, Snake Variation
+9WmHJA A61
+EhJf4v A61 Fianchetto Variation
+oHUSLT A61 Knight's Tour Variation
+_E6Mm8 A61 Uhlmann Variation
+p8GI9w A62 Fianchetto Variation
+sFm7ca A63 Fianchetto Variation, Hastings Defense
+xZmf9k A64 Fianchetto Variation, Hastings Defense, Main Line
+OfAnPi A65 King's Pawn Line
+NT6CRK A65 King's Pawn Line
+tHWPQt A65 King's Pawn Line
+IsXQlQ A65 King's Pawn Line, with Be3
+VN0SZY A65 King's Pawn Line, with Bg5
+-6QjfV A65 King's Pawn Line, with Bg5
+U0-FzC A65 King's Pawn Line, with Bg5
+4UbS58 A65 King's Pawn Line, with Nge2
+X38cKB A65 King's Pawn Line, with Nge2
+KgA46E A66 Mikenas Variation
+jYjPCB A66 Pawn Storm Variation
+k_uaNb A67 Taimanov Variation
+lJy1of A68 Four Pawns Attack
+QH35Gi A69 Four Pawns Attack, Main Line
+ngcCJV A70 Classical Variation
+bJZDi5 A70 Classical Variation, New York Variation
+Zd6Cg5 A70 Classical Variation, Traditional Variation
+whJS_f A71 Classical Variation, Averbakh-Grivas Attack
+jLtoNd A72 Classical Variation
+xmWc4b A73 Classical Variation, Main Line
+5uKaiE A74 Classical Variation, Full Line
+pbILD4 A75 Classical Variation, Argentine Counterattack
+Jxs9L7 A76 Classical Variation, Czerniak Defense
+LOBVZF A77 Classical Variation, Czerniak Defense, Tal Line
+PUx6fP A78 Classical Variation, Czerniak Defense
+2RAfva A79 Classical Variation, Czerniak Defense
+=Bird Opening
+5U2dP_ A02
+jKrzl4 A02 Batavo-Polish Attack
+yTL1wn A02 Double Duck Formation
+6s4hAo A02 From's Gambit
+1ife4x A02 From's Gambit, Bahr Gambit
+ImoNw- A02 From's Gambit, Langheld Gambit
+0Olc9- A02 From's Gambit, Lasker Variation
+HlEq3s A02 From's Gambit, Lipke Variation
+rzuYkt A02 Hobbs Gambit
+GBpzq9 A02 Hobbs-Zilbermints Gambit
+BHsmQI A02 Horsefly Defense
+R5u28p A02 Lasker Gambit
+B277Tl A02 Mujannah
+DAoO1s A02 Myers Defense
+RogOr7 A02 Platz Gambit
+-i_-WY A02 Schlechter Gambit
+-Q6umE A02 Siegener Gambit
+dFzZcW A02 Swiss Gambit
+K6Szki A02 Wagner-Zwitersch Gambit
+dWXknR A03 Dutch Variation
+T0PF52 A03 Dutch Variation, Dudweiler Gambit
+NJiHKt A03 Lasker Variation
+rGvgD1 A03 Sturm Gambit
+PTbn1s A03 Thomas Gambit
+r_03IV A03 Williams Gambit
+RpSjE- A03 Williams Gambit
+vDV-IC A03 Williams-Zilbermints Gambit
+KziXHl B21 Dutch Variation, Batavo Gambit
+=Bishop's Opening
+RrJ706 C23
+PienIg C23 Anderssen Gambit
+qzcO2f C23 Boi Variation
+GMAjQ0 C23 Calabrese Countergambit
+0wgi61 C23 Calabrese Countergambit, Jaenisch Variation
+BIO8C4 C23 Four Pawns Gambit
+em0NZZ C23 Khan Gambit
+8e4d7z C23 Lewis Countergambit
+BMyk6a C23 Lewis Countergambit
+s6Mt8r C23 Lewis Countergambit, Walker Variation
+09Q2Pw C23 Lewis Gambit
+Dw-Htk C23 Lisitsyn Variation
+lbGE_K C23 Lopez Gambit
+uMHBiy C23 Lopez Variation
+siMo1G C23 Lopez Variation, Lopez Gambit
+EZo2oe C23 McDonnell Gambit
+Ux6cAj C23 McDonnell Gambit, La Bourdonnais-Denker Gambit
+SSrYzF C23 McDonnell Gambit, McDonnell Double Gambit
+1OWY5Z C23 Philidor Counterattack
+RGkJHu C23 Philidor Variation
+mrYCVs C23 Pratt Variation
+1gzKit C23 Stein Gambit
+txh4vp C23 Thorold Gambit
+8rhwG5 C23 del Rio Variation
+H-7KCZ C24 Berlin Defense
+OK5iLl C24 Berlin Defense, Greco Gambit
+0JbfQJ C24 Kitchener Folly
+oHzmbm C24 Krejcik Gambit
+9Mi0WN C24 Pachman Gambit
+fu36xt C24 Paulsen Defense
+M4LXxT C24 Ponziani Gambit
+GxX-c_ C24 Urusov Gambit, Panov Variation
+LjDe4s C24 Vienna Hybrid
+rwmBzD C24 Warsaw Gambit
+gDFsOB C26 Horwitz Gambit
+iA2o1y C26 Vienna Hybrid, Spielmann Attack
+mp2iRp C27 Boden-Kieseritzky Gambit
+EF6EPz C27 Boden-Kieseritzky Gambit, Lichtenhein Defense
+SWjQ3e C28 Vienna Hybrid, Hromádka Variation
+A-grHD C43 Urusov Gambit
+HgyOaM C43 Urusov Gambit, Keidansky Gambit
+=Blackmar-Diemer Gambit
+uTuySZ D00
+Fk4aNR D00
+oCtkdJ D00 Blackmar Gambit
+cwid-V D00 Diemer-Rosenberg Attack
+dZlxpe D00 Fritz Attack
+CqcY_P D00 Lemberger Countergambit
+f7AWLF D00 Lemberger Countergambit, Endgame Variation
+SXCbTs D00 Lemberger Countergambit, Lange Gambit
+XPqXZs D00 Lemberger Countergambit, Rasmussen Attack
+5pv6pO D00 Lemberger Countergambit, Sneiders Attack
+wZj_q0 D00 Lemberger Countergambit, Soller Attack
+TcTfW3 D00 Netherlands Variation
+JL_T3V D00 Rasa-Studier Gambit
+_Bc2ZI D00 Reversed Albin Countergambit
+iCBtrG D00 Zeller Defense
+rDRlnA D00 Zeller Defense, Soller Attack
+SpQwRG D00 von Popiel Gambit
+e3lKEf D00 von Popiel Gambit, Zilbermints Variation
+=Blackmar-Diemer Gambit Accepted
+RkZZ0h D00
+Mtl22l D00 Bogoljubow Defense
+TbVSy- D00 Bogoljubow Defense, Kloss Attack
+LAogxV D00 Bogoljubow Defense, Mad Dog Attack
+I3uM0R D00 Bogoljubow Defense, Nimzowitsch Attack
+Rf4sIz D00 Bogoljubow Defense, Studier Attack
+CJwvdE D00 Euwe Defense
+UuxGqc D00 Euwe Defense, Duthilleul Gambit
+m_lS6t D00 Euwe Defense, Zilbermints Gambit
+4S8xqB D00 Gunderam Defense
+tuGw2- D00 Gunderam Defense, Stader Variation
+t4QHPp D00 Holwell Defense
+uW3Ok_ D00 Kaulich Defense
+Etyhe7 D00 Pietrowsky Defense
+zOPtWg D00 Ritter Defense
+SNbp4o D00 Ryder Gambit
+QgDEKE D00 Schlutter Defense
+4irL3g D00 Teichmann Defense
+zrrTIv D00 Teichmann Defense, Ciesielski Variation
+42RMML D00 Teichmann Defense, Classical Variation
+4LakdO D00 Teichmann Defense, Seidel-Hall Attack
+WwodAr D00 Ziegler Defense
+=Blackmar-Diemer Gambit Declined
+dBdohg D00 Brombacher Countergambit
+bAjPcK D00 Elbert Countergambit
+B1phEU D00 Gedult Defense
+-rXQxi D00 Lamb Defense
+rRuVnW D00 Langeheinicke Defense
+hkDe4V D00 O'Kelly Defense
+ROTcUW D00 Vienna Defense
+WdhNgC D00 Weinsbach Defense
+Vn_Tee D00 Weinsbach Defense, Pfrang Gambit
+=Blumenfeld Countergambit
+H9thhH E10
+o_wH2b E10 Duz-Khotimirsky Variation
+ppN1pJ E10 Spielmann Variation
+=Blumenfeld Countergambit Accepted
+RF0Zca E10
+=Bogo-Indian Defense
+I-eynq E11
+IAX5Vx E11 Exchange Variation
+xsSWuh E11 Grünfeld Variation
+0-9Q3p E11 Haiti Variation
+xjId60 E11 Monticelli Trap
+3O0I1P E11 New England Variation
+vHfiU9 E11 Nimzowitsch Variation
+h09nni E11 Retreat Variation
+zAoENW E11 Retreat Variation
+b4ITYq E11 Retreat Variation
+aAeoQ2 E11 Retreat Variation
+gPPKML E11 Retreat Variation
+k0dpEn E11 Retreat Variation
+BZ9L0X E11 Retreat Variation
+arFwx6 E11 Retreat Variation
+CP--Bg E11 Retreat Variation
+0dEz2R E11 Retreat Variation
+Ip9E8L E11 Retreat Variation
+8TuSE7 E11 Retreat Variation
+_ys7wL E11 Vitolins Variation
+l7rK0R E11 Wade-Smyslov Variation
+=Bongcloud Attack
+3HC_U8 C20
+=Borg Defense
+J43pu9 A40 Borg Gambit
+dqlamA B00
+3yQLG9 B00 Borg Gambit
+9TR9uh B00 Troon Gambit
+J6WfDM B00 Zilbermints Gambit
+=Canard Opening
+A7o7sG A45
+=Caro-Kann Defense
+XEd8-b B10
+q8j9oz B10
+l3RK5B B10
+U6ZaKv B10 Accelerated Panov Attack
+eO7_-w B10 Accelerated Panov Attack
+KoQttq B10 Accelerated Panov Attack, Modern Variation
+Xfa6Zt B10 Accelerated Panov Attack, Open Variation
+m-n53v B10 Accelerated Panov Attack, Pseudo-Scandinavian
+tyb2ng B10 Accelerated Panov Attack, Van Weersel Attack
+73ZFWI B10 Apocalypse Attack
+nHRxj1 B10 Breyer Variation
+aQwrCp B10 Breyer Variation, Stein Attack
+1Dz_AI B10 Dinic Gambit
+eoNmKY B10 Endgame Offer
+9OlnrS B10 Endgame Variation
+rijJIl B10 Euwe Attack
+M4XO0o B10 Goldman Variation
+gX2Z1I B10 Hector Gambit
+9OdYmW B10 Hillbilly Attack
+i_LXvN B10 Hillbilly Attack, Schaeffer Gambit
+fwsABU B10 Labahn Attack
+jlVJTy B10 Labahn Attack, Double Gambit
+afuePi B10 Labahn Attack, Polish Variation
+vA6adT B10 Scorpion-Horus Gambit
+hOZjNO B10 Spike Variation
+Aqxj8D B10 Spike Variation, Scorpion-Grob Gambit
+7CI2Hn B10 St. Patrick's Attack
+hoa8Xq B10 Toikkanen Gambit
+RL1nF9 B10 Two Knights Attack
+iy1nNY B11 Two Knights Attack, Mindeno Variation
+Jmj5e3 B11 Two Knights Attack, Mindeno Variation, Exchange Line
+p3HAbl B11 Two Knights Attack, Mindeno Variation, Retreat Line
+jN8qef B12
+WeXhJs B12
+3uq1Df B12 Advance Variation
+RwUhyS B12 Advance Variation, Bayonet Attack
+xakCeH B12 Advance Variation, Botvinnik-Carls Defense
+WxSPz9 B12 Advance Variation, Bronstein Variation
+0t3EqJ B12 Advance Variation, Prins Attack
+9UUEic B12 Advance Variation, Short Variation
+Qc7nd- B12 Advance Variation, Tal Variation
+_VK8Sp B12 Advance Variation, Van der Wiel Attack
+IAL91h B12 Advance Variation, Van der Wiel Attack
+f8S8Zh B12 Advance Variation, Van der Wiel Attack, Dreyev Defense
+9PxdcK B12 Advance, Short Variation
+AeZdZI B12 De Bruycker Defense
+D-KYFu B12 De Bruycker Defense
+5QyIFe B12 Edinburgh Variation
+jlvBTW B12 Maróczy Variation
+1YteFy B12 Maróczy Variation, Maróczy Gambit
+3b6uug B12 Masi Variation
+Gv80F5 B12 Massachusetts Defense
+Af3jNb B12 Mieses Attack, Landau Gambit
+ttXRbE B12 Mieses Gambit
+77TM0g B12 Modern Variation
+_VWbPo B12 Ulysses Gambit
+EygUrh B13 Exchange Variation
+cHObm1 B13 Exchange Variation
+_6eGDB B13 Exchange Variation
+GIUkGS B13 Exchange Variation
+J2s9wh B13 Exchange Variation, Bulla Attack
+bQT8Ix B13 Exchange Variation, Rubinstein Variation
+lBOUa0 B13 Panov Attack
+5exAW4 B13 Panov Attack
+CPp1MW B13 Panov Attack, Gunderam Attack
+cD2xJt B13 Panov Attack, Modern Defense
+rdTUdJ B13 Panov Attack, Modern Defense, Carlsbad Line
+uy281v B13 Panov Attack, Modern Defense, Czerniak Line
+cNq102 B13 Panov Attack, Modern Defense, Mieses Line
+l3Y6sa B13 Panov Attack, Modern Defense, Reifir-Spielmann Line
+gBbgE- B13 Panov-Botvinnik, Herzog Defense
+8Ptw_D B14 Panov Attack
+87kUF- B14 Panov Attack
+lD7fO_ B14 Panov Attack
+aPjEHG B14 Panov Attack
+W2Ddxt B14 Panov Attack, Fianchetto Defense
+e3aOFj B14 Panov Attack, Fianchetto Defense, Fianchetto Gambit
+lQ0bKl B14 Panov Attack, Main Line
+BIQ2aB B15
+mlU_xk B15
+f7evSb B15 Alekhine Gambit
+13FJRP B15 Alien Gambit
+_XQVJx B15 Campomanes Attack
+LzBCpZ B15 Forgacs Variation
+XfALaZ B15 Gurgenidze Counterattack
+eli3po B15 Gurgenidze System
+6ERYna B15 Main Line
+abA_CG B15 Rasa-Studier Gambit
+bYuAlV B15 Tartakower Variation
+qiuLbJ B15 Tartakower Variation, Perlis Line
+G5g19k B15 von Hennig Gambit
+zlMlaP B16 Bronstein-Larsen Variation
+HYAOiM B16 Finnish Variation
+qqENSc B17 Karpov Variation
+6JAHkE B17 Karpov Variation, Modern Main Line
+EA7y0m B17 Karpov Variation, Modern Variation
+nO5XG7 B17 Karpov Variation, Modern Variation, Ivanchuk Defense
+hkQ8GS B17 Karpov Variation, Modern Variation, Kasparov Attack
+EGdlUK B17 Karpov Variation, Smyslov Variation
+CZK1K- B17 Karpov Variation, Smyslov Variation, Main Line
+VaTLwG B17 Karpov Variation, Tiviakov-Fischer Attack
+ca3NVc B18 Classical Variation
+yqL_ZK B18 Classical Variation, Flohr Variation
+zb0a_0 B18 Classical Variation, Main Line
+g7O1Qx B18 Classical Variation, Maróczy Attack
+aI-xap B18 Martian Gambit
+vZM-WS B19 Classical Variation
+y0qVwb B19 Classical Variation, Lobron System
+0kQpA7 B19 Classical Variation, Seirawan Variation
+kogaLn B19 Classical Variation, Spassky Variation
+=Carr Defense
+2tTVRT B00
+7RKYs5 B00 Zilbermints Gambit
+=Catalan Opening
+fXUR15 E00
+hC39xL E00
+JcjXh- E00 Hungarian Gambit
+43LatR E01 Open Defense
+imGL0D E01 Tarrasch Defense
+PT0HXE E02 Open Defense
+q18sj8 E03 Open Defense
+qVgGf_ E03 Open Defense, Alekhine Variation
+AXFBYt E04 Open Defense
+TbGdQh E04 Open Defense
+A82ge4 E04 Open Defense, Modern Sharp Variation
+Q44YyA E05 Open Defense, Classical Line
+yRV1OS E05 Open Defense, Classical Line
+1fUL5P E06 Closed
+yw71NJ E06 Closed
+rGfUdI E06 Closed
+itxr-J E06 Closed
+Vzi0aE E07 Closed
+8xNm1R E07 Closed, Botvinnik Variation
+PA05d5 E08 Closed
+qvlFh5 E08 Closed
+wUPgFB E08 Closed
+YL4kL_ E08 Closed
+U1X_Hp E08 Closed
+Ld92JA E08 Closed, Spassky Gambit
+UrBNW9 E08 Closed, Zagoryansky Variation
+IWlRKc E09 Closed Variation, Rabinovich Variation
+dcLXBG E09 Closed Variation, Traditional Variation
+s67_9d E09 Closed, Main Line
+KFFGYA E09 Closed, Main Line
+tOhcry E09 Closed, Main Line
+4kvESR E09 Closed, Sokolsky Variation
+=Center Game
+q0JPu8 C20
+JeDJHI C21
+7kQ0R9 C21 Halasz-McDonnell Gambit
+TMrxrt C21 Halasz-McDonnell Gambit, Crocodile Variation
+lx993n C21 Kieseritzky Variation
+kgEGDc C21 Kieseritzky Variation
+BlSqxf C21 Kieseritzky Variation
+2kIpdD C21 Lanc-Arnold Gambit
+nVQKq5 C21 Lanc-Arnold Gambit, Schippler Gambit
+VqQYVO C21 Ross Gambit
+YCQm8_ C21 von der Lasa Gambit
+t_H6st C22 Berger Variation
+ijKUgs C22 Charousek Variation
+dhJhKp C22 Hall Variation
+WAGT26 C22 Kupreichik Variation
+QJmItf C22 Normal Variation
+GaAlE1 C22 Paulsen Attack Variation
+A03nfT C22 l'Hermet Variation
+=Center Game Accepted
+uLHR4u C21
+=Clemenz Opening
+vGSmsx A00
+b_oxLW A00 Spike Lee Gambit
+=Colle System
+3C3WMo A04 Rhamphorhynchus Variation
+ShyXU- A40 Pterodactyl Variation
+FmgUCi A40 Siroccopteryx Variation
+=Creepy Crawly Formation
+Qbc8Wr A00 Classical Defense
+=Czech Defense
+cxncYD B07
+=Danish Gambit
+mfZBuA C21
+=Danish Gambit Accepted
+xHDYiD C21
+s-0OV5 C21 Chigorin Defense
+IKFY_K C21 Classical Defense
+U31_BU C21 Copenhagen Defense
+Rrc1ZS C21 Schlechter Defense
+gqjS8E C21 Svenonius Defense
+=Danish Gambit Declined
+g8f0i- C21 Sörensen Defense
+=Dresden Opening
+ABf1hm C44 The Goblin
+=Duras Gambit
+-Y61Bw B00
+=Dutch Defense
+N423tv A80
+vUtFjg A80 Alapin Variation
+8Tbim2 A80 Barcza Variation
+Vuzw2b A80 Hevendehl Gambit
+pJNO0w A80 Hopton Attack
+Ps92um A80 Janzen-Korchnoi Gambit
+HWa-Lw A80 Kingfisher Gambit
+TnoqPm A80 Korchnoi Attack
+vOMhUJ A80 Krejcik Gambit
+A3ctQg A80 Krejcik Gambit, Tate Gambit
+A4K6GX A80 Manhattan Gambit, Anti-Classical Line
+80H2eA A80 Manhattan Gambit, Anti-Leningrad
+2fehkn A80 Manhattan Gambit, Anti-Modern
+tLthL7 A80 Manhattan Gambit, Anti-Stonewall
+mAPWet A80 Omega-Isis Gambit
+QB8ys_ A80 Raphael Variation
+oYuLps A80 Senechaud Gambit
+zkci67 A80 Spielmann Gambit
+w-vVI4 A81 Blackburne Variation
+ceKE8o A81 Fianchetto Attack
+d2gkM4 A81 Leningrad Variation, Carlsbad Variation
+hc9Yr_ A81 Leningrad, Basman System
+nNkzgo A81 Semi-Leningrad Variation
+qP5RlX A82 Blackmar's Second Gambit
+YpZXBR A82 Staunton Gambit
+9Ss_JZ A82 Staunton Gambit Accepted
+jOdb4v A82 Staunton Gambit, American Attack
+Y2-oN3 A82 Staunton Gambit, Tartakower Variation
+18_eyb A83 Staunton Gambit
+FyWvCe A83 Staunton Gambit, Alekhine Variation
+NEceXW A83 Staunton Gambit, Chigorin Variation
+algdOF A83 Staunton Gambit, Lasker Variation
+AIuLHM A83 Staunton Gambit, Nimzowitsch Variation
+JH5-JE A84
+wJFOgn A84 Bellon Gambit
+d4_83U A84 Bladel Variation
+BL0Pro A84 Classical Variation
+YHirQH A84 Krause Variation
+yBHpoY A84 Normal Variation
+mCEV9W A84 Rubinstein Variation
+MLZaEb A85 Queen's Knight Variation
+7fN1QP A86 Fianchetto Variation
+Y98nrs A86 Hort-Antoshin System
+K0qfkx A86 Leningrad Variation
+9Sj83G A87 Leningrad Variation
+3uv1wR A88 Leningrad Variation, Warsaw Variation
+kufD2y A89 Leningrad Variation, Matulovic Variation
+fiUryz A90 Classical Variation
+ruGVsJ A90 Classical Variation
+l2D3PE A90 Nimzo-Dutch Variation
+1mJY7L A90 Nimzo-Dutch Variation, Alekhine Variation
+GGfXLG A90 Stonewall Variation, Modern Variation
+yc8AFd A91 Classical Variation
+4Ebn82 A91 Classical Variation, Blackburne Attack
+_o1rGA A92 Alekhine Variation
+j90niB A92 Classical Variation
+c8xeNF A92 Stonewall Variation
+HetOTQ A92 Stonewall Variation
+j_-wAh A93 Stonewall Variation, Botvinnik Variation
+elULa_ A94 Stonewall Variation
+NzzE5L A95 Stonewall Variation
+nGV-Lo A95 Stonewall Variation, Chekhover Variation
+qZ86Ay A96 Classical Variation
+qYPvJS A96 Classical Variation, Buenos Aires Variation
+rm6HBa A96 Classical Variation, Huisl Variation
+EMIoa6 A97 Classical Variation, Ilyin-Zhenevsky Variation
+aO47YU A97 Classical Variation, Ilyin-Zhenevsky Variation, Winter Variation
+FulVWH A98 Classical Variation, Ilyin-Zhenevsky Variation, Alatortsev-Lisitsyn Line
+nckUeO A99 Classical Variation, Ilyin-Zhenevsky Variation, Modern Main Line
+=Döry Defense
+1GcPHF A46
+=East Indian Defense
+dvzeal A48
+=Elephant Gambit
+SL-gp6 C40
+KN7MVF C40 Maróczy Gambit
+D2YvK5 C40 Paulsen Countergambit
+VGuk1M C40 Wasp Variation
+=English Defense
+pGU79z A40
+i4m3Ju A40
+344cfY A40 Eastbourne Gambit
+cJupIT A40 Hartlaub Gambit Accepted
+5sb5xa A40 Hartlaub Gambit Declined
+n6iCwQ A40 Perrin Variation
+Q5Jzk1 A40 Poli Gambit
+=English Opening
+yYcU5K A10
+ugO4C4 A10 Achilles-Omega Gambit
+NGDtaf A10 Adorjan Defense
+ZQKoW7 A10 Anglo-Dutch Defense
+ekGJoV A10 Anglo-Dutch Defense, Hickmann Gambit
+qZW4hp A10 Anglo-Dutch Variation, Chabanon Gambit
+2_Odmi A10 Anglo-Dutch Variation, Ferenc Gambit
+I4Jvpj A10 Anglo-Lithuanian Variation
+ZlzspR A10 Anglo-Scandinavian Defense
+isI9hU A10 Anglo-Scandinavian Defense, Löhn Gambit
+Z30le- A10 Anglo-Scandinavian Defense, Malvinas Variation
+bRierR A10 Anglo-Scandinavian Defense, Schulz Gambit
+-o4B_v A10 Great Snake Variation
+KLTZBe A10 Jaenisch Gambit
+HSGqF0 A10 King's English Variation, Botvinnik System, Prickly Pawn Pass System
+NZm64s A10 Myers Defense
+IpR77p A10 Myers Gambit
+3lxhR_ A10 Porcupine Variation
+91minY A10 Wade Gambit
+63Kr-l A10 Zilbermints Gambit
+HrwNZa A11 Caro-Kann Defensive System
+oUxRLg A13 Agincourt Defense
+bX1HQo A13 Agincourt Defense
+SC9GJY A13 Agincourt Defense
+SNOvMA A13 Agincourt Defense
+3tm5Ay A13 Agincourt Defense
+TpOtsT A13 Agincourt Defense, Bogoljubow Defense
+ZUu9-2 A13 Agincourt Defense, Catalan Defense
+IJhVtp A13 Agincourt Defense, Catalan Defense
+L3kGUF A13 Agincourt Defense, Catalan Defense Accepted
+o-qCh6 A13 Agincourt Defense, Catalan Defense, Semi-Slav Defense
+-N7rL6 A13 Agincourt Defense, Kurajica Defense
+YoQLGB A13 Agincourt Defense, Tarrasch Defense
+qTT9fT A13 Agincourt Defense, Wimpy System
+nXp2xs A13 Neo-Catalan
+WEcEef A13 Neo-Catalan Declined
+v2pWfK A13 Romanishin Gambit
+oKnXOD A14 Agincourt Defense, Keres Defense
+eeDLQ9 A14 Agincourt Defense, Neo-Catalan Declined
+RN5OvK A14 Agincourt Defense, Neo-Catalan Declined
+47p8L7 A14 Agincourt Defense, Neo-Catalan Declined
+buUok_ A14 Agincourt Defense, Neo-Catalan Declined
+sU1GqM A14 Agincourt Defense, Neo-Catalan Declined
+W-Fo2z A14 Agincourt Defense, Neo-Catalan Declined
+At1ZZi A14 Agincourt Defense, Neo-Catalan Declined, Early b3
+hE4jpv A14 Agincourt Defense, Neo-Catalan Declined, Early b3
+A_PeXz A14 Agincourt Defense, Neo-Catalan Declined, Early b3
+HDTRRb A15 Anglo-Indian Defense
+VMe1Mr A15 Anglo-Indian Defense, Anti-Anti-Grünfeld
+DCuNES A15 Anglo-Indian Defense, Grünfeld Formation
+ePD1pl A15 Anglo-Indian Defense, King's Indian Formation
+F0JGVt A15 Anglo-Indian Defense, King's Indian Formation, Double Fianchetto
+2jlzH9 A15 Anglo-Indian Defense, King's Knight Variation
+n4s-zR A15 Anglo-Indian Defense, Old Indian Formation
+iEqQu5 A15 Anglo-Indian Defense, Queen's Indian Formation
+TfYx5Q A15 Anglo-Indian Defense, Queen's Indian Formation
+rHadWD A15 Anglo-Indian Defense, Romanishin Variation
+xCc_8z A15 Anglo-Indian Defense, Scandinavian Defense
+uBf_3h A15 Anglo-Indian Defense, Scandinavian Defense, Exchange Variation
+NFbd0- A15 Anglo-Indian Defense, Slav Formation
+75mi5T A16 Anglo-Grünfeld Defense
+T017VN A16 Anglo-Grünfeld Defense, Korchnoi Variation
+7Vi6kX A16 Anglo-Indian Defense, Anglo-Grünfeld Variation
+iG6ph2 A16 Anglo-Indian Defense, Anglo-Grünfeld Variation
+iQnLZI A16 Anglo-Indian Defense, Anglo-Grünfeld Variation
+EdUXb5 A16 Anglo-Indian Defense, Anglo-Grünfeld Variation
+kWbdqn A16 Anglo-Indian Defense, Queen's Knight Variation
+I9ZEQf A17 Anglo-Indian Defense
+1zs3YE A17 Anglo-Indian Defense, Hedgehog System
+imWL3_ A17 Anglo-Indian Defense, Nimzo-English
+CgAGYg A17 Anglo-Indian Defense, Queen's Indian Formation
+16h_sP A17 Anglo-Indian Defense, Queen's Indian Variation
+gTJWJ4 A17 Anglo-Indian Defense, Zvjaginsev-Krasenkow Attack
+z6Mr4Z A18 Mikenas-Carls Variation
+BIdqML A18 Mikenas-Carls Variation
+AScQ64 A18 Mikenas-Carls Variation
+PkcwEl A19 Anglo-Indian Defense, Flohr-Mikenas-Carls Variation, Nei Gambit
+sZG_dz A19 Mikenas-Carls, Sicilian
+gmBWEK A20 Drill Variation
+y1HzKG A20 King's English Variation
+jALcCm A20 King's English Variation, Kahiko-Hula Gambit
+rDXqTP A20 King's English Variation, Nimzowitsch Variation
+wLBI6L A20 King's English Variation, Nimzowitsch-Flohr Variation
+APUApd A21 King's English Variation
+5BjAIb A21 King's English Variation, Keres Defense
+gSdgsa A21 King's English Variation, Kramnik-Shirov Counterattack
+KXsqSC A21 King's English Variation, Reversed Sicilian
+TCXpF7 A21 King's English Variation, Smyslov Defense
+K01gFs A21 King's English Variation, Troger Defense
+G71cIB A22 Carls-Bremen System
+nosI7j A22 King's English Variation, Adhiban Gambit
+AqJpIa A22 King's English Variation, Bellon Gambit
+jgm2iz A22 King's English Variation, Two Knights Variation
+dbD6X8 A22 King's English Variation, Two Knights Variation, Reversed Dragon
+480R42 A22 King's English Variation, Two Knights Variation, Smyslov System
+SmC0nM A22 King's English, Erbenheimer Gambit
+q5weRI A22 King's English, Mazedonisch
+A3x8uo A23 King's English Variation, Two Knights Variation, Keres Variation
+f8g0vg A23 King's English Variation, Two Knights Variation, Keres Variation
+7hikM4 A24 King's English Variation, Two Knights Variation, Fianchetto Line
+ooLvsR A25 Closed, Taimanov Variation
+uPuIVm A25 Closed, Taimanov Variation
+aVi22q A25 King's English Variation, Bremen-Hort Variation
+Z4jwmT A25 King's English Variation, Closed System
+ZNewEk A25 King's English Variation, Hungarian Attack
+LrqS88 A25 King's English Variation, Reversed Closed Sicilian
+SQmkps A25 King's English Variation, Reversed Closed Sicilian
+IqvQHo A25 King's English Variation, Reversed Closed Sicilian
+aJqsh2 A25 King's English Variation, Reversed Closed Sicilian
+m26kD6 A25 King's English Variation, Reversed Closed Sicilian
+zptD46 A25 King's English Variation, Taimanov Variation
+iv9WA6 A26 King's English Variation, Botvinnik System
+afDSEC A26 King's English Variation, Closed System, Full Symmetry
+5juh0e A27 King's English Variation, Three Knights System
+wATPEU A28 Four Knights System, Nimzowitsch Variation
+WHy9Yb A28 King's English Variation, Four Knights Variation
+2KwBof A28 King's English Variation, Four Knights Variation
+UPYiSj A28 King's English Variation, Four Knights Variation, Bradley Beach Variation
+Vmn2xi A28 King's English Variation, Four Knights Variation, Flexible Line
+WxsmVL A28 King's English Variation, Four Knights Variation, Korchnoi Line
+L-hS_p A28 King's English Variation, Four Knights Variation, Quiet Line
+f1Zvtw A28 King's English Variation, Four Knights Variation, Quiet Line
+F1Uev- A28 King's English Variation, Four Knights Variation, Quiet Line
+yUanCb A29 King's English Variation, Four Knights Variation, Fianchetto Line
+nUvRfB A29 King's English Variation, Four Knights Variation, Fianchetto Line
+lgP8Rc A29 King's English Variation, Four Knights Variation, Fianchetto Line
+hsb10r A29 King's English Variation, Four Knights Variation, Fianchetto Line
+nO9YWy A29 King's English Variation, Four Knights Variation, Fianchetto Line
+9plzky A29 King's English Variation, Four Knights Variation, Fianchetto Line
+ha2cIM A29 King's English Variation, Four Knights Variation, Fianchetto Line, Delayed .. Nc6
+hV38e9 A29 King's English Variation, Four Knights Variation, Fianchetto Line, with .. d6
+EqO72W A29 King's English Variation, Four Knights Variation, Fianchetto Line, with .. d6
+Tkn7_c A29 King's English Variation, Four Knights Variation, Fianchetto Line, with .. d6, Be7
+2INzFs A29 King's English Variation, Four Knights Variation, Fianchetto Line, with .. d6, a6
+o11WWc A29 King's English Variation, Four Knights Variation, Fianchetto Line, with .. d6, h6
+ixwMs8 A29 King's English Variation, Four Knights Variation, Fianchetto Line, with Bc5
+lINkn1 A29 King's English Variation, Four Knights Variation, Fianchetto Line, with Nb6
+_J_jvy A30 Symmetrical Variation
+UmQ3S_ A30 Symmetrical Variation
+T-_HpO A30 Symmetrical Variation, Hedgehog Defense
+bTuRjB A30 Symmetrical Variation, Napolitano Gambit
+Pdlxxk A30 Symmetrical, Hedgehog, Flexible Formation
+4ZCnYA A30 Wing Gambit
+lNfNhb A31 Symmetrical Variation, Anti-Benoni Variation
+xLcVPe A32 Symmetrical Variation, Anti-Benoni Variation, Spielmann Defense
+n5up6e A33 Symmetrical Variation, Anti-Benoni Variation, Geller Variation
+c4b8eP A33 Symmetrical Variation, Anti-Benoni Variation, Spielmann Defense
+hcHanj A34 Symmetrical Variation
+rnjE7a A34 Symmetrical Variation, Fianchetto Variation
+nlGndn A34 Symmetrical Variation, Normal Variation
+sq2Czt A34 Symmetrical Variation, Rubinstein Variation
+0lmnw8 A34 Symmetrical Variation, Rubinstein Variation
+1ht3CV A34 Symmetrical Variation, Three Knights Variation
+RvzQrf A35 Symmetrical Variation
+Cc79-w A35 Symmetrical Variation, Four Knights Variation
+EBBI1g A35 Symmetrical Variation, Four Knights Variation, Keres-Parma System
+gLC4vL A35 Symmetrical Variation, Two Knights Variation
+LYOOxw A36 Symmetrical Variation, Botvinnik System
+ExG3R8 A36 Symmetrical Variation, Botvinnik System Reversed, with e3
+c8nq7V A36 Symmetrical Variation, Two Knights, Fianchetto Variation
+xZ4bGw A36 Symmetrical Variation, Ultra-Symmetrical Variation
+PuophY A37 Symmetrical Variation, Botvinnik System Reversed, with Nf3
+J2hxAM A37 Symmetrical Variation, Botvinnik System Reversed, with Nf3
+OOiF3z A37 Symmetrical Variation, Botvinnik System Reversed, with Nf3
+WF9ibk A37 Symmetrical Variation, Botvinnik System Reversed, with Nf3
+qWUZ0x A37 Symmetrical Variation, Botvinnik System Reversed, with Nf3
+NPpcNQ A37 Symmetrical Variation, Botvinnik System Reversed, with Nf3
+mOmxAO A37 Symmetrical Variation, Three Knights, Fianchetto Variation
+f3YWHz A37 Symmetrical Variation, Three Knights, Fianchetto Variation
+q81KHg A37 Symmetrical Variation, Three Knights, Fianchetto Variation
+l_eUkL A38 Symmetrical Variation, Double Fianchetto
+qr4_lK A38 Symmetrical Variation, Duchamp Variation
+AdJVp8 A38 Symmetrical Variation, Full Symmetry Line
+YUd-oS A39 Symmetrical Variation, Mecking Variation
+9AnceW C20 The Whale
+=English Orangutan
+bKe52i A15
+zKR6rO A15
+=Englund Gambit
+PGZBbA A40
+RQvkma A40 Felbecker Gambit
+feFM4a A40 Hartlaub-Charlick Gambit
+neXZpF A40 Main Line
+0J0yLi A40 Mosquito Gambit
+uRjD54 A40 Soller Gambit
+WJb7Rn A40 Soller Gambit Deferred
+IqepSZ A40 Stockholm Variation
+hhiyTx A40 Zilbermints Gambit
+=Englund Gambit Declined
+T9Uf1g A40
+FrVii1 A40 Diemer Counterattack
+Rn7hY- A40 Reversed Alekhine
+UqQGb6 A40 Reversed Brooklyn
+e7XY2_ A40 Reversed French
+KwdFEf A40 Reversed Krebs
+OuQwF0 A40 Reversed Mokele Mbembe
+=Formation
+COnmQ2 A00 Hippopotamus Attack
+-BzLTC A00 Shy Attack
+=Four Knights Game
+70NvQ9 C47
+SdjwrD C47 Glek System
+WN1Jdp C47 Glek System
+l3aAnP C47 Gunsberg Variation
+cqScs_ C47 Gunsberg Variation, Provincial Opening
+NdJhcB C47 Halloween Gambit
+RzH_Df C47 Halloween Gambit, Oldtimer Variation
+mrXy7r C47 Halloween Gambit, Plasma Variation
+bfgB_2 C47 Italian Variation
+mqBZXk C47 Italian Variation, Noa Gambit
+p-oVMn C47 Naroditsky Variation
+mQKRAc C47 Scotch Variation
+tIViYq C47 Scotch Variation Accepted
+SCX5gJ C47 Scotch Variation Accepted, Main Line
+45k-3A C47 Scotch Variation, Belgrade Gambit
+Yr6pBB C47 Scotch Variation, Belgrade Gambit, Modern Defense
+97ywnc C47 Scotch Variation, Krause Gambit
+xx5jnE C47 Scotch Variation, Krause Gambit, Leonhardt Defense
+Z-ckYg C47 Scotch Variation, Oxford Gambit
+T8Dybz C47 Scotch Variation, Schmid Defense
+G57Ogi C48 Spanish Variation
+IBZTd2 C48 Spanish Variation, Bardeleben Variation
+s0OHXx C48 Spanish Variation, Classical Variation
+j6hZ-R C48 Spanish Variation, Ranken Variation
+nXeroJ C48 Spanish Variation, Rubinstein Variation
+aoisPY C48 Spanish Variation, Rubinstein Variation
+ctLzEq C48 Spanish Variation, Rubinstein Variation
+d9q_fj C48 Spanish Variation, Rubinstein Variation Accepted
+bOzT6k C48 Spanish Variation, Rubinstein Variation, Henneberger Variation
+VwKFgO C48 Spanish Variation, Rubinstein Variation, Marshall Gambit
+dkmb00 C48 Spanish Variation, Rubinstein Variation, Marshall Variation
+1uuVSg C48 Spanish Variation, Rubinstein Variation, Maróczy Variation
+0pLWip C48 Spanish Variation, Spielmann Variation
+x_NLWE C49 Spanish Variation
+PAUmHP C49 Spanish Variation, Alatortsev Variation
+t7RrvR C49 Spanish Variation, Double Spanish
+dg9XNi C49 Spanish Variation, Double Spanish
+uscQS9 C49 Spanish Variation, Gunsberg Counterattack
+Cqkeuh C49 Spanish Variation, Janowski Variation
+U8gVbT C49 Spanish Variation, Nimzowitsch Variation
+g6sT2_ C49 Spanish Variation, Svenonius Variation
+bP6Tt0 C49 Spanish Variation, Symmetrical Variation
+L13cRm C49 Spanish Variation, Symmetrical Variation
+mi5EXC C49 Spanish Variation, Symmetrical Variation
+GE-QDe C49 Spanish Variation, Symmetrical Variation
+CQgH29 C49 Spanish Variation, Symmetrical Variation, Blake Variation
+BsJPdI C49 Spanish Variation, Symmetrical Variation, Metger Unpin
+xa8Ent C49 Spanish Variation, Symmetrical Variation, Tarrasch Variation
+wwgx5A C50 Italian Variation
+=French Defense
+YHyBgK C00
+4h3UO6 C00
+98UtMZ C00 Alapin Gambit
+w8MCjo C00 Baeuerle Gambit
+c8a0o3 C00 Banzai-Leong Gambit
+ARbff_ C00 Banzai-Leong Gambit, Pinova Gambit
+JqtKlp C00 Bird Invitation
+VBjvCt C00 Carlson Gambit
+Ix3Xy9 C00 Chigorin Variation
+1ol_zH C00 Diemer-Duhm Gambit
+DDci5G C00 Diemer-Duhm Gambit Accepted
+yEy_7r C00 Franco-Hiva Gambit
+VgBmWk C00 Franco-Hiva Gambit Accepted
+hVenr2 C00 Franco-Sicilian Defense
+yP6cDT C00 Hoffmann Gambit
+ztwBha C00 Horwitz Attack
+McNHoZ C00 Horwitz Attack, Papa-Ticulat Gambit
+yyfLAF C00 King's Indian Attack
+E8we50 C00 King's Indian Attack, Franco-Hiva Gambit
+trRbLb C00 Knight Variation
+Cb1li5 C00 Knight Variation, Franco-Hiva Gambit
+-yS7mN C00 La Bourdonnais Variation
+O6laRo C00 La Bourdonnais Variation, Reuter Gambit
+ZuURcU C00 Mediterranean Defense
+xsR855 C00 Morphy Gambit
+ivGoEg C00 Normal Variation
+czKqC8 C00 Orthoschnapp Gambit
+1OqWgW C00 Pelikan Variation
+yTsELf C00 Perseus Gambit
+nOU_Va C00 Queen's Knight
+9T7kuB C00 Reversed Philidor Formation
+AvVLLA C00 Réti-Spielmann Attack
+DjnYqo C00 Schlechter Variation
+F7ZGKw C00 St. George Defense
+CilMu5 C00 St. George Defense, Sanky-George Gambit
+SC-1dl C00 St. George Defense, St. George Gambit
+ilkqx7 C00 St. George Defense, Three Pawn Attack
+leu2WI C00 St. George Defense, Traditional Line
+tzZ9Fe C00 Steiner Variation
+Pqx_XY C00 Steinitz Attack
+rMNVDb C00 Two Knights Variation
+v4V9t6 C00 Wing Gambit
+ij5ev9 C01 Exchange Variation
+_chRik C01 Exchange Variation
+kDEBN- C01 Exchange Variation
+S26Fk9 C01 Exchange Variation, Bogoljubow Variation
+SSj4Sm C01 Exchange Variation, Monte Carlo Variation
+UK7zSp C01 Exchange Variation, Svenonius Variation
+d9cOei C02 Advance Variation
+fgCfhc C02 Advance Variation
+z2b2WN C02 Advance Variation
+NpF8wU C02 Advance Variation
+F3z_n3 C02 Advance Variation, Euwe Variation
+GC3m7L C02 Advance Variation, Extended Bishop Swap
+E9I-3u C02 Advance Variation, Frenkel Gambit
+PAlGlC C02 Advance Variation, Kupreichik Variation
+hQjEJS C02 Advance Variation, Lputian Variation
+VHvom1 C02 Advance Variation, Main Line
+DPtx50 C02 Advance Variation, Milner-Barry Gambit
+_nClXp C02 Advance Variation, Milner-Barry Gambit, Hector Variation
+sE71m4 C02 Advance Variation, Milner-Barry Gambit, Hector Variation
+T2-ACb C02 Advance Variation, Milner-Barry Gambit, Main Line
+4eTdMn C02 Advance Variation, Milner-Barry Gambit, Sørensen Variation
+rURqg1 C02 Advance Variation, Nimzowitsch Attack
+rtR3C_ C02 Advance Variation, Nimzowitsch Gambit
+QLxPkd C02 Advance Variation, Nimzowitsch System
+Q4okwf C02 Advance Variation, Paulsen Attack
+N8Ghfw C02 Advance Variation, Ruisdonk Gambit
+OX3-E9 C02 Advance Variation, Steinitz Variation
+OSWx1Q C02 Advance Variation, Wade Variation
+nL2Cs- C03 Tarrasch Variation
+pjVWim C03 Tarrasch Variation, Guimard Defense
+MK-x-b C03 Tarrasch Variation, Guimard Defense, Thunderbunny Variation
+fuwjCD C03 Tarrasch Variation, Haberditz Variation
+JYEwTb C03 Tarrasch Variation, Modern System
+TYjPiO C03 Tarrasch Variation, Morozevich Variation
+DXND9o C04 Tarrasch Variation, Guimard Defense, Main Line
+yuoy_j C05 Tarrasch Variation, Botvinnik Variation
+2WJXk3 C05 Tarrasch Variation, Closed Variation
+N04M7o C05 Tarrasch Variation, Closed Variation
+HJnbfM C05 Tarrasch Variation, Pawn Center Variation
+Hyibd9 C06 Tarrasch Variation, Closed Variation, Main Line
+j4djW5 C06 Tarrasch Variation, Leningrad Variation
+RJhU9s C07 Tarrasch Variation, Chistyakov Defense
+KNphRb C07 Tarrasch Variation, Chistyakov Defense, Modern Line
+qynIFM C07 Tarrasch Variation, Eliskases Variation
+00KenP C07 Tarrasch Variation, Open System
+N8Ywta C07 Tarrasch Variation, Open System, Euwe-Keres Line
+2ScdjH C07 Tarrasch Variation, Open System, Shaposhnikov Gambit
+pzrpsn C07 Tarrasch Variation, Open System, Süchting Line
+9KWgVS C08 Tarrasch Variation, Open System
+lX9p2i C08 Tarrasch Variation, Open System, Advance Line
+yhbXre C09 Tarrasch Variation, Open System, Main Line
+dRHfpm C09 Tarrasch Variation, Open System, Main Line
+8MGhq_ C10 Hecht-Reefschläger Variation
+z0Cozg C10 Marshall Gambit
+4mjVam C10 Paulsen Variation
+a40G7I C10 Rubinstein Variation
+B7kpvR C10 Rubinstein Variation, Blackburne Defense
+4pJ4lv C10 Rubinstein Variation, Capablanca Line
+8hDfFU C10 Rubinstein Variation, Ellis Gambit
+qUgQS0 C10 Rubinstein Variation, Fort Knox Variation
+KSJcH4 C10 Rubinstein Variation, Kasparov Attack
+YcnV0u C10 Rubinstein Variation, Maric Variation
+etY6Ku C11 Classical Variation
+XpZ-BZ C11 Classical Variation
+9JqD_u C11 Classical Variation, Burn Variation
+XDkBSE C11 Classical Variation, Burn Variation, Main Line
+tlCqLu C11 Classical Variation, Burn Variation, Morozevich Line
+zMPm7G C11 Classical Variation, Delayed Exchange Variation
+HWsGVV C11 Classical Variation, Shirov-Anand Variation
+lqIBLZ C11 Classical Variation, Steinitz Variation
+WIDZqm C11 Classical Variation, Swiss Variation
+fS6kC1 C11 Henneberger Variation
+mQe5cc C11 Steinitz Variation
+NfBWs- C11 Steinitz Variation
+KHOJQN C11 Steinitz Variation
+ndPkLm C11 Steinitz Variation
+PRs_QP C11 Steinitz Variation
+_n1Eey C11 Steinitz Variation, Boleslavsky Variation
+Cafsax C11 Steinitz Variation, Bradford Attack Variation
+Ozepq2 C11 Steinitz Variation, Brodsky-Jones Variation
+2XbQ1M C11 Steinitz Variation, Gledhill Attack
+ZN6iJy C12 McCutcheon Variation
+GTj7F_ C12 McCutcheon Variation, Advance Variation
+LA0MFN C12 McCutcheon Variation, Bernstein Variation
+vKCOpc C12 McCutcheon Variation, Bogoljubow Variation
+_nzHmT C12 McCutcheon Variation, Chigorin Variation
+2J4Ls1 C12 McCutcheon Variation, Dr. Olland Variation
+nAvaRt C12 McCutcheon Variation, Duras Variation
+CwLlWE C12 McCutcheon Variation, Exchange Variation
+iSnMls C12 McCutcheon Variation, Grigoriev Variation
+HxX2Wc C12 McCutcheon Variation, Janowski Variation
+Osa8i0 C12 McCutcheon Variation, Lasker Variation
+48Wy0M C12 McCutcheon Variation, Lasker Variation
+qGohwu C12 McCutcheon Variation, Tartakower Variation
+ozMtMN C13 Alekhine-Chatard Attack
+UHRvJs C13 Alekhine-Chatard Attack, Albin-Chatard Gambit
+oKGBxk C13 Alekhine-Chatard Attack, Breyer Variation
+KrLTG7 C13 Alekhine-Chatard Attack, Maróczy Variation
+oZLfWp C13 Alekhine-Chatard Attack, Spielmann Variation
+2nwO5W C13 Alekhine-Chatard Attack, Teichmann Variation
+IZkIru C13 Classical Variation
+dRg_Zw C13 Classical Variation, Frankfurt Variation
+AaEGT_ C13 Classical Variation, Normal Variation
+eqDhhg C13 Classical Variation, Richter Attack
+lTSvM_ C13 Classical Variation, Richter Attack
+arzk71 C13 Classical Variation, Tartakower Variation
+SGLdB3 C13 Classical Variation, Vistaneckis Variation
+xKCYRx C14 Classical Variation
+Y3R7gP C14 Classical Variation
+B_R3X3 C14 Classical Variation, Alapin Variation
+CHyRxp C14 Classical Variation, Pollock Variation
+JaEmV0 C14 Classical Variation, Rubinstein Variation
+7GoUjn C14 Classical Variation, Stahlberg Variation
+UFZXxJ C14 Classical Variation, Steinitz Variation
+COk4v4 C14 Classical Variation, Tarrasch Variation
+D1OTuu C15 McCutcheon Variation, Wolf Gambit
+B8KdTm C15 Winawer Variation
+oH3cQc C15 Winawer Variation, Alekhine Gambit Accepted
+3sy9ph C15 Winawer Variation, Alekhine Gambit, Alatortsev Variation
+xstpu3 C15 Winawer Variation, Alekhine Gambit, Kan Variation
+3Dzb4n C15 Winawer Variation, Alekhine-Maróczy Gambit
+O6q6sA C15 Winawer Variation, Delayed Exchange Variation
+QlPUor C15 Winawer Variation, Exchange Variation, Canal Attack
+bjVpSV C15 Winawer Variation, Fingerslip Variation
+WtV28N C15 Winawer Variation, Fingerslip Variation, Kunin Double Gambit
+ymf7Lk C15 Winawer Variation, Fingerslip Variation, Main Line
+PVIIO2 C15 Winawer Variation, Fingerslip Variation, Schwarz's Line
+CvPiby C15 Winawer Variation, Kondratiyev Variation
+qaSpr1 C15 Winawer Variation, Winckelmann-Reimer Gambit
+fTkRvz C16 Winawer Variation, Advance Variation
+OQE3ze C16 Winawer Variation, Petrosian Variation
+8aaRiU C17 Winawer Variation, Advance Variation
+0eQuEV C17 Winawer Variation, Advance Variation
+YYggRp C17 Winawer Variation, Advance Variation
+vFqpFE C17 Winawer Variation, Advance Variation, Moscow Variation
+MPsyxs C17 Winawer Variation, Bogoljubow Variation
+b9tP49 C17 Winawer Variation, Bogoljubow Variation, Icelandic Defense
+5XTrtY C17 Winawer Variation, Maróczy-Wallis Variation
+iTxzZA C17 Winawer Variation, Retreat Variation
+ELnOcf C17 Winawer Variation, Retreat Variation, Armenian Line
+bsYCLx C18 Winawer Variation, Advance Variation
+7rKYAK C18 Winawer Variation, Advance Variation
+Oz-uh7 C18 Winawer Variation, Advance Variation, with Bd3
+REJwIl C18 Winawer Variation, Advance Variation, with Bd3
+87j5e_ C18 Winawer Variation, Advance Variation, with h4
+hK8xPo C18 Winawer Variation, Advance Variation, with h4
+yRbRg6 C18 Winawer Variation, Classical Variation
+Jnugld C18 Winawer Variation, Eingorn Variation
+EXZ5-A C18 Winawer Variation, Poisoned Pawn Variation
+ScvwTP C18 Winawer Variation, Poisoned Pawn Variation
+8kGE10 C18 Winawer Variation, Poisoned Pawn Variation
+PLK-YS C18 Winawer Variation, Poisoned Pawn Variation Declined
+SJOiaj C18 Winawer Variation, Poisoned Pawn Variation, Main Line
+JUpD41 C18 Winawer Variation, Poisoned Pawn Variation, Paoli Variation
+hI_MVQ C18 Winawer Variation, Portisch-Hook Variation
+tcCNBw C18 Winawer Variation, Warsaw Variation
+1fcH1r C19 Winawer Variation, Advance Variation, Smyslov Variation
+DJg5hX C19 Winawer Variation, Advance Variation, Smyslov Variation
+zuKvyO C19 Winawer Variation, Positional Variation
+3s3SNs C19 Winawer Variation, Positional Variation
+ch2cBa C19 Winawer Variation, Positional Variation
+CD2i_O C19 Winawer Variation, Positional Variation
+mZt112 C19 Winawer Variation, Positional Variation
+0wzO4F C19 Winawer Variation, Positional Variation
+iB9JZx C19 Winawer Variation, Positional Variation
+3oFXMs C19 Winawer Variation, Positional Variation
+PAFMZz C19 Winawer Variation, Positional Variation
+9FUHwV C19 Winawer Variation, Positional Variation
+BpTPUB C19 Winawer Variation, Positional Variation
+9S-Ha9 C19 Winawer Variation, Positional Variation
+=Fried Fox Defense
+MygjWl B00
+=Global Opening
+zKtEFg A00
+=Goldsmith Defense
+MvXazB B00
+etMjB7 B00 Picklepuss Defense
+=Grob Opening
+uiZ92d A00
+q5Sgm_ A00 Alessi Gambit
+mkge0x A00 Double Grob
+HDJAzv A00 Double Grob, Coca-Cola Gambit
+0VrgO6 A00 Grob Gambit
+d9qait A00 Grob Gambit Declined
+xSKfx_ A00 Grob Gambit, Basman Gambit
+oAvUCz A00 Grob Gambit, Fritz Gambit
+GHGamc A00 Grob Gambit, Fritz Gambit, Romford Countergambit
+MbF_CL A00 Grob Gambit, Keres Gambit
+RNt0qA A00 Grob Gambit, Richter-Grob Gambit
+wUrBGF A00 Keene Defense
+Kc4l7x A00 Keene Defense, Main Line
+k9aGUd A00 London Defense
+iUwCBA A00 Romford Countergambit
+YQmbvM A00 Spike Attack
+etpoU5 A00 Spike, Hurst Attack
+SjUwLy A00 Zilbermints Gambit
+fI725E A00 Zilbermints Gambit, Schiller Defense
+adNSmz A00 Zilbermints Gambit, Zilbermints-Hartlaub Gambit
+=Grünfeld Defense
+q7AyCz A56 Three Knights Variation, Burille Variation, Reversed Tarrasch
+U9-qdr D80
+CEPXze D80 Gibbon Gambit
+aMpOKa D80 Lundin Variation
+gPZH7B D80 Lutikov Variation
+jCmH3i D80 Lutikov Variation, Murrey Attack
+Ix1fA0 D80 Stockholm Variation
+sq0_ja D80 Zaitsev Gambit
+SqxxxE D81 Russian Variation, Accelerated Variation
+m4kSVc D82 Brinckmann Attack
+EKOQl3 D83 Brinckmann Attack, Grünfeld Gambit
+Uz8eXW D83 Brinckmann Attack, Grünfeld Gambit, Botvinnik Variation
+5giDoP D83 Brinckmann Attack, Grünfeld Gambit, Capablanca Variation
+46uXLV D83 Brinckmann Attack, Reshevsky Gambit
+gVDHHL D84 Brinckmann Attack, Grünfeld Gambit Accepted
+TUEHFc D85 Exchange Variation
+d17AfT D85 Exchange Variation, Modern Exchange Variation
+wAdr5T D85 Exchange Variation, Modern Exchange Variation
+7vi4-g D85 Exchange Variation, Modern Exchange Variation
+AwqXYk D85 Exchange Variation, Modern Exchange Variation, Kramnik's Line
+vEvNee D85 Exchange Variation, Modern Exchange Variation, Pawn Grab Line
+12xRpq D85 Exchange Variation, Nadanian Attack
+7T69cg D86 Exchange Variation, Classical Variation
+wmAxwv D86 Exchange Variation, Larsen Variation
+qYmq6e D86 Exchange Variation, Larsen Variation
+dW6JXp D86 Exchange Variation, Simagin's Improved Variation
+BRLNiD D86 Exchange Variation, Simagin's Lesser Variation
+7oYVyl D87 Exchange Variation, Seville Variation
+XEQwmK D87 Exchange Variation, Spassky Variation
+Uz_kB2 D88 Exchange Variation, Spassky Variation
+4UcVyy D89 Exchange Variation, Sokolsky Variation
+C0Iu13 D89 Exchange Variation, Spassky Variation
+LHJNrq D90 Flohr Variation
+_cCvJQ D90 Three Knights Variation
+EJ6Uca D90 Three Knights Variation
+sgFAIo D91 Three Knights Variation, Petrosian System
+9Cwiyr D92 Three Knights Variation, Hungarian Attack
+bVq9rL D93 Three Knights Variation, Hungarian Variation
+f0G4Sn D94 Flohr Defense
+UQ_bxy D94 Makogonov Variation
+uKE6W- D94 Opocensky Variation
+QxbQXK D94 Smyslov Defense
+q6UJsB D94 Three Knights Variation, Burille Variation
+T2TWFt D94 Three Knights Variation, Paris Variation
+2SVxBZ D95 Botvinnik Variation
+LxZYxJ D95 Pachman Variation
+7J1YYm D95 Three Knights Variation, Vienna Variation
+UeRKDN D96 Russian Variation
+aOYQoh D97 Russian Variation
+oaXjm5 D97 Russian Variation, Byrne Variation
+7BGI-1 D97 Russian Variation, Hungarian Variation
+OnKR_Z D97 Russian Variation, Levenfish Variation
+WRTeyI D97 Russian Variation, Prins Variation
+9mgeXL D97 Russian Variation, Szabo Variation
+55PHJq D98 Russian Variation, Keres Variation
+9JGxqU D98 Russian Variation, Smyslov Variation
+vMRI06 D99 Russian Variation, Smyslov Variation
+PW_z_e D99 Russian Variation, Yugoslav Variation
+WB59ie E60 Counterthrust Variation
+=Gunderam Defense
+qD2jyb C40
+=Hippopotamus Defense
+XkOOTG B00
+on4enj B00
+=Horwitz Defense
+bQYDkv A40
+yXf2Yd A40 Zilbermints Gambit
+=Hungarian Opening
+O70IJG A00
+n6idP- A00 Asten Gambit
+u4KvPO A00 Burk Gambit
+xYt-eB A00 Bücker Gambit
+DyQ0ff A00 Catalan Formation
+Sj9-R3 A00 Dutch Defense
+0LFiaD A00 Indian Defense
+f8_W1U A00 Myers Defense
+FjdEt2 A00 Pachman Gambit
+E03hfk A00 Paris Gambit
+RNW2jK A00 Reversed Alekhine
+OxipkV A00 Reversed Brooklyn Defense, Brooklyn Benko Gambit
+cbFk-F A00 Reversed Modern Defense
+IjKUXa A00 Reversed Norwegian Defense
+FGBMCC A00 Sicilian Invitation
+dKNukt A00 Slav Formation
+gqELW1 A00 Symmetrical Variation
+Tv3GoA A00 Van Kuijk Gambit
+GCJb1h A00 Winterberg Gambit
+dXQp36 A07 Wiedenhagen-Beta Gambit
+=Indian Defense
+Pa1_r7 A43 Pseudo-Benko
+B_zJr1 A45
+XaJhWq A45 Accelerated London System
+xGqE1f A45 Gedult Attack
+HgMw8e A45 Gibbins-Weidenhagen Gambit
+HMr8EH A45 Gibbins-Weidenhagen Gambit Accepted
+GF1fSp A45 Gibbins-Weidenhagen Gambit, Maltese Falcon
+m8YuZT A45 Gibbins-Weidenhagen Gambit, Oshima Defense
+v3ULo9 A45 Gibbins-Weidenhagen Gambit, Stummer Gambit
+vRxo-m A45 Lazard Gambit
+1M3iFk A45 Maddigan Gambit
+old5EW A45 Omega Gambit
+r85AcX A45 Omega Gambit, Arafat Gambit
+iRp29m A45 Paleface Attack, Blackmar-Diemer Gambit Deferred
+fZsmU0 A45 Pawn Push Variation
+jrP4p5 A45 Reversed Chigorin Defense
+N_wpV1 A45 Tartakower Attack
+_WcP9p A46 Czech-Indian
+AN_3gn A46 Knights Variation
+sdEROS A46 Knights Variation, Alburt-Miles Variation
+RkFQfA A46 London System
+BxP_7V A46 Polish Variation
+t9KZfv A46 Spielmann-Indian
+Eqs2-J A46 Wade-Tartakower Defense
+lCjQop A47 Schnepper Gambit
+2IGQxs A48 Colle System, King's Indian Variation
+gj7rBX A49 Przepiorka Variation
+xS4I8W A50 Medusa Gambit
+De8u_Q A50 Normal Variation
+VsoPyD A50 Pyrenees Gambit
+1dta18 A51 Budapest Gambit
+Fe_PMJ A51 Budapest Gambit Accepted
+QbRJFR A51 Budapest Gambit Accepted, Fajarowicz Defense
+7JEHNz A51 Budapest Gambit Accepted, Fajarowicz Defense, Bonsdorf Variation
+D5c37b A51 Budapest Gambit Accepted, Fajarowicz Defense, Steiner Variation
+OFDmW1 A52 Budapest Gambit Accepted, Main Line
+26pLH7 A52 Budapest Gambit Accepted, Main Line, Adler Variation
+qFw_1x A52 Budapest Gambit Accepted, Main Line, Alekhine Variation
+AxbH4V A52 Budapest Gambit Accepted, Main Line, Alekhine Variation, Abonyi Variation
+aTw0ig A52 Budapest Gambit Accepted, Main Line, Alekhine Variation, Tartakower Defense
+JXlO67 A52 Budapest Gambit Accepted, Main Line, Rubinstein Variation
+UZUC3i E00
+RTjhUz E00 Devin Gambit
+0_QauL E00 Seirawan Attack
+sX_4ZX E10 Anti-Nimzo-Indian
+CGpKeL E10 Dzindzi-Indian Defense
+i8brwa E10 Döry Indian
+2SR-8M E60 Anti-Grünfeld, Adorjan Gambit
+LlF9qG E60 Anti-Grünfeld, Advance Variation
+PvpC9N E60 Anti-Grünfeld, Alekhine Variation
+8w6csu E60 Anti-Grünfeld, Alekhine Variation, Leko Gambit
+L9Ezyc E60 Anti-Grünfeld, Basman-Williams Attack
+of2anx E60 West Indian Defense
+=Irish Gambit
+84z7Yp C44
+=Italian Game
+vpo8_m C50
+e-LmIl C50 Anti-Fried Liver Defense
+KJQvto C50 Blackburne-Kostić Gambit
+9jctAM C50 Classical Variation, Albin Gambit
+4J2Agk C50 Deutz Gambit
+GBWvxX C50 Giuoco Pianissimo
+RDrV7K C50 Giuoco Pianissimo
+MbZ2-a C50 Giuoco Pianissimo
+DhqMKU C50 Giuoco Pianissimo
+hCUGjJ C50 Giuoco Pianissimo, Canal Variation
+luV2rF C50 Giuoco Pianissimo, Dubois Variation
+ln8HAx C50 Giuoco Pianissimo, Italian Four Knights Variation
+J-EDLd C50 Giuoco Pianissimo, Lucchini Gambit
+ozn1Ec C50 Giuoco Pianissimo, Normal
+eEpzsb C50 Giuoco Piano
+_jiNxj C50 Hungarian Defense
+hvYqqC C50 Hungarian Defense, Tartakower Variation
+PMuJY5 C50 Jerome Gambit
+S_cndJ C50 Paris Defense
+2qVIEL C50 Rosentreter Gambit
+Qy-SDG C50 Rousseau Gambit
+WLvK69 C51 Evans Gambit
+GnMYLr C51 Evans Gambit
+huVuNi C51 Evans Gambit Accepted
+fGUOnx C51 Evans Gambit Declined
+wdALbI C51 Evans Gambit Declined
+AgdGbp C51 Evans Gambit Declined, Cordel Variation
+ymMh_A C51 Evans Gambit Declined, Hicken Variation
+JZvYYR C51 Evans Gambit Declined, Hirschbach Variation
+s5lPC5 C51 Evans Gambit Declined, Lange Variation
+MakaMt C51 Evans Gambit Declined, Pavlov Variation
+0myxb- C51 Evans Gambit Declined, Showalter Variation
+UuKoSb C51 Evans Gambit Declined, Vasquez Variation
+3caVso C51 Evans Gambit, Anderssen Variation
+5wiI4T C51 Evans Gambit, Anderssen Variation, Cordel Line
+2eNki2 C51 Evans Gambit, Fontaine Countergambit
+ly2QfH C51 Evans Gambit, Fraser Attack
+IGrtFm C51 Evans Gambit, Fraser-Mortimer Attack
+2k8-DD C51 Evans Gambit, Göring Attack
+TH1AbS C51 Evans Gambit, Harding Variation
+6dL2hS C51 Evans Gambit, Hein Countergambit
+mSS7Ed C51 Evans Gambit, Mayet Defense
+mTFqLs C51 Evans Gambit, McDonnell Defense
+8eSvjP C51 Evans Gambit, McDonnell Defense, Main Line
+CA42jI C51 Evans Gambit, Morphy Attack
+AWZv1a C51 Evans Gambit, Mortimer-Evans Gambit
+ipGHds C51 Evans Gambit, Paulsen Variation
+YPOix2 C51 Evans Gambit, Steinitz Variation
+b8NJ-2 C51 Evans Gambit, Stone-Ware Variation
+4wxnY7 C51 Evans Gambit, Ulvestad Variation
+xVCo92 C52 Evans Gambit
+VAZlor C52 Evans Gambit, Alapin-Steinitz Variation
+SAZrvm C52 Evans Gambit, Anderssen Defense
+g--JD- C52 Evans Gambit, Bronstein Defense
+KF-UMf C52 Evans Gambit, Compromised Defense
+rVpxgy C52 Evans Gambit, Compromised Defense, Main Line
+Gi4xF7 C52 Evans Gambit, Compromised Defense, Potter Variation
+oUwXSv C52 Evans Gambit, Dufresne Defense
+XN43fc C52 Evans Gambit, Johner Defense
+KzMk-6 C52 Evans Gambit, Laroche Variation
+KuKSNv C52 Evans Gambit, Lasker Defense
+mlhwMM C52 Evans Gambit, Leonhardt Countergambit
+qyiLls C52 Evans Gambit, Levenfish Variation
+ZeYunK C52 Evans Gambit, Main Line
+MS4cdk C52 Evans Gambit, Mieses Defense
+G7hkC2 C52 Evans Gambit, Pierce Defense
+OtqIs4 C52 Evans Gambit, Richardson Attack
+6UgEB6 C52 Evans Gambit, Sanders-Alapin Variation
+3uRcDd C52 Evans Gambit, Slow Variation
+vK_cUk C52 Evans Gambit, Sokolsky Variation
+7qoeH4 C52 Evans Gambit, Tartakower Attack
+lCznXT C52 Evans Gambit, Waller Attack
+X4djnn C53 Bird's Attack
+YN0MQD C53 Classical Variation
+1qlXB4 C53 Classical Variation, Center Holding Variation
+NhQg8x C53 Classical Variation, Closed Variation
+Vs7Rdc C53 Classical Variation, Eisinger Variation
+txQjRx C53 Classical Variation, La Bourdonnais Variation
+7t4VJt C53 Classical Variation, Mestel Variation
+J8HbQG C53 Classical Variation, Tarrasch Variation
+X3DqTE C54 Classical Variation
+KRO4z_ C54 Classical Variation, Center Attack
+xtJOMg C54 Classical Variation, Ghulam-Kassim Variation
+djhmYr C54 Classical Variation, Giuoco Pianissimo
+rHc8Uh C54 Classical Variation, Giuoco Pianissimo
+X48fZd C54 Classical Variation, Giuoco Pianissimo
+D7n98G C54 Classical Variation, Giuoco Pianissimo
+JFMGns C54 Classical Variation, Giuoco Pianissimo
+tGgOqS C54 Classical Variation, Giuoco Pianissimo
+fGY_jL C54 Classical Variation, Giuoco Pianissimo
+q7NY0A C54 Classical Variation, Giuoco Pianissimo
+Mn9Jew C54 Classical Variation, Giuoco Pianissimo
+7Yoksr C54 Classical Variation, Giuoco Pianissimo
+GvOXTd C54 Classical Variation, Giuoco Pianissimo
+ZYFY3V C54 Classical Variation, Giuoco Pianissimo
+uPcO6h C54 Classical Variation, Giuoco Pianissimo
+uO9lOp C54 Classical Variation, Giuoco Pianissimo
+-g-xt9 C54 Classical Variation, Giuoco Pianissimo
+dkTtGr C54 Classical Variation, Giuoco Pianissimo
+CH97-V C54 Classical Variation, Giuoco Pianissimo
+LMXuFF C54 Classical Variation, Giuoco Pianissimo, Albin Variation
+QbJZJ1 C54 Classical Variation, Giuoco Pianissimo, Main Line
+8lccPT C54 Classical Variation, Giuoco Pianissimo, with a4 a5
+xHCmMf C54 Classical Variation, Giuoco Pianissimo, with a5
+UHXhIj C54 Classical Variation, Giuoco Pianissimo, with a6
+WFSrH1 C54 Classical Variation, Giuoco Pianissimo, with a6
+Ec22tf C54 Classical Variation, Giuoco Pianissimo, with h6
+JjDceb C54 Classical Variation, Greco Gambit, Anderssen Variation
+dlyWpo C54 Classical Variation, Greco Gambit, Dubov Italian
+2wouPy C54 Classical Variation, Greco Gambit, Greco Variation
+_f5iJp C54 Classical Variation, Greco Gambit, Main Line
+J9ZFFT C54 Classical Variation, Greco Gambit, Modern Line
+h63fCM C54 Classical Variation, Greco Gambit, Modern Line
+faiekd C54 Classical Variation, Greco Gambit, Moeller-Bayonet Attack
+nIlK9R C54 Classical Variation, Greco Gambit, Moeller-Therkatz Attack
+JluOLP C54 Classical Variation, Greco Gambit, Traditional Line
+bSvURR C54 Classical Variation, with d5
+wfA3OY C54 Giuoco Piano, Aitken Variation
+nsKsYn C54 Giuoco Piano, Bernstein Variation
+kJZkwu C54 Giuoco Piano, Cracow Variation
+l_eERY C54 Giuoco Piano, Greco's Attack
+8vcE69 C54 Giuoco Piano, Holzhausen Attack
+ZnwQA2 C54 Giuoco Piano, Krause Variation
+0-skuU C54 Giuoco Piano, Rosentreter Variation
+TC_HQD C54 Giuoco Piano, Steinitz Variation
+p8c8IO C54 Giuoco Piano, Therkatz-Herzog Variation
+TtyAH0 C55 Two Knights Defense
+UE8gdE C55 Two Knights Defense
+u-5yHH C55 Two Knights Defense
+Ch0zxk C55 Two Knights Defense, Modern Bishop's Opening
+uxx5xx C55 Two Knights Defense, Modern Bishop's Opening
+tq13sl C55 Two Knights Defense, Modern Bishop's Opening
+T0BkYU C56 Scotch Gambit
+o416bv C56 Scotch Gambit, Anderssen Attack
+UHZELr C56 Scotch Gambit, Anderssen Attack, Main Line
+0qtzMM C56 Scotch Gambit, Canal Variation
+dWG-BV C56 Scotch Gambit, Double Gambit Accepted
+nkXTuV C56 Scotch Gambit, Janowski Defense
+U2-dY6 C56 Scotch Gambit, Max Lange Attack
+_R7mka C56 Scotch Gambit, Max Lange Attack
+9KkUbc C56 Scotch Gambit, Max Lange Attack Accepted
+I6kRqV C56 Scotch Gambit, Max Lange Attack, Long Variation
+sZVqwB C56 Scotch Gambit, Max Lange Attack, Spielmann Defense
+TJ_G2S C56 Scotch Gambit, Nakhmanson Gambit
+JeJcJz C56 Scotch Gambit, Walbrodt-Baird Gambit
+pqtRSk C56 Scotch Gambit, de Riviere Defense
+ODGeRC C56 Scotch Invitation Declined
+LsVR0C C56 Two Knights Defense, Keidansky Variation
+-EbTw1 C56 Two Knights Defense, Max Lange Attack
+Hb24uI C56 Two Knights Defense, Max Lange Attack, Berger Variation
+B0rlyT C56 Two Knights Defense, Max Lange Attack, Krause Variation
+LrlVuE C56 Two Knights Defense, Max Lange Attack, Loman Defense
+WrVmd- C56 Two Knights Defense, Max Lange Attack, Rubinstein Variation
+VEY7ex C56 Two Knights Defense, Open Variation
+QbVJsE C56 Two Knights Defense, Perreux Variation
+pQx8Yp C56 Two Knights Defense, Yurdansky Attack
+-3uFfB C57 Two Knights Defense, Fegatello Attack, Leonhardt Variation
+rdM3EX C57 Two Knights Defense, Fried Liver Attack
+Qp6VUn C57 Two Knights Defense, Fritz Variation
+ZX0GU8 C57 Two Knights Defense, Fritz, Gruber Variation
+9qgIsQ C57 Two Knights Defense, Kloss Gambit
+MChnRV C57 Two Knights Defense, Knight Attack
+ROrbLe C57 Two Knights Defense, Knight Attack, Normal Variation
+mY4kfU C57 Two Knights Defense, Lolli Attack
+4YGobv C57 Two Knights Defense, Pincus Variation
+klBKNd C57 Two Knights Defense, Ponziani-Steinitz Gambit
+PQFDKu C57 Two Knights Defense, Traxler Counterattack
+ah_GSe C57 Two Knights Defense, Traxler Counterattack, Bishop Sacrifice Line
+HTNujN C57 Two Knights Defense, Traxler Counterattack, King March Line
+di6iXb C57 Two Knights Defense, Traxler Counterattack, Knight Sacrifice Line
+ozJKv_ C57 Two Knights Defense, Traxler Variation, Trencianske-Teplice Gambit
+Wao94g C57 Two Knights Defense, Ulvestad Variation
+awtEuA C57 Two Knights Defense, Ulvestad Variation, Kurkin Gambit
+a7g-D_ C58 Two Knights Defense
+lPZ5Hy C58 Two Knights Defense, Blackburne Variation
+6tLK3k C58 Two Knights Defense, Colman Variation
+AybEYC C58 Two Knights Defense, Maróczy Variation
+enLuvd C58 Two Knights Defense, Paoli Variation
+BiUnHb C58 Two Knights Defense, Polerio Defense
+ctty4E C58 Two Knights Defense, Polerio Defense, Bishop Check Line
+TlIPuW C58 Two Knights Defense, Polerio Defense, Bogoljubow Variation
+1a1U_b C58 Two Knights Defense, Polerio Defense, Kieseritzky Variation
+Zsfy4l C58 Two Knights Defense, Polerio Defense, Yankovich Variation
+vrSbnh C59 Two Knights Defense, Knorre Variation
+0sp-Eh C59 Two Knights Defense, Polerio Defense, Göring Variation
+qCzI71 C59 Two Knights Defense, Polerio Defense, Suhle Defense
+t1yWEF C59 Two Knights Defense, Steinitz Variation
+=Kangaroo Defense
+IwMBbz A40
+4TAeAY A40 Keres Defense, Transpositional Variation
+=King's Gambit
+RBfqf1 C30
+=King's Gambit Accepted
+3zhrGJ C33
+2oSYIZ C33 Basman Gambit
+Y1R8PZ C33 Bishop's Gambit
+v76Zk5 C33 Bishop's Gambit, Anderssen Defense
+hRP8vb C33 Bishop's Gambit, Anderssen Variation
+GY5EZ- C33 Bishop's Gambit, Bledow Countergambit
+ZoN6xf C33 Bishop's Gambit, Bledow Variation
+4I-iZq C33 Bishop's Gambit, Boden Variation
+zZp4E7 C33 Bishop's Gambit, Bogoljubow Defense
+NDA2D3 C33 Bishop's Gambit, Bogoljubow Variation
+tQSOzX C33 Bishop's Gambit, Boren-Svenonius Variation
+QS6ZAn C33 Bishop's Gambit, Bryan Countergambit
+fcU7Vg C33 Bishop's Gambit, Chigorin's Attack
+6KwF5_ C33 Bishop's Gambit, Classical Defense
+kSovTO C33 Bishop's Gambit, Classical Defense, Cozio Attack
+G6NbbC C33 Bishop's Gambit, Cozio Defense
+xOvthe C33 Bishop's Gambit, Cozio Variation
+6BETid C33 Bishop's Gambit, First Jaenisch Variation
+Sd_PkM C33 Bishop's Gambit, Fraser Variation
+tFw-4w C33 Bishop's Gambit, Gianutio Gambit
+amXAu2 C33 Bishop's Gambit, Greco Variation
+bc2cco C33 Bishop's Gambit, Grimm Attack
+48in44 C33 Bishop's Gambit, Kieseritzky Gambit
+2suPcx C33 Bishop's Gambit, Lopez Defense
+yACH27 C33 Bishop's Gambit, Lopez Variation
+RLLzLO C33 Bishop's Gambit, Maurian Defense
+-5jpER C33 Bishop's Gambit, McDonnell Attack
+mfiHK5 C33 Bishop's Gambit, McDonnell Attack
+-nWSB4 C33 Bishop's Gambit, Paulsen Attack
+HRuGAv C33 Bishop's Gambit, Steinitz Defense
+t3LHI6 C33 Breyer Gambit
+iYkf8z C33 Carrera Gambit
+kj9aEb C33 Dodo Variation
+Okwzaq C33 Eisenberg Variation
+_twMmb C33 Gaga Gambit
+TodfcG C33 Lopez-Gianutio Countergambit, Hein Variation
+sK97fH C33 Mason-Keres Gambit
+yyAXDR C33 Orsini Gambit
+ASfCz0 C33 Paris Gambit
+5n7o6i C33 Schurig Gambit, with Bb5
+fozh2l C33 Schurig Gambit, with Bd3
+jIOrhZ C33 Stamma Gambit
+uZDleK C33 Tartakower Gambit
+0F_D1Y C33 Tartakower Gambit, Weiss Defense
+2SLjly C33 Tumbleweed
+fjsx3y C33 Villemson Gambit
+FRIFPA C34 Becker Defense
+Vk_I7G C34 Bonsch-Osmolovsky Variation
+ORRWAy C34 Fischer Defense
+FJygSE C34 Fischer Defense, Schulder Gambit
+HWbY_A C34 Fischer Defense, Spanish Variation
+mp3xyA C34 Gianutio Countergambit
+ZnRTnS C34 Greco Gambit
+8YW_GX C34 King's Knight's Gambit
+9v4y70 C34 King's Knight's Gambit
+_2HWha C34 MacLeod Defense
+gFjqQW C34 Schallopp Defense
+QadeAP C34 Schallopp Defense, Tashkent Attack
+b-xJBS C34 Wagenbach Defense
+gxycN9 C35 Cunningham Defense
+9HkhlM C35 Cunningham Defense, Bertin Gambit
+ePW-t0 C35 Cunningham Defense, Bertin Gambit
+x7jVKG C35 Cunningham Defense, McCormick Defense
+eGeiFe C36 Abbazia Defense
+XMEoah C36 Abbazia Defense, Main Line
+EiZdRe C36 Modern Defense
+1NUZwN C36 Modern Defense
+Ql8stU C37 Australian Gambit
+wDvWfO C37 Blachly Gambit
+MS0XJp C37 Double Muzio Gambit
+p3dn54 C37 Double Muzio Gambit, Baldwin Gambit
+_jbgEB C37 Double Muzio Gambit, Bello Gambit
+6ewV0v C37 Double Muzio Gambit, Paulsen Defense
+XRLPH9 C37 Double Muzio Gambit, Young Gambit
+Jaclge C37 Ghulam-Kassim Gambit
+ltTq63 C37 Ghulam-Kassim Gambit
+ZpnAg9 C37 King's Knight's Gambit
+1OkkqB C37 Kotov Gambit
+ysij-x C37 Lolli Gambit
+cWnRlZ C37 Lolli Gambit, Young Variation
+USGrc_ C37 McDonnell Gambit
+hpd6MA C37 Middleton Countergambit
+S-WFe7 C37 Muzio Gambit Accepted, From's Defense
+P_u8e- C37 Muzio Gambit, Brentano Defense
+m6h03X C37 Muzio Gambit, Holloway Defense
+_gR_HZ C37 Muzio Gambit, Kling and Horwitz Counterattack
+U8MTJl C37 Muzio Gambit, Sarratt Defense
+b77kAO C37 Muzio Gambit, Wild Muzio Gambit
+QGarLE C37 Quaade Gambit
+574rCZ C37 Rosentreter Gambit
+7Mlq9b C37 Rosentreter Gambit, Bird Gambit
+4mJAQD C37 Rosentreter Gambit, Sörensen Gambit
+hzQdaZ C37 Rosentreter Gambit, Testa Variation
+mSxMqr C37 Salvio Gambit
+cEMVdB C37 Salvio Gambit, Anderssen Counterattack
+tTSHw6 C37 Salvio Gambit, Cochrane Gambit
+V5q_Z- C37 Salvio Gambit, Santa Maria Defense
+RK5Fej C37 Salvio Gambit, Silberschmidt Defense
+jxCkzK C37 Salvio Gambit, Viennese Variation
+Nt5okF C37 Silberschmidt Gambit
+cf90MX C37 Sörensen Gambit
+B4-9ED C38 Greco Gambit
+jYzHRq C38 Hanstein Gambit
+hm2S2O C38 Mayet Gambit
+EgvUQP C38 Philidor Gambit
+JxxXPx C38 Philidor Gambit, Schultz Variation
+O7DHuN C38 Traditional Variation
+S__X7N C39 Allgaier Gambit
+Ymwp5D C39 Allgaier Gambit, Thorold Attack
+rIF8uY C39 Allgaier Gambit, Urusov Attack
+QXmKfM C39 Allgaier, Blackburne Gambit
+xM11U0 C39 Allgaier, Cook Variation
+ybzAqS C39 Allgaier, Horny Defense
+kibYtw C39 Allgaier, Schlechter Defense
+TwiuNu C39 Allgaier, Urusov Attack
+wnSeSm C39 Kieseritzky Gambit
+ciu6QG C39 Kieseritzky Gambit, Anderssen Defense
+uWqXz6 C39 Kieseritzky Gambit, Anderssen-Cordel Gambit
+tBNvhr C39 Kieseritzky Gambit, Berlin Defense
+uqCc4y C39 Kieseritzky Gambit, Berlin Defense, Rubinstein Variation
+A-hrq8 C39 Kieseritzky Gambit, Berlin Defense, de Riviere Variation
+Q-7Okl C39 Kieseritzky Gambit, Brentano Defense
+9xPmMX C39 Kieseritzky Gambit, Brentano Defense
+RRxgpI C39 Kieseritzky Gambit, Brentano Defense, Caro Variation
+UZjKWn C39 Kieseritzky Gambit, Cotter Gambit
+EbMiRO C39 Kieseritzky Gambit, Kolisch Defense
+VH7eN_ C39 Kieseritzky Gambit, Long Whip
+vWBjg2 C39 Kieseritzky Gambit, Neumann Defense
+2pddHQ C39 Kieseritzky Gambit, Paulsen Defense
+YoO2jz C39 Kieseritzky Gambit, Paulsen Defense Deferred
+NATUo0 C39 Kieseritzky Gambit, Rice Gambit
+820r5g C39 Kieseritzky Gambit, Rosenthal Defense
+eQnKx5 C39 Kieseritzky, Long Whip Defense, Jaenisch Variation
+nUWm3A C39 Kieseritzky, Polerio Defense
+73qK3F C39 Kieseritzky, Rice Gambit
+y-nl7T C39 Kieseritzky, Salvio Defense, Cozio Variation
+KAb4xK C39 King's Knight's Gambit
+=King's Gambit Declined
+xfiCM4 C30 Classical Variation
+CGQqzT C30 Classical Variation
+tBBpaL C30 Classical Variation, Euwe Attack
+95yp23 C30 Classical Variation, Rotlewi Countergambit
+e-rHSW C30 Classical Variation, Rubinstein Countergambit
+yakjtX C30 Classical Variation, Walthoffen Attack
+t-Y-M1 C30 Classical, Hanham Variation
+UbGvBq C30 Classical, Réti Variation
+WcZNpI C30 Classical, Soldatenkov Variation
+B96QaE C30 Classical, Svenonius Variation
+HGSLut C30 Hobbs-Zilbermints Gambit
+p1ipO4 C30 Keene Defense
+0KFKsy C30 Keene's Defense
+0GcA4L C30 Keene's Defense
+8zQQJY C30 Mafia Defense
+Aeycbq C30 Miles Defense
+YoRn9I C30 Norwalde Variation
+9aS_Zv C30 Norwalde Variation, Bücker Gambit
+_IKRoN C30 Norwalde Variation, Schubert Variation
+Jkndqb C30 Panteldakis Countergambit
+qR88Hw C30 Panteldakis Countergambit, Greco Variation
+_GfPZk C30 Panteldakis Countergambit, Pawn Sacrifice Line
+2T2_Rt C30 Panteldakis Countergambit, Schiller's Defense
+COlY5k C30 Panteldakis Countergambit, Shirazi Line
+BhL5bH C30 Panteldakis Countergambit, Symmetrical Variation
+Xb0wpc C30 Petrov's Defense
+TdCZxV C30 Queen's Knight Defense
+sx7tBO C30 Senechaud Countergambit
+rWGZ5A C30 Soller-Zilbermints Gambit
+hyPkji C30 Zilbermints Double Countergambit
+-ZBzZj C30 Zilbermints Double Gambit
+NMLVG9 C31 Falkbeer Countergambit
+qbn9hn C31 Falkbeer Countergambit Accepted
+y-5XfA C31 Falkbeer Countergambit, Anderssen Attack
+qEbuat C31 Falkbeer Countergambit, Blackburne Attack
+m7fy7K C31 Falkbeer Countergambit, Charousek Gambit
+S2yzLz C31 Falkbeer Countergambit, Charousek Gambit, Morphy Defense
+86csme C31 Falkbeer Countergambit, Hinrichsen Gambit
+y3bbC6 C31 Falkbeer Countergambit, Miles Gambit
+9_O9g_ C31 Falkbeer Countergambit, Milner-Barry Variation
+ubx6PJ C31 Falkbeer Countergambit, Modern Transfer
+oqSR1W C31 Falkbeer Countergambit, Nimzowitsch-Marshall Countergambit
+F0AUJh C31 Falkbeer Countergambit, Pickler Gambit
+Fva9pw C31 Falkbeer Countergambit, Rubinstein Variation
+tdcf8x C31 Falkbeer Countergambit, Staunton Line
+o38aHN C32 Falkbeer Countergambit, Alapin Variation
+unUSxg C32 Falkbeer Countergambit, Charousek Gambit
+43ww0I C32 Falkbeer Countergambit, Charousek Gambit Accepted
+Wnfvik C32 Falkbeer Countergambit, Charousek Gambit, Keres Variation
+DPUI9Z C32 Falkbeer Countergambit, Charousek Gambit, Main Line
+KMCt5I C32 Falkbeer Countergambit, Charousek Gambit, Old Line
+T5kaPK C32 Falkbeer Countergambit, Charousek Variation
+ZiyCj4 C32 Falkbeer Countergambit, Tarrasch Variation
+=King's Indian Attack
+h97UTc A05
+HGeo0d A05 Smyslov Variation
+AkbagZ A05 Spassky Variation
+nefuxi A05 Symmetrical Defense
+XPQlbY A05 Wahls Defense
+HmAI9A A07
+oThzpG A07 Double Fianchetto
+gqKEkr A07 Keres Variation
+xeKJ29 A07 Keres Variation
+vFieu1 A07 Keres Variation
+3E_8AP A07 Keres Variation
+fwDYEU A07 Omega-Delta Gambit
+uxSclq A07 Pachman System
+jERaoX A07 Sicilian Variation
+smlyxu A07 Yugoslav Variation
+e2_jHR A07 Yugoslav Variation
+ABW2fZ A08 French Variation
+gkWUNz A08 Sicilian Variation
+351JDM A08 Sicilian Variation
+snBCkb A08 Sicilian Variation
+=King's Indian Attack, with Bf5
+0q1_Pc A07
+Dhq54b A07
+BYHetw A07
+60sXfN A07
+zUmzqo A07
+=King's Indian Attack, with e6
+fIWqNb A07
+Lae6QB A07
+=King's Indian Defense
+Y9p5iA E60 Fianchetto Variation
+thZh_L E60 Fianchetto Variation, Immediate Fianchetto
+xWXg3E E60 Normal Variation, King's Knight Variation
+WrfKR_ E60 Santasiere Variation
+1NsYcO E60 Semi-Classical Variation, Benoni Variation
+y351sz E60 Semi-Classical Variation, Hollywood Variation
+uHWjQt E61
+dhVFID E61 Fianchetto Variation, Benjamin Defense
+3J00is E61 Semi-Classical Variation
+Swijyd E61 Semi-Classical Variation, Exchange Variation
+i2Ep0S E61 Semi-Classical Variation, Queenside Storm Line
+gVe6WT E61 Smyslov Variation
+d3J5ff E62 Fianchetto Variation, Carlsbad Variation
+jx9Y8q E62 Fianchetto Variation, Delayed Fianchetto
+UyNBua E62 Fianchetto Variation, Kavalek Defense
+uGACuO E62 Fianchetto Variation, Larsen Defense
+ApiF9f E62 Fianchetto Variation, Lesser Simagin (Spassky)
+6311TX E62 Fianchetto Variation, Simagin Variation
+AqZx7l E62 Fianchetto Variation, Uhlmann-Szabo System
+8NOnx6 E63 Fianchetto Variation, Panno Variation
+blkDBh E63 Fianchetto Variation, Panno Variation, Blockade Line
+ys381d E63 Fianchetto Variation, Panno Variation, Donner Line
+hQGmcr E63 Fianchetto Variation, Panno Variation, Korchnoi Line
+99Oc0M E64 Fianchetto Variation, Double Fianchetto Attack
+9DJSZ9 E64 Fianchetto Variation, Hungarian Variation
+0GQx7- E64 Fianchetto Variation, Pterodactyl Variation
+fKQBl7 E64 Fianchetto Variation, Yugoslav System
+EjjgVh E64 Fianchetto Variation, Yugoslav Variation, Rare Line
+TPrP1H E65 Fianchetto Variation, Yugoslav Variation
+qEnoXa E65 Fianchetto Variation, Yugoslav Variation, Exchange Line
+hxWtCb E66 Fianchetto Variation, Yugoslav Variation, Advance Line
+pF5M4n E67 Fianchetto Variation, Classical Fianchetto
+zVs6YL E67 Fianchetto Variation, Debrecen Defense
+UNKnr7 E68 Fianchetto Variation, Classical Variation
+ZKet8R E68 Fianchetto Variation, Long Variation
+hbYmmO E69 Fianchetto Variation, Classical Main Line
+igJsUw E70 Accelerated Averbakh Variation
+3GCh1U E70 Kramer Variation
+A9WEEL E70 Normal Variation
+klrQtu E70 Normal Variation
+R07A4w E71 Karpov System
+gNFBDZ E71 Makogonov Variation
+GB7mav E72 Normal Variation, Deferred Fianchetto
+Be6xu7 E72 Pomar System
+L0Z67Q E73 Averbakh Variation
+8Y2dsT E73 Averbakh Variation, Flexible Defense
+jKrtPz E73 Averbakh Variation, Geller Defense
+uWImFj E73 Averbakh Variation, Modern Defense
+Z83_J3 E73 Averbakh Variation, Modern Defense, Burgess Line
+A9Zl-s E73 Averbakh Variation, Nc6 Defense
+WEYTU1 E73 Averbakh Variation, Spanish Defense
+q34ICN E73 Normal Variation, Standard Development
+5Odm2k E73 Semi-Averbakh System
+D5Q_sM E74 Averbakh Variation, Benoni Defense
+ntgatz E74 Averbakh Variation, Benoni Defense, Advance Variation
+KBabcJ E74 Averbakh Variation, Benoni Defense, Exchange Variation
+mzLAGi E75 Averbakh Variation, Main Line
+WqTSfk E76 Four Pawns Attack
+aAXnWr E76 Four Pawns Attack, Dynamic Attack
+ukljmG E76 Four Pawns Attack, Modern Defense
+DQGHov E77 Four Pawns Attack
+zErFeG E77 Four Pawns Attack, Florentine Gambit
+XmrjqM E77 Four Pawns Attack, Normal Attack
+qiimy_ E77 Six Pawns Attack
+9vq_GL E78 Four Pawns Attack, Fluid Attack
+ShOmNR E79 Four Pawns Attack, Exchange Variation
+VU-_TS E80 Sämisch Variation
+xyXWd4 E81 Steiner Attack
+vkfzMf E81 Steiner Attack
+X5yVag E81 Steiner Attack
+8BouCp E81 Steiner Attack
+OTgrHv E81 Sämisch Variation, Bobotsov-Korchnoi-Petrosian Variation
+JFv16B E81 Sämisch Variation, Byrne Defense
+KfdcNF E81 Sämisch Variation, Normal Defense
+3tINoR E81 Sämisch Variation, Sämisch Gambit
+OZMen- E81 Sämisch Variation, Sämisch Gambit Accepted
+aIQr4y E82 Sämisch Variation, Double Fianchetto
+_Q25JF E83 Sämisch Variation, Panno Formation
+pUlplg E83 Sämisch Variation, Ruban Variation
+q-dQEq E83 Sämisch Variation, Yates Defense
+ovMOC8 E84 Sämisch Variation, Panno Main Line
+-aUbEN E85 Sämisch Variation, Orthodox Variation
+UwFQNg E86 Sämisch Variation
+Un6PpF E87 Sämisch Variation, Bronstein Defense
+cWuhcI E87 Sämisch Variation, Closed Variation
+Gemtau E87 Sämisch Variation, Orthodox Variation, Bronstein Variation
+48dnCm E88 Sämisch Variation, Closed Variation
+tAbkfh E89 Sämisch Variation, Closed Variation, Main Line
+jjaIff E90 Larsen Variation
+5rx0qs E90 Normal Variation, Rare Defenses
+8gvd4N E90 Zinnowitz Variation
+lD_GAd E91 Kazakh Variation
+ZNGpWk E91 Orthodox Variation
+2COdws E92 Exchange Variation
+VMews1 E92 Orthodox Variation
+RWVaUw E92 Orthodox Variation, Gligoric-Taimanov System
+abnkWF E92 Petrosian Variation
+u4EqN- E92 Petrosian Variation, Stein Defense
+0xq_i9 E93 Petrosian Variation, Keres Defense
+2hw9QG E93 Petrosian Variation, Normal Defense
+PFXTj5 E94 Orthodox Variation
+p_GYCY E94 Orthodox Variation, Donner Defense
+2Ok_F4 E94 Orthodox Variation, Glek Defense
+1vhVds E94 Orthodox Variation, Positional Defense
+o624yj E94 Orthodox Variation, Positional Defense, Closed Line
+hG6q2S E94 Orthodox Variation, Ukrainian Defense
+uAVwji E95 Orthodox Variation
+OJwLJj E96 Orthodox Variation, Positional Defense, Main Line
+nXNxeR E97 Orthodox Variation, Aronin-Taimanov Defense
+tR_9oB E97 Orthodox Variation, Bayonet Attack
+Y5uLmp E97 Orthodox Variation, Bayonet Attack, Sokolov's Line
+AqlbAa E97 Orthodox Variation, Bayonet Attack, Yepishin's Line
+TROVRy E97 Orthodox Variation, Korchnoi Attack
+E_hzoo E97 Orthodox Variation, Modern System
+r3OeY7 E98 Orthodox Variation, Classical System
+MjZAtk E98 Orthodox Variation, Classical System, Kozul Gambit
+3dRHrK E98 Orthodox Variation, Classical System, Neo-Classical Line
+S1ykkE E99 Orthodox Variation, Classical System, Benko Attack
+BLvxHW E99 Orthodox Variation, Classical System, Traditional Line
+=King's Knight Opening
+qqGeRK C40
+GMD3jU C44 Konstantinopolsky
+RvK9nH C44 Normal Variation
+=King's Pawn Game
+NdOPLm B00
+uRaKKq B07 Maróczy Defense
+WQJZAZ C20
+x-vZjU C20 Alapin Opening
+884-4Z C20 Bavarian Gambit
+ETpdRB C20 Beyer Gambit
+2C1q6G C20 Clam Variation, King's Gambit Reversed
+CBcUhR C20 Clam Variation, Radisch Gambit
+j5quRw C20 King's Head Opening
+1_xZsk C20 King's Head Opening
+2KvkTJ C20 Leonardis Variation
+3yH-TU C20 MacLeod Attack
+GKlBOx C20 MacLeod Attack, Lasa Gambit
+EqJ5fX C20 MacLeod Attack, Norwalde Gambit
+RQsSjU C20 Mengarini's Opening
+RdFbA0 C20 Napoleon Attack
+7IbFMA C20 Philidor Gambit
+qXZkpY C20 Tortoise Opening
+blw8_F C20 Wayward Queen Attack
+IwRO3W C20 Wayward Queen Attack, Kiddie Countergambit
+rTp_V9 C20 Wayward Queen Attack, Mellon Gambit
+rU7XmZ C20 Weber Gambit
+WtKMXt C40 Busch-Gass Gambit
+rMK_4j C40 Busch-Gass Gambit, Chiodini Gambit
+gjrV9C C40 Damiano Defense
+uvq_4T C40 Damiano Defense, Damiano Gambit
+6EZcty C40 Damiano Defense, Damiano Gambit, Chigorin Gambit
+lDb755 C40 Gunderam Defense, Gunderam Gambit
+mNdKlp C40 Gunderam Gambit
+KXiTKy C40 La Bourdonnais Gambit
+xZz5Q_ C40 McConnell Defense
+uIj4E3 C44 Dresden Opening
+1ELgxs C44 Pachman Wing Gambit
+fiDkrr C44 Schulze-Müller Gambit
+rfVVIM C44 Tayler Opening
+mpoKlk C44 Tayler Opening
+8-KyDH C44 Tayler Opening, Basman Gambit
+HxEFii C44 Tayler Opening, Inverted Hanham
+=King's Pawn Opening
+Cii2iv C20
+icTltr C20 Speers
+yJ0kgm C20 Van Hooydoon Gambit
+=Kádas Opening
+RWbF_Z A00
+d0t8ez A00 Beginner's Trap
+cnir80 A00 Koola-Koola Variation
+vp9MGg A00 Kádas Gambit
+_IBbJ8 A00 Kádas Gambit
+Vhm18V A00 Kádas Gambit
+_e0hcc A00 Myers Variation
+rozQdK A00 Schneider Gambit
+Ddh4GH A00 Steinbok Gambit
+=Lasker Simul Special
+Ujnysy A00
+=Latvian Gambit
+iE4Upg C40
+DCrE3T C40 Behting Variation
+F7siE2 C40 Corkscrew Countergambit
+HbbASP C40 Corkscrew Gambit
+0zmjVj C40 Diepstraten Countergambit
+48uNXY C40 Fraser Defense
+T9ehRs C40 Greco Variation
+7brwAp C40 Lobster Gambit
+DG-Rzb C40 Mason Countergambit
+SopJAz C40 Mayet Attack
+N0xRUw C40 Mayet Attack, Morgado Defense
+gO51K8 C40 Mayet Attack, Poisoned Pawn Variation
+UoDE1u C40 Mayet Attack, Polerio-Svedenborg Variation
+icqHcp C40 Mayet Attack, Strautins Gambit
+mPS826 C40 Mlotkowski Variation
+4iWJV1 C40 Senechaud Gambit
+69Og1a C44 Clam Gambit
+=Latvian Gambit Accepted
+8Jc94j C40
+IfCqQ7 C40 Bilguer Variation
+yiJYmn C40 Bronstein Attack
+uSw554 C40 Bronstein Gambit
+v3pg99 C40 Foltys Variation
+eeMlxf C40 Foltys-Leonhardt Variation
+Y6F8yv C40 Leonhardt Variation
+d5AKm6 C40 Main Line
+1bk8Hf C40 Nimzowitsch Attack
+=Lemming Defense
+cZEDEb B00
+=Lion Defense
+vrHG-a B00 Lion's Jaw
+8Qfw6n B07
+tVxV2D B07 Anti-Philidor
+WUlECV B07 Anti-Philidor, Lion's Cave
+-k2T0l B07 Anti-Philidor, Lion's Cave, Lion Claw Gambit
+q2o9jf B07 Bayonet Attack
+=London System
+An4eaB A48
+tgZGnw A48
+ADiuwz A48
+iMnHKH D02 Poisoned Pawn Variation
+=London System, with Bd3
+DlgqJm A48
+=London System, with Be2
+BuPClG A48
+IuETs0 A48
+SozbIs A48
+=Marienbad System
+pCojgw A47
+uf8DmQ A47 Berg Variation
+=Mexican Defense
+VLkgsN A50
+k5ImAG A50 Horsefly Gambit
+=Mieses Opening
+dSPHP5 A00
+0kOGQU A00 Myers Spike Attack
+h9EiXX A00 Reversed Rat
+g8zRb1 A00 Venezolana Variation
+=Mikenas Defense
+SiO1vi A40
+xpBWgp A40 Cannstatter Variation
+24tOle A40 Lithuanian Variation
+v5UPRy A40 Pozarek Gambit
+=Modern Defense
+Z_9S4W A04 Semi-Averbakh Variation, Polish Variation
+NQCmXY A04 Semi-Averbakh Variation, Pterodactyl Variation
+uBfQQd A04 Semi-Averbakh Variation, Pterodactyl Variation Accepted
+z9RSk1 A40 Beefeater Variation
+xi7_LM A40 Lizard Defense, Pirc-Diemer Gambit
+ODhBM2 A41
+24PzWE A41 Neo-Modern Defense
+9cv8UC A42 Averbakh System
+agaHw2 A42 Averbakh Variation, Pseudo-Sämisch
+b17cn1 A42 Kotov Variation
+Pggqy4 A42 Randspringer Variation
+LoTa6h B06
+UlZMfC B06
+tQniuU B06 Anti-Modern
+1FKGSX B06 Bishop Attack
+y_ypdB B06 Bishop Attack, Bücker Gambit
+5nWmcQ B06 Bishop Attack, Monkey's Bum
+dlFEyp B06 Dunworthy Variation
+chw0WI B06 Fianchetto Gambit
+cPA7cG B06 Gurgenidze Defense
+6gytXT B06 Lizard Defense, Mittenberger Gambit
+eTC6xW B06 Masur Gambit
+4TlonO B06 Modern Pterodactyl
+LAwbdS B06 Mongredien Defense, with Nc3
+mYrhoL B06 Mongredien Defense, with Nf3
+OOxK9P B06 Norwegian Defense
+PO_IqQ B06 Norwegian Defense, Norwegian Gambit
+MjteXg B06 Pseudo-Austrian Attack
+MExy-n B06 Semi-Averbakh Variation, Pterodactyl Variation Declined
+IikCSj B06 Standard Defense
+wyx9SC B06 Standard Line
+ml_mnY B06 Three Pawns Attack
+AYAdIT B06 Two Knights Variation
+5DZOle B06 Two Knights Variation, Suttles Variation
+FnHgeD B06 Two Knights Variation, Suttles Variation, Tal Gambit
+Dz1z8D B06 Westermann Gambit
+7ILfx5 B06 Wind Gambit
+VzV-hK B07 Geller's System
+xjMYqi B27 Pterodactyl Variation
+=Montevideo Defense
+_Lh03e A40
+=Neo-Grünfeld Defense
+iMAhzX D70 Goglidze Attack
+FnWqPN D70 with Nf3
+F_Rnng D70 with g3
+Sfnw7- D71 Exchange Variation
+g1V6-A D71 Exchange Variation
+dsIZrP D72 with g3
+hGKndY D73 with g3
+ZwFikK D74 Delayed Exchange Variation
+Eb0DNh D75 Delayed Exchange Variation
+rqiEWW D75 Delayed Exchange Variation
+h52k25 D76 Delayed Exchange Variation
+GRWi1P D77 Classical Variation
+jq32Vd D77 Classical Variation, Modern Defense
+5BRUDU D77 Classical Variation, Polgar Variation
+06bGMX D78 Classical Variation, Original Defense
+RKO4kK D79 Ultra-Delayed Exchange Variation
+=Nimzo-Indian Defense
+Ooa8__ E20
+geZ2dr E20 Dilworth Gambit
+Gu23Qy E20 Kmoch Variation
+XebXAG E20 Mikenas Attack
+bNsnwY E20 Romanishin Variation
+9SW91t E20 Romanishin Variation
+ABu3dt E20 Romanishin Variation, English Hybrid
+CHvKP6 E21 Three Knights Variation
+8rRCbx E21 Three Knights Variation, Euwe Variation
+bfKmc5 E21 Three Knights Variation, Korchnoi Variation
+ca8S6x E21 Three Knights Variation, Shocron Gambit
+1S6OPb E22 Spielmann Variation
+nJxP50 E23 Spielmann Variation, Carlsbad Variation
+KXmy3J E23 Spielmann Variation, Romanovsky Gambit
+M_EaW8 E23 Spielmann Variation, Stahlberg Variation
+X6wdl2 E23 Spielmann Variation, Stahlberg Variation
+P7lYur E24 Sämisch Variation
+zfbb4l E24 Sämisch Variation, Botvinnik Variation
+9Zz81e E25 Sämisch Variation
+6wgNCY E25 Sämisch Variation, Keres Variation
+mol0mk E25 Sämisch Variation, Romanovsky Variation
+lADZ0F E26 Sämisch Variation
+6f3xHA E26 Sämisch Variation, O'Kelly Variation
+9EAZX4 E27 Sämisch Variation
+xBcoUi E28 Sämisch Variation
+HyUrGw E29 Sämisch Variation
+sax8Kf E29 Sämisch Variation, Capablanca Variation
+zLY4NG E30 Leningrad Variation
+vtEmRv E30 Leningrad Variation, Averbakh Gambit
+bcsmBg E31 Leningrad Variation, Benoni Defense
+qUp9eK E32 Classical Variation
+f-RLZM E32 Classical Variation, Keres Defense
+3EiOQ6 E32 Classical Variation, Vitolins-Adorjan Gambit
+TQGo12 E33 Classical Variation, Milner-Barry Variation
+E8FfyA E33 Classical Variation, Zurich Variation
+Hg_WPW E34 Classical Variation, Belyavsky Gambit
+dnj0T9 E34 Classical Variation, Noa Variation
+GBvNK4 E35 Classical Variation, Noa Variation
+e3LNFU E36 Classical Variation, Noa Variation
+uJeCye E36 Classical Variation, Noa Variation, Botvinnik Variation
+JzTlAB E36 Classical Variation, Noa Variation, Main Line
+uTkJAg E36 Classical Variation, Romanishin Gambit
+cUYOX4 E37 Classical Variation, Modern Variation
+pTlfaX E37 Classical Variation, Noa Variation
+fyfX4b E37 Classical Variation, Noa Variation, San Remo Variation
+F3swa5 E38 Classical Variation, Berlin Variation
+GM1zp4 E38 Classical Variation, Berlin Variation
+R9cMPz E38 Classical Variation, Berlin Variation, Steiner Variation
+soHw5O E39 Classical Variation, Berlin Variation, Macieja System
+iJenEF E39 Classical Variation, Berlin Variation, Pirc Variation
+5GjCsP E40 Rubinstein System
+TOt53H E40 Rubinstein System, Taimanov Variation
+rgaS7D E41 Rubinstein System
+mGXgFB E41 Rubinstein System, Hübner Variation
+KDcEqH E41 Rubinstein System, Hübner Variation
+JHvSwz E42 Rubinstein System, Rubinstein Variation
+bhhEnA E42 Rubinstein System, Rubinstein Variation, Main Line
+yO6wEi E42 Rubinstein System, Rubinstein Variation, Sherbakov Attack
+lMs8NX E43 St. Petersburg Variation
+TkoF8G E43 St. Petersburg Variation
+u5Yqzd E43 St. Petersburg Variation
+K07-UY E43 St. Petersburg Variation
+JkqZwU E43 St. Petersburg Variation
+ju-YPC E43 St. Petersburg Variation
+hIUJvt E43 St. Petersburg Variation
+z6Ww3M E43 St. Petersburg Variation
+lFHkZ1 E43 St. Petersburg Variation
+n-2By0 E43 St. Petersburg Variation
+3a5u0n E43 St. Petersburg Variation
+i22VCP E43 St. Petersburg Variation, with Ne4
+aSjSZC E44 St. Petersburg Variation
+8fXQlv E44 St. Petersburg Variation, American Variation
+FBNkcv E44 St. Petersburg Variation, Romanishin-Psakhis Variation
+UMBVcf E45 St. Petersburg Variation, Fischer Variation
+A7b7Rf E46 Normal Variation
+UIv4up E46 Reshevsky Variation
+ZOhk9E E46 Simagin Variation
+OxQtvQ E47 Normal Variation
+w154SF E48 Normal Variation, Classical Defense
+m1X8t5 E48 Ragozin Defense
+4JEStD E49 Normal Variation, Botvinnik System
+-DC6Zd E50
+1IvPC6 E51 Normal Variation, Ragozin Variation
+vP4qsA E51 Normal Variation, Sämisch Deferred
+kx6B1S E51 Ragozin Variation
+xvVNyu E52 Normal Variation, Schlechter Defense
+HdgPnd E52 Normal Variation, Schlechter Defense
+GvTs17 E53 Normal Variation, Gligoric System
+YiHmiu E53 Normal Variation, Gligoric System
+hcpIXS E53 Normal Variation, Gligoric System, Keres Variation
+rH6yo1 E54 Normal Variation, Gligoric System, Exchange Variation
+R8ZfrK E54 Normal Variation, Gligoric System, Exchange Variation
+zB00sK E54 Normal Variation, Gligoric System, Smyslov Variation
+mJx_BD E55 Normal Variation, Gligoric System, Bronstein Variation
+d7I2QJ E56 Normal Variation, Gligoric System, Bernstein Defense
+Y5ndPw E57 Normal Variation, Gligoric System, Bernstein Defense
+c3-2ja E58 Normal Variation, Bernstein Defense, Exchange Line
+SuH9Aw E59 Normal Variation, Bernstein Defense
+_HeJ-A E59 Normal Variation, Bernstein Defense
+=Nimzo-Larsen Attack
+RwPUdF A01
+21C564 A01 Classical Variation
+kffD-7 A01 Dutch Variation
+UjqmcP A01 English Variation
+Ycb3jN A01 Graz Attack
+GiFdvI A01 Indian Variation
+Y1PE0T A01 Modern Variation
+e0yJ_V A01 Modern Variation
+rqpzpv A01 Modern Variation
+8Hs_4X A01 Modern Variation
+E8pINu A01 Pachman Gambit
+3hkW5D A01 Polish Variation
+9dGCui A01 Ringelbach Gambit
+rXgzJc A01 Spike Variation
+RsdmPV A01 Symmetrical Variation
+kPJ2fu A06 Classical Variation
+tQgjYA A06 Norfolk Gambit
+acrJgU A06 Norfolk Gambit
+=Nimzowitsch Defense
+XMp-se B00
+DDeWdC B00
+O4f4fW B00 Breyer Variation
+d5S6aN B00 Colorado Countergambit
+h6TeMK B00 Colorado Countergambit Accepted
+p7daGI B00 Declined Variation
+X9pAYA B00 El Columpio Defense
+mQ8aMU B00 El Columpio Defense, El Columpio Gambit
+-g7wIV B00 El Columpio Defense, Exchange Variation
+rkZ7by B00 El Columpio Defense, Pin Variation
+5g9qfB B00 Franco-Nimzowitsch Variation
+4EqeKu B00 French Connection
+OhPnlo B00 Hornung Gambit
+oohssJ B00 Kennedy Variation
+xiqUcP B00 Kennedy Variation, Bielefelder Gambit
+b8ex6O B00 Kennedy Variation, Hammer Gambit
+pO4N3R B00 Kennedy Variation, Herford Gambit
+lM0i4Q B00 Kennedy Variation, Keres Attack
+9nxwEV B00 Kennedy Variation, Linksspringer Variation
+0pg7bX B00 Kennedy Variation, Main Line
+nT_kvA B00 Kennedy Variation, Paulsen Attack
+EZ0n_U B00 Kennedy Variation, Riemann Defense
+ro5F2_ B00 Kennedy Variation, de Smet Gambit
+sn8tv8 B00 Mikenas Variation
+4jrSCv B00 Neo-Mongoloid Defense
+ISfSJo B00 Pirc Connection
+SwWqwZ B00 Pseudo-Spanish Variation
+ed9FqD B00 Scandinavian Variation
+6QJy0V B00 Scandinavian Variation, Aachen Gambit
+7dqyjm B00 Scandinavian Variation, Advance Variation
+riFxAE B00 Scandinavian Variation, Bogoljubow Variation
+7YX8oY B00 Scandinavian Variation, Bogoljubow Variation
+QcbW22 B00 Scandinavian Variation, Bogoljubow Variation, Brandics Gambit
+eGVSqD B00 Scandinavian Variation, Bogoljubow Variation, Erben Gambit
+KLXuPd B00 Scandinavian Variation, Bogoljubow Variation, Heinola-Deppe Gambit
+sCYq26 B00 Scandinavian Variation, Bogoljubow Variation, Nimzowitsch Gambit
+__nRZr B00 Scandinavian Variation, Bogoljubow Variation, Richter Gambit
+hF3PrS B00 Scandinavian Variation, Bogoljubow Variation, Vehre Variation
+yJzoHC B00 Scandinavian Variation, Exchange Variation
+bvDjaK B00 Scandinavian Variation, Exchange Variation, Marshall Gambit
+gpv759 B00 Wheeler Gambit
+s4kfK1 B00 Williams Variation
+JwVqnp B00 Woodchuck Variation
+=Old Indian Defense
+m0qHvC A41
+qOAW6P A53
+ZOOcQf A53 Aged Gibbon Gambit
+Sto2iz A53 Czech Variation, with Nc3
+g8tKVk A53 Czech Variation, with Nf3
+zyJWJR A53 Janowski Variation
+GmcF3X A53 Janowski Variation, Fianchetto Variation
+T2ZOQj A53 Janowski Variation, Grinberg Gambit
+3RotGx A53 Janowski Variation, Main Line
+uuYkvs A54 Duz-Khotimirsky Variation
+imG-J9 A54 Tartakower-Indian
+NwCUPT A54 Two Knights Variation
+9WPhUw A54 Ukrainian Variation
+WLPZEs A55 Normal Variation
+=Owen Defense
+-ish4b B00
+ODUXjA B00 Guatemala Defense
+coNAnb B00 Hekili-Loa Gambit
+S7znvP B00 Matovinsky Gambit
+WiOgGJ B00 Naselwaus Gambit
+VIVJXy B00 Smith Gambit
+-3dNKu B00 Unicorn Variation
+2yn6ol B00 Wind Gambit
+=Paleface Attack
+RDNZ3G A45
+=Petrov's Defense
+G681tz C42
+frgtOB C42
+gSfJxh C42
+rYRi-X C42
+OkL2tj C42
+8EFY1P C42 Classical Attack
+qs2_ek C42 Classical Attack, Berger Variation
+v6s7ta C42 Classical Attack, Chigorin Variation
+RNe4LA C42 Classical Attack, Chigorin Variation, Browne Attack
+r4aO8W C42 Classical Attack, Chigorin Variation, Main Line
+U020_1 C42 Classical Attack, Closed Variation
+Cjb4YP C42 Classical Attack, Jaenisch Variation
+HNmI3p C42 Classical Attack, Krause Variation
+dsNLHI C42 Classical Attack, Marshall Trap
+D_N4m4 C42 Classical Attack, Marshall Variation
+sPvXlb C42 Classical Attack, Marshall Variation, Chinese Gambit
+W3bTRw C42 Classical Attack, Maróczy Variation
+Kmi0td C42 Classical Attack, Mason Variation
+2BmJG5 C42 Classical Attack, Mason-Showalter Variation
+c0KDfn C42 Classical Attack, Staunton Variation
+ciK0o7 C42 Classical Attack, Tarrasch Variation
+KBHbmv C42 Cochrane Gambit
+BxVacX C42 Cochrane Gambit, Bishop Check Line
+bpargJ C42 Cochrane Gambit, Center Variation
+J7nE-a C42 Cozio Attack
+Fj-f1z C42 Damiano Variation
+SeN_iA C42 Damiano Variation, Kholmov Gambit
+n2eJjp C42 French Attack
+zPOfXS C42 Italian Variation
+2yc9cu C42 Karklins-Martinovsky Variation
+R_z81w C42 Kaufmann Attack
+7NgcxF C42 Millennium Attack
+RmQSY- C42 Moody Gambit
+maLAX3 C42 Nimzowitsch Attack
+_nXpjL C42 Paulsen Attack
+2YF9P4 C42 Stafford Gambit
+n2_OiW C42 Stafford Gambit Accepted
+2301zg C42 Stafford Gambit Accepted
+Y6sofM C42 Stafford Gambit Accepted
+pb3g_u C42 Three Knights Game
+1_J3up C43 Modern Attack
+kcFYTX C43 Modern Attack
+E8eXGf C43 Modern Attack, Bardeleben Variation
+i6W64P C43 Modern Attack, Center Attack
+PK1Eom C43 Modern Attack, Center Variation
+Ow1S2E C43 Modern Attack, Murrey Variation
+CAJ7zR C43 Modern Attack, Steinitz Variation
+oAa9vE C43 Modern Attack, Symmetrical Variation
+6J8ern C43 Modern Attack, Tal Gambit
+RHkh_f C43 Modern Attack, Trifunovic Variation
+=Philidor Defense
+TIpL41 C41
+ooq5JD C41
+6TVQlq C41
+2qXVpH C41
+fTEDXy C41 Albin-Blackburne Gambit
+NuR0D6 C41 Berger Variation
+MBl30y C41 Bird Gambit
+PdMCpc C41 Boden Variation
+L4eEUm C41 Exchange Variation
+cpZ7_y C41 Exchange Variation
+9H1_oZ C41 Exchange Variation
+9iA-p6 C41 Hanham Variation
+RZBtNM C41 Hanham Variation, Delmar Variation
+coTw0M C41 Hanham Variation, Krause Variation
+gMCUE8 C41 Hanham Variation, Schlechter Variation
+KrUOvW C41 Hanham Variation, Sharp Variation
+L2PpUU C41 Hanham Variation, Steiner Variation
+GfFOVO C41 Hanham, Kmoch Variation
+X_MIzY C41 Larsen Variation
+NWb_6j C41 Lion Variation
+JUaqaP C41 Lion Variation, Bishop Sacrifice
+EltEKp C41 Lion Variation, Delayed Bishop Sacrifice
+a30h6g C41 Lion Variation, Forcing Line
+snlR0v C41 Lion Variation, Lion's Claw, with Bc4 and h6
+5NV2z3 C41 Lion Variation, Lion's Claw, with Be2 and c6
+xQD7Ji C41 Lion Variation, Shirov Gambit
+ztA9oJ C41 Lion Variation, Sozin Variation
+W6jwNN C41 Lopez Countergambit
+H_14fm C41 Lopez Countergambit, Jaenisch Variation
+HEycc9 C41 Morphy Gambit
+rSqJ8S C41 Nimzowitsch Variation
+ngV5hc C41 Nimzowitsch Variation
+YgBk_P C41 Nimzowitsch Variation, Klein Variation
+AWgQV9 C41 Nimzowitsch Variation, Rellstab Variation
+8qGL7z C41 Nimzowitsch Variation, Sokolsky Variation
+GS5Msw C41 Nimzowitsch, Larobok Variation
+08qEQZ C41 Nimzowitsch, Locock Variation
+q0gg2j C41 Paulsen Attack
+o-Tmae C41 Philidor Countergambit
+2agQWV C41 Philidor Countergambit, Berger Variation
+siGBgz C41 Philidor Countergambit, Zukertort Variation
+-P8-0Q C41 Philidor Countergambit, del Rio Attack
+ISHP5a C41 Philidor Gambit
+-RovAl C41 Steinitz Variation
+=Pirc Defense
+CfPnSz B00
+2OFrzV B00
+lbz4Xz B00
+P3SgzN B00 Roscher Gambit
+5D2_MU B07
+JwjbRI B07 150 Attack
+7P2p4I B07 150 Attack, Inner Doll Defense
+qpinUc B07 150 Attack, Sveshnikov-Jansa Attack
+Bejtgn B07 Bayonet Attack
+iNzdih B07 Byrne Variation
+zcS-Hz B07 Chinese Variation
+xmMTHj B07 Kholmov System
+jqOszA B07 Sveshnikov System
+keaJEr B08 Classical Variation
+_hjDVH B08 Classical Variation
+1Y__-5 B08 Classical Variation, Quiet System
+WofBoh B08 Classical Variation, Quiet System, Chigorin Line
+ZVOEj3 B08 Classical Variation, Quiet System, Czech Defense
+-9VGCH B08 Classical Variation, Quiet System, Parma Defense
+LxRE95 B08 Classical Variation, Schlechter Variation
+jMVdoF B09 Austrian Attack
+zk5dto B09 Austrian Attack
+yV0jUs B09 Austrian Attack, Dragon Formation
+JbEglr B09 Austrian Attack, Kurajica Variation
+lT7cfA B09 Austrian Attack, Ljubojevic Variation
+rGXe9p B09 Austrian Attack, Unzicker Attack
+WcGwh2 B09 Austrian Attack, Unzicker Attack, Bronstein Variation
+MnxeD- B09 Austrian Attack, Weiss Variation
+=Polish Defense
+jg7vbN A40
+rJPpmN A40 Spassky Gambit Accepted
+=Polish Opening
+Mcdvoy A00
+rbYiRA A00 Baltic Defense
+sHMYON A00 Birmingham Gambit
+eoaO6R A00 Bugayev Advance Variation
+dlDlb5 A00 Bugayev Attack
+4B0rph A00 Czech Defense
+fe1rqw A00 Dutch Defense
+BPPsvb A00 German Defense
+7l4c6B A00 Grigorian Variation
+RrBFeM A00 Karniewski Variation
+aS5iEt A00 King's Indian Variation
+l8ixHl A00 King's Indian Variation, Schiffler Attack
+s--bIp A00 King's Indian Variation, Sokolsky Attack
+xBqZfz A00 Myers Variation
+_X1Hib A00 Outflank Variation
+FwR9qK A00 Outflank Variation, Schuehler Gambit
+QVCcYV A00 Queen's Indian Variation
+MRaZCI A00 Queenside Defense
+G_0YIs A00 Rooks Swap Line
+nP_urG A00 Schiffler-Sokolsky Variation
+uoFPy- A00 Schuehler Gambit
+4XPmiJ A00 Symmetrical Variation
+N96Ut3 A00 Tartakower Gambit
+Q6RRfQ A00 Wolferts Gambit
+vQOJTg A05 Zukertort System
+=Polish Opening, with d5
+ngIjXJ A00
+OX2mBq A00
+=Ponziani Opening
+Hdapx8 C44
+FSRFIa C44 Caro Gambit
+enn3Qs C44 Jaenisch Counterattack
+W7gy8i C44 Jaenisch Counterattack
+98GaY3 C44 Jaenisch Counterattack
+60p_CT C44 Jaenisch Counterattack
+YH22zZ C44 Leonhardt Variation
+r1CXIL C44 Neumann Gambit
+IyUqxF C44 Ponziani Countergambit
+JAQ8Bv C44 Ponziani Countergambit, Schmidt Attack
+Rtmlan C44 Romanishin Variation
+bNT-su C44 Réti Variation
+fMaOFP C44 Spanish Variation
+6JehWa C44 Spanish Variation, Harrwitz Attack, Nikitin Gambit
+T-Q_-c C44 Steinitz Variation
+w9A3no C44 Vukovic Gambit
+=Portuguese Opening
+F3h1a5 C20
+egDVjm C20 Miguel Gambit
+2ZMNI6 C20 Portuguese Gambit
+=Pseudo Queen's Indian Defense
+Qmljmd A47
+2Cp2HV A47
+=Pterodactyl Defense
+ICjB2t A40 Central, Benoni Beefeater Pterodactyl
+1BvGg- A40 Central, Benoni Pterodactyl
+fql1tt A40 Fianchetto, Queen Benoni Pterodactyl
+wYkBRG A40 Fianchetto, Queen Pteranodon
+hVr0cR A40 Fianchetto, Queen Pterodactyl
+H8f8mJ A40 Queen Pterodactyl, Quiet Line
+MMzi4J A42
+4TN7h9 A42 Central, Bogolubovia
+m1CXrq B06 Austrian, Austriadactylus Western
+JFkjv2 B06 Austrian, Grand Prix Pterodactyl
+SPUT8i B06 Austrian, Pteranodon
+iuCy6p B06 Central, Anhanguera
+cv0nz_ B06 Central, Benoni Quetzalcoatlus
+BaJ6zO B06 Central, Quetzalcoatlus Gambit
+tvdyR4 B06 Eastern, Anhanguera
+n3JG3m B06 Eastern, Benoni
+eqIB9- B06 Eastern, Benoni Pteranodon
+W7JusE B06 Eastern, Benoni Pterodactyl
+fvIDWR B06 Eastern, Pteranodon
+KQVlZr B06 Eastern, Rhamphorhynchus
+a39Qvr B06 Fianchetto, King Pterodactyl
+88Neh_ B06 Fianchetto, Rhamphorhynchus
+TS5XaZ B06 Sicilian, Quetzalcoatlus
+J4H2CA B06 Sicilian, Siroccopteryx
+In1wcB B06 Western, Anhanguera
+QdsJaW B06 Western, Siroccopteryx
+l1-_JE B27 Sicilian, Anhanguera
+LcD33E B27 Sicilian, Benoni Gambit
+kTQl4x B27 Sicilian, Pteranodon
+RbdPog B27 Sicilian, Rhamphorhynchus
+7x5sEz B27 Sicilian, Unpin
+MT_h5L B27 Western, Pterodactyl
+HQlMBv B27 Western, Rhamphorhynchus
+=Queen's Gambit
+mzamSN D06
+=Queen's Gambit Accepted
+ARV7V8 D20
+PxasZP D20 Accelerated Mannheim Variation
+1ZG5oL D20 Central Variation, Alekhine System
+pRWccH D20 Central Variation, Greco Variation
+-kL7lv D20 Central Variation, McDonnell Defense
+babrPa D20 Central Variation, McDonnell Defense, Somov Gambit
+GvT-Dl D20 Central Variation, Modern Defense
+QySC4E D20 Central Variation, Rubinstein Defense
+D9yc9_ D20 Central Variation, Rubinstein Defense, Yefimov Gambit
+2k1GKy D20 Linares Variation
+_kjzOo D20 Old Variation
+TR7KkW D20 Old Variation, Billinger Gambit
+7INZ1Q D20 Old Variation, Christensen Gambit
+FAV1kk D20 Old Variation, Korchnoi Gambit
+kt933N D20 Old Variation, Novikov Gambit
+kV1OxI D20 Saduleto Variation
+Gs1j5S D20 Schwartz Defense
+seO1p_ D21 Alekhine Defense, Borisenko-Furman Variation
+NgEZWr D21 Godes Variation
+XL4eaj D21 Gunsberg Defense
+zNqcrV D21 Normal Variation
+qP2ZwI D21 Rosenthal Variation
+xwuULP D21 Slav Gambit
+mIUnWd D22 Alekhine Defense
+Dxh63j D22 Alekhine Defense, Alatortsev Variation
+8q2BpM D22 Alekhine Defense, Haberditz Variation
+-Lrj10 D23
+C8waQq D23 Mannheim Variation
+bG65-a D24
+SaOW4i D24
+XUdbjU D24 Bogoljubow Defense
+EOLVLj D24 Gunsberg Defense, Prianishenmo Gambit
+hKCvQV D24 Showalter Variation
+LSHdUd D25 Janowski-Larsen Variation
+_caL1s D25 Normal Variation
+rxFRJg D25 Smyslov Variation
+wnh5Sr D25 Winawer Defense
+j3EtGs D26 Classical Defense
+PX7IKK D26 Classical Defense, Normal Line
+A0dg2E D26 Classical Defense, Steinitz Variation, Development Variation
+193hqP D26 Classical Defense, Steinitz Variation, Exchange Variation
+ylE7Lw D26 Classical, Furman Variation
+QYY0rD D26 Normal Variation, Traditional System
+vM6a_5 D26 Normal Variation, Traditional System
+yTHPw7 D26 Normal Variation, Traditional System
+NyiAg_ D26 Normal Variation, Traditional System
+KEoWwa D27 Classical Defense, Main Line
+i6d3Tn D27 Classical Defense, Main Line
+VA284g D27 Classical Defense, Rubinstein Variation
+IDF_AW D27 Classical Defense, Rubinstein Variation
+X3yBE3 D27 Classical Defense, Russian Gambit
+tmWOh6 D27 Furman Variation
+eWPJWL D28 Classical Defense, Alekhine System
+fRI0g6 D28 Classical Defense, Alekhine System
+neEIuF D28 Classical, Flohr Variation
+vxmuT7 D29 Classical Defense, Alekhine System, Main Line
+0jQ6nt D29 Classical Defense, Alekhine System, Main Line
+npehr6 D29 Classical Defense, Alekhine System, Smyslov Variation
+=Queen's Gambit Declined
+DgiUnT D02 Baltic Defense, Pseudo-Slav
+BHCYi4 D06 Austrian Attack, Salvio Countergambit
+n454bs D06 Austrian Defense
+l2c6LF D06 Austrian Defense, Gusev Countergambit
+nbW0Z3 D06 Austrian Defense, Haberditz Variation
+8HC7TT D06 Baltic Defense
+1Sb1qA D06 Baltic Defense, Argentinian Gambit
+D-9abS D06 Baltic Defense, Pseudo-Chigorin
+-7jcDf D06 Baltic Defense, Queen Attack
+lHTPoN D06 Baltic Defense, Queen Attack Deferred
+SJhhcf D06 Marshall Defense
+yNAOYx D06 Marshall Defense, Tan Gambit
+9FScGW D06 Zilbermints Gambit
+czA3TB D07 Chigorin Defense
+D7rKBU D07 Chigorin Defense
+f2Mcsw D07 Chigorin Defense
+cEkQMu D07 Chigorin Defense, Exchange Variation
+mNmg-5 D07 Chigorin Defense, Exchange Variation, Costa's Line
+bYTkG1 D07 Chigorin Defense, Janowski Variation
+vRuqOr D07 Chigorin Defense, Lazard Gambit
+k_AueZ D07 Chigorin Defense, Main Line
+N2-avi D07 Chigorin Defense, Main Line, Alekhine Variation
+f6VWQt D07 Chigorin Defense, Modern Gambit
+xGvbrU D07 Chigorin Defense, Tartakower Gambit
+37KD4g D08 Albin Countergambit
+V_r12i D08 Albin Countergambit, Balogh Variation
+VQNTw7 D08 Albin Countergambit, Janowski Variation
+XxlhxI D08 Albin Countergambit, Krenosz Variation
+jWyRE0 D08 Albin Countergambit, Lasker Trap
+i5gkkf D08 Albin Countergambit, Modern Line
+ODLtPC D08 Albin Countergambit, Normal Line
+DPGJx4 D08 Albin Countergambit, Spassky Variation
+3zotiC D08 Albin Countergambit, Tartakower Defense
+JxvAxh D09 Albin Countergambit, Fianchetto Variation
+Ate_78 D09 Albin Countergambit, Fianchetto Variation, Be6 Line
+zX2kJ3 D09 Albin Countergambit, Fianchetto Variation, Bf5 Line
+Ey327k D09 Albin Countergambit, Fianchetto Variation, Bg4 Line
+c7P2UM D30
+E8BLVg D30 Capablanca Variation
+14DzoQ D30 Capablanca Variation
+yC53BQ D30 Semmering Variation
+sJ1aBy D30 Spielmann Variation
+LznxB9 D30 Stonewall Variation
+v_4az- D30 Tarrasch Defense, Pseudo-Tarrasch
+Hk_2tI D30 Tarrasch Defense, Pseudo-Tarrasch Bishop Attack
+hnOBrF D30 Traditional Variation
+OkAQxX D30 Vienna Variation
+4M2WEP D31 Alapin Variation
+jmWomr D31 Charousek Variation
+HjngM2 D31 Charousek Variation, Miladinovic Gambit
+ztPR22 D31 Janowski Variation
+j0neP5 D31 Queen's Knight Variation
+0iqzg3 D31 Semi-Slav, Abrahams Variation
+6zkjwk D31 Semi-Slav, Junge Variation
+DKWG0W D31 Semi-Slav, Koomen Variation
+VBwYqp D32 Tarrasch Defense
+7RBit4 D32 Tarrasch Defense
+CAEqCT D32 Tarrasch Defense
+KOJ5Dm D32 Tarrasch Defense
+x5TFdY D34 Tarrasch Defense, Stoltz Variation
+tr3DOe D35 Exchange Variation
+FSYkn3 D35 Exchange Variation
+ndgjfH D35 Exchange Variation
+myXu45 D35 Exchange Variation, Carlsen Variation
+ZiuR8F D35 Exchange Variation, Chameleon Variation
+CHrwCl D35 Exchange Variation, Positional Variation
+u8lY53 D35 Exchange Variation, Positional Variation
+KmNkdC D35 Exchange Variation, Sämisch Variation
+Ss2CL2 D35 Harrwitz Attack
+6imcbk D35 Normal Defense
+giVHHO D36 Exchange Variation, Reshevsky Variation
+Qbj693 D36 Exchange Variation, Reshevsky Variation
+3o5Ge2 D36 Exchange Variation, Reshevsky Variation
+4_QWBj D36 Exchange Variation, Reshevsky Variation
+1wUyTU D37 Barmen Variation
+S8e3g_ D37 Harrwitz Attack
+oD2emO D37 Harrwitz Attack
+gjWJrx D37 Harrwitz Attack
+pOspzg D37 Harrwitz Attack, Fianchetto Defense
+9LOoWO D37 Harrwitz Attack, Main Line
+w_F7_y D37 Harrwitz Attack, Orthodox Defense
+g8_C-i D37 Harrwitz Attack, Two Knights Defense
+vEwMji D37 Harrwitz Attack, Two Knights Defense, Blockade Line
+8K0btl D37 Knight Defense, Alekhine Gambit
+jQ8Peo D37 Miles Variation
+APLfYB D37 Three Knights Variation
+eZrPgL D37 Three Knights Variation
+6QciHv D37 Three Knights, Vienna Variation
+Q6wVUK D37 Vienna Variation, Quiet Variation
+7JlKLj D38 Ragozin Defense
+hWhEBB D38 Ragozin Defense, Alekhine Variation
+Ud2S_R D38 Westphalian Variation
+KTKzEM D39 Ragozin Defense, Vienna Variation
+W_oewe D40 Semi-Tarrasch Defense
+_uERlb D40 Semi-Tarrasch Defense
+cSyGJr D40 Semi-Tarrasch Defense, Levenfish Variation
+46V5iq D40 Semi-Tarrasch Defense, Pillsbury Variation
+WkuWr9 D40 Semi-Tarrasch Defense, Symmetrical Variation
+x36ab_ D40 Semi-Tarrasch Defense, with e3
+hJdx98 D41 Semi-Tarrasch Defense
+24lzhn D41 Semi-Tarrasch Defense
+WwfUtW D41 Semi-Tarrasch Defense
+7c1DIq D41 Semi-Tarrasch Defense
+h6MN91 D41 Semi-Tarrasch Defense, Endgame Variation
+FI9C3x D41 Semi-Tarrasch Defense, Exchange Variation
+h5NX_M D41 Semi-Tarrasch Defense, Exchange Variation
+Crkqwa D41 Semi-Tarrasch Defense, Kmoch Variation
+BIwT-L D41 Semi-Tarrasch Defense, Pillsbury Variation
+J3ejGQ D41 Semi-Tarrasch Defense, San Sebastian Variation
+BUjUxO D42 Semi-Tarrasch Defense, Main Line
+CxbFII D50 Been-Koomen Variation
+5AKhVi D50 Modern Variation
+K4Nne3 D50 Pseudo-Tarrasch Variation
+hzzUKC D50 Pseudo-Tarrasch Variation, Canal Variation
+DwELYL D50 Pseudo-Tarrasch Variation, Primitive Pillsbury Variation
+0l5WvP D50 Semi-Tarrasch Defense, Krause Variation
+rgvh4k D51 Alekhine Variation
+KH0QLW D51 Capablanca Variation, Anti-Cambridge Springs Variation
+c7rTIJ D51 Manhattan Variation
+vq-ENY D51 Modern Variation, Knight Defense
+4cxYhA D51 Modern Variation, Knight Defense
+dPfysl D51 Modern Variation, Knight Defense
+GV1WTS D51 Rochlin Variation
+cBw7qd D52
+aYjo2W D52 Cambridge Springs Defense
+3UMePg D52 Cambridge Springs Defense
+P-5PCr D52 Cambridge Springs Defense, Argentine Variation
+tPBE2r D52 Cambridge Springs Defense, Bogoljubow Variation
+s8AD7O D52 Cambridge Springs Defense, Capablanca Variation
+4LmuKw D52 Cambridge Springs Defense, Rubinstein Variation
+rBHdOF D52 Cambridge Springs Defense, Yugoslav Variation
+ydR8Iy D53
+tWvCxL D53
+godvWm D53
+Kvx9Gj D53
+H3t166 D53
+QqKOGQ D53
+u6RGMT D53 Lasker Defense
+LX9oPN D53 Modern Variation, Heral Variation
+VFshCj D53 Uhlmann Variation
+fmFcyf D54 Neo-Orthodox Variation
+g43VK_ D55 Anti-Tartakower Variation
+JVi0Pl D55 Anti-Tartakower Variation, Petrosian Variation
+Ayggtx D55 Modern Variation, Normal Line
+lTbYdU D55 Neo-Orthodox Variation
+oYlWUA D55 Neo-Orthodox Variation, Main Line
+HoP59W D55 Pillsbury Attack
+jZmCd6 D56
+-FKW2N D56 Lasker Defense
+o6Ua5M D56 Lasker Defense
+wDVFMm D56 Lasker Defense, Russian Variation
+QMbdlA D56 Lasker Defense, Teichmann Variation
+kzckkS D57 Lasker Defense, Bernstein Variation
+lwtClz D57 Lasker Defense, Bernstein Variation, Mar del Plata Gambit
+frSkkd D57 Lasker Defense, Main Line
+WiW3Wg D58 Tartakower Defense
+pNFkXW D58 Tartakower Defense, Exchange Variation
+HkR6OY D59 Tartakower Defense
+DmXEaU D59 Tartakower Defense, Makogonov Exchange Variation
+EC6o1i D60 Orthodox Defense
+SX_5FJ D60 Orthodox Defense, Botvinnik Variation
+sWmuJk D60 Orthodox Defense, Botvinnik Variation
+1Mawnl D60 Orthodox Defense, Rauzer Variation
+_SPSB4 D61 Orthodox Defense, Rubinstein Variation
+sSetpz D61 Orthodox Defense, Rubinstein Variation
+0D6Q0L D61 Orthodox Defense, Rubinstein Variation
+ZfkSuV D61 Orthodox Defense, Rubinstein Variation
+7u_cLl D61 Orthodox Defense, Rubinstein Variation
+v7OY6p D61 Orthodox Defense, Rubinstein Variation
+VO6Ojo D62 Orthodox Defense, Rubinstein Variation, Flohr Line
+oCP_9L D63 Orthodox Defense, Capablanca Variation
+vcoUMg D63 Orthodox Defense, Henneberger Variation
+J24G2g D63 Orthodox Defense, Henneberger Variation
+68YhZA D63 Orthodox Defense, Henneberger Variation
+kXLA1r D63 Orthodox Defense, Henneberger Variation
+0tpikC D63 Orthodox Defense, Main Line
+s59Bho D63 Orthodox Defense, Main Line
+NxMjOc D63 Orthodox Defense, Main Line
+SazNKB D63 Orthodox Defense, Pillsbury Variation
+vfX-1g D63 Orthodox Defense, Swiss, Carlsbad Variation
+Wy-KV2 D64 Orthodox Defense, Rubinstein Attack
+DiTdZZ D64 Orthodox Defense, Rubinstein Attack
+UHF0ge D64 Orthodox Defense, Rubinstein Attack
+okFcKB D64 Orthodox Defense, Rubinstein Attack
+mr338N D65 Orthodox Defense, Rubinstein Attack
+-UHAcW D65 Orthodox Defense, Rubinstein Attack
+FkAY8U D66 Orthodox Defense, Bd3 Line
+B71luY D66 Orthodox Defense, Bd3 Line
+zkDpj1 D66 Orthodox Defense, Fianchetto Variation
+jOc9aP D67 Orthodox Defense, Alekhine Variation
+IB1rdj D67 Orthodox Defense, Bd3 Line
+4qcKam D67 Orthodox Defense, Capablanca System
+INqPA3 D67 Orthodox Defense, Janowski Variation
+kD_YRl D67 Orthodox Defense, Main Line
+ufZdYK D68 Orthodox Defense, Classical Variation
+YAfyF2 D68 Orthodox Defense, Classical Variation
+9YzVW7 D68 Orthodox Defense, Classical Variation
+nqAE0g D69 Orthodox Defense, Classical Variation
+=Queen's Indian Accelerated
+mIsEb2 A50
+=Queen's Indian Defense
+-ppjXJ E12
+7s9Kib E12 Kasparov Variation
+Bitncn E12 Kasparov Variation, Botvinnik Attack
+nF1p_O E12 Kasparov-Petrosian Variation
+ejeOu3 E12 Kasparov-Petrosian Variation, Andersson Variation
+hMkktu E12 Kasparov-Petrosian Variation, Classical Variation
+FQ6Cuj E12 Kasparov-Petrosian Variation, Hedgehog Variation
+FPjGUD E12 Kasparov-Petrosian Variation, Kasparov Attack
+1NdyBR E12 Kasparov-Petrosian Variation, Main Line
+Ht_bbd E12 Kasparov-Petrosian Variation, Marco Defense
+aYbgV_ E12 Kasparov-Petrosian Variation, Modern Variation
+IHEkss E12 Kasparov-Petrosian Variation, Petrosian Attack
+qAswhI E12 Kasparov-Petrosian Variation, Polovodin Gambit
+mGqdXU E12 Kasparov-Petrosian Variation, Rashkovsky Attack
+CFCD3u E12 Kasparov-Petrosian Variation, Romanishin Attack
+HZnfWs E12 Miles Variation
+E2shTl E12 Petrosian Variation
+wlb8eT E12 Petrosian Variation, Farago Defense
+pamuN3 E13 Kasparov Variation
+EUgvLh E14 Averbakh Variation
+oczJco E14 Spassky System
+GyReFe E14 Spassky System
+rYU0e- E14 Spassky System
+0L2SOl E14 Spassky System
+uwVpiz E14 Spassky System3
+v3cm3O E14 Spassky System3
+TRIoej E15 Buerger Variation
+4md0EQ E15 Fianchetto Variation
+b4mTot E15 Fianchetto Variation, Check Variation
+JL3sRt E15 Fianchetto Variation, Check Variation, Intermezzo Line
+ZVOsCk E15 Fianchetto Variation, Check Variation, Modern Line
+tlbl0X E15 Fianchetto Variation, Nimzowitsch Variation
+J46_U1 E15 Fianchetto Variation, Nimzowitsch Variation, Nimzowitsch Attack
+51aEXR E15 Fianchetto Variation, Nimzowitsch Variation, Quiet Line
+6c7klq E15 Fianchetto Variation, Nimzowitsch Variation, Timman's Line
+YjXwmc E15 Fianchetto Variation, Rubinstein Variation
+KcCcyp E15 Fianchetto Variation, Sämisch Variation
+LSm6f3 E15 Fianchetto Variation, Traditional Line
+Pg_6I3 E16 Capablanca Variation
+ztDQzP E16 Riumin Variation
+P1BIbe E16 Yates Variation
+dHGh0r E17 Anti-Queen's Indian System
+YrwOIG E17 Classical Variation
+JY3cVX E17 Classical Variation, Polugaevsky Gambit
+bbJORT E17 Classical Variation, Taimanov Gambit
+cGdHu2 E17 Euwe Variation
+ad4uTu E17 Fianchetto Variation, Kramnik Variation
+w3P-2D E17 Opocensky Variation
+IJbIsT E17 Traditional Variation
+_48ooZ E18 Classical Variation, Tiviakov Defense
+YZTjmD E18 Classical Variation, Traditional Variation
+vXMa3M E18 Classical Variation, Traditional Variation, Nimzowitsch Line
+KIuP1P E19 Classical Variation, Traditional Variation, Main Line
+=Queen's Indian Defense, with e3
+EwMn8N E14
+e_vSKf E14
+MIGqWp E14
+oZMeLk E14
+stPWFR E14
+y3vlSW E14
+LiMxgy E14
+j_q-GD E14
+d8yKD2 E14
+uuWg39 E14
+BLcApL E14
+YxPcvf E14
+zzgYRm E14
+Vbk9nu E14
+=Queen's Indian Defense, with e3, Bb4+ Line
+I81Npb E14
+=Queen's Pawn Game
+s_Ahgp A40
+xiMaAw A40 Anglo-Slav Opening
+HHLDp3 A40 Modern Defense
+ErGm8p A41
+bOfAas A41 Rossolimo Variation
+BOiLDX A43 Liedmann Gambit
+gwurCU A45 Chigorin Variation
+IlBlYu A45 Veresov, Richter Attack
+urepjX A46 Torre Attack, Breyer Variation
+u7ojPg A46 Veresov Attack, Classical Defense
+kg33yW A48 Barry Attack
+9JY-UN A48 Barry Attack
+fi39R9 A48 Barry Attack, Grünfeld Variation
+vltuDR A48 Barry Attack, Tarzan Attack
+XGQlyN A48 Torre Attack, Grünfeld Variation, Main Line
+TYEX2d A80 Veresov Attack, Dutch System
+DCjtfC D00
+0TiJcr D00
+-e6UtW D00
+7AmGor D00 Accelerated London System
+JgkzRX D00 Accelerated London System, Steinitz Countergambit
+leZng2 D00 Accelerated London System, Steinitz Countergambit Accepted
+H-DaGk D00 Accelerated London System, Steinitz Countergambit, Morris Countergambit
+oyGKg_ D00 Accelerated London System, Steinitz Countergambit, Morris Countergambit Accepted
+8i3AMQ D00 Chigorin Variation
+AkXjHF D00 Chigorin Variation
+GV8UEq D00 Chigorin Variation, Alburt Defense
+wsxy_U D00 Chigorin Variation, Anti-Veresov
+hbnrkm D00 Chigorin Variation, Fianchetto Defense
+0urbki D00 Chigorin Variation, Irish Gambit
+6pnHsy D00 Chigorin Variation, Shaviliuk Gambit
+juUy7U D00 Chigorin Variation, Shropshire Defense
+1no7iJ D00 Hübsch Gambit
+yG4d13 D00 Levitsky Attack
+3GhdzR D00 Levitsky Attack, Welling Variation
+wDArsP D00 Mason Attack
+Ne_8gq D00 Stonewall Attack
+T8BT9Y D00 Zurich Gambit
+J3JO0o D02 Anti-Torre
+5Jcsa7 D02 Chandler Gambit
+8zZmIB D02 Chigorin Variation
+FuJdEA D02 Krause Variation
+P_pKKK D02 Levitsky Attack, Euwe Variation, Modern Line
+ou__qd D02 London System
+8CRBMi D02 London System
+g_-Ubl D02 London System
+IDgrFE D02 London System
+AT5nI8 D02 London System, Pterodactyl Variation
+0tiZCq D02 London System, with e6
+nw74-D D02 London System, with e6
+AJsr7j D02 Symmetrical Variation
+kt43z8 D02 Symmetrical Variation, Pseudo-Catalan
+KfSSLX D02 Symmetrical Variation, Pseudo-Catalan
+n61piZ D02 Symmetrical Variation, Pseudo-Catalan
+9qpmHq D02 Zilbermints Countergambit
+TjNt4s D02 Zukertort Variation
+AwIJmy D03 Torre Attack
+Dh7SGI D03 Torre Attack
+U0JDPf D03 Torre Attack
+oLvHRd D03 Torre Attack
+p0x-vO D03 Torre Attack
+oyIfOr D03 Torre Attack
+LJvs-h D03 Torre Attack
+eesWk5 D03 Torre Attack
+-dURAw D03 Torre Attack
+rAhCKG D03 Torre Attack
+YADYeZ D03 Torre Attack
+S13WLX D03 Torre Attack, Gossip Variation
+7j5qyb D03 Torre Attack, Grünfeld Variation
+xTaUIm D03 Torre Attack, Grünfeld Variation
+0GDPI2 D04 Colle System
+eOwxLY D04 Colle System, Anti-Colle
+dS7QLA D04 Colle System, Grünfeld Formation
+VxarWL D05 Colle System
+ezLmr4 D05 Colle System
+EuPu6f D05 Colle System
+NN92-j D05 Colle System
+jXl56E D05 Colle System
+xNXpve D05 Colle System
+Il7rbb D05 Colle System
+P8ERRC D05 Colle System, Traditional Colle
+NFXCH_ D05 Zukertort Variation
+=Queen's Pawn, Mengarini Attack
+WfWh5y E60
+=Rapport-Jobava System
+FHkEZs D01
+WslIHm D01
+JK55D8 D01
+=Rapport-Jobava System, with e6
+B6RvWZ D01
+=Rat Defense
+GhK7bu A41 English Rat
+zpHp-V A41 English Rat, Lisbon Gambit
+sQjunD A41 English Rat, Pounds Gambit
+MiSTbA A82 Balogh Defense
+TN5sKR B00 Antal Defense
+L0zzKx B00 Fuller Gambit
+U-z1UN B00 Harmonist
+ovdtLa B00 Petruccioli Attack
+_IOkHF B00 Spike Attack
+fYKSSN B06 Accelerated Gurgenidze
+OxIsj6 C00 Small Center Defense
+=Richter-Veresov Attack
+yYtEFB D01
+wDjOPi D01
+1ssBUH D01 Boyce Defense
+R-yYoE D01 Malich Gambit
+K_s9gQ D01 Richter Variation
+-D8LuB D01 Two Knights System
+nIzU9z D01 Two Knights System, Grünfeld Defense
+gIl73P D01 Veresov Variation
+=Robatsch Defense
+5Lby_s A41 Rossolimo Variation
+=Rubinstein Opening
+8W-6Fs D05
+OSuXLl D05 Bogoljubow Defense
+MGV0yV D05 Classical Defense
+G4ph6A D05 Semi-Slav Defense
+6iNtOY D05 Semi-Slav Defense
+59tJSS D05 Semi-Slav Defense
+=Ruy Lopez
+v6RBa4 C60
+WGIHJ6 C60 Alapin Defense
+fLMoUa C60 Alapin Defense, Alapin Gambit
+xwSrzw C60 Brentano Gambit
+HypALz C60 Bulgarian Variation
+O6BC7m C60 Cozio Defense
+m6EbKe C60 Cozio Defense, Paulsen Variation
+b7JIiV C60 Cozio Defense, Tartakower Gambit
+xHdg1S C60 Fianchetto Defense
+iz3RnO C60 Fianchetto Defense, Kevitz Gambit
+5ISem3 C60 Lucena Variation
+5kLvda C60 Nürnberg Variation
+aFSxAj C60 Pollock Defense
+9sMn-6 C60 Retreat Variation
+ZP8P9S C60 Rotary-Albany Gambit
+CmWk89 C60 Spanish Countergambit
+xZq7vi C60 Spanish Countergambit, Harding Countergambit, Fricke Gambit
+7eV_ho C60 Spanish Countergambit, Harding Gambit
+-6TYNq C60 Vinogradov Variation
+a-ahQx C61 Bird Variation
+h3fJBT C61 Bird Variation, Paulsen Variation
+X6LuxK C62 Steinitz Defense
+3g_18y C62 Steinitz Defense
+ehv4vQ C62 Steinitz Defense, Center Gambit
+5ypb4b C62 Steinitz Defense, Nimzowitsch Attack
+8abg3i C62 Steinitz Defense, Semi-Duras Variation
+3UoiuF C63 Schliemann Defense
+EsV-e- C63 Schliemann Defense, Classical Variation
+ugXVq- C63 Schliemann Defense, Dyckhoff Variation
+rmIK46 C63 Schliemann Defense, Exchange Variation
+f2RBVz C63 Schliemann Defense, Jaenisch Gambit Accepted
+V_11tQ C63 Schliemann Defense, Kostić Defense
+_BBDif C63 Schliemann Defense, Möhring Variation
+Vua22Y C63 Schliemann Defense, Schönemann Attack
+kwAMUt C63 Schliemann Defense, Tartakower Variation
+4XBOHx C64 Classical Defense, Benelux Variation
+ITnyRo C64 Classical Defense, Boden Variation
+3LYlLW C64 Classical Defense, Zaitsev Variation
+bGqIft C64 Classical Variation
+sl2YVZ C64 Classical Variation, Central Variation
+GKZTLN C64 Classical Variation, Charousek Variation
+0h5ALM C64 Classical Variation, Cordel Gambit
+SZJ8h6 C64 Classical Variation, Konikowski Gambit
+YNAASF C64 Classical Variation, Modern Main Line
+6Jv0pm C64 Classical Variation, Spanish Wing Gambit
+-rt495 C65 Berlin Defense
+qZ7B5Y C65 Berlin Defense
+sI55yL C65 Berlin Defense, Anti-Berlin Variation
+VOrtCN C65 Berlin Defense, Anti-Berlin Variation, Anderssen Variation
+TNpFH_ C65 Berlin Defense, Anti-Berlin Variation, Duras Variation
+n-zowy C65 Berlin Defense, Anti-Berlin Variation, Kaufmann Variation
+OgBdhj C65 Berlin Defense, Anti-Berlin Variation, Mortimer Trap
+GTAEcm C65 Berlin Defense, Anti-Berlin Variation, Mortimer Variation
+aQeswX C65 Berlin Defense, Beverwijk Variation
+peOBdt C65 Berlin Defense, Fishing Pole Variation
+BoVVJE C65 Berlin Defense, Nyholm Attack
+nHmVlF C65 Classical Variation, Zukertort Gambit
+GA39o4 C65 Halloween Attack
+9WTouz C66 Berlin Defense, Closed Bernstein Variation
+qPNbTS C66 Berlin Defense, Closed Showalter Variation
+01T1gx C66 Berlin Defense, Closed Wolf Variation
+NVS0Ps C66 Berlin Defense, Hedgehog Variation
+zYD0zC C66 Berlin Defense, Improved Steinitz Defense
+bjiHcV C66 Berlin Defense, Tarrasch Trap
+tqoyYW C66 Closed Berlin Defense, Chigorin Variation
+KWU1NE C67 Berlin Defense, Berlin Wall
+fdseHE C67 Berlin Defense, Cordel Variation
+YzsoAk C67 Berlin Defense, Minckwitz Variation
+lBTg3W C67 Berlin Defense, Pillsbury Variation
+2BZDln C67 Berlin Defense, Rio Gambit Accepted
+F5b9Yu C67 Berlin Defense, Rio de Janeiro Variation
+n87UQZ C67 Berlin Defense, Rio de Janeiro Variation
+dLss1V C67 Berlin Defense, Rosenthal Variation
+ifXh_B C67 Berlin Defense, Trifunovic Variation
+DZx5JP C67 Berlin Defense, Winawer Attack
+kJFC1_ C67 Berlin Defense, Zukertort Variation
+5GOZGR C67 Berlin Defense, l'Hermet Variation
+luf7Yc C67 Berlin Defense, l'Hermet Variation, Berlin Wall Defense
+TmYEq9 C67 Berlin Defense, l'Hermet Variation, Westerinen Line
+m3F24u C67 Open Berlin Defense, Showalter Variation
+Qc5M-b C67 Open Berlin Defense, l'Hermet Variation
+RHEd8V C68 Exchange Variation
+s_odXb C68 Exchange Variation, Alekhine Variation
+4TYMn_ C68 Exchange Variation, Keres Variation
+9iB0Qb C68 Exchange Variation, Lutikov Variation
+KQ6lnY C68 Exchange Variation, Romanovsky Variation
+VPZ09u C68 Exchange, Alekhine Variation
+kyu1xr C69 Exchange Variation, Alapin Gambit
+kVw3Rd C69 Exchange Variation, Bronstein Variation
+aTas17 C69 Exchange Variation, Gligoric Variation
+o2Mch0 C69 Exchange Variation, King's Bishop Variation
+4F1EUt C69 Exchange Variation, Normal Variation
+KMyVR4 C70 Bird's Defense Deferred
+VGtAmU C70 Morphy Defense
+xfjwxL C70 Morphy Defense, Alapin's Defense Deferred
+s8OEYx C70 Morphy Defense, Caro Variation
+VND5NY C70 Morphy Defense, Classical Defense Deferred
+NJVMIK C70 Morphy Defense, Cozio Defense
+YjBg6T C70 Morphy Defense, Fianchetto Defense Deferred
+2vpKPv C70 Morphy Defense, Graz Variation
+AjdaDb C70 Morphy Defense, Norwegian Variation
+rVt5u6 C70 Morphy Defense, Norwegian Variation, Nightingale Gambit
+bPl7hg C70 Morphy Defense, Schliemann Defense Deferred
+M4Kd7C C70 Morphy Defense, Schliemann Defense Deferred, Jaenisch Gambit Deferred
+F9318n C71 Morphy Defense, Modern Steinitz Defense
+MNuHDn C71 Morphy Defense, Modern Steinitz Defense
+y9bme4 C71 Morphy Defense, Modern Steinitz Defense
+bQrjyC C71 Noah's Ark Trap
+jyMh0p C72 Closed, Kecskemet Variation
+AAejBC C72 Morphy Defense, Modern Steinitz Defense
+SujllH C73 Morphy Defense, Modern Steinitz Defense
+AacsnF C73 Morphy Defense, Modern Steinitz Defense
+U94dLr C74 Morphy Defense, Modern Steinitz Defense
+peVNgf C74 Morphy Defense, Modern Steinitz Defense
+mJj20d C74 Morphy Defense, Modern Steinitz Defense, Siesta Variation
+xj4N6E C75 Morphy Defense, Modern Steinitz Defense
+nJJwrt C75 Morphy Defense, Modern Steinitz Defense
+PQ58MV C76 Morphy Defense, Modern Steinitz Defense, Fianchetto Variation
+JLfOw1 C77 Morphy Defense, Anderssen Variation
+RwOrqg C77 Morphy Defense, Bayreuth Variation
+7x7a87 C77 Morphy Defense, Duras Variation
+Vvbbv2 C77 Morphy Defense, Jaffe Gambit
+2HBosD C77 Morphy Defense, Mackenzie Variation
+CFvUgb C77 Morphy Defense, Tarrasch Variation
+4F3ZNS C77 Morphy Defense, Wormald Attack
+6Cm0dz C77 Wormald Attack, Grünfeld Variation
+2AKTBg C78 Brix Variation
+apAElF C78 Central Countergambit
+HwVztj C78 Morphy Defense
+Gfwxh5 C78 Morphy Defense
+ypC0p1 C78 Morphy Defense, Arkhangelsk Variation
+cTgVvp C78 Morphy Defense, Møller Variation
+I-XOc2 C78 Morphy Defense, Neo-Arkhangelsk Variation
+npm81m C78 Morphy Defense, Wing Attack
+juTp0I C78 Rabinovich Variation
+sjF_FD C79 Morphy Defense, Steinitz Deferred
+J5MlJE C79 Morphy Defense, Steinitz Deferred
+LHHuYZ C79 Steinitz Defense Deferred, Boleslavsky Variation
+PeOjUZ C79 Steinitz Defense Deferred, Lipnitsky Variation
+gDf122 C80 Morphy Defense, Tartakower Variation
+4Og3Ya C80 Open
+XpE4lq C80 Open
+-92-1x C80 Open
+nTH8QC C80 Open
+a07KXU C80 Open, Berger Variation
+4TOYFs C80 Open, Bernstein Variation
+F1SLKv C80 Open, Bernstein Variation, Luther Line
+UYaahd C80 Open, Friess Attack
+spsRpX C80 Open, Harksen Gambit
+Ob2KWZ C80 Open, Karpov Gambit
+rpGUnz C80 Open, Knorre Variation
+H_zVuq C80 Open, Main Line
+-tMidi C80 Open, Richter Variation
+tYkCfh C80 Open, Riga Variation
+Wg6966 C80 Open, Schlechter Defense
+No7npk C80 Open, Skipworth Gambit
+SnVh-F C80 Open, Zukertort Variation
+8igg6X C81 Open, Howell Attack
+sM3vEj C81 Open, Howell Attack
+o_4Of3 C81 Open, Howell Attack, Ekstrom Variation
+0kilPk C82 Open
+JdtCL1 C82 Open, Berlin Variation
+IStgwH C82 Open, Dilworth Variation
+hxhkC0 C82 Open, Italian Variation
+9BR_DU C82 Open, Motzko Attack
+yL4X9S C82 Open, Motzko Attack, Nenarokov Variation
+8UqwQl C82 Open, St. Petersburg Variation
+gv4Z3R C83 Open, Breslau Variation
+2SNgCy C83 Open, Classical Defense
+GbtoMq C83 Open, Classical Defense
+vLR7dT C83 Open, Classical Defense, Main Line
+ZXUTGz C83 Open, Malkin Variation
+Nfxpfd C83 Open, Tarrasch Trap
+7ihP0H C84 Closed
+uafBp6 C84 Closed, Basque Gambit
+69uCw2 C84 Closed, Center Attack
+swzs-v C84 Closed, Center Attack, Basque Gambit
+OSRDvE C84 Closed, Martinez Variation
+chuCvx C84 Closed, Morphy Attack
+0tTuWp C85 Closed, Delayed Exchange
+L9LHtr C86 Closed, Worrall Attack
+Wjw8Ee C86 Closed, Worrall Attack, Castling Line
+l_p_zD C86 Closed, Worrall Attack, Castling Line
+u9ZdUR C86 Closed, Worrall Attack, Delayed Castling Line
+DHXA2m C87 Closed, Averbakh Variation
+n-WB22 C88 Closed
+ZbL6XS C88 Closed
+6ewng7 C88 Closed, Alekhine Gambit
+7_uXEO C88 Closed, Anti-Marshall
+s9wH9L C88 Closed, Balla Variation
+O8mBSC C88 Closed, Leonhardt Variation
+JnP0o4 C88 Closed, Rosen Attack
+H7UWT2 C88 Closed, Trajkovic Counterattack
+96R7fF C88 Noah's Ark Trap
+p4Lq89 C89 Marshall Attack
+vfrGZT C89 Marshall Attack
+Qy7UDw C89 Marshall Attack, Main Line
+PIelw8 C89 Marshall Attack, Main Line, Spassky Variation
+iOj29v C89 Marshall Attack, Modern Main Line
+P24pVN C89 Marshall Attack, Modern Variation
+iqN3f6 C89 Marshall Attack, Original Marshall Attack
+NOtVNV C89 Marshall Attack, Re3 Variation
+mrVS9I C89 Marshall Attack, Steiner Variation
+ukWMdq C90 Closed
+9bsjVr C90 Closed, Lutikov Variation
+rr_f2k C90 Closed, Pilnik Variation
+EzbMzW C90 Closed, Suetin Variation
+go2QDS C91 Closed, Bogoljubow Variation
+xGpgkR C91 Closed, Yates Variation
+CkIaIq C91 Closed, Yates Variation, Short Attack
+i6oyRV C92 Closed
+mRG7NH C92 Closed, Flohr System
+ukkOuN C92 Closed, Karpov Variation
+7DB-a5 C92 Closed, Kholmov Variation
+THH_bD C92 Closed, Smyslov-Breyer-Zaitsev Hybrid
+GIKmt7 C92 Closed, Zaitsev System
+OPWrFp C93 Closed, Smyslov Defense
+fkQSRa C94 Closed, Breyer Defense
+aApj_H C94 Closed, Breyer Defense, Quiet Variation
+fWmy-Y C95 Closed, Breyer
+DYVWpT C95 Closed, Breyer Defense
+x6aaPQ C95 Closed, Breyer Defense
+Y768NU C95 Closed, Breyer Defense, Zaitsev Hybrid
+vZb6lT C96 Closed, Borisenko Variation
+EG4pmk C96 Closed, Chigorin Defense
+i5Ygpj C96 Closed, Chigorin Defense
+W0Je_c C96 Closed, Chigorin Defense, Gajewski Gambit
+C5YNaZ C96 Closed, Keres Defense
+Qy3pnp C96 Closed, Rossolimo Defense
+sd4oKW C97 Closed, Chigorin Defense
+TSRtsN C97 Closed, Chigorin Defense
+1g4zJb C97 Closed, Chigorin, Yugoslav System
+78XZFr C98 Closed, Chigorin Defense
+PDv1Fw C98 Closed, Chigorin Defense
+ztPRMr C99 Closed, Chigorin Defense, Panov System
+=Réti Opening
+yWqjaW A09
+cVZvoi A09 Advance Variation
+7dGo5T A09 Advance Variation, Michel Gambit
+phtX-h A09 Advance Variation, Navara Gambit
+ZbAAk3 A09 Penguin Variation
+y__Cd0 A09 Reversed Blumenfeld Gambit
+LJB9uL A09 Réti Accepted
+6jSjKC A09 Réti Gambit, Keres Variation
+xFVBsL A09 Zilbermints Gambit
+O992yI A11 Anglo-Slav Variation, Gurevich System
+UZwf5- A11 Anglo-Slav Variation, Gurevich System
+VskNMc A11 Anglo-Slav Variation, Gurevich System
+ARjEdW A11 Anglo-Slav Variation, Gurevich System
+1kh9Bf A11 Anglo-Slav Variation, Gurevich System
+xhrWmL A11 Anglo-Slav Variation, with g3
+dE7Ati A11 Anglo-Slav Variation, with g3
+6JArhS A11 Anglo-Slav Variation, with g3
+mJhgFn A11 Anglo-Slav Variation, with g3
+LNQtPf A11 Anglo-Slav Variation, with g3
+GljDT5 A11 Anglo-Slav Variation, with g3
+zgk688 A12 Anglo-Slav Variation
+PsN1PY A12 Anglo-Slav Variation, Bled Variation
+C76KdC A12 Anglo-Slav Variation, Bogoljubow Variation
+58EPnc A12 Anglo-Slav Variation, Bogoljubow Variation
+NWoJ3J A12 Anglo-Slav Variation, Bogoljubow Variation
+JWSfgG A12 Anglo-Slav Variation, Bogoljubow Variation
+0ma_5B A12 Anglo-Slav Variation, Capablanca Variation
+mpHbao A12 Anglo-Slav Variation, Capablanca Variation
+X7tepd A12 Anglo-Slav Variation, Capablanca Variation
+wAVuAC A12 Anglo-Slav Variation, London Defensive System
+HqLiRD A12 Anglo-Slav Variation, London Defensive System
+3FyASO A12 Anglo-Slav Variation, London Defensive System
+vkU2Mm A12 Anglo-Slav Variation, London Defensive System
+LfQIY0 A12 Anglo-Slav Variation, New York System
+wrhvb- A12 Anglo-Slav Variation, New York System
+1UnRV1 A12 Anglo-Slav Variation, New York System
+pwzzRE A12 Anglo-Slav Variation, Torre System
+CuRcHb A12 Anglo-Slav Variation, Torre System
+Kti7mp A12 Anglo-Slav Variation, Torre System
+moj45q A12 Anglo-Slav Variation, Torre System
+YOfsHD A12 Anglo-Slav Variation, with dxc4
+UMCCqU A14 Anglo-Slav Variation
+xQb7D3 A14 Anglo-Slav Variation, Bogoljubow Variation, Stonewall Line
+=Saragossa Opening
+W5zchh A00
+=Scandinavian Defense
+OVqLCz B01
+YSiMIx B01
+EbpgjF B01 Anderssen Counterattack
+qLYRHF B01 Anderssen Counterattack, Collijn Variation
+1NpmMZ B01 Anderssen Counterattack, Goteborg System
+5PGXuS B01 Anderssen Counterattack, Orthodox Attack
+q4LzBn B01 Blackburne Gambit
+3bimTm B01 Blackburne-Kloosterboer Gambit
+ibn7DM B01 Boehnke Gambit
+wcXgXE B01 Bronstein Variation
+4Incao B01 Classical Variation
+ooaFRr B01 Grünfeld Variation
+UpisyK B01 Gubinsky-Melts Defense
+pNV2Ux B01 Icelandic-Palme Gambit
+Ss2pc5 B01 Kiel Variation
+BYBfvb B01 Kloosterboer Gambit
+7Tqm1j B01 Kádas Gambit
+10XYjI B01 Lasker Variation
+6RQxt7 B01 Main Line
+vyacyo B01 Main Line, Leonhardt Gambit
+v4Cuad B01 Main Line, Mieses Variation
+C4HU70 B01 Marshall Variation
+3RcXow B01 Mieses-Kotroc Variation
+KaAUcs B01 Modern Variation
+_44_Te B01 Modern Variation
+OMuWW_ B01 Modern Variation, Gipslis Variation
+FeNkjU B01 Modern Variation, Wing Gambit
+Bi_ejA B01 Panov Transfer
+Bq593F B01 Portuguese Gambit
+_z7bnO B01 Portuguese Gambit, Banker Variation
+mzSX0h B01 Portuguese Gambit, Classical Variation
+8UXmRc B01 Portuguese Gambit, Correspondence Refutation
+hGwzQV B01 Portuguese Gambit, Elbow Variation
+TiKHED B01 Portuguese Gambit, Jadoul Variation
+_qCW3J B01 Portuguese Gambit, Lusophobe Variation
+4xvAfe B01 Portuguese Gambit, Melbourne Shuffle Variation
+wKJDuC B01 Portuguese Gambit, Wuss Variation
+e3_3Hi B01 Richter Variation
+h8W47b B01 Richter Variation
+b11Joj B01 Schiller-Pytel Variation
+Nqbk7C B01 Schiller-Pytel Variation, Modern Variation
+lZheeZ B01 Valencian Variation
+vkJZ5K B01 Valencian Variation, Ilundain Variation
+TeT5T9 B01 Valencian Variation, Main Line
+G7k4ds B01 Zilbermints Gambit
+=Scotch Game
+4Oz7UF C44
+p1l1oR C44
+9J5kcF C44 Benima Defense
+FWitLx C44 Cochrane Variation
+hqkVx8 C44 Cochrane-Shumov Defense
+GYFfA4 C44 Göring Gambit
+0B8nKl C44 Göring Gambit, Bardeleben Variation
+Q92GND C44 Göring Gambit, Double Pawn Sacrifice
+FIp26L C44 Göring Gambit, Main Line
+WQUgub C44 Hanneken Variation
+-gQevl C44 Haxo Gambit
+5Qi7dv C44 Lolli Variation
+51xX1e C44 Lolli Variation
+9pxS7Z C44 Napoleon Gambit
+c2hjrx C44 Relfsson Gambit
+9xX7vO C44 Scotch Gambit
+iHckjI C44 Scotch Gambit, Advance Variation
+Mf0do7 C44 Scotch Gambit, Cochrane-Anderssen Variation
+GsfXh- C44 Scotch Gambit, Dubois Réti Defense
+qePMII C44 Scotch Gambit, Göring Gambit Declined
+an78IN C44 Scotch Gambit, Kingside Variation
+b3c7l8 C44 Scotch Gambit, London Defense
+AHEL4r C44 Scotch Gambit, Sarratt Variation
+qupVra C44 Sea-Cadet Mate
+yvgezj C44 Vitzthum Attack
+AFk6Md C45
+2vjrVn C45
+3cQKq- C45 Alekhine Gambit
+3Tyn-o C45 Blumenfeld Attack
+K8qWPR C45 Braune Variation
+4qFiuy C45 Classical Variation
+yXLsEc C45 Classical Variation, Blackburne Attack
+qTiFVu C45 Classical Variation, Intermezzo Variation
+cR8BMB C45 Classical Variation, Millennium Variation
+zVHq_F C45 Fraser Variation
+8UdzKv C45 Ghulam-Kassim Variation
+LPuQ7j C45 Gottschall Variation
+C0wt2p C45 Horwitz Attack
+BRQWhY C45 Horwitz Attack, Blackburne Variation
+PJWLAO C45 Malaniuk Variation
+6uJby3 C45 Meitner Variation
+hTaSrz C45 Mieses Variation
+sjWZVc C45 Modern Defense
+a8u8sl C45 Paulsen Attack
+5UBGzI C45 Paulsen Variation
+5RVYin C45 Paulsen, Gunsberg Defense
+gzbQqs C45 Potter Variation
+zQyazf C45 Romanishin Variation
+knL4op C45 Rosenthal Variation
+KbHpGc C45 Schmidt Variation
+r1M1OG C45 Steinitz Variation
+S9q-Z0 C45 Steinitz Variation
+LoEIGI C45 Tartakower Variation
+=Semi-Slav Defense
+jmRu-7 D30 Quiet Variation
+0q00Vf D30 Quiet Variation
+fPFAwX D31 Accelerated Move Order
+kjvq1I D31 Anti-Noteboom, Stonewall Variation
+AzA-rf D31 Anti-Noteboom, Stonewall Variation, Portisch Gambit
+dQuoIs D31 Gunderam Gambit
+fSuSfc D31 Marshall Gambit
+ZIZpXX D31 Marshall Gambit, Forgotten Variation
+Pg9aVP D31 Marshall Gambit, Main Line
+otTQ8v D31 Marshall Gambit, Tolush Variation
+zb5Nxz D31 Noteboom Variation
+2LkMen D31 Noteboom Variation, Abrahams Variation
+3bw3g3 D31 Noteboom Variation, Anti-Noteboom Gambit
+kXPC-g D31 Noteboom Variation, Anti-Noteboom Variation
+wcOJkT D31 Noteboom Variation, Anti-Noteboom Variation, Belyavsky Line
+S-1g_1 D43
+BINpIC D43 Anti-Moscow Gambit
+t0lo16 D43 Hastings Variation
+LggeZm D43 Moscow Variation
+G32M98 D44 Botvinnik Variation
+KgxKjs D44 Botvinnik Variation
+4jiHWx D44 Botvinnik Variation, Alatortsev System
+xXr-zl D44 Botvinnik Variation, Ekstrom Variation
+CHGj64 D44 Botvinnik Variation, Lilienthal Variation
+zcMI_K D44 Botvinnik Variation, Szabo Variation
+b24SDI D45 Accelerated Meran Variation
+84yx6j D45 Main Line
+75YA05 D45 Normal Variation
+jzVkjX D45 Normal Variation
+yXRfkH D45 Normal Variation
+gxuGyM D45 Rubinstein System
+PIsdMV D45 Stoltz Variation
+-043n1 D45 Stoltz Variation
+F2cjRm D45 Stoltz Variation
+T9H3Ot D45 Stoltz Variation
+SOj9g1 D45 Stoltz Variation
+aOu2jC D45 Stoltz Variation, Center Variation
+C8Nzs2 D45 Stoltz Variation, Center Variation, Mikhalchishin Line
+KGiBU1 D45 Stoltz Variation, Shabalov Attack
+sILzEF D45 Stonewall Defense
+8O9pwx D46 Bogoljubow Variation
+2szvth D46 Chigorin Defense
+32xMGK D46 Chigorin Defense
+c0ZP3a D46 Chigorin Defense
+EkZ5L0 D46 Chigorin Defense
+e7qyor D46 Chigorin Defense
+7trw84 D46 Chigorin Defense
+tRQ5-k D46 Chigorin Defense
+-OzD-T D46 Chigorin Defense
+we5lXu D46 Main Line
+S58gkU D46 Main Line
+dPYIVK D46 Romih Variation
+hNz3CK D47 Meran Variation
+73157Z D47 Meran Variation, Lundin Variation
+2J-9Nm D47 Meran Variation, Wade Variation
+b2oLUE D47 Meran Variation, Wade Variation, Kaidanov Gambit
+q0duOo D47 Meran Variation, Wade Variation, Larsen Variation
+2Xd8q5 D47 Semi-Meran Variation
+vLYXtA D48 Meran Variation
+lCgV2L D48 Meran Variation
+s2F3S6 D48 Meran Variation, Old Variation
+DRgFD7 D48 Meran Variation, Pirc Variation
+cPrWf8 D48 Meran Variation, Reynolds' Variation
+Bkdee4 D49 Meran Variation, Blumenfeld Variation
+f935v7 D49 Meran Variation, Rabinovich Variation
+Km86w2 D49 Meran Variation, Rellstab Attack
+K8xtw1 D49 Meran Variation, Sozin Variation
+rZCxPP D49 Meran Variation, Sozin Variation
+Eo_n2h D49 Meran Variation, Stahlberg Variation
+=Semi-Slav Defense Accepted
+opa7HW D44
+=Sicilian Defense
+20AaYg B20
+_NBShZ B20 Amazon Attack
+lQYWPy B20 Big Clamp Formation
+icjjvB B20 Bowdler Attack
+BSMlBh B20 Brick Variation
+cuux4n B20 Czerniak Attack
+LoaaVE B20 Czerniak Attack, Queen Fianchetto Variation
+sTazgV B20 Euwe Attack, Prins Gambit
+LX3YNq B20 Gloria Variation
+d3if7R B20 Grob Variation
+TRrQC5 B20 Keres Variation
+f4Csdr B20 King David's Opening
+WkPuCZ B20 Kronberger Variation
+2T0gx3 B20 Kronberger Variation, Nemeth Gambit
+nzjOTb B20 Lasker-Dunne Attack
+IwbESN B20 Mengarini Variation
+eA8rk0 B20 Myers Attack, with a4
+R6asEi B20 Myers Attack, with h4
+XUOqCY B20 Staunton-Cochrane Variation
+UjNpw3 B20 Wing Gambit
+nicNpB B20 Wing Gambit, Abrahams Variation
+0nCz2R B20 Wing Gambit, Carlsbad Variation
+bbf97L B20 Wing Gambit, Marienbad Variation
+jlIb5V B20 Wing Gambit, Marshall Variation
+QxWbVZ B20 Wing Gambit, Nanu Gambit
+wPTVml B20 Wing Gambit, Romanian Defense
+c3XBuo B20 Wing Gambit, Santasiere Variation
+cnv5Kw B21 Coles Sicilian Gambit
+LiMaH8 B21 Halasz Gambit
+29wRFv B21 McDonnell Attack
+WetAUS B21 McDonnell Attack, Tal Gambit
+Rh8dWf B21 McDonnell Attack, Toilet Variation
+AVmR1c B21 Morphy Gambit
+W0It94 B21 Morphy Gambit, Andreaschek Gambit
+SCB5lR B21 Smith-Morra Gambit
+a8uYEq B21 Smith-Morra Gambit
+Joj8tR B21 Smith-Morra Gambit Accepted
+S6R6n7 B21 Smith-Morra Gambit Accepted, Chicago Defense
+VWjheV B21 Smith-Morra Gambit Accepted, Chicago Defense
+L1zQcX B21 Smith-Morra Gambit Accepted, Classical Formation
+2UPpQ2 B21 Smith-Morra Gambit Accepted, Danish Variation
+q8HuSR B21 Smith-Morra Gambit Accepted, Fianchetto Defense
+8FexAp B21 Smith-Morra Gambit Accepted, Finegold Defense
+TK4uO1 B21 Smith-Morra Gambit Accepted, Kan Formation
+7Doc7x B21 Smith-Morra Gambit Accepted, Larsen Defense
+Oa1uBo B21 Smith-Morra Gambit Accepted, Morphy Defense
+MMfaEH B21 Smith-Morra Gambit Accepted, Morphy Defense Deferred
+D9A2Hx B21 Smith-Morra Gambit Accepted, Paulsen Formation
+Emmg-7 B21 Smith-Morra Gambit Accepted, Pin Defense
+pgu_yC B21 Smith-Morra Gambit Accepted, Scheveningen Formation
+qq8P_9 B21 Smith-Morra Gambit Accepted, Siberian Variation
+tzJZdj B21 Smith-Morra Gambit Accepted, Siberian Variation, Siberian Trap
+2JpdtE B21 Smith-Morra Gambit Accepted, Sozin Formation
+zC-GlG B21 Smith-Morra Gambit Accepted, Taimanov Formation
+LrJuFg B21 Smith-Morra Gambit Declined, Alapin Formation
+CxSJlm B21 Smith-Morra Gambit Declined, Center Formation
+xTG6GP B21 Smith-Morra Gambit Declined, Dubois Variation
+aubdfU B21 Smith-Morra Gambit Declined, Push Variation
+A7s31- B21 Smith-Morra Gambit Declined, Scandinavian Formation
+X77qrg B21 Smith-Morra Gambit Declined, Wing Formation
+olpzQV B22 Alapin Variation
+EaSojt B22 Alapin Variation, Anti-Alapin Gambit
+4pUFod B22 Alapin Variation, Barmen Defense
+8NnhuH B22 Alapin Variation, Barmen Defense
+vMKr9M B22 Alapin Variation, Barmen Defense
+qXO2L3 B22 Alapin Variation, Barmen Defense, Central Exchange
+iVY4JV B22 Alapin Variation, Barmen Defense, Endgame Variation
+mmg3h_ B22 Alapin Variation, Barmen Defense, Milner-Barry Attack
+kF2VUY B22 Alapin Variation, Barmen Defense, Modern Line
+jzf1fd B22 Alapin Variation, Smith-Morra Declined
+CNzZlB B22 Alapin Variation, Stoltz Attack
+jyk4rb B22 Alapin Variation, Stoltz Attack, Ivanchuk Line
+dfJAHz B22 Delayed Alapin Variation
+HbVQER B22 Delayed Alapin Variation
+4C3X1q B22 Heidenfeld Variation
+t__jsZ B23 Closed
+HAQY8f B23 Closed
+vU8K3H B23 Closed
+S9LBg5 B23 Closed, Carlsen Variation
+j8gMbB B23 Closed, Chameleon Variation
+iLXTt2 B23 Closed, Grob Attack
+FJjKw5 B23 Closed, Korchnoi Defense
+SrDrTH B23 Closed, Portland Attack
+qGCb2k B23 Closed, Traditional
+HBGD3p B23 Grand Prix Attack
+UBludc B23 Grand Prix Attack, Schofman Variation
+39DK-r B24 Closed
+82SnI0 B24 Closed
+DZ45WU B24 Closed, Fianchetto Variation
+3LSpFQ B24 Closed, Smyslov Variation
+9F3YBJ B25 Closed
+4OcJjF B25 Closed
+9419U6 B25 Closed, Botvinnik Defense, Edge Variation
+Z7lZ9P B25 Closed, Botvinnik Defense, with Nge2
+CKyKEM B25 Closed, Botvinnik Defense, with f4
+LxrDvD B26 Closed
+rxWaxA B27
+pb-qa3 B27 Acton Extension
+W6A3ZQ B27 Brussels Gambit
+NWAwzR B27 Bücker Variation
+ndnkMx B27 Double-Dutch Gambit
+cPsTL5 B27 Frederico Variation
+yNDaUx B27 Hyperaccelerated Dragon
+-J_sjp B27 Hyperaccelerated Dragon
+ff6CUF B27 Hyperaccelerated Pterodactyl
+c42X4l B27 Hyperaccelerated Pterodactyl, Exchange Variation
+19UFTu B27 Jalalabad Variation
+4tuCZT B27 Katalimov Variation
+IAGNhO B27 Mongoose Variation
+lspKXb B27 Polish Gambit
+ChdO0b B27 Quinteros Variation
+gI0Ki8 B28 O'Kelly Variation
+BwtSqA B28 O'Kelly Variation, Aronin System
+DwZfSX B28 O'Kelly Variation, Kieseritzky System
+Bxv11x B28 O'Kelly Variation, Maróczy Bind
+Z1mWqP B28 O'Kelly Variation, Maróczy Bind, Paulsen Line
+TGagDw B28 O'Kelly Variation, Maróczy Bind, Robatsch Line
+x7SeO4 B28 O'Kelly Variation, Normal System
+fgB0WY B28 O'Kelly Variation, Normal System, Cortlever Gambit
+GZ40n4 B28 O'Kelly Variation, Normal System, Smith-Morra Line
+MTKU97 B28 O'Kelly Variation, Normal System, Taimanov Line
+mctoGZ B28 O'Kelly Variation, Normal System, Zagorovsky Line
+_j8EYZ B28 O'Kelly Variation, Quiet System
+kzByW0 B28 O'Kelly Variation, Réti System
+1V_i3K B28 O'Kelly Variation, Venice System
+t4imYM B28 O'Kelly Variation, Venice System, Barcza Line
+rp2b2_ B28 O'Kelly Variation, Venice System, Gambit Line
+u5Leyg B28 O'Kelly Variation, Venice System, Ljubojevic Line
+c0CCP0 B28 O'Kelly Variation, Venice System, Steiner Line
+7iNC8- B28 O'Kelly Variation, Wing Gambit
+vIu0et B28 O'Kelly Variation, Yerevan System
+X_Hdk1 B29 Nimzowitsch Variation
+bGsjQY B29 Nimzowitsch Variation, Advance Variation
+aluqz3 B29 Nimzowitsch Variation, Closed Variation
+6qMxu2 B29 Nimzowitsch Variation, Exchange Variation
+da3EeR B29 Nimzowitsch Variation, Main Line
+Bfm55Y B30 Closed, Anti-Sveshnikov Variation
+YEBxlp B30 Closed, Anti-Sveshnikov Variation, Kharlov-Kramnik Line
+tcHibv B30 Closed, Anti-Sveshnikov Variation, with Nf6
+PgF40c B30 Closed, Anti-Sveshnikov Variation, with d6
+9NM22R B30 Nyezhmetdinov-Rossolimo Attack
+qEvTFV B30 Nyezhmetdinov-Rossolimo Attack, Brooklyn Retreat Defense
+34fcrE B30 Nyezhmetdinov-Rossolimo Attack, San Francisco Gambit
+ZPAkMA B30 Old Sicilian
+Hy1yhO B30 Portsmouth Gambit
+ITyewm B31 Nyezhmetdinov-Rossolimo Attack, Fianchetto Variation
+V6fr3A B31 Nyezhmetdinov-Rossolimo Attack, Fianchetto Variation, Gufeld Gambit
+HcGjon B31 Nyezhmetdinov-Rossolimo Attack, Fianchetto Variation, Lutikov Gambit
+aq1n5B B31 Nyezhmetdinov-Rossolimo Attack, Fianchetto Variation, Totsky Attack
+-yvaYd B31 Nyezhmetdinov-Rossolimo Attack, Gurgenidze Variation
+dUFLvV B32 Accelerated Dragon
+xbZHRy B32 Flohr Variation
+8NnEwN B32 Franco-Sicilian Variation
+RFqEIL B32 Godiva Variation
+7BdD21 B32 Kalashnikov Variation
+YLS0KW B32 Löwenthal Variation
+Rr7-pc B32 Nimzo-American Variation
+fyfvIq B32 O'Kelly Variation, Maróczy Bind, Geller Line
+6oTVBy B32 Open
+xgLlN7 B32 Open
+Eeyg8F B32 Open
+mXB2Ue B33 Lasker-Pelikan Variation
+jQoGRz B33 Lasker-Pelikan Variation, Bird Variation
+vcYStG B33 Lasker-Pelikan Variation, Exchange Variation
+Jh8cPI B33 Lasker-Pelikan Variation, Retreat Variation
+MrI9HR B33 Lasker-Pelikan Variation, Schlechter Variation
+34kJG_ B33 Lasker-Pelikan Variation, Sveshnikov Variation
+qvmANH B33 Lasker-Pelikan Variation, Sveshnikov Variation
+BeCLpB B33 Lasker-Pelikan Variation, Sveshnikov Variation, Chelyabinsk Variation
+6Eodhd B33 Lasker-Pelikan Variation, Sveshnikov Variation, Novosibirsk Variation
+YwccTN B33 Lasker-Pelikan Variation, Sveshnikov Variation, Peresypkin's Sacrifice
+qRTMJl B33 Open
+t-WLu8 B34 Accelerated Dragon, Exchange Variation
+jyVHF9 B34 Accelerated Dragon, Modern Variation
+NPGhx0 B35 Accelerated Dragon, Modern Bc4 Variation
+A-n1ag B35 Dragon Variation, Modern Bc4 Variation
+cYV9fr B36 Accelerated Dragon, Maróczy Bind
+3u2q5g B36 Accelerated Dragon, Maróczy Bind, Gurgenidze Variation
+HrDwfh B37 Accelerated Dragon, Maróczy Bind
+hHXFfy B37 Accelerated Dragon, Simagin Variation
+N1OCuR B38 Accelerated Dragon, Maróczy Bind
+pEOdD4 B39 Accelerated Dragon, Maróczy Bind, Breyer Variation
+6RpdP0 B40 Alapin Variation, Sherzer Variation
+GK0Y3b B40 Delayed Alapin Variation, with e6
+a5QAFf B40 Drazic Variation
+MILRnM B40 French Variation
+YrBpqB B40 French Variation, Normal
+X4p3lo B40 French Variation, Open
+UPMZdv B40 French Variation, Westerinen Attack
+QNKovc B40 Gaw-Paw Variation
+23psjN B40 Kan Variation, Wing Attack, Fianchetto Variation
+wfBvgi B40 Kramnik Variation
+vX7koi B40 Kveinis Variation
+Qo-GP6 B40 Marshall Counterattack
+CGqU1n B40 Paulsen-Basman Defense
+zpsZa5 B40 Pin Variation
+rxJrLh B40 Pin Variation, Jaffe Variation
+HS_uSJ B40 Pin Variation, Koch Variation
+ugWtYX B40 Smith-Morra Gambit Deferred
+x7iqKl B40 Wing Gambit Deferred
+pSJ3Uv B41 Kan Variation
+-K-qe2 B41 Kan Variation, Maróczy Bind, Bronstein Variation
+Ol-OlG B41 Kan Variation, Maróczy Bind, Bronstein Variation
+j3tvj5 B41 Kan Variation, Maróczy Bind, Hedgehog Variation
+SB4bVx B41 Kan Variation, Maróczy Bind, Réti Variation
+6m6QCo B42 Kan Variation, Gipslis Variation
+7CZEGy B42 Kan Variation, Modern Variation
+uB42oL B42 Kan Variation, Polugaevsky Variation
+TG2Rqy B42 Kan Variation, Swiss Cheese Variation
+WQZzO_ B43 Kan Variation, Knight Variation
+kJsUDB B43 Kan Variation, Wing Attack
+Cp3pFn B43 Kan Variation, Wing Attack, Christiansen's Dream
+2D8JYh B43 Kan Variation, Wing Attack, Spraggett Attack
+hrrScM B44 Taimanov Variation
+4rrpiF B44 Taimanov Variation, Gary Gambit
+Uu-hnq B44 Taimanov Variation, Modern Line
+zK6gR- B44 Taimanov Variation, Szén Variation
+dqqzl1 B45 Four Knights Variation
+fLmnza B45 Four Knights Variation, American Attack
+rizcr4 B45 Four Knights Variation, Cobra Variation
+QHAUDa B45 Four Knights Variation, Exchange Variation
+tV5Ubm B45 Four Knights Variation, Sveshnikov Transfer
+Dp4YI8 B45 Taimanov Variation
+cIuqmY B46 Taimanov Variation
+diRxze B47 Taimanov Variation, Bastrikov Variation
+QmXDNf B47 Taimanov Variation, Bastrikov Variation, Ponomariov Gambit
+-0uG5I B48 Taimanov Variation, Bastrikov Variation, English Attack
+mj6TWP B49 Taimanov Variation, Bastrikov Variation
+M9T5J0 B50
+GV4tP4 B50
+evcViF B50 Delayed Alapin Variation, Basman-Palatnik Double Gambit
+WysbK9 B50 Delayed Alapin Variation, Basman-Palatnik Gambit
+e0Ewd1 B50 Delayed Alapin Variation, with d6
+IpWY_L B50 Kopec System
+uhXYNp B50 Kotov Gambit
+RqMfVF B50 Modern Variations
+WL5HZb B50 Modern Variations, Anti-Qxd4 Move Order
+Dn4wJo B50 Modern Variations, Anti-Qxd4 Move Order Accepted
+9A130q B50 Modern Variations, Tartakower
+Xn58xo B50 Wing Gambit, Deferred Variation
+z746yJ B51 Moscow Variation
+GGl84m B51 Moscow Variation, Dorfman Gambit
+8aHLCK B51 Moscow Variation, Moscow Gambit
+yQUvky B52 Moscow Variation, Haag Gambit
+1mfOnO B52 Moscow Variation, Main Line
+YyTrgm B52 Moscow Variation, Sokolsky Variation
+UIdsLC B53 Chekhover Variation
+IFEKwh B53 Chekhover Variation, Zaitsev Defense
+7nWV6m B54 Dragon Variation, Accelerated Dragon
+LaMj2n B54 Modern Variations, Ginsberg Gambit
+vht9dl B54 Modern Variations, Main Line
+-UjUtD B54 Prins Variation
+i8fpXh B55 Prins Variation, Venice Attack
+Xpk8xx B56 Classical Variation
+wvcLkJ B56 Classical Variation, Fianchetto Variation
+QGYHgU B56 Kupreichik Variation
+FceTRJ B56 Spielmann Variation
+5cri5z B56 Venice Attack
+dljp8J B57 Classical Variation, Anti-Sozin Variation
+9eRCC4 B57 Classical Variation, Sozin Attack
+kB_GRu B57 Magnus Smith Trap
+s3k0ZO B58 Boleslavsky Variation
+mkXW-9 B58 Boleslavsky Variation, Louma Variation
+rEBWwO B58 Classical Variation
+hqpGxr B58 Classical Variation, Dragon Transfer
+Tk0Egr B59 Boleslavsky Variation
+X31Y6p B60 Richter-Rauzer Variation
+S6tvcJ B60 Richter-Rauzer Variation, Dragon Variation
+KWICTb B60 Richter-Rauzer Variation, Modern Variation
+4Q-s18 B61 Richter-Rauzer Variation, Modern Variation
+dh4BW7 B62 Richter-Rauzer Variation
+KOWmLe B62 Richter-Rauzer Variation
+i022yH B62 Richter-Rauzer Variation, Exchange Variation
+M3bBKS B62 Richter-Rauzer Variation, Podebrady Variation
+1siyX5 B62 Richter-Rauzer Variation, Vitolins Variation
+HhQ5t5 B63 Richter-Rauzer Variation, Classical Variation
+n6NBeM B63 Richter-Rauzer Variation, Classical Variation, Kantscher Line
+SCljIL B63 Richter-Rauzer Variation, Ivanov Variation
+hsjbhp B63 Richter-Rauzer Variation, Traditional Variation
+D8HaKG B64 Richter-Rauzer Variation, Classical Variation
+V_Q11Z B64 Richter-Rauzer Variation, Classical Variation
+D9he0o B65 Richter-Rauzer Variation, Classical Variation
+MWW_AQ B65 Richter-Rauzer Variation, Rauzer Attack
+RVeaWS B66 Richter-Rauzer Variation, Neo-Modern Variation, Early Deviations
+2dbJx_ B67 Richter-Rauzer Variation, Neo-Modern Variation
+NFe84Z B68 Richter-Rauzer Variation, Neo-Modern Variation
+Gl0j1M B69 Richter-Rauzer Variation, Neo-Modern Variation, Nyezhmetdinov Attack
+OBduEB B70 Dragon Variation
+QF_GYi B70 Dragon Variation, Classical Variation
+Ee34yx B70 Dragon Variation, Fianchetto Variation
+5N_bcD B71 Dragon Variation, Levenfish Variation
+h4mOGV B71 Dragon Variation, Levenfish Variation, Main Line
+l6lTFb B72 Dragon Variation
+zNlyTZ B72 Dragon Variation, Classical Variation
+NRwwJ- B72 Dragon Variation, Classical Variation
+DU2XBQ B72 Dragon Variation, Classical Variation
+cU2uyl B72 Dragon Variation, Classical Variation, Amsterdam Variation
+vVKCFc B72 Dragon Variation, Classical Variation, Grigoriev Variation
+Tbj1D0 B73 Dragon Variation, Classical Variation
+lGxZY5 B73 Dragon Variation, Classical Variation, Battery Variation
+Yma23L B73 Dragon Variation, Classical Variation, Zollner Gambit
+5aJqlZ B74 Dragon Variation, Classical Variation, Alekhine Line
+WNXCOo B74 Dragon Variation, Classical Variation, Bernard Defense
+q9H0qM B74 Dragon Variation, Classical Variation, Maróczy Line
+506_b6 B74 Dragon Variation, Classical Variation, Normal Line
+noBH8c B74 Dragon Variation, Classical Variation, Spielmann Variation
+gD78Ro B74 Dragon Variation, Classical Variation, Stockholm Attack
+P4pecx B74 Dragon Variation, Classical Variation, Tartakower Line
+K4IC-m B75 Dragon Variation, Yugoslav Attack, Belezky Line
+5FiZ5m B75 Dragon Variation, Yugoslav Attack, Early Deviations
+cO7R7l B75 Dragon Variation, Yugoslav Attack, Hungarian Dragon
+2KAV88 B76 Dragon Variation, Yugoslav Attack
+doL9JR B76 Dragon Variation, Yugoslav Attack
+bDXzop B76 Dragon Variation, Yugoslav Attack, Modern Line
+VuzW_0 B76 Dragon Variation, Yugoslav Attack, Panov Variation
+HYpcd3 B77 Dragon Variation, Yugoslav Attack, Byrne Variation
+EFbshD B77 Dragon Variation, Yugoslav Attack, Czerniak Variation
+0N5Efp B77 Dragon Variation, Yugoslav Attack, Czerniak Variation
+vqRYT0 B77 Dragon Variation, Yugoslav Attack, Main Line
+d_oTVs B77 Dragon Variation, Yugoslav Attack, Main Line
+qTpvL7 B77 Dragon Variation, Yugoslav Attack, Main Line
+op_KO3 B77 Dragon Variation, Yugoslav Attack, Sosonko Variation
+tqQc8I B78 Dragon Variation, Yugoslav Attack
+UsBoMs B78 Dragon Variation, Yugoslav Attack, Chinese Dragon
+PNhU1d B78 Dragon Variation, Yugoslav Attack, Old Line
+vyiDuE B78 Dragon Variation, Yugoslav Attack, Topalov Variation
+cYYpie B79 Dragon Variation, Yugoslav Attack
+smbDAq B79 Dragon Variation, Yugoslav Attack, Soltis Variation
+L_HtD4 B80 Scheveningen Variation
+HcdBeq B80 Scheveningen Variation, English Attack, with Qd2
+df14Rr B80 Scheveningen Variation, Fianchetto Variation
+uJzY8d B80 Scheveningen Variation, Vitolins Variation
+F1HVX3 B81 Scheveningen Variation, Keres Attack
+BP4nsN B82 Scheveningen Variation, Matanovic Attack
+JxLxDJ B82 Scheveningen Variation, Tal Variation
+rtY65W B83 Scheveningen Variation, Classical Variation
+I5viHp B83 Scheveningen Variation, Modern Variation
+804SW5 B83 Scheveningen Variation, Modern Variation
+X5D_lL B83 Scheveningen Variation, Modern Variation
+PVs_C4 B84 Najdorf Variation, Scheveningen Variation
+Ovyiry B84 Scheveningen Variation, Classical Variation
+RcV2cT B84 Scheveningen Variation, Classical Variation
+DC-vEA B85 Scheveningen Variation, Classical Main Line
+jkXxlZ B85 Scheveningen Variation, Classical Variation, Paulsen Variation
+twvi6R B85 Scheveningen Variation, Classical Variation, Paulsen Variation
+hToa_b B85 Scheveningen Variation, Classical Variation, Paulsen Variation
+D7NyvW B86 Sozin Attack
+ye5aiN B87 Sozin Attack, Flank Variation
+iT_JCR B88 Sozin Attack, Fischer Variation
+j9z0_N B88 Sozin Attack, Leonhardt Variation
+CINDSy B89 Sozin Attack, Main Line
+C5IOWh B89 Sozin Attack, Main Line, Sherbakov Variation
+6pjpfF B89 Velimirovic Attack
+DjIXeh B90 Najdorf Variation
+0uY5gv B90 Najdorf Variation, Adams Attack
+xQppPc B90 Najdorf Variation, Dekker Gambit
+ny6p9- B90 Najdorf Variation, English Attack
+fzAGpe B90 Najdorf Variation, English Attack
+HQX41P B90 Najdorf Variation, English Attack
+sTR4sX B90 Najdorf Variation, English Attack
+ngY_LB B90 Najdorf Variation, English Attack
+vfj39O B90 Najdorf Variation, English Attack, Anti-English
+QwLcvY B90 Najdorf Variation, Lipnitsky Attack
+FrGWOC B90 Najdorf Variation, Petronić Attack
+_93iks B90 Najdorf Variation, Yates Variation
+ytwNrn B90 Scheveningen Variation, Delayed Keres Attack
+jY9Pr2 B90 Scheveningen Variation, Delayed Keres Attack, Perenyi Gambit
+3sDQ5M B90 Scheveningen Variation, English Attack, with f3
+Pe70FF B91 Najdorf Variation, Zagreb Variation
+T516nL B92 Najdorf Variation, Opocensky Variation
+DZAOaG B92 Najdorf Variation, Opocensky Variation
+whWPvK B92 Najdorf Variation, Opocensky Variation, Modern Line
+yw-vnK B92 Najdorf Variation, Opocensky Variation, Traditional Line
+-rn05r B93 Najdorf Variation, Amsterdam Variation
+E_AZBU B94 Najdorf Variation
+JIwk8J B94 Najdorf Variation, Ivkov Variation
+rLBYny B95 Najdorf Variation
+Ws5EuL B96 Najdorf Variation
+tI5t1G B96 Najdorf Variation, Neo-Classical Defense
+urbT-9 B96 Najdorf Variation, Polugaevsky Variation
+iJh5EH B96 Najdorf Variation, Polugaevsky Variation, Simagin Line
+yLUR3L B97 Najdorf Variation, Poisoned Pawn Accepted
+B4giqZ B97 Najdorf Variation, Poisoned Pawn Variation
+v-rTjS B98 Najdorf Variation
+JicL2X B98 Najdorf Variation, Browne Variation
+vQlZx3 B98 Najdorf Variation, Goteborg Variation
+y7wJue B98 Najdorf Variation, Traditional Line
+fau2fF B99 Najdorf Variation, Main Line
+=Slav Defense
+gEJXp2 D10
+VhVyPS D10
+0jiPvJ D10
+OokBJN D10 Diemer Gambit
+LZ_-LK D10 Exchange Variation
+LG4v61 D10 Exchange Variation, Boor Attack
+Ln3MXW D10 Slav Gambit, Alekhine Attack
+LLVJ7d D10 Winawer Countergambit
+i9jp4h D10 Winawer Countergambit, Anti-Winawer Gambit
+HsHNEQ D11 Bonet Gambit
+3PCu2J D11 Breyer Variation
+AF9NBa D11 Modern Line
+zFAwDj D11 Modern Line
+QZK_AV D11 Modern Line
+mqW4U7 D11 Modern Line
+AJ8HkV D11 Quiet Variation
+Cnn7Wp D11 Quiet Variation, Pin Defense
+TKx3SD D12 Quiet Variation, Amsterdam Variation
+oUZf6W D12 Quiet Variation, Landau Variation
+cOX7w3 D12 Quiet Variation, Schallopp Defense
+7WK1uF D12 Quiet Variation, Schallopp Defense
+cWweQj D13 Exchange Variation
+7bLZHC D13 Exchange Variation, Schallopp Variation
+QUP9YS D14 Exchange Variation, Symmetrical Line
+BJZpaO D14 Exchange Variation, Trifunovic Variation
+iJ5_H7 D15 Alekhine Variation
+WlQaHX D15 Chebanenko Variation
+SuLsNg D15 Chebanenko Variation
+GC6WYG D15 Chebanenko Variation, Advance System
+ilc1n- D15 Geller Gambit
+9KqBdX D15 Geller Gambit
+anRlU0 D15 Schlechter Variation
+qw7Ze7 D15 Süchting Variation
+Gt1YvB D15 Three Knights Variation
+Zcsj7Q D15 Two Knights Attack
+4lpzet D16 Alapin Variation
+FJIAKZ D16 Smyslov Variation
+4MSHpZ D16 Soultanbeieff Variation
+d-Dwop D16 Steiner Variation
+0j5IUe D17 Czech Variation
+YCKzJy D17 Czech Variation, Bled Attack
+WEHa60 D17 Czech Variation, Carlsbad Variation
+lexJQF D17 Czech Variation, Carlsbad Variation, Morozevich Variation
+7qJiW1 D17 Czech Variation, Krause Attack
+UlUNiS D17 Czech Variation, Krause Attack, Fazekas Gambit
+d1kkq8 D17 Czech Variation, Wiesbaden Variation
+z68Nwa D17 Czech Variation, Wiesbaden Variation, Sharp Line
+tT6DUD D18 Czech Variation, Classical System
+-rRmPR D18 Czech Variation, Lasker Variation
+li4vWr D19 Czech Variation, Classical System, Main Line
+nbvzxP D19 Czech Variation, Dutch Variation
+oLwgqM D19 Czech Variation, Dutch Variation, Sämisch Variation
+=Slav Indian
+Xw6i39 A40 Kudischewitsch Gambit
+Bl9Acl A50
+=Sodium Attack
+nOmkm5 A00
+QVD9rV A00 Celadon Variation
+OHtKnh A00 Chenoboskion Variation
+XihtQl A00 Durkin Gambit
+=St. George Defense
+VE-2aI B00
+n6Cgxq B00 Polish Variation
+1uhhho B00 San Jorge Variation
+itUvw3 B00 Zilbermints Gambit
+=Tarrasch Defense
+UYymzI D32
+S9V72U D32 Grünfeld Gambit
+LZxzTK D32 Marshall Gambit
+w5MjPW D32 Schara Gambit
+tKZE9d D32 Symmetrical Variation
+bMtDjx D32 Symmetrical Variation
+STpRDQ D32 Tarrasch Gambit
+kFO3NW D32 Two Knights Variation
+-IjWqV D32 von Hennig Gambit
+DC20uG D33 Dubov Tarrasch
+0sA8y6 D33 Prague Variation
+NUxt2A D33 Rubinstein System
+UMV3Kp D33 Swedish Variation
+vnWA-b D33 Swedish Variation, Central Break
+TEwhJM D33 Wagner Variation
+yOVs20 D34 Classical Variation
+Ke_Wq_ D34 Classical Variation, Advance Variation
+lVKRD_ D34 Classical Variation, Bogoljubow Variation
+o7N2Jb D34 Classical Variation, Carlsbad Variation
+F_5Hd5 D34 Classical Variation, Chandler Variation
+f5wXNU D34 Classical Variation, Classical Tarrasch Gambit
+xcVBu9 D34 Classical Variation, Endgame Variation
+ziwPf6 D34 Classical Variation, Main Line
+-VhoDw D34 Classical Variation, Petursson Variation
+uj_nyz D34 Classical Variation, Réti Variation
+ki4UsP D34 Classical Variation, Spassky Variation
+JuvT1p D34 Prague Variation, Main Line
+=Three Knights Opening
+eERyjO C46
+CiHECR C46
+CkVhQs C46 Schlechter Variation
+7cV705 C46 Steinitz Defense
+pVI61d C46 Steinitz-Rosenthal Variation
+EznG4Z C46 Winawer Defense
+=Torre Attack
+kY2K6f A46 Classical Defense
+w9mHt3 A46 Classical Defense, Nimzowitsch Variation
+uM0nU7 A46 Classical Defense, Petrosian Gambit
+q08aRP A46 Wagner Gambit
+crt3Lu A48 Fianchetto Defense
+rCeB1O A48 Fianchetto Defense, Euwe Variation
+=Trompowsky Attack
+Jonau5 A45
+xjEk6M A45 Borg Variation
+h2Grzn A45 Classical Defense
+0kdbZv A45 Classical Defense, Big Center Variation
+_tm4g6 A45 Edge Variation
+w-tXWv A45 Edge Variation, Hergert Gambit
+9K1OVM A45 Edge Variation, Hergert Gambit
+NG3TYj A45 Poisoned Pawn Variation
+s-A49T A45 Raptor Variation
+JbrTHv A45 Raptor Variation, Hergert Gambit
+=Valencia Opening
+XVZxRE A00
+=Van Geet Opening
+q_5Hpn A00
+3CcICR A00 Battambang Variation
+k9GU8M A00 Billockus-Johansen Gambit
+pAaohm A00 Damhaug Gambit
+Purqc3 A00 Dougherty Gambit
+Hjbwvf A00 Dunst-Perrenet Gambit
+CA-Z3r A00 Düsseldorf Gambit
+fSBpJL A00 Gladbacher Gambit
+s1d1V8 A00 Hector Gambit
+hSFVtz A00 Hergert Gambit
+pkGgIA A00 Hulsemann Gambit
+O86nft A00 Jendrossek Gambit
+LT-GQC A00 Kluever Gambit
+whpPZw A00 Laroche Gambit
+6L7OUu A00 Liebig Gambit
+i2MHAk A00 Melleby Gambit
+0llmrT A00 Myers Attack
+pKLOij A00 Napoleon Attack
+xGInrm A00 Novosibirsk Variation
+yeU2ym A00 Nowokunski Gambit
+Ayk8-F A00 Pfeiffer Gambit
+hrQLjQ A00 Pfeiffer Gambit, Sleipnir Countergambit
+l792PZ A00 Reversed Nimzowitsch
+-NFp5E A00 Reversed Scandinavian
+tXGwjG A00 Sicilian Two Knights
+oT2iwy A00 Sleipnir Gambit
+IBycHy A00 Twyble Attack
+zmnyNi A00 Tübingen Gambit
+BKihxp A00 Venezolana Variation
+MpbItj A00 Warsteiner Gambit
+copS1V B00 Berlin Gambit
+wSO4SH B01 Grünfeld Defense
+DCF2s4 C31 Grünfeld Defense, Steiner Gambit
+=Van't Kruijs Opening
+cOR_CP A00
+7-hRBu A00 Bouncing Bishop Variation
+ZKMUnW A00 Keoni-Hiva Gambit, Akahi Variation
+AbuzQ2 A00 Keoni-Hiva Gambit, Alua Variation
+BboMUH A00 Keoni-Hiva Gambit, Ekolu Variation
+=Vienna Gambit, with Max Lange Defense
+m3kuQp C25
+pWblTc C25 Cunningham Defense
+GPLjCt C25 Hamppe-Allgaier Gambit
+bO_eII C25 Hamppe-Allgaier Gambit, Alapin Variation
+RDBA98 C25 Hamppe-Allgaier Gambit, Thorold Variation
+SJvPqM C25 Hamppe-Muzio Gambit
+CgPdBa C25 Knight Variation
+F6smIv C25 Pierce Gambit
+jLjTcn C25 Quelle Gambit
+geQ3IX C25 Steinitz Gambit
+U1kPOv C25 Steinitz Gambit, Fraser-Minckwitz Defense
+RoZOB_ C25 Steinitz Gambit, Main Line
+DBAJ8j C25 Steinitz Gambit, Paulsen Defense
+S76uh8 C25 Steinitz Gambit, Sörensen Defense
+Z1xi4L C25 Steinitz Gambit, Zukertort Defense
+=Vienna Game
+VFBuS8 C25
+z0w5kN C25 Anderssen Defense
+GuSESQ C25 Fyfe Gambit
+5bo8dJ C25 Giraffe Attack
+nC5iHR C25 Hamppe-Meitner Variation
+S88qIU C25 Hamppe-Muzio Gambit
+hW1s_k C25 Hamppe-Muzio, Dubois Variation
+26COzu C25 Max Lange Defense
+z6QNu5 C25 Omaha Gambit
+K9xDN2 C25 Paulsen Variation
+UpQxlH C25 Paulsen Variation
+bVdoCz C25 Paulsen Variation, Mariotti Gambit
+rFzvMQ C25 Philidor Countergambit
+WwtAGS C25 Pierce Gambit, Rushmere Attack
+gxixpl C25 Stanley Variation, Meitner-Mieses Gambit
+2T2g9D C25 Zhuravlev Countergambit
+grLbTX C26 Falkbeer Variation
+GQgrFW C26 Mengarini Variation
+EkcLL6 C26 Mieses Variation
+zMOZNs C26 Mieses Variation, Erben Gambit
+tUwij0 C26 Paulsen Variation, Pollock Gambit
+fzjgby C26 Stanley Variation
+f72588 C26 Stanley Variation, Eifel Gambit
+8zAMfN C26 Stanley Variation, Reversed Spanish
+6Za_AX C27 Adams' Gambit
+CqtOyj C27 Frankenstein-Dracula Variation
+MSNGdJ C27 Stanley Variation, Alekhine Variation
+VAGKC1 C27 Stanley Variation, Frankenstein-Dracula Variation
+Sdl6M2 C27 Stanley Variation, Monster Declined
+vF1wsV C28 Stanley Variation, Bronstein Gambit
+TaBSt5 C28 Stanley Variation, Three Knights Variation
+rG6hxA C29 Heyde Variation
+Z5iRmK C29 Vienna Gambit
+okPmyn C29 Vienna Gambit, Bardeleben Variation
+AD1XCQ C29 Vienna Gambit, Breyer Variation
+LmlviM C29 Vienna Gambit, Kaufmann Variation
+qcfFX8 C29 Vienna Gambit, Main Line
+EoRbFi C29 Vienna Gambit, Modern Variation
+p_LLby C29 Vienna Gambit, Paulsen Attack
+w1-iH1 C29 Vienna Gambit, Steinitz Variation
+2MdKDh C29 Vienna Gambit, Wurzburger Trap
+=Vulture Defense
+X32Uaj A56
+=Wade Defense
+0843Tk A41
+=Ware Defense
+MKwBoQ B00
+HOZpc1 B00 Snagglepuss Defense
+=Ware Opening
+YhM8VQ A00
+XjYyNB A00 Cologne Gambit
+XC4R1_ A00 Crab Variation
+E1KykC A00 Meadow Hay Trap
+40fApb A00 Symmetric Variation
+NcAc-a A00 Ware Gambit
+pmr__d A00 Wing Gambit
+=Yusupov-Rubinstein System
+3ZWXOQ A46
+=Zaire Defense
+iJ_wdm A40
+=Zukertort Defense
+LvQtag A04 Kingside Variation
+QTqwL1 A04 Sicilian Knight Variation
+=Zukertort Opening
+fJDiCM A04
+7qI7rP A04 Arctic Defense
+k_rUrR A04 Arctic Defense, Drunken Knight Variation
+FTrsdn A04 Basman Defense
+yNEll1 A04 Black Mustang Defense
+XsBt02 A04 Drunken Cavalry Variation
+yKT2WI A04 Dutch Variation
+LKmlvI A04 Herrstrom Gambit
+5PD942 A04 Kingside Fianchetto
+2fkUyz A04 Lisitsyn Gambit
+wpJ6Cx A04 Lisitsyn Gambit Deferred
+DR_lv1 A04 Pirc Invitation
+cn6hOZ A04 Polish Defense
+L95gZo A04 Queen's Gambit Invitation
+TeWBkZ A04 Queenside Fianchetto Variation
+Vc1BEF A04 Ross Gambit
+S38PAp A04 Shabalov Gambit
+ulKuXU A04 Sicilian Invitation
+dHyRhj A04 Slav Invitation
+tZdjWJ A04 Speelsmet Gambit
+GNq2q9 A04 St. George Defense
+_-Hjm- A04 The Walrus
+Z-iBCq A04 Vos Gambit
+Ll-tbh A04 Wade Defense
+EYJh2X A04 Ware Defense
+3D0Fwo A05
+mBAERM A05
+WeYmZx A05 Double Fianchetto Attack
+_zuYAd A05 Lemberger Gambit
+RHWIU4 A05 Myers Polish Attack
+FFpEMa A05 Nimzo-Larsen Variation
+NN9iJ6 A05 Quiet System
+vpKnJ4 A06
+zofVaP A06 Ampel Variation
+eKFKjh A06 Old Indian Attack
+L_ZP4H A06 Pachman Gambit
+g0hxle A06 Regina-Nu Gambit
+6FyngQ A06 Reversed Mexican Defense
+gcTgZ- A06 Santasiere's Folly
+Y5A0eO A06 Tennison Gambit
+iee8CH A06 Tennison Gambit, Brigg's Trap
+eWpYJn A06 The Potato
+6wLnHI A08 Reversed Grünfeld
+zylz-R A08 Reversed Grünfeld
+Yor8t7 A08 Reversed Grünfeld
+iBE7B7 A08 Reversed Grünfeld
+rXwLL_ A41 Wade Defense, Chigorin Plan
+`;var us=50,ps="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";function fs(i){let e=me(i.toSetup(),{epd:!0}),[t,a]=[2166136261,739982445];for(let n=0;n<e.length;n+=1){let r=e.charCodeAt(n);t=Math.imul(t^r,16777619),a=Math.imul(a^r,1540483477)}return Zn(t)+Zn(a)}function Zn(i){let e=i;return e=Math.imul(e^e>>>16,2246822507),e=Math.imul(e^e>>>13,3266489909),[26,20,14].map(t=>ps[e>>>t&63]).join("")}function gs(i){let e=new Map,t="";for(let a of i.split(`
+`))if(a.startsWith("="))t=a.slice(1);else if(a&&!a.startsWith("#")){let n=a.slice(11);e.set(a.slice(0,6),{eco:a.slice(7,10),name:n?`${t}: ${n}`:t})}return e}var Qn=null,Yn=new WeakMap;function Si(i){Qn??=gs(Un);let e=null;for(let t of i.path().slice(0,us)){let a=Yn.get(t)??Qn.get(fs(t.position));a&&Yn.set(t,a),e=a??e}return e}function Xn(i){let e=Si(i);return e?`${e.eco} ${e.name}`:""}var tt=class extends Y{constructor(){super("crazyhouse")}reset(){super.reset(),this.pockets=Fe.empty()}setupUnchecked(e){super.setupUnchecked(e),this.board.promoted=e.board.promoted.intersect(e.board.occupied).diff(e.board.king).diff(e.board.pawn),this.pockets=e.pockets?e.pockets.clone():Fe.empty()}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let t=new this;return t.setupUnchecked(e),t.validate().map(a=>t)}clone(){return super.clone()}validate(){return super.validate().chain(e=>{var t,a;return!((t=this.pockets)===null||t===void 0)&&t.count("king")?b.err(new S(y.Kings)):(((a=this.pockets)===null||a===void 0?void 0:a.size())||0)+this.board.occupied.size()>64?b.err(new S(y.Variant)):b.ok(void 0)})}hasInsufficientMaterial(e){return this.pockets?this.board.occupied.size()+this.pockets.size()<=3&&this.board.pawn.isEmpty()&&this.board.promoted.isEmpty()&&this.board.rooksAndQueens().isEmpty()&&this.pockets.count("pawn")<=0&&this.pockets.count("rook")<=0&&this.pockets.count("queen")<=0:super.hasInsufficientMaterial(e)}dropDests(e){var t,a;let n=this.board.occupied.complement().intersect(!((t=this.pockets)===null||t===void 0)&&t[this.turn].hasNonPawns()?p.full():!((a=this.pockets)===null||a===void 0)&&a[this.turn].hasPawns()?p.backranks().complement():p.empty());if(e=e||this.ctx(),C(e.king)&&e.checkers.nonEmpty()){let r=e.checkers.singleSquare();return C(r)?n.intersect(Ge(r,e.king)):p.empty()}else return n}},at=class extends Y{constructor(){super("atomic")}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let t=new this;return t.setupUnchecked(e),t.validate().map(a=>t)}clone(){return super.clone()}validate(){if(this.board.occupied.isEmpty())return b.err(new S(y.Empty));if(this.board.king.size()>2)return b.err(new S(y.Kings));let e=this.board.kingOf(A(this.turn));return C(e)?this.kingAttackers(e,this.turn,this.board.occupied).nonEmpty()?b.err(new S(y.OppositeCheck)):p.backranks().intersects(this.board.pawn)?b.err(new S(y.PawnsOnBackrank)):b.ok(void 0):b.err(new S(y.Kings))}kingAttackers(e,t,a){let n=this.board.pieces(t,"king");return n.isEmpty()||ae(e).intersects(n)?p.empty():super.kingAttackers(e,t,a)}playCaptureAt(e,t){super.playCaptureAt(e,t),this.board.take(e);for(let a of ae(e).intersect(this.board.occupied).diff(this.board.pawn)){let n=this.board.take(a);n?.role==="rook"&&this.castles.discardRook(a),n?.role==="king"&&this.castles.discardColor(n.color)}}hasInsufficientMaterial(e){if(this.board.pieces(A(e),"king").isEmpty())return!1;if(this.board[e].diff(this.board.king).isEmpty())return!0;if(this.board[A(e)].diff(this.board.king).nonEmpty()){if(this.board.occupied.equals(this.board.bishop.union(this.board.king))){if(!this.board.bishop.intersect(this.board.white).intersects(p.darkSquares()))return!this.board.bishop.intersect(this.board.black).intersects(p.lightSquares());if(!this.board.bishop.intersect(this.board.white).intersects(p.lightSquares()))return!this.board.bishop.intersect(this.board.black).intersects(p.darkSquares())}return!1}return this.board.queen.nonEmpty()||this.board.pawn.nonEmpty()?!1:this.board.knight.union(this.board.bishop).union(this.board.rook).size()===1?!0:this.board.occupied.equals(this.board.knight.union(this.board.king))?this.board.knight.size()<=2:!1}dests(e,t){t=t||this.ctx();let a=p.empty();for(let n of zi(this,e,t)){let r=this.clone();r.play({from:e,to:n});let o=r.board.kingOf(this.turn);C(o)&&(!C(r.board.kingOf(r.turn))||r.kingAttackers(o,r.turn,r.board.occupied).isEmpty())&&(a=a.with(n))}return a}isVariantEnd(){return!!this.variantOutcome()}variantOutcome(e){for(let t of O)if(this.board.pieces(t,"king").isEmpty())return{winner:A(t)}}},nt=class extends Y{constructor(){super("antichess")}reset(){super.reset(),this.castles=ne.empty()}setupUnchecked(e){super.setupUnchecked(e),this.castles=ne.empty()}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let t=new this;return t.setupUnchecked(e),t.validate().map(a=>t)}clone(){return super.clone()}validate(){return this.board.occupied.isEmpty()?b.err(new S(y.Empty)):p.backranks().intersects(this.board.pawn)?b.err(new S(y.PawnsOnBackrank)):b.ok(void 0)}kingAttackers(e,t,a){return p.empty()}ctx(){let e=super.ctx();if(C(this.epSquare)&&ye(A(this.turn),this.epSquare).intersects(this.board.pieces(this.turn,"pawn")))return e.mustCapture=!0,e;let t=this.board[A(this.turn)];for(let a of this.board[this.turn])if(zi(this,a,e).intersects(t))return e.mustCapture=!0,e;return e}dests(e,t){t=t||this.ctx();let a=zi(this,e,t),n=this.board[A(this.turn)];return a.intersect(t.mustCapture?C(this.epSquare)&&this.board.getRole(e)==="pawn"?n.with(this.epSquare):n:p.full())}hasInsufficientMaterial(e){if(this.board[e].isEmpty())return!1;if(this.board[A(e)].isEmpty())return!0;if(this.board.occupied.equals(this.board.bishop)){let t=this.board[e].intersects(p.lightSquares()),a=this.board[e].intersects(p.darkSquares()),n=this.board[A(e)].isDisjoint(p.lightSquares()),r=this.board[A(e)].isDisjoint(p.darkSquares());return t&&n||a&&r}return this.board.occupied.equals(this.board.knight)&&this.board.occupied.size()===2?this.board.white.intersects(p.lightSquares())!==this.board.black.intersects(p.darkSquares())!=(this.turn===e):!1}isVariantEnd(){return this.board[this.turn].isEmpty()}variantOutcome(e){if(e=e||this.ctx(),e.variantEnd||this.isStalemate(e))return{winner:this.turn}}},rt=class extends Y{constructor(){super("kingofthehill")}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let t=new this;return t.setupUnchecked(e),t.validate().map(a=>t)}clone(){return super.clone()}hasInsufficientMaterial(e){return!1}isVariantEnd(){return this.board.king.intersects(p.center())}variantOutcome(e){for(let t of O)if(this.board.pieces(t,"king").intersects(p.center()))return{winner:t}}},ot=class extends Y{constructor(){super("3check")}reset(){super.reset(),this.remainingChecks=Ee.default()}setupUnchecked(e){var t;super.setupUnchecked(e),this.remainingChecks=((t=e.remainingChecks)===null||t===void 0?void 0:t.clone())||Ee.default()}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let t=new this;return t.setupUnchecked(e),t.validate().map(a=>t)}clone(){return super.clone()}hasInsufficientMaterial(e){return this.board.pieces(e,"king").equals(this.board[e])}isVariantEnd(){return!!this.remainingChecks&&(this.remainingChecks.white<=0||this.remainingChecks.black<=0)}variantOutcome(e){if(this.remainingChecks){for(let t of O)if(this.remainingChecks[t]<=0)return{winner:t}}}},bs=()=>{let i=he.empty();return i.occupied=new p(65535,0),i.promoted=p.empty(),i.white=new p(61680,0),i.black=new p(3855,0),i.pawn=p.empty(),i.knight=new p(6168,0),i.bishop=new p(9252,0),i.rook=new p(16962,0),i.queen=new p(129,0),i.king=new p(33024,0),i},st=class extends Y{constructor(){super("racingkings")}reset(){this.board=bs(),this.pockets=void 0,this.turn="white",this.castles=ne.empty(),this.epSquare=void 0,this.remainingChecks=void 0,this.halfmoves=0,this.fullmoves=1}setupUnchecked(e){super.setupUnchecked(e),this.castles=ne.empty()}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let t=new this;return t.setupUnchecked(e),t.validate().map(a=>t)}clone(){return super.clone()}validate(){return this.isCheck()||this.board.pawn.nonEmpty()?b.err(new S(y.Variant)):super.validate()}dests(e,t){t=t||this.ctx();let a=p.empty();for(let n of super.dests(e,t)){let r={from:e,to:n},o=this.clone();o.play(r),o.isCheck()||(a=a.with(n))}return a}hasInsufficientMaterial(e){return!1}isVariantEnd(){let e=p.fromRank(7),t=this.board.king.intersect(e);if(t.isEmpty())return!1;if(this.turn==="white"||t.intersects(this.board.black))return!0;let a=this.board.kingOf("black");if(C(a)){let n=this.board.occupied.without(a);for(let r of ae(a).intersect(e).diff(this.board.black))if(this.kingAttackers(r,"white",n).isEmpty())return!1}return!0}variantOutcome(e){if(e?!e.variantEnd:!this.isVariantEnd())return;let t=p.fromRank(7),a=this.board.pieces("black","king").intersects(t),n=this.board.pieces("white","king").intersects(t);return a&&!n?{winner:"black"}:n&&!a?{winner:"white"}:{winner:void 0}}},Vs=()=>{let i=he.empty();return i.occupied=new p(4294967295,4294901862),i.promoted=p.empty(),i.white=new p(4294967295,102),i.black=new p(0,4294901760),i.pawn=new p(4294967295,16711782),i.knight=new p(0,1107296256),i.bishop=new p(0,603979776),i.rook=new p(0,2164260864),i.queen=new p(0,134217728),i.king=new p(0,268435456),i},lt=class extends Y{constructor(){super("horde")}reset(){this.board=Vs(),this.pockets=void 0,this.turn="white",this.castles=ne.default(),this.castles.discardColor("white"),this.epSquare=void 0,this.remainingChecks=void 0,this.halfmoves=0,this.fullmoves=1}static default(){let e=new this;return e.reset(),e}static fromSetup(e){let t=new this;return t.setupUnchecked(e),t.validate().map(a=>t)}clone(){return super.clone()}validate(){if(this.board.occupied.isEmpty())return b.err(new S(y.Empty));if(this.board.king.size()!==1)return b.err(new S(y.Kings));let e=this.board.kingOf(A(this.turn));if(C(e)&&this.kingAttackers(e,this.turn,this.board.occupied).nonEmpty())return b.err(new S(y.OppositeCheck));for(let t of O){let a=this.board.pieces(t,"king").isEmpty()?p.backrank(A(t)):p.backranks();if(this.board.pieces(t,"pawn").intersects(a))return b.err(new S(y.PawnsOnBackrank))}return b.ok(void 0)}hasInsufficientMaterial(e){if(this.board.pieces(e,"king").nonEmpty())return!1;let t=f=>f==="light"?"dark":"light",a=f=>f==="light"?p.lightSquares():p.darkSquares(),n=f=>{let V=this.board.pieces(f,"bishop");return V.intersects(p.darkSquares())&&V.intersects(p.lightSquares())},r=de.fromBoard(this.board,e),o=f=>a(f).intersect(this.board.pieces(e,"bishop")).size(),l=o("light")>=1?"light":"dark",c=r.pawn+r.knight+r.rook+r.queen+Math.min(o("dark"),2)+Math.min(o("light"),2),s=de.fromBoard(this.board,A(e)),h=f=>a(f).intersect(this.board.pieces(A(e),"bishop")).size(),m=s.size(),g=f=>m-f;if(c===0)return!0;if(c>=4||(r.pawn>=1||r.queen>=1)&&c>=2||r.rook>=1&&c>=2&&!(c===2&&r.rook===1&&r.bishop===1&&g(h(l))===1))return!1;if(c===1){if(m===1)return!0;if(r.queen===1)return!(s.pawn>=1||s.rook>=1||h("light")>=2||h("dark")>=2);if(r.pawn===1){let f=this.board.pieces(e,"pawn").last(),V=this.clone();V.board.set(f,{color:e,role:"queen"});let G=this.clone();return G.board.set(f,{color:e,role:"knight"}),V.hasInsufficientMaterial(e)&&G.hasInsufficientMaterial(e)}else{if(r.rook===1)return!(s.pawn>=2||s.rook>=1&&s.pawn>=1||s.rook>=1&&s.knight>=1||s.pawn>=1&&s.knight>=1);if(r.bishop===1)return!(h(t(l))>=2||h(t(l))>=1&&s.pawn>=1||s.pawn>=2);if(r.knight===1)return!(m>=4&&(s.knight>=2||s.pawn>=2||s.rook>=1&&s.knight>=1||s.rook>=1&&s.bishop>=1||s.knight>=1&&s.bishop>=1||s.rook>=1&&s.pawn>=1||s.knight>=1&&s.pawn>=1||s.bishop>=1&&s.pawn>=1||n(A(e))&&s.pawn>=1)&&(h("dark")<2||g(h("dark"))>=3)&&(h("light")<2||g(h("light"))>=3))}}else{if(c===2)return m===1?!0:r.knight===2?s.pawn+s.bishop+s.knight<1:n(e)?!(s.pawn>=1||s.bishop>=1||s.knight>=1&&s.rook+s.queen>=1):r.bishop>=1&&r.knight>=1?!(s.pawn>=1||h(t(l))>=1||g(h(l))>=3):!(s.pawn>=1&&h(t(l))>=1||s.pawn>=1&&s.knight>=1||h(t(l))>=1&&s.knight>=1||h(t(l))>=2||s.knight>=2||s.pawn>=2);if(c===3)return r.knight===2&&r.bishop===1||r.knight===3||n(e)?!1:m===1}return!0}isVariantEnd(){return this.board.white.isEmpty()||this.board.black.isEmpty()}variantOutcome(e){if(this.board.white.isEmpty())return{winner:"black"};if(this.board.black.isEmpty())return{winner:"white"}}},$n=i=>{switch(i){case"chess":return ze.default();case"antichess":return nt.default();case"atomic":return at.default();case"horde":return lt.default();case"racingkings":return st.default();case"kingofthehill":return rt.default();case"3check":return ot.default();case"crazyhouse":return tt.default()}},er=(i,e)=>{switch(i){case"chess":return ze.fromSetup(e);case"antichess":return nt.fromSetup(e);case"atomic":return at.fromSetup(e);case"horde":return lt.fromSetup(e);case"racingkings":return st.fromSetup(e);case"kingofthehill":return rt.fromSetup(e);case"3check":return ot.fromSetup(e);case"crazyhouse":return tt.fromSetup(e)}};var Cs=(i=ca)=>({headers:i(),moves:new ri}),ri=class{constructor(){this.children=[]}*mainlineNodes(){let e=this;for(;e.children.length;){let t=e.children[0];yield t,e=t}}*mainline(){for(let e of this.mainlineNodes())yield e.data}end(){let e=this;for(;e.children.length;)e=e.children[0];return e}},Bi=class extends ri{constructor(e){super(),this.data=e}};var tr=i=>i?i.winner==="white"?"1-0":i.winner==="black"?"0-1":"1/2-1/2":"*",ar=i=>i==="1-0"||i==="1–0"||i==="1—0"?{winner:"white"}:i==="0-1"||i==="0–1"||i==="0—1"?{winner:"black"}:i==="1/2-1/2"||i==="1/2–1/2"||i==="1/2—1/2"?{winner:void 0}:void 0,ks=i=>i.replace(/\\/g,"\\\\").replace(/"/g,'\\"'),na=i=>i.replace(/\}/g,""),nr=i=>{let e=[],t=[];if(i.headers.size){for(let[s,h]of i.headers.entries())e.push("[",s,' "',ks(h),`"]
 `);e.push(`
-`)}for(let a of t.comments||[])n.push("{",Xn(a),"}");let r=t.headers.get("FEN"),i=r?at(r).unwrap(a=>(a.fullmoves-1)*2+(a.turn==="white"?0:1),a=>0):0,o=[],s=t.moves.children[Symbol.iterator](),c=s.next();c.done||o.push({state:0,ply:i,node:c.value,sidelines:s,startsVariation:!1,inVariation:!1});let l=!0;for(;o.length;){let a=o[o.length-1];switch(a.inVariation&&(n.push(")"),a.inVariation=!1,l=!0),a.state){case 0:for(let h of a.node.data.startingComments||[])n.push("{",Xn(h),"}"),l=!0;(l||a.ply%2===0)&&(n.push(Math.floor(a.ply/2)+1+(a.ply%2?"...":".")),l=!1),n.push(a.node.data.san);for(let h of a.node.data.nags||[])n.push("$"+h),l=!0;for(let h of a.node.data.comments||[])n.push("{",Xn(h),"}");a.state=1;case 1:{let h=a.sidelines.next();if(h.done){let u=a.node.children[Symbol.iterator](),g=u.next();g.done||o.push({state:0,ply:a.ply+1,node:g.value,sidelines:u,startsVariation:!1,inVariation:!1}),a.state=2}else n.push("("),l=!0,o.push({state:0,ply:a.ply,node:h.value,sidelines:[][Symbol.iterator](),startsVariation:!0,inVariation:!1}),a.inVariation=!0;break}case 2:o.pop()}}return n.push(Bi(Ii(t.headers.get("Result")))),e.push(n.join(" "),`
-`),e.join("")},ir=()=>new Map([["Event","?"],["Site","?"],["Date","????.??.??"],["Round","?"],["White","?"],["Black","?"],["Result","*"]]);var Di="\uFEFF",er=t=>/^\s*$/.test(t),tr=t=>t.startsWith("%"),nr=class extends Error{},rr=class{constructor(e,n=ir,r=1e6){this.emitGame=e,this.initHeaders=n,this.maxBudget=r,this.lineBuf=[],this.resetGame(),this.state=0}resetGame(){this.budget=this.maxBudget,this.found=!1,this.state=1,this.game=js(this.initHeaders),this.stack=[{parent:this.game.moves,root:!0}],this.commentBuf=[]}consumeBudget(e){if(this.budget-=e,this.budget<0)throw new nr("ERR_PGN_BUDGET")}parse(e,n){if(!(this.budget<0))try{let r=0;for(;;){let i=e.indexOf(`
-`,r);if(i===-1)break;let o=i>r&&e[i-1]==="\r"?i-1:i;this.consumeBudget(i-r),this.lineBuf.push(e.slice(r,o)),r=i+1,this.handleLine()}this.consumeBudget(e.length-r),this.lineBuf.push(e.slice(r)),n?.stream||(this.handleLine(),this.emit(void 0))}catch(r){this.emit(r)}}handleLine(){let e=!0,n=this.lineBuf.join("");this.lineBuf=[];e:for(;;)switch(this.state){case 0:n.startsWith(Di)&&(n=n.slice(Di.length)),this.state=1;case 1:if(er(n)||tr(n))return;this.found=!0,this.state=2;case 2:{if(tr(n))return;let r=!0;for(;r;)r=!1,n=n.replace(/^\s*\[([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"((?:[^"\\]|\\"|\\\\)*)"\]/,(i,o,s)=>(this.consumeBudget(200),this.handleHeader(o,s.replace(/\\"/g,'"').replace(/\\\\/g,"\\")),r=!0,e=!1,""));if(er(n))return;this.state=3}case 3:{if(e){if(tr(n))return;if(er(n))return this.emit(void 0)}let r=/(?:[NBKRQ]?[a-h]?[1-8]?[-x]?[a-h][1-8](?:=?[nbrqkNBRQK])?|[pnbrqkPNBRQK]?@[a-h][1-8]|[O0o][-–—][O0o](?:[-–—][O0o])?)[+#]?|--|Z0|0000|@@@@|{|;|\$\d{1,4}|[?!]{1,2}|\(|\)|\*|1[-–—]0|0[-–—]1|1\/2[-–—]1\/2/g,i;for(;i=r.exec(n);){let o=this.stack[this.stack.length-1],s=i[0];if(s===";")return;if(s.startsWith("$"))this.handleNag(parseInt(s.slice(1),10));else if(s==="!")this.handleNag(1);else if(s==="?")this.handleNag(2);else if(s==="!!")this.handleNag(3);else if(s==="??")this.handleNag(4);else if(s==="!?")this.handleNag(5);else if(s==="?!")this.handleNag(6);else if(s==="1-0"||s==="1–0"||s==="1—0"||s==="0-1"||s==="0–1"||s==="0—1"||s==="1/2-1/2"||s==="1/2–1/2"||s==="1/2—1/2"||s==="*")this.stack.length===1&&s!=="*"&&this.handleHeader("Result",s);else if(s==="(")this.consumeBudget(100),this.stack.push({parent:o.parent,root:!1});else if(s===")")this.stack.length>1&&this.stack.pop();else if(s==="{"){let c=r.lastIndex,l=n[c]===" "?c+1:c;n=n.slice(l),this.state=4;continue e}else this.consumeBudget(100),s.startsWith("O")||s.startsWith("0")||s.startsWith("o")?s=s.replace(/[0o]/g,"O").replace(/[–—]/g,"-"):(s==="Z0"||s==="0000"||s==="@@@@")&&(s="--"),o.node&&(o.parent=o.node),o.node=new bt({san:s,startingComments:o.startingComments}),o.startingComments=void 0,o.root=!1,o.parent.children.push(o.node)}return}case 4:{let r=n.indexOf("}");if(r===-1){this.commentBuf.push(n);return}else{let i=r>0&&n[r-1]===" "?r-1:r;this.commentBuf.push(n.slice(0,i)),this.handleComment(),n=n.slice(r),this.state=3,e=!1}}}}handleHeader(e,n){this.game.headers.set(e,e==="Result"?Bi(Ii(n)):n)}handleNag(e){var n;this.consumeBudget(50);let r=this.stack[this.stack.length-1];r.node&&((n=r.node.data).nags||(n.nags=[]),r.node.data.nags.push(e))}handleComment(){var e,n;this.consumeBudget(100);let r=this.stack[this.stack.length-1],i=this.commentBuf.join(`
-`);this.commentBuf=[],r.node?((e=r.node.data).comments||(e.comments=[]),r.node.data.comments.push(i)):r.root?((n=this.game).comments||(n.comments=[]),this.game.comments.push(i)):(r.startingComments||(r.startingComments=[]),r.startingComments.push(i))}emit(e){if(this.state===4&&this.handleComment(),e)return this.emitGame(this.game,e);this.found&&this.emitGame(this.game,void 0),this.resetGame()}},Ki=(t,e=ir)=>{let n=[];return new rr(r=>n.push(r),e,NaN).parse(t),n},Fs=t=>{switch((t||"chess").toLowerCase()){case"chess":case"chess960":case"chess 960":case"standard":case"from position":case"classical":case"normal":case"fischerandom":case"fischerrandom":case"fischer random":case"wild/0":case"wild/1":case"wild/2":case"wild/3":case"wild/4":case"wild/5":case"wild/6":case"wild/7":case"wild/8":case"wild/8a":return"chess";case"crazyhouse":case"crazy house":case"house":case"zh":return"crazyhouse";case"king of the hill":case"koth":case"kingofthehill":return"kingofthehill";case"three-check":case"three check":case"threecheck":case"three check chess":case"3-check":case"3 check":case"3check":return"3check";case"antichess":case"anti chess":case"anti":return"antichess";case"atomic":case"atom":case"atomic chess":return"atomic";case"horde":case"horde chess":return"horde";case"racing kings":case"racingkings":case"racing":case"race":return"racingkings";default:return}};var Fi=t=>{let e=Fs(t.get("Variant"));if(!e)return b.err(new E(M.Variant));let n=t.get("FEN");return n?at(n).chain(r=>Li(e,r)):b.ok(qi(e))};var or=5e6;function rn(t){let e=()=>new Map;return Ki(t.slice(0,or),e).filter(n=>n.headers.size>0||n.moves.children.length>0)}function et(t){let e=o=>{let s=t.get(o)?.trim()??"";return s===""||s.startsWith("?")?null:s},n=t.get("Result"),r=`${e("White")??p.side.white} – ${e("Black")??p.side.black}`,i=n&&n!=="*"?`, ${n}`:"";return`${r}${i}`}function on(t){let e=Fi(t.headers).unwrap(o=>o,o=>{throw o});if(e.rules!=="chess")throw new Error(e.rules);let n=new lt(e,null,null,"",0);n.comments=t.comments??[];let r=null,i=[[t.moves,n]];for(let o=i.pop();o;o=i.pop()){let[s,c]=o;for(let l of s.children){let a=ct(c.position,l.data.san),h=a?c.play(a):null;if(!h){r??=p.illegal(l.data.san,c.san?`${c.number} ${c.san}`:p.start);continue}h.comments=[...l.data.startingComments??[],...l.data.comments??[]],h.nags=l.data.nags??[],i.push([l,h])}}return{tags:t.headers,root:n,fault:r}}function $e(t,e,n){let r=new Xe,i=[[e,r]];for(let s=i.pop();s;s=i.pop()){let[c,l]=s;for(let a of c.children){let h=n?.(a),u={san:a.san},g=[...h?.comments??[],...a.comments],m=[...new Set([...a.nags,...h?.nags??[]])];g.length&&(u.comments=g),m.length&&(u.nags=m);let k=new bt(u);l.children.push(k),i.push([a,k])}}let o=new Map(["Event","Site","Date","Round","White","Black","Result"].map(s=>{let c=s==="Date"?"????.??.??":s==="Result"?"*":"?";return[s,t.get(s)??c]}));for(let[s,c]of t)o.set(s,c);return e.fen!==Ot&&(o.set("SetUp","1"),o.set("FEN",e.fen)),ji({headers:o,comments:e.comments,moves:r})}function Hi(t){return t.replace(/\[%[^\]]*\]/g,"").trim()}function zi(t){let e={1:"!",2:"?",3:"!!",4:"??",5:"!?",6:"?!"};return t.map(n=>e[n]??"").join("")}var Hs={inaccuracy:"?!",mistake:"?",blunder:"??"},sn=class{constructor(e){this.app=e}app;list=S("moves");buttons=new Map;drawn="";draw(){let e=this.app,n=zs(e.root);if(n!==this.drawn){this.drawn=n,this.buttons.clear();let i=this.comments(e.root),o=this.line(e.root,!0);this.list.replaceChildren(...i,...o.length?o:[f("p",{class:"note"},p.noMoves)])}this.list.querySelector("[aria-current]")?.removeAttribute("aria-current");let r=this.buttons.get(e.current);r?.setAttribute("aria-current","true"),r?this.list.scrollTop=r.offsetTop-this.list.offsetTop-this.list.clientHeight/2:this.list.scrollTop=0}line(e,n){let r=[],i=n;for(let o=e;o.children[0];o=o.children[0]){let[s,...c]=o.children;if(!s)break;r.push(this.move(s,i));let l=this.comments(s);r.push(...l);for(let a of c)r.push(this.variation(a));i=l.length>0||c.length>0}return r}variation(e){return f("div",{class:"variation",role:"group","aria-label":`${p.variation} ${e.number} ${e.san}`},this.move(e,!0),...this.comments(e),...this.line(e,!1))}move(e,n){let r=e.judged?.judgement,i=f("button",{type:"button",class:"move"});(n||e.parent?.turn==="white")&&i.append(f("span",{class:"number"},e.number)," "),i.append(e.san);let s=zi(e.nags)||(r?Hs[r]:"");return s&&i.append(f("span",{class:`glyph ${r??""}`},s)),i.addEventListener("click",()=>this.app.go(e)),this.buttons.set(e,i),i}comments(e){return e.comments.map(Hi).filter(n=>n!=="").map(n=>f("span",{class:"comment"},n))}};function zs(t){let e=[],n=[t];for(let r=n.pop();r;r=n.pop())e.push(r.san,String(r.ply),r.judged?.judgement??"",r.nags.join(),r.comments.join()),n.push(...r.children);return`${t.fen} ${e.join(" ")}`}function wt(t,e){try{localStorage.setItem(`azimuth.${t}`,JSON.stringify(e))}catch{}}function kt(t){try{let e=localStorage.getItem(`azimuth.${t}`);return e===null?null:JSON.parse(e)}catch{return null}}var Gs=16,Gi=.12,Wi=14,Ws=3,an=class{constructor(e){this.app=e;this.toggle=C("",()=>this.switch());let n=f("input",{type:"number",min:"1",max:"10",value:String(this.lines),"aria-label":p.lines});n.addEventListener("change",()=>{this.lines=Math.max(1,Math.min(10,Math.round(Number(n.value))||1)),n.value=String(this.lines),wt("lines",this.lines),this.begin()});let r=f("input",{type:"file",accept:".pgn,.fen,.epd,.txt","aria-label":p.openFile});r.addEventListener("change",()=>{this.readFile(r)}),this.games.hidden=!0,this.loading=f("details",{id:"load"},f("summary",{},p.load),this.input,f("div",{class:"row"},C(p.loadButton,()=>this.load(this.input.value),{id:"load-button"}),r),oe("",this.games),f("div",{class:"row"},C(p.copyFen,()=>{this.copy(this.app.current.fen)}),C(p.copyPgn,()=>{this.copy($e(this.app.tags,this.app.root))}),C(p.savePgn,()=>He("game.pgn","application/x-chess-pgn",$e(this.app.tags,this.app.root)))),f("div",{class:"row"},C(p.promoteLine,()=>{this.app.current.promote(),this.app.update()}),C(p.deleteFrom,()=>this.deleteFrom()))),this.element=f("div",{},f("div",{class:"row"},this.toggle,oe(p.lines,n),this.figures),this.chances,this.linesBox,this.message,this.loading),this.linesBox.id="lines",this.figures.id="figures"}app;element;listsMoves=!0;on=!0;lines=kt("lines")??3;node=null;threat=null;stopped="";notice="";toggle;linesBox=f("div");figures=f("p",{class:"figures note"});chances=f("p",{class:"figures note"});message=f("p",{class:"note",role:"status"});input=f("textarea",{rows:"3",placeholder:p.loadHint,"aria-label":p.loadHint,spellcheck:"false"});loading;games=f("select",{"aria-label":p.game});open(){this.stopped="",this.node=null}leave(){this.app.engine.stop(),this.node=null}update(){this.node!==this.app.current&&(this.notice="",this.threat=null,this.begin()),this.draw()}pause(e){e?this.leave():this.update()}onKey(e){if(e==="l")this.switch();else if(e==="x")this.showThreat();else if(e===" ")this.playBest();else return!1;return!0}switch(){this.on=!this.on,this.stopped="",this.begin(),this.draw()}begin(){let e=this.app.current;if(this.node=e,this.stopped="",!this.on||e.position.isEnd()){this.app.engine.stop();return}let n={name:"analyse",lines:this.lines,milliseconds:null};this.app.engine.run(z(e),n,r=>this.hear(e,r))}hear(e,n){n.type==="queued"?this.stopped=p.queued(n.place):n.type==="begun"?this.stopped="":n.type==="info"?this.app.learn(e,n):n.type==="ended"?this.stopped=p.ended[n.reason]:n.type==="error"&&(this.stopped=p.failed(n.message)),n.type==="ended"&&(n.reason==="turn"||n.reason==="limit")&&(this.on=!1),this.draw(),this.app.redraw()}playBest(){let e=this.app.current.info?.lines[0]?.pv[0],n=e?this.app.current.playText(e):null;n&&this.app.go(n)}showThreat(){let e=this.app.current;if(this.threat){this.threat=null,this.begin(),this.app.redraw();return}if(e.position.isCheck()||e.position.isEnd()){this.stopped=p.noThreat,this.draw();return}let n=e.position.toSetup(),r=je({...n,turn:e.turn==="white"?"black":"white",epSquare:void 0});this.threat={of:e,uci:null},this.stopped=p.threat;let i={name:"analyse",lines:1,milliseconds:1500};this.app.engine.run({fen:r,moves:[]},i,o=>{this.threat&&(o.type==="info"&&(this.threat.uci=o.lines[0]?.pv[0]??null),o.type==="error"&&(this.stopped=p.failed(o.message)),this.draw(),this.app.redraw())}),this.draw()}arrows(){let e=this.app.current;if(this.threat?.of===e){let[n,r]=this.threat.uci?[this.threat.uci.slice(0,2),this.threat.uci.slice(2,4)]:[];return n&&r?[{orig:n,dest:r,brush:"red"}]:[]}return e.info?_s(e,e.info):[]}draw(){let e=this.app.current,n=e.info;this.toggle.textContent=this.on?p.engineOff:p.engineOn,this.toggle.setAttribute("aria-pressed",String(this.on)),this.figures.textContent=n?`${p.depth(n.depth,n.seldepth)} · ${p.nodes(Yn(n.nodes),Yn(n.nps))}`:"";let r=n?.lines[0];this.chances.textContent=r?Vt(_t(r.wdl,e.turn)):" ";let i=Array.from({length:this.lines},(s,c)=>this.row(e,n,c));this.linesBox.replaceChildren(...i);let o=e.position.isEnd()?p.gameOver:this.stopped;this.message.textContent=[this.notice,o].filter(Boolean).join(" ")}row(e,n,r){let i=n?.lines[r],o=f("div",{class:"pv"});if(!i)return o;let s=Je(e.position,i.pv.slice(0,Gs)),c=f("span",{class:"line"}),l=e.turn==="white";return s.forEach((a,h)=>{let u=h+(l?0:1),g=e.position.fullmoves+Math.floor(u/2),m=u%2===0?`${g}. ${a}`:h===0?`${g}… ${a}`:a;c.append(C(m,()=>this.follow(e,i.pv.slice(0,h+1)),{"aria-label":p.playLine(s.slice(0,h+1).join(" "))}))}),o.append(f("span",{class:"score"},Ze(i.score,e.turn)),c),o}follow(e,n){let r=e;for(let i of n)r=r.playText(i)??r;this.app.go(r)}deleteFrom(){let e=this.app.current;e.parent&&(e.remove(),this.app.go(e.parent))}async copy(e){try{await navigator.clipboard.writeText(e),this.say(p.copied)}catch{this.input.value=e,this.input.select()}}async readFile(e){let[n]=e.files??[];n&&(n.size>or?this.say(p.fileTooLarge):this.load(await n.text()),e.value="")}say(e){this.notice=e,this.draw()}load(e){let n=e.trim(),r=/^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK]+){7}(\s|$)/.test(n)&&!n.includes(`
-`);try{if(r){this.open(),this.app.load(ht(n),new Map),this.games.hidden=!0,this.loading.open=!1;return}let i=rn(n);if(!i.length){this.say(p.noGame);return}this.games.replaceChildren(...i.map((s,c)=>f("option",{value:c},et(s.headers)))),this.games.hidden=i.length<2,this.loading.open=i.length>1,this.games.onchange=()=>{let s=i[Number(this.games.value)];s&&this.show(s)};let[o]=i;o&&this.show(o)}catch(i){let o=i instanceof Error?i.message:String(i);this.say(r?p.badFen(o):p.badPgn(o))}}show(e){try{let{root:n,tags:r,fault:i}=on(e);this.open(),this.app.load(n,r),i&&this.say(p.badPgn(i))}catch(n){this.say(p.badPgn(n instanceof Error?n.message:String(n)))}}};function _s(t,e){let n=e.lines[0]?.score.win_probability??0,r=[];return e.lines.forEach((i,o)=>{let s=n-i.score.win_probability,c=i.pv[0]?Te(t.position,i.pv[0]):null;if(!c||s>Gi)return;let l=Math.round(Wi-(Wi-Ws)*(s/Gi)),[a,h]=c;r.push({orig:a,dest:h,brush:o===0?"blue":"paleBlue",modifiers:{lineWidth:l},...o===0?{}:{label:{text:`${Math.round(100*ge(i.score,t.turn))}`}}})}),r.reverse()}var tt=class{constructor(e,n="white"){this.state=e;this.side=n}state;side;since=null;static of(e){let[n,r]=e.split("+").map(i=>Number(i)*1e3);return{left:[n??0,n??0],increment:r??0}}run(e){this.stop(),this.side=e,this.since=performance.now()}stop(){this.since!==null&&(this.state.left[sr(this.side)]=this.left(this.side),this.since=null)}addIncrement(e){this.state.left[sr(e)]+=this.state.increment}left(e){let n=this.since!==null&&e===this.side?performance.now()-this.since:0;return Math.max(0,this.state.left[sr(e)]-n)}runs(e){return this.since!==null&&this.side===e}};function sr(t){return t==="white"?0:1}function _i(t){let e=Math.floor(t/1e3),n=o=>String(o).padStart(2,"0");if(t<2e4)return`0:${n(e)}.${Math.floor(t%1e3/100)}`;let r=Math.floor(e/3600),i=Math.floor(e/60)%60;return r?`${r}:${n(i)}:${n(e%60)}`:`${i}:${n(e%60)}`}function cn(t,e){return{result:t==="white"?"0-1":"1-0",words:e}}function ze(t){return{result:"1/2-1/2",words:t}}function ar(t){return t==="white"?"black":"white"}function Vi(t){return je(t.position.toSetup(),{epd:!0})}function Ui(t){let e=t.position;if(e.isCheckmate())return cn(t.turn,p.results.checkmate(p.side[ar(t.turn)]));if(e.isStalemate())return ze(p.results.stalemate);if(e.isInsufficientMaterial())return ze(p.results.insufficient);if(e.halfmoves>=100)return ze(p.results.fifty);let n=Vi(t),r=0;for(let i=t;i;i=i.parent)Vi(i)===n&&(r+=1);return r>=3?ze(p.results.repetition):null}function Ji(t,e){return t.position.board[e].size()>1}var Qi=1e3,Vs=20,Us=10,ln=class{constructor(e,n){this.app=e;this.turnBoard=n;this.table.append(this.clocks,this.status,this.actions),this.element=f("div",{},this.table,this.setup),setInterval(()=>this.tick(),100)}app;turnBoard;element;listsMoves=!0;game=null;settings=kt("settings")??{elo:1500,side:"white",time:null};hint=null;message="";asked=null;shownSetup=!1;setup=f("div");table=f("div");status=f("p",{role:"status",id:"game-status"});clocks=f("div",{class:"clocks"});actions=f("div",{class:"row"});restore(){let e=kt("game");if(!e)return!1;try{let[n]=rn(e.pgn);if(!n)return!1;let{root:r,tags:i}=on(n),o=r.mainLine(),s=o[o.length-1]??r,c=e.clock?new tt(e.clock):null;return this.game={...e,clock:c,tip:s,score:null},this.app.load(r,i,s),this.turnBoard(e.me),!0}catch{return!1}}isPlaying(){return this.game!==null&&this.game.end===null}open(){let e=this.game;e&&(this.app.root!==e.tip.root()&&this.app.load(e.tip.root(),this.tags(e),e.tip),this.app.go(e.tip),this.goOn())}leave(){this.app.engine.stop(),this.asked=null,this.game?.clock?.stop(),this.save()}update(){this.draw()}movable(){let e=this.game;return!e||e.end||this.app.current!==e.tip?"none":e.me}premove(){return this.isPlaying()}onMove(e){let n=this.game;if(!n||n.end||this.app.current!==n.tip||n.tip.turn!==n.me)return!0;let r=n.tip.play(e);return r&&this.played(n,r),!0}arrows(){let e=this.hint&&this.game?Te(this.game.tip.position,this.hint):null;if(!e||this.app.current!==this.game?.tip)return[];let[n,r]=e;return[{orig:n,dest:r,brush:"green"}]}begin(e){let{elo:n,side:r,time:i}=this.settings;wt("settings",this.settings);let o=r==="random"?Math.random()<.5?"white":"black":r,s=e?ht(this.app.current.fen):Rt(),c=crypto.getRandomValues(new Uint32Array(1))[0]??0,l=i?new tt(tt.of(i),s.turn):null;this.game={me:o,elo:n,seed:c,clock:l,control:i,end:null,tip:s,score:null},this.message="",this.shownSetup=!1,this.app.load(s,this.tags(this.game)),this.turnBoard(o),this.goOn()}tags(e){let n=e.elo?`Azimuth (${e.elo})`:"Azimuth",[r,i]=e.me==="white"?[p.you,n]:[n,p.you],o=new Date,s=l=>String(l).padStart(2,"0"),c=new Map([["Event","Azimuth"],["Date",`${o.getFullYear()}.${s(o.getMonth()+1)}.${s(o.getDate())}`],["White",r],["Black",i],["Result",e.end?.result??"*"]]);return e.control&&c.set("TimeControl",e.control),c}played(e,n){e.clock?.stop(),e.clock?.addIncrement(e.tip.turn),e.tip=n,this.hint=null,this.message="",this.app.announce(`${n.number} ${n.san}`),this.end(e,Ui(n)),this.app.go(n),this.goOn()}end(e,n){e.end=n,n&&(e.clock?.stop(),this.app.engine.stop(),this.asked=null,this.app.tags=this.tags(e)),this.save()}goOn(){let e=this.game;if(!e||e.end){this.draw();return}(e.tip.ply>1||e.tip.turn!==e.me)&&e.clock?.run(e.tip.turn),e.tip.turn!==e.me&&this.askMove(e),this.draw()}askMove(e){let n=e.tip;this.asked="move";let r=e.clock?{left:[Math.round(e.clock.left("white")),Math.round(e.clock.left("black"))],increment:e.clock.state.increment}:{milliseconds:Qi},i={name:"play",elo:e.elo,seed:e.seed,time:r};this.app.engine.run(z(n),i,o=>{if(!(this.game!==e||e.tip!==n||e.end))if(o.type==="move"){this.asked=null;let{cp:s,mate:c}=o.score;e.score=c===void 0?s??null:c>0?1e4:-1e4;let l=n.playText(o.uci);l&&this.played(e,l)}else this.hearOther(o)})}hearOther(e){e.type==="queued"?this.message=p.queued(e.place):e.type==="begun"?this.message="":e.type==="error"?this.message=p.failed(e.message):e.type==="ended"&&(this.asked=null),this.draw()}askHint(){let e=this.game;if(!e||e.end||e.tip.turn!==e.me)return;let n=e.tip;this.asked="hint",this.app.go(n);let r={name:"analyse",lines:1,milliseconds:Qi};this.app.engine.run(z(n),r,i=>{if(!(this.game!==e||e.tip!==n)){if(i.type==="info"){this.hint=i.lines[0]?.pv[0]??null;let o=this.hint?n.read(this.hint):null,s=o?Js(n,o):"";this.message=s?p.hintIs(s):"",this.app.redraw()}(i.type==="queued"||i.type==="error"||i.type==="ended")&&this.hearOther(i),this.draw()}})}takeBack(){let e=this.game;if(!e)return;let n=e.tip.parent;for(;n&&n.turn!==e.me;)n=n.parent;n&&(this.app.engine.stop(),this.asked=null,e.clock?.stop(),e.tip=n,e.end=null,n.children.splice(0),this.hint=null,this.message="",this.app.tags=this.tags(e),this.app.current=n,this.save(),this.goOn(),this.app.update())}offerDraw(){let e=this.game;if(!e||e.end)return;e.tip.position.fullmoves<Us?this.message=p.drawEarly:e.score!==null&&e.score<=Vs?(this.message=p.drawAccepted,this.end(e,ze(p.results.agreement))):this.message=p.drawDeclined,this.draw(),this.app.redraw()}resign(){let e=this.game;!e||e.end||(this.end(e,cn(e.me,p.results.resigns(p.side[e.me]))),this.draw(),this.app.redraw())}tick(){let e=this.game;if(!e?.clock||e.end||this.app.tab!=="play")return;this.app.engine.isOpen()?e.tip.ply>1&&!e.clock.runs(e.tip.turn)&&e.clock.run(e.tip.turn):e.clock.stop();let n=e.tip.turn;if(e.clock.left(n)===0){let r=Ji(e.tip,ar(n));this.end(e,r?cn(n,p.results.time(p.side[n])):ze(p.results.timeDraw)),this.draw(),this.app.redraw()}this.drawClocks(e)}save(){let e=this.game;if(!e)return;let{me:n,elo:r,seed:i,control:o,end:s}=e,c=e.clock?{left:[e.clock.left("white"),e.clock.left("black")],increment:e.clock.state.increment}:null,l=$e(this.tags(e),e.tip.root());wt("game",{pgn:l,me:n,elo:r,seed:i,clock:c,control:o,end:s})}draw(){let e=this.game;this.table.hidden=!e;let n=!e||this.shownSetup;if(this.setup.hidden=!n,n&&!this.setup.childElementCount&&this.drawSetup(),!e)return;let r=e.end?e.end.words:e.tip.turn===e.me?p.yourMove:p.thinking;this.status.textContent=[r,this.message].filter(Boolean).join(" "),this.drawClocks(e);let i=!e.end,o=i&&e.tip.turn===e.me,s=[["takeback",p.takeback,()=>this.takeBack(),e.tip.ply>0],["hint",p.hint,()=>this.askHint(),o&&this.asked!=="hint"],["draw",p.draw,()=>this.offerDraw(),o],["resign",p.resign,()=>this.resign(),i],["save",p.savePgn,()=>He("game.pgn","application/x-chess-pgn",$e(this.tags(e),e.tip.root())),!0],["again",p.newGame,()=>this.showSetup(),!0],["study",p.analyseGame,()=>this.app.openTab("report"),e.end!==null]],c=document.activeElement?.id;this.actions.replaceChildren(...s.map(([l,a,h,u])=>C(a,h,{id:`play-${l}`,disabled:!u}))),c?.startsWith("play-")&&document.getElementById(c)?.focus()}showSetup(){this.shownSetup=!this.shownSetup,this.draw()}drawClocks(e){if(this.clocks.hidden=!e.clock,!e.clock)return;let n=r=>f("div",{class:`clock${e.clock?.runs(r)?" runs":""}`},f("span",{},p.side[r]),f("span",{},_i(e.clock?.left(r)??0)));this.clocks.replaceChildren(n("white"),n("black"))}drawSetup(){let[e,n]=this.app.elo;if(!n)return;let{settings:r}=this,i=Math.max(e,Math.min(n,r.elo??n)),o=f("input",{type:"range",min:e,max:n,value:i,id:"elo","aria-label":p.rating}),s=f("input",{type:"number",min:e,max:n,value:i,id:"elo-number","aria-label":p.rating}),c=f("input",{type:"checkbox",id:"full"});c.checked=r.elo===null;let l=()=>{let g=Math.round(Number(s.value))||e,m=Math.max(e,Math.min(n,g));r.elo=c.checked?null:m,o.disabled=s.disabled=c.checked};o.addEventListener("input",()=>{s.value=o.value,l()}),s.addEventListener("change",()=>{l(),s.value=o.value=String(r.elo??n)}),c.addEventListener("change",l);let a=f("select",{id:"side"},f("option",{value:"white"},p.side.white),f("option",{value:"black"},p.side.black),f("option",{value:"random"},p.random));a.value=r.side,a.addEventListener("change",()=>r.side=a.value);let h=f("select",{id:"time"},f("option",{value:""},p.noClock),...p.clocks.map(([g,m])=>f("option",{value:g},m)));h.value=r.time??"",h.addEventListener("change",()=>r.time=h.value||null);let u=f("input",{type:"checkbox",id:"from-here"});l(),this.setup.replaceChildren(f("h2",{},p.newGame),f("div",{class:"field"},f("span",{},p.opponent),s,oe(p.fullStrength,c)),o,f("div",{class:"field"},oe(p.youPlay,a),oe(p.time,h)),f("div",{class:"field"},oe(p.fromHere,u)),C(p.begin,()=>this.begin(u.checked),{class:"primary",id:"begin"}))}};function Js(t,e){let n=t.children.length,r=t.play(e),i=r?.san??"";return t.children.length>n&&r?.remove(),i}function Yi(t,e){if(e>=t)return 100;let n=103.1668100711649*Math.exp(-.04354415386753951*(t-e))-3.166924740191411;return Math.max(0,Math.min(100,n+1))}function Zi(t,e){let n=t.length-1;if(n<1)return[null,null];let r=Math.max(2,Math.min(8,Math.floor(n/10))),i=[];for(let s=0;s<Math.min(r-2,t.length-2);s+=1)i.push(t.slice(0,r));for(let s=0;s+r<=t.length;s+=1)i.push(t.slice(s,s+r));let o=[[],[]];for(let s=0;s<n;s+=1){let c=e===(s%2===0),[l,a]=[t[s]??50,t[s+1]??50],h=c?Yi(l,a):Yi(100-l,100-a),u=Math.max(.5,Math.min(12,Qs(i[s]??t.slice(-r))));o[c?0:1].push({weight:u,accuracy:h})}return o.map(s=>{if(!s.length)return null;let c=s.reduce((h,u)=>h+u.weight,0),l=s.reduce((h,u)=>h+u.weight*u.accuracy,0)/c,a=s.length/s.reduce((h,u)=>h+1/Math.max(1,u.accuracy),0);return(l+a)/2})}function Qs(t){let e=t.reduce((n,r)=>n+r,0)/t.length;return Math.sqrt(t.reduce((n,r)=>n+(r-e)**2,0)/t.length)}var nt=600,rt=130,hn=4;function Xi(t,e,n){let r=u=>hn+(nt-2*hn)*(u/Math.max(1,t.length-1)),i=u=>4+(rt-8)*(1-u),o=t.flatMap((u,g)=>u.judged?[{node:u,at:g,p:ge(u.judged.score,u.turn)}]:[]),s=o.map(({at:u,p:g})=>`${r(u).toFixed(1)},${i(g).toFixed(1)}`).join(" "),[c,l]=[o[0],o[o.length-1]],a=T("svg",{class:"graph",viewBox:`0 0 ${nt} ${rt}`,role:"img","aria-label":p.graph,id:"graph"});if(a.append(T("rect",{width:nt,height:rt,fill:"var(--black-share)"})),c&&l){let u=`${r(c.at)},${rt} ${s} ${r(l.at)},${rt}`;a.append(T("polygon",{points:u,fill:"var(--white-share)"}))}a.append(T("line",{x1:0,x2:nt,y1:i(.5),y2:i(.5),stroke:"#8c959f","stroke-dasharray":"4 4"}),T("polyline",{points:s,fill:"none",stroke:"#1f6fd0","stroke-width":2}));for(let{node:u,at:g,p:m}of o){let k=u.judged?.judgement;k&&a.append(T("circle",{cx:r(g),cy:i(m),r:5,fill:`var(--${k})`,stroke:"var(--paper)"}))}let h=t.indexOf(e);return h>=0&&a.append(T("line",{x1:r(h),x2:r(h),y1:0,y2:rt,stroke:"#d9480f","stroke-width":3})),a.addEventListener("click",u=>{let g=a.getBoundingClientRect(),m=(u.clientX-g.left)/g.width*nt;n(Math.max(0,Math.min(t.length-1,Math.round((m-hn)/(nt-2*hn)*(t.length-1)))))}),a}var Ys=[[50,"50 ms"],[100,"100 ms"],[500,"0.5 s"],[2e3,"2 s"]],Zs=700,Xs=.03,ea={inaccuracy:6,mistake:2,blunder:4},ta=["inaccuracy","mistake","blunder"],eo=10,pn=class{constructor(e){this.app=e;this.time.append(...Ys.map(([n,r])=>f("option",{value:n},r))),this.time.value="100",this.start=C(p.reportStart,()=>this.begin(),{class:"primary",id:"report-start"}),this.actions=f("div",{class:"row"},C(p.previousMistake,()=>this.seek(-1),{id:"previous-mistake"}),C(p.nextMistake,()=>this.seek(1),{id:"next-mistake"}),C(p.savePgn,()=>this.savePgn()),C(p.saveJson,()=>this.saveJson())),this.element=f("div",{},f("div",{class:"row"},this.start,oe(p.reportTime,this.time)),this.status,this.graphBox,this.about,this.actions,this.counts)}app;element;listsMoves=!0;line=[];message="";retrying=null;time=f("select",{id:"report-time"});start;status=f("p",{role:"status",class:"note"});graphBox=f("div");counts=f("table",{id:"counts"});about=f("div",{id:"about"});actions;open(){this.retrying=null,this.message=""}leave(){this.app.engine.stop(),this.retrying=null}update(){this.retrying&&this.app.current!==this.retrying.parent&&(this.retrying=null),this.draw()}onKey(e){if(e==="n")this.seek(1);else if(e==="p")this.seek(-1);else return!1;return!0}mainLine(){return this.app.root.mainLine()}begin(){this.line=this.mainLine();let e=this.line;if(e.length<2){this.message=p.reportNone,this.draw();return}for(let i of e)i.judged=null;let n=e[e.length-1],r={name:"report",milliseconds:Number(this.time.value)};this.app.engine.run(z(n),r,i=>this.hear(e,i)),this.draw()}hear(e,n){if(n.type==="queued")this.message=p.queued(n.place);else if(n.type==="begun")this.message="";else if(n.type==="error")this.message=p.failed(n.message);else if(n.type==="ended")this.message=p.ended[n.reason];else if(n.type==="judged"){let r=e[n.ply];r&&(r.judged=n),this.message=n.ply+1<e.length?p.reportProgress(n.ply+1,e.length):""}this.draw(),this.app.redraw()}isComplete(){return this.mainLine().length>1&&this.mainLine().every(e=>e.judged)}seek(e){let n=this.mainLine(),r=n.indexOf(this.app.current);for(let i=r+e;i>=0&&i<n.length;i+=e){let o=n[i],s=o?.judged?.judgement;if(o&&(s==="mistake"||s==="blunder")){this.app.go(o);return}}}arrows(){let e=this.app.current;if(this.retrying)return[];let n=e.parent,r=e.judged?.judgement&&n?.judged?.pv[0],i=r&&n?n:e,o=r||e.judged?.pv[0],s=o?Te(i.position,o):null;return s?[{orig:s[0],dest:s[1],brush:r?"green":"paleBlue"}]:[]}onMove(e){let n=this.retrying,r=n?.parent;if(!n||!r||this.app.current!==r)return!1;let i=r.children.includes(n)?r.children.length:0,o=r.play(e);return o&&this.judge(n,r,o,r.children.length>i),!0}judge(e,n,r,i){let o=n.judged;if(!o)return;let s=c=>{let l=Math.max(0,o.score.win_probability-c),a=l<=Xs;this.message=a?p.retryGood(r.san):p.retryBad(r.san,U(l)),a?(this.retrying=null,this.app.go(r)):(i&&r!==e&&r.remove(),this.app.update())};if(r===e)s(1-(r.judged?.score.win_probability??0));else if(r.position.isEnd())s(r.position.isCheckmate()?1:.5);else{let c=null,l={name:"analyse",lines:1,milliseconds:Zs};this.app.engine.run(z(r),l,a=>{a.type==="info"?c=1-(a.lines[0]?.score.win_probability??.5):a.type==="ended"&&c!==null&&this.retrying===e?s(c):a.type==="error"&&(this.message=p.failed(a.message))})}}retry(e){e.parent&&(this.app.go(e.parent),this.retrying=e,this.message=p.retryNow,this.app.update())}draw(){this.line=this.mainLine(),this.status.textContent=this.message;let e=this.line.some(n=>n.judged);if(this.actions.hidden=this.counts.hidden=this.graphBox.hidden=!e,!e){this.about.replaceChildren();return}this.graphBox.replaceChildren(Xi(this.line,this.app.current,n=>{let r=this.line[n];r&&this.app.go(r)})),this.drawCounts(),this.drawAbout()}drawCounts(){let e=["white","black"],n=(l,a)=>this.line.filter(h=>h.parent?.turn===l&&h.judged?.judgement===a).length,r=this.line.map(l=>l.judged?100*ge(l.judged.score,l.turn):50),i=this.isComplete()?Zi(r,this.app.root.turn==="white"):[null,null],o=f("tr",{},f("th",{scope:"col"},et(this.app.tags)),...e.map(l=>f("th",{scope:"col"},p.side[l]))),s=f("tr",{},f("td",{},p.accuracy),...i.map(l=>f("td",{},l===null?"–":`${l.toFixed(0)}%`))),c=ta.map(l=>f("tr",{},f("td",{class:l},p.judgements[l][1]),...e.map(a=>f("td",{},String(n(a,l))))));this.counts.replaceChildren(f("thead",{},o),f("tbody",{},s,...c))}drawAbout(){let e=this.app.current,{judged:n}=e,r=e.parent,i=[];if(n&&r&&!this.retrying){let o=f("h2",{},`${e.number} ${e.san} `);n.judgement&&o.append(f("span",{class:n.judgement},p.judgements[n.judgement][0])),i.push(o),n.loss!==null&&n.rank&&i.push(f("p",{},p.gives(U(n.loss),n.rank[0],n.rank[1]))),n.judgement&&r.judged&&i.push(this.betterLine(r,r.judged),f("div",{class:"row"},C(p.retry,()=>this.retry(e),{id:"retry"})))}if(this.retrying){let o=this.retrying;i.push(f("div",{class:"row"},C(p.showBetter,()=>this.app.go(o),{id:"show-better"})))}this.about.replaceChildren(...i)}betterLine(e,n){let r=n.pv.slice(0,eo),i=Je(e.position,r),o=f("p",{class:"better"},p.better(""));return i.forEach((s,c)=>{let l=c+(e.turn==="white"?0:1),a=e.position.fullmoves+Math.floor(l/2),h=l%2===0?`${a}. ${s}`:c===0?`${a}… ${s}`:s;o.append(C(h,()=>{let u=e;for(let g of r.slice(0,c+1))u=u.playText(g)??u;this.app.go(u)})," ")}),o}savePgn(){let e=$e(this.app.tags,this.app.root,n=>{let{judged:r}=n;if(!r)return{comments:[],nags:[]};let i=[`[%eval ${na(r,n.turn)}]`],o=r.judgement&&n.parent?.judged;return o&&n.parent&&i.push(p.better(Je(n.parent.position,o.pv.slice(0,eo)).join(" "))),{comments:[i.join(" ")],nags:r.judgement?[ea[r.judgement]]:[]}});He("report.pgn","application/x-chess-pgn",e)}saveJson(){let e=this.line.map(r=>({ply:r.ply,fen:r.fen,move:r.san||null,white_win_probability:r.judged?ge(r.judged.score,r.turn):null,score:r.judged?Ze(r.judged.score,r.turn):null,best:r.judged?Je(r.position,r.judged.pv):null,loss:r.judged?.loss??null,judgement:r.judged?.judgement??null})),n=JSON.stringify({tags:Object.fromEntries(this.app.tags),positions:e},null,2);He("report.json","application/json",n)}};function na({score:t},e){let n=e==="white"?1:-1;return t.mate!==void 0?`#${n*t.mate}`:(n*(t.cp??0)/100).toFixed(2)}var be=640,Ge=360,to=14,ra=4,un=class{constructor(e){this.app=e;this.element=f("div",{},this.frame,this.message,this.note,f("h2",{},p.spaceNear),this.nearBox)}app;element;listsMoves=!0;node=null;sample=null;note=f("p",{class:"note"});message=f("p",{class:"note",role:"status"});frame=f("div",{class:"map-frame"});nearBox=f("div",{class:"near",id:"near"});popup=f("div",{class:"popup",hidden:!0});svg=null;open(){this.node=null}leave(){this.app.engine.stop(),this.node=null}update(){let e=this.app.current;this.node!==e&&(this.node=e,this.app.engine.run(z(e),{name:"space",sample:this.sample===null},n=>this.hear(n)))}arrows(){return[]}hear(e){e.type==="queued"?this.message.textContent=p.queued(e.place):e.type==="begun"?this.message.textContent="":e.type==="error"?this.message.textContent=p.failed(e.message):e.type==="space"&&(e.sample&&(this.sample=e.sample,this.svg=null),this.note.textContent=p.spaceIntro(e.weights),this.draw(e))}placer(){let e=this.sample??[],n=Math.max(.05,...e.map(o=>Math.abs(o.at[0]))),r=Math.max(.05,...e.map(o=>Math.abs(o.at[1]))),i=o=>Math.max(-1,Math.min(1,o));return([o,s])=>[be/2+(be/2-to)*i(o/n),Ge/2-(Ge/2-to)*i(s/r)]}draw(e){let n=this.placer();this.svg||(this.svg=this.background(n),this.frame.replaceChildren(this.svg,this.popup));let r=this.svg;r.querySelector("#game")?.remove();let i=e.path[e.path.length-1]??[0,0];r.setAttribute("aria-label",p.spaceLabel(i[0].toFixed(3),e.candidates.length));let o=T("g",{id:"game"});for(let l of e.candidates){let[a,h]=n(l.at),[u,g]=n(i);o.append(T("line",{x1:u,y1:g,x2:a,y2:h,stroke:"var(--soft)","stroke-width":.7,opacity:.5}),T("circle",{cx:a,cy:h,r:4,fill:"var(--mistake)",stroke:"var(--paper)",class:"candidate"},T("title",{},`${l.san} ${U(l.p)}`)))}o.append(T("path",{d:oa(e.path.map(n)),fill:"none",stroke:"var(--curve)","stroke-width":2.5,id:"game-path"}));for(let l of e.path){let[a,h]=n(l);o.append(T("circle",{cx:a,cy:h,r:2.5,fill:"var(--curve)"}))}let[s,c]=n(i);o.append(T("circle",{cx:s,cy:c,r:7,fill:"var(--blunder)",stroke:"var(--paper)","stroke-width":2,id:"here"})),r.append(o),this.drawNear(e)}background(e){let n=T("svg",{class:"map",viewBox:`0 0 ${be} ${Ge}`,role:"img",id:"map"}),r=T("g",{opacity:.75});for(let o of this.sample??[]){let[s,c]=e(o.at),l=o.mate===void 0?ia(o.p):o.mate>0?"var(--good)":"var(--blunder)";r.append(o.mate===void 0?T("circle",{cx:s.toFixed(1),cy:c.toFixed(1),r:1.8,fill:l}):T("rect",{x:(s-2).toFixed(1),y:(c-2).toFixed(1),width:4,height:4,fill:l}))}let i=Ge/2;return n.append(r,T("line",{x1:8,x2:be-18,y1:i,y2:i,stroke:"var(--soft)","stroke-dasharray":"6 4"}),T("polygon",{points:`${be-18},${i-5} ${be-6},${i} ${be-18},${i+5}`,fill:"var(--soft)"}),T("text",{x:10,y:Ge-8},p.lost),T("text",{x:be-10,y:Ge-8,"text-anchor":"end"},p.won)),n.addEventListener("pointermove",o=>this.hover(n,o,e)),n.addEventListener("pointerleave",()=>this.popup.hidden=!0),n}hover(e,n,r){let i=e.getBoundingClientRect(),o=(n.clientX-i.left)/i.width*be,s=(n.clientY-i.top)/i.height*Ge,c=null,l=8;for(let h of this.sample??[]){let[u,g]=r(h.at),m=Math.hypot(u-o,g-s);m<l&&([c,l]=[h,m])}if(this.popup.hidden=!c,!c)return;let a=Math.min(n.clientX-i.left+12,i.width-170);this.popup.style.left=`${Math.max(0,a)}px`,this.popup.style.top=`${n.clientY-i.top+12}px`,this.popup.dataset.fen!==c.fen&&(this.popup.dataset.fen=c.fen,this.popup.replaceChildren(ro(c.fen),f("p",{},no(c))))}drawNear(e){let n=e.near.slice(0,ra).flatMap(r=>this.sample?.[r]??[]);this.nearBox.replaceChildren(...n.map(r=>f("figure",{},ro(r.fen),f("figcaption",{},no(r)))))}};function no(t){return`${p.spaceWhite(U(t.p))}. ${p.toMove(p.side[t.fen.split(" ")[1]==="w"?"white":"black"])}`}function ro(t){let e=f("div",{class:"mini cg-wrap",role:"img","aria-label":t});return Wt(e,{fen:t,viewOnly:!0,coordinates:!1,animation:{enabled:!1},drawable:{enabled:!1,visible:!1}}),e}function ia(t){let e=Math.round(10+120*t),n=Math.round(20+110*Math.abs(t-.5));return`hsl(${e} ${n}% 48%)`}function oa(t){let[e]=t;if(!e)return"";let n=`M${e[0].toFixed(1)} ${e[1].toFixed(1)}`;for(let r=0;r+1<t.length;r+=1){let[i,o]=[t[r]??e,t[r+1]??e],[s,c]=[t[r-1]??i,t[r+2]??o],l=[i[0]+(o[0]-s[0])/6,i[1]+(o[1]-s[1])/6],a=[o[0]-(c[0]-i[0])/6,o[1]-(c[1]-i[1])/6];n+=` C${[...l,...a,...o].map(h=>h.toFixed(1)).join(" ")}`}return n}var sa={exact:"",upper:"≤",lower:"≥"},dn=class{constructor(e){this.app=e;let n=p.whyColumns.map(i=>f("th",{scope:"col"},i)),r=f("table",{id:"why-table"},f("caption",{class:"note"},p.whyCaption),f("thead",{},f("tr",{},...n)),this.rows);this.element=f("div",{},this.reason,this.message,f("p",{class:"note"},p.whyIntro),f("div",{class:"scroll",tabindex:"0",role:"group","aria-label":p.tabs.why},r),f("h2",{},p.beam),f("p",{class:"note"},p.beamIntro),this.beamTitle,this.tree)}app;element;listsMoves=!1;node=null;asked=null;grown=null;explanation=null;reason=f("p",{id:"reason",role:"status"});message=f("p",{class:"note",role:"status"});rows=f("tbody");beamTitle=f("p",{class:"note"});tree=f("div",{class:"tree",id:"beam"});open(){this.node=null}leave(){this.app.engine.stop(),this.node=null}update(){this.node!==this.app.current&&(this.asked=null,this.ask(null))}onMove(e){return this.app.current.position.isLegal(e)&&this.ask(We(e)),!0}ask(e){let n=this.app.current,r=this.node!==n;if(this.node=n,this.asked=e,r&&(this.explanation=null,this.rows.replaceChildren(),this.tree.replaceChildren(),this.beamTitle.textContent=""),this.reason.textContent="",n.position.isEnd()){this.app.engine.stop(),this.message.textContent=p.gameOver;return}this.message.textContent=p.searching;let i={name:"why",compared:e?[e]:[]};this.app.engine.run(z(n),i,o=>this.hear(n,o)),this.app.redraw()}hear(e,n){n.type==="queued"?this.message.textContent=p.queued(n.place):n.type==="begun"?this.message.textContent=p.searching:n.type==="error"?this.message.textContent=p.failed(n.message):n.type==="why"?(this.explanation=n.explanation,this.drawTable(e,n.explanation),n.complete&&(this.reason.textContent=n.explanation.reason,this.message.textContent=""),this.app.redraw()):n.type==="ended"&&n.reason==="done"?this.grow(e):n.type==="ended"&&(this.message.textContent=p.ended[n.reason])}grow(e){this.grown!==e&&this.app.engine.run(z(e),{name:"beam"},n=>{n.type==="queued"?this.message.textContent=p.queued(n.place):n.type==="begun"?this.message.textContent="":n.type==="error"?this.message.textContent=p.failed(n.message):n.type==="tree"?(this.beamTitle.textContent=p.beamDepth(n.depth),this.tree.replaceChildren(io(n.moves,1))):n.type==="ended"&&n.reason==="done"&&(this.grown=e)})}arrows(){let e=this.app.current,n=this.explanation?.search.pv[0],r=(o,s)=>{let c=Te(e.position,o);return c?[{orig:c[0],dest:c[1],brush:s}]:[]};if(this.node!==e||!n)return[];let i=this.asked&&this.asked!==n?r(this.asked,"red"):[];return[...r(n,"green"),...i]}drawTable(e,n){let r=document.activeElement instanceof HTMLElement?document.activeElement.dataset.why:void 0;this.rows.replaceChildren(...n.moves.map(i=>this.row(e,n,i))),r&&this.rows.querySelector(`[data-why="${CSS.escape(r)}"]`)?.focus()}row(e,n,r){let i=e.read(r.san),o=i?We(i):r.uci,s=n.search.pv[0]===r.uci,c=r.own_search??r.searched,l=u=>f("td",{},u),a=C(r.san,()=>this.ask(o),{"data-why":r.san}),h=[s?"chosen":"",this.asked===o?"asked":""].filter(Boolean).join(" ");return f("tr",{class:h||void 0},f("td",{},a),l(U(r.static.win_probability)),l(String(r.rank_before)),l(ca(r.cosine)),l(c?aa(c):p.dropped),l(r.rank_after===null?"–":String(r.rank_after)),l(c?String(c.depth):"–"))}};function aa(t){let e=t.mate===void 0?"":` #${t.mate}`;return`${sa[t.bound]}${U(t.win_probability)}${e}`}function ca(t){return`${t<0?"−":"+"}${Math.abs(t).toFixed(3)}`}function io(t,e){let n=t.map((r,i)=>{let o=`${U(r.first_sight)} → ${U(r.searched)}`,s=f("span",{class:"bar"});s.style.width=`${(60*r.searched).toFixed(0)}px`;let c=[s,f("strong",{},r.san),` ${o}`],l=r.dropped?.length?[f("p",{class:"none"},p.beamDropped(r.dropped.map(u=>`${u.san} ${U(u.value)}`).join(", ")))]:[];if(!r.kept?.length)return f("li",{},...c,...l);let h=f("details",{open:i===0||e===1},f("summary",{},...c),io(r.kept,e+1),...l);return f("li",{},h)});return f("ul",{},...n)}var oo=null,so=t=>{S("announcement").textContent=t},ao=new Jt(t=>{S("connection").textContent=t==="open"?"":p.connection[t],document.body.dataset.connection=t},t=>{v.elo=t,vt.drawSetup()},t=>{S("connection").textContent=p.failed(t)}),v=new $t(ao,lo,so),fn=new Ut(t=>v.move(t)),la=new sn(v),vt=new ln(v,t=>fn.flip(t)),co=new an(v);v.panels={play:vt,analyse:co,why:new dn(v),space:new un(v),report:new pn(v)};function lo(){let t=v.panel(),e=v.current;fn.show({node:e,movable:t.movable?.()??"both",arrows:v.arrowsShown?t.arrows():[],premove:v.tab==="play"&&vt.premove()}),la.draw(),S("moves-section").hidden=!t.listsMoves,S("title").textContent=v.tags.size?et(v.tags):"";for(let i of he){let o=i===v.tab,s=S(`tab-${i}`);s.setAttribute("aria-selected",String(o)),s.tabIndex=o?0:-1,S(`panel-${i}`).hidden=!o}oo!==v.tab&&(oo=v.tab,S("panels").scrollTop=S("panel-side").scrollTop=0);let[n,r]=[!e.parent,!e.children.length];S("first").disabled=S("previous").disabled=n,S("next").disabled=S("last").disabled=r}function ha(){let t=S("tabs");t.setAttribute("aria-label","Azimuth");for(let e of he){let n=C(p.tabs[e],()=>v.openTab(e),{role:"tab",id:`tab-${e}`,"aria-controls":`panel-${e}`});t.append(n);let r=f("div",{role:"tabpanel",id:`panel-${e}`,class:"panel","aria-labelledby":`tab-${e}`,tabindex:"0"});r.append(v.panels[e].element),S("panels").append(r)}t.addEventListener("keydown",e=>{let n=e.key==="ArrowRight"?1:e.key==="ArrowLeft"?-1:0;if(!n)return;e.preventDefault();let r=he[(he.indexOf(v.tab)+n+he.length)%he.length];v.openTab(r),S(`tab-${r}`).focus()})}function pa(){let t=[["first",p.first,()=>v.go(v.root)],["previous",p.previous,()=>v.go(v.current.parent??v.current)],["next",p.next,()=>v.go(v.current.children[0]??v.current)],["last",p.last,()=>v.go(Zn(v.current))],["flip",p.flip,()=>fn.flip()],["help-button",p.help,ho]];for(let[n,r,i]of t){let o=S(n);o.setAttribute("aria-label",r),o.title=r,o.addEventListener("click",i)}let e=S("move-input");e.placeholder=p.moveInput,e.setAttribute("aria-label",p.moveInput),S("move-form").addEventListener("submit",n=>{n.preventDefault();let r=e.value,i=v.current.read(r);i?(e.value="",v.move(i)):so(p.noSuchMove(r)),e.setAttribute("aria-invalid",String(!i))}),e.addEventListener("keydown",n=>{n.key==="Escape"&&e.blur()}),S("moves-title").textContent=p.moves}function ho(){let t=S("help"),e=f("dl",{},...p.keys.flatMap(([n,r])=>[f("dt",{},n),f("dd",{},r)]));t.replaceChildren(f("h2",{id:"help-title"},p.help),e,C(p.close,()=>t.close())),t.showModal()}ha();pa();$i(v,{flip:()=>fn.flip(),help:ho,typeMove:()=>S("move-input").focus(),toggleArrows:()=>{v.arrowsShown=!v.arrowsShown,lo()}});document.addEventListener("visibilitychange",()=>{v.tab==="analyse"&&co.pause(document.hidden)});vt.restore()&&vt.isPlaying()?v.openTab("play"):v.update();ao.connect();})();
+`)}for(let s of i.comments||[])t.push("{",na(s),"}");let a=i.headers.get("FEN"),n=a?gi(a).unwrap(s=>(s.fullmoves-1)*2+(s.turn==="white"?0:1),s=>0):0,r=[],o=i.moves.children[Symbol.iterator](),l=o.next();l.done||r.push({state:0,ply:n,node:l.value,sidelines:o,startsVariation:!1,inVariation:!1});let c=!0;for(;r.length;){let s=r[r.length-1];switch(s.inVariation&&(t.push(")"),s.inVariation=!1,c=!0),s.state){case 0:for(let h of s.node.data.startingComments||[])t.push("{",na(h),"}"),c=!0;(c||s.ply%2===0)&&(t.push(Math.floor(s.ply/2)+1+(s.ply%2?"...":".")),c=!1),t.push(s.node.data.san);for(let h of s.node.data.nags||[])t.push("$"+h),c=!0;for(let h of s.node.data.comments||[])t.push("{",na(h),"}");s.state=1;case 1:{let h=s.sidelines.next();if(h.done){let m=s.node.children[Symbol.iterator](),g=m.next();g.done||r.push({state:0,ply:s.ply+1,node:g.value,sidelines:m,startsVariation:!1,inVariation:!1}),s.state=2}else t.push("("),c=!0,r.push({state:0,ply:s.ply,node:h.value,sidelines:[][Symbol.iterator](),startsVariation:!0,inVariation:!1}),s.inVariation=!0;break}case 2:r.pop()}}return t.push(tr(ar(i.headers.get("Result")))),e.push(t.join(" "),`
+`),e.join("")},ca=()=>new Map([["Event","?"],["Site","?"],["Date","????.??.??"],["Round","?"],["White","?"],["Black","?"],["Result","*"]]);var ir="\uFEFF",ra=i=>/^\s*$/.test(i),oa=i=>i.startsWith("%"),sa=class extends Error{},la=class{constructor(e,t=ca,a=1e6){this.emitGame=e,this.initHeaders=t,this.maxBudget=a,this.lineBuf=[],this.resetGame(),this.state=0}resetGame(){this.budget=this.maxBudget,this.found=!1,this.state=1,this.game=Cs(this.initHeaders),this.stack=[{parent:this.game.moves,root:!0}],this.commentBuf=[]}consumeBudget(e){if(this.budget-=e,this.budget<0)throw new sa("ERR_PGN_BUDGET")}parse(e,t){if(!(this.budget<0))try{let a=0;for(;;){let n=e.indexOf(`
+`,a);if(n===-1)break;let r=n>a&&e[n-1]==="\r"?n-1:n;this.consumeBudget(n-a),this.lineBuf.push(e.slice(a,r)),a=n+1,this.handleLine()}this.consumeBudget(e.length-a),this.lineBuf.push(e.slice(a)),t?.stream||(this.handleLine(),this.emit(void 0))}catch(a){this.emit(a)}}handleLine(){let e=!0,t=this.lineBuf.join("");this.lineBuf=[];e:for(;;)switch(this.state){case 0:t.startsWith(ir)&&(t=t.slice(ir.length)),this.state=1;case 1:if(ra(t)||oa(t))return;this.found=!0,this.state=2;case 2:{if(oa(t))return;let a=!0;for(;a;)a=!1,t=t.replace(/^\s*\[([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"((?:[^"\\]|\\"|\\\\)*)"\]/,(n,r,o)=>(this.consumeBudget(200),this.handleHeader(r,o.replace(/\\"/g,'"').replace(/\\\\/g,"\\")),a=!0,e=!1,""));if(ra(t))return;this.state=3}case 3:{if(e){if(oa(t))return;if(ra(t))return this.emit(void 0)}let a=/(?:[NBKRQ]?[a-h]?[1-8]?[-x]?[a-h][1-8](?:=?[nbrqkNBRQK])?|[pnbrqkPNBRQK]?@[a-h][1-8]|[O0o][-–—][O0o](?:[-–—][O0o])?)[+#]?|--|Z0|0000|@@@@|{|;|\$\d{1,4}|[?!]{1,2}|\(|\)|\*|1[-–—]0|0[-–—]1|1\/2[-–—]1\/2/g,n;for(;n=a.exec(t);){let r=this.stack[this.stack.length-1],o=n[0];if(o===";")return;if(o.startsWith("$"))this.handleNag(parseInt(o.slice(1),10));else if(o==="!")this.handleNag(1);else if(o==="?")this.handleNag(2);else if(o==="!!")this.handleNag(3);else if(o==="??")this.handleNag(4);else if(o==="!?")this.handleNag(5);else if(o==="?!")this.handleNag(6);else if(o==="1-0"||o==="1–0"||o==="1—0"||o==="0-1"||o==="0–1"||o==="0—1"||o==="1/2-1/2"||o==="1/2–1/2"||o==="1/2—1/2"||o==="*")this.stack.length===1&&o!=="*"&&this.handleHeader("Result",o);else if(o==="(")this.consumeBudget(100),this.stack.push({parent:r.parent,root:!1});else if(o===")")this.stack.length>1&&this.stack.pop();else if(o==="{"){let l=a.lastIndex,c=t[l]===" "?l+1:l;t=t.slice(c),this.state=4;continue e}else this.consumeBudget(100),o.startsWith("O")||o.startsWith("0")||o.startsWith("o")?o=o.replace(/[0o]/g,"O").replace(/[–—]/g,"-"):(o==="Z0"||o==="0000"||o==="@@@@")&&(o="--"),r.node&&(r.parent=r.node),r.node=new Bi({san:o,startingComments:r.startingComments}),r.startingComments=void 0,r.root=!1,r.parent.children.push(r.node)}return}case 4:{let a=t.indexOf("}");if(a===-1){this.commentBuf.push(t);return}else{let n=a>0&&t[a-1]===" "?a-1:a;this.commentBuf.push(t.slice(0,n)),this.handleComment(),t=t.slice(a),this.state=3,e=!1}}}}handleHeader(e,t){this.game.headers.set(e,e==="Result"?tr(ar(t)):t)}handleNag(e){var t;this.consumeBudget(50);let a=this.stack[this.stack.length-1];a.node&&((t=a.node.data).nags||(t.nags=[]),a.node.data.nags.push(e))}handleComment(){var e,t;this.consumeBudget(100);let a=this.stack[this.stack.length-1],n=this.commentBuf.join(`
+`);this.commentBuf=[],a.node?((e=a.node.data).comments||(e.comments=[]),a.node.data.comments.push(n)):a.root?((t=this.game).comments||(t.comments=[]),this.game.comments.push(n)):(a.startingComments||(a.startingComments=[]),a.startingComments.push(n))}emit(e){if(this.state===4&&this.handleComment(),e)return this.emitGame(this.game,e);this.found&&this.emitGame(this.game,void 0),this.resetGame()}},rr=(i,e=ca)=>{let t=[];return new la(a=>t.push(a),e,NaN).parse(i),t},As=i=>{switch((i||"chess").toLowerCase()){case"chess":case"chess960":case"chess 960":case"standard":case"from position":case"classical":case"normal":case"fischerandom":case"fischerrandom":case"fischer random":case"wild/0":case"wild/1":case"wild/2":case"wild/3":case"wild/4":case"wild/5":case"wild/6":case"wild/7":case"wild/8":case"wild/8a":return"chess";case"crazyhouse":case"crazy house":case"house":case"zh":return"crazyhouse";case"king of the hill":case"koth":case"kingofthehill":return"kingofthehill";case"three-check":case"three check":case"threecheck":case"three check chess":case"3-check":case"3 check":case"3check":return"3check";case"antichess":case"anti chess":case"anti":return"antichess";case"atomic":case"atom":case"atomic chess":return"atomic";case"horde":case"horde chess":return"horde";case"racing kings":case"racingkings":case"racing":case"race":return"racingkings";default:return}};var or=i=>{let e=As(i.get("Variant"));if(!e)return b.err(new S(y.Variant));let t=i.get("FEN");return t?gi(t).chain(a=>er(e,a)):b.ok($n(e))};var da=5e6;function oi(i){let e=()=>new Map;return rr(i.slice(0,da),e).filter(t=>t.headers.size>0||t.moves.children.length>0)}function ha(i,e){let t=i.get(e)?.trim()??"";return t===""||t.startsWith("?")?null:t}function si(i){let e=(r,o)=>{let l=ha(i,`${r}Elo`);return`${ha(i,r)??o}${l?` (${l})`:""}`},t=i.get("Result"),a=`${e("White",d.side.white)} – ${e("Black",d.side.black)}`,n=t&&t!=="*"?`, ${t}`:"";return`${a}${n}`}function sr(i){return["Event","Site","Date","Round","TimeControl","Termination","Annotator"].flatMap(t=>ha(i,t)??[]).join(" · ")}function li(i){let e=or(i.headers).unwrap(r=>r,r=>{throw r});if(e.rules!=="chess")throw new Error(e.rules);let t=new Vi(e,null,null,"",0);t.comments=i.comments??[];let a=null,n=[[i.moves,t]];for(let r=n.pop();r;r=n.pop()){let[o,l]=r;for(let c of o.children){let s=bi(l.position,c.data.san),h=s?l.play(s):null;if(!h){a??=d.illegal(c.data.san,l.san?`${l.number} ${l.san}`:d.start);continue}h.comments.push(...c.data.startingComments??[],...c.data.comments??[]),h.nags.push(...c.data.nags??[]),n.push([c,h])}}return{tags:i.headers,root:t,fault:a}}function se(i,e,t){let a=new ri,n=[[e,a]];for(let c=n.pop();c;c=n.pop()){let[s,h]=c;for(let m of s.children){let g=t?.(m),f={san:m.san},V=[...g?.comments??[],...m.comments],G=[...new Set([...m.nags,...g?.nags??[]])];V.length&&(f.comments=V),G.length&&(f.nags=G);let x=new Bi(f);h.children.push(x),n.push([m,x])}}let r=new Map(["Event","Site","Date","Round","White","Black","Result"].map(c=>{let s=c==="Date"?"????.??.??":c==="Result"?"*":"?";return[c,i.get(c)??s]})),o=e.mainLine(),l=Si(o[o.length-1]??e);l&&r.set("ECO",l.eco).set("Opening",l.name);for(let[c,s]of i)r.set(c,s);return e.fen!==Oi&&(r.set("SetUp","1"),r.set("FEN",e.fen)),nr({headers:r,comments:e.comments,moves:a})}function ma(i,e){for(let t of i)for(let[,a,n]of t.matchAll(/\[%(\S+)\s+([^\]]*)\]/g))if(a===e&&n)return n.trim();return null}function lr(i){return i.replace(/\[%[^\]]*\]/g,"").trim()}function cr(i){let e={1:"!",2:"?",3:"!!",4:"??",5:"!?",6:"?!"};return i.map(t=>e[t]??"").join("")}var Ds={inaccuracy:"?!",mistake:"?",blunder:"??"},ct=class{constructor(e){this.app=e}app;list=v("moves");buttons=new Map;opening=v("opening");drawn="";draw(){let e=this.app,t=vs(e.root);if(t!==this.drawn){this.drawn=t,this.buttons.clear();let r=this.comments(e.root),o=this.line(e.root,!0);this.list.replaceChildren(...r,...o.length?o:[u("p",{class:"note"},d.noMoves)])}let a=Xn(e.current);this.opening.textContent!==a&&(this.opening.textContent=this.opening.title=a),this.list.querySelector("[aria-current]")?.removeAttribute("aria-current");let n=this.buttons.get(e.current);n?.setAttribute("aria-current","true"),n?this.list.scrollTop=n.offsetTop-this.list.offsetTop-this.list.clientHeight/2:this.list.scrollTop=0}line(e,t){let a=[],n=t;for(let r=e;r.children[0];r=r.children[0]){let[o,...l]=r.children;if(!o)break;a.push(this.move(o,n));let c=this.comments(o);a.push(...c);for(let s of l)a.push(this.variation(s));n=c.length>0||l.length>0}return a}variation(e){return u("div",{class:"variation",role:"group","aria-label":`${d.variation} ${e.number} ${e.san}`},this.move(e,!0),...this.comments(e),...this.line(e,!1))}move(e,t){let a=e.judged?.judgement,n=u("button",{type:"button",class:"move"});(t||e.parent?.turn==="white")&&n.append(u("span",{class:"number"},e.number)," "),n.append(e.san);let o=cr(e.nags)||(a?Ds[a]:"");return o&&n.append(u("span",{class:`glyph ${a??""}`},o)),n.addEventListener("click",()=>this.app.go(e)),this.buttons.set(e,n),n}comments(e){return e.comments.map(lr).filter(t=>t!=="").map(t=>u("span",{class:"comment"},t))}};function vs(i){let e=[],t=[i];for(let a=t.pop();a;a=t.pop())e.push(a.san,String(a.ply),a.judged?.judgement??"",a.nags.join(),a.comments.join()),t.push(...a.children);return`${i.fen} ${e.join(" ")}`}function ht(i,e,t){let a=Ci(e.position,t);return a.map((n,r)=>{let o=d.playLine(a.slice(0,r+1).join(" "));return w(dr(e,n,r),()=>ws(i,e,t.slice(0,r+1)),{"aria-label":o})})}function hr(i,e){return Ci(i.position,e).map((t,a)=>dr(i,t,a)).join(" ")}function dr(i,e,t){let a=t+(i.turn==="white"?0:1),n=i.position.fullmoves+Math.floor(a/2);return a%2===0?`${n}. ${e}`:t===0?`${n}… ${e}`:e}function ws(i,e,t){let a=e;for(let n of t)a=a.playText(n)??a;i.go(a)}function Je(i,e){try{localStorage.setItem(`azimuth.${i}`,JSON.stringify(e))}catch{}}function Ue(i){try{let e=localStorage.getItem(`azimuth.${i}`);return e===null?null:JSON.parse(e)}catch{return null}}function Ze(i){switch(i.type){case"queued":return d.queued(i.place);case"begun":return"";case"error":return d.failed(i.message);case"ended":return d.ended[i.reason];default:return null}}var ci=class{constructor(e){this.app=e}app;node=null;message=u("p",{class:"note",role:"status"});open(){this.node=null}leave(){this.app.engine.stop(),this.node=null}update(){let e=this.app.current;this.node!==e&&(this.node=e,this.show(e))}ask(e,t,a){this.app.engine.run(re(e),t,n=>{let r=Ze(n);r!==null&&(this.message.textContent=r),a(n)})}};var ys=16,mr=.12,ur=14,Ss=3,dt=class{constructor(e){this.app=e;this.toggle=w("",()=>this.switch());let t=u("input",{type:"number",min:"1",max:"10",value:String(this.lines),"aria-label":d.lines});t.addEventListener("change",()=>{this.lines=Math.max(1,Math.min(10,Math.round(Number(t.value))||1)),t.value=String(this.lines),Je("lines",this.lines),this.begin()});let a=u("input",{type:"file",accept:".pgn,.fen,.epd,.txt","aria-label":d.openFile});a.addEventListener("change",()=>{this.readFile(a)}),this.games.hidden=!0,this.loading=u("details",{id:"load"},u("summary",{},d.load),this.input,u("div",{class:"row"},w(d.loadButton,()=>this.load(this.input.value),{id:"load-button"}),a),ee("",this.games),u("div",{class:"row"},w(d.copyFen,()=>{this.copy(this.app.current.fen)}),w(d.copyPgn,()=>{this.copy(se(this.app.tags,this.app.root))}),w(d.savePgn,()=>qe("game.pgn","application/x-chess-pgn",se(this.app.tags,this.app.root)))),u("div",{class:"row"},w(d.promoteLine,()=>{this.app.current.promote(),this.app.update()}),w(d.deleteFrom,()=>this.deleteFrom()))),this.element=u("div",{},u("div",{class:"row"},this.toggle,ee(d.lines,t),this.figures),this.chances,this.linesBox,this.message,this.loading),this.linesBox.id="lines",this.figures.id="figures"}app;element;listsMoves=!0;on=!0;lines=Ue("lines")??3;node=null;threat=null;stopped="";notice="";toggle;linesBox=u("div");figures=u("p",{class:"figures note"});chances=u("p",{class:"figures note"});message=u("p",{class:"note",role:"status"});input=u("textarea",{rows:"3",placeholder:d.loadHint,"aria-label":d.loadHint,spellcheck:"false"});loading;games=u("select",{"aria-label":d.game});open(){this.stopped="",this.node=null}leave(){this.app.engine.stop(),this.node=null}update(){this.node!==this.app.current&&(this.notice="",this.threat=null,this.begin()),this.draw()}pause(e){e?this.leave():this.update()}onKey(e){if(e==="l")this.switch();else if(e==="x")this.showThreat();else if(e===" ")this.playBest();else return!1;return!0}switch(){this.on=!this.on,this.stopped="",this.begin(),this.draw()}begin(){let e=this.app.current;if(this.node=e,this.stopped="",!this.on||e.position.isEnd()){this.app.engine.stop();return}let t={name:"analyse",lines:this.lines,milliseconds:null};this.app.engine.run(re(e),t,a=>this.hear(e,a))}hear(e,t){this.stopped=Ze(t)??this.stopped,t.type==="info"&&this.app.learn(e,t),t.type==="ended"&&(t.reason==="turn"||t.reason==="limit")&&(this.on=!1),this.draw(),this.app.redraw()}playBest(){let e=this.app.current.info?.lines[0]?.pv[0],t=e?this.app.current.playText(e):null;t&&this.app.go(t)}showThreat(){let e=this.app.current;if(this.threat){this.threat=null,this.begin(),this.app.redraw();return}if(e.position.isCheck()||e.position.isEnd()){this.stopped=d.noThreat,this.draw();return}let t=e.position.toSetup(),a=me({...t,turn:e.turn==="white"?"black":"white",epSquare:void 0});this.threat={of:e,uci:null},this.stopped=d.threat;let n={name:"analyse",lines:1,milliseconds:1500};this.app.engine.run({fen:a,moves:[]},n,r=>{this.threat&&(r.type==="info"&&(this.threat.uci=r.lines[0]?.pv[0]??null),r.type==="error"&&(this.stopped=d.failed(r.message)),this.draw(),this.app.redraw())}),this.draw()}arrows(){let e=this.app.current;if(this.threat?.of===e){let[t,a]=this.threat.uci?[this.threat.uci.slice(0,2),this.threat.uci.slice(2,4)]:[];return t&&a?[{orig:t,dest:a,brush:"red"}]:[]}return e.info?Bs(e,e.info):[]}draw(){let e=this.app.current,t=e.info;this.toggle.textContent=this.on?d.engineOff:d.engineOn,this.toggle.setAttribute("aria-pressed",String(this.on)),this.figures.textContent=t?`${d.depth(t.depth,t.seldepth)} · ${d.nodes(ta(t.nodes),ta(t.nps))}`:"";let a=t?.lines[0];this.chances.textContent=a?ni(_e(a.wdl,e.turn)):" ";let n=Array.from({length:this.lines},(o,l)=>this.row(e,t,l));this.linesBox.replaceChildren(...n);let r=e.position.isEnd()?d.gameOver:this.stopped;this.message.textContent=[this.notice,r].filter(Boolean).join(" ")}row(e,t,a){let n=t?.lines[a],r=u("div",{class:"pv"});if(!n)return r;let o=u("span",{class:"line"},...ht(this.app,e,n.pv.slice(0,ys)));return r.append(u("span",{class:"score"},Ie(n.score,e.turn)),o),r}deleteFrom(){let e=this.app.current;e.parent&&(e.remove(),this.app.go(e.parent))}async copy(e){try{await navigator.clipboard.writeText(e),this.say(d.copied)}catch{this.input.value=e,this.input.select()}}async readFile(e){let[t]=e.files??[];t&&(t.size>da?this.say(d.fileTooLarge):this.load(await t.text()),e.value="")}say(e){this.notice=e,this.draw()}load(e){let t=e.trim(),a=/^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK]+){7}(\s|$)/.test(t)&&!t.includes(`
+`);try{if(a){this.open(),this.app.load(He(t),new Map),this.games.hidden=!0,this.loading.open=!1;return}let n=oi(t);if(!n.length){this.say(d.noGame);return}this.games.replaceChildren(...n.map((o,l)=>u("option",{value:l},si(o.headers)))),this.games.hidden=n.length<2,this.loading.open=n.length>1,this.games.onchange=()=>{let o=n[Number(this.games.value)];o&&this.show(o)};let[r]=n;r&&this.show(r)}catch(n){let r=n instanceof Error?n.message:String(n);this.say(a?d.badFen(r):d.badPgn(r))}}show(e){try{let{root:t,tags:a,fault:n}=li(e);this.open(),this.app.load(t,a),n&&this.say(d.badPgn(n))}catch(t){this.say(d.badPgn(t instanceof Error?t.message:String(t)))}}};function Bs(i,e){let t=e.lines[0]?.score.win_probability??0,a=[];return e.lines.forEach((n,r)=>{let o=t-n.score.win_probability,l=n.pv[0]?Me(i.position,n.pv[0]):null;if(!l||o>mr)return;let c=Math.round(ur-(ur-Ss)*(o/mr)),[s,h]=l;a.push({orig:s,dest:h,brush:r===0?"blue":"paleBlue",modifiers:{lineWidth:c},...r===0?{}:{label:{text:`${Math.round(100*Ve(n.score,i.turn))}`}}})}),a.reverse()}var hi=class{constructor(e,t="white"){this.state=e;this.side=t}state;side;since=null;static of(e){let[t,a]=e.split("+").map(n=>Number(n)*1e3);return{left:[t??0,t??0],increment:a??0}}run(e){this.stop(),this.side=e,this.since=performance.now()}stop(){this.since!==null&&(this.state.left[ua(this.side)]=this.left(this.side),this.since=null)}addIncrement(e){this.state.left[ua(e)]+=this.state.increment}left(e){let t=this.since!==null&&e===this.side?performance.now()-this.since:0;return Math.max(0,this.state.left[ua(e)]-t)}runs(e){return this.since!==null&&this.side===e}};function ua(i){return i==="white"?0:1}function pr(i){let e=Math.floor(i/1e3),t=r=>String(r).padStart(2,"0");if(i<2e4)return`0:${t(e)}.${Math.floor(i%1e3/100)}`;let a=Math.floor(e/3600),n=Math.floor(e/60)%60;return a?`${a}:${t(n)}:${t(e%60)}`:`${n}:${t(e%60)}`}function mt(i,e){return{result:i==="white"?"0-1":"1-0",words:e}}function Qe(i){return{result:"1/2-1/2",words:i}}function pa(i){return i==="white"?"black":"white"}function fr(i){return me(i.position.toSetup(),{epd:!0})}function gr(i){let e=i.position;if(e.isCheckmate())return mt(i.turn,d.results.checkmate(d.side[pa(i.turn)]));if(e.isStalemate())return Qe(d.results.stalemate);if(e.isInsufficientMaterial())return Qe(d.results.insufficient);if(e.halfmoves>=100)return Qe(d.results.fifty);let t=fr(i),a=0;for(let n=i;n;n=n.parent)fr(n)===t&&(a+=1);return a>=3?Qe(d.results.repetition):null}function br(i,e){return i.position.board[e].size()>1}var Vr=1e3,Gs=20,Es=10,ut=class{constructor(e,t){this.app=e;this.turnBoard=t;this.table.append(this.clocks,this.status,this.actions),this.element=u("div",{},this.table,this.setup),setInterval(()=>this.tick(),100)}app;turnBoard;element;listsMoves=!0;game=null;settings=Ue("settings")??{elo:1500,side:"white",time:null};hint=null;message="";asked=null;shownSetup=!1;setup=u("div");table=u("div");status=u("p",{role:"status",id:"game-status"});clocks=u("div",{class:"clocks"});actions=u("div",{class:"row"});restore(){let e=Ue("game");if(!e)return!1;try{let[t]=oi(e.pgn);if(!t)return!1;let{root:a,tags:n}=li(t),r=a.mainLine(),o=r[r.length-1]??a,l=e.clock?new hi(e.clock):null;return this.game={...e,clock:l,tip:o,score:null},this.app.load(a,n,o),this.turnBoard(e.me),!0}catch{return!1}}isPlaying(){return this.game!==null&&this.game.end===null}open(){let e=this.game;e&&(this.app.root!==e.tip.root()&&this.app.load(e.tip.root(),this.tags(e),e.tip),this.app.go(e.tip),this.goOn())}leave(){this.app.engine.stop(),this.asked=null,this.game?.clock?.stop(),this.save()}update(){this.draw()}movable(){let e=this.game;return!e||e.end||this.app.current!==e.tip?"none":e.me}premove(){return this.isPlaying()}onMove(e){let t=this.game;if(!t||t.end||this.app.current!==t.tip||t.tip.turn!==t.me)return!0;let a=t.tip.play(e);return a&&this.played(t,a),!0}arrows(){let e=this.hint&&this.game?Me(this.game.tip.position,this.hint):null;if(!e||this.app.current!==this.game?.tip)return[];let[t,a]=e;return[{orig:t,dest:a,brush:"green"}]}begin(e){let{elo:t,side:a,time:n}=this.settings;Je("settings",this.settings);let r=a==="random"?Math.random()<.5?"white":"black":a,o=e?He(this.app.current.fen):Fi(),l=crypto.getRandomValues(new Uint32Array(1))[0]??0,c=n?new hi(hi.of(n),o.turn):null;this.game={me:r,elo:t,seed:l,clock:c,control:n,end:null,tip:o,score:null},this.message="",this.shownSetup=!1,this.app.load(o,this.tags(this.game)),this.turnBoard(r),this.goOn()}tags(e){let t=e.elo?`Azimuth (${e.elo})`:"Azimuth",[a,n]=e.me==="white"?[d.you,t]:[t,d.you],r=new Date,o=c=>String(c).padStart(2,"0"),l=new Map([["Event","Azimuth"],["Date",`${r.getFullYear()}.${o(r.getMonth()+1)}.${o(r.getDate())}`],["White",a],["Black",n],["Result",e.end?.result??"*"]]);return e.control&&l.set("TimeControl",e.control),l}played(e,t){e.clock?.stop(),e.clock?.addIncrement(e.tip.turn),e.tip=t,this.hint=null,this.message="",this.app.announce(`${t.number} ${t.san}`),this.end(e,gr(t)),this.app.go(t),this.goOn()}end(e,t){e.end=t,t&&(e.clock?.stop(),this.app.engine.stop(),this.asked=null,this.app.tags=this.tags(e)),this.save()}goOn(){let e=this.game;if(!e||e.end){this.draw();return}(e.tip.ply>1||e.tip.turn!==e.me)&&e.clock?.run(e.tip.turn),e.tip.turn!==e.me&&this.askMove(e),this.draw()}askMove(e){let t=e.tip;this.asked="move";let a=e.clock?{left:[Math.round(e.clock.left("white")),Math.round(e.clock.left("black"))],increment:e.clock.state.increment}:{milliseconds:Vr},n={name:"play",elo:e.elo,seed:e.seed,time:a};this.app.engine.run(re(t),n,r=>{if(!(this.game!==e||e.tip!==t||e.end))if(r.type==="move"){this.asked=null;let{cp:o,mate:l}=r.score;e.score=l===void 0?o??null:l>0?1e4:-1e4;let c=t.playText(r.uci);c&&this.played(e,c)}else this.hearOther(r)})}hearOther(e){e.type==="ended"?this.asked=null:this.message=Ze(e)??this.message,this.draw()}askHint(){let e=this.game;if(!e||e.end||e.tip.turn!==e.me)return;let t=e.tip;this.asked="hint",this.app.go(t);let a={name:"analyse",lines:1,milliseconds:Vr};this.app.engine.run(re(t),a,n=>{if(!(this.game!==e||e.tip!==t)){if(n.type==="info"){this.hint=n.lines[0]?.pv[0]??null;let r=this.hint?t.read(this.hint):null,o=r?Ms(t,r):"";this.message=o?d.hintIs(o):"",this.app.redraw()}(n.type==="queued"||n.type==="error"||n.type==="ended")&&this.hearOther(n),this.draw()}})}takeBack(){let e=this.game;if(!e)return;let t=e.tip.parent;for(;t&&t.turn!==e.me;)t=t.parent;t&&(this.app.engine.stop(),this.asked=null,e.clock?.stop(),e.tip=t,e.end=null,t.children.splice(0),this.hint=null,this.message="",this.app.tags=this.tags(e),this.app.current=t,this.save(),this.goOn(),this.app.update())}offerDraw(){let e=this.game;if(!e||e.end)return;this.asked==="hint"&&(this.app.engine.stop(),this.asked=null),e.tip.position.fullmoves<Es?this.message=d.drawEarly:e.score!==null&&e.score<=Gs?(this.message=d.drawAccepted,this.end(e,Qe(d.results.agreement))):this.message=d.drawDeclined,this.draw(),this.app.redraw()}resign(){let e=this.game;!e||e.end||(this.end(e,mt(e.me,d.results.resigns(d.side[e.me]))),this.draw(),this.app.redraw())}tick(){let e=this.game;if(!e?.clock||e.end||this.app.tab!=="play")return;this.app.engine.isOpen()?e.tip.ply>1&&!e.clock.runs(e.tip.turn)&&e.clock.run(e.tip.turn):e.clock.stop();let t=e.tip.turn;if(e.clock.left(t)===0){let a=br(e.tip,pa(t));this.end(e,a?mt(t,d.results.time(d.side[t])):Qe(d.results.timeDraw)),this.draw(),this.app.redraw()}this.drawClocks(e)}save(){let e=this.game;if(!e)return;let{me:t,elo:a,seed:n,control:r,end:o}=e,l=e.clock?{left:[e.clock.left("white"),e.clock.left("black")],increment:e.clock.state.increment}:null,c=se(this.tags(e),e.tip.root());Je("game",{pgn:c,me:t,elo:a,seed:n,clock:l,control:r,end:o})}draw(){let e=this.game;this.table.hidden=!e;let t=!e||this.shownSetup;if(this.setup.hidden=!t,t&&!this.setup.childElementCount&&this.drawSetup(),!e)return;let a=e.end?e.end.words:e.tip.turn===e.me?d.yourMove:d.thinking;this.status.textContent=[a,this.message].filter(Boolean).join(" "),this.drawClocks(e);let n=!e.end,r=n&&e.tip.turn===e.me,o=[["takeback",d.takeback,()=>this.takeBack(),e.tip.ply>0],["hint",d.hint,()=>this.askHint(),r&&this.asked!=="hint"],["draw",d.draw,()=>this.offerDraw(),r],["resign",d.resign,()=>this.resign(),n],["save",d.savePgn,()=>qe("game.pgn","application/x-chess-pgn",se(this.tags(e),e.tip.root())),!0],["again",d.newGame,()=>this.showSetup(),!0],["study",d.analyseGame,()=>this.app.openTab("report"),e.end!==null]],l=document.activeElement?.id;this.actions.replaceChildren(...o.map(([c,s,h,m])=>w(s,h,{id:`play-${c}`,disabled:!m}))),l?.startsWith("play-")&&document.getElementById(l)?.focus()}showSetup(){this.shownSetup=!this.shownSetup,this.draw()}drawClocks(e){if(this.clocks.hidden=!e.clock,!e.clock)return;let t=a=>u("div",{class:`clock${e.clock?.runs(a)?" runs":""}`},u("span",{},d.side[a]),u("span",{},pr(e.clock?.left(a)??0)));this.clocks.replaceChildren(t("white"),t("black"))}drawSetup(){let[e,t]=this.app.elo;if(!t)return;let{settings:a}=this,n=Math.max(e,Math.min(t,a.elo??t)),r=u("input",{type:"range",min:e,max:t,value:n,id:"elo","aria-label":d.rating}),o=u("input",{type:"number",min:e,max:t,value:n,id:"elo-number","aria-label":d.rating}),l=u("input",{type:"checkbox",id:"full"});l.checked=a.elo===null;let c=()=>{let g=Math.round(Number(o.value))||e,f=Math.max(e,Math.min(t,g));a.elo=l.checked?null:f,r.disabled=o.disabled=l.checked};r.addEventListener("input",()=>{o.value=r.value,c()}),o.addEventListener("change",()=>{c(),o.value=r.value=String(a.elo??t)}),l.addEventListener("change",c);let s=u("select",{id:"side"},u("option",{value:"white"},d.side.white),u("option",{value:"black"},d.side.black),u("option",{value:"random"},d.random));s.value=a.side,s.addEventListener("change",()=>a.side=s.value);let h=u("select",{id:"time"},u("option",{value:""},d.noClock),...d.clocks.map(([g,f])=>u("option",{value:g},f)));h.value=a.time??"",h.addEventListener("change",()=>a.time=h.value||null);let m=u("input",{type:"checkbox",id:"from-here"});c(),this.setup.replaceChildren(u("h2",{},d.newGame),u("div",{class:"field"},u("span",{},d.opponent),o,ee(d.fullStrength,l)),r,u("div",{class:"field"},ee(d.youPlay,s),ee(d.time,h)),u("div",{class:"field"},ee(d.fromHere,m)),w(d.begin,()=>this.begin(m.checked),{class:"primary",id:"begin"}))}};function Ms(i,e){let t=i.children.length,a=i.play(e),n=a?.san??"";return i.children.length>t&&a?.remove(),n}function Cr(i,e){if(e>=i)return 100;let t=103.1668100711649*Math.exp(-.04354415386753951*(i-e))-3.166924740191411;return Math.max(0,Math.min(100,t+1))}function kr(i,e){let t=i.length-1;if(t<1)return[null,null];let a=Math.max(2,Math.min(8,Math.floor(t/10))),n=[];for(let o=0;o<Math.min(a-2,i.length-2);o+=1)n.push(i.slice(0,a));for(let o=0;o+a<=i.length;o+=1)n.push(i.slice(o,o+a));let r=[[],[]];for(let o=0;o<t;o+=1){let l=e===(o%2===0),[c,s]=[i[o]??50,i[o+1]??50],h=l?Cr(c,s):Cr(100-c,100-s),m=Math.max(.5,Math.min(12,xs(n[o]??i.slice(-a))));r[l?0:1].push({weight:m,accuracy:h})}return r.map(o=>{if(!o.length)return null;let l=o.reduce((h,m)=>h+m.weight,0),c=o.reduce((h,m)=>h+m.weight*m.accuracy,0)/l,s=o.length/o.reduce((h,m)=>h+1/Math.max(1,m.accuracy),0);return(c+s)/2})}function xs(i){let e=i.reduce((t,a)=>t+a,0)/i.length;return Math.sqrt(i.reduce((t,a)=>t+(a-e)**2,0)/i.length)}var di=600,mi=130,pt=4;function Ar(i,e,t){let a=m=>pt+(di-2*pt)*(m/Math.max(1,i.length-1)),n=m=>4+(mi-8)*(1-m),r=i.flatMap((m,g)=>m.judged?[{node:m,at:g,p:Ve(m.judged.score,m.turn)}]:[]),o=r.map(({at:m,p:g})=>`${a(m).toFixed(1)},${n(g).toFixed(1)}`).join(" "),[l,c]=[r[0],r[r.length-1]],s=B("svg",{class:"graph",viewBox:`0 0 ${di} ${mi}`,role:"img","aria-label":d.graph,id:"graph"});if(s.append(B("rect",{width:di,height:mi,fill:"var(--black-share)"})),l&&c){let m=`${a(l.at)},${mi} ${o} ${a(c.at)},${mi}`;s.append(B("polygon",{points:m,fill:"var(--white-share)"}))}s.append(B("line",{x1:0,x2:di,y1:n(.5),y2:n(.5),stroke:"#8c959f","stroke-dasharray":"4 4"}),B("polyline",{points:o,fill:"none",stroke:"#1f6fd0","stroke-width":2}));for(let{node:m,at:g,p:f}of r){let V=m.judged?.judgement;V&&s.append(B("circle",{cx:a(g),cy:n(f),r:5,fill:`var(--${V})`,stroke:"var(--paper)"}))}let h=i.indexOf(e);return h>=0&&s.append(B("line",{x1:a(h),x2:a(h),y1:0,y2:mi,stroke:"#d9480f","stroke-width":3})),s.addEventListener("click",m=>{let g=s.getBoundingClientRect(),f=(m.clientX-g.left)/g.width*di;t(Math.max(0,Math.min(i.length-1,Math.round((f-pt)/(di-2*pt)*(i.length-1)))))}),s}var Ps=[[50,"50 ms"],[100,"100 ms"],[500,"0.5 s"],[2e3,"2 s"]],Ts=700,Ls=.03,Ks={inaccuracy:6,mistake:2,blunder:4},Dr=["inaccuracy","mistake","blunder"],vr=10,ft=class{constructor(e,t){this.app=e;this.openGame=t;this.time.append(...Ps.map(([n,r])=>u("option",{value:n},r))),this.time.value="100",this.start=w(d.reportStart,()=>this.begin(),{class:"primary",id:"report-start"}),this.actions=u("div",{class:"row"},w(d.previousMistake,()=>this.seek(-1),{id:"previous-mistake"}),w(d.nextMistake,()=>this.seek(1),{id:"next-mistake"})),this.saving=u("div",{class:"row",id:"saving"},w(d.savePgn,()=>this.savePgn()),w(d.saveJson,()=>this.saveJson()));let{recording:a}=e;this.element=u("div",{id:"report"},a?this.chooser(a.tags):u("div",{class:"row"},this.start,ee(d.reportTime,this.time)),this.graphBox,this.counts,this.actions,this.status,this.about,this.saving,...(a?.credits??[]).map(n=>u("p",{class:"note"},n)))}app;openGame;element;listsMoves=!0;line=[];message="";begun=null;seen=null;retrying=null;time=u("select",{id:"report-time"});start;status=u("p",{role:"status",class:"note"});graphBox=u("div");counts=u("table",{id:"counts"});about=u("div",{id:"about"});actions;saving;games=u("select",{id:"games"});chooser(e){return this.games.append(...e.map((t,a)=>u("option",{value:a},si(t)))),this.games.addEventListener("change",()=>this.openGame(Number(this.games.value))),u("div",{class:"row",hidden:e.length<2},ee(d.game,this.games))}open(){this.retrying=null,this.message=""}leave(){this.app.engine.stop(),this.retrying=null}update(){let e=this.app.current;this.seen!==e&&(this.seen=e,this.message=""),this.retrying&&e!==this.retrying.parent&&(this.retrying=null),this.draw()}onKey(e){if(e==="n")this.seek(1);else if(e==="p")this.seek(-1);else return!1;return!0}mainLine(){return this.app.root.mainLine()}begin(){this.line=this.mainLine();let e=this.line;if(e.length<2){this.message=d.reportNone,this.draw();return}for(let n of e)n.judged=null;this.begun=this.app.root;let t=e[e.length-1],a={name:"report",milliseconds:Number(this.time.value)};this.app.engine.run(re(t),a,n=>this.hear(e,n)),this.draw()}hear(e,t){if(this.message=Ze(t)??this.message,t.type==="judged"){let a=e[t.ply];a&&(a.judged=t),this.message=t.ply+1<e.length?d.reportProgress(t.ply+1,e.length):""}this.draw(),this.app.redraw()}isComplete(){return this.mainLine().length>1&&this.mainLine().every(e=>e.judged)}seek(e){let t=this.mainLine(),a=t.indexOf(this.app.current);for(let n=a+e;n>=0&&n<t.length;n+=e){let r=t[n],o=r?.judged?.judgement;if(r&&(o==="mistake"||o==="blunder")){this.app.go(r);return}}this.message=d.noMistake,this.draw()}arrows(){let e=this.app.current;if(this.retrying)return[];let t=e.parent,a=e.judged?.judgement&&t?.judged?.pv[0],n=a&&t?t:e,r=a||e.judged?.pv[0],o=r?Me(n.position,r):null;return o?[{orig:o[0],dest:o[1],brush:a?"green":"paleBlue"}]:[]}onMove(e){let t=this.retrying,a=t?.parent;if(!t||!a||this.app.current!==a)return!1;let n=a.children.includes(t)?a.children.length:0,r=a.play(e);return r&&this.judge(t,a,r,a.children.length>n),!0}judge(e,t,a,n){let r=t.judged;if(!r)return;let{compared:o=[]}=r,l=(s,h)=>{h?(this.retrying=null,this.app.go(a)):n&&a!==e&&a.remove(),this.message=s,this.app.update()},c=(s,h=r.score.win_probability)=>{let m=Math.max(0,h-s),g=m<=Ls;l(g?d.retryGood(a.san):d.retryBad(a.san,U(m)),g)};if(a===e)c(r.score.win_probability-(a.judged?.loss??0));else if(a.position.isEnd())c(a.position.isCheckmate()?1:.5);else if(this.app.recording){let s=o.find(({uci:h})=>t.playText(h)===a);s?c(s.p,o[0]?.p):l(d.retryUnknown(a.san,o.length),!1)}else{let s=null,h={name:"analyse",lines:1,milliseconds:Ts};this.app.engine.run(re(a),h,m=>{m.type==="info"?s=1-(m.lines[0]?.score.win_probability??.5):m.type==="ended"&&s!==null&&this.retrying===e?c(s):m.type==="error"&&(this.message=d.failed(m.message))})}}retry(e){e.parent&&(this.app.go(e.parent),this.retrying=e,this.message=d.retryNow,this.app.update())}draw(){this.line=this.mainLine(),this.app.recording&&(this.games.value=String(this.app.recording.shown)),this.status.textContent=this.message||" ";let e=this.begun===this.app.root||this.line.some(t=>t.judged);if(this.actions.hidden=this.saving.hidden=this.counts.hidden=this.graphBox.hidden=!e,!e){this.about.replaceChildren();return}this.graphBox.replaceChildren(Ar(this.line,this.app.current,t=>{let a=this.line[t];a&&this.app.go(a)})),this.drawCounts(),this.drawAbout()}drawCounts(){let e=["white","black"],t=(c,s)=>this.line.filter(h=>h.parent?.turn===c&&h.judged?.judgement===s).length,a=this.line.map(c=>c.judged?100*Ve(c.judged.score,c.turn):50),n=this.isComplete()?kr(a,this.app.root.turn==="white"):[null,null],r=["",d.accuracy,...Dr.map(c=>d.judgements[c][1])],o=u("tr",{},...r.map(c=>c?u("th",{scope:"col"},c):u("td"))),l=e.map((c,s)=>{let h=n[s]??null,m=[u("td",{},h===null?"–":`${h.toFixed(0)}%`),...Dr.map(g=>u("td",{class:g},String(t(c,g))))];return u("tr",{},u("th",{scope:"row"},d.side[c]),...m)});this.counts.replaceChildren(u("thead",{},o),u("tbody",{},...l))}drawAbout(){let e=this.app.current,t=this.retrying,a=t?[u("div",{class:"row"},w(d.showBetter,()=>this.app.go(t),{id:"show-better"}))]:e.judged?this.described(e,e.judged):[];this.about.replaceChildren(...a)}described(e,t){let a=e.parent,n=u("h2",{},a?`${e.number} ${e.san} `:d.start);t.judgement&&n.append(u("span",{class:t.judgement},d.judgements[t.judgement][0]));let r=t.wdl?[ni(_e(t.wdl,e.turn))]:[],o=t.judgement&&a?.judged?[w(d.retry,()=>this.retry(e),{id:"retry"})]:[],c=[u("div",{class:"row head"},n,...o),u("p",{class:"figures"},[Ie(t.score,e.turn),...r].join(". "))];t.loss!==null&&t.rank&&c.push(u("p",{},d.gives(U(t.loss),t.rank[0],t.rank[1]))),a||c.push(u("p",{class:"note"},sr(this.app.tags)));let[s,h]=[ma(e.comments,"clk"),ma(e.comments,"eval")],m=[s&&d.clock(s),h&&d.inFile(h)].filter(Boolean).join(", ");return m&&c.push(u("p",{class:"note"},m)),t.judgement&&a?.judged&&c.push(this.clickable(d.better,a,a.judged)),t.pv.length&&c.push(this.clickable(d.best,e,t)),c}clickable(e,t,a){return u("p",{class:"better"},`${e} `,...ht(this.app,t,a.pv.slice(0,vr)))}savePgn(){let e=se(this.app.tags,this.app.root,t=>{let{judged:a}=t;if(!a)return{comments:[],nags:[]};let n=[`[%eval ${Rs(a,t.turn)}]`],r=a.judgement&&t.parent?.judged;return r&&t.parent&&n.push(`${d.better} ${hr(t.parent,r.pv.slice(0,vr))}`),{comments:[n.join(" ")],nags:a.judgement?[Ks[a.judgement]]:[]}});qe("report.pgn","application/x-chess-pgn",e)}saveJson(){let e=this.line.map(n=>({ply:n.ply,fen:n.fen,move:n.san||null,comments:n.comments,white_win_probability:n.judged?Ve(n.judged.score,n.turn):null,white_wdl:n.judged?.wdl?_e(n.judged.wdl,n.turn):null,score:n.judged?Ie(n.judged.score,n.turn):null,best:n.judged?Ci(n.position,n.judged.pv):null,loss:n.judged?.loss??null,judgement:n.judged?.judgement??null})),t=Si(this.line[this.line.length-1]??this.app.root),a=JSON.stringify({tags:Object.fromEntries(this.app.tags),opening:t,positions:e},null,2);qe("report.json","application/json",a)}};function Rs({score:i},e){let t=e==="white"?1:-1;return i.mate!==void 0?`#${t*i.mate}`:(t*(i.cp??0)/100).toFixed(2)}var Ce=640,Ye=360,wr=14,Ns=4,gt=class extends ci{element;listsMoves=!0;sample=null;note=u("p",{class:"note"});frame=u("div",{class:"map-frame"});nearBox=u("div",{class:"near",id:"near"});popup=u("div",{class:"popup",hidden:!0});svg=null;constructor(e){super(e),this.element=u("div",{},this.frame,this.message,this.note,u("h2",{},d.spaceNear),this.nearBox)}show(e){let t=this.sample===null,{recording:a}=this.app;if(a){this.learn(a.space(e,t));return}this.ask(e,{name:"space",sample:t},n=>{n.type==="space"&&this.learn(n)})}arrows(){return[]}learn(e){e.sample&&(this.sample=e.sample,this.svg=null),this.note.textContent=d.spaceIntro(d.spaceWeights[e.weights]),this.draw(e)}placer(){let e=this.sample??[],t=Math.max(.05,...e.map(r=>Math.abs(r.at[0]))),a=Math.max(.05,...e.map(r=>Math.abs(r.at[1]))),n=r=>Math.max(-1,Math.min(1,r));return([r,o])=>[Ce/2+(Ce/2-wr)*n(r/t),Ye/2-(Ye/2-wr)*n(o/a)]}draw(e){let t=this.placer();this.svg||(this.svg=this.background(t),this.frame.replaceChildren(this.svg,this.popup));let a=this.svg;a.querySelector("#game")?.remove();let n=e.path[e.path.length-1]??[0,0];a.setAttribute("aria-label",d.spaceLabel(n[0].toFixed(3),e.candidates.length));let r=B("g",{id:"game"});for(let V of e.candidates){let[G,x]=t(V.at),[E,W]=t(n);r.append(B("line",{x1:E,y1:W,x2:G,y2:x,stroke:"var(--soft)","stroke-width":.7,opacity:.5}),B("circle",{cx:G,cy:x,r:4,fill:"var(--mistake)",stroke:"var(--paper)",class:"candidate"},B("title",{},`${V.san} ${U(V.p)}`)))}let o={fill:"none",stroke:"var(--curve)","stroke-width":2.5};e.ahead&&r.append(B("path",{...o,d:Br(e.ahead.map(t)),opacity:.35})),r.append(B("path",{...o,d:Br(e.path.map(t)),id:"game-path"}));let{root:l,current:c,recording:s}=this.app,h=s||c.isOnMainLine()?l.mainLine():[l,...c.path()];[...e.path,...(e.ahead??[]).slice(1)].forEach((V,G)=>{let[x,E]=t(V),W=B("circle",{cx:x,cy:E,r:2.5,fill:"var(--curve)",class:"step",stroke:"transparent","stroke-width":9});W.addEventListener("click",()=>{let ke=h[G];ke&&this.app.go(ke)}),r.append(W)});let[g,f]=t(n);r.append(B("circle",{cx:g,cy:f,r:7,fill:"var(--blunder)",stroke:"var(--paper)","stroke-width":2,id:"here"})),a.append(r),this.drawNear(e)}background(e){let t=B("svg",{class:"map",viewBox:`0 0 ${Ce} ${Ye}`,role:"img",id:"map"}),a=B("g",{opacity:.75});for(let r of this.sample??[]){let[o,l]=e(r.at),c=r.mate===void 0?zs(r.p):r.mate>0?"var(--good)":"var(--blunder)";a.append(r.mate===void 0?B("circle",{cx:o.toFixed(1),cy:l.toFixed(1),r:1.8,fill:c}):B("rect",{x:(o-2).toFixed(1),y:(l-2).toFixed(1),width:4,height:4,fill:c}))}let n=Ye/2;return t.append(a,B("line",{x1:8,x2:Ce-18,y1:n,y2:n,stroke:"var(--soft)","stroke-dasharray":"6 4"}),B("polygon",{points:`${Ce-18},${n-5} ${Ce-6},${n} ${Ce-18},${n+5}`,fill:"var(--soft)"}),B("text",{x:10,y:Ye-8},d.lost),B("text",{x:Ce-10,y:Ye-8,"text-anchor":"end"},d.won)),t.addEventListener("pointermove",r=>this.hover(t,r,e)),t.addEventListener("pointerleave",()=>this.popup.hidden=!0),t}hover(e,t,a){let n=e.getBoundingClientRect(),r=(t.clientX-n.left)/n.width*Ce,o=(t.clientY-n.top)/n.height*Ye,l=null,c=8;for(let h of this.sample??[]){let[m,g]=a(h.at),f=Math.hypot(m-r,g-o);f<c&&([l,c]=[h,f])}if(this.popup.hidden=!l,!l)return;let s=Math.min(t.clientX-n.left+12,n.width-170);this.popup.style.left=`${Math.max(0,s)}px`,this.popup.style.top=`${t.clientY-n.top+12}px`,this.popup.dataset.fen!==l.fen&&(this.popup.dataset.fen=l.fen,this.popup.replaceChildren(Sr(l.fen),u("p",{},yr(l))))}drawNear(e){let t=e.near.slice(0,Ns).flatMap(a=>this.sample?.[a]??[]);this.nearBox.replaceChildren(...t.map(a=>u("figure",{},Sr(a.fen),u("figcaption",{},yr(a)))))}};function yr(i){return`${d.spaceWhite(U(i.p))}. ${d.toMove(d.side[i.fen.split(" ")[1]==="w"?"white":"black"])}`}function Sr(i){let e=u("div",{class:"mini cg-wrap",role:"img","aria-label":i});return $i(e,{fen:i,viewOnly:!0,coordinates:!1,animation:{enabled:!1},drawable:{enabled:!1,visible:!1}}),e}function zs(i){let e=Math.round(10+120*i),t=Math.round(20+110*Math.abs(i-.5));return`hsl(${e} ${t}% 48%)`}function Br(i){let[e]=i;if(!e)return"";let t=`M${e[0].toFixed(1)} ${e[1].toFixed(1)}`;for(let a=0;a+1<i.length;a+=1){let[n,r]=[i[a]??e,i[a+1]??e],[o,l]=[i[a-1]??n,i[a+2]??r],c=[n[0]+(r[0]-o[0])/6,n[1]+(r[1]-o[1])/6],s=[r[0]-(l[0]-n[0])/6,r[1]-(l[1]-n[1])/6];t+=` C${[...c,...s,...r].map(h=>h.toFixed(1)).join(" ")}`}return t}var fa=6,Os={exact:"",upper:"≤",lower:"≥"},bt=class extends ci{element;listsMoves=!1;asked=null;grown=null;explanation=null;reason=u("p",{id:"reason",role:"status"});rows=u("tbody");beamTitle=u("p",{class:"note"});plies=u("tbody");tree=u("div",{class:"tree",id:"beam"});constructor(e){super(e);let t=r=>u("thead",{},u("tr",{},...r.map(o=>u("th",{scope:"col"},o)))),a=u("table",{id:"why-table","aria-describedby":"why-caption"},t(d.whyColumns),this.rows),n=u("table",{id:"plies"},t(d.beamColumns),this.plies);this.element=u("div",{},this.reason,this.message,u("p",{class:"note"},d.whyIntro),u("p",{class:"note",id:"why-caption"},d.whyCaption),u("div",{class:"scroll",tabindex:"0",role:"group","aria-label":d.tabs.why},a),u("h2",{},d.beam),u("p",{class:"note"},d.beamIntro),this.beamTitle,n,this.tree)}show(e){this.explanation=null,this.rows.replaceChildren(),this.drawTree(null),this.explain(e,null)}onMove(e){let t=this.app.current;return t.position.isLegal(e)&&this.explain(t,Xe(e)),!0}explain(e,t){if(this.asked=t,this.reason.textContent="",e.position.isEnd()){this.app.engine.stop(),this.message.textContent=d.gameOver;return}this.message.textContent=d.searching,this.ask(e,{name:"why",compared:t?[t]:[]},a=>this.hear(e,a)),this.app.redraw()}hear(e,t){t.type==="begun"?this.message.textContent=d.searching:t.type==="why"?(this.explanation=t.explanation,this.drawTable(e,t.explanation),t.complete&&(this.reason.textContent=t.explanation.reason,this.message.textContent=""),this.app.redraw()):t.type==="ended"&&t.reason==="done"&&this.grow(e)}grow(e){this.grown!==e&&this.ask(e,{name:"beam"},t=>{t.type==="tree"?this.drawTree(t):t.type==="ended"&&t.reason==="done"&&(this.grown=e)})}arrows(){let e=this.app.current,t=this.explanation?.search.pv[0],a=(r,o)=>{let l=Me(e.position,r);return l?[{orig:l[0],dest:l[1],brush:o}]:[]};if(this.node!==e||!t)return[];let n=this.asked&&this.asked!==t?a(this.asked,"red"):[];return[...a(t,"green"),...n]}drawTree(e){this.beamTitle.textContent=e?d.beamDepth(e.depth,fa):" ";let t=e?Ws(e.tree):[],a=Array.from({length:fa},(n,r)=>{let o=r<(e?.depth??0)?t[r]:void 0,l=o?o.map(String):["–","–"];return u("tr",{},...[String(r+1),...l].map(c=>u("td",{},c)))});this.plies.replaceChildren(...a),this.tree.replaceChildren(...e?Gr(e.tree,!0):[])}drawTable(e,t){let a=document.activeElement instanceof HTMLElement?document.activeElement.dataset.why:void 0;this.rows.replaceChildren(...t.moves.map(n=>this.row(e,t,n))),a&&this.rows.querySelector(`[data-why="${CSS.escape(a)}"]`)?.focus()}row(e,t,a){let n=e.read(a.san),r=n?Xe(n):a.uci,o=t.search.pv[0]===a.uci,l=a.own_search??a.searched,c=m=>u("td",{},m),s=w(a.san,()=>this.explain(e,r),{"data-why":a.san}),h=[o?"chosen":"",this.asked===r?"asked":""].filter(Boolean).join(" ");return u("tr",{class:h||void 0},u("td",{},s),c(U(a.static.win_probability)),c(String(a.rank_before)),c(Hs(a.cosine)),c(l?Fs(l):d.dropped),c(a.rank_after===null?"–":String(a.rank_after)),c(l?String(l.depth):"–"))}};function Fs(i){let e=i.mate===void 0?"":` #${i.mate}`;return`${Os[i.bound]}${U(i.win_probability)}${e}`}function Hs(i){return`${i<0?"−":"+"}${Math.abs(i).toFixed(3)}`}function Ws(i){let e=[];for(let t=[i];t.length&&e.length<fa;t=t.flatMap(a=>a.kept??[])){let a=n=>t.reduce((r,o)=>r+n(o),0);e.push([a(n=>n.kept?.length??0),a(n=>(n.dropped?.length??0)+n.others)])}return e}function Gr(i,e){let t=(i.kept??[]).map((r,o)=>{let l=`${U(r.first_sight)} → ${U(r.searched)}`,c=u("span",{class:"bar"});c.style.width=`${(60*r.searched).toFixed(0)}px`;let s=[c,u("strong",{},r.san),` ${l}`];if(!r.kept?.length&&!r.dropped?.length)return u("li",{},...s);let h=u("details",{},u("summary",{},...s)),m=()=>{h.childElementCount===1&&h.append(...Gr(r,e&&o===0))};return h.addEventListener("toggle",m),e&&o===0&&(m(),h.open=!0),u("li",{},h)}),a=(i.dropped??[]).map(r=>`${r.san} ${U(r.value)}`).join(", "),n=a?[u("p",{class:"none"},d.beamDropped(a,i.others))]:[];return[u("ul",{},...t),...n]}var ga=class{constructor(e){this.data=e}data;shown=0;get credits(){return[this.data.credit,this.data.board_credit]}get count(){return this.data.games.length}get tags(){return this.data.games.map(e=>new Map(e.tags))}open(e){this.shown=this.data.games[e]?e:0;let t=this.game(),a=He(t.fen);a.comments.push(...t.comments);let n=[a];for(let{parent:r,san:o,comments:l,glyphs:c}of t.nodes){let s=n[r]?.playText(o)??null;s?.comments.push(...l??[]),s?.nags.push(...c??[]),n.push(s)}return a.mainLine().forEach((r,o)=>r.judged=t.judged[o]??null),{root:a,tags:new Map(t.tags)}}space(e,t){let a=this.game(),{ply:n}=e.onMainLine();return{weights:this.data.weights,path:a.path.slice(0,n+1),ahead:a.path.slice(n),candidates:[],near:a.near[n]??[],...t?{sample:this.data.sample}:{}}}game(){let e=this.data.games[this.shown];if(!e)throw new Error("the file has no game");return e}};function Er(){let i=document.getElementById("data")?.textContent;return i?new ga(JSON.parse(i)):null}var js=500,Mr=null,xr=null,Lr=i=>{v("announcement").textContent=i},le=Er(),Kr=new it(i=>{v("connection").textContent=i==="open"?"":d.connection[i],document.body.dataset.connection=i},i=>{k.elo=i,ui?.drawSetup()},i=>{v("connection").textContent=d.failed(i)}),k=new Hi(le?_n:Kr,le,le?"report":"analyse",Rr,Lr),Vt=new et(i=>k.move(i)),qs=new ct(k),ui=le?null:new ut(k,i=>Vt.flip(i)),ba=le?null:new dt(k),Pr=new ft(k,Ca),Tr=new gt(k);ui&&ba?k.panels.set("play",ui).set("analyse",ba).set("why",new bt(k)).set("space",Tr).set("report",Pr):k.panels.set("report",Pr).set("space",Tr);var Va=new Ei(k,Ca);function Ca(i){if(!le)return;let{root:e,tags:t}=le.open(i);k.load(e,t)}function Rr(){let i=k.panel(),e=k.current;Vt.show({node:e,movable:i.movable?.()??"both",arrows:k.arrowsShown?i.arrows():[],premove:k.tab==="play"&&(ui?.premove()??!1)}),qs.draw(),v("moves-section").hidden=!i.listsMoves;let t=k.tags.size?si(k.tags):"";v("title").textContent=t,document.title=t?`${t} – Azimuth`:"Azimuth",Va.changed(),Js();for(let r of k.tabs){let o=r===k.tab,l=v(`tab-${r}`);l.setAttribute("aria-selected",String(o)),l.tabIndex=o?0:-1,v(`panel-${r}`).hidden=!o}Mr!==k.tab&&(Mr=k.tab,v("panels").scrollTop=v("panel-side").scrollTop=0);let[a,n]=[!e.parent,!e.children.length];v("first").disabled=v("previous").disabled=a,v("next").disabled=v("last").disabled=n}function Is(){let i=v("tabs");i.setAttribute("aria-label","Azimuth");for(let[e,{element:t}]of k.panels){let a=w(d.tabs[e],()=>k.openTab(e),{role:"tab",id:`tab-${e}`,"aria-controls":`panel-${e}`});i.append(a);let n=u("div",{role:"tabpanel",id:`panel-${e}`,class:"panel","aria-labelledby":`tab-${e}`,tabindex:"0"});n.append(t),v("panels").append(n)}i.addEventListener("keydown",e=>{let t=e.key==="ArrowRight"?1:e.key==="ArrowLeft"?-1:0;if(!t)return;e.preventDefault();let{tabs:a}=k,n=a[(a.indexOf(k.tab)+t+a.length)%a.length]??k.tab;k.openTab(n),v(`tab-${n}`).focus()})}function _s(){let i=[["first",d.first,()=>k.go(k.root)],["previous",d.previous,()=>k.go(k.current.parent??k.current)],["next",d.next,()=>k.go(k.current.children[0]??k.current)],["last",d.last,()=>k.go(aa(k.current))],["flip",d.flip,()=>Vt.flip()],["help-button",d.help,Nr]];for(let[t,a,n]of i){let r=v(t);r.setAttribute("aria-label",a),r.title=a,r.addEventListener("click",n)}let e=v("move-input");e.placeholder=d.moveInput,e.setAttribute("aria-label",d.moveInput),v("move-form").addEventListener("submit",t=>{t.preventDefault();let a=e.value,n=k.current.read(a);n?(e.value="",k.move(n)):Lr(d.noSuchMove(a)),e.setAttribute("aria-invalid",String(!n))}),e.addEventListener("keydown",t=>{t.key==="Escape"&&e.blur()}),v("moves-title").textContent=d.moves}function Nr(){let i=v("help"),e=d.tabKeys(k.tabs.length,k.tabs.map(n=>d.tabs[n]).join(", ")),t=[...d.keys,...le?[]:d.engineKeys,e],a=u("dl",{},...t.flatMap(([n,r])=>[u("dt",{},n),u("dd",{},r)]));i.replaceChildren(u("h2",{id:"help-title"},d.help),a,w(d.close,()=>i.close())),i.showModal()}function Js(){le||k.tab==="play"||(xr??=window.setTimeout(()=>{xr=null,Je("analysis",{tags:[...k.tags],pgn:se(k.tags,k.root)})},js))}function Us(){let i=Ct(location.hash)?Ue("analysis"):null;try{let[e]=i?oi(i.pgn):[];i&&e&&k.load(li(e).root,new Map(i.tags))}catch{}k.update(),Va.follow()}Is();_s();Jn(k,{flip:()=>Vt.flip(),help:Nr,typeMove:()=>v("move-input").focus(),toggleArrows:()=>{k.arrowsShown=!k.arrowsShown,Rr()}});le?(Ca(0),Va.follow()):(document.addEventListener("visibilitychange",()=>{k.tab==="analyse"&&ba?.pause(document.hidden)}),ui?.restore()&&ui.isPlaying()?k.openTab("play"):Us(),Kr.connect());document.body.dataset.ready="";})();

@@ -2,13 +2,13 @@
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Move } from 'chessops/types';
-import type { Engine } from './engine.js';
+import type { Tasks } from './engine.js';
 import type { Tags } from './pgn.js';
 import type { Info } from './protocol.js';
+import type { Recording } from './recording.js';
 import { newGame, TreeNode } from './tree.js';
 
 export type Tab = 'play' | 'analyse' | 'why' | 'space' | 'report';
-export const TABS: Tab[] = ['play', 'analyse', 'why', 'space', 'report'];
 
 /** The content of a tab. */
 export interface Panel {
@@ -35,13 +35,15 @@ export class App {
   root: TreeNode = newGame();
   current: TreeNode = this.root;
   tags: Tags = new Map();
-  tab: Tab = 'analyse';
   arrowsShown = true;
   elo: [number, number] = [0, 0];
-  panels!: Record<Tab, Panel>;
+  readonly panels = new Map<Tab, Panel>();
 
   constructor(
-    readonly engine: Engine,
+    readonly engine: Tasks,
+    /** The games of a report's file; none where there is an engine. */
+    readonly recording: Recording | null,
+    public tab: Tab,
     /** Draws the page again. */
     private readonly draw: () => void,
     /** Says something to people who do not see the page. */
@@ -49,7 +51,14 @@ export class App {
   ) {}
 
   panel(): Panel {
-    return this.panels[this.tab];
+    const panel = this.panels.get(this.tab);
+    if (!panel) throw new Error(`there is no tab ${this.tab}`);
+    return panel;
+  }
+
+  /** The tabs of this page. */
+  get tabs(): Tab[] {
+    return [...this.panels.keys()];
   }
 
   /** Draws everything that depends on the position or the tree. */
@@ -78,7 +87,7 @@ export class App {
   }
 
   openTab(tab: Tab): void {
-    if (tab === this.tab) return;
+    if (tab === this.tab || !this.panels.has(tab)) return;
     this.panel().leave();
     this.tab = tab;
     this.panel().open();

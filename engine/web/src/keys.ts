@@ -1,6 +1,6 @@
 // The keys, as on lichess.
 
-import { TABS, type App } from './app.js';
+import type { App } from './app.js';
 import type { TreeNode } from './tree.js';
 
 export interface Commands {
@@ -34,7 +34,7 @@ function handle(app: App, commands: Commands, key: string, shift: boolean): bool
     return true;
   }
   if (app.panel().onKey?.(key)) return true;
-  const tab = TABS[Number(key) - 1];
+  const tab = app.tabs[Number(key) - 1];
   if (key === 'f') commands.flip();
   else if (key === '?') commands.help();
   else if (key === 'Enter') commands.typeMove();
@@ -48,14 +48,18 @@ function handle(app: App, commands: Commands, key: string, shift: boolean): bool
 function navigation(node: TreeNode, key: string, shift: boolean): TreeNode | null {
   switch (key) {
     case 'ArrowLeft':
+    case 'k':
       return shift ? forkBefore(node) : (node.parent ?? node);
     case 'ArrowRight':
+    case 'j':
       return shift ? forkAfter(node) : (node.children[0] ?? node);
     case 'ArrowUp':
     case 'Home':
+    case '0':
       return node.root();
     case 'ArrowDown':
     case 'End':
+    case '$':
       return last(node);
     default:
       return null;

@@ -1,9 +1,10 @@
 // The page: puts the parts together.
 
-import { App, TABS, type Tab } from './app.js';
+import { Address, targetOf } from './address.js';
+import { App, type Tab } from './app.js';
 import { BoardView } from './boardview.js';
 import { byId, button, element } from './dom.js';
-import { Engine } from './engine.js';
+import { Engine, NO_ENGINE } from './engine.js';
 import { last, listen } from './keys.js';
 import { MovesList } from './moves.js';
 import { AnalysePanel } from './panels/analyse.js';
@@ -11,14 +12,29 @@ import { PlayPanel } from './panels/play.js';
 import { ReportPanel } from './panels/report.js';
 import { SpacePanel } from './panels/space.js';
 import { WhyPanel } from './panels/why.js';
-import { titleOf } from './pgn.js';
+import { gamesOf, readGame, titleOf, writeGame } from './pgn.js';
+import { recordingHere } from './recording.js';
+import { keep, kept } from './storage.js';
 import { texts } from './texts.js';
 
+/** Pause before the game on the board is kept, in milliseconds. */
+const KEEP_PAUSE = 500;
+
+/** The game that the browser keeps. */
+interface Kept {
+  tags: [string, string][];
+  pgn: string;
+}
+
 let shownTab: Tab | null = null;
+let keeping: number | null = null;
 
 const announce = (text: string) => {
   byId('announcement').textContent = text;
 };
+
+/** The page is the file of a report, or it has an engine. */
+const recording = recordingHere();
 
 const engine = new Engine(
   (state) => {
@@ -27,19 +43,31 @@ const engine = new Engine(
   },
   (elo) => {
     app.elo = elo;
-    play.drawSetup();
+    play?.drawSetup();
   },
   (message) => {
     byId('connection').textContent = texts.failed(message);
   },
 );
 
-const app = new App(engine, draw, announce);
+const app = new App(recording ? NO_ENGINE : engine, recording, recording ? 'report' : 'analyse', draw, announce);
 const view = new BoardView((move) => app.move(move));
 const moves = new MovesList(app);
-const play = new PlayPanel(app, (side) => view.flip(side));
-const analyse = new AnalysePanel(app);
-app.panels = { play, analyse, why: new WhyPanel(app), space: new SpacePanel(app), report: new ReportPanel(app) };
+const play = recording ? null : new PlayPanel(app, (side) => view.flip(side));
+const analyse = recording ? null : new AnalysePanel(app);
+const report = new ReportPanel(app, openRecorded);
+const space = new SpacePanel(app);
+if (play && analyse) {
+  app.panels.set('play', play).set('analyse', analyse).set('why', new WhyPanel(app)).set('space', space).set('report', report);
+} else app.panels.set('report', report).set('space', space);
+const address = new Address(app, openRecorded);
+
+/** Opens a game of the file. */
+function openRecorded(game: number): void {
+  if (!recording) return;
+  const { root, tags } = recording.open(game);
+  app.load(root, tags);
+}
 
 function draw(): void {
   const panel = app.panel();
@@ -48,12 +76,16 @@ function draw(): void {
     node,
     movable: panel.movable?.() ?? 'both',
     arrows: app.arrowsShown ? panel.arrows() : [],
-    premove: app.tab === 'play' && play.premove(),
+    premove: app.tab === 'play' && (play?.premove() ?? false),
   });
   moves.draw();
   byId('moves-section').hidden = !panel.listsMoves;
-  byId('title').textContent = app.tags.size ? titleOf(app.tags) : '';
-  for (const tab of TABS) {
+  const title = app.tags.size ? titleOf(app.tags) : '';
+  byId('title').textContent = title;
+  document.title = title ? `${title} – Azimuth` : 'Azimuth';
+  address.changed();
+  keepLater();
+  for (const tab of app.tabs) {
     const chosen = tab === app.tab;
     const head = byId(`tab-${tab}`);
     head.setAttribute('aria-selected', String(chosen));
@@ -72,18 +104,19 @@ function draw(): void {
 function makeTabs(): void {
   const tabs = byId('tabs');
   tabs.setAttribute('aria-label', 'Azimuth');
-  for (const tab of TABS) {
+  for (const [tab, { element: content }] of app.panels) {
     const head = button(texts.tabs[tab], () => app.openTab(tab), { role: 'tab', id: `tab-${tab}`, 'aria-controls': `panel-${tab}` });
     tabs.append(head);
     const panel = element('div', { role: 'tabpanel', id: `panel-${tab}`, class: 'panel', 'aria-labelledby': `tab-${tab}`, tabindex: '0' });
-    panel.append(app.panels[tab].element);
+    panel.append(content);
     byId('panels').append(panel);
   }
   tabs.addEventListener('keydown', (event) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (!step) return;
     event.preventDefault();
-    const next = TABS[(TABS.indexOf(app.tab) + step + TABS.length) % TABS.length] as Tab;
+    const { tabs: all } = app;
+    const next = all[(all.indexOf(app.tab) + step + all.length) % all.length] ?? app.tab;
     app.openTab(next);
     byId(`tab-${next}`).focus();
   });
@@ -125,9 +158,33 @@ function makeControls(): void {
 
 function help(): void {
   const dialog = byId<HTMLDialogElement>('help');
-  const list = element('dl', {}, ...texts.keys.flatMap(([key, effect]) => [element('dt', {}, key), element('dd', {}, effect)]));
+  const tabs = texts.tabKeys(app.tabs.length, app.tabs.map((tab) => texts.tabs[tab]).join(', '));
+  const keys = [...texts.keys, ...(recording ? [] : texts.engineKeys), tabs];
+  const list = element('dl', {}, ...keys.flatMap(([key, effect]) => [element('dt', {}, key), element('dd', {}, effect)]));
   dialog.replaceChildren(element('h2', { id: 'help-title' }, texts.help), list, button(texts.close, () => dialog.close()));
   dialog.showModal();
+}
+
+/** Keeps the game on the board, so that the page's address leads to its positions after a reload. */
+function keepLater(): void {
+  if (recording || app.tab === 'play') return;
+  keeping ??= window.setTimeout(() => {
+    keeping = null;
+    keep('analysis', { tags: [...app.tags], pgn: writeGame(app.tags, app.root) } satisfies Kept);
+  }, KEEP_PAUSE);
+}
+
+/** Brings back the game that was analysed, if the address leads to one of its positions. */
+function restore(): void {
+  const found = targetOf(location.hash) ? kept<Kept>('analysis') : null;
+  try {
+    const [game] = found ? gamesOf(found.pgn) : [];
+    if (found && game) app.load(readGame(game).root, new Map(found.tags));
+  } catch {
+    // The browser keeps something else under this name.
+  }
+  app.update();
+  address.follow();
 }
 
 makeTabs();
@@ -141,13 +198,16 @@ listen(app, {
     draw();
   },
 });
-// Nobody sees the search of a hidden page.
-document.addEventListener('visibilitychange', () => {
-  if (app.tab === 'analyse') analyse.pause(document.hidden);
-});
-if (play.restore() && play.isPlaying()) {
-  app.openTab('play');
+if (recording) {
+  openRecorded(0);
+  address.follow();
 } else {
-  app.update();
+  // Nobody sees the search of a hidden page.
+  document.addEventListener('visibilitychange', () => {
+    if (app.tab === 'analyse') analyse?.pause(document.hidden);
+  });
+  if (play?.restore() && play.isPlaying()) app.openTab('play');
+  else restore();
+  engine.connect();
 }
-engine.connect();
+document.body.dataset['ready'] = '';

@@ -2,6 +2,7 @@
 
 import type { App } from './app.js';
 import { byId, element } from './dom.js';
+import { openingText } from './opening.js';
 import { glyph, readable } from './pgn.js';
 import { texts } from './texts.js';
 import type { TreeNode } from './tree.js';
@@ -11,6 +12,7 @@ const GLYPHS = { inaccuracy: '?!', mistake: '?', blunder: '??' };
 export class MovesList {
   private readonly list = byId('moves');
   private readonly buttons = new Map<TreeNode, HTMLElement>();
+  private readonly opening = byId('opening');
   private drawn = '';
 
   constructor(private readonly app: App) {}
@@ -26,6 +28,8 @@ export class MovesList {
       const moves = this.line(app.root, true);
       this.list.replaceChildren(...comments, ...(moves.length ? moves : [element('p', { class: 'note' }, texts.noMoves)]));
     }
+    const opening = openingText(app.current);
+    if (this.opening.textContent !== opening) this.opening.textContent = this.opening.title = opening;
     this.list.querySelector('[aria-current]')?.removeAttribute('aria-current');
     const current = this.buttons.get(app.current);
     current?.setAttribute('aria-current', 'true');

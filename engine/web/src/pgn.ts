@@ -11,6 +11,7 @@ import {
 } from 'chessops/pgn';
 import { INITIAL_FEN } from 'chessops/fen';
 import { parseSan } from 'chessops/san';
+import { openingOf } from './opening.js';
 import { texts } from './texts.js';
 import { TreeNode } from './tree.js';
 
@@ -32,16 +33,28 @@ export function gamesOf(text: string): Game<PgnNodeData>[] {
   return parsePgn(text.slice(0, LONGEST_PGN), empty).filter((game) => game.headers.size > 0 || game.moves.children.length > 0);
 }
 
-/** White and Black, and the event if it is known. */
+/** A tag's value, if it is known. */
+function known(tags: Tags, name: string): string | null {
+  const value = tags.get(name)?.trim() ?? '';
+  return value === '' || value.startsWith('?') ? null : value;
+}
+
+/** White and Black with their ratings, and the result. */
 export function titleOf(tags: Tags): string {
-  const of = (name: string) => {
-    const value = tags.get(name)?.trim() ?? '';
-    return value === '' || value.startsWith('?') ? null : value;
+  const of = (tag: string, usual: string) => {
+    const elo = known(tags, `${tag}Elo`);
+    return `${known(tags, tag) ?? usual}${elo ? ` (${elo})` : ''}`;
   };
   const result = tags.get('Result');
-  const players = `${of('White') ?? texts.side.white} – ${of('Black') ?? texts.side.black}`;
+  const players = `${of('White', texts.side.white)} – ${of('Black', texts.side.black)}`;
   const end = result && result !== '*' ? `, ${result}` : '';
   return `${players}${end}`;
+}
+
+/** The occasion of a game, and how it ended. */
+export function occasionOf(tags: Tags): string {
+  const names = ['Event', 'Site', 'Date', 'Round', 'TimeControl', 'Termination', 'Annotator'];
+  return names.flatMap((name) => known(tags, name) ?? []).join(' · ');
 }
 
 /** A game as a tree. Reads up to the first illegal move of each variation. */
@@ -67,8 +80,8 @@ export function readGame(game: Game<PgnNodeData>): ReadGame {
         fault ??= texts.illegal(child.data.san, to.san ? `${to.number} ${to.san}` : texts.start);
         continue;
       }
-      node.comments = [...(child.data.startingComments ?? []), ...(child.data.comments ?? [])];
-      node.nags = child.data.nags ?? [];
+      node.comments.push(...(child.data.startingComments ?? []), ...(child.data.comments ?? []));
+      node.nags.push(...(child.data.nags ?? []));
       open.push([child, node]);
     }
   }
@@ -99,12 +112,25 @@ export function writeGame(tags: Tags, root: TreeNode, noted?: (node: TreeNode) =
       return [name, tags.get(name) ?? unknown];
     }),
   );
+  const line = root.mainLine();
+  const opening = openingOf(line[line.length - 1] ?? root);
+  if (opening) headers.set('ECO', opening.eco).set('Opening', opening.name);
   for (const [name, value] of tags) headers.set(name, value);
   if (root.fen !== INITIAL_FEN) {
     headers.set('SetUp', '1');
     headers.set('FEN', root.fen);
   }
   return makePgn({ headers, comments: root.comments, moves });
+}
+
+/** The value of a program's command in comments, as in `[%clk 0:05:00]`. */
+export function commandIn(comments: string[], name: string): string | null {
+  for (const comment of comments) {
+    for (const [, known, value] of comment.matchAll(/\[%(\S+)\s+([^\]]*)\]/g)) {
+      if (known === name && value) return value.trim();
+    }
+  }
+  return null;
 }
 
 /** Comments as a person reads them, without the commands of programs. */

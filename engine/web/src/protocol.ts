@@ -53,14 +53,17 @@ export interface Explanation {
   moves: ExplainedMove[];
 }
 
-export interface Branch {
-  uci: string;
+export interface Tree {
+  kept?: Branch[];
+  dropped?: { san: string; value: number }[];
+  others: number;
+}
+
+export interface Branch extends Tree {
   san: string;
   first_sight: number;
   verified?: number;
   searched: number;
-  kept?: Branch[];
-  dropped?: { san: string; value: number }[];
 }
 
 export type Judgement = 'inaccuracy' | 'mistake' | 'blunder';
@@ -70,9 +73,11 @@ export interface Judged {
   score: Score;
   wdl: Wdl | null;
   pv: string[];
+  cosine: number;
   loss: number | null;
   judgement: Judgement | null;
   rank: [number, number] | null;
+  compared?: { uci: string; p: number }[];
 }
 
 export type Place = [number, number];
@@ -85,8 +90,10 @@ export interface Sampled {
 }
 
 export interface Space {
-  weights: string;
+  weights: 'beam' | 'user';
   path: Place[];
+  /** The rest of the game, from the position on; only in the file of a report. */
+  ahead?: Place[];
   candidates: { uci: string; san: string; at: Place; p: number }[];
   near: number[];
   sample?: Sampled[];
@@ -103,7 +110,7 @@ export type TaskEvent = WithId &
     | ({ type: 'info' } & Info)
     | { type: 'move'; uci: string; score: Score }
     | { type: 'why'; explanation: Explanation; complete: boolean }
-    | { type: 'tree'; depth: number; moves: Branch[] }
+    | { type: 'tree'; depth: number; tree: Tree }
     | ({ type: 'space' } & Space)
     | ({ type: 'judged' } & Judged)
     | { type: 'ended'; reason: Reason }

@@ -106,7 +106,14 @@ export class TreeNode {
   }
 
   isOnMainLine(): boolean {
-    return this.path().every((node) => node.parent?.children[0] === node);
+    return this.onMainLine() === this;
+  }
+
+  /** This position, or that of the main line where the variation with this position begins. */
+  onMainLine(): TreeNode {
+    const path = this.path();
+    const variation = path.find((node) => node.parent?.children[0] !== node);
+    return variation?.parent ?? this;
   }
 
   /** The line from this node on, by first children, this node included. */

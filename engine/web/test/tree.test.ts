@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endOf } from '../src/game-end.js';
-import { gamesOf, readGame, titleOf, writeGame } from '../src/pgn.js';
+import { gamesOf, occasionOf, readGame, titleOf, writeGame } from '../src/pgn.js';
 import { arrowOf, gameLine, newGame, rootOf, sansOf } from '../src/tree.js';
 
 const PGN = `[White "A"]
@@ -31,6 +31,8 @@ test('a game is read and written with its variations, comments and glyphs', () =
   const { root, tags, fault } = read(PGN);
   assert.equal(fault, null);
   assert.equal(titleOf(tags), 'A – B, 1-0');
+  assert.equal(titleOf(new Map([['White', '?'], ['BlackElo', '2700']])), 'White – Black (2700)');
+  assert.equal(occasionOf(new Map([['Event', 'E'], ['Date', '????.??.??'], ['Round', '4']])), 'E · 4');
   const written = writeGame(tags, root);
   assert.match(written, /1\. e4 \{ best \} e5 \( 1\.\.\. c5 2\. Nf3 \( 2\. c3 d5 \) \) 2\. Nf3 \$1 2\.\.\. Nc6 1-0/);
   assert.equal(writeGame(tags, read(written).root), written);

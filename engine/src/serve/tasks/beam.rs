@@ -1,20 +1,17 @@
 //! Shows how the beam's tree grows, ply by ply.
 
 use anyhow::Result;
-use azimuth_chess::position::{board_after, castles_as_in_chess960, uci_move};
+use azimuth_chess::position::board_after;
 use azimuth_chess::san::san_of_move;
 use cozy_chess::Board;
 
 use super::Job;
 use crate::search::{BeamSettings, Control, ExplainedMove, Limits};
-use crate::serve::protocol::{Branch, Dropped, Event};
+use crate::serve::protocol::{Branch, Dropped, Event, Tree};
 use crate::serve::seat::Role;
 
-/// Plies of the tree that the page gets; deeper ones are searched, but there are too many to show.
-const SHOWN_PLIES: u32 = 4;
-
-/// Most dropped replies of a position that the page gets.
-const SHOWN_DROPPED: usize = 5;
+/// Most dropped moves of a position that the page gets by name.
+const NAMED: usize = 5;
 
 /// Searches with the beam to its depth, and sends the tree after each iteration.
 pub fn beam(job: &mut Job<'_>) -> Result<()> {
@@ -25,13 +22,13 @@ pub fn beam(job: &mut Job<'_>) -> Result<()> {
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);
         let report = planner.search(root, control, &mut |_| ())?;
-        let explanation = planner.explain(depth.min(SHOWN_PLIES))?;
+        let explanation = planner.explain(depth)?;
         if job.outlet.switch.is_stopped() {
             break;
         }
         if let Some(explanation) = explanation {
-            let (moves, _) = branches(root.board(), &explanation.moves);
-            job.outlet.send(Event::Tree { id: job.id, depth, moves });
+            let tree = branches(root.board(), &explanation.moves);
+            job.outlet.send(Event::Tree { id: job.id, depth, tree });
         }
         if report.depth < depth {
             break;
@@ -41,19 +38,15 @@ pub fn beam(job: &mut Job<'_>) -> Result<()> {
 }
 
 /// The moves that the beam kept in a position, and the best of those that it dropped.
-fn branches(board: &Board, moves: &[ExplainedMove]) -> (Vec<Branch>, Vec<Dropped>) {
-    let chess960 = castles_as_in_chess960(board);
+fn branches(board: &Board, moves: &[ExplainedMove]) -> Tree {
     let kept = moves.iter().filter_map(|explained| {
         let searched = explained.searched?.value.win_probability();
-        let (kept, dropped) = branches(&board_after(board, explained.mv), &explained.replies);
         Some(Branch {
-            uci: uci_move(board, explained.mv, chess960),
             san: san_of_move(board, explained.mv),
             first_sight: explained.static_value.win_probability(),
             verified: explained.verified.as_ref().map(|it| it.value.win_probability()),
             searched,
-            kept,
-            dropped,
+            replies: branches(&board_after(board, explained.mv), &explained.replies),
         })
     });
     let dropped = moves.iter().filter(|explained| explained.searched.is_none());
@@ -65,6 +58,7 @@ fn branches(board: &Board, moves: &[ExplainedMove]) -> (Vec<Branch>, Vec<Dropped
         })
         .collect();
     dropped.sort_by(|a, b| b.value.total_cmp(&a.value));
-    dropped.truncate(SHOWN_DROPPED);
-    (kept.collect(), dropped)
+    let others = dropped.len().saturating_sub(NAMED);
+    dropped.truncate(NAMED);
+    Tree { kept: kept.collect(), dropped, others }
 }

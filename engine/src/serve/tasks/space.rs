@@ -35,7 +35,7 @@ pub fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
     });
     let space = Space {
         id: job.id,
-        weights: if models.are_the_users() { "your weights" } else { "the beam’s weights" },
+        weights: models.map_weights(),
         path,
         candidates: candidates.collect(),
         near: map.near(&mut model, board, NEAR)?,

@@ -5,12 +5,14 @@ import type { Key } from '@lichess-org/chessground/types';
 import { makeFen } from 'chessops/fen';
 import type { App, Panel } from '../app.js';
 import { button, element, labelled, saveFile } from '../dom.js';
+import { lineButtons } from '../lines.js';
 import { gamesOf, LONGEST_PGN, readGame, titleOf, writeGame, type Tags } from '../pgn.js';
 import type { Info, TaskEvent } from '../protocol.js';
 import { scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { keep, kept } from '../storage.js';
 import { texts } from '../texts.js';
-import { arrowOf, gameLine, rootOf, sansOf, type TreeNode } from '../tree.js';
+import { arrowOf, gameLine, rootOf, type TreeNode } from '../tree.js';
+import { stateOf } from './task.js';
 
 /** Most moves of a line on the page. */
 const SHOWN_MOVES = 16;
@@ -145,11 +147,8 @@ export class AnalysePanel implements Panel {
   }
 
   private hear(node: TreeNode, event: TaskEvent): void {
-    if (event.type === 'queued') this.stopped = texts.queued(event.place);
-    else if (event.type === 'begun') this.stopped = '';
-    else if (event.type === 'info') this.app.learn(node, event);
-    else if (event.type === 'ended') this.stopped = texts.ended[event.reason];
-    else if (event.type === 'error') this.stopped = texts.failed(event.message);
+    this.stopped = stateOf(event) ?? this.stopped;
+    if (event.type === 'info') this.app.learn(node, event);
     if (event.type === 'ended' && (event.reason === 'turn' || event.reason === 'limit')) this.on = false;
     this.draw();
     this.app.redraw();
@@ -219,25 +218,9 @@ export class AnalysePanel implements Panel {
     const line = info?.lines[at];
     const row = element('div', { class: 'pv' });
     if (!line) return row;
-    const sans = sansOf(node.position, line.pv.slice(0, SHOWN_MOVES));
-    const moves = element('span', { class: 'line' });
-    const white = node.turn === 'white';
-    sans.forEach((san, index) => {
-      const half = index + (white ? 0 : 1);
-      const number = node.position.fullmoves + Math.floor(half / 2);
-      const shown = half % 2 === 0 ? `${number}. ${san}` : index === 0 ? `${number}… ${san}` : san;
-      moves.append(
-        button(shown, () => this.follow(node, line.pv.slice(0, index + 1)), { 'aria-label': texts.playLine(sans.slice(0, index + 1).join(' ')) }),
-      );
-    });
+    const moves = element('span', { class: 'line' }, ...lineButtons(this.app, node, line.pv.slice(0, SHOWN_MOVES)));
     row.append(element('span', { class: 'score' }, scoreText(line.score, node.turn)), moves);
     return row;
-  }
-
-  private follow(node: TreeNode, line: string[]): void {
-    let at: TreeNode = node;
-    for (const uci of line) at = at.playText(uci) ?? at;
-    this.app.go(at);
   }
 
   private deleteFrom(): void {

@@ -12,6 +12,7 @@ import type { PlayTime, TaskEvent } from '../protocol.js';
 import { keep, kept } from '../storage.js';
 import { texts } from '../texts.js';
 import { arrowOf, gameLine, newGame, rootOf, type TreeNode } from '../tree.js';
+import { stateOf } from './task.js';
 
 /** Time for a move without a clock, and for a hint, in milliseconds. */
 const MOVE_TIME = 1000;
@@ -235,10 +236,8 @@ export class PlayPanel implements Panel {
   }
 
   private hearOther(event: TaskEvent): void {
-    if (event.type === 'queued') this.message = texts.queued(event.place);
-    else if (event.type === 'begun') this.message = '';
-    else if (event.type === 'error') this.message = texts.failed(event.message);
-    else if (event.type === 'ended') this.asked = null;
+    if (event.type === 'ended') this.asked = null;
+    else this.message = stateOf(event) ?? this.message;
     this.draw();
   }
 
@@ -287,6 +286,11 @@ export class PlayPanel implements Panel {
   private offerDraw(): void {
     const game = this.game;
     if (!game || game.end) return;
+    // The answer takes the place of a hint, which would come back with the next event.
+    if (this.asked === 'hint') {
+      this.app.engine.stop();
+      this.asked = null;
+    }
     const early = game.tip.position.fullmoves < DRAW_MOVE;
     if (early) this.message = texts.drawEarly;
     else if (game.score !== null && game.score <= DRAW_SCORE) {

@@ -7,11 +7,14 @@ import { gameAccuracy } from '../accuracy.js';
 import type { App, Panel } from '../app.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { graph } from '../graph.js';
-import { titleOf, writeGame } from '../pgn.js';
+import { lineButtons, lineText } from '../lines.js';
+import { openingOf } from '../opening.js';
+import { commandIn, occasionOf, titleOf, writeGame, type Tags } from '../pgn.js';
 import type { Judged, Judgement, TaskEvent } from '../protocol.js';
-import { percent, scoreText, whiteShare } from '../score.js';
+import { percent, scoreText, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { texts } from '../texts.js';
 import { arrowOf, gameLine, sansOf, type TreeNode } from '../tree.js';
+import { stateOf } from './task.js';
 
 const TIMES: [number, string][] = [
   [50, '50 ms'],
@@ -35,6 +38,10 @@ export class ReportPanel implements Panel {
   readonly listsMoves = true;
   private line: TreeNode[] = [];
   private message = '';
+  /** The game whose analysis has begun: the graph has its place before it has a point. */
+  private begun: TreeNode | null = null;
+  /** The position that the message is about. */
+  private seen: TreeNode | null = null;
   /** The move that is tried again. */
   private retrying: TreeNode | null = null;
   private readonly time = element('select', { id: 'report-time' });
@@ -44,8 +51,14 @@ export class ReportPanel implements Panel {
   private readonly counts = element('table', { id: 'counts' });
   private readonly about = element('div', { id: 'about' });
   private readonly actions: HTMLElement;
+  private readonly saving: HTMLElement;
+  private readonly games = element('select', { id: 'games' });
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    /** Opens a game of the page. */
+    private readonly openGame: (game: number) => void,
+  ) {
     this.time.append(...TIMES.map(([value, name]) => element('option', { value }, name)));
     this.time.value = '100';
     this.start = button(texts.reportStart, () => this.begin(), { class: 'primary', id: 'report-start' });
@@ -54,19 +67,33 @@ export class ReportPanel implements Panel {
       { class: 'row' },
       button(texts.previousMistake, () => this.seek(-1), { id: 'previous-mistake' }),
       button(texts.nextMistake, () => this.seek(1), { id: 'next-mistake' }),
+    );
+    this.saving = element(
+      'div',
+      { class: 'row', id: 'saving' },
       button(texts.savePgn, () => this.savePgn()),
       button(texts.saveJson, () => this.saveJson()),
     );
+    const { recording } = app;
     this.element = element(
       'div',
-      {},
-      element('div', { class: 'row' }, this.start, labelled(texts.reportTime, this.time)),
-      this.status,
+      { id: 'report' },
+      recording ? this.chooser(recording.tags) : element('div', { class: 'row' }, this.start, labelled(texts.reportTime, this.time)),
       this.graphBox,
-      this.about,
-      this.actions,
       this.counts,
+      this.actions,
+      this.status,
+      this.about,
+      this.saving,
+      ...(recording?.credits ?? []).map((credit) => element('p', { class: 'note' }, credit)),
     );
+  }
+
+  /** The list of the games, if there are several. */
+  private chooser(games: Tags[]): HTMLElement {
+    this.games.append(...games.map((tags, at) => element('option', { value: at }, titleOf(tags))));
+    this.games.addEventListener('change', () => this.openGame(Number(this.games.value)));
+    return element('div', { class: 'row', hidden: games.length < 2 }, labelled(texts.game, this.games));
   }
 
   open(): void {
@@ -80,7 +107,12 @@ export class ReportPanel implements Panel {
   }
 
   update(): void {
-    if (this.retrying && this.app.current !== this.retrying.parent) this.retrying = null;
+    const node = this.app.current;
+    if (this.seen !== node) {
+      this.seen = node;
+      this.message = '';
+    }
+    if (this.retrying && node !== this.retrying.parent) this.retrying = null;
     this.draw();
   }
 
@@ -104,6 +136,7 @@ export class ReportPanel implements Panel {
       return;
     }
     for (const node of line) node.judged = null;
+    this.begun = this.app.root;
     const last = line[line.length - 1] as TreeNode;
     const task = { name: 'report', milliseconds: Number(this.time.value) } as const;
     this.app.engine.run(gameLine(last), task, (event) => this.hear(line, event));
@@ -111,11 +144,8 @@ export class ReportPanel implements Panel {
   }
 
   private hear(line: TreeNode[], event: TaskEvent): void {
-    if (event.type === 'queued') this.message = texts.queued(event.place);
-    else if (event.type === 'begun') this.message = '';
-    else if (event.type === 'error') this.message = texts.failed(event.message);
-    else if (event.type === 'ended') this.message = texts.ended[event.reason];
-    else if (event.type === 'judged') {
+    this.message = stateOf(event) ?? this.message;
+    if (event.type === 'judged') {
       const node = line[event.ply];
       if (node) node.judged = event;
       this.message = event.ply + 1 < line.length ? texts.reportProgress(event.ply + 1, line.length) : '';
@@ -140,6 +170,8 @@ export class ReportPanel implements Panel {
         return;
       }
     }
+    this.message = texts.noMistake;
+    this.draw();
   }
 
   arrows(): DrawShape[] {
@@ -167,28 +199,34 @@ export class ReportPanel implements Panel {
   }
 
   private judge(tried: TreeNode, before: TreeNode, node: TreeNode, isNew: boolean): void {
-    const best = before.judged;
-    if (!best) return;
-    const conclude = (share: number) => {
-      const loss = Math.max(0, best.score.win_probability - share);
-      const good = loss <= GOOD_LOSS;
-      this.message = good ? texts.retryGood(node.san) : texts.retryBad(node.san, percent(loss));
+    const known = before.judged;
+    if (!known) return;
+    const { compared = [] } = known;
+    const conclude = (message: string, good: boolean) => {
       if (good) {
         this.retrying = null;
         this.app.go(node);
-      } else {
-        if (isNew && node !== tried) node.remove();
-        this.app.update();
-      }
+      } else if (isNew && node !== tried) node.remove();
+      this.message = message;
+      this.app.update();
     };
-    if (node === tried) conclude(1 - (node.judged?.score.win_probability ?? 0));
-    else if (node.position.isEnd()) conclude(node.position.isCheckmate() ? 1 : 0.5);
-    else {
+    const weigh = (share: number, best = known.score.win_probability) => {
+      const loss = Math.max(0, best - share);
+      const good = loss <= GOOD_LOSS;
+      conclude(good ? texts.retryGood(node.san) : texts.retryBad(node.san, percent(loss)), good);
+    };
+    if (node === tried) weigh(known.score.win_probability - (node.judged?.loss ?? 0));
+    else if (node.position.isEnd()) weigh(node.position.isCheckmate() ? 1 : 0.5);
+    else if (this.app.recording) {
+      const found = compared.find(({ uci }) => before.playText(uci) === node);
+      if (found) weigh(found.p, compared[0]?.p);
+      else conclude(texts.retryUnknown(node.san, compared.length), false);
+    } else {
       let share: number | null = null;
       const task = { name: 'analyse', lines: 1, milliseconds: RETRY_TIME } as const;
       this.app.engine.run(gameLine(node), task, (event) => {
         if (event.type === 'info') share = 1 - (event.lines[0]?.score.win_probability ?? 0.5);
-        else if (event.type === 'ended' && share !== null && this.retrying === tried) conclude(share);
+        else if (event.type === 'ended' && share !== null && this.retrying === tried) weigh(share);
         else if (event.type === 'error') this.message = texts.failed(event.message);
       });
     }
@@ -204,9 +242,10 @@ export class ReportPanel implements Panel {
 
   private draw(): void {
     this.line = this.mainLine();
-    this.status.textContent = this.message;
-    const judged = this.line.some((node) => node.judged);
-    this.actions.hidden = this.counts.hidden = this.graphBox.hidden = !judged;
+    if (this.app.recording) this.games.value = String(this.app.recording.shown);
+    this.status.textContent = this.message || '\u00a0';
+    const judged = this.begun === this.app.root || this.line.some((node) => node.judged);
+    this.actions.hidden = this.saving.hidden = this.counts.hidden = this.graphBox.hidden = !judged;
     if (!judged) {
       this.about.replaceChildren();
       return;
@@ -227,61 +266,56 @@ export class ReportPanel implements Panel {
       this.line.filter((node) => node.parent?.turn === side && node.judged?.judgement === kind).length;
     const shares = this.line.map((node) => (node.judged ? 100 * whiteShare(node.judged.score, node.turn) : 50));
     const accuracies = this.isComplete() ? gameAccuracy(shares, this.app.root.turn === 'white') : [null, null];
-    const head = element('tr', {}, element('th', { scope: 'col' }, titleOf(this.app.tags)), ...sides.map((side) => element('th', { scope: 'col' }, texts.side[side])));
-    const accuracy = element(
-      'tr',
-      {},
-      element('td', {}, texts.accuracy),
-      ...accuracies.map((value) => element('td', {}, value === null ? '–' : `${value.toFixed(0)}%`)),
-    );
-    const rows = KINDS.map((kind) =>
-      element('tr', {}, element('td', { class: kind }, texts.judgements[kind][1]), ...sides.map((side) => element('td', {}, String(of(side, kind))))),
-    );
-    this.counts.replaceChildren(element('thead', {}, head), element('tbody', {}, accuracy, ...rows));
+    const names = ['', texts.accuracy, ...KINDS.map((kind) => texts.judgements[kind][1])];
+    const head = element('tr', {}, ...names.map((name) => (name ? element('th', { scope: 'col' }, name) : element('td'))));
+    const rows = sides.map((side, at) => {
+      const accuracy = accuracies[at] ?? null;
+      const cells = [
+        element('td', {}, accuracy === null ? '–' : `${accuracy.toFixed(0)}%`),
+        ...KINDS.map((kind) => element('td', { class: kind }, String(of(side, kind)))),
+      ];
+      return element('tr', {}, element('th', { scope: 'row' }, texts.side[side]), ...cells);
+    });
+    this.counts.replaceChildren(element('thead', {}, head), element('tbody', {}, ...rows));
   }
 
   private drawAbout(): void {
     const node = this.app.current;
-    const { judged } = node;
-    const before = node.parent;
-    const parts: (Node | string)[] = [];
-    if (judged && before && !this.retrying) {
-      const title = element('h2', {}, `${node.number} ${node.san} `);
-      if (judged.judgement) title.append(element('span', { class: judged.judgement }, texts.judgements[judged.judgement][0]));
-      parts.push(title);
-      if (judged.loss !== null && judged.rank) {
-        parts.push(element('p', {}, texts.gives(percent(judged.loss), judged.rank[0], judged.rank[1])));
-      }
-      if (judged.judgement && before.judged) {
-        parts.push(this.betterLine(before, before.judged), element('div', { class: 'row' }, button(texts.retry, () => this.retry(node), { id: 'retry' })));
-      }
-    }
-    if (this.retrying) {
-      const tried = this.retrying;
-      parts.push(element('div', { class: 'row' }, button(texts.showBetter, () => this.app.go(tried), { id: 'show-better' })));
-    }
+    const tried = this.retrying;
+    const parts = tried
+      ? [element('div', { class: 'row' }, button(texts.showBetter, () => this.app.go(tried), { id: 'show-better' }))]
+      : node.judged
+        ? this.described(node, node.judged)
+        : [];
     this.about.replaceChildren(...parts);
   }
 
-  /** The better line; each move of it can be clicked. */
-  private betterLine(before: TreeNode, judged: Judged): Node {
-    const line = judged.pv.slice(0, SHOWN_MOVES);
-    const sans = sansOf(before.position, line);
-    const row = element('p', { class: 'better' }, texts.better(''));
-    sans.forEach((san, at) => {
-      const half = at + (before.turn === 'white' ? 0 : 1);
-      const number = before.position.fullmoves + Math.floor(half / 2);
-      const shown = half % 2 === 0 ? `${number}. ${san}` : at === 0 ? `${number}… ${san}` : san;
-      row.append(
-        button(shown, () => {
-          let node: TreeNode = before;
-          for (const uci of line.slice(0, at + 1)) node = node.playText(uci) ?? node;
-          this.app.go(node);
-        }),
-        ' ',
-      );
-    });
-    return row;
+  /** What there is to say about a position of the main line. */
+  private described(node: TreeNode, judged: Judged): HTMLElement[] {
+    const before = node.parent;
+    const title = element('h2', {}, before ? `${node.number} ${node.san} ` : texts.start);
+    if (judged.judgement) title.append(element('span', { class: judged.judgement }, texts.judgements[judged.judgement][0]));
+    const chances = judged.wdl ? [wdlText(whiteWdl(judged.wdl, node.turn))] : [];
+    const retry = judged.judgement && before?.judged ? [button(texts.retry, () => this.retry(node), { id: 'retry' })] : [];
+    const head = element('div', { class: 'row head' }, title, ...retry);
+    const parts: HTMLElement[] = [head, element('p', { class: 'figures' }, [scoreText(judged.score, node.turn), ...chances].join('. '))];
+    if (judged.loss !== null && judged.rank) {
+      parts.push(element('p', {}, texts.gives(percent(judged.loss), judged.rank[0], judged.rank[1])));
+    }
+    if (!before) parts.push(element('p', { class: 'note' }, occasionOf(this.app.tags)));
+    const [clock, evaluation] = [commandIn(node.comments, 'clk'), commandIn(node.comments, 'eval')];
+    const said = [clock && texts.clock(clock), evaluation && texts.inFile(evaluation)].filter(Boolean).join(', ');
+    if (said) parts.push(element('p', { class: 'note' }, said));
+    if (judged.judgement && before?.judged) {
+      parts.push(this.clickable(texts.better, before, before.judged));
+    }
+    if (judged.pv.length) parts.push(this.clickable(texts.best, node, judged));
+    return parts;
+  }
+
+  /** A line; each move of it can be clicked. */
+  private clickable(name: string, from: TreeNode, judged: Judged): HTMLElement {
+    return element('p', { class: 'better' }, `${name} `, ...lineButtons(this.app, from, judged.pv.slice(0, SHOWN_MOVES)));
   }
 
   private savePgn(): void {
@@ -291,7 +325,7 @@ export class ReportPanel implements Panel {
       const comments = [`[%eval ${evaluation(judged, node.turn)}]`];
       const better = judged.judgement && node.parent?.judged;
       if (better && node.parent) {
-        comments.push(texts.better(sansOf(node.parent.position, better.pv.slice(0, SHOWN_MOVES)).join(' ')));
+        comments.push(`${texts.better} ${lineText(node.parent, better.pv.slice(0, SHOWN_MOVES))}`);
       }
       return { comments: [comments.join(' ')], nags: judged.judgement ? [NAGS[judged.judgement]] : [] };
     });
@@ -303,13 +337,16 @@ export class ReportPanel implements Panel {
       ply: node.ply,
       fen: node.fen,
       move: node.san || null,
+      comments: node.comments,
       white_win_probability: node.judged ? whiteShare(node.judged.score, node.turn) : null,
+      white_wdl: node.judged?.wdl ? whiteWdl(node.judged.wdl, node.turn) : null,
       score: node.judged ? scoreText(node.judged.score, node.turn) : null,
       best: node.judged ? sansOf(node.position, node.judged.pv) : null,
       loss: node.judged?.loss ?? null,
       judgement: node.judged?.judgement ?? null,
     }));
-    const text = JSON.stringify({ tags: Object.fromEntries(this.app.tags), positions }, null, 2);
+    const opening = openingOf(this.line[this.line.length - 1] ?? this.app.root);
+    const text = JSON.stringify({ tags: Object.fromEntries(this.app.tags), opening, positions }, null, 2);
     saveFile('report.json', 'application/json', text);
   }
 }

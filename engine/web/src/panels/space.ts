@@ -2,12 +2,13 @@
 
 import { Chessground } from '@lichess-org/chessground';
 import type { DrawShape } from '@lichess-org/chessground/draw';
-import type { App, Panel } from '../app.js';
+import type { App } from '../app.js';
 import { element, shape } from '../dom.js';
-import type { Place, Sampled, Space, TaskEvent } from '../protocol.js';
+import type { Place, Sampled, Space } from '../protocol.js';
 import { percent } from '../score.js';
 import { texts } from '../texts.js';
-import { gameLine, type TreeNode } from '../tree.js';
+import type { TreeNode } from '../tree.js';
+import { PositionPanel } from './task.js';
 
 const WIDTH = 640;
 const HEIGHT = 360;
@@ -16,19 +17,18 @@ const MARGIN = 14;
 /** Number of neighbours below the map. */
 const SHOWN_NEAR = 4;
 
-export class SpacePanel implements Panel {
+export class SpacePanel extends PositionPanel {
   readonly element: HTMLElement;
   readonly listsMoves = true;
-  private node: TreeNode | null = null;
   private sample: Sampled[] | null = null;
   private readonly note = element('p', { class: 'note' });
-  private readonly message = element('p', { class: 'note', role: 'status' });
   private readonly frame = element('div', { class: 'map-frame' });
   private readonly nearBox = element('div', { class: 'near', id: 'near' });
   private readonly popup = element('div', { class: 'popup', hidden: true });
   private svg: SVGElement | null = null;
 
-  constructor(private readonly app: App) {
+  constructor(app: App) {
+    super(app);
     this.element = element(
       'div',
       {},
@@ -40,38 +40,29 @@ export class SpacePanel implements Panel {
     );
   }
 
-  open(): void {
-    this.node = null;
-  }
-
-  leave(): void {
-    this.app.engine.stop();
-    this.node = null;
-  }
-
-  update(): void {
-    const node = this.app.current;
-    if (this.node === node) return;
-    this.node = node;
-    this.app.engine.run(gameLine(node), { name: 'space', sample: this.sample === null }, (event) => this.hear(event));
+  protected show(node: TreeNode): void {
+    const isFirst = this.sample === null;
+    const { recording } = this.app;
+    if (recording) {
+      this.learn(recording.space(node, isFirst));
+      return;
+    }
+    this.ask(node, { name: 'space', sample: isFirst }, (event) => {
+      if (event.type === 'space') this.learn(event);
+    });
   }
 
   arrows(): DrawShape[] {
     return [];
   }
 
-  private hear(event: TaskEvent): void {
-    if (event.type === 'queued') this.message.textContent = texts.queued(event.place);
-    else if (event.type === 'begun') this.message.textContent = '';
-    else if (event.type === 'error') this.message.textContent = texts.failed(event.message);
-    else if (event.type === 'space') {
-      if (event.sample) {
-        this.sample = event.sample;
-        this.svg = null;
-      }
-      this.note.textContent = texts.spaceIntro(event.weights);
-      this.draw(event);
+  private learn(found: Space): void {
+    if (found.sample) {
+      this.sample = found.sample;
+      this.svg = null;
     }
+    this.note.textContent = texts.spaceIntro(texts.spaceWeights[found.weights]);
+    this.draw(found);
   }
 
   /** From cosines and coordinates to the picture. The ends of the sample fix the scale. */
@@ -105,11 +96,21 @@ export class SpacePanel implements Panel {
         shape('circle', { cx, cy, r: 4, fill: 'var(--mistake)', stroke: 'var(--paper)', class: 'candidate' }, shape('title', {}, `${candidate.san} ${percent(candidate.p)}`)),
       );
     }
-    layer.append(shape('path', { d: smooth(found.path.map(place)), fill: 'none', stroke: 'var(--curve)', 'stroke-width': 2.5, id: 'game-path' }));
-    for (const at of found.path) {
+    const curve = { fill: 'none', stroke: 'var(--curve)', 'stroke-width': 2.5 };
+    if (found.ahead) layer.append(shape('path', { ...curve, d: smooth(found.ahead.map(place)), opacity: 0.35 }));
+    layer.append(shape('path', { ...curve, d: smooth(found.path.map(place)), id: 'game-path' }));
+    const { root, current, recording } = this.app;
+    const line = recording || current.isOnMainLine() ? root.mainLine() : [root, ...current.path()];
+    const all = [...found.path, ...(found.ahead ?? []).slice(1)];
+    all.forEach((at, ply) => {
       const [cx, cy] = place(at);
-      layer.append(shape('circle', { cx, cy, r: 2.5, fill: 'var(--curve)' }));
-    }
+      const dot = shape('circle', { cx, cy, r: 2.5, fill: 'var(--curve)', class: 'step', stroke: 'transparent', 'stroke-width': 9 });
+      dot.addEventListener('click', () => {
+        const node = line[ply];
+        if (node) this.app.go(node);
+      });
+      layer.append(dot);
+    });
     const [cx, cy] = place(here);
     layer.append(shape('circle', { cx, cy, r: 7, fill: 'var(--blunder)', stroke: 'var(--paper)', 'stroke-width': 2, id: 'here' }));
     svg.append(layer);

@@ -4,85 +4,76 @@ import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
 import type { Move } from 'chessops/types';
 import { makeUci } from 'chessops/util';
-import type { App, Panel } from '../app.js';
+import type { App } from '../app.js';
 import { button, element } from '../dom.js';
-import type { Branch, Explanation, ExplainedMove, Found, TaskEvent } from '../protocol.js';
+import type { Explanation, ExplainedMove, Found, TaskEvent, Tree } from '../protocol.js';
 import { percent } from '../score.js';
 import { texts } from '../texts.js';
-import { arrowOf, gameLine, type TreeNode } from '../tree.js';
+import { arrowOf, type TreeNode } from '../tree.js';
+import { PositionPanel } from './task.js';
+
+/** The beam's depth in plies. */
+const BEAM_PLIES = 6;
 
 const BOUNDS = { exact: '', upper: '≤', lower: '≥' };
 
-export class WhyPanel implements Panel {
+export class WhyPanel extends PositionPanel {
   readonly element: HTMLElement;
   readonly listsMoves = false;
-  private node: TreeNode | null = null;
   private asked: string | null = null;
   /** The position whose tree is complete. */
   private grown: TreeNode | null = null;
   private explanation: Explanation | null = null;
   private readonly reason = element('p', { id: 'reason', role: 'status' });
-  private readonly message = element('p', { class: 'note', role: 'status' });
   private readonly rows = element('tbody');
   private readonly beamTitle = element('p', { class: 'note' });
+  private readonly plies = element('tbody');
   private readonly tree = element('div', { class: 'tree', id: 'beam' });
 
-  constructor(private readonly app: App) {
-    const head = texts.whyColumns.map((name) => element('th', { scope: 'col' }, name));
+  constructor(app: App) {
+    super(app);
+    const head = (names: string[]) =>
+      element('thead', {}, element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, name))));
     const table = element(
       'table',
-      { id: 'why-table' },
-      element('caption', { class: 'note' }, texts.whyCaption),
-      element('thead', {}, element('tr', {}, ...head)),
+      { id: 'why-table', 'aria-describedby': 'why-caption' },
+      head(texts.whyColumns),
       this.rows,
     );
+    const plies = element('table', { id: 'plies' }, head(texts.beamColumns), this.plies);
     this.element = element(
       'div',
       {},
       this.reason,
       this.message,
       element('p', { class: 'note' }, texts.whyIntro),
+      element('p', { class: 'note', id: 'why-caption' }, texts.whyCaption),
       element('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': texts.tabs.why }, table),
       element('h2', {}, texts.beam),
       element('p', { class: 'note' }, texts.beamIntro),
       this.beamTitle,
+      plies,
       this.tree,
     );
   }
 
-  open(): void {
-    this.node = null;
-  }
-
-  leave(): void {
-    this.app.engine.stop();
-    this.node = null;
-  }
-
-  update(): void {
-    if (this.node === this.app.current) return;
-    this.asked = null;
-    this.ask(null);
+  protected show(node: TreeNode): void {
+    this.explanation = null;
+    this.rows.replaceChildren();
+    this.drawTree(null);
+    this.explain(node, null);
   }
 
   /** A move on the board is a question here. */
   onMove(move: Move): boolean {
-    if (this.app.current.position.isLegal(move)) this.ask(makeUci(move));
+    const node = this.app.current;
+    if (node.position.isLegal(move)) this.explain(node, makeUci(move));
     return true;
   }
 
   /** Explains, and compares the best move with `move`. */
-  private ask(move: string | null): void {
-    const node = this.app.current;
-    const isNew = this.node !== node;
-    this.node = node;
+  private explain(node: TreeNode, move: string | null): void {
     this.asked = move;
-    if (isNew) {
-      this.explanation = null;
-      this.rows.replaceChildren();
-      this.tree.replaceChildren();
-      this.beamTitle.textContent = '';
-    }
     this.reason.textContent = '';
     if (node.position.isEnd()) {
       this.app.engine.stop();
@@ -90,15 +81,12 @@ export class WhyPanel implements Panel {
       return;
     }
     this.message.textContent = texts.searching;
-    const task = { name: 'why', compared: move ? [move] : [] } as const;
-    this.app.engine.run(gameLine(node), task, (event) => this.hear(node, event));
+    this.ask(node, { name: 'why', compared: move ? [move] : [] }, (event) => this.hear(node, event));
     this.app.redraw();
   }
 
   private hear(node: TreeNode, event: TaskEvent): void {
-    if (event.type === 'queued') this.message.textContent = texts.queued(event.place);
-    else if (event.type === 'begun') this.message.textContent = texts.searching;
-    else if (event.type === 'error') this.message.textContent = texts.failed(event.message);
+    if (event.type === 'begun') this.message.textContent = texts.searching;
     else if (event.type === 'why') {
       this.explanation = event.explanation;
       this.drawTable(node, event.explanation);
@@ -108,20 +96,14 @@ export class WhyPanel implements Panel {
       }
       this.app.redraw();
     } else if (event.type === 'ended' && event.reason === 'done') this.grow(node);
-    else if (event.type === 'ended') this.message.textContent = texts.ended[event.reason];
   }
 
   /** Lets the beam's tree grow, once for each position. */
   private grow(node: TreeNode): void {
     if (this.grown === node) return;
-    this.app.engine.run(gameLine(node), { name: 'beam' }, (event) => {
-      if (event.type === 'queued') this.message.textContent = texts.queued(event.place);
-      else if (event.type === 'begun') this.message.textContent = '';
-      else if (event.type === 'error') this.message.textContent = texts.failed(event.message);
-      else if (event.type === 'tree') {
-        this.beamTitle.textContent = texts.beamDepth(event.depth);
-        this.tree.replaceChildren(branches(event.moves, 1));
-      } else if (event.type === 'ended' && event.reason === 'done') this.grown = node;
+    this.ask(node, { name: 'beam' }, (event) => {
+      if (event.type === 'tree') this.drawTree(event);
+      else if (event.type === 'ended' && event.reason === 'done') this.grown = node;
     });
   }
 
@@ -137,6 +119,19 @@ export class WhyPanel implements Panel {
     return [...arrow(best, 'green'), ...asked];
   }
 
+  /** Draws the tree after an iteration; without one, the place for it. */
+  private drawTree(grown: { depth: number; tree: Tree } | null): void {
+    this.beamTitle.textContent = grown ? texts.beamDepth(grown.depth, BEAM_PLIES) : '\u00a0';
+    const known = grown ? counts(grown.tree) : [];
+    const rows = Array.from({ length: BEAM_PLIES }, (_, at) => {
+      const of = at < (grown?.depth ?? 0) ? known[at] : undefined;
+      const cells = of ? of.map(String) : ['–', '–'];
+      return element('tr', {}, ...[String(at + 1), ...cells].map((text) => element('td', {}, text)));
+    });
+    this.plies.replaceChildren(...rows);
+    this.tree.replaceChildren(...(grown ? branches(grown.tree, true) : []));
+  }
+
   private drawTable(node: TreeNode, explanation: Explanation): void {
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset['why'] : undefined;
     this.rows.replaceChildren(...explanation.moves.map((move) => this.row(node, explanation, move)));
@@ -149,7 +144,7 @@ export class WhyPanel implements Panel {
     const chosen = explanation.search.pv[0] === move.uci;
     const found = move.own_search ?? move.searched;
     const cell = (text: string) => element('td', {}, text);
-    const name = button(move.san, () => this.ask(uci), { 'data-why': move.san });
+    const name = button(move.san, () => this.explain(node, uci), { 'data-why': move.san });
     const classes = [chosen ? 'chosen' : '', this.asked === uci ? 'asked' : ''].filter(Boolean).join(' ');
     return element(
       'tr',
@@ -174,20 +169,37 @@ function signed(cosine: number): string {
   return `${cosine < 0 ? '−' : '+'}${Math.abs(cosine).toFixed(3)}`;
 }
 
-/** The kept moves of a position as a list; the first ply and the best line are open. */
-function branches(moves: Branch[], ply: number): HTMLElement {
-  const items = moves.map((move, at) => {
+/** Numbers of kept and dropped moves at each ply. */
+function counts(tree: Tree): [number, number][] {
+  const plies: [number, number][] = [];
+  for (let level = [tree]; level.length && plies.length < BEAM_PLIES; level = level.flatMap((one) => one.kept ?? [])) {
+    const sum = (of: (one: Tree) => number) => level.reduce((total, one) => total + of(one), 0);
+    plies.push([sum((one) => one.kept?.length ?? 0), sum((one) => (one.dropped?.length ?? 0) + one.others)]);
+  }
+  return plies;
+}
+
+/** The moves of a position as a list: the kept ones with their replies, and the names of the dropped ones. */
+function branches(tree: Tree, isBest: boolean): (Node | string)[] {
+  const items = (tree.kept ?? []).map((move, at) => {
     const value = `${percent(move.first_sight)} → ${percent(move.searched)}`;
     const bar = element('span', { class: 'bar' });
     bar.style.width = `${(60 * move.searched).toFixed(0)}px`;
     const line = [bar, element('strong', {}, move.san), ` ${value}`];
-    const dropped = move.dropped?.length
-      ? [element('p', { class: 'none' }, texts.beamDropped(move.dropped.map((one) => `${one.san} ${percent(one.value)}`).join(', ')))]
-      : [];
-    if (!move.kept?.length) return element('li', {}, ...line, ...dropped);
-    const open = at === 0 || ply === 1;
-    const details = element('details', { open }, element('summary', {}, ...line), branches(move.kept, ply + 1), ...dropped);
+    if (!move.kept?.length && !move.dropped?.length) return element('li', {}, ...line);
+    const details = element('details', {}, element('summary', {}, ...line));
+    // The tree has more than a thousand moves: the replies are made when they are looked at.
+    const fill = () => {
+      if (details.childElementCount === 1) details.append(...branches(move, isBest && at === 0));
+    };
+    details.addEventListener('toggle', fill);
+    if (isBest && at === 0) {
+      fill();
+      details.open = true;
+    }
     return element('li', {}, details);
   });
-  return element('ul', {}, ...items);
+  const names = (tree.dropped ?? []).map((one) => `${one.san} ${percent(one.value)}`).join(', ');
+  const dropped = names ? [element('p', { class: 'none' }, texts.beamDropped(names, tree.others))] : [];
+  return [element('ul', {}, ...items), ...dropped];
 }

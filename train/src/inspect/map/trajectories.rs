@@ -31,12 +31,12 @@ pub fn read(path: &Path) -> Result<Vec<Trajectory>> {
 
 impl Trajectory {
     fn of(game: &Game) -> Self {
-        let tag = |name: &str| game.tag(name).unwrap_or_else(|| name.to_owned());
+        let tag = |name: &'static str| game.tag(name).unwrap_or(name);
         let title = format!("{} – {}, {}", tag("White"), tag("Black"), tag("Result"));
         let mut position = game.start.clone();
         let mut boards = vec![position.board().clone()];
-        for played in &game.moves {
-            position.play(played.mv);
+        for &mv in &game.moves {
+            position.play(mv);
             boards.push(position.board().clone());
         }
         Self { title, boards }

@@ -4,14 +4,38 @@
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after};
 use cozy_chess::{Board, Color};
+use serde::Serialize;
 
-use super::protocol::Sampled;
 use crate::inference::ModelClient;
 use crate::plane::{Plane, off_axis};
 
 /// Positions of recorded games: a FEN, the move that was played, and for a forced mate the number
 /// of moves, negative if Black mates. `cargo run --release --example map_sample` writes it.
-const SAMPLE: &str = include_str!("sample.txt");
+const SAMPLE: &str = include_str!("map_sample.txt");
+
+/// Whose weights draw a map.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MapWeights {
+    /// The embedded weights of the beam.
+    Beam,
+    /// Those that the user named.
+    User,
+}
+
+/// A position of the sample.
+#[derive(Clone, Serialize)]
+pub struct Sampled {
+    /// The position.
+    fen: &'static str,
+    /// Its place.
+    at: [f32; 2],
+    /// White's win probability.
+    p: f32,
+    /// Moves to a forced mate by White, or minus those by Black.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mate: Option<i32>,
+}
 
 /// A map for one model.
 pub struct Map {
@@ -106,7 +130,8 @@ impl Map {
         let mut rest = off_axis(embedding, &space.axis);
         straighten(&mut rest, &self.slopes[side as usize], cosine);
         let y = self.plane.place(side as usize, &rest);
-        Spot { at: [space.cosine_for_white(cosine, side), y], p: (1.0 + for_white) / 2.0 }
+        let at = [space.cosine_for_white(cosine, side), y].map(shortened);
+        Spot { at, p: shortened((1.0 + for_white) / 2.0) }
     }
 }
 
@@ -128,6 +153,11 @@ fn slope(
         slope.iter_mut().zip(&rests[index]).for_each(|(sum, value)| *sum += weight * value);
     }
     slope
+}
+
+/// A number to four decimal places: a picture needs no more, and the text of it is shorter.
+fn shortened(value: f32) -> f32 {
+    (value * 1e4).round() / 1e4
 }
 
 /// Removes what the cosine explains.
