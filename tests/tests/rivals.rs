@@ -212,7 +212,7 @@ fn a_killed_run_goes_on() -> Result<()> {
 
     let others = train("value", &[sizes, "--batch 32", often], &weights);
     let refused = run(&others).expect_err("another run's checkpoint").to_string();
-    assert!(refused.contains("belongs to another run"), "{refused}");
+    assert!(refused.contains("other options: --batch 64 (now 32)"), "{refused}");
     let output = rivals(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && said.contains("continuing at step"), "{said}");
