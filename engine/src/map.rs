@@ -90,7 +90,7 @@ impl Map {
         for (index, (fen, mate)) in fens.into_iter().zip(mates).enumerate() {
             let embedding = &map.embeddings[index * dim..][..dim];
             let Spot { at, p } = map.spot(model, embedding, map.sides[index]);
-            map.sample.push(Sampled { fen, at, p, mate });
+            map.sample.push(Sampled { fen, at: at.map(shortened), p: shortened(p), mate });
         }
         Ok(map)
     }
@@ -130,8 +130,7 @@ impl Map {
         let mut rest = off_axis(embedding, &space.axis);
         straighten(&mut rest, &self.slopes[side as usize], cosine);
         let y = self.plane.place(side as usize, &rest);
-        let at = [space.cosine_for_white(cosine, side), y].map(shortened);
-        Spot { at, p: shortened((1.0 + for_white) / 2.0) }
+        Spot { at: [space.cosine_for_white(cosine, side), y], p: (1.0 + for_white) / 2.0 }
     }
 }
 
@@ -155,7 +154,8 @@ fn slope(
     slope
 }
 
-/// A number to four decimal places: a picture needs no more, and the text of it is shorter.
+/// A number to four decimal places: the thousands of points of the sample need no more, and their
+/// text is shorter.
 fn shortened(value: f32) -> f32 {
     (value * 1e4).round() / 1e4
 }
