@@ -95,7 +95,7 @@ const OPTIONS: [&str; 44] = [
     "UCI_AnalyseMode value true",
 ];
 
-const OTHERS: [&str; 25] = [
+const OTHERS: [&str; 27] = [
     "uci",
     "isready",
     "ucinewgame",
@@ -113,6 +113,8 @@ const OTHERS: [&str; 25] = [
     "bench 1 1 1 current plies",
     "go perft 1",
     "go perft 30",
+    "go perft 128",
+    "go perft 100000",
     "go perft",
     "flip",
     "compiler",

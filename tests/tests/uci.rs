@@ -330,7 +330,8 @@ fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
         ("go movetime -5", "'movetime' needs a number from 0 on, found '-5'"),
         ("go wtime 1000 btime soon", "'btime' needs a number, found 'soon'"),
         ("go foo", "unknown argument 'foo'"),
-        ("go perft x", "'perft' needs a depth from 1 on, found 'x'"),
+        ("go perft x", "'perft' needs a depth from 1 to 128, found 'x'"),
+        ("go perft 100000", "'perft' needs a depth from 1 to 128, found '100000'"),
     ] {
         session.send(go)?;
         let lines = session.ask("isready", "readyok")?;

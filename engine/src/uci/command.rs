@@ -9,6 +9,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use azimuth_chess::text::shortened;
 
+use super::perft::MAX_PERFT_DEPTH;
+
 /// A line from the GUI.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -313,11 +315,12 @@ fn set_limit(go: &mut Go, name: &str, number: i64) {
 
 fn perft_depth(words: &[&str]) -> Result<u32> {
     let depth = match words {
-        [depth] => depth.parse().ok().filter(|&depth| depth > 0),
+        [depth] => depth.parse().ok().filter(|depth| (1..=MAX_PERFT_DEPTH).contains(depth)),
         _ => None,
     };
     depth.with_context(|| {
-        format!("{REFUSED}: 'perft' needs a depth from 1 on, found '{}'", quoted(&words.join(" ")))
+        let found = quoted(&words.join(" "));
+        format!("{REFUSED}: 'perft' needs a depth from 1 to {MAX_PERFT_DEPTH}, found '{found}'")
     })
 }
 
@@ -352,6 +355,9 @@ fn bench(words: &[&str]) -> Result<Bench> {
             bail!("bench: expected depth, nodes, movetime or perft, found '{}'", quoted(other))
         }
     };
+    if limit_type == BenchLimit::Perft && limit > MAX_PERFT_DEPTH.into() {
+        bail!("bench: perft needs a limit from 1 to {MAX_PERFT_DEPTH}, found {limit}");
+    }
     if let Some(word) = rest.get(3) {
         bail!("bench: unknown argument '{}'", quoted(word));
     }
@@ -393,7 +399,9 @@ mod tests {
             ("go depth x nodes", "'depth' needs a number, found 'x'"),
             ("go movetime -5", "'movetime' needs a number from 0 on, found '-5'"),
             ("go foo", "no search begins: unknown argument 'foo'"),
-            ("go perft", "'perft' needs a depth from 1 on, found ''"),
+            ("go perft", "'perft' needs a depth from 1 to 128, found ''"),
+            ("go perft 129", "found '129'"),
+            ("go perft 4294967295", "found '4294967295'"),
             ("go perft 0", "found '0'"),
             ("go perft 3 now", "found '3 now'"),
         ] {
@@ -471,6 +479,7 @@ mod tests {
             ("bench x", "'x' is no depth"),
             ("bench 0 1", "expected a hash from 1 on, found '0'"),
             ("bench 16 x", "expected threads from 1 on, found 'x'"),
+            ("bench 1 1 129 current perft", "perft needs a limit from 1 to 128, found 129"),
             ("bench 16 1 9 default plies", "expected depth, nodes, movetime or perft"),
             ("bench 16 1 9 current depth now", "unknown argument 'now'"),
             ("setoption Hash 3", "expected 'name'"),

@@ -11,6 +11,10 @@ use cozy_chess::Board;
 
 use super::output::Output;
 
+/// Greatest depth in plies. The count takes a stack frame for each ply, and the rules that end a game
+/// do not end its lines, so that a depth of many thousand plies would overflow the stack.
+pub const MAX_PERFT_DEPTH: u32 = 128;
+
 /// The count was interrupted.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped;
@@ -64,7 +68,7 @@ impl RunningPerft {
     }
 }
 
-/// Counts the leaf nodes at `depth` plies (at least 1); `say` gets the count of each root move in
+/// Counts the leaf nodes at `depth` plies (1 to [`MAX_PERFT_DEPTH`]); `say` gets the count of each root move in
 /// Stockfish's format.
 pub fn divide(
     root: &Position,
