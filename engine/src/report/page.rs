@@ -32,7 +32,7 @@ struct Page<'a> {
     data: Data<'a>,
 }
 
-/// What is on the page besides the games.
+/// The data of the page besides the games.
 pub struct Frame<'a> {
     /// The engine that analysed the games, and how.
     pub credit: &'a str,

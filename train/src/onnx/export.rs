@@ -122,7 +122,7 @@ struct Network<'a> {
 }
 
 impl Network<'_> {
-    /// A parameter as a constant of its own name.
+    /// A parameter as a constant with the same name.
     fn parameter(&mut self, name: &str) -> Result<String> {
         let tensor = self.weights.parameters.get(name)?;
         let values = tensor.flatten_all()?.to_vec1::<f32>()?;
