@@ -17,13 +17,14 @@ rnbqkb1r/pppppppp/5n2/8/2PP4/8/PP2PPPP/RNBQKBNR b KQkq - 0 2
 /// A match in a temporary folder.
 struct Match {
     folder: TempDir,
+    concurrency: usize,
 }
 
 impl Match {
     fn new() -> Result<Self> {
         let folder = tempfile::tempdir()?;
         fs::write(folder.path().join("book.epd"), OPENINGS)?;
-        Ok(Self { folder })
+        Ok(Self { folder, concurrency: 2 })
     }
 
     fn games(&self) -> PathBuf {
@@ -32,7 +33,7 @@ impl Match {
 
     fn play(&self, arguments: &[&str]) -> Result<Output> {
         let output = Command::new(binary("azimuth-bench")?)
-            .args(["elo", "--games", "8", "--concurrency", "2", "--book"])
+            .args(["elo", "--games", "8", "--concurrency", &self.concurrency.to_string(), "--book"])
             .arg(self.folder.path().join("book.epd"))
             .arg("--pgn")
             .arg(self.games())
@@ -73,6 +74,31 @@ fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
 
     let again = said(&whole.play(&players)?)?;
     assert!(again.contains("0 games played"), "{again}");
+    Ok(())
+}
+
+#[test]
+fn games_share_the_batches_of_a_transformer() -> Result<()> {
+    let shared = Match { concurrency: 8, ..Match::new()? };
+    let weights = root().join("weights/mini.safetensors");
+    let player = |width| format!("weights={} depth=1 verify=none width={width}", weights.display());
+    let batches = shared.folder.path().join("batches.csv");
+    let said = said(&shared.play(&[
+        "--player",
+        &player(1),
+        "--against",
+        &player(2),
+        "--draw",
+        "moves=1,score=32000,from=1",
+        "--batches",
+        &batches.to_string_lossy(),
+    ])?)?;
+    assert!(said.contains("waiting for the encoder: "), "{said}");
+    let csv = fs::read_to_string(&batches)?;
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("weights,second,batches,searches,positions,largest"));
+    let searches = lines.filter_map(|line| line.split(',').nth(3)?.parse::<f64>().ok());
+    assert!(searches.fold(0.0, f64::max) > 1.0, "{csv}");
     Ok(())
 }
 

@@ -21,6 +21,8 @@ pub struct Finished {
     /// The reason in words.
     pub reason: String,
     pub duration: Duration,
+    /// Time that all searches waited for an encoder on another thread.
+    pub waited: Duration,
 }
 
 /// One side of the board: its player and limits.
@@ -41,6 +43,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
     let began = Instant::now();
     let mut position = Position::from_fen(start)?;
     let (mut moves, mut played) = (Vec::new(), Vec::new());
+    let mut waited = Duration::ZERO;
     let mut adjudicator = Adjudicator::new(adjudication);
     let mut clocks = [0, 1].map(|side: usize| seats[side].limit.clock.map(|clock| clock.base));
     let increments = [0, 1]
@@ -64,6 +67,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
             moves_to_go,
         };
         let choice = seat.player.choose(&situation)?;
+        waited += choice.waited;
         if overstepped(&mut clocks[side as usize], seat.limit, choice.time, made + 1) {
             break End {
                 outcome: Outcome::win_of(!side),
@@ -96,7 +100,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
         }
     };
     let End { outcome, termination, reason } = end;
-    Ok(Finished { moves: played, outcome, termination, reason, duration: began.elapsed() })
+    Ok(Finished { moves: played, outcome, termination, reason, duration: began.elapsed(), waited })
 }
 
 /// Checkmate, stalemate, insufficient material, the 50-move rule and threefold repetition.
@@ -188,7 +192,7 @@ mod tests {
         fn choose(&mut self, _: &Situation<'_>) -> Result<Choice> {
             let mv = self.moves.next().ok_or_else(|| anyhow!("the script is over"))?;
             let (evaluation, time) = (self.evaluation, self.time);
-            Ok(Choice { mv: mv.to_owned(), evaluation, depth: None, time })
+            Ok(Choice { mv: mv.to_owned(), evaluation, depth: None, time, waited: Duration::ZERO })
         }
     }
 

@@ -1,6 +1,7 @@
 //! `azimuth-bench elo`: matches against any UCI engine, and between settings of Azimuth.
 
 pub mod adjudication;
+mod batches;
 pub mod book;
 pub mod game;
 mod network;
@@ -11,6 +12,7 @@ pub mod roster;
 pub mod settings;
 pub mod time_control;
 mod tournament;
+mod waits;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -28,7 +30,8 @@ use adjudication::{Adjudication, DrawRule, ResignRule};
 use results::PairingResult;
 use roster::Roster;
 use settings::PlayerSettings;
-use tournament::Tournament;
+use tournament::{Played, Tournament};
+use waits::Waits;
 
 /// Interval between progress lines.
 const PROGRESS: Duration = Duration::from_secs(30);
@@ -95,6 +98,10 @@ pub struct Elo {
     /// Also write the result of every pairing to this JSON file.
     #[arg(long)]
     json: Option<PathBuf>,
+    /// Also write the batches of encoders that run on a thread for all games to this CSV file, a
+    /// line a second: transformers, and every encoder on a GPU.
+    #[arg(long)]
+    batches: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -111,6 +118,9 @@ pub fn run(arguments: Elo) -> Result<()> {
     );
     let openings = book::openings(&book, games / 2, seed)?;
     if let Some(path) = &json {
+        check_output(path, &[&book, &pgn])?;
+    }
+    if let Some(path) = &arguments.batches {
         check_output(path, &[&book, &pgn])?;
     }
     let (device, dtype) = arguments.device.open()?;
@@ -136,10 +146,12 @@ pub fn run(arguments: Elo) -> Result<()> {
     };
     let (began, total, mut new) = (Instant::now(), left.len(), 0);
     let mut told = began;
+    let mut waits = Waits::default();
     if !decided(&standings) {
-        tournament.play(&roster, left, |game| {
-            file.add(&game)?;
-            standings.add(&game);
+        tournament.play(&roster, left, |Played { record, waited }| {
+            file.add(&record)?;
+            standings.add(&record);
+            waits.add(waited, record.moves.len());
             new += 1;
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
@@ -154,9 +166,15 @@ pub fn run(arguments: Elo) -> Result<()> {
         let results = PairingResult::of_all(&tournament, &standings);
         replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
     }
+    if let Some(path) = &arguments.batches {
+        replace_file(path, batches::csv(roster.batches()).as_bytes())?;
+    }
     print_line(table(&standings).trim_end())?;
     if let Some(sprt) = &arguments.sprt {
         print_line(sprt.summary(&standings.pairs(names)))?;
+    }
+    if let Some(summary) = waits.summary() {
+        print_line(summary)?;
     }
     print_line(format_args!(
         "{new} games played in {:.1} minutes",

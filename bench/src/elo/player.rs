@@ -39,6 +39,8 @@ pub struct Choice {
     /// Depth in plies; `None` if the player reports none.
     pub depth: Option<u32>,
     pub time: Duration,
+    /// The part of `time` that the search waited for an encoder on another thread.
+    pub waited: Duration,
 }
 
 /// A player of games.
@@ -103,6 +105,7 @@ impl Player for InProcess {
             evaluation: Some(evaluation),
             depth: Some(report.depth),
             time,
+            waited: report.waited,
         })
     }
 }

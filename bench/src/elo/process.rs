@@ -94,7 +94,8 @@ impl Player for Process {
                         evaluation.seen_by(situation.position.board().side_to_move())
                     });
                     let time = line.read.saturating_duration_since(went);
-                    return Ok(Choice { mv: (*mv).to_owned(), evaluation, depth, time });
+                    let mv = (*mv).to_owned();
+                    return Ok(Choice { mv, evaluation, depth, time, waited: Duration::ZERO });
                 }
                 ["bestmove"] => bail!("{}: bestmove without a move", self.engine),
                 ["info", facts @ ..] => {

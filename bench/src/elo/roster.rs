@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::inference::Worker;
+use azimuth::inference::{BatchSecond, Worker};
 use azimuth::names::name_of;
 use azimuth::search::{BeamMode, BeamVerify, PlannerKind};
 use azimuth_network::weights::Weights;
@@ -71,6 +71,8 @@ pub struct Participant {
 pub struct Roster {
     pub participants: Vec<Participant>,
     workers: BTreeMap<Source, Worker>,
+    /// The hash of each weights file.
+    fingerprints: BTreeMap<Source, String>,
 }
 
 impl Roster {
@@ -110,7 +112,13 @@ impl Roster {
             );
             participants.push(Participant { settings, name });
         }
-        Ok(Self { participants, workers })
+        Ok(Self { participants, workers, fingerprints })
+    }
+
+    /// The batches of each worker, with the hash of its weights file.
+    pub fn batches(&self) -> impl Iterator<Item = (&str, Vec<BatchSecond>)> {
+        let workers = self.workers.iter();
+        workers.map(|(source, worker)| (&*self.fingerprints[source], worker.batches()))
     }
 
     /// The worker and settings of a participant that plays in this process; `None` for a UCI

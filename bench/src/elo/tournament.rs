@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use crossbeam_channel::{Sender, bounded};
@@ -35,6 +36,13 @@ pub struct Fixture {
     opening: usize,
     /// Whether it is the second game of the pair.
     second: bool,
+}
+
+/// A game that was played.
+pub struct Played {
+    pub record: GameRecord,
+    /// Time that all its searches waited for an encoder on another thread.
+    pub waited: Duration,
 }
 
 impl Tournament<'_> {
@@ -96,7 +104,7 @@ impl Tournament<'_> {
         &self,
         roster: &Roster,
         left: Vec<Fixture>,
-        mut report: impl FnMut(GameRecord) -> Result<ControlFlow<()>>,
+        mut report: impl FnMut(Played) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let threads = self.concurrency.min(left.len());
         let mut players: Vec<ThreadPlayers> =
@@ -136,7 +144,7 @@ impl Tournament<'_> {
         players: &mut ThreadPlayers,
         left: &Mutex<std::vec::IntoIter<Fixture>>,
         over: &AtomicBool,
-        finished: &Sender<Result<GameRecord>>,
+        finished: &Sender<Result<Played>>,
     ) {
         while !over.load(Ordering::Relaxed) {
             let Some(fixture) = left.lock().ok().and_then(|mut left| left.next()) else { break };
@@ -146,7 +154,7 @@ impl Tournament<'_> {
         }
     }
 
-    fn play_one(&self, players: &mut ThreadPlayers, fixture: Fixture) -> Result<GameRecord> {
+    fn play_one(&self, players: &mut ThreadPlayers, fixture: Fixture) -> Result<Played> {
         let (white, black, round) = self.label(fixture);
         let context = || format!("round {round}, '{white}' against '{black}'");
         let opening = &self.openings[fixture.opening];
@@ -162,7 +170,7 @@ impl Tournament<'_> {
         let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
         let started = (now.strftime("%Y.%m.%d").to_string(), now.strftime("%H:%M:%S").to_string());
         let game = game::play(opening, seats, &self.adjudication).with_context(context)?;
-        Ok(GameRecord {
+        let record = GameRecord {
             white: self.participants[one].name.clone(),
             black: self.participants[other].name.clone(),
             opening: opening.clone(),
@@ -173,7 +181,8 @@ impl Tournament<'_> {
             reason: game.reason,
             started: Some(started),
             duration: Some(game.duration),
-        })
+        };
+        Ok(Played { record, waited: game.waited })
     }
 }
 

@@ -3,7 +3,6 @@
 //! one, which it then answers. If memory is short, it uses smaller batches; if the device fails, it
 //! uses the CPU.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
+use super::batch_log::BatchLog;
 use super::notice::Notice;
 use super::request::{Request, Wanted};
 use crate::encoder::{EncodeError, PendingScores, Scores};
@@ -71,17 +71,17 @@ impl Batch {
 }
 
 impl Batcher {
-    /// A batcher that adds its nanoseconds of work to `busy`.
+    /// A batcher that counts its work in `log`.
     pub fn new(
         model: Model,
         fallback: Option<Arc<Weights>>,
         notice: Notice,
-        busy: Arc<AtomicU64>,
+        log: Arc<BatchLog>,
         clients: Weak<()>,
     ) -> Self {
         let largest = model.attributes().maximum_batch;
         let capacity = Capacity { on_cpu: fallback.is_none(), largest };
-        let clock = BusyClock { busy, begun: 0, since: Instant::now() };
+        let clock = BusyClock { log, begun: 0, since: Instant::now() };
         Self {
             model,
             fallback,
@@ -187,6 +187,7 @@ impl Batcher {
 
     fn begin(&mut self, batch: &Batch) -> Result<Scores, EncodeError> {
         self.clock.begin();
+        self.clock.log.add(batch.requests.len(), batch.size);
         if batch.wanted == Wanted::Embeddings || batch.size > self.capacity.largest {
             return self.compute(batch).map(Scores::Ready);
         }
@@ -284,7 +285,7 @@ fn padded_size(size: usize) -> usize {
 
 /// Measures the time in which at least one batch is in progress.
 struct BusyClock {
-    busy: Arc<AtomicU64>,
+    log: Arc<BatchLog>,
     begun: usize,
     since: Instant,
 }
@@ -300,7 +301,7 @@ impl BusyClock {
     fn end(&mut self) {
         self.begun -= 1;
         if self.begun == 0 {
-            self.busy.fetch_add(self.since.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            self.log.add_busy(self.since.elapsed());
         }
     }
 }

@@ -3,6 +3,7 @@
 //! fast encoder to each search thread, and gives a device a thread that collects batches.
 
 mod backend;
+mod batch_log;
 mod batcher;
 mod cache;
 mod device_check;
@@ -17,6 +18,7 @@ mod request;
 mod worker;
 
 pub use backend::{Backend, Precision, name as device_name};
+pub use batch_log::BatchSecond;
 pub use evaluate::{Evaluate, EvaluateAttributes};
 pub use evaluator::{Evaluator, Lookup};
 pub use model_client::ModelClient;

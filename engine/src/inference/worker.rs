@@ -3,7 +3,6 @@
 //! another thread can be woken (the sparse one on a CPU) is copied to each search thread.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Sender, bounded};
 
+use super::batch_log::{BatchLog, BatchSecond};
 use super::batcher::Batcher;
 use super::device_check::{Checked, checked};
 use super::evaluate::Evaluate;
@@ -46,7 +46,7 @@ struct ModelThread {
     space: Arc<Space>,
     attributes: Attributes,
     requests: Sender<Request>,
-    busy: Arc<AtomicU64>,
+    log: Arc<BatchLog>,
     /// Every client holds a copy, so that the clients can be counted.
     clients: Arc<()>,
 }
@@ -118,22 +118,31 @@ impl Worker {
     fn on_thread(model: Model, fallback: Option<Arc<Weights>>, notice: Notice) -> Result<Self> {
         let (space, attributes) = (model.space().clone(), model.attributes());
         let (requests, waiting) = bounded(QUEUE_LENGTH);
-        let (busy, clients) = (Arc::default(), Arc::new(()));
-        let (counted, work) = (Arc::downgrade(&clients), Arc::clone(&busy));
+        let (log, clients) = (Arc::new(BatchLog::new()), Arc::new(()));
+        let (counted, work) = (Arc::downgrade(&clients), Arc::clone(&log));
         let batcher = Batcher::new(model, fallback, notice.clone(), work, counted);
         thread::Builder::new()
             .name("inference".to_owned())
             .spawn(move || batcher.run(&waiting))
             .context("cannot start the inference thread")?;
-        let thread = ModelThread { space, attributes, requests, busy, clients };
+        let thread = ModelThread { space, attributes, requests, log, clients };
         Ok(Self { source: Source::Thread(thread), notice })
     }
 
     /// Time in which the inference thread's device had work; zero if there is no such thread.
     pub fn busy(&self) -> Duration {
         match &self.source {
-            Source::Thread(thread) => Duration::from_nanos(thread.busy.load(Ordering::Relaxed)),
+            Source::Thread(thread) => thread.log.busy(),
             Source::Copies(_) | Source::Other(_) => Duration::ZERO,
+        }
+    }
+
+    /// The batches of the inference thread so far, second by second; empty if there is no such
+    /// thread.
+    pub fn batches(&self) -> Vec<BatchSecond> {
+        match &self.source {
+            Source::Thread(thread) => thread.log.seconds(),
+            Source::Copies(_) | Source::Other(_) => Vec::new(),
         }
     }
 

@@ -252,6 +252,10 @@ fn what_waits_is_answered_in_one_batch() -> Result<()> {
     // One batch of the requests that arrived before the first batch reached the gate, and one of
     // the rest.
     assert!(setting.sizes().len() <= 2, "{:?}", setting.sizes());
+    let seconds = setting.worker.batches();
+    let total = |of: fn(&BatchSecond) -> u64| seconds.iter().map(of).sum::<u64>();
+    assert_eq!(total(|second| second.batches), setting.sizes().len() as u64);
+    assert_eq!([total(|second| second.requests), total(|second| second.positions)], [36, 36]);
     Ok(())
 }
 
@@ -272,7 +276,8 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     let model = Model::with_encoder(Box::new(remote), Arc::new(Space::of(&weights)))?;
     let (space, attributes) = (model.space().clone(), model.attributes());
     let notice: Notice = Arc::new(|_| ());
-    let batcher = Batcher::new(model, None, notice, Arc::default(), Arc::downgrade(&clients));
+    let log = Arc::new(BatchLog::new());
+    let batcher = Batcher::new(model, None, notice, log, Arc::downgrade(&clients));
     // Longer than the test may take: the wait ends because both searches have sent a request.
     let batcher = batcher.with_max_wait(Duration::from_secs(3600));
     let mut clients = [(); 2].map(|()| {
