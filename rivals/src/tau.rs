@@ -1,54 +1,53 @@
-//! Kendall's tau (seed document 004, section 4.1) between labels and a rival's values. For a rival
-//! that predicts only moves, the label of the position after its move replaces the value.
+//! Kendall's tau (seed document 004, section 4.1) between labels and the values of a rival, or the
+//! cosines of Azimuth's encoder. For a rival that predicts only moves, the label of the position
+//! after its move replaces the value.
 
-use std::path::PathBuf;
+mod bootstrap;
+mod labelled;
+mod subject;
+
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use azimuth::command_line::print_line;
-use azimuth::names::name_of;
 use azimuth::search::{Control, Limits, Planner, TimeLimit};
-use azimuth_chess::position::{Position, fen_of};
-use azimuth_train::data::dataset;
-use azimuth_train::data::family::{Family, FamilyLabels};
-use azimuth_train::data::label::Label;
-use azimuth_train::data::split::Split;
-use azimuth_train::metrics::kendall_tau_b;
 use clap::Args;
-use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
-use crate::rival::Rival;
-use crate::weights::RivalWeights;
+use bootstrap::{Interval, interval};
+use labelled::{Labelled, read};
+use subject::Subject;
 
 /// Number of positions for measuring speed, and the search time for each.
 const SPEED_POSITIONS: usize = 30;
 const SPEED_TIME: Duration = Duration::from_millis(100);
 
-/// Measure Kendall's tau of a rival on labelled positions, and its search speed.
+/// Measure Kendall's tau of a rival, or of Azimuth's encoder, on labelled positions, and its search
+/// speed.
 #[derive(Args)]
 pub struct TauOptions {
-    /// Rival to measure.
+    /// Rival to measure, or `azimuth`.
     #[arg(value_enum)]
-    rival: Rival,
-    /// Labelled positions; a rival that predicts only moves also needs the labels of all their
-    /// moves.
+    subject: Subject,
+    /// Labelled positions, each file measured separately; a rival that predicts only moves also
+    /// needs the labels of all their moves.
     #[arg(long, required = true, num_args = 1..)]
     data: Vec<PathBuf>,
-    /// Weights file [default: the shipped weights].
+    /// Weights file [default: the shipped weights; for `azimuth`, those of the beam].
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// Print the result as one line of JSON at the end.
+    /// Print the results as one line of JSON at the end.
     #[arg(long)]
     json: bool,
 }
 
-/// The result of a measurement.
+/// The results of a measurement.
 #[derive(Serialize)]
 struct Measured {
+    /// Name of the rival; for Azimuth, with the name of the weights file.
     rival: String,
-    positions: usize,
-    tau: f64,
+    taus: Vec<Tau>,
     /// Nodes per second of search.
     per_second: f64,
     /// Number of values in the weights.
@@ -59,48 +58,64 @@ struct Measured {
     seconds: f64,
 }
 
-/// A position with its label and the labels of its moves, as White's win probabilities.
-struct Labelled {
-    position: Position,
-    label: f32,
-    moves: Vec<(Move, f32)>,
+/// Kendall's tau-b on the positions of a file.
+#[derive(Serialize)]
+struct Tau {
+    /// Name of the file without its extensions.
+    data: String,
+    positions: usize,
+    tau: f64,
+    /// The 95% interval.
+    #[serde(flatten)]
+    interval: Interval,
 }
 
 /// Measures and prints.
 pub fn run(options: &TauOptions) -> Result<()> {
-    let rival = options.rival;
-    let mut planner = rival.planner(options.weights.as_deref())?;
-    let positions = read(&options.data)?;
-    let (mut found, mut labels) = (Vec::new(), Vec::new());
-    for labelled in &positions {
-        found.push(said(&mut *planner, rival, labelled)?);
-        labels.push(labelled.label);
+    let weights = options.weights.as_deref();
+    let mut measure = options.subject.measure(weights)?;
+    let mut taus = Vec::new();
+    let mut speed_positions = Vec::new();
+    for path in &options.data {
+        let positions = read(path)?;
+        let labels: Vec<f32> = positions.iter().map(|position| position.label).collect();
+        let values: Result<Vec<f32>> = positions.iter().map(|p| measure.value(p)).collect();
+        let (tau, interval) = interval(&values?, &labels);
+        let Interval { low, high } = interval;
+        print_line(format_args!("{}", path.display()))?;
+        print_line(format_args!("  positions         {:>10}", positions.len()))?;
+        print_line(format_args!("  Kendall tau-b     {tau:>10.4}   95%: {low:.4} to {high:.4}"))?;
+        taus.push(Tau { data: stem(path), positions: positions.len(), tau, interval });
+        let missing = SPEED_POSITIONS.saturating_sub(speed_positions.len());
+        speed_positions.extend(positions.into_iter().take(missing));
     }
-    let weights = rival.weights(options.weights.as_deref())?;
-    let training = weights.as_ref().map(|weights| &weights.metadata.training);
-    let number = |key: &str| training.and_then(|training| training[key].as_f64()).unwrap_or(0.0);
-    let measured = Measured {
-        rival: name_of(&rival),
-        positions: positions.len(),
-        tau: kendall_tau_b(&found, &labels),
-        per_second: speed(&mut *planner, &positions)?,
-        parameters: weights.as_ref().map_or(0, RivalWeights::parameter_count),
-        examples: (number("batch") * number("steps")) as u64,
-        seconds: number("seconds"),
-    };
-    print_line(format_args!("positions           {:>10}", measured.positions))?;
-    print_line(format_args!("Kendall tau-b       {:>10.4}", measured.tau))?;
-    print_line(format_args!("positions a second  {:>10.0}", measured.per_second))?;
+    let per_second = speed(&mut *measure.planner, &speed_positions)?;
+    print_line(format_args!("positions a second  {per_second:>10.0}"))?;
     if options.json {
+        let training = options.subject.training(weights)?;
+        let measured = Measured {
+            rival: options.subject.name(weights),
+            taus,
+            per_second,
+            parameters: training.parameters,
+            examples: training.examples,
+            seconds: training.seconds,
+        };
         print_line(serde_json::to_string(&measured)?)?;
     }
     Ok(())
 }
 
+/// The name of a file without its extensions.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
 /// Nodes per second of search.
 fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
     let (mut nodes, mut seconds) = (0, 0.0);
-    for labelled in positions.iter().take(SPEED_POSITIONS) {
+    for labelled in positions {
         let time = Some(TimeLimit { soft: SPEED_TIME, hard: SPEED_TIME });
         let mut control = Control::without_signals(Limits { time, ..Limits::default() });
         let report = planner.search(&labelled.position, &mut control, &mut |_| ())?;
@@ -108,58 +123,4 @@ fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
         seconds += control.elapsed().as_secs_f64();
     }
     Ok(nodes as f64 / seconds)
-}
-
-/// The rival's value of a position as White's win probability; for a policy, the label of the move
-/// that it chooses.
-fn said(planner: &mut dyn Planner, rival: Rival, labelled: &Labelled) -> Result<f32> {
-    let position = &labelled.position;
-    if !rival.is_policy() {
-        let own = planner.evaluate(position)?.win_probability();
-        let white = position.board().side_to_move() == Color::White;
-        return Ok(if white { own } else { 1.0 - own });
-    }
-    let mut control = Control::without_signals(Limits::default());
-    let report = planner.search(position, &mut control, &mut |_| ())?;
-    let chosen = report.pv.first().context("no move")?;
-    let label = labelled.moves.iter().find(|(mv, _)| mv == chosen);
-    label.map(|&(_, label)| label).with_context(|| {
-        format!(
-            "{}: needs labels of all moves; '{}' has none of {chosen}",
-            name_of(&rival),
-            position.board()
-        )
-    })
-}
-
-/// The labelled positions, with the labels of their moves if there are any.
-fn read(paths: &[PathBuf]) -> Result<Vec<Labelled>> {
-    let (data, _) = dataset::open(paths)?;
-    let mut positions: Vec<Labelled> = Vec::new();
-    let mut families: Vec<(Board, Vec<(Move, f32)>)> = Vec::new();
-    for split in Split::ALL {
-        data.families(split, 1, |family, _| {
-            let Family { board, labels } = family.decode()?;
-            match labels {
-                FamilyLabels::Own(label) => positions.push(Labelled {
-                    position: Position::from_fen(&fen_of(&board))?,
-                    label: label.win_probability(),
-                    moves: Vec::new(),
-                }),
-                FamilyLabels::Children(children) => {
-                    let p = |(mv, label): (Move, Label)| (mv, label.win_probability());
-                    families.push((board, children.into_iter().map(p).collect()));
-                }
-            }
-            Ok(())
-        })?;
-    }
-    ensure!(!positions.is_empty(), "the data has no position with a label of its own");
-    for labelled in &mut positions {
-        let board = labelled.position.board();
-        let own = families.iter().find(|(other, _)| other.same_position(board));
-        labelled.moves = own.map(|(_, moves)| moves.clone()).unwrap_or_default();
-    }
-    positions.retain(|labelled| labelled.position.has_legal_move());
-    Ok(positions)
 }

@@ -226,6 +226,26 @@ fn a_killed_run_goes_on() -> Result<()> {
 }
 
 #[test]
+fn tau_is_measured_on_each_file_with_an_interval() -> Result<()> {
+    let positions = |name: &str| text(&root().join("rivals/positions").join(name));
+    let files = ["depth-10.pgn.zst", "human-depth-10.pgn.zst"].map(positions);
+    let arguments = ["tau", "azimuth", "--json", "--data", &files[0], &files[1]];
+    let said = String::from_utf8(rivals(&arguments)?.stdout)?;
+    let json: serde_json::Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
+    assert_eq!(json["rival"], "azimuth-default");
+    for (index, (data, expected)) in
+        [("depth-10", 0.686), ("human-depth-10", 0.564)].iter().enumerate()
+    {
+        let tau = &json["taus"][index];
+        let number = |key: &str| tau[key].as_f64().unwrap_or(f64::NAN);
+        assert_eq!((&tau["data"], &tau["positions"]), (&(*data).into(), &1000.into()));
+        assert!((number("tau") - expected).abs() < 0.01, "{json}");
+        assert!(number("low") < number("tau") && number("tau") < number("high"), "{json}");
+    }
+    Ok(())
+}
+
+#[test]
 fn what_is_wrong_is_one_clear_line_and_overwrites_nothing() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = |name: &str| folder.path().join(name);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::rival_results::RivalResults;
+use super::rival_results::{RivalResults, Tau};
 use super::sources::Players;
 use super::strength::{Strength, header};
 use crate::grouped::grouped;
@@ -11,6 +11,10 @@ use crate::grouped::grouped;
 const REPORTED: [(&str, f64); 4] =
     [("policy", 0.508), ("twohead", 0.476), ("value", 0.7435), ("nnue", 0.0273)];
 
+/// The sets of labelled positions in `rivals/positions`, with their columns.
+const POSITIONS: [(&str, &str); 2] =
+    [("depth-10", "tau, played on"), ("human-depth-10", "tau, human games")];
+
 /// Training, size, tau, speed and strength of each rival, strongest first.
 pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &Players) -> String {
     let mut text = header(&[
@@ -18,8 +22,9 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &
         "learned from",
         "in",
         "numbers",
-        "tau",
-        "document's",
+        POSITIONS[0].1,
+        POSITIONS[1].1,
+        "document's tau",
         "positions/s",
         "Elo",
         "95% interval",
@@ -33,20 +38,23 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &
     let mut rivals: Vec<&RivalResults> = rivals.iter().collect();
     rivals.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
     for rival in rivals {
-        let RivalResults { rival: name, tau, per_second, parameters, examples, seconds } = rival;
+        let RivalResults { rival: name, taus, per_second, parameters, examples, seconds } = rival;
         let reported = REPORTED.iter().find(|(known, _)| known == name);
         let reported = reported.map_or(String::new(), |(_, tau)| format!("{tau}"));
         let learned = match examples {
-            0 => [String::new(), String::new(), String::new()],
-            _ => [
-                format!("{} examples", grouped(*examples)),
-                format!("{:.0} min", seconds / 60.0),
-                grouped(*parameters),
-            ],
+            0 => [String::new(), String::new()],
+            _ => [format!("{} examples", grouped(*examples)), format!("{:.0} min", seconds / 60.0)],
         };
+        let numbers = if *parameters == 0 { String::new() } else { grouped(*parameters) };
+        let [played_on, human] = POSITIONS.map(|(data, _)| {
+            let tau = taus.iter().find(|tau| tau.data == data);
+            tau.map_or(String::new(), |Tau { tau, low, high, .. }| {
+                format!("{tau:.3} ({low:.3} to {high:.3})")
+            })
+        });
         let _ = write!(
             text,
-            "| {name} | {} | {tau:.3} | {reported} | {} |",
+            "| {name} | {} | {numbers} | {played_on} | {human} | {reported} | {} |",
             learned.join(" | "),
             grouped(per_second.round() as u64)
         );
