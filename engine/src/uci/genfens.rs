@@ -248,7 +248,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let book = folder.path().join("book.epd");
         let even = "4k2r/6pp/8/8/8/8/6PP/4K2R w Kk - 0 1";
-        let shuffled = "1r2k1r1/6pp/8/8/8/8/6PP/1R2K1R1 w GBgb - 0 1";
+        let shuffled = "4k1r1/6pp/8/8/8/8/6PP/4K1R1 w Gg - 0 1";
         std::fs::write(&book, format!("{LUCENA}\n{even}\n{shuffled}\n"))?;
         let line = format!("12 seed 1 book {} plies 0", book.display());
         let drawn: HashSet<String> = fens(&line, &mut *planner)?.into_iter().collect();
