@@ -46,6 +46,13 @@ enum Task {
         /// Depth of the selective search in plies; the beam's is at most 6 [default: 15].
         depth: Option<u32>,
     },
+    /// Print positions that games for training data can start from, as OpenBench asks for them:
+    /// `genfens N seed S book FILE|None [plies P] [score CP]`.
+    Genfens {
+        /// The arguments, and perhaps `quit` after them.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     Explain(ExplainCommand),
     Play(PlayCommand),
     Report(ReportCommand),
@@ -57,7 +64,21 @@ enum Task {
 /// Runs the program with a command line, the program's name first. It ends the process if the
 /// command line is wrong or asks for help or the version. Fails as the command fails.
 pub fn run(command_line: impl IntoIterator<Item = OsString>) -> Result<()> {
-    run_task(parse(command_line).task)
+    run_task(parse(split_genfens(command_line)).task)
+}
+
+/// OpenBench passes a whole line of UCI as one argument, `"genfens 8 seed 1 book None "`: this
+/// splits the command off.
+fn split_genfens(
+    command_line: impl IntoIterator<Item = OsString>,
+) -> impl Iterator<Item = OsString> {
+    command_line.into_iter().enumerate().flat_map(|(place, argument)| {
+        let line = argument.to_str().filter(|_| place == 1);
+        match line.and_then(|line| line.split_once(' ')) {
+            Some(("genfens", arguments)) => vec!["genfens".into(), arguments.into()],
+            _ => vec![argument],
+        }
+    })
 }
 
 /// Parses the command line. `--version` also prints the facts about the build.
@@ -80,6 +101,11 @@ fn run_task(task: Option<Task>) -> Result<()> {
             uci::run(stdin().lock(), stdout())?;
         }
         Some(Task::Bench { depth }) => uci::run_bench(depth, stdout())?,
+        Some(Task::Genfens { mut arguments }) => {
+            // The command line is a UCI session: it ends with the command.
+            arguments.pop_if(|last| last == "quit");
+            uci::run_genfens(&arguments.join(" "), stdout())?;
+        }
         Some(Task::Explain(command)) => unless_closed(command.run(anstream::stdout()))?,
         Some(Task::Play(command)) => {
             unless_closed(command.run(stdin().lock(), anstream::stdout()))?;

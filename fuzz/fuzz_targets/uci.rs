@@ -58,7 +58,7 @@ fn is_costly(line: &str) -> bool {
     let first = words().next().unwrap_or_default();
     let large = words().any(|word| word.trim_start_matches('0').len() > 2);
     match first {
-        "bench" => true,
+        "bench" | "genfens" => true,
         // The end of the input waits for a count.
         "go" => {
             let deep = words().any(|word| word.parse().is_ok_and(|plies: u64| plies > 4));

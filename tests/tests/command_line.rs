@@ -60,6 +60,26 @@ fn help_shows_by_example() -> Result<()> {
     Ok(())
 }
 
+/// The form of OpenBench's `Client/genfens.py`.
+#[test]
+fn openbench_asks_for_positions_in_one_argument() -> Result<()> {
+    let line = "genfens 3 seed 1 book None ";
+    let drawn = output("azimuth", &[line, "quit"])?;
+    assert_eq!(drawn.lines().count(), 3, "{drawn}");
+    for line in drawn.lines() {
+        let fen = line.strip_prefix("info string genfens ").context("another line")?;
+        assert_eq!(fen.split(' ').count(), 6, "{fen}");
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(output("azimuth", &words)?, drawn);
+    let run = Command::new(binary("azimuth")?).args(["genfens 3 seed 1 ", "quit"]).output()?;
+    assert_eq!(run.status.code(), Some(1));
+    let error = String::from_utf8(run.stderr)?;
+    assert!(error.starts_with("azimuth: genfens: expected N seed S book"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    Ok(())
+}
+
 #[test]
 fn completions_are_scripts_of_every_command() -> Result<()> {
     for (program, command) in PROGRAMS.into_iter().zip(["explain", "elo", "neighbours", "tau"]) {

@@ -75,8 +75,12 @@ const COMMANDS: [(&str, &str); 22] = [
 ];
 
 /// Numbers within values: `N` stands for the number.
-const WITHIN: [(&str, &str, &str); 33] = [
+const WITHIN: [(&str, &str, &str); 37] = [
     ("azimuth", "bench", "N"),
+    ("azimuth", "genfens", "N seed 1 book None"),
+    ("azimuth", "genfens", "1 seed N book None"),
+    ("azimuth", "genfens", "1 seed 1 book None plies N"),
+    ("azimuth", "genfens", "1 seed 1 book None score N"),
     ("azimuth-bench", ELO, "--player width=N depth=1"),
     ("azimuth-bench", ELO, "--player depth=N"),
     ("azimuth-bench", ELO, "--player nodes=N"),

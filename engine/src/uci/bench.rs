@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
-use azimuth_chess::text::shortened;
 
 use super::command::{BenchLimit, BenchPositions, BenchSearches};
 use super::perft::divide;
+use super::position_file::{PositionFile, PositionLine};
 use crate::search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
 
 /// Resources of each planner.
@@ -24,9 +24,6 @@ const DEFAULT_DEPTH: u32 = 15;
 
 /// Maximum depth in plies; deeper searches may take hours.
 const DEEPEST: u32 = 32;
-
-/// Maximum length of a path in an error, in characters.
-const LONGEST_PATH: usize = 200;
 
 /// The cost of searches.
 #[derive(Clone, Copy, Default)]
@@ -164,19 +161,6 @@ fn bench_positions() -> Result<Vec<Position>> {
     BENCH_POSITIONS.into_iter().map(Position::from_fen).collect()
 }
 
-/// Reads the positions of a file with one FEN per line, without empty lines and comments (`#`).
 fn read_positions(path: &Path) -> Result<Vec<Position>> {
-    let name = || format!("bench: '{}'", shortened(&path.display().to_string(), LONGEST_PATH));
-    let metadata = std::fs::metadata(path).with_context(name)?;
-    // Reading a pipe or a device could block for ever.
-    ensure!(metadata.is_file(), "{}: not a regular file", name());
-    let text = std::fs::read_to_string(path).with_context(name)?;
-    let lines = (1..).zip(text.lines().map(str::trim));
-    let fens = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let read = |(number, fen): (usize, &str)| {
-        Position::from_fen(fen).with_context(|| format!("{}, line {number}", name()))
-    };
-    let positions = fens.map(read).collect::<Result<Vec<_>>>()?;
-    ensure!(!positions.is_empty(), "{}: there is no position in it", name());
-    Ok(positions)
+    PositionFile::read("bench", path)?.lines()?.iter().map(PositionLine::position).collect()
 }

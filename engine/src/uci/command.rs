@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use azimuth_chess::text::shortened;
 
+use super::genfens::GenFens;
 use super::perft::MAX_PERFT_DEPTH;
 
 /// A line from the GUI.
@@ -65,6 +66,8 @@ pub enum Command {
     Help,
     /// `bench …`
     Bench(Bench),
+    /// `genfens …`
+    GenFens(GenFens),
 }
 
 /// The arguments of `bench`.
@@ -195,6 +198,7 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
         ["compiler"] => Command::Compiler,
         ["help" | "--help"] => Command::Help,
         ["bench", rest @ ..] => Command::Bench(bench(rest)?),
+        ["genfens", rest @ ..] => Command::GenFens(GenFens::parse(rest)?),
         ["position", ..] => bail!("position: expected 'startpos' or 'fen'"),
         ["setoption", ..] => bail!("setoption: expected 'name'"),
         ["debug", ..] => bail!("debug: expected 'on' or 'off'"),

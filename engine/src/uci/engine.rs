@@ -10,6 +10,7 @@ use azimuth_chess::san::parse_move;
 
 use super::command::{Command, Go};
 use super::flip::flipped;
+use super::genfens::GenFens;
 use super::node_clock::NodeClock;
 use super::option_values::text_line;
 use super::output::Output;
@@ -135,6 +136,10 @@ impl Engine {
                 let output = self.output.clone();
                 self.program.bench(&bench, &self.position, &mut |line| output.say(line))?;
             }
+            Command::GenFens(asked) => {
+                self.await_idle("genfens")?;
+                self.generate_fens(&asked)?;
+            }
             Command::Quit => {}
         }
         Ok(())
@@ -195,6 +200,14 @@ impl Engine {
         }
         self.options = changed;
         Ok(())
+    }
+
+    fn generate_fens(&mut self, asked: &GenFens) -> Result<()> {
+        let mut planner = self.program.take_planner(&GenFens::check())?;
+        let output = self.output.clone();
+        let generated = asked.run(&mut *planner, &mut |line| output.say(line));
+        self.program.put_back(generated.is_ok().then_some(planner));
+        generated
     }
 
     /// Starts a search. Every call leads to a `bestmove`, even after an error.

@@ -8,6 +8,7 @@ mod command;
 mod display;
 mod engine;
 mod flip;
+mod genfens;
 mod greeting;
 mod limited_strength;
 mod node_clock;
@@ -16,6 +17,7 @@ mod options;
 mod output;
 mod pace;
 mod perft;
+mod position_file;
 mod program;
 mod running;
 mod running_search;
@@ -33,6 +35,7 @@ use azimuth::Azimuth;
 pub use command::Go;
 use command::{Bench, Command, parse};
 use engine::Engine;
+use genfens::GenFens;
 pub use greeting::greeting;
 pub use limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use output::Output;
@@ -74,6 +77,16 @@ pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Res
     let output = Output::new(output);
     let azimuth = Box::new(Azimuth::new(output.clone()));
     Engine::new(output.clone(), azimuth).execute(Command::Bench(Bench::Fixed(depth)))?;
+    output.check()
+}
+
+/// Runs `genfens` with these arguments, separated by spaces.
+pub fn run_genfens(arguments: &str, output: impl Write + Send + 'static) -> Result<()> {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let asked = GenFens::parse(&words)?;
+    let output = Output::new(output);
+    let azimuth = Box::new(Azimuth::new(output.clone()));
+    Engine::new(output.clone(), azimuth).execute(Command::GenFens(asked))?;
     output.check()
 }
 

@@ -1,15 +1,19 @@
-//! PGN with `[%eval]` comments, including variations.
+//! PGN with `[%eval]` comments, including variations, and with the scores of match runners.
 //!
 //! The evaluation after a move labels the position after it, in pawns or `#n` from White's point of
 //! view. An evaluation before the first move labels the game's starting position. The first move of
 //! a variation is a sibling of the move that it replaces.
+//!
+//! Match runners (cutechess-cli, fastchess, OpenBench) write the score with which an engine chose
+//! its move: `+0.35/12` or `-M4/20`, from that engine's point of view. It labels the position after
+//! the move, too.
 
 use std::io::Read;
 
 use anyhow::Result;
 use azimuth_chess::pgn::{Fault, GameBuilder, Line, Reader, Tags};
 use azimuth_chess::position::Position;
-use cozy_chess::Move;
+use cozy_chess::{Color, Move};
 
 use super::games::{Games, ReadError, Skipped, skip};
 use crate::data::family::{ContentHash, Family, FamilyLabels, Game, check_length};
@@ -84,7 +88,9 @@ impl GameBuilder for LabelledGame {
     }
 
     fn comment(&mut self, Line { before, after }: &Line, text: &str) -> Result<()> {
-        let Some(label) = read_label(text) else { return Ok(()) };
+        let mover = after.mv.map(|_| before.board.side_to_move());
+        let score = || read_score(text, mover?);
+        let Some(label) = read_evaluation(text).or_else(score) else { return Ok(()) };
         // A comment before a variation's first move repeats the evaluation of the previous move.
         if after.id == before.id && after.mv.is_some() {
             return Ok(());
@@ -135,7 +141,7 @@ fn joined(mut labelled: Vec<(u32, Family)>) -> Vec<Family> {
 }
 
 /// The evaluation in a comment: `[%eval 0.25]`, `[%eval #-3]`, with or without `,depth`.
-fn read_label(comment: &str) -> Option<Label> {
+fn read_evaluation(comment: &str) -> Option<Label> {
     let (_, rest) = comment.split_once("[%eval ")?;
     let (value, _) = rest.split_once([']', ','])?;
     match value.trim().strip_prefix('#') {
@@ -145,6 +151,28 @@ fn read_label(comment: &str) -> Option<Label> {
             Some(Label::Centipawns((pawns * 100.0).round() as i32))
         }
     }
+}
+
+/// The score at the start of a match runner's comment, `+0.35/12 0.05s` or `-M4/20`: pawns or moves
+/// to a mate as `mover` sees them, a slash and the depth. Without decimals it is none, because people
+/// write `1/2`.
+fn read_score(comment: &str, mover: Color) -> Option<Label> {
+    let (score, rest) = comment.trim_start().split_once('/')?;
+    rest.starts_with(|digit: char| digit.is_ascii_digit()).then_some(())?;
+    let (lost, size) = match score.strip_prefix('-') {
+        Some(size) => (true, size),
+        None => (false, score.strip_prefix('+').unwrap_or(score)),
+    };
+    let for_black = mover == Color::Black;
+    if let Some(moves) = size.strip_prefix('M') {
+        moves.parse::<u32>().ok()?;
+        return Some(Label::Mate(lost == for_black));
+    }
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (pawns, decimals) = size.split_once('.')?;
+    (digits(pawns) && digits(decimals)).then_some(())?;
+    let centipawns = (size.parse::<f64>().ok()? * 100.0).round() as i32;
+    Some(Label::Centipawns(if lost == for_black { centipawns } else { -centipawns }))
 }
 
 #[cfg(test)]
@@ -181,6 +209,26 @@ mod tests {
             after_d5.to_string(),
             "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq d6 0 2"
         );
+        Ok(())
+    }
+
+    #[test]
+    fn scores_of_match_runners_are_those_of_the_mover() -> Result<()> {
+        let families = families(
+            "1. e4 {+0.35/12 0.052s, n=5000, sd=15} 1... e5 {-0.20/9} 2. Nf3 {book} \
+             2... Nc6 {+M5/20 0.1s} 3. Bb5 {-M4/20} 3... a6 {0.00/1} 4. Ba4 {1/2 offered} \
+             4... Nf6 {0.5/x} *",
+        )?;
+        let labels: Vec<Label> =
+            families.iter().flat_map(|family| family.positions().map(|(_, label)| label)).collect();
+        let expected = [
+            Label::Centipawns(35),
+            Label::Centipawns(20),
+            Label::Mate(false),
+            Label::Mate(false),
+            Label::Centipawns(0),
+        ];
+        assert_eq!(labels, expected);
         Ok(())
     }
 

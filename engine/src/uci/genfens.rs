@@ -1,0 +1,265 @@
+//! `genfens`: draws positions that games for training data can start from. The form of the command
+//! and of its answer is OpenBench's (`Client/genfens.py`).
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+use azimuth_chess::position::{Position, fen_of, insufficient_material, legal_moves};
+use azimuth_chess::text::shortened;
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use super::position_file::{PositionFile, PositionLine};
+use crate::search::{Control, Limits, Planner};
+
+/// Maximum number of positions of one command.
+const MOST_POSITIONS: u32 = 1_000_000;
+
+/// Maximum number of random plies.
+const MOST_PLIES: u32 = 100;
+
+/// Default of the largest score, in centipawns.
+const LARGEST_SCORE: i32 = 200;
+
+/// Maximum of the largest score, in centipawns.
+const MOST_SCORE: i32 = 10_000;
+
+/// The search that checks a position: about ten milliseconds.
+const CHECK_NODES: u64 = 4000;
+
+/// Number of games drawn in vain after which the book or the arguments are at fault.
+const ATTEMPTS: u32 = 1000;
+
+/// The arguments of `genfens`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenFens {
+    /// Number of positions.
+    pub count: u32,
+    /// The same seed gives the same positions.
+    pub seed: u64,
+    /// File of openings to start from; `None` for the starting position.
+    pub book: Option<PathBuf>,
+    /// Number of random plies; `None` for 8 or 9, so that each side has the move in half of the
+    /// positions.
+    pub plies: Option<u32>,
+    /// Largest score for either side, in centipawns.
+    pub score: i32,
+}
+
+impl GenFens {
+    /// Parses `N seed S book FILE|None [plies P] [score CP]`.
+    pub fn parse(words: &[&str]) -> Result<Self> {
+        let [count, "seed", seed, "book", book, extra @ ..] = words else {
+            let form = "N seed S book FILE|None [plies P] [score CP]";
+            let found = shortened(&words.join(" "), 80);
+            bail!("genfens: expected {form}, found '{found}'");
+        };
+        let mut asked = Self {
+            count: number("N", count, 1..=MOST_POSITIONS)?,
+            seed: number("seed", seed, 0..=u64::MAX)?,
+            book: (!book.eq_ignore_ascii_case("none")).then(|| PathBuf::from(book)),
+            plies: None,
+            score: LARGEST_SCORE,
+        };
+        for pair in extra.chunks(2) {
+            match pair {
+                ["plies", plies] => asked.plies = Some(number("plies", plies, 0..=MOST_PLIES)?),
+                ["score", score] => asked.score = number("score", score, 0..=MOST_SCORE)?,
+                [name @ ("plies" | "score")] => bail!("genfens: '{name}' needs a number"),
+                _ => bail!(
+                    "genfens: unknown argument '{}'; expected plies or score",
+                    shortened(&pair[0], 80)
+                ),
+            }
+        }
+        Ok(asked)
+    }
+
+    /// The limits of the search that checks a position.
+    pub fn check() -> Limits {
+        Limits { nodes: Some(CHECK_NODES), ..Limits::default() }
+    }
+
+    /// Draws the positions and passes `say` a line for each.
+    pub fn run(&self, planner: &mut dyn Planner, say: &mut dyn FnMut(&str)) -> Result<()> {
+        let read = |path| PositionFile::read("genfens", path);
+        let book = self.book.as_deref().map(read).transpose()?;
+        let openings = book.as_ref().map(PositionFile::lines).transpose()?.unwrap_or_default();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        planner.new_game();
+        for _ in 0..self.count {
+            let position = self.draw(&openings, planner, &mut random)?;
+            say(&format!("info string genfens {}", fen_of(position.board())));
+        }
+        Ok(())
+    }
+
+    /// Draws games until the last position of one is fit to start from.
+    fn draw(
+        &self,
+        openings: &[PositionLine<'_>],
+        planner: &mut dyn Planner,
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Result<Position> {
+        for _ in 0..ATTEMPTS {
+            let start = pick(openings, random).map(PositionLine::position);
+            let plies = self.plies.unwrap_or_else(|| random.random_range(8..=9));
+            let position = play_at_random(start.transpose()?.unwrap_or_default(), plies, random);
+            if let Some(position) = position
+                && !is_over(&position)
+                && self.is_even(&position, planner)?
+            {
+                return Ok(position);
+            }
+        }
+        bail!(
+            "genfens: {ATTEMPTS} random games gave no position within {} centipawns; \
+             allow more with 'score CP' or name another book",
+            self.score
+        )
+    }
+
+    /// Whether a short search finds neither side far ahead.
+    fn is_even(&self, position: &Position, planner: &mut dyn Planner) -> Result<bool> {
+        let control = &mut Control::without_signals(Self::check());
+        let value = planner.search(position, control, &mut |_| ())?.value;
+        Ok(!value.is_decisive() && value.centipawns().abs() <= self.score)
+    }
+}
+
+fn number<T: FromStr + PartialOrd + Display>(
+    name: &str,
+    text: &str,
+    range: RangeInclusive<T>,
+) -> Result<T> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.with_context(|| {
+        let (from, to) = (range.start(), range.end());
+        format!(
+            "genfens: '{name}' needs a number from {from} to {to}, found '{}'",
+            shortened(text, 80)
+        )
+    })
+}
+
+/// An item with equal chances; `None` if there are none. The draw is that of 32 bits, the same on
+/// every machine.
+fn pick<'a, T>(items: &'a [T], random: &mut Xoshiro256PlusPlus) -> Option<&'a T> {
+    let count = u32::try_from(items.len()).ok().filter(|&count| count > 0)?;
+    items.get(random.random_range(0..count) as usize)
+}
+
+/// The position after `plies` random moves; `None` if the game ends before.
+fn play_at_random(
+    mut position: Position,
+    plies: u32,
+    random: &mut Xoshiro256PlusPlus,
+) -> Option<Position> {
+    for _ in 0..plies {
+        let moves = legal_moves(position.board());
+        position.play(*pick(&moves, random)?);
+    }
+    Some(position)
+}
+
+fn is_over(position: &Position) -> bool {
+    !position.has_legal_move()
+        || insufficient_material(position.board())
+        || position.halfmove_clock() >= 100
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::embedded_weights::EmbeddedWeights;
+    use crate::inference::Worker;
+    use crate::search::{PlannerKind, PlannerSettings, Resources};
+
+    const LUCENA: &str = "1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1";
+
+    fn planner() -> Result<Box<dyn Planner>> {
+        let worker = Worker::on_cpu(EmbeddedWeights::Selective.weights()?, |_| ())?;
+        let resources = Resources { hash_mb: 1, threads: 1 };
+        PlannerSettings::default().build(PlannerKind::Selective, &worker, resources, None)
+    }
+
+    fn parsed(line: &str) -> Result<GenFens> {
+        GenFens::parse(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn fens(line: &str, planner: &mut dyn Planner) -> Result<Vec<String>> {
+        let mut fens = Vec::new();
+        parsed(line)?.run(planner, &mut |line| {
+            fens.extend(line.strip_prefix("info string genfens ").map(str::to_owned));
+        })?;
+        Ok(fens)
+    }
+
+    #[test]
+    fn the_arguments_are_openbenchs() -> Result<()> {
+        let plain = GenFens { count: 64, seed: 1, book: None, plies: None, score: LARGEST_SCORE };
+        assert_eq!(parsed("64 seed 1 book None ")?, plain);
+        let book = Some(PathBuf::from("Books/UHO_4060_v4.epd"));
+        let long = GenFens { book, plies: Some(4), score: 50, ..plain };
+        assert_eq!(parsed("64 seed 1 book Books/UHO_4060_v4.epd plies 4 score 50")?, long);
+        for (line, part) in [
+            ("", "expected N seed S book FILE|None [plies P] [score CP], found ''"),
+            ("8 seed 1", "found '8 seed 1'"),
+            ("0 seed 1 book None", "'N' needs a number from 1 to 1000000, found '0'"),
+            ("8 seed -1 book None", "'seed' needs a number from 0 to 18446744073709551615"),
+            ("8 seed 1 book None plies 101", "'plies' needs a number from 0 to 100, found '101'"),
+            ("8 seed 1 book None score x", "'score' needs a number from 0 to 10000, found 'x'"),
+            ("8 seed 1 book None score", "'score' needs a number"),
+            ("8 seed 1 book None quiet yes", "unknown argument 'quiet'; expected plies or score"),
+        ] {
+            let error = parsed(line).expect_err(line).to_string();
+            assert!(error.starts_with("genfens: ") && error.contains(part), "{error}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_positions_to_start_from() -> Result<()> {
+        let mut planner = planner()?;
+        let drawn = fens("12 seed 7 book None", &mut *planner)?;
+        assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), 12, "{drawn:?}");
+        for fen in &drawn {
+            // OpenBench splits the counters off.
+            let counters: Vec<u32> =
+                fen.split(' ').skip(4).map(str::parse).collect::<Result<_, _>>()?;
+            assert!(matches!(counters[..], [_, 5]), "{fen}");
+            assert!(!is_over(&Position::from_fen(fen)?), "{fen}");
+        }
+        assert_eq!(fens("12 seed 7 book None", &mut *planner)?, drawn);
+        assert_eq!(fens("3 seed 7 book None", &mut *planner)?, drawn[..3]);
+        assert_ne!(fens("3 seed 8 book None", &mut *planner)?, drawn[..3]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_book_gives_the_start_and_its_won_positions_are_refused() -> Result<()> {
+        let mut planner = planner()?;
+        let folder = tempfile::tempdir()?;
+        let book = folder.path().join("book.epd");
+        let even = "4k2r/6pp/8/8/8/8/6PP/4K2R w Kk - 0 1";
+        let shuffled = "4k1r1/6pp/8/8/8/8/6PP/4K1R1 w Gg - 0 1";
+        std::fs::write(&book, format!("{LUCENA}\n{even}\n{shuffled}\n"))?;
+        let line = format!("12 seed 1 book {} plies 0", book.display());
+        let drawn: HashSet<String> = fens(&line, &mut *planner)?.into_iter().collect();
+        assert_eq!(drawn, [even.to_owned(), shuffled.to_owned()].into());
+
+        std::fs::write(&book, LUCENA)?;
+        let error = fens(&line, &mut *planner).expect_err("won").to_string();
+        assert!(error.contains("1000 random games gave no position within 200"), "{error}");
+        std::fs::write(&book, "[Event \"?\"]")?;
+        let error = format!("{:#}", fens(&line, &mut *planner).expect_err("no FEN"));
+        assert!(error.contains("book.epd', line 1: FEN '[Event \"?\"]'"), "{error}");
+        Ok(())
+    }
+}
