@@ -227,13 +227,10 @@ impl Stored {
 }
 
 impl DataOptions {
-    /// Reads the data. The sample is limited to the positions that `architecture` can embed in a
-    /// few minutes.
+    /// Reads the data, and prints the numbers of positions. The sample is limited to the positions
+    /// that `architecture` can embed in a few minutes.
     pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
-        let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
-        ensure!(self.sample != Some(0), "--sample must be at least 1");
-        let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE });
-        let dataset = Dataset::read(&self.data, sample)?;
+        let dataset = self.read_silently(architecture, device)?;
         eprintln!(
             "{} training positions, {} for the calibration, {} for validation",
             dataset.train.len(),
@@ -241,6 +238,14 @@ impl DataOptions {
             dataset.validation.len()
         );
         Ok(dataset)
+    }
+
+    /// Like [`Self::read`], without a message.
+    pub fn read_silently(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
+        let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
+        ensure!(self.sample != Some(0), "--sample must be at least 1");
+        let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE });
+        Dataset::read(&self.data, sample)
     }
 }
 
@@ -259,9 +264,9 @@ impl TrainOptions {
         Ok(Config { patience: self.patience, validate_every: self.validate_every, ..run })
     }
 
-    /// The device and the precision.
-    pub fn compute(&self) -> Result<Compute> {
-        let device = self.device.device().context("--device")?;
+    /// The device, GPU `number` of the machine if it is a GPU, and the precision.
+    pub fn compute(&self, number: usize) -> Result<Compute> {
+        let device = self.device.numbered(number).context("--device")?;
         let dtype = self.precision.dtype(&device).context("--precision")?;
         ensure!(dtype != DType::F16, "--precision: in f16 gradients vanish; bf16 or f32 works");
         Ok(Compute { device, dtype })

@@ -139,7 +139,7 @@ mod tests {
         let mut batches = Batches::on_threads(sampler, steps.clone(), threads);
         let batches = steps.map(|_| {
             let mut taken: Taken = Default::default();
-            for part in batches.next()? {
+            for part in batches.next()?.parts {
                 let Inputs::Tokens(tokens) = part.inputs else {
                     unreachable!("a transformer reads tokens");
                 };
@@ -205,7 +205,7 @@ mod tests {
         let sampling = Sampling { anchors: 9, positives: 0, siblings: 1, parts: 4, mirror: true };
         let (apart, together) = (sampler_of(sampling, false)?, sampler_of(sampling, true)?);
         for step in 0..5 {
-            let (apart, together) = (apart.batch(step)?, together.batch(step)?);
+            let (apart, together) = (apart.batch(step)?.parts, together.batch(step)?.parts);
             assert!(apart.len() > 1 && apart.iter().all(|part| part.contrasts == 1));
             let [together] = together.as_slice() else { panic!("one part") };
             assert_eq!(

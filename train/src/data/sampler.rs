@@ -1,5 +1,7 @@
 //! Sampling of the positions of a step. A batch depends only on the seed and the step.
 
+use std::ops::Range;
+
 use anyhow::Result;
 use azimuth_network::{Architecture, Inputs};
 use rand::{RngExt, SeedableRng};
@@ -37,11 +39,20 @@ fn one() -> usize {
     1
 }
 
-/// The positions of a step, in parts.
-pub type Batch = Vec<BatchPart>;
+/// The positions of a step.
+pub struct Batch {
+    /// The parts that this process computes.
+    pub parts: Vec<BatchPart>,
+    /// Number of positions in all parts, including those of other processes.
+    pub positions: usize,
+}
 
 /// Positions and their labels in the encoder's perspective.
 pub struct BatchPart {
+    /// The part's index in the batch.
+    pub place: usize,
+    /// Its share of the loss of the batch, the mean over all parts.
+    pub weight: f64,
     /// The encoder's inputs.
     pub inputs: Inputs,
     /// Win probabilities.
@@ -61,6 +72,8 @@ pub struct Sampler {
     seed: u64,
     /// Whether a step is one part.
     together: bool,
+    /// The parts of a step that this process computes.
+    own: Range<usize>,
     /// The index for drawing positives, if any are drawn.
     by_label: Option<ByLabel>,
 }
@@ -80,7 +93,13 @@ impl Sampler {
             0 => None,
             _ => Some(ByLabel::new(&data, perspective, threshold)?),
         };
-        Ok(Self { data, architecture, sampling, seed, together, by_label })
+        let own = 0..sampling.parts;
+        Ok(Self { data, architecture, sampling, seed, together, own, by_label })
+    }
+
+    /// Makes only the parts `own` of each batch; other processes make the others.
+    pub fn only(self, own: Range<usize>) -> Self {
+        Self { own, ..self }
     }
 
     /// Number of steps in an epoch, which uses each position once, except for the remainder of a
@@ -122,16 +141,37 @@ impl Sampler {
             // All contrastive losses have the same number of positions.
             let contrasts = parts.min(chosen.len());
             chosen.truncate(chosen.len() / contrasts * contrasts);
-            return Ok(vec![BatchPart { contrasts, ..self.part(&mut chosen, &mut rng)? }]);
+            let own = self.own.start.min(contrasts)..self.own.end.min(contrasts);
+            let part = self.part(&mut chosen, &mut rng, |index| own.contains(&(index % contrasts)));
+            let part = BatchPart {
+                place: own.start,
+                weight: own.len() as f64 / contrasts as f64,
+                contrasts: own.len(),
+                ..part?
+            };
+            let parts = if own.is_empty() { Vec::new() } else { vec![part] };
+            return Ok(Batch { parts, positions: chosen.len() });
         }
-        let size = chosen.len().div_ceil(parts);
-        chosen.chunks_mut(size).map(|part| self.part(part, &mut rng)).collect()
+        let (size, positions) = (chosen.len().div_ceil(parts), chosen.len());
+        let weight = 1.0 / positions.div_ceil(size) as f64;
+        let mut parts = Vec::new();
+        for (place, part) in chosen.chunks_mut(size).enumerate().take(self.own.end) {
+            let is_own = self.own.contains(&place);
+            // The random numbers of the parts of other processes are drawn, too.
+            let part = self.part(part, &mut rng, |_| is_own)?;
+            if is_own {
+                parts.push(BatchPart { place, weight, ..part });
+            }
+        }
+        Ok(Batch { parts, positions })
     }
 
+    /// The part of the positions `chosen` whose indices pass `is_own`.
     fn part(
         &self,
         chosen: &mut [(PackedPosition, u32)],
         rng: &mut Xoshiro256PlusPlus,
+        is_own: impl Fn(usize) -> bool,
     ) -> Result<BatchPart> {
         if let Architecture::Sparse(config) = &self.architecture {
             // Adjacent positions use the same layers, and each contrastive loss has positions of
@@ -139,13 +179,25 @@ impl Sampler {
             chosen.sort_by_key(|(position, _)| config.head(position.pieces_on_board()));
         }
         let perspective = self.architecture.perspective();
-        let label = |(position, _): &(PackedPosition, u32)| position.win_probability(perspective);
-        Ok(BatchPart {
-            inputs: self.inputs(chosen, rng)?,
-            labels: chosen.iter().map(label).collect(),
-            parents: chosen.iter().map(|(_, parent)| *parent).collect(),
+        let mut part = BatchPart {
+            place: 0,
+            weight: 1.0,
+            inputs: Inputs::new(self.architecture.input_kind()),
+            labels: Vec::new(),
+            parents: Vec::new(),
             contrasts: 1,
-        })
+        };
+        // Tokens include castling rights, which mirroring would invalidate.
+        let mirror = self.sampling.mirror && !matches!(part.inputs, Inputs::Tokens(_));
+        for (index, (position, parent)) in chosen.iter().enumerate() {
+            let mirrored = mirror && rng.random();
+            if is_own(index) {
+                push(&mut part.inputs, position, mirrored)?;
+                part.labels.push(position.win_probability(perspective));
+                part.parents.push(*parent);
+            }
+        }
+        Ok(part)
     }
 
     /// The anchors of a step, and their families. Each epoch divides the positions, which are
@@ -177,19 +229,5 @@ impl Sampler {
             place += length;
         }
         Ok(chosen)
-    }
-
-    fn inputs(
-        &self,
-        chosen: &[(PackedPosition, u32)],
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Inputs> {
-        let mut inputs = Inputs::new(self.architecture.input_kind());
-        for (position, _) in chosen {
-            // Tokens include castling rights, which mirroring would invalidate.
-            let mirror = self.sampling.mirror && !matches!(inputs, Inputs::Tokens(_));
-            push(&mut inputs, position, mirror && rng.random())?;
-        }
-        Ok(inputs)
     }
 }

@@ -39,6 +39,11 @@ impl Interruption {
 
     /// Whether the user has asked the run to end.
     pub fn is_asked(&self) -> bool {
+        Self::was_asked()
+    }
+
+    /// Whether the user has asked a run to end that is in progress.
+    pub fn was_asked() -> bool {
         STATE.load(Ordering::SeqCst) == ASKED
     }
 }
