@@ -137,8 +137,8 @@ pub struct RunOptions {
     #[arg(long, default_value_t = 1)]
     siblings: usize,
     /// Number of parts of a batch, each with a separate contrastive loss, computed in parallel on
-    /// threads. A device computes them together; there, contrasts of 1024 positions are enough
-    /// (sparse encoder).
+    /// threads, or by the ranks of mpirun. A device computes them together; there, contrasts of
+    /// 1024 positions are enough for the sparse encoder.
     #[arg(long, default_value_t = 1)]
     parts: usize,
     /// Difference of win probability below which two positions are positives.
@@ -341,8 +341,10 @@ impl RunOptions {
         ensure!(self.anchors > 1, "--anchors must be at least 2");
         ensure!(self.siblings > 0, "--siblings must be at least 1");
         let sparse = self.is_sparse();
-        ensure!(self.parts == 1 || sparse, "--parts is for the sparse encoder");
-        ensure!(self.parts == 1 || self.positives == 0, "--parts goes without --positives");
+        ensure!(
+            self.parts == 1 || self.positives == 0 || !sparse,
+            "--parts goes without --positives for the sparse encoder"
+        );
         ensure!(self.parts > 0 && self.anchors / self.parts > 1, "--parts: 1 to half of --anchors");
         ensure!(self.delta > 0.0, "--delta must be above 0");
         ensure!(

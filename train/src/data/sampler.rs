@@ -64,6 +64,9 @@ pub struct BatchPart {
     pub contrasts: usize,
 }
 
+/// A position and its family.
+type Chosen = (PackedPosition, u32);
+
 /// Draws batches, reading positions from the mapped data.
 pub struct Sampler {
     data: TrainingPositions,
@@ -124,23 +127,12 @@ impl Sampler {
     pub fn batch(&self, step: u64) -> Result<Batch> {
         self.data.check_lengths()?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mix(step));
-        let mut chosen = self.anchors(step)?;
-        if let Some(by_label) = &self.by_label {
-            for anchor in 0..chosen.len() {
-                let (anchor, _) = chosen[anchor];
-                let similar = by_label.similar(anchor.label(), anchor.side_to_move());
-                for _ in 0..self.sampling.positives {
-                    let drawn = by_label.position(rng.random_range(similar.clone()));
-                    let add = |position, parent| chosen.push((position, parent));
-                    self.data.read(drawn..drawn + 1, add)?;
-                }
-            }
-        }
-        let parts = self.sampling.parts;
+        let anchors = self.anchors(step)?;
+        let positives = self.positives(&anchors, &mut rng)?;
+        let contrasts = self.sampling.parts.min(anchors.len());
         if self.together {
             // All contrastive losses have the same number of positions.
-            let contrasts = parts.min(chosen.len());
-            chosen.truncate(chosen.len() / contrasts * contrasts);
+            let mut chosen = interleaved(&anchors, &positives, contrasts);
             let own = self.own.start.min(contrasts)..self.own.end.min(contrasts);
             let part = self.part(&mut chosen, &mut rng, |index| own.contains(&(index % contrasts)));
             let part = BatchPart {
@@ -152,13 +144,14 @@ impl Sampler {
             let parts = if own.is_empty() { Vec::new() } else { vec![part] };
             return Ok(Batch { parts, positions: chosen.len() });
         }
-        let (size, positions) = (chosen.len().div_ceil(parts), chosen.len());
-        let weight = 1.0 / positions.div_ceil(size) as f64;
+        let chosen = apart(&anchors, &positives, anchors.len().div_ceil(contrasts));
+        let positions = anchors.len() + positives.len();
+        let weight = 1.0 / chosen.len() as f64;
         let mut parts = Vec::new();
-        for (place, part) in chosen.chunks_mut(size).enumerate().take(self.own.end) {
+        for (place, mut part) in chosen.into_iter().enumerate().take(self.own.end) {
             let is_own = self.own.contains(&place);
             // The random numbers of the parts of other processes are drawn, too.
-            let part = self.part(part, &mut rng, |_| is_own)?;
+            let part = self.part(&mut part, &mut rng, |_| is_own)?;
             if is_own {
                 parts.push(BatchPart { place, weight, ..part });
             }
@@ -166,10 +159,25 @@ impl Sampler {
         Ok(Batch { parts, positions })
     }
 
+    /// Draws the positives of `anchors`, those of the first anchor first.
+    fn positives(&self, anchors: &[Chosen], rng: &mut Xoshiro256PlusPlus) -> Result<Vec<Chosen>> {
+        let mut chosen = Vec::with_capacity(anchors.len() * self.sampling.positives);
+        let Some(by_label) = &self.by_label else { return Ok(chosen) };
+        for (anchor, _) in anchors {
+            let similar = by_label.similar(anchor.label(), anchor.side_to_move());
+            for _ in 0..self.sampling.positives {
+                let drawn = by_label.position(rng.random_range(similar.clone()));
+                let add = |position, parent| chosen.push((position, parent));
+                self.data.read(drawn..drawn + 1, add)?;
+            }
+        }
+        Ok(chosen)
+    }
+
     /// The part of the positions `chosen` whose indices pass `is_own`.
     fn part(
         &self,
-        chosen: &mut [(PackedPosition, u32)],
+        chosen: &mut [Chosen],
         rng: &mut Xoshiro256PlusPlus,
         is_own: impl Fn(usize) -> bool,
     ) -> Result<BatchPart> {
@@ -202,7 +210,7 @@ impl Sampler {
 
     /// The anchors of a step, and their families. Each epoch divides the positions, which are
     /// ordered by family, into groups with a new offset, and visits the groups in a new order.
-    fn anchors(&self, step: u64) -> Result<Vec<(PackedPosition, u32)>> {
+    fn anchors(&self, step: u64) -> Result<Vec<Chosen>> {
         let (all, (groups, together)) = (self.data.len(), self.groups());
         let anchors = self.anchors_of_a_step();
         let batches_per_epoch = self.steps_per_epoch();
@@ -213,7 +221,7 @@ impl Sampler {
 
         let mut place = (step % batches_per_epoch) as usize * anchors;
         let end = place + anchors;
-        let mut chosen = Vec::with_capacity(anchors * (1 + self.sampling.positives));
+        let mut chosen = Vec::with_capacity(anchors);
         while place < end {
             let (group, within) = (place / together, place % together);
             let length = (together - within).min(end - place);
@@ -230,4 +238,25 @@ impl Sampler {
         }
         Ok(chosen)
     }
+}
+
+/// Parts of `size` anchors each, the last of fewer, every anchor's positives in its part.
+fn apart(anchors: &[Chosen], positives: &[Chosen], size: usize) -> Vec<Vec<Chosen>> {
+    let each = positives.len() / anchors.len();
+    let positives_of = |place: usize, count: usize| &positives[place * each..][..count * each];
+    let parts = anchors.chunks(size).enumerate();
+    parts.map(|(n, part)| [part, positives_of(n * size, part.len())].concat()).collect()
+}
+
+/// The positions of `contrasts` parts of equal size, where a position's part is its index modulo
+/// `contrasts`.
+fn interleaved(anchors: &[Chosen], positives: &[Chosen], contrasts: usize) -> Vec<Chosen> {
+    let each = positives.len() / anchors.len();
+    let anchors = &anchors[..anchors.len() / contrasts * contrasts];
+    if each == 0 {
+        return anchors.to_vec();
+    }
+    let positives = &positives[..anchors.len() * each];
+    let parts = apart(anchors, positives, anchors.len() / contrasts);
+    (0..parts[0].len()).flat_map(|index| parts.iter().map(move |part| part[index])).collect()
 }

@@ -5,13 +5,14 @@ use candle_core::backprop::GradStore;
 
 use super::Model;
 use super::sum_of_ranks::sum_of_ranks;
+use crate::data::mix::mix;
 use crate::data::sampler::{Batch, BatchPart};
 use crate::loss::{BatchLabels, LossValues, Losses};
 use crate::ranks::Ranks;
 use crate::side_by_side::side_by_side;
 
 /// The gradients and losses of a step, averaged over the parts of all ranks. The parts of this rank
-/// are computed in parallel. Dropout depends only on `seed`.
+/// are computed in parallel. Dropout depends only on `seed` and on the place of a part.
 pub fn gradients(
     model: &dyn Model,
     batch: Batch,
@@ -52,7 +53,7 @@ fn part_gradients(
 ) -> Result<(GradStore, LossValues)> {
     let BatchPart { place, weight, inputs, labels, parents, contrasts } = part;
     let labels = BatchLabels { win_probabilities: &labels, parents: &parents, contrasts };
-    let embedded = model.forward(place, inputs, seed)?;
+    let embedded = model.forward(place, inputs, seed ^ mix(place as u64))?;
     let readout = model.readout();
     let found = losses.of(&embedded.z, &labels, readout.direction(), readout.bias())?;
     let found = found.scaled(weight)?;

@@ -11,6 +11,8 @@ mod announced;
 mod join;
 #[cfg(feature = "mpi")]
 mod mpi;
+#[cfg(feature = "nccl")]
+mod nccl;
 mod share;
 mod sum;
 #[cfg(test)]
@@ -19,6 +21,7 @@ pub mod threads;
 use std::time::Duration;
 
 use anyhow::Result;
+use candle_core::Tensor;
 
 pub use alone::Alone;
 pub use announced::{agree_on, from_first};
@@ -40,6 +43,12 @@ pub trait Ranks {
 
     /// Sends `own` to every rank. Returns the messages of all ranks, in their order.
     fn gather(&self, own: &[u32]) -> Result<Vec<Vec<u32>>>;
+
+    /// The sum of the tensors `own` of all ranks, f32, computed by their devices; `None` if these
+    /// have no connection, which is the same on all ranks.
+    fn sum_on_devices(&self, _own: &Tensor) -> Result<Option<Tensor>> {
+        Ok(None)
+    }
 
     /// The messages until now.
     fn traffic(&self) -> Traffic {

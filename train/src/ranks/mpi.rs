@@ -1,6 +1,7 @@
 //! Ranks that `mpirun` starts.
 
 use std::cell::Cell;
+use std::io::Write;
 use std::process::exit;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,6 +34,9 @@ pub struct Mpi {
     traffic: Cell<Traffic>,
     /// Leaves MPI when it is dropped, which waits for the other ranks.
     _universe: Universe,
+    /// The connection of the GPUs, from their first sum on.
+    #[cfg(feature = "nccl")]
+    nccl: std::cell::OnceCell<super::nccl::Nccl>,
 }
 
 impl Mpi {
@@ -51,6 +55,8 @@ impl Mpi {
             patience: patience(),
             traffic: Cell::default(),
             _universe: universe,
+            #[cfg(feature = "nccl")]
+            nccl: std::cell::OnceCell::new(),
             world,
         })
     }
@@ -62,6 +68,13 @@ impl Mpi {
         let Traffic { bytes: before, time } = self.traffic.get();
         self.traffic.set(Traffic { bytes: before + bytes as u64, time: time + began.elapsed() });
         done
+    }
+
+    /// Prints why this rank ends, in one piece, as other ranks print at the same time.
+    fn say(&self, reason: &str) {
+        let line = format!("azimuth-train: rank {} of {}: {reason}\n", self.rank, self.count);
+        // There is no other place to report that standard error is closed.
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
 
     /// Waits for the end of a request. If this process was asked to end and the other ranks do not
@@ -77,11 +90,7 @@ impl Mpi {
             if Interruption::was_asked()
                 && asked.get_or_insert_with(Instant::now).elapsed() > self.patience
             {
-                eprintln!(
-                    "azimuth-train: rank {} of {}: another rank has ended; the same command \
-                     continues from the checkpoint",
-                    self.rank, self.count
-                );
+                self.say("another rank has ended; the same command continues from the checkpoint");
                 exit(1);
             }
             if began.elapsed() < SPIN { thread::yield_now() } else { thread::sleep(NAP) }
@@ -171,6 +180,20 @@ impl Ranks for Mpi {
         })
     }
 
+    #[cfg(feature = "nccl")]
+    fn sum_on_devices(&self, own: &candle_core::Tensor) -> Result<Option<candle_core::Tensor>> {
+        use super::nccl::Nccl;
+        let candle_core::Device::Cuda(device) = own.device() else { return Ok(None) };
+        let nccl = match self.nccl.get() {
+            Some(nccl) => nccl,
+            None => {
+                let connected = Nccl::connect(self, device)?;
+                self.nccl.get_or_init(|| connected)
+            }
+        };
+        Ok(Some(nccl.sum(own)?))
+    }
+
     fn traffic(&self) -> Traffic {
         self.traffic.get()
     }
@@ -181,7 +204,7 @@ impl Ranks for Mpi {
 
     fn end(&self, done: Result<()>) -> Result<()> {
         if let Err(error) = done {
-            eprintln!("azimuth-train: rank {} of {}: {error:#}", self.rank, self.count);
+            self.say(&format!("{error:#}"));
             self.world.abort(1);
         }
         Ok(())
