@@ -115,6 +115,8 @@ pub fn train_encoder(
         let (End::Complete(done) | End::Stopped(done)) = end;
         report_traffic(before, ranks, done - first);
     }
+    // The other ranks wait for the weights, and end with an error if the first one fails.
+    ranks.gather(Vec::new())?;
     Ok(outcome)
 }
 
@@ -204,7 +206,7 @@ impl Run for EncoderRun<'_> {
             self.state.checkpoint(done, &self.described)?.write(self.checkpoint)?;
         }
         // No rank goes on, or ends the run, before the file is complete.
-        self.ranks.gather(&[])?;
+        self.ranks.gather(Vec::new())?;
         Ok(())
     }
 
@@ -220,7 +222,7 @@ impl Run for EncoderRun<'_> {
 /// The wishes of all ranks together.
 fn agreed(wishes: Wishes, ranks: &dyn Ranks) -> Result<Wishes> {
     let Wishes { save, stop, interrupt } = wishes;
-    let all = ranks.gather(&[u32::from(save), u32::from(stop), u32::from(interrupt)])?;
+    let all = ranks.gather(vec![u32::from(save), u32::from(stop), u32::from(interrupt)])?;
     let any = |index: usize| all.iter().any(|wishes| wishes[index] > 0);
     Ok(Wishes { save: any(0), stop: any(1), interrupt: any(2) })
 }

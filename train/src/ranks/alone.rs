@@ -20,7 +20,7 @@ impl Ranks for Alone {
         Ok(to)
     }
 
-    fn gather(&self, own: &[u32]) -> Result<Vec<Vec<u32>>> {
-        Ok(vec![own.to_vec()])
+    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>> {
+        Ok(vec![own])
     }
 }

@@ -19,7 +19,7 @@ pub fn from_first(ranks: &dyn Ranks, bytes: &[u8]) -> Result<Vec<u8>> {
         });
         own.extend(whole);
     }
-    let messages = ranks.gather(&own)?;
+    let messages = ranks.gather(own)?;
     let (&rest, words) = messages[0].split_first().context("the first rank sent nothing")?;
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     if rest > 0 {

@@ -42,7 +42,7 @@ pub trait Ranks {
     fn exchange(&self, to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>>;
 
     /// Sends `own` to every rank. Returns the messages of all ranks, in their order.
-    fn gather(&self, own: &[u32]) -> Result<Vec<Vec<u32>>>;
+    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>>;
 
     /// The sum of the tensors `own` of all ranks, f32, computed by their devices; `None` if these
     /// have no connection, which is the same on all ranks.

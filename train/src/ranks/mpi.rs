@@ -7,21 +7,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ::mpi::Threading;
-use ::mpi::datatype::{Partition, PartitionMut};
 use ::mpi::environment::Universe;
 use ::mpi::request::{Request, Scope, scope};
 use ::mpi::topology::SimpleCommunicator;
-use ::mpi::traits::{Communicator, CommunicatorCollectives};
+use ::mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
 use anyhow::{Context, Result};
 
 use super::{Ranks, Traffic};
 use crate::training::Interruption;
 
-/// Time of waiting for a message after which the core is left to other threads.
-const SPIN: Duration = Duration::from_millis(20);
+/// Time of waiting for a message after which the core is left to other threads, such as those of a
+/// rank on the same machine that computes for longer.
+const SPIN: Duration = Duration::from_micros(200);
 
 /// Time between looks for a message after [`SPIN`].
-const NAP: Duration = Duration::from_micros(500);
+const NAP: Duration = Duration::from_micros(50);
 
 /// A rank of MPI's world.
 pub struct Mpi {
@@ -32,6 +32,8 @@ pub struct Mpi {
     /// Time for which a rank that was asked to end waits for the others.
     patience: Duration,
     traffic: Cell<Traffic>,
+    /// Receives the request to end with which `mpirun` ends all ranks.
+    _interruption: Interruption,
     /// Leaves MPI when it is dropped, which waits for the other ranks.
     _universe: Universe,
     /// The connection of the GPUs, from their first sum on.
@@ -54,6 +56,7 @@ impl Mpi {
             on_machine: size(world.split_shared(index).rank())?,
             patience: patience(),
             traffic: Cell::default(),
+            _interruption: Interruption::receive()?,
             _universe: universe,
             #[cfg(feature = "nccl")]
             nccl: std::cell::OnceCell::new(),
@@ -61,13 +64,36 @@ impl Mpi {
         })
     }
 
-    /// Runs an exchange to its end, and counts `bytes` to other ranks.
-    fn count_traffic<T>(&self, bytes: usize, exchange: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// Sends `messages[r]` to each rank r, and returns the messages of all ranks.
+    fn deliver(&self, messages: &[&[u32]]) -> Result<Vec<Vec<u32>>> {
         let began = Instant::now();
-        let done = exchange();
-        let Traffic { bytes: before, time } = self.traffic.get();
-        self.traffic.set(Traffic { bytes: before + bytes as u64, time: time + began.elapsed() });
-        done
+        let counts = messages.iter().map(|message| length(message)).collect::<Result<Vec<_>>>()?;
+        let mut incoming = vec![0; self.count];
+        scope(|scope| {
+            let (out, into) = (&counts[..], &mut incoming[..]);
+            self.finish(self.world.immediate_all_to_all_into(scope, out, into));
+        });
+        let mut received = Vec::with_capacity(self.count);
+        for count in incoming {
+            received.push(vec![0; usize::try_from(count)?]);
+        }
+        scope(|scope| {
+            let mut requests = Vec::new();
+            for (rank, (message, into)) in (0..).zip(messages.iter().zip(&mut received)) {
+                let other = self.world.process_at_rank(rank);
+                if !into.is_empty() {
+                    requests.push(other.immediate_receive_into(scope, &mut into[..]));
+                }
+                if !message.is_empty() {
+                    requests.push(other.immediate_send(scope, *message));
+                }
+            }
+            requests.into_iter().for_each(|request| self.finish(request));
+        });
+        let Traffic { bytes, time } = self.traffic.get();
+        let sent: usize = messages.iter().map(|message| size_of_val(*message)).sum();
+        self.traffic.set(Traffic { bytes: bytes + sent as u64, time: time + began.elapsed() });
+        Ok(received)
     }
 
     /// Prints why this rank ends, in one piece, as other ranks print at the same time.
@@ -105,35 +131,9 @@ fn patience() -> Duration {
     Duration::from_secs(seconds) / 2
 }
 
-/// The first index of each of several adjacent messages.
-fn places(counts: &[i32]) -> Vec<i32> {
-    let before = counts.iter().scan(0, |sum, count| {
-        *sum += count;
-        Some(*sum - count)
-    });
-    before.collect()
-}
-
 /// The length of a message in MPI's form.
 fn length(message: &[u32]) -> Result<i32> {
     i32::try_from(message.len()).context("a message between ranks is larger than 8 GB")
-}
-
-/// Memory for messages of the lengths `counts`.
-fn space(counts: &[i32]) -> Result<Vec<u32>> {
-    let all: i64 = counts.iter().copied().map(i64::from).sum();
-    let all = i32::try_from(all).context("the messages to a rank are larger than 8 GB")?;
-    Ok(vec![0; usize::try_from(all)?])
-}
-
-/// Splits adjacent messages.
-fn apart(mut all: &[u32], counts: &[i32]) -> Result<Vec<Vec<u32>>> {
-    let messages = counts.iter().map(|&count| {
-        let (message, rest) = all.split_at(usize::try_from(count)?);
-        all = rest;
-        Ok(message.to_vec())
-    });
-    messages.collect()
 }
 
 impl Ranks for Mpi {
@@ -145,39 +145,20 @@ impl Ranks for Mpi {
         self.count
     }
 
-    fn exchange(&self, to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
-        let others = to.iter().enumerate().filter(|(rank, _)| *rank != self.rank);
-        let bytes = others.map(|(_, message)| size_of_val(message.as_slice())).sum();
-        self.count_traffic(bytes, || {
-            let counts = to.iter().map(|message| length(message)).collect::<Result<Vec<_>>>()?;
-            let mut incoming = vec![0; self.count];
-            scope(|scope| {
-                let (out, into) = (&counts[..], &mut incoming[..]);
-                self.finish(self.world.immediate_all_to_all_into(scope, out, into));
-            });
-            let (all, mut received) = (to.concat(), space(&incoming)?);
-            let out = Partition::new(&all[..], &counts[..], places(&counts));
-            let mut into = PartitionMut::new(&mut received[..], &incoming[..], places(&incoming));
-            scope(|scope| {
-                self.finish(self.world.immediate_all_to_all_varcount_into(scope, &out, &mut into));
-            });
-            apart(&received, &incoming)
-        })
+    fn exchange(&self, mut to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
+        let own = std::mem::take(&mut to[self.rank]);
+        let messages: Vec<&[u32]> = to.iter().map(Vec::as_slice).collect();
+        let mut received = self.deliver(&messages)?;
+        received[self.rank] = own;
+        Ok(received)
     }
 
-    fn gather(&self, own: &[u32]) -> Result<Vec<Vec<u32>>> {
-        self.count_traffic(size_of_val(own) * (self.count - 1), || {
-            let (count, mut counts) = (length(own)?, vec![0; self.count]);
-            scope(|scope| {
-                self.finish(self.world.immediate_all_gather_into(scope, &count, &mut counts[..]));
-            });
-            let mut received = space(&counts)?;
-            let mut into = PartitionMut::new(&mut received[..], &counts[..], places(&counts));
-            scope(|scope| {
-                self.finish(self.world.immediate_all_gather_varcount_into(scope, own, &mut into));
-            });
-            apart(&received, &counts)
-        })
+    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>> {
+        let mut messages = vec![own.as_slice(); self.count];
+        messages[self.rank] = &[];
+        let mut received = self.deliver(&messages)?;
+        received[self.rank] = own;
+        Ok(received)
     }
 
     #[cfg(feature = "nccl")]

@@ -16,7 +16,7 @@ impl Nccl {
     pub fn connect(ranks: &dyn Ranks, device: &CudaDevice) -> Result<Self> {
         let id = if ranks.is_first() { Some(Id::new().map_err(failed)?) } else { None };
         let own: Vec<u32> = id.iter().flat_map(|id| id.internal()).map(|&c| c as u32).collect();
-        let first = ranks.gather(&own)?.swap_remove(0);
+        let first = ranks.gather(own)?.swap_remove(0);
         let characters: Vec<_> = first.into_iter().map(|word| word as _).collect();
         let internal = characters.try_into().ok().context("rank 0 sent no id of NCCL")?;
         let (stream, id) = (device.cuda_stream(), Id::uninit(internal));

@@ -31,7 +31,7 @@ pub fn sum_parts(ranks: &dyn Ranks, parts: &[Vec<f32>], length: usize) -> Result
             Some(sums) => sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += value),
         }
     }
-    let sums = ranks.gather(bytemuck::cast_slice(&sums.unwrap_or_default()))?;
+    let sums = ranks.gather(bytemuck::cast_vec(sums.unwrap_or_default()))?;
     Ok(bytemuck::cast_vec(sums.concat()))
 }
 
@@ -42,7 +42,10 @@ pub fn sum_rows(
     parts: &mut [impl DerefMut<Target = RowGradients>],
     width: usize,
 ) -> Result<()> {
-    let mut to = vec![Vec::new(); ranks.count()];
+    let rows: usize = parts.iter().map(|part| part.rows().len()).sum();
+    let space = rows.div_ceil(ranks.count()) * (1 + width);
+    // The ranks are responsible for about equally many rows.
+    let mut to: Vec<_> = (0..ranks.count()).map(|_| Vec::with_capacity(space * 9 / 8)).collect();
     for part in &mut *parts {
         part.drain(|row, gradient| push(&mut to[row % ranks.count()], row, gradient));
     }
@@ -54,7 +57,7 @@ pub fn sum_rows(
     for row in sums.rows().iter().map(|&row| row as usize) {
         push(&mut own, row, &sums.values()[row * width..][..width]);
     }
-    for (rank, message) in ranks.gather(&own)?.iter().enumerate() {
+    for (rank, message) in ranks.gather(own)?.iter().enumerate() {
         if rank != ranks.rank() {
             add(message, width, sums);
         }

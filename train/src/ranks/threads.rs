@@ -30,8 +30,8 @@ impl Ranks for Threads {
         self.from.iter().map(|channel| channel.recv().context("a rank ended")).collect()
     }
 
-    fn gather(&self, own: &[u32]) -> Result<Vec<Vec<u32>>> {
-        self.exchange(vec![own.to_vec(); self.count()])
+    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>> {
+        self.exchange(vec![own; self.count()])
     }
 }
 
