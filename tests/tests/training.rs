@@ -505,7 +505,10 @@ fn parts_of_a_step_make_the_same_weights_every_time() -> Result<()> {
     let apart = one?.iter().zip(two?).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(apart < 1e-3, "{apart}");
     let error = run("bad.safetensors", "2", &["--positives", "1"]).expect_err("not both");
-    assert!(error.to_string().contains("--parts goes without --positives"), "{error}");
+    assert!(
+        error.to_string().contains("--parts goes without --positives for the sparse encoder"),
+        "{error}"
+    );
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, fen_of, legal_moves};
 use azimuth_train::options::TrainOptions;
+use azimuth_train::ranks::Alone;
 use azimuth_train::run::train_encoder;
 use clap::Parser;
 use cozy_chess::{Board, Piece};
@@ -40,10 +41,10 @@ fn main() -> Result<()> {
     );
     let Arguments { options } = Arguments::parse_from(command.split_whitespace());
 
-    let (mut config, compute) = (options.config()?, options.compute()?);
+    let (mut config, compute) = (options.config()?, options.compute(0)?);
     let dataset = options.data.read(&config.architecture, &compute.device)?;
     config.data.clone_from(&dataset.files);
-    let outcome = train_encoder(&config, &dataset, &compute, &options.output())?;
+    let outcome = train_encoder(&config, &dataset, &compute, &options.output(), &Alone)?;
     if let Some(outcome) = outcome {
         println!("Kendall tau-b on held-out games: {:.3}", outcome.measured.plays.tau);
     }

@@ -24,6 +24,7 @@ mod onnx;
 pub mod optimizer;
 pub mod options;
 mod positive_threshold;
+pub mod ranks;
 pub mod run;
 mod side_by_side;
 pub mod solis;

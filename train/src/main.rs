@@ -15,6 +15,7 @@ use azimuth_train::export::ExportOptions;
 use azimuth_train::keep_memory::keep_memory;
 use azimuth_train::label::Talk;
 use azimuth_train::options::{DataOptions, TrainOptions};
+use azimuth_train::ranks::{self, Ranks, share_of};
 use azimuth_train::{inspect, label, run, solis, space, stream, sweep};
 
 /// Train and measure encoders for the Azimuth chess engine.
@@ -111,7 +112,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
-        Command::Train(options) => train(&options),
+        Command::Train(options) => {
+            let ranks = ranks::join()?;
+            ranks.end(train(&options, &*ranks))
+        }
         Command::Stream(options) => stream::stream(&options),
         Command::Branch(options) => stream::branch(&options),
         Command::Sweep(options) => sweep::sweep(&options),
@@ -158,14 +162,16 @@ fn run(arguments: Arguments) -> Result<()> {
     }
 }
 
-fn train(options: &TrainOptions) -> Result<()> {
-    let (compute, output) = (options.compute()?, options.output());
+fn train(options: &TrainOptions, ranks: &dyn Ranks) -> Result<()> {
+    let (compute, output) = (options.compute(ranks.on_machine())?, options.output());
     // Options and claims are checked before the data are read, which takes a while.
     let mut config = options.config()?;
-    let _claims = options.claim()?;
-    let data = options.data.read(&config.architecture, &compute.device)?;
+    share_of(ranks, config.sampling.parts)?;
+    let _claims = ranks.is_first().then(|| options.claim()).transpose()?;
+    let read = if ranks.is_first() { DataOptions::read } else { DataOptions::read_silently };
+    let data = read(&options.data, &config.architecture, &compute.device)?;
     config.data = data.files.clone();
-    if let Some(outcome) = run::train_encoder(&config, &data, &compute, &output)? {
+    if let Some(outcome) = run::train_encoder(&config, &data, &compute, &output, ranks)? {
         eprintln!("{} steps at {:.0} positions/s", outcome.steps, outcome.speed);
         print_line(serde_json::to_string(&outcome.measured)?)?;
     }

@@ -137,8 +137,8 @@ pub struct RunOptions {
     #[arg(long, default_value_t = 1)]
     siblings: usize,
     /// Number of parts of a batch, each with a separate contrastive loss, computed in parallel on
-    /// threads. A device computes them together; there, contrasts of 1024 positions are enough
-    /// (sparse encoder).
+    /// threads, or by the ranks of mpirun. A device computes them together; there, contrasts of
+    /// 1024 positions are enough for the sparse encoder.
     #[arg(long, default_value_t = 1)]
     parts: usize,
     /// Difference of win probability below which two positions are positives.
@@ -227,13 +227,10 @@ impl Stored {
 }
 
 impl DataOptions {
-    /// Reads the data. The sample is limited to the positions that `architecture` can embed in a
-    /// few minutes.
+    /// Reads the data, and prints the numbers of positions. The sample is limited to the positions
+    /// that `architecture` can embed in a few minutes.
     pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
-        let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
-        ensure!(self.sample != Some(0), "--sample must be at least 1");
-        let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE });
-        let dataset = Dataset::read(&self.data, sample)?;
+        let dataset = self.read_silently(architecture, device)?;
         eprintln!(
             "{} training positions, {} for the calibration, {} for validation",
             dataset.train.len(),
@@ -241,6 +238,14 @@ impl DataOptions {
             dataset.validation.len()
         );
         Ok(dataset)
+    }
+
+    /// Like [`Self::read`], without a message.
+    pub fn read_silently(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
+        let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
+        ensure!(self.sample != Some(0), "--sample must be at least 1");
+        let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE });
+        Dataset::read(&self.data, sample)
     }
 }
 
@@ -259,9 +264,9 @@ impl TrainOptions {
         Ok(Config { patience: self.patience, validate_every: self.validate_every, ..run })
     }
 
-    /// The device and the precision.
-    pub fn compute(&self) -> Result<Compute> {
-        let device = self.device.device().context("--device")?;
+    /// The device, GPU `number` of the machine if it is a GPU, and the precision.
+    pub fn compute(&self, number: usize) -> Result<Compute> {
+        let device = self.device.numbered(number).context("--device")?;
         let dtype = self.precision.dtype(&device).context("--precision")?;
         ensure!(dtype != DType::F16, "--precision: in f16 gradients vanish; bf16 or f32 works");
         Ok(Compute { device, dtype })
@@ -336,8 +341,10 @@ impl RunOptions {
         ensure!(self.anchors > 1, "--anchors must be at least 2");
         ensure!(self.siblings > 0, "--siblings must be at least 1");
         let sparse = self.is_sparse();
-        ensure!(self.parts == 1 || sparse, "--parts is for the sparse encoder");
-        ensure!(self.parts == 1 || self.positives == 0, "--parts goes without --positives");
+        ensure!(
+            self.parts == 1 || self.positives == 0 || !sparse,
+            "--parts goes without --positives for the sparse encoder"
+        );
         ensure!(self.parts > 0 && self.anchors / self.parts > 1, "--parts: 1 to half of --anchors");
         ensure!(self.delta > 0.0, "--delta must be above 0");
         ensure!(

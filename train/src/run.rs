@@ -12,9 +12,10 @@ use crate::config::{Compute, Config};
 use crate::data::batches::{Batches, Cores};
 use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampler;
+use crate::ranks::{Ranks, Traffic, agree_on, from_first, share_of};
 use crate::space::{Measured, build_space, check_mates};
 use crate::state::State;
-use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since};
+use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since, Wishes};
 
 /// Number of held-out positions in a validation during the run.
 const INTERIM_SAMPLE: usize = 60_000;
@@ -42,26 +43,28 @@ pub struct Outcome {
 }
 
 /// Trains to the last step, from the checkpoint if there is one, and writes the weights. `None` if
-/// the run stopped earlier.
+/// the run stopped earlier, and on all ranks but the first, which alone writes files.
 pub fn train_encoder(
     config: &Config,
     data: &Dataset,
     compute: &Compute,
     output: &Output,
+    ranks: &dyn Ranks,
 ) -> Result<Option<Outcome>> {
     check_mates(data, &config.architecture)?;
+    agree_on(ranks, "options or data", &serde_json::to_string(config)?)?;
+    let own = share_of(ranks, config.sampling.parts)?;
     let mut state = State::new(config, compute)?;
-    let (config, first) = match Checkpoint::read(&output.checkpoint)? {
+    let (config, first) = match checkpoint_of_first(&output.checkpoint, ranks)? {
         Some(checkpoint) => {
             let name = || format!("checkpoint '{}'", output.checkpoint.display());
             let config = config.continuing(&checkpoint).with_context(name)?;
             state.restore(&checkpoint)?;
-            eprintln!(
-                "continuing at step {} of '{}'",
-                checkpoint.step,
-                output.checkpoint.display()
-            );
-            announce_extension(&config, &state, &checkpoint).with_context(name)?;
+            if ranks.is_first() {
+                let path = output.checkpoint.display();
+                eprintln!("continuing at step {} of '{path}'", checkpoint.step);
+            }
+            announce_extension(&config, &state, &checkpoint, ranks).with_context(name)?;
             (config, checkpoint.step)
         }
         None => {
@@ -75,9 +78,13 @@ pub fn train_encoder(
     let Config { architecture, sampling, seed, .. } = config;
     let on_cpu = compute.device.is_cpu();
     let sampler =
-        Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?;
+        Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?
+            .only(own);
     let cores = if on_cpu { Cores::Shared } else { Cores::Free };
-    let log = Log::open(&output.weights.with_extension("jsonl"), first)?;
+    let log = || -> Result<Log> {
+        let log = Log::open(&output.weights.with_extension("jsonl"), first)?;
+        log.tensorboard(output.tensorboard.as_deref(), &output.weights)
+    };
     let mut run = EncoderRun {
         config,
         described: serde_json::to_string(config)?,
@@ -86,25 +93,64 @@ pub fn train_encoder(
         device: &compute.device,
         checkpoint: &output.checkpoint,
         batches: Batches::prepare(sampler, first..steps, cores),
-        log: log.tensorboard(output.tensorboard.as_deref(), &output.weights)?,
+        log: ranks.is_first().then(log).transpose()?,
+        ranks,
     };
-    let mut progress = Progress::new(first, Some(steps), "positions")?;
-    match training::train(&mut run, first..steps, output.pace, &mut progress)? {
+    let shown = ranks.is_first().then_some(steps);
+    let (before, mut progress) = (ranks.traffic(), Progress::new(first, shown, "positions")?);
+    let end = training::train(&mut run, first..steps, output.pace, &mut progress)?;
+    let outcome = match end {
+        _ if !ranks.is_first() => None,
         End::Stopped(done) => {
             eprintln!("stopped at step {done}; the same command continues from the checkpoint");
-            Ok(None)
+            None
         }
         End::Complete(done) => {
             let (parameters, device) = (run.state.playing()?, &compute.device);
             let measured = write_weights(config, parameters, data, device, done, &output.weights)?;
-            Ok(Some(Outcome { measured, steps: done, speed: progress.speed() }))
+            Some(Outcome { measured, steps: done, speed: progress.speed() })
         }
+    };
+    if ranks.count() > 1 && ranks.is_first() {
+        let (End::Complete(done) | End::Stopped(done)) = end;
+        report_traffic(before, ranks, done - first);
     }
+    // The other ranks wait for the weights, and end with an error if the first one fails.
+    ranks.gather(Vec::new())?;
+    Ok(outcome)
+}
+
+/// The checkpoint that the first rank reads; `None` if there is none.
+fn checkpoint_of_first(path: &Path, ranks: &dyn Ranks) -> Result<Option<Checkpoint>> {
+    if ranks.count() == 1 {
+        return Checkpoint::read(path);
+    }
+    let bytes = if ranks.is_first() { Checkpoint::bytes(path)? } else { None };
+    let bytes = from_first(ranks, &bytes.unwrap_or_default())?;
+    (!bytes.is_empty()).then(|| Checkpoint::of_bytes(&bytes, path)).transpose()
+}
+
+/// Prints the messages of the first rank in `steps` steps since `before`.
+fn report_traffic(before: Traffic, ranks: &dyn Ranks, steps: u64) {
+    let (after, steps) = (ranks.traffic(), steps.max(1) as f64);
+    let bytes = (after.bytes - before.bytes) as f64 / steps;
+    let time = (after.time - before.time).as_secs_f64() / steps;
+    eprintln!(
+        "{} ranks; rank 0 sent {:.0} bytes a step, and exchanged and waited for {:.2} ms a step",
+        ranks.count(),
+        bytes,
+        1e3 * time
+    );
 }
 
 /// If a run has more steps now than before, says how its learning rate changes. Fails if more steps
 /// have no effect.
-fn announce_extension(config: &Config, state: &State, checkpoint: &Checkpoint) -> Result<()> {
+fn announce_extension(
+    config: &Config,
+    state: &State,
+    checkpoint: &Checkpoint,
+    ranks: &dyn Ranks,
+) -> Result<()> {
     let (first, schedule) = (checkpoint.step, config.schedule);
     let before = Config::of(checkpoint)?.schedule;
     if schedule.steps > before.steps {
@@ -112,6 +158,9 @@ fn announce_extension(config: &Config, state: &State, checkpoint: &Checkpoint) -
             !state.is_over(),
             "--patience ended its run at step {first}; more steps have no effect"
         );
+        if !ranks.is_first() {
+            return Ok(());
+        }
         eprintln!(
             "{} steps instead of {}: from here on the learning rate is that of a run of {0} steps, \
              next {:.3e} instead of {:.3e}",
@@ -134,13 +183,15 @@ struct EncoderRun<'a> {
     device: &'a Device,
     checkpoint: &'a Path,
     batches: Batches,
-    log: Log,
+    /// The log, which the first rank writes.
+    log: Option<Log>,
+    ranks: &'a dyn Ranks,
 }
 
 impl Run for EncoderRun<'_> {
     fn step(&mut self, index: u64, progress: &mut Progress) -> Result<Learnt> {
         let batch = progress.wait(|| self.batches.next())?;
-        self.state.step(self.config, batch, index)
+        self.state.step(self.config, batch, index, self.ranks)
     }
 
     fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
@@ -151,7 +202,16 @@ impl Run for EncoderRun<'_> {
     }
 
     fn save(&mut self, done: u64) -> Result<()> {
-        self.state.checkpoint(done, &self.described)?.write(self.checkpoint)
+        if self.ranks.is_first() {
+            self.state.checkpoint(done, &self.described)?.write(self.checkpoint)?;
+        }
+        // No rank goes on, or ends the run, before the file is complete.
+        self.ranks.gather(Vec::new())?;
+        Ok(())
+    }
+
+    fn agree(&mut self, wishes: Wishes) -> Result<Wishes> {
+        agreed(wishes, self.ranks)
     }
 
     fn is_over(&self) -> bool {
@@ -159,22 +219,47 @@ impl Run for EncoderRun<'_> {
     }
 }
 
+/// The wishes of all ranks together.
+fn agreed(wishes: Wishes, ranks: &dyn Ranks) -> Result<Wishes> {
+    let Wishes { save, stop, interrupt } = wishes;
+    let all = ranks.gather(vec![u32::from(save), u32::from(stop), u32::from(interrupt)])?;
+    let any = |index: usize| all.iter().any(|wishes| wishes[index] > 0);
+    Ok(Wishes { save: any(0), stop: any(1), interrupt: any(2) })
+}
+
 impl EncoderRun<'_> {
-    /// Measures the parameters on held-out games, and prints and logs the result.
+    /// Measures the parameters on held-out games.
     fn validate(&mut self, progress: &mut Progress) -> Result<()> {
+        let (since, parameters) = (progress.since_last()?, self.state.current()?);
+        let sibling = match &self.log {
+            Some(_) => self.measure(&parameters, since, progress)?,
+            None => f32::NAN,
+        };
+        let sibling = from_first(self.ranks, &sibling.to_le_bytes())?;
+        let sibling = f32::from_le_bytes(sibling.as_slice().try_into()?);
+        // Early stopping uses the calibration games: games that select parameters are not held out
+        // for the metrics.
+        self.state.validated(sibling, &parameters);
+        Ok(())
+    }
+
+    /// Measures `parameters`, and prints and logs the result. Returns the sibling accuracy on the
+    /// calibration games.
+    fn measure(
+        &mut self,
+        parameters: &Parameters,
+        since: Since,
+        progress: &Progress,
+    ) -> Result<f32> {
         let Self { config, state, data, device, log, .. } = self;
-        let Since { step, losses, speed, waiting } = progress.since_last()?;
-        let parameters = state.current()?;
-        let at_limit = state.values_at_limit(&parameters)?;
+        let Since { step, losses, speed, waiting } = since;
+        let at_limit = state.values_at_limit(parameters)?;
         if at_limit > 0 {
             progress.say(&format!("{at_limit} values of features.weight are as large as can play"));
         }
         let (sample, own) = (data.validation.sample(INTERIM_SAMPLE), parameters.clone());
         let (_, measured) =
             build_space(&config.architecture, own, data, &sample, device, json!(null))?;
-        // Early stopping uses the calibration games: games that select parameters are not held out
-        // for the metrics.
-        state.validated(measured.calibration_sibling as f32, &parameters);
         let mut run = json!({
             "step": step,
             "learning_rate": config.schedule.learning_rate(step - 1),
@@ -186,7 +271,10 @@ impl EncoderRun<'_> {
         }
         let line = json!({ "run": run, "held_out": measured.plays });
         progress.say(&line.to_string());
-        log.add(&line)
+        if let Some(log) = log {
+            log.add(&line)?;
+        }
+        Ok(measured.calibration_sibling as f32)
     }
 }
 

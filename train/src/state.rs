@@ -8,6 +8,7 @@ use crate::data::sampler::Batch;
 use crate::early_stopping::EarlyStopping;
 use crate::model::{self, Model};
 use crate::moving_average::MovingAverage;
+use crate::ranks::Ranks;
 use crate::training::{Checkpoint, Learnt};
 
 /// The state of a training run.
@@ -62,12 +63,18 @@ impl State {
         Ok(Checkpoint::new(step, config.to_owned(), state))
     }
 
-    /// Trains on the batch of step `index`, counted from 0.
-    pub fn step(&mut self, config: &Config, batch: Batch, index: u64) -> Result<Learnt> {
+    /// Trains on the batch of step `index`, counted from 0, together with the other ranks.
+    pub fn step(
+        &mut self,
+        config: &Config,
+        batch: Batch,
+        index: u64,
+        ranks: &dyn Ranks,
+    ) -> Result<Learnt> {
         let dropout_seed = config.seed ^ index.rotate_left(32);
-        let examples = batch.iter().map(|part| part.labels.len()).sum();
+        let examples = batch.positions;
         let (gradients, found) =
-            model::gradients(&*self.model, batch, &config.losses, dropout_seed)?;
+            model::gradients(&*self.model, batch, &config.losses, dropout_seed, ranks)?;
         self.model.step(&gradients, config.schedule.step(index), config.clip)?;
         if let Some(average) = &mut self.average
             && MovingAverage::is_due(index + 1)

@@ -16,6 +16,7 @@ use crate::data::labelled_positions::LabelledPositions;
 use crate::games::{GameOptions, MatchResult};
 use crate::metrics::Metrics;
 use crate::options::{DataOptions, TrainOptions};
+use crate::ranks::Alone;
 use crate::run;
 use crate::space::{Measured, evaluate};
 use crate::training::Checkpoint;
@@ -137,7 +138,7 @@ fn run_one(
     data: &mut Option<(DataOptions, Dataset)>,
 ) -> Result<Row> {
     let parsed = parse_run(name, own, options)?;
-    let compute = parsed.compute()?;
+    let compute = parsed.compute(0)?;
     let _claims = parsed.claim()?;
     let kept = data.take().filter(|(read, _)| *read == parsed.data);
     let read = || -> Result<_> {
@@ -146,7 +147,7 @@ fn run_one(
     let (_, dataset) = data.insert(kept.map_or_else(read, Ok)?);
     let config = Config { data: dataset.files.clone(), ..parsed.config()? };
     let output = parsed.output();
-    let outcome = run::train_encoder(&config, dataset, &compute, &output)?;
+    let outcome = run::train_encoder(&config, dataset, &compute, &output, &Alone)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
     Checkpoint::remove(&output.checkpoint)?;
     let elsewhere = match elsewhere {

@@ -41,10 +41,15 @@ pub enum Precision {
 impl Backend {
     /// The device. Fails if a CUDA device is requested and there is none.
     pub fn device(self) -> Result<Device> {
+        self.numbered(0)
+    }
+
+    /// Like [`Self::device`], with the CUDA device `number`, counted from 0.
+    pub fn numbered(self, number: usize) -> Result<Device> {
         match self {
             Self::Cpu => Ok(Device::Cpu),
-            Self::Auto => Ok(cuda().unwrap_or(Device::Cpu)),
-            Self::Cuda => cuda(),
+            Self::Auto => Ok(cuda(number).unwrap_or(Device::Cpu)),
+            Self::Cuda => cuda(number),
         }
     }
 
@@ -92,10 +97,13 @@ impl Precision {
 
 /// The first CUDA device. Fails if the machine or this build has none.
 #[cfg(feature = "cuda")]
-fn cuda() -> Result<Device> {
+fn cuda(number: usize) -> Result<Device> {
     // One stream for all threads.
-    let device = Device::new_cuda_with_stream(0).map_err(without_backtrace);
-    let device = device.context("no CUDA device")?;
+    let device = Device::new_cuda_with_stream(number).map_err(without_backtrace);
+    let device = device.with_context(|| match number {
+        0 => "no CUDA device".to_owned(),
+        _ => format!("no CUDA device {number}, counted from 0"),
+    })?;
     // SAFETY: that stream orders all work; the encoder copies batches on another stream, and makes
     // this one wait for them.
     unsafe {
@@ -106,7 +114,7 @@ fn cuda() -> Result<Device> {
 
 /// Fails, because this build has no CUDA.
 #[cfg(not(feature = "cuda"))]
-fn cuda() -> Result<Device> {
+fn cuda(_number: usize) -> Result<Device> {
     bail!("this build of Azimuth is without CUDA; `--features cuda` builds it in (docs/gpu.md)")
 }
 

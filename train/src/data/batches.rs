@@ -139,7 +139,7 @@ mod tests {
         let mut batches = Batches::on_threads(sampler, steps.clone(), threads);
         let batches = steps.map(|_| {
             let mut taken: Taken = Default::default();
-            for part in batches.next()? {
+            for part in batches.next()?.parts {
                 let Inputs::Tokens(tokens) = part.inputs else {
                     unreachable!("a transformer reads tokens");
                 };
@@ -205,7 +205,7 @@ mod tests {
         let sampling = Sampling { anchors: 9, positives: 0, siblings: 1, parts: 4, mirror: true };
         let (apart, together) = (sampler_of(sampling, false)?, sampler_of(sampling, true)?);
         for step in 0..5 {
-            let (apart, together) = (apart.batch(step)?, together.batch(step)?);
+            let (apart, together) = (apart.batch(step)?.parts, together.batch(step)?.parts);
             assert!(apart.len() > 1 && apart.iter().all(|part| part.contrasts == 1));
             let [together] = together.as_slice() else { panic!("one part") };
             assert_eq!(
@@ -215,6 +215,40 @@ mod tests {
             );
             let labels: Vec<f32> = apart.into_iter().flat_map(|part| part.labels).collect();
             assert_eq!(labels[..8], together.labels);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn processes_divide_the_parts_of_a_batch() -> Result<()> {
+        type Part = (usize, Vec<[u8; 77]>, Vec<f32>);
+        let parts = |sampler: Sampler, step| -> Result<Vec<Part>> {
+            let batch = sampler.batch(step)?;
+            let total: f64 = batch.parts.iter().map(|part| part.weight).sum();
+            assert!(total <= 1.0);
+            let parts = batch.parts.into_iter().map(|part| {
+                let Inputs::Tokens(tokens) = part.inputs else { unreachable!("tokens") };
+                (part.place, tokens, part.labels)
+            });
+            Ok(parts.collect())
+        };
+        for (positives, together) in [(0, false), (2, false), (0, true), (2, true)] {
+            let sampling = Sampling { anchors: 8, positives, siblings: 1, parts: 4, mirror: true };
+            for step in 0..3 {
+                let all = parts(sampler_of(sampling, together)?, step)?;
+                let half = |own| parts(sampler_of(sampling, together)?.only(own), step);
+                let (first, second) = (half(0..2)?, half(2..4)?);
+                if !together {
+                    assert_eq!([first, second].concat(), all);
+                    assert!(all.iter().all(|(_, _, labels)| labels.len() == 2 * (1 + positives)));
+                    continue;
+                }
+                // Positions alternate between the contrasts.
+                assert_eq!((first[0].0, second[0].0), (0, 2));
+                let halves = first[0].2.chunks(2).zip(second[0].2.chunks(2));
+                let joined: Vec<f32> = halves.flat_map(|(a, b)| [a, b].concat()).collect();
+                assert_eq!(joined, all[0].2);
+            }
         }
         Ok(())
     }

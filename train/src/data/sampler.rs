@@ -1,5 +1,7 @@
 //! Sampling of the positions of a step. A batch depends only on the seed and the step.
 
+use std::ops::Range;
+
 use anyhow::Result;
 use azimuth_network::{Architecture, Inputs};
 use rand::{RngExt, SeedableRng};
@@ -37,11 +39,20 @@ fn one() -> usize {
     1
 }
 
-/// The positions of a step, in parts.
-pub type Batch = Vec<BatchPart>;
+/// The positions of a step.
+pub struct Batch {
+    /// The parts that this process computes.
+    pub parts: Vec<BatchPart>,
+    /// Number of positions in all parts, including those of other processes.
+    pub positions: usize,
+}
 
 /// Positions and their labels in the encoder's perspective.
 pub struct BatchPart {
+    /// The part's index in the batch.
+    pub place: usize,
+    /// Its share of the loss of the batch, the mean over all parts.
+    pub weight: f64,
     /// The encoder's inputs.
     pub inputs: Inputs,
     /// Win probabilities.
@@ -53,6 +64,9 @@ pub struct BatchPart {
     pub contrasts: usize,
 }
 
+/// A position and its family.
+type Chosen = (PackedPosition, u32);
+
 /// Draws batches, reading positions from the mapped data.
 pub struct Sampler {
     data: TrainingPositions,
@@ -61,6 +75,8 @@ pub struct Sampler {
     seed: u64,
     /// Whether a step is one part.
     together: bool,
+    /// The parts of a step that this process computes.
+    own: Range<usize>,
     /// The index for drawing positives, if any are drawn.
     by_label: Option<ByLabel>,
 }
@@ -80,7 +96,13 @@ impl Sampler {
             0 => None,
             _ => Some(ByLabel::new(&data, perspective, threshold)?),
         };
-        Ok(Self { data, architecture, sampling, seed, together, by_label })
+        let own = 0..sampling.parts;
+        Ok(Self { data, architecture, sampling, seed, together, own, by_label })
+    }
+
+    /// Makes only the parts `own` of each batch; other processes make the others.
+    pub fn only(self, own: Range<usize>) -> Self {
+        Self { own, ..self }
     }
 
     /// Number of steps in an epoch, which uses each position once, except for the remainder of a
@@ -105,33 +127,59 @@ impl Sampler {
     pub fn batch(&self, step: u64) -> Result<Batch> {
         self.data.check_lengths()?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mix(step));
-        let mut chosen = self.anchors(step)?;
-        if let Some(by_label) = &self.by_label {
-            for anchor in 0..chosen.len() {
-                let (anchor, _) = chosen[anchor];
-                let similar = by_label.similar(anchor.label(), anchor.side_to_move());
-                for _ in 0..self.sampling.positives {
-                    let drawn = by_label.position(rng.random_range(similar.clone()));
-                    let add = |position, parent| chosen.push((position, parent));
-                    self.data.read(drawn..drawn + 1, add)?;
-                }
-            }
-        }
-        let parts = self.sampling.parts;
+        let anchors = self.anchors(step)?;
+        let positives = self.positives(&anchors, &mut rng)?;
+        let contrasts = self.sampling.parts.min(anchors.len());
         if self.together {
             // All contrastive losses have the same number of positions.
-            let contrasts = parts.min(chosen.len());
-            chosen.truncate(chosen.len() / contrasts * contrasts);
-            return Ok(vec![BatchPart { contrasts, ..self.part(&mut chosen, &mut rng)? }]);
+            let mut chosen = interleaved(&anchors, &positives, contrasts);
+            let own = self.own.start.min(contrasts)..self.own.end.min(contrasts);
+            let part = self.part(&mut chosen, &mut rng, |index| own.contains(&(index % contrasts)));
+            let part = BatchPart {
+                place: own.start,
+                weight: own.len() as f64 / contrasts as f64,
+                contrasts: own.len(),
+                ..part?
+            };
+            let parts = if own.is_empty() { Vec::new() } else { vec![part] };
+            return Ok(Batch { parts, positions: chosen.len() });
         }
-        let size = chosen.len().div_ceil(parts);
-        chosen.chunks_mut(size).map(|part| self.part(part, &mut rng)).collect()
+        let chosen = apart(&anchors, &positives, anchors.len().div_ceil(contrasts));
+        let positions = anchors.len() + positives.len();
+        let weight = 1.0 / chosen.len() as f64;
+        let mut parts = Vec::new();
+        for (place, mut part) in chosen.into_iter().enumerate().take(self.own.end) {
+            let is_own = self.own.contains(&place);
+            // The random numbers of the parts of other processes are drawn, too.
+            let part = self.part(&mut part, &mut rng, |_| is_own)?;
+            if is_own {
+                parts.push(BatchPart { place, weight, ..part });
+            }
+        }
+        Ok(Batch { parts, positions })
     }
 
+    /// Draws the positives of `anchors`, those of the first anchor first.
+    fn positives(&self, anchors: &[Chosen], rng: &mut Xoshiro256PlusPlus) -> Result<Vec<Chosen>> {
+        let mut chosen = Vec::with_capacity(anchors.len() * self.sampling.positives);
+        let Some(by_label) = &self.by_label else { return Ok(chosen) };
+        for (anchor, _) in anchors {
+            let similar = by_label.similar(anchor.label(), anchor.side_to_move());
+            for _ in 0..self.sampling.positives {
+                let drawn = by_label.position(rng.random_range(similar.clone()));
+                let add = |position, parent| chosen.push((position, parent));
+                self.data.read(drawn..drawn + 1, add)?;
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// The part of the positions `chosen` whose indices pass `is_own`.
     fn part(
         &self,
-        chosen: &mut [(PackedPosition, u32)],
+        chosen: &mut [Chosen],
         rng: &mut Xoshiro256PlusPlus,
+        is_own: impl Fn(usize) -> bool,
     ) -> Result<BatchPart> {
         if let Architecture::Sparse(config) = &self.architecture {
             // Adjacent positions use the same layers, and each contrastive loss has positions of
@@ -139,18 +187,30 @@ impl Sampler {
             chosen.sort_by_key(|(position, _)| config.head(position.pieces_on_board()));
         }
         let perspective = self.architecture.perspective();
-        let label = |(position, _): &(PackedPosition, u32)| position.win_probability(perspective);
-        Ok(BatchPart {
-            inputs: self.inputs(chosen, rng)?,
-            labels: chosen.iter().map(label).collect(),
-            parents: chosen.iter().map(|(_, parent)| *parent).collect(),
+        let mut part = BatchPart {
+            place: 0,
+            weight: 1.0,
+            inputs: Inputs::new(self.architecture.input_kind()),
+            labels: Vec::new(),
+            parents: Vec::new(),
             contrasts: 1,
-        })
+        };
+        // Tokens include castling rights, which mirroring would invalidate.
+        let mirror = self.sampling.mirror && !matches!(part.inputs, Inputs::Tokens(_));
+        for (index, (position, parent)) in chosen.iter().enumerate() {
+            let mirrored = mirror && rng.random();
+            if is_own(index) {
+                push(&mut part.inputs, position, mirrored)?;
+                part.labels.push(position.win_probability(perspective));
+                part.parents.push(*parent);
+            }
+        }
+        Ok(part)
     }
 
     /// The anchors of a step, and their families. Each epoch divides the positions, which are
     /// ordered by family, into groups with a new offset, and visits the groups in a new order.
-    fn anchors(&self, step: u64) -> Result<Vec<(PackedPosition, u32)>> {
+    fn anchors(&self, step: u64) -> Result<Vec<Chosen>> {
         let (all, (groups, together)) = (self.data.len(), self.groups());
         let anchors = self.anchors_of_a_step();
         let batches_per_epoch = self.steps_per_epoch();
@@ -161,7 +221,7 @@ impl Sampler {
 
         let mut place = (step % batches_per_epoch) as usize * anchors;
         let end = place + anchors;
-        let mut chosen = Vec::with_capacity(anchors * (1 + self.sampling.positives));
+        let mut chosen = Vec::with_capacity(anchors);
         while place < end {
             let (group, within) = (place / together, place % together);
             let length = (together - within).min(end - place);
@@ -178,18 +238,25 @@ impl Sampler {
         }
         Ok(chosen)
     }
+}
 
-    fn inputs(
-        &self,
-        chosen: &[(PackedPosition, u32)],
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Inputs> {
-        let mut inputs = Inputs::new(self.architecture.input_kind());
-        for (position, _) in chosen {
-            // Tokens include castling rights, which mirroring would invalidate.
-            let mirror = self.sampling.mirror && !matches!(inputs, Inputs::Tokens(_));
-            push(&mut inputs, position, mirror && rng.random())?;
-        }
-        Ok(inputs)
+/// Parts of `size` anchors each, the last of fewer, every anchor's positives in its part.
+fn apart(anchors: &[Chosen], positives: &[Chosen], size: usize) -> Vec<Vec<Chosen>> {
+    let each = positives.len() / anchors.len();
+    let positives_of = |place: usize, count: usize| &positives[place * each..][..count * each];
+    let parts = anchors.chunks(size).enumerate();
+    parts.map(|(n, part)| [part, positives_of(n * size, part.len())].concat()).collect()
+}
+
+/// The positions of `contrasts` parts of equal size, where a position's part is its index modulo
+/// `contrasts`.
+fn interleaved(anchors: &[Chosen], positives: &[Chosen], contrasts: usize) -> Vec<Chosen> {
+    let each = positives.len() / anchors.len();
+    let anchors = &anchors[..anchors.len() / contrasts * contrasts];
+    if each == 0 {
+        return anchors.to_vec();
     }
+    let positives = &positives[..anchors.len() * each];
+    let parts = apart(anchors, positives, anchors.len() / contrasts);
+    (0..parts[0].len()).flat_map(|index| parts.iter().map(move |part| part[index])).collect()
 }

@@ -9,6 +9,7 @@ mod readout;
 mod sparse;
 mod sparse_layers;
 mod sparse_on_device;
+mod sum_of_ranks;
 mod transformer;
 
 use anyhow::{Context, Result};
@@ -21,6 +22,7 @@ use crate::beginning::Beginning;
 use crate::data::sampler::Batch;
 use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
+use crate::ranks::Ranks;
 use crate::training::Checkpoint;
 
 pub use gradients::gradients;
@@ -50,6 +52,11 @@ pub trait Model: Sync {
 
     /// Embeds part `place` of a batch. Dropout depends only on `seed`.
     fn forward(&self, place: usize, inputs: Inputs, seed: u64) -> Result<EmbeddedBatch<'_>>;
+
+    /// Sums over all ranks the gradients that are not in candle's store.
+    fn sum_rows(&self, _ranks: &dyn Ranks) -> Result<()> {
+        Ok(())
+    }
 
     /// Updates all parameters by a gradient step. Gradients are clipped to the norm `clip`.
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()>;
@@ -150,6 +157,7 @@ mod tests {
     use crate::loss::Losses;
     use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
     use crate::positive_threshold::PositiveThreshold;
+    use crate::ranks::Alone;
 
     /// The loss of a batch of two kinds of positions with distant labels, and the parameters after
     /// some steps.
@@ -183,12 +191,15 @@ mod tests {
         let mut loss = f32::NAN;
         for step in 0..schedule.steps {
             let part = BatchPart {
+                place: 0,
+                weight: 1.0,
                 inputs: inputs.clone(),
                 labels: labels.clone(),
                 parents: vec![0; labels.len()],
                 contrasts: 1,
             };
-            let (found, values) = gradients(model, vec![part], &losses, step)?;
+            let batch = Batch { positions: labels.len(), parts: vec![part] };
+            let (found, values) = gradients(model, batch, &losses, step, &Alone)?;
             loss = values.total.to_scalar()?;
             model.step(&found, schedule.step(step), Some(10.0))?;
         }

@@ -18,6 +18,7 @@ use crate::data::sampler::Batch;
 use crate::optimizer::Step;
 use crate::optimizer::dense::DenseOptimizer;
 use crate::optimizer::rows::FactoredTable;
+use crate::ranks::Ranks;
 use crate::training::Checkpoint;
 
 /// A sparse encoder, its parameters and their optimisers.
@@ -62,13 +63,17 @@ impl Model for Sparse {
     }
 
     fn prepare(&self, batch: &Batch) -> Result<()> {
-        self.table.prepare(batch.iter().filter_map(|part| part.inputs.features()))
+        self.table.prepare(batch.parts.iter().filter_map(|part| part.inputs.features()))
     }
 
     fn forward(&self, place: usize, inputs: Inputs, _seed: u64) -> Result<EmbeddedBatch<'_>> {
         let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
         let sink = Some(self.table.sink(place));
         Ok(EmbeddedBatch::new(self.network.forward(&features, sink)?))
+    }
+
+    fn sum_rows(&self, ranks: &dyn Ranks) -> Result<()> {
+        self.table.sum(ranks)
     }
 
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {

@@ -17,6 +17,7 @@ use multiversion::multiversion;
 use super::Step;
 use super::moving::{Moving, MovingSlice};
 use crate::in_place::change_in_place;
+use crate::ranks::{Ranks, sum_rows};
 use crate::side_by_side::side_by_side;
 use crate::training::Checkpoint;
 
@@ -134,6 +135,11 @@ impl FactoredTable {
     /// The sink for the table's gradient from a part of a batch.
     pub fn sink(&self, part: usize) -> &GradientSink {
         &self.sinks[part]
+    }
+
+    /// Replaces the gradients by the sum of those of all ranks.
+    pub fn sum(&self, ranks: &dyn Ranks) -> Result<()> {
+        sum_rows(ranks, &mut self.locked(), self.width)
     }
 
     /// The squared norm of all gradients together.

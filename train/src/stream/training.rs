@@ -14,6 +14,7 @@ use super::place::Place;
 use super::rounds::{Round, Rounds};
 use crate::config::{Compute, Config};
 use crate::data::batches::{Batches, Cores};
+use crate::ranks::Alone;
 use crate::state::State;
 use crate::training::{self, Checkpoint, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime};
 
@@ -121,7 +122,7 @@ impl Run for StreamRun<'_> {
                 }
             }
         };
-        let learnt = self.of.state.step(&self.of.config, batch, index)?;
+        let learnt = self.of.state.step(&self.of.config, batch, index, &Alone)?;
         self.of.step = index + 1;
         self.of.place.step += 1;
         self.of.place.positions += learnt.examples as u64;

@@ -48,29 +48,39 @@ impl Checkpoint {
 
     /// Reads a checkpoint; `None` if there is no file.
     pub fn read(path: &Path) -> Result<Option<Self>> {
-        let name = || format!("checkpoint '{}'", path.display());
+        Self::bytes(path)?.map(|bytes| Self::of_bytes(&bytes, path)).transpose()
+    }
+
+    /// The bytes of a checkpoint's file; `None` if there is no file.
+    pub fn bytes(path: &Path) -> Result<Option<Vec<u8>>> {
         if !path.exists() {
             return Ok(None);
         }
-        let bytes = std::fs::read(path).with_context(name)?;
+        let name = || format!("checkpoint '{}'", path.display());
+        Ok(Some(std::fs::read(path).with_context(name)?))
+    }
+
+    /// The checkpoint in the `bytes` of the file `path`.
+    pub fn of_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+        let name = || format!("checkpoint '{}'", path.display());
         let malformed = |error| {
             anyhow!("{}: no complete checkpoint ({error}); if it is one, delete it", name())
         };
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(malformed)?;
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
         let entry = |key: &str| {
             let entries = header.metadata().as_ref();
             let value = entries.and_then(|entries| entries.get(key)).cloned();
             value.with_context(|| format!("{}: no checkpoint: it says no {key}", name()))
         };
-        let file = SafeTensors::deserialize(&bytes).map_err(malformed)?;
-        checksum::check(&bytes)
+        let file = SafeTensors::deserialize(bytes).map_err(malformed)?;
+        checksum::check(bytes)
             .map_err(|error| anyhow!("{}: {error}, or delete it to begin anew", name()))?;
         let mut tensors = HashMap::new();
         for (key, view) in file.tensors() {
             tensors.insert(key, view.load(&Device::Cpu)?);
         }
         let step = entry(STEP)?.parse().with_context(name)?;
-        Ok(Some(Self { step, config: entry(CONFIG)?, tensors }))
+        Ok(Self { step, config: entry(CONFIG)?, tensors })
     }
 
     /// Writes the checkpoint atomically: after a kill the file is the old or the new one.

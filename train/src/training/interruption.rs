@@ -22,7 +22,10 @@ static STATE: AtomicU8 = AtomicU8::new(IDLE);
 
 /// While this exists, the first Ctrl-C is a request ([`Self::is_asked`]). The second ends the
 /// process at once.
-pub struct Interruption(());
+pub struct Interruption {
+    /// Whether there was no other one when it was made.
+    is_first: bool,
+}
 
 impl Interruption {
     /// Starts to receive Ctrl-C. If the process ignores Ctrl-C, or has a handler of it already, this
@@ -33,19 +36,26 @@ impl Interruption {
             Ok(()) | Err(ctrlc::Error::MultipleHandlers) => {}
             Err(error) => return Err(anyhow::anyhow!("{error}")).context("Ctrl-C"),
         }
-        STATE.store(RUNNING, Ordering::SeqCst);
-        Ok(Self(()))
+        let begun = STATE.compare_exchange(IDLE, RUNNING, Ordering::SeqCst, Ordering::SeqCst);
+        Ok(Self { is_first: begun.is_ok() })
     }
 
     /// Whether the user has asked the run to end.
     pub fn is_asked(&self) -> bool {
+        Self::was_asked()
+    }
+
+    /// Whether the user has asked a run to end that is in progress.
+    pub fn was_asked() -> bool {
         STATE.load(Ordering::SeqCst) == ASKED
     }
 }
 
 impl Drop for Interruption {
     fn drop(&mut self) {
-        STATE.store(IDLE, Ordering::SeqCst);
+        if self.is_first {
+            STATE.store(IDLE, Ordering::SeqCst);
+        }
     }
 }
 

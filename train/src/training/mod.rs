@@ -12,7 +12,9 @@ mod training_loop;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::prefixed;
+#[cfg(feature = "mpi")]
+pub(crate) use interruption::Interruption;
 pub use log::Log;
 pub use progress::{Progress, Since};
 pub use steps_or_time::StepsOrTime;
-pub use training_loop::{End, Learnt, Pace, Run, train};
+pub use training_loop::{End, Learnt, Pace, Run, Wishes, train};

@@ -20,10 +20,26 @@ pub trait Run {
     /// Writes a checkpoint after `done` steps, from which the run resumes to the same weights.
     fn save(&mut self, done: u64) -> Result<()>;
 
+    /// The wishes of all processes that train together, given those of this one.
+    fn agree(&mut self, wishes: Wishes) -> Result<Wishes> {
+        Ok(wishes)
+    }
+
     /// Whether the run ends before its last step.
     fn is_over(&self) -> bool {
         false
     }
+}
+
+/// Actions between two steps that depend on the time or on the user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Write a checkpoint.
+    pub save: bool,
+    /// Stop, as [`Pace::stop_after`] has passed.
+    pub stop: bool,
+    /// Stop, as the user has pressed Ctrl-C.
+    pub interrupt: bool,
 }
 
 /// The result of a step.
@@ -65,8 +81,14 @@ pub fn train(
     let until_stop = pace.stop_after.map(|span| Stopwatch::start(span, steps.start));
     let interruption = Interruption::receive()?;
     let mut done = steps.start;
+    let wishes = |until_checkpoint: &Stopwatch, done| Wishes {
+        save: until_checkpoint.has_passed(done),
+        stop: until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(done)),
+        interrupt: interruption.is_asked(),
+    };
+    let mut agreed = run.agree(wishes(&until_checkpoint, done))?;
     while done < steps.end && !run.is_over() {
-        if until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(done)) {
+        if agreed.stop {
             save(run, done, progress)?;
             return Ok(End::Stopped(done));
         }
@@ -74,12 +96,13 @@ pub fn train(
         done += 1;
         progress.step(learnt)?;
         run.after_step(done, progress)?;
-        let (is_asked, is_complete) = (interruption.is_asked(), done == steps.end || run.is_over());
-        if is_asked || is_complete || until_checkpoint.has_passed(done) {
+        agreed = run.agree(wishes(&until_checkpoint, done))?;
+        let is_complete = done == steps.end || run.is_over();
+        if agreed.interrupt || is_complete || agreed.save {
             save(run, done, progress)?;
             until_checkpoint.restart(done);
         }
-        if is_asked && !is_complete {
+        if agreed.interrupt && !is_complete {
             bail!("stopped at step {done} by Ctrl-C; the same command continues from there")
         }
     }

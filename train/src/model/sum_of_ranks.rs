@@ -1,0 +1,163 @@
+//! The sum of the gradients of all ranks.
+
+use anyhow::{Context, Result};
+use candle_core::backprop::GradStore;
+use candle_core::{DType, Tensor, Var};
+
+use super::Model;
+use crate::loss::LossValues;
+use crate::ranks::{Ranks, sum_parts};
+
+/// Number of losses in [`LossValues`].
+const LOSSES: usize = 3;
+
+/// The sum of the gradients and losses of all parts of all ranks; `parts` has those of this rank.
+pub fn sum_of_ranks(
+    model: &dyn Model,
+    parts: &[(GradStore, LossValues)],
+    ranks: &dyn Ranks,
+) -> Result<(GradStore, LossValues)> {
+    let variables: Vec<&Var> = model.optimizer().variables().collect();
+    let length = variables.iter().map(|variable| variable.elem_count()).sum::<usize>() + LOSSES;
+    let device = model.readout().bias().device();
+    let parts = parts.iter().map(|part| flat(part, &variables)).collect::<Result<Vec<_>>>()?;
+    if !device.is_cpu() {
+        // A device computes all parts of a rank together.
+        let own = match parts.first() {
+            Some(own) => own.clone(),
+            None => Tensor::zeros(length, DType::F32, device)?,
+        };
+        if let Some(sum) = ranks.sum_on_devices(&own)? {
+            return apart(&sum, &variables);
+        }
+    }
+    let parts = parts.iter().map(|part| Ok(part.to_vec1()?)).collect::<Result<Vec<_>>>()?;
+    let sum = sum_parts(ranks, &parts, length)?;
+    model.sum_rows(ranks)?;
+    apart(&Tensor::from_vec(sum, length, device)?, &variables)
+}
+
+/// The gradients of all variables one after another, and then the losses, in f32.
+fn flat((gradients, values): &(GradStore, LossValues), variables: &[&Var]) -> Result<Tensor> {
+    let mut all = Vec::new();
+    for variable in variables {
+        let gradient = gradients.get(variable).context("a parameter has no gradient")?;
+        all.push(gradient.flatten_all()?.to_dtype(DType::F32)?);
+    }
+    for loss in [&values.total, &values.contrastive, &values.regression] {
+        all.push(loss.detach().flatten_all()?);
+    }
+    Ok(Tensor::cat(&all, 0)?)
+}
+
+/// The inverse of [`flat`].
+fn apart(all: &Tensor, variables: &[&Var]) -> Result<(GradStore, LossValues)> {
+    // candle makes a store only by a backward pass.
+    let mut gradients = all.zeros_like()?.sum_all()?.backward()?;
+    let mut first = 0;
+    for variable in variables {
+        let count = variable.elem_count();
+        gradients.insert(variable, all.narrow(0, first, count)?.reshape(variable.shape())?);
+        first += count;
+    }
+    let loss = |index: usize| all.get(first + index);
+    let values = LossValues { total: loss(0)?, contrastive: loss(1)?, regression: loss(2)? };
+    Ok((gradients, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth_network::parameters::Parameters;
+    use azimuth_network::sparse::SparseConfig;
+    use azimuth_network::transformer::TransformerConfig;
+    use azimuth_network::{Architecture, Inputs};
+    use candle_core::Device;
+    use cozy_chess::Board;
+
+    use super::*;
+    use crate::data::sampler::{Batch, BatchPart};
+    use crate::loss::Losses;
+    use crate::model::{build, gradients};
+    use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
+    use crate::positive_threshold::PositiveThreshold;
+    use crate::ranks::threads::on_threads;
+    use crate::ranks::{Alone, share_of};
+
+    const PARTS: usize = 4;
+    const POSITIONS: usize = 5;
+
+    /// Part `place` of a batch.
+    fn part(architecture: &Architecture, place: usize) -> BatchPart {
+        let number = |index: usize| (place * POSITIONS + index) as u32;
+        let mut inputs = Inputs::new(architecture.input_kind());
+        (0..POSITIONS).for_each(|i| inputs.push(&Board::chess960_startpos(number(i) * 40)));
+        BatchPart {
+            place,
+            weight: 1.0 / PARTS as f64,
+            inputs,
+            labels: (0..POSITIONS).map(|i| 0.3 + number(i) as f32 * 0.02).collect(),
+            parents: vec![0; POSITIONS],
+            contrasts: 1,
+        }
+    }
+
+    /// The parameters and the last loss after some steps on this rank's share of the batch.
+    fn taught(architecture: &Architecture, ranks: &dyn Ranks) -> Result<(Parameters, f32)> {
+        let losses = Losses {
+            threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
+            temperature: 0.07,
+            soft: false,
+            contrastive: 1.0,
+            regression: 100.0,
+            cosine: 0.0,
+            ranking: 0.0,
+        };
+        let schedule = Schedule {
+            rule: OptimizerKind::Adamw,
+            learning_rate: 1e-2,
+            warmup: 1,
+            steps: 4,
+            weight_decay: 0.0,
+            shape: ScheduleShape::Cosine,
+        };
+        let mut model = build(architecture, &Device::Cpu, DType::F32, 0.1, PARTS, 3)?;
+        let mut loss = f32::NAN;
+        for step in 0..schedule.steps {
+            let parts = share_of(ranks, PARTS)?.map(|place| part(architecture, place)).collect();
+            let batch = Batch { parts, positions: PARTS * POSITIONS };
+            let (found, values) = gradients(&*model, batch, &losses, step, ranks)?;
+            loss = values.total.to_scalar()?;
+            model.step(&found, schedule.step(step), Some(1.0))?;
+        }
+        Ok((model.parameters()?, loss))
+    }
+
+    #[test]
+    fn ranks_learn_as_one_process_to_the_last_bit() -> Result<()> {
+        let sparse = SparseConfig {
+            features: "attack-states-8+threats".parse()?,
+            accumulator: 128,
+            embedding_dim: 8,
+            heads: 2,
+            middle_layers: 1,
+        };
+        let transformer =
+            TransformerConfig { layers: 1, hidden: 16, heads: 2, mlp: 16, embedding_dim: 8 };
+        for architecture in [Architecture::Sparse(sparse), Architecture::Transformer(transformer)] {
+            let (expected, loss) = taught(&architecture, &Alone)?;
+            for count in [2, 4] {
+                for (found, its_loss) in on_threads(count, |ranks| taught(&architecture, ranks))? {
+                    assert_eq!(its_loss.to_bits(), loss.to_bits());
+                    for (name, _) in expected.iter() {
+                        let bits = |parameters: &Parameters| -> Result<Vec<u32>> {
+                            Ok(parameters.values(name)?.iter().map(|v| v.to_bits()).collect())
+                        };
+                        assert!(bits(&found)? == bits(&expected)?, "{name}, {count} ranks");
+                    }
+                }
+            }
+        }
+        assert!(on_threads(3, |ranks| share_of(ranks, PARTS)).is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! Ranks that `mpirun` starts.
+
+use std::cell::Cell;
+use std::io::Write;
+use std::process::exit;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ::mpi::Threading;
+use ::mpi::environment::Universe;
+use ::mpi::request::{Request, Scope, scope};
+use ::mpi::topology::SimpleCommunicator;
+use ::mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
+use anyhow::{Context, Result};
+
+use super::{Ranks, Traffic};
+use crate::training::Interruption;
+
+/// Time of waiting for a message after which the core is left to other threads, such as those of a
+/// rank on the same machine that computes for longer.
+const SPIN: Duration = Duration::from_micros(200);
+
+/// Time between looks for a message after [`SPIN`].
+const NAP: Duration = Duration::from_micros(50);
+
+/// A rank of MPI's world.
+pub struct Mpi {
+    world: SimpleCommunicator,
+    rank: usize,
+    count: usize,
+    on_machine: usize,
+    /// Time for which a rank that was asked to end waits for the others.
+    patience: Duration,
+    traffic: Cell<Traffic>,
+    /// Receives the request to end with which `mpirun` ends all ranks.
+    _interruption: Interruption,
+    /// Leaves MPI when it is dropped, which waits for the other ranks.
+    _universe: Universe,
+    /// The connection of the GPUs, from their first sum on.
+    #[cfg(feature = "nccl")]
+    nccl: std::cell::OnceCell<super::nccl::Nccl>,
+}
+
+impl Mpi {
+    /// Joins MPI's world, which is this process alone without `mpirun`.
+    pub fn join() -> Result<Self> {
+        // Only one thread exchanges messages.
+        let universe = ::mpi::initialize_with_threading(Threading::Funneled);
+        let (universe, _) = universe.context("MPI runs already")?;
+        let world = universe.world();
+        let index = world.rank();
+        let size = |number| usize::try_from(number).context("MPI: a negative number");
+        Ok(Self {
+            rank: size(index)?,
+            count: size(world.size())?,
+            on_machine: size(world.split_shared(index).rank())?,
+            patience: patience(),
+            traffic: Cell::default(),
+            _interruption: Interruption::receive()?,
+            _universe: universe,
+            #[cfg(feature = "nccl")]
+            nccl: std::cell::OnceCell::new(),
+            world,
+        })
+    }
+
+    /// Sends `messages[r]` to each rank r, and returns the messages of all ranks.
+    fn deliver(&self, messages: &[&[u32]]) -> Result<Vec<Vec<u32>>> {
+        let began = Instant::now();
+        let counts = messages.iter().map(|message| length(message)).collect::<Result<Vec<_>>>()?;
+        let mut incoming = vec![0; self.count];
+        scope(|scope| {
+            let (out, into) = (&counts[..], &mut incoming[..]);
+            self.finish(self.world.immediate_all_to_all_into(scope, out, into));
+        });
+        let mut received = Vec::with_capacity(self.count);
+        for count in incoming {
+            received.push(vec![0; usize::try_from(count)?]);
+        }
+        scope(|scope| {
+            let mut requests = Vec::new();
+            for (rank, (message, into)) in (0..).zip(messages.iter().zip(&mut received)) {
+                let other = self.world.process_at_rank(rank);
+                if !into.is_empty() {
+                    requests.push(other.immediate_receive_into(scope, &mut into[..]));
+                }
+                if !message.is_empty() {
+                    requests.push(other.immediate_send(scope, *message));
+                }
+            }
+            requests.into_iter().for_each(|request| self.finish(request));
+        });
+        let Traffic { bytes, time } = self.traffic.get();
+        let sent: usize = messages.iter().map(|message| size_of_val(*message)).sum();
+        self.traffic.set(Traffic { bytes: bytes + sent as u64, time: time + began.elapsed() });
+        Ok(received)
+    }
+
+    /// Prints why this rank ends, in one piece, as other ranks print at the same time.
+    fn say(&self, reason: &str) {
+        let line = format!("azimuth-train: rank {} of {}: {reason}\n", self.rank, self.count);
+        // There is no other place to report that standard error is closed.
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+
+    /// Waits for the end of a request. If this process was asked to end and the other ranks do not
+    /// answer any more, it ends with one line: `mpirun` ends all ranks when one of them dies.
+    fn finish<'a, D: ?Sized, S: Scope<'a>>(&self, mut request: Request<'a, D, S>) {
+        let began = Instant::now();
+        let mut asked = None;
+        loop {
+            match request.test() {
+                Ok(_) => return,
+                Err(unfinished) => request = unfinished,
+            }
+            if Interruption::was_asked()
+                && asked.get_or_insert_with(Instant::now).elapsed() > self.patience
+            {
+                self.say("another rank has ended; the same command continues from the checkpoint");
+                exit(1);
+            }
+            if began.elapsed() < SPIN { thread::yield_now() } else { thread::sleep(NAP) }
+        }
+    }
+}
+
+/// Half of the time that `mpirun` leaves a rank between the request to end and the kill.
+fn patience() -> Duration {
+    let given = std::env::var("OMPI_MCA_odls_base_sigkill_timeout").ok();
+    let seconds = given.and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
+    Duration::from_secs(seconds) / 2
+}
+
+/// The length of a message in MPI's form.
+fn length(message: &[u32]) -> Result<i32> {
+    i32::try_from(message.len()).context("a message between ranks is larger than 8 GB")
+}
+
+impl Ranks for Mpi {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn exchange(&self, mut to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
+        let own = std::mem::take(&mut to[self.rank]);
+        let messages: Vec<&[u32]> = to.iter().map(Vec::as_slice).collect();
+        let mut received = self.deliver(&messages)?;
+        received[self.rank] = own;
+        Ok(received)
+    }
+
+    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>> {
+        let mut messages = vec![own.as_slice(); self.count];
+        messages[self.rank] = &[];
+        let mut received = self.deliver(&messages)?;
+        received[self.rank] = own;
+        Ok(received)
+    }
+
+    #[cfg(feature = "nccl")]
+    fn sum_on_devices(&self, own: &candle_core::Tensor) -> Result<Option<candle_core::Tensor>> {
+        use super::nccl::Nccl;
+        let candle_core::Device::Cuda(device) = own.device() else { return Ok(None) };
+        let nccl = match self.nccl.get() {
+            Some(nccl) => nccl,
+            None => {
+                let connected = Nccl::connect(self, device)?;
+                self.nccl.get_or_init(|| connected)
+            }
+        };
+        Ok(Some(nccl.sum(own)?))
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic.get()
+    }
+
+    fn on_machine(&self) -> usize {
+        self.on_machine
+    }
+
+    fn end(&self, done: Result<()>) -> Result<()> {
+        if let Err(error) = done {
+            self.say(&format!("{error:#}"));
+            self.world.abort(1);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! The parts of a batch that a rank computes.
+
+use std::ops::Range;
+
+use anyhow::{Result, ensure};
+
+use super::Ranks;
+
+/// The parts of this rank, of `parts` in each batch. Fails if the ranks cannot have equally many.
+pub fn share_of(ranks: &dyn Ranks, parts: usize) -> Result<Range<usize>> {
+    let (rank, count) = (ranks.rank(), ranks.count());
+    ensure!(
+        parts.is_multiple_of(count),
+        "--parts {parts}: {count} ranks need a multiple of {count}, so that each has equally many"
+    );
+    let each = parts / count;
+    Ok(rank * each..(rank + 1) * each)
+}

@@ -1,0 +1,153 @@
+//! Sums over the parts of a batch that several ranks computed. The order of the additions is that
+//! of the parts, as in a single process, so that the sums are the same to the last bit.
+//!
+//! Each rank adds up one share of the values and sends the sums to the others. If every rank has
+//! one part, a rank sends 2 (N - 1) / N times the size of a gradient, as little as a ring
+//! all-reduce, which would add in another order for each share.
+
+use std::ops::{DerefMut, Range};
+
+use anyhow::Result;
+use azimuth_network::embedding_bag::RowGradients;
+
+use super::Ranks;
+
+/// The sum of vectors of `length` values: `parts` has those of this rank, in order. The vectors of
+/// a lower rank come first.
+pub fn sum_parts(ranks: &dyn Ranks, parts: &[Vec<f32>], length: usize) -> Result<Vec<f32>> {
+    let count = ranks.count();
+    let share = |rank: usize| length * rank / count..length * (rank + 1) / count;
+    let message = |range: Range<usize>| {
+        let own = parts.iter().flat_map(|part| &part[range.clone()]);
+        own.map(|value| value.to_bits()).collect()
+    };
+    let received = ranks.exchange((0..count).map(|rank| message(share(rank))).collect())?;
+    let mut sums: Option<Vec<f32>> = None;
+    let width = share(ranks.rank()).len();
+    for part in received.iter().flat_map(|message| message.chunks_exact(width.max(1))) {
+        let part: &[f32] = bytemuck::cast_slice(part);
+        match &mut sums {
+            None => sums = Some(part.to_vec()),
+            Some(sums) => sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += value),
+        }
+    }
+    let sums = ranks.gather(bytemuck::cast_vec(sums.unwrap_or_default()))?;
+    Ok(bytemuck::cast_vec(sums.concat()))
+}
+
+/// Replaces the gradients of this rank's parts, tables of rows of `width` values, by the sum over
+/// all parts of all ranks, which is in the first. Only rows that have a gradient are sent.
+pub fn sum_rows(
+    ranks: &dyn Ranks,
+    parts: &mut [impl DerefMut<Target = RowGradients>],
+    width: usize,
+) -> Result<()> {
+    let rows: usize = parts.iter().map(|part| part.rows().len()).sum();
+    let space = rows.div_ceil(ranks.count()) * (1 + width);
+    // The ranks are responsible for about equally many rows.
+    let mut to: Vec<_> = (0..ranks.count()).map(|_| Vec::with_capacity(space * 9 / 8)).collect();
+    for part in &mut *parts {
+        part.drain(|row, gradient| push(&mut to[row % ranks.count()], row, gradient));
+    }
+    let received = ranks.exchange(to)?;
+    let Some(sums) = parts.first_mut() else { return Ok(()) };
+    received.iter().for_each(|message| add(message, width, sums));
+
+    let mut own = Vec::with_capacity(sums.rows().len() * (1 + width));
+    for row in sums.rows().iter().map(|&row| row as usize) {
+        push(&mut own, row, &sums.values()[row * width..][..width]);
+    }
+    for (rank, message) in ranks.gather(own)?.iter().enumerate() {
+        if rank != ranks.rank() {
+            add(message, width, sums);
+        }
+    }
+    Ok(())
+}
+
+/// Adds a row's index and its gradient to a message.
+fn push(message: &mut Vec<u32>, row: usize, gradient: &[f32]) {
+    message.push(row as u32);
+    message.extend_from_slice(bytemuck::cast_slice(gradient));
+}
+
+/// Adds the rows of a message to `sums`, in their order.
+fn add(message: &[u32], width: usize, sums: &mut RowGradients) {
+    for row in message.chunks_exact(1 + width) {
+        sums.add(row[0] as usize, bytemuck::cast_slice(&row[1..]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::threads::on_threads;
+    use super::*;
+
+    /// Values whose sum depends on the order of the additions.
+    fn values(part: usize, length: usize) -> Vec<f32> {
+        (0..length).map(|i| ((i + 7 * part) as f32 * 1.7).sin() * 10f32.powi(part as i32)).collect()
+    }
+
+    fn bits(values: &[f32]) -> Vec<u32> {
+        values.iter().map(|value| value.to_bits()).collect()
+    }
+
+    #[test]
+    fn vectors_are_added_in_the_order_of_their_parts() -> Result<()> {
+        for length in [1, 3, 1000] {
+            let parts: Vec<_> = (0..6).map(|part| values(part, length)).collect();
+            let mut expected = parts[0].clone();
+            for part in &parts[1..] {
+                expected.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
+            }
+            for count in [1, 2, 3, 6] {
+                let sums = on_threads(count, |ranks| {
+                    let each = 6 / count;
+                    sum_parts(ranks, &parts[ranks.rank() * each..][..each], length)
+                })?;
+                for sum in sums {
+                    assert_eq!(bits(&sum), bits(&expected), "{count} ranks, {length} values");
+                }
+            }
+            // The batch has fewer parts than there are ranks.
+            let sums = on_threads(7, |ranks| {
+                sum_parts(ranks, parts.get(ranks.rank()..=ranks.rank()).unwrap_or(&[]), length)
+            })?;
+            assert!(sums.iter().all(|sum| bits(sum) == bits(&expected)));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn rows_are_added_in_the_order_of_their_parts() -> Result<()> {
+        const ROWS: usize = 11;
+        const WIDTH: usize = 3;
+        let table = |part: usize| {
+            let mut table = RowGradients::new(ROWS, WIDTH);
+            for row in (0..ROWS).filter(|row| !(row + part).is_multiple_of(3) && *row != 5) {
+                table.add(row, &values(part + row, WIDTH));
+            }
+            table
+        };
+        let mut expected = RowGradients::new(ROWS, WIDTH);
+        (0..6).for_each(|part| table(part).drain(|row, gradient| expected.add(row, gradient)));
+        let mut rows = expected.rows().to_vec();
+        rows.sort_unstable();
+        for count in [1, 2, 3, 6] {
+            let found = on_threads(count, |ranks| {
+                let each = 6 / count;
+                let mut own: Vec<_> =
+                    (0..each).map(|part| Box::new(table(ranks.rank() * each + part))).collect();
+                sum_rows(ranks, &mut own, WIDTH)?;
+                assert!(own[1..].iter().all(|table| table.rows().is_empty()));
+                Ok((own[0].rows().to_vec(), own[0].values().to_vec()))
+            })?;
+            for (mut found, sums) in found {
+                found.sort_unstable();
+                assert_eq!(found, rows, "{count} ranks");
+                assert_eq!(bits(&sums), bits(expected.values()), "{count} ranks");
+            }
+        }
+        Ok(())
+    }
+}
