@@ -95,7 +95,7 @@ const OPTIONS: [&str; 44] = [
     "UCI_AnalyseMode value true",
 ];
 
-const OTHERS: [&str; 27] = [
+const OTHERS: [&str; 31] = [
     "uci",
     "isready",
     "ucinewgame",

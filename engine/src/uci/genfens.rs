@@ -72,7 +72,7 @@ impl GenFens {
                 [name @ ("plies" | "score")] => bail!("genfens: '{name}' needs a number"),
                 _ => bail!(
                     "genfens: unknown argument '{}'; expected plies or score",
-                    shortened(&pair[0], 80)
+                    shortened(pair[0], 80)
                 ),
             }
         }
