@@ -126,8 +126,13 @@ fn checkpoint_of_first(path: &Path, ranks: &dyn Ranks) -> Result<Option<Checkpoi
         return Checkpoint::read(path);
     }
     let bytes = if ranks.is_first() { Checkpoint::bytes(path)? } else { None };
-    let bytes = from_first(ranks, &bytes.unwrap_or_default())?;
-    (!bytes.is_empty()).then(|| Checkpoint::of_bytes(&bytes, path)).transpose()
+    // One byte more says that there is a file, which may be empty.
+    let message = bytes.map(|mut bytes| {
+        bytes.push(1);
+        bytes
+    });
+    let mut heard = from_first(ranks, &message.unwrap_or_default())?;
+    heard.pop().map(|_| Checkpoint::of_bytes(&heard, path)).transpose()
 }
 
 /// Prints the messages of the first rank in `steps` steps since `before`.
@@ -315,4 +320,30 @@ pub(crate) fn write_weights(
     weights.write(path)?;
     eprintln!("wrote '{}'", path.display());
     Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::threads::on_threads;
+
+    #[test]
+    fn ranks_read_a_checkpoint_as_one_process_does() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("run.checkpoint");
+        let read = |count| {
+            on_threads(count, |ranks| {
+                let step = checkpoint_of_first(&path, ranks).map(|read| read.map(|c| c.step));
+                Ok(step.map_err(|error| error.to_string()))
+            })
+        };
+        assert_eq!(read(3)?, [Ok(None), Ok(None), Ok(None)]);
+        Checkpoint::new(7, "{}".to_owned(), Vec::new()).write(&path)?;
+        assert_eq!(read(3)?, [Ok(Some(7)), Ok(Some(7)), Ok(Some(7))]);
+        std::fs::write(&path, "")?;
+        let alone = read(1)?.remove(0);
+        assert!(alone.as_ref().is_err_and(|error| error.contains("no complete checkpoint")));
+        assert_eq!(read(3)?, vec![alone; 3]);
+        Ok(())
+    }
 }
