@@ -52,7 +52,7 @@ pub fn train_encoder(
     ranks: &dyn Ranks,
 ) -> Result<Option<Outcome>> {
     check_mates(data, &config.architecture)?;
-    agree_on(ranks, "options or data", &serde_json::to_string(config)?)?;
+    agree(ranks, config, compute)?;
     let own = share_of(ranks, config.sampling.parts)?;
     let mut state = State::new(config, compute)?;
     let (config, first) = match checkpoint_of_first(&output.checkpoint, ranks)? {
@@ -118,6 +118,15 @@ pub fn train_encoder(
     // The other ranks wait for the weights, and end with an error if the first one fails.
     ranks.gather(Vec::new())?;
     Ok(outcome)
+}
+
+/// Fails if this rank has other options, other data or another kind of device than the first: ranks
+/// on devices of two kinds exchange different messages.
+fn agree(ranks: &dyn Ranks, config: &Config, compute: &Compute) -> Result<()> {
+    let config = serde_json::to_string(config)?;
+    let kind = if compute.device.is_cpu() { "cpu" } else { "gpu" };
+    let text = format!("{config} {kind} {:?}", compute.dtype);
+    agree_on(ranks, "options, data or device", &text)
 }
 
 /// The checkpoint that the first rank reads; `None` if there is none.
@@ -324,8 +333,33 @@ pub(crate) fn write_weights(
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::options::TrainOptions;
     use crate::ranks::threads::on_threads;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        train: TrainOptions,
+    }
+
+    #[test]
+    fn ranks_compute_in_the_same_precision() -> Result<()> {
+        let line = "train --data games.azd --out space.safetensors --steps 9";
+        let line = Line::try_parse_from(line.split(' '))?;
+        let config = line.train.config()?;
+        let errors = on_threads(3, |ranks| {
+            let dtype = if ranks.rank() == 1 { DType::BF16 } else { DType::F32 };
+            let compute = Compute { device: Device::Cpu, dtype };
+            Ok(agree(ranks, &config, &compute).err().map(|error| error.to_string()))
+        })?;
+        let line = "its options, data or device differ from those of rank 0; give all ranks the \
+                    same";
+        assert_eq!(errors, [None, Some(line.to_owned()), None]);
+        Ok(())
+    }
 
     #[test]
     fn ranks_read_a_checkpoint_as_one_process_does() -> Result<()> {
