@@ -198,3 +198,12 @@ impl Ranks for Mpi {
         Ok(())
     }
 }
+
+impl Drop for Mpi {
+    /// After a panic, ends all ranks: leaving MPI would wait for ranks that wait for this one.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.world.abort(1);
+        }
+    }
+}
