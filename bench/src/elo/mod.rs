@@ -151,7 +151,7 @@ pub fn run(arguments: Elo) -> Result<()> {
         tournament.play(&roster, left, |Played { record, waited }| {
             file.add(&record)?;
             standings.add(&record);
-            waits.add(waited, record.moves.len());
+            waits.add(waited);
             new += 1;
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
