@@ -33,6 +33,21 @@ pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<()> {
     Ok(())
 }
 
+/// Fails if two of a command's `outputs`, which need not exist, are the same file.
+pub fn check_different(outputs: &[&Path]) -> Result<()> {
+    for (number, output) in outputs.iter().enumerate() {
+        let is_used = outputs[..number].iter().any(|other| place(other) == place(output));
+        ensure!(!is_used, "output '{}' is needed twice; choose another name", output.display());
+    }
+    Ok(())
+}
+
+/// The absolute path of an output, which need not exist.
+fn place(output: &Path) -> PathBuf {
+    let folder = fs::canonicalize(folder(output)).unwrap_or_default();
+    fs::canonicalize(output).unwrap_or_else(|_| folder.join(output.file_name().unwrap_or_default()))
+}
+
 /// Removes the unfinished files that killed processes left beside `path`. The caller holds a lock,
 /// so that no other process writes `path` at this time.
 pub fn remove_unfinished(path: &Path) {
@@ -235,6 +250,11 @@ mod tests {
         refused(&at("none/weights"), "No such file");
         refused(folder.path(), "not a regular file");
         assert_eq!(names(folder.path())?, ["data"]);
+
+        check_different(&[&at("a"), &at("b"), &at("data")])?;
+        let again = folder.path().join(".").join("a");
+        let error = check_different(&[&at("a"), &at("b"), &again]).expect_err("twice").to_string();
+        assert!(error.ends_with("a' is needed twice; choose another name"), "{error}");
         Ok(())
     }
 

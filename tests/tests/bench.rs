@@ -83,22 +83,45 @@ fn games_share_the_batches_of_a_transformer() -> Result<()> {
     let weights = root().join("weights/mini.safetensors");
     let player = |width| format!("weights={} depth=1 verify=none width={width}", weights.display());
     let batches = shared.folder.path().join("batches.csv");
-    let said = said(&shared.play(&[
-        "--player",
-        &player(1),
-        "--against",
-        &player(2),
-        "--draw",
-        "moves=1,score=32000,from=1",
-        "--batches",
-        &batches.to_string_lossy(),
-    ])?)?;
-    assert!(said.contains("waiting for the encoder: "), "{said}");
+    let (one, two, table) = (player(1), player(2), batches.to_string_lossy());
+    let draw = "moves=1,score=32000,from=1";
+    let arguments =
+        ["--player", &one, "--against", &two, "--draw", draw, "--batches", table.as_ref()];
+    let first = said(&shared.play(&arguments)?)?;
+    assert!(first.contains("waiting for the encoder: "), "{first}");
     let csv = fs::read_to_string(&batches)?;
     let mut lines = csv.lines();
     assert_eq!(lines.next(), Some("weights,second,batches,searches,positions,largest"));
     let searches = lines.filter_map(|line| line.split(',').nth(3)?.parse::<f64>().ok());
     assert!(searches.fold(0.0, f64::max) > 1.0, "{csv}");
+
+    // The same command has no game left to play.
+    assert!(said(&shared.play(&arguments)?)?.contains("0 games played"));
+    assert_eq!(fs::read_to_string(&batches)?, csv);
+    Ok(())
+}
+
+#[test]
+fn outputs_of_a_match_have_different_names() -> Result<()> {
+    let refused = Match::new()?;
+    let games = refused.games();
+    let table = refused.folder.path().join("table");
+    for (json, batches) in [(&games, &table), (&table, &games), (&table, &table)] {
+        let output = refused.play(&[
+            "--player",
+            "depth=1",
+            "--against",
+            "depth=1 width=1",
+            "--json",
+            &json.to_string_lossy(),
+            "--batches",
+            &batches.to_string_lossy(),
+        ])?;
+        let error = String::from_utf8(output.stderr)?;
+        assert!(error.contains("is needed twice; choose another name"), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    assert!(!games.exists() && !table.exists());
     Ok(())
 }
 

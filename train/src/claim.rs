@@ -3,8 +3,8 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
-use azimuth_network::replace_file::{check_output, remove_unfinished};
+use anyhow::{Context, Result, bail};
+use azimuth_network::replace_file::{check_different, check_output, remove_unfinished};
 
 /// A lock on an output, held until it is dropped: a locked file `NAME.lock` beside the output.
 pub struct Claim {
@@ -61,20 +61,8 @@ impl Drop for Claim {
 
 /// Claims all `outputs`, which must differ from each other.
 pub fn claim_all(outputs: &[&Path], inputs: &[&Path]) -> Result<Vec<Claim>> {
-    let mut claims = Vec::new();
-    for (number, output) in outputs.iter().enumerate() {
-        let is_used = outputs[..number].iter().any(|other| place(other) == place(output));
-        ensure!(!is_used, "output '{}' is needed twice; choose another name", output.display());
-        claims.push(Claim::new(output, inputs)?);
-    }
-    Ok(claims)
-}
-
-/// The absolute path of an output, which need not exist.
-fn place(output: &Path) -> PathBuf {
-    let folder = output.parent().filter(|folder| *folder != Path::new(""));
-    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).unwrap_or_default();
-    folder.join(output.file_name().unwrap_or_default())
+    check_different(outputs)?;
+    outputs.iter().map(|output| Claim::new(output, inputs)).collect()
 }
 
 fn beside(output: &Path) -> PathBuf {

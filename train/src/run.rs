@@ -52,7 +52,7 @@ pub fn train_encoder(
     ranks: &dyn Ranks,
 ) -> Result<Option<Outcome>> {
     check_mates(data, &config.architecture)?;
-    agree_on(ranks, "options or data", &serde_json::to_string(config)?)?;
+    agree(ranks, config, compute)?;
     let own = share_of(ranks, config.sampling.parts)?;
     let mut state = State::new(config, compute)?;
     let (config, first) = match checkpoint_of_first(&output.checkpoint, ranks)? {
@@ -120,14 +120,28 @@ pub fn train_encoder(
     Ok(outcome)
 }
 
+/// Fails if this rank has other options, other data or another kind of device than the first: ranks
+/// on devices of two kinds exchange different messages.
+fn agree(ranks: &dyn Ranks, config: &Config, compute: &Compute) -> Result<()> {
+    let config = serde_json::to_string(config)?;
+    let kind = if compute.device.is_cpu() { "cpu" } else { "gpu" };
+    let text = format!("{config} {kind} {:?}", compute.dtype);
+    agree_on(ranks, "options, data or device", &text)
+}
+
 /// The checkpoint that the first rank reads; `None` if there is none.
 fn checkpoint_of_first(path: &Path, ranks: &dyn Ranks) -> Result<Option<Checkpoint>> {
     if ranks.count() == 1 {
         return Checkpoint::read(path);
     }
     let bytes = if ranks.is_first() { Checkpoint::bytes(path)? } else { None };
-    let bytes = from_first(ranks, &bytes.unwrap_or_default())?;
-    (!bytes.is_empty()).then(|| Checkpoint::of_bytes(&bytes, path)).transpose()
+    // One byte more says that there is a file, which may be empty.
+    let message = bytes.map(|mut bytes| {
+        bytes.push(1);
+        bytes
+    });
+    let mut heard = from_first(ranks, &message.unwrap_or_default())?;
+    heard.pop().map(|_| Checkpoint::of_bytes(&heard, path)).transpose()
 }
 
 /// Prints the messages of the first rank in `steps` steps since `before`.
@@ -315,4 +329,55 @@ pub(crate) fn write_weights(
     weights.write(path)?;
     eprintln!("wrote '{}'", path.display());
     Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::options::TrainOptions;
+    use crate::ranks::threads::on_threads;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        train: TrainOptions,
+    }
+
+    #[test]
+    fn ranks_compute_in_the_same_precision() -> Result<()> {
+        let line = "train --data games.azd --out space.safetensors --steps 9";
+        let line = Line::try_parse_from(line.split(' '))?;
+        let config = line.train.config()?;
+        let errors = on_threads(3, |ranks| {
+            let dtype = if ranks.rank() == 1 { DType::BF16 } else { DType::F32 };
+            let compute = Compute { device: Device::Cpu, dtype };
+            Ok(agree(ranks, &config, &compute).err().map(|error| error.to_string()))
+        })?;
+        let line = "its options, data or device differ from those of rank 0; give all ranks the \
+                    same";
+        assert_eq!(errors, [None, Some(line.to_owned()), None]);
+        Ok(())
+    }
+
+    #[test]
+    fn ranks_read_a_checkpoint_as_one_process_does() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("run.checkpoint");
+        let read = |count| {
+            on_threads(count, |ranks| {
+                let step = checkpoint_of_first(&path, ranks).map(|read| read.map(|c| c.step));
+                Ok(step.map_err(|error| error.to_string()))
+            })
+        };
+        assert_eq!(read(3)?, [Ok(None), Ok(None), Ok(None)]);
+        Checkpoint::new(7, "{}".to_owned(), Vec::new()).write(&path)?;
+        assert_eq!(read(3)?, [Ok(Some(7)), Ok(Some(7)), Ok(Some(7))]);
+        std::fs::write(&path, "")?;
+        let alone = read(1)?.remove(0);
+        assert!(alone.as_ref().is_err_and(|error| error.contains("no complete checkpoint")));
+        assert_eq!(read(3)?, vec![alone; 3]);
+        Ok(())
+    }
 }

@@ -120,7 +120,8 @@ fn a_killed_rank_ends_the_run_and_another_number_continues_it() -> Result<()> {
     let last = children.split_whitespace().last().context("mpirun started no ranks")?;
     ensure!(Command::new("kill").args(["-KILL", last]).status()?.success());
     let lines = lines(run.wait_with_output()?)?;
-    let reason = "another rank has ended; the same command continues from the checkpoint";
+    let reason =
+        "another rank did not answer in 0.8 s; the same command continues from the checkpoint";
     assert!(lines.len() == 1 && lines[0].ends_with(reason), "{lines:?}");
 
     train(Some(4), &out, &options)?;

@@ -11,6 +11,7 @@ use cozy_chess::Move;
 use super::adjudication::{Adjudication, Adjudicator};
 use super::player::{Player, Situation};
 use super::settings::Limit;
+use super::waits::Waited;
 use crate::games::record::{PlayedMove, termination};
 
 /// A finished game.
@@ -21,8 +22,8 @@ pub struct Finished {
     /// The reason in words.
     pub reason: String,
     pub duration: Duration,
-    /// Time that all searches waited for an encoder on another thread.
-    pub waited: Duration,
+    /// The waits of the searches for an encoder on another thread.
+    pub waited: Waited,
 }
 
 /// One side of the board: its player and limits.
@@ -43,7 +44,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
     let began = Instant::now();
     let mut position = Position::from_fen(start)?;
     let (mut moves, mut played) = (Vec::new(), Vec::new());
-    let mut waited = Duration::ZERO;
+    let mut waited = Waited::default();
     let mut adjudicator = Adjudicator::new(adjudication);
     let mut clocks = [0, 1].map(|side: usize| seats[side].limit.clock.map(|clock| clock.base));
     let increments = [0, 1]
@@ -67,7 +68,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
             moves_to_go,
         };
         let choice = seat.player.choose(&situation)?;
-        waited += choice.waited;
+        waited.add(choice.waited);
         if overstepped(&mut clocks[side as usize], seat.limit, choice.time, made + 1) {
             break End {
                 outcome: Outcome::win_of(!side),
@@ -169,6 +170,7 @@ mod tests {
         time: Duration,
         evaluation: Option<Evaluation>,
         games: usize,
+        waited: Option<Duration>,
     }
 
     impl Script {
@@ -179,6 +181,7 @@ mod tests {
                 time: Duration::from_millis(1),
                 evaluation: None,
                 games: 0,
+                waited: None,
             }
         }
     }
@@ -191,8 +194,8 @@ mod tests {
 
         fn choose(&mut self, _: &Situation<'_>) -> Result<Choice> {
             let mv = self.moves.next().ok_or_else(|| anyhow!("the script is over"))?;
-            let (evaluation, time) = (self.evaluation, self.time);
-            Ok(Choice { mv: mv.to_owned(), evaluation, depth: None, time, waited: Duration::ZERO })
+            let Self { evaluation, time, waited, .. } = *self;
+            Ok(Choice { mv: mv.to_owned(), evaluation, depth: None, time, waited })
         }
     }
 
@@ -238,6 +241,15 @@ mod tests {
             let moves = white.split_whitespace().chain(black.split_whitespace()).count();
             assert_eq!(finished.moves.len(), moves);
         }
+        Ok(())
+    }
+
+    #[test]
+    fn only_players_of_a_shared_encoder_wait_for_it() -> Result<()> {
+        let (mut white, black) = (Script::new("e2e4 d1h5 f1c4 h5f7"), "e7e5 b8c6 g8f6");
+        white.waited = Some(Duration::from_millis(2));
+        let finished = game(STARTPOS, white, Script::new(black), &NO_LIMIT)?;
+        assert_eq!(finished.waited, Waited { time: Duration::from_millis(8), moves: 4 });
         Ok(())
     }
 

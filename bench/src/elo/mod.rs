@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use azimuth::command_line::print_line;
-use azimuth_network::replace_file::{check_output, replace_file};
+use azimuth_network::replace_file::{check_different, check_output, replace_file};
 use clap::Args;
 
 use crate::device::DeviceArguments;
@@ -99,7 +99,8 @@ pub struct Elo {
     #[arg(long)]
     json: Option<PathBuf>,
     /// Also write the batches of encoders that run on a thread for all games to this CSV file, a
-    /// line a second: transformers, and every encoder on a GPU.
+    /// line a second: transformers, and every encoder on a GPU. The file has those of this run of
+    /// the command; without new games it is not written.
     #[arg(long)]
     batches: Option<PathBuf>,
     #[command(flatten)]
@@ -117,11 +118,10 @@ pub fn run(arguments: Elo) -> Result<()> {
         "--sprt compares one --player with one --against"
     );
     let openings = book::openings(&book, games / 2, seed)?;
-    if let Some(path) = &json {
-        check_output(path, &[&book, &pgn])?;
-    }
-    if let Some(path) = &arguments.batches {
-        check_output(path, &[&book, &pgn])?;
+    let tables = [&json, &arguments.batches].into_iter().flatten().map(PathBuf::as_path);
+    check_different(&tables.clone().chain([&*pgn]).collect::<Vec<_>>())?;
+    for path in tables {
+        check_output(path, &[&book])?;
     }
     let (device, dtype) = arguments.device.open()?;
     let roster = Roster::assemble(players.into_iter().chain(opponents).collect(), &device, dtype)?;
@@ -151,7 +151,7 @@ pub fn run(arguments: Elo) -> Result<()> {
         tournament.play(&roster, left, |Played { record, waited }| {
             file.add(&record)?;
             standings.add(&record);
-            waits.add(waited, record.moves.len());
+            waits.add(waited);
             new += 1;
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
@@ -166,7 +166,10 @@ pub fn run(arguments: Elo) -> Result<()> {
         let results = PairingResult::of_all(&tournament, &standings);
         replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
     }
-    if let Some(path) = &arguments.batches {
+    // Without a new game, the file keeps the batches of an earlier run.
+    if let Some(path) = &arguments.batches
+        && new > 0
+    {
         replace_file(path, batches::csv(roster.batches()).as_bytes())?;
     }
     print_line(table(&standings).trim_end())?;

@@ -39,8 +39,9 @@ pub struct Choice {
     /// Depth in plies; `None` if the player reports none.
     pub depth: Option<u32>,
     pub time: Duration,
-    /// The part of `time` that the search waited for an encoder on another thread.
-    pub waited: Duration,
+    /// The part of `time` that the search waited for an encoder on another thread; `None` if the
+    /// player uses none.
+    pub waited: Option<Duration>,
 }
 
 /// A player of games.
@@ -58,6 +59,8 @@ pub struct InProcess {
     planner: Box<dyn Planner>,
     limit: Limit,
     handicap: Option<Handicap>,
+    /// Whether its encoder runs on another thread.
+    shares_encoder: bool,
 }
 
 impl InProcess {
@@ -66,7 +69,7 @@ impl InProcess {
         let handicap = (settings.noise > 0.0).then_some(handicap);
         let InProcessPlayer { planner, planners, resources, .. } = settings;
         let planner = planners.build(*planner, worker, *resources, None)?;
-        Ok(Self { planner, limit, handicap })
+        Ok(Self { planner, limit, handicap, shares_encoder: !worker.runs_in_searches() })
     }
 }
 
@@ -105,7 +108,7 @@ impl Player for InProcess {
             evaluation: Some(evaluation),
             depth: Some(report.depth),
             time,
-            waited: report.waited,
+            waited: self.shares_encoder.then_some(report.waited),
         })
     }
 }

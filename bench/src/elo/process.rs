@@ -95,7 +95,7 @@ impl Player for Process {
                     });
                     let time = line.read.saturating_duration_since(went);
                     let mv = (*mv).to_owned();
-                    return Ok(Choice { mv, evaluation, depth, time, waited: Duration::ZERO });
+                    return Ok(Choice { mv, evaluation, depth, time, waited: None });
                 }
                 ["bestmove"] => bail!("{}: bestmove without a move", self.engine),
                 ["info", facts @ ..] => {

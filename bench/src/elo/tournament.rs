@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use crossbeam_channel::{Sender, bounded};
@@ -14,6 +13,7 @@ use super::adjudication::Adjudication;
 use super::game::{self, Seat};
 use super::player::Player;
 use super::roster::{Participant, Roster};
+use super::waits::Waited;
 use crate::games::record::GameRecord;
 
 /// The schedule of a match.
@@ -41,8 +41,8 @@ pub struct Fixture {
 /// A game that was played.
 pub struct Played {
     pub record: GameRecord,
-    /// Time that all its searches waited for an encoder on another thread.
-    pub waited: Duration,
+    /// The waits of its searches for an encoder on another thread.
+    pub waited: Waited,
 }
 
 impl Tournament<'_> {

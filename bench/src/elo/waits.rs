@@ -2,15 +2,33 @@
 
 use std::time::Duration;
 
+/// The waits of a game's searches for an encoder on another thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waited {
+    pub time: Duration,
+    /// Number of moves of players that use such an encoder.
+    pub moves: usize,
+}
+
+impl Waited {
+    /// Adds the wait of a move; `None` if its player uses no such encoder.
+    pub fn add(&mut self, waited: Option<Duration>) {
+        if let Some(waited) = waited {
+            self.time += waited;
+            self.moves += 1;
+        }
+    }
+}
+
 /// The mean wait per move of each game.
 #[derive(Default)]
 pub struct Waits(Vec<f64>);
 
 impl Waits {
-    /// Adds a game whose searches waited for `waited` in all its `moves`.
-    pub fn add(&mut self, waited: Duration, moves: usize) {
+    /// Adds a game.
+    pub fn add(&mut self, Waited { time, moves }: Waited) {
         if moves > 0 {
-            self.0.push(waited.as_secs_f64() * 1000.0 / moves as f64);
+            self.0.push(time.as_secs_f64() * 1000.0 / moves as f64);
         }
     }
 
@@ -36,9 +54,10 @@ mod tests {
     fn the_game_that_waits_most_is_compared_with_the_mean() {
         let mut waits = Waits::default();
         assert_eq!(waits.summary(), None);
-        waits.add(Duration::from_millis(100), 10);
-        waits.add(Duration::from_millis(600), 20);
-        waits.add(Duration::ZERO, 0);
+        let game = |ms, moves| Waited { time: Duration::from_millis(ms), moves };
+        waits.add(game(100, 10));
+        waits.add(game(600, 20));
+        waits.add(game(0, 0));
         let summary = waits.summary().unwrap_or_default();
         assert!(summary.contains(": 20.0 ms a move"), "{summary}");
         assert!(summary.contains("most 30.0 ms, 1.50 times"), "{summary}");

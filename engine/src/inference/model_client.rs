@@ -102,7 +102,12 @@ impl ModelClient {
         let mut next = self.spare.pop().unwrap_or_else(|| Inputs::new(self.attributes.input));
         next.clear();
         let inputs = std::mem::replace(&mut self.queue, next);
+        let asked = Instant::now();
         let pending = self.submit(inputs, Wanted::Cosines)?;
+        // A model on the calling thread has computed, not waited.
+        if matches!(pending, PendingResponse::OnThread(_)) {
+            self.waited += asked.elapsed();
+        }
         self.in_flight.push_back(pending);
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The state of a UCI session, and the execution of its commands. A command that fails changes
 //! nothing.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -205,7 +206,10 @@ impl Engine {
     fn generate_fens(&mut self, asked: &GenFens) -> Result<()> {
         let mut planner = self.program.take_planner(&GenFens::check())?;
         let output = self.output.clone();
-        let generated = asked.run(&mut *planner, &mut |line| output.say(line));
+        let generated = asked.run(&mut *planner, &mut |line| {
+            output.say(line);
+            if output.has_failed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
         self.program.put_back(generated.is_ok().then_some(planner));
         generated
     }

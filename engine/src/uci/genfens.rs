@@ -2,7 +2,7 @@
 //! and of its answer is OpenBench's (`Client/genfens.py`).
 
 use std::fmt::Display;
-use std::ops::RangeInclusive;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -84,8 +84,12 @@ impl GenFens {
         Limits { nodes: Some(CHECK_NODES), ..Limits::default() }
     }
 
-    /// Draws the positions and passes `say` a line for each.
-    pub fn run(&self, planner: &mut dyn Planner, say: &mut dyn FnMut(&str)) -> Result<()> {
+    /// Draws the positions and passes `say` a line for each, until it says to stop.
+    pub fn run(
+        &self,
+        planner: &mut dyn Planner,
+        say: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<()> {
         let read = |path| PositionFile::read("genfens", path);
         let book = self.book.as_deref().map(read).transpose()?;
         let openings = book.as_ref().map(PositionFile::lines).transpose()?.unwrap_or_default();
@@ -93,7 +97,10 @@ impl GenFens {
         planner.new_game();
         for _ in 0..self.count {
             let position = self.draw(&openings, planner, &mut random)?;
-            say(&format!("info string genfens {}", fen_of(position.board())));
+            let line = format!("info string genfens {}", fen_of(position.board()));
+            if say(&line).is_break() {
+                break;
+            }
         }
         Ok(())
     }
@@ -197,6 +204,7 @@ mod tests {
         let mut fens = Vec::new();
         parsed(line)?.run(planner, &mut |line| {
             fens.extend(line.strip_prefix("info string genfens ").map(str::to_owned));
+            ControlFlow::Continue(())
         })?;
         Ok(fens)
     }

@@ -125,3 +125,36 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Option<bool> {
     }
     (read > 0).then_some(!cut)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use super::*;
+
+    /// A pipe that nobody reads any more; it counts what it refuses.
+    #[derive(Clone, Default)]
+    struct Closed(Arc<AtomicUsize>);
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            self.0.fetch_add(1, Relaxed);
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn genfens_ends_when_nobody_reads() -> Result<()> {
+        let (alone, session) = (Closed::default(), Closed::default());
+        run_genfens("40 seed 1 book None", alone.clone())?;
+        run(&b"genfens 40 seed 1 book None\n"[..], session.clone())?;
+        assert_eq!([alone, session].map(|output| output.0.load(Relaxed)), [1, 1]);
+        Ok(())
+    }
+}

@@ -46,6 +46,11 @@ impl Output {
         sink.note('<', line);
     }
 
+    /// Whether a line could not be written: nobody may be reading any more.
+    pub fn has_failed(&self) -> bool {
+        self.lock().failed.is_some()
+    }
+
     /// Returns the first write error, unless the GUI has closed the pipe.
     pub fn check(&self) -> Result<()> {
         let failed = self.lock().failed.take();

@@ -23,6 +23,9 @@ const SPIN: Duration = Duration::from_micros(200);
 /// Time between looks for a message after [`SPIN`].
 const NAP: Duration = Duration::from_micros(50);
 
+/// Time in which a rank prints its last line before `mpirun` kills it.
+const FAREWELL: Duration = Duration::from_millis(200);
+
 /// A rank of MPI's world.
 pub struct Mpi {
     world: SimpleCommunicator,
@@ -116,7 +119,11 @@ impl Mpi {
             if Interruption::was_asked()
                 && asked.get_or_insert_with(Instant::now).elapsed() > self.patience
             {
-                self.say("another rank has ended; the same command continues from the checkpoint");
+                self.say(&format!(
+                    "another rank did not answer in {:.1} s; the same command continues from the \
+                     checkpoint",
+                    self.patience.as_secs_f64()
+                ));
                 exit(1);
             }
             if began.elapsed() < SPIN { thread::yield_now() } else { thread::sleep(NAP) }
@@ -124,11 +131,11 @@ impl Mpi {
     }
 }
 
-/// Half of the time that `mpirun` leaves a rank between the request to end and the kill.
+/// The time that `mpirun` leaves a rank between the request to end and the kill, less [`FAREWELL`].
 fn patience() -> Duration {
     let given = std::env::var("OMPI_MCA_odls_base_sigkill_timeout").ok();
     let seconds = given.and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
-    Duration::from_secs(seconds) / 2
+    Duration::from_secs(seconds).saturating_sub(FAREWELL)
 }
 
 /// The length of a message in MPI's form.
@@ -189,5 +196,14 @@ impl Ranks for Mpi {
             self.world.abort(1);
         }
         Ok(())
+    }
+}
+
+impl Drop for Mpi {
+    /// After a panic, ends all ranks: leaving MPI would wait for ranks that wait for this one.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.world.abort(1);
+        }
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow};
 use candle_core::cuda_backend::cudarc::nccl::safe::{Comm, Id, ReduceOp};
 use candle_core::{CpuStorage, CudaDevice, CudaStorage, CustomOp1, Error, Layout, Shape, Tensor};
 
-use super::Ranks;
+use super::{Ranks, from_first};
 
 /// The GPUs of all ranks.
 pub struct Nccl {
@@ -15,9 +15,8 @@ impl Nccl {
     /// Connects the GPUs of all ranks, of which this one has `device`.
     pub fn connect(ranks: &dyn Ranks, device: &CudaDevice) -> Result<Self> {
         let id = if ranks.is_first() { Some(Id::new().map_err(failed)?) } else { None };
-        let own: Vec<u32> = id.iter().flat_map(|id| id.internal()).map(|&c| c as u32).collect();
-        let first = ranks.gather(own)?.swap_remove(0);
-        let characters: Vec<_> = first.into_iter().map(|word| word as _).collect();
+        let own: Vec<u8> = id.iter().flat_map(|id| id.internal()).map(|&c| c as u8).collect();
+        let characters: Vec<_> = from_first(ranks, &own)?.into_iter().map(|c| c as _).collect();
         let internal = characters.try_into().ok().context("rank 0 sent no id of NCCL")?;
         let (stream, id) = (device.cuda_stream(), Id::uninit(internal));
         let comm = Comm::from_rank(stream, ranks.rank(), ranks.count(), id).map_err(failed)?;

@@ -329,6 +329,30 @@ fn senders_wait_where_too_much_is_queued() -> Result<()> {
 }
 
 #[test]
+fn waiting_to_send_counts_as_waiting() -> Result<()> {
+    let weights = EmbeddedWeights::Beam.weights()?;
+    let model = Model::new(&weights, &Device::Cpu, DType::F32)?;
+    // A queue without room: a sender waits until the device takes the request.
+    let (requests, waiting) = bounded::<Request>(0);
+    let (begin, begun) = bounded(1);
+    let delay = Duration::from_millis(200);
+    let device = thread::spawn(move || -> Result<()> {
+        begun.recv()?;
+        thread::sleep(delay);
+        let request = waiting.recv()?;
+        let count = request.inputs.len();
+        request.respond(Ok(vec![0.0; count]));
+        Ok(())
+    });
+    let route = Route::Thread { requests, _clients: Arc::new(()) };
+    let mut client = ModelClient::new(route, model.space().clone(), model.attributes());
+    begin.send(())?;
+    client.evaluate(&Board::startpos())?;
+    assert!(client.waited() > delay / 2, "{:?}", client.waited());
+    device.join().expect("no panics")
+}
+
+#[test]
 fn a_lost_device_is_said_once_and_the_cpu_goes_on() -> Result<()> {
     for failure in [Failure::LostAt(1), Failure::SilentAt(1), Failure::LostAt(0)] {
         let setting = Setting::new(failure)?;

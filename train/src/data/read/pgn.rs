@@ -155,24 +155,27 @@ fn read_evaluation(comment: &str) -> Option<Label> {
 
 /// The score at the start of a match runner's comment, `+0.35/12 0.05s` or `-M4/20`: pawns or moves
 /// to a mate as `mover` sees them, a slash and the depth. Without decimals it is none, because people
-/// write `1/2`.
+/// write `1/2`. At depth 0 it is none, because fastchess writes `0.00/0` for a move of an engine that
+/// reported no score.
 fn read_score(comment: &str, mover: Color) -> Option<Label> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (score, rest) = comment.trim_start().split_once('/')?;
-    rest.starts_with(|digit: char| digit.is_ascii_digit()).then_some(())?;
+    let depth = rest.split(|character: char| !character.is_ascii_digit()).next()?;
+    (digits(depth) && depth.bytes().any(|digit| digit != b'0')).then_some(())?;
     let (lost, size) = match score.strip_prefix('-') {
         Some(size) => (true, size),
         None => (false, score.strip_prefix('+').unwrap_or(score)),
     };
-    let for_black = mover == Color::Black;
-    if let Some(moves) = size.strip_prefix('M') {
+    let label = if let Some(moves) = size.strip_prefix('M') {
         moves.parse::<u32>().ok()?;
-        return Some(Label::Mate(lost == for_black));
-    }
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let (pawns, decimals) = size.split_once('.')?;
-    (digits(pawns) && digits(decimals)).then_some(())?;
-    let centipawns = (size.parse::<f64>().ok()? * 100.0).round() as i32;
-    Some(Label::Centipawns(if lost == for_black { centipawns } else { -centipawns }))
+        Label::Mate(!lost)
+    } else {
+        let (pawns, decimals) = size.split_once('.')?;
+        (digits(pawns) && digits(decimals)).then_some(())?;
+        let centipawns = (size.parse::<f64>().ok()? * 100.0).round() as i32;
+        Label::Centipawns(if lost { -centipawns } else { centipawns })
+    };
+    Some(label.seen_by(mover))
 }
 
 #[cfg(test)]
@@ -217,7 +220,7 @@ mod tests {
         let families = families(
             "1. e4 {+0.35/12 0.052s, n=5000, sd=15} 1... e5 {-0.20/9} 2. Nf3 {book} \
              2... Nc6 {+M5/20 0.1s} 3. Bb5 {-M4/20} 3... a6 {0.00/1} 4. Ba4 {1/2 offered} \
-             4... Nf6 {0.5/x} *",
+             4... Nf6 {0.5/x} 5. O-O {0.00/0 0.001s} 5... Be7 {-0.10/10 0.1s} *",
         )?;
         let labels: Vec<Label> =
             families.iter().flat_map(|family| family.positions().map(|(_, label)| label)).collect();
@@ -227,6 +230,7 @@ mod tests {
             Label::Mate(false),
             Label::Mate(false),
             Label::Centipawns(0),
+            Label::Centipawns(10),
         ];
         assert_eq!(labels, expected);
         Ok(())
