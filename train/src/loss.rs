@@ -62,6 +62,22 @@ impl LossValues {
     }
 }
 
+#[cfg(test)]
+impl Losses {
+    /// The paper's loss plus the default regression of the win probability.
+    pub(crate) fn contrastive_and_regression() -> Self {
+        Self {
+            threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
+            temperature: 0.07,
+            soft: false,
+            contrastive: 1.0,
+            regression: 100.0,
+            cosine: 0.0,
+            ranking: 0.0,
+        }
+    }
+}
+
 impl Losses {
     /// All losses of a batch of unit embeddings (n x D), with the read-out `direction` and `bias`.
     pub fn of(

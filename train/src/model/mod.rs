@@ -156,7 +156,6 @@ mod tests {
     use crate::data::sampler::BatchPart;
     use crate::loss::Losses;
     use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
-    use crate::positive_threshold::PositiveThreshold;
     use crate::ranks::Alone;
 
     /// The loss of a batch of two kinds of positions with distant labels, and the parameters after
@@ -170,15 +169,7 @@ mod tests {
             inputs.push(&fen.parse().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
         }
         let labels = vec![0.5, 0.5, 0.52, 0.48, 0.5, 0.5, 0.1, 0.2];
-        let losses = Losses {
-            threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
-            temperature: 0.07,
-            soft: false,
-            contrastive: 1.0,
-            regression: 100.0,
-            cosine: 0.0,
-            ranking: 0.0,
-        };
+        let losses = Losses::contrastive_and_regression();
         let schedule = Schedule {
             // Adam would amplify the rounding errors of sums that cancel.
             rule: OptimizerKind::Sgd,

@@ -79,7 +79,6 @@ mod tests {
     use crate::loss::Losses;
     use crate::model::{build, gradients};
     use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
-    use crate::positive_threshold::PositiveThreshold;
     use crate::ranks::threads::on_threads;
     use crate::ranks::{Alone, share_of};
 
@@ -103,15 +102,7 @@ mod tests {
 
     /// The parameters and the last loss after some steps on this rank's share of the batch.
     fn taught(architecture: &Architecture, ranks: &dyn Ranks) -> Result<(Parameters, f32)> {
-        let losses = Losses {
-            threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
-            temperature: 0.07,
-            soft: false,
-            contrastive: 1.0,
-            regression: 100.0,
-            cosine: 0.0,
-            ranking: 0.0,
-        };
+        let losses = Losses::contrastive_and_regression();
         let schedule = Schedule {
             rule: OptimizerKind::Adamw,
             learning_rate: 1e-2,
