@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// A pipe that nobody reads any more; it counts what it refuses.
+    /// A pipe whose reader has closed it; it counts the writes that it refuses.
     #[derive(Clone, Default)]
     struct Closed(Arc<AtomicUsize>);
 
