@@ -40,7 +40,11 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>> {
             Ok(())
         })?;
     }
-    ensure!(!own.is_empty(), "'{}': has no position with a label of its own", path.display());
+    ensure!(
+        !own.is_empty(),
+        "'{}': no position has a label; labels of moves alone are not enough",
+        path.display()
+    );
     let label_after = |board: &Board, mv: Move| {
         let after = board_after(board, mv);
         known.get(&repetition_key(&after)).copied().or_else(|| result(&after))

@@ -1,6 +1,8 @@
 //! The systems that are measured: the rivals, and Azimuth itself.
 
+use std::iter;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
 use azimuth::embedded_weights::EmbeddedWeights;
@@ -32,17 +34,11 @@ pub enum Subject {
 /// `azimuth`, then the names of the rivals.
 impl ValueEnum for Subject {
     fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self::Azimuth,
-            Self::Rival(Rival::DeepChess),
-            Self::Rival(Rival::Heuristic),
-            Self::Rival(Rival::QLearning),
-            Self::Rival(Rival::Diffusion),
-            Self::Rival(Rival::Policy),
-            Self::Rival(Rival::TwoHead),
-            Self::Rival(Rival::Value),
-            Self::Rival(Rival::Nnue),
-        ]
+        static ALL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+            let rivals = Rival::value_variants().iter().copied().map(Subject::Rival);
+            iter::once(Subject::Azimuth).chain(rivals).collect()
+        });
+        &ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
