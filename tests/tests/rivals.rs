@@ -278,7 +278,7 @@ fn what_is_wrong_is_one_clear_line_and_overwrites_nothing() -> Result<()> {
         ),
         (words(&["play", "policy", "--weights", &truncated]), "not a complete safetensors file"),
         (words(&["play", "heuristic", "--weights", &of_value]), "has no weights"),
-        (words(&["tau", "policy", "--data", GAMES]), "no position with a label of its own"),
+        (words(&["tau", "policy", "--data", GAMES]), "labels of moves alone are not enough"),
         (train(&["none.pgn"]), "none.pgn"),
         (without_labels, "too few games with labelled moves"),
         (train(&[GAMES, "--size", "width=3"]), "unknown field `width`, expected one of `blocks`"),
