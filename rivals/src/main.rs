@@ -24,8 +24,9 @@ use std::io::{stdin, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth::command_line::{Manual, exit};
+use azimuth::inference::Backend;
 use azimuth::names::name_of;
 use azimuth_train::keep_memory::keep_memory;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -68,6 +69,9 @@ enum Command {
         /// Weights file [default: the shipped weights].
         #[arg(long)]
         weights: Option<PathBuf>,
+        /// Device of the network; the rivals heuristic and nnue always use the CPU.
+        #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+        device: Backend,
     },
     Tau(TauOptions),
     #[command(flatten)]
@@ -87,9 +91,10 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Train { rival, options } => rival.train(&options),
-        Command::Play { rival, weights } => {
+        Command::Play { rival, weights, device } => {
+            let device = device.device().context("--device")?;
             let name = format!("Azimuth rival {} {}", name_of(&rival), env!("CARGO_PKG_VERSION"));
-            let build = Box::new(move || rival.planner(weights.as_deref()));
+            let build = Box::new(move || rival.planner(weights.as_deref(), &device));
             azimuth::uci::run_planner(name, "azimuth-rivals", build, stdin().lock(), stdout())
         }
         Command::Tau(options) => tau::run(&options),

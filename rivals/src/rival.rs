@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use azimuth::names::name_of;
 use azimuth::search::Planner;
+use candle_core::Device;
 use clap::ValueEnum;
 
 use crate::training::TrainOptions;
@@ -50,17 +51,18 @@ impl Rival {
         }
     }
 
-    /// The planner that uses the weights in `path`, or the shipped weights if `None`.
-    pub fn planner(self, path: Option<&Path>) -> Result<Box<dyn Planner>> {
+    /// The planner that uses the weights in `path`, or the shipped weights if `None`, on `device`. The
+    /// hand-written evaluation and the integers of the NNUE are always on the CPU.
+    pub fn planner(self, path: Option<&Path>, device: &Device) -> Result<Box<dyn Planner>> {
         let Some(weights) = self.weights(path)? else { return Ok(heuristic::planner()) };
         match self {
             Self::Heuristic => Ok(heuristic::planner()),
-            Self::DeepChess => deepchess::planner(&weights),
-            Self::QLearning => qlearning::planner(&weights),
-            Self::Diffusion => diffusion::planner(&weights),
-            Self::Policy => policy::planner(&weights),
-            Self::TwoHead => twohead::planner(&weights),
-            Self::Value => value::planner(&weights),
+            Self::DeepChess => deepchess::planner(&weights, device),
+            Self::QLearning => qlearning::planner(&weights, device),
+            Self::Diffusion => diffusion::planner(&weights, device),
+            Self::Policy => policy::planner(&weights, device),
+            Self::TwoHead => twohead::planner(&weights, device),
+            Self::Value => value::planner(&weights, device),
             Self::Nnue => nnue::planner(&weights),
         }
     }

@@ -83,13 +83,13 @@ impl RivalWeights {
         serde_json::from_value(self.metadata.config.clone()).context("metadata key 'rival.config'")
     }
 
-    /// The parameters as f32, for a network to take by name. The network reports an error if one is
-    /// missing or has the wrong shape.
-    pub fn parameters(&self) -> Result<VarBuilder<'static>> {
+    /// The parameters as f32 on a device, for a network to take by name. The network reports an error
+    /// if one is missing or has the wrong shape.
+    pub fn parameters(&self, device: &Device) -> Result<VarBuilder<'static>> {
         let float =
             |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.to_dtype(DType::F32)?));
         let tensors = self.tensors.iter().map(float).collect::<Result<_>>()?;
-        Ok(VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu))
+        Ok(VarBuilder::from_tensors(tensors, DType::F32, device))
     }
 
     /// Number of values in the file.
@@ -127,8 +127,8 @@ mod tests {
         let tensors = [("bias".to_owned(), Tensor::new(&[0.5f32, -2.0], &Device::Cpu)?)].into();
         RivalWeights { metadata, tensors }.write(&path)?;
         let read = RivalWeights::read(&path, "value")?;
-        assert_eq!(read.parameters()?.get(2, "bias")?.to_vec1::<f32>()?, [0.5, -2.0]);
-        assert!(read.parameters()?.get(3, "bias").is_err());
+        assert_eq!(read.parameters(&Device::Cpu)?.get(2, "bias")?.to_vec1::<f32>()?, [0.5, -2.0]);
+        assert!(read.parameters(&Device::Cpu)?.get(3, "bias").is_err());
 
         let refused = |path: &Path, rival: &str, part: &str| {
             let error = RivalWeights::read(path, rival).err().map(|error| format!("{error:#}"));

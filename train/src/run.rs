@@ -92,7 +92,7 @@ pub fn train_encoder(
         data,
         device: &compute.device,
         checkpoint: &output.checkpoint,
-        batches: Batches::prepare(sampler, first..steps, cores),
+        batches: Batches::prepare(sampler, first..steps, cores, ranks.machine_count()),
         log: ranks.is_first().then(log).transpose()?,
         ranks,
     };

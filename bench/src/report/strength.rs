@@ -129,12 +129,31 @@ impl<'a> Strength<'a> {
         self.ratings_table("player", &alone.map(row).collect::<Vec<_>>(), false)
     }
 
+    /// Ratings of the tree beam without verification, a row for each width and a column for each
+    /// depth.
     pub fn width_table(&self) -> String {
-        let rows = self
-            .rated(|beam| beam.depth == 4 && beam.mode == "tree" && beam.verify == NO_VERIFICATION);
-        let label = |beam: &Beam| beam.width.to_string();
-        let rows: Vec<Row> = rows.into_iter().map(|row| Row::of(row, label)).collect();
-        self.ratings_table("width", &rows, false)
+        let beams = self.rated(|beam| beam.mode == "tree" && beam.verify == NO_VERIFICATION);
+        let widths: BTreeSet<usize> = beams.iter().map(|(beam, _)| beam.width).collect();
+        let depths: BTreeSet<u32> = beams.iter().map(|(beam, _)| beam.depth).collect();
+        let mut columns = vec!["width".to_owned()];
+        columns.extend(depths.iter().map(|depth| format!("depth {depth}")));
+        let mut text = header(&columns.iter().map(String::as_str).collect::<Vec<_>>());
+        for &width in &widths {
+            let _ = write!(text, "| {width} |");
+            for &depth in &depths {
+                let measured =
+                    beams.iter().find(|(beam, _)| (beam.width, beam.depth) == (width, depth));
+                let _ = match measured {
+                    Some(&(_, player)) => {
+                        let Rating { elo, low, high, .. } = self.rating(player);
+                        write!(text, " {elo:.0} ({low:.0} to {high:.0}) |")
+                    }
+                    None => write!(text, " |"),
+                };
+            }
+            text.push('\n');
+        }
+        text
     }
 
     /// Ratings of the levels of limited strength, weakest first.

@@ -26,14 +26,17 @@ pub const PLANES: usize = 20;
 pub const PIECES: [Piece; Piece::NUM] =
     [Piece::Pawn, Piece::Rook, Piece::Knight, Piece::Bishop, Piece::Queen, Piece::King];
 
-/// Boards as planes, channels last: boards x 64 squares (a1, b1, ... h8) x 20.
-pub fn planes<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
+/// Boards as planes on a device, channels last: boards x 64 squares (a1, b1, ... h8) x 20.
+pub fn planes<'a>(
+    boards: impl ExactSizeIterator<Item = &'a Board>,
+    device: &Device,
+) -> Result<Tensor> {
     let count = boards.len();
     let mut values = vec![0.0; count * Square::NUM * PLANES];
     for (board, values) in boards.zip(values.chunks_exact_mut(Square::NUM * PLANES)) {
         write(board, values);
     }
-    Tensor::from_vec(values, (count, Square::NUM, PLANES), &Device::Cpu)
+    Tensor::from_vec(values, (count, Square::NUM, PLANES), device)
 }
 
 fn write(board: &Board, values: &mut [f32]) {
@@ -70,7 +73,7 @@ mod tests {
     /// The values of all planes on a square.
     fn of(fen: &str, square: Square) -> anyhow::Result<Vec<f32>> {
         let position = Position::from_fen(fen)?;
-        let planes = planes([position.board()].into_iter())?.to_vec3::<f32>()?;
+        let planes = planes([position.board()].into_iter(), &Device::Cpu)?.to_vec3::<f32>()?;
         Ok(planes[0][square as usize].clone())
     }
 

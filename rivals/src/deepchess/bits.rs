@@ -6,10 +6,13 @@ use cozy_chess::{Board, Color, Piece, Square};
 /// Number of bits of a position.
 pub const BITS: usize = 12 * Square::NUM + 1 + 4;
 
-/// Boards x 773. The order is: White's pawns on a1, b1, ... h8, then its knights, bishops, rooks,
+/// Boards x 773, on a device. The order is: White's pawns on a1, b1, ... h8, then its knights, bishops, rooks,
 /// queens and king; the same for Black; 1 if White is to move; White's short and long castling
 /// rights, then Black's.
-pub fn bits<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
+pub fn bits<'a>(
+    boards: impl ExactSizeIterator<Item = &'a Board>,
+    device: &Device,
+) -> Result<Tensor> {
     let count = boards.len();
     let mut bits = vec![0f32; count * BITS];
     for (board, bits) in boards.zip(bits.chunks_exact_mut(BITS)) {
@@ -33,7 +36,7 @@ pub fn bits<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tens
             *bit = f32::from(u8::from(is_set));
         }
     }
-    Tensor::from_vec(bits, (count, BITS), &Device::Cpu)
+    Tensor::from_vec(bits, (count, BITS), device)
 }
 
 #[cfg(test)]
@@ -44,7 +47,7 @@ mod tests {
     fn bits_are_those_worked_out_by_hand() -> Result<()> {
         assert_eq!(BITS, 773);
         let board: Board = "4k3/8/8/8/8/8/1P6/R3K3 w Q - 0 1".parse().expect("valid");
-        let bits = bits([&board].into_iter())?.to_vec2::<f32>()?.remove(0);
+        let bits = bits([&board].into_iter(), &Device::Cpu)?.to_vec2::<f32>()?.remove(0);
         let set: Vec<usize> = (0..BITS).filter(|&bit| bits[bit] == 1.0).collect();
         // b2 is square 9 of plane 0, a1 square 0 of plane 3, e1 square 4 of plane 5, e8 square 60
         // of plane 11.

@@ -1,6 +1,6 @@
 //! The networks of DeepChess.
 
-use candle_core::{D, Module, Result, Tensor};
+use candle_core::{D, Device, Module, Result, Tensor};
 use candle_nn::{Linear, VarBuilder, linear};
 use cozy_chess::Board;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,7 @@ pub struct DeepChessConfig {
 pub struct DeepChessNetwork {
     encoder: Vec<Linear>,
     comparator: Vec<Linear>,
+    device: Device,
 }
 
 impl DeepChessNetwork {
@@ -32,6 +33,7 @@ impl DeepChessNetwork {
         Ok(Self {
             encoder: stack(BITS, config.encoder.iter().copied(), &vb.pp("encoder"))?,
             comparator: stack(2 * code, comparator, &vb.pp("comparator"))?,
+            device: vb.device().clone(),
         })
     }
 
@@ -47,7 +49,7 @@ impl DeepChessNetwork {
         layers: usize,
     ) -> Result<Tensor> {
         let layers = self.encoder[..layers].iter();
-        layers.fold(bits(boards), |hidden, layer| layer.forward(&hidden?)?.relu())
+        layers.fold(bits(boards, &self.device), |hidden, layer| layer.forward(&hidden?)?.relu())
     }
 
     /// The output of one encoder layer on the output of the layer before it.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use anyhow::Result;
 use azimuth::search::Planner;
-use candle_core::{D, Tensor};
+use candle_core::{D, Device, Tensor};
 use candle_nn::ops::softmax;
 use cozy_chess::{Board, Move};
 
@@ -12,9 +12,9 @@ use super::model::DeepChessNetwork;
 use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge};
 use crate::weights::RivalWeights;
 
-/// The planner that plays with these weights.
-pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
-    let network = DeepChessNetwork::new(&weights.config()?, &weights.parameters()?)?;
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
+    let network = DeepChessNetwork::new(&weights.config()?, &weights.parameters(device)?)?;
     let even = network.codes([&Board::startpos()].into_iter())?;
     Ok(Box::new(AlphaBeta::new(DeepChessJudge { network, even }, |_| DEFAULT_DEPTH)))
 }

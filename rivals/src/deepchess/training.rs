@@ -2,7 +2,7 @@
 //! and the encoder with it, on pairs of positions of which one is better.
 
 use anyhow::Result;
-use candle_core::{D, DType, Device, Module, Tensor};
+use candle_core::{D, DType, Module, Tensor};
 use candle_nn::{Linear, VarBuilder, linear, loss::cross_entropy, loss::mse};
 use cozy_chess::Board;
 use rand::{Rng, RngExt, SeedableRng};
@@ -97,7 +97,8 @@ impl DeepChessLearner<'_> {
             .map(|place| self.network.codes(pairs.iter().map(move |pair| &pair.boards[place])));
         let logits = self.network.compare(&first?, &second?)?;
         let better = pairs.iter().map(|pair| pair.better as u32).collect();
-        Ok([logits, Tensor::from_vec(better, pairs.len(), &Device::Cpu)?])
+        let better = Tensor::from_vec(better, pairs.len(), logits.device())?;
+        Ok([logits, better])
     }
 }
 

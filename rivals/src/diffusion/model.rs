@@ -1,7 +1,7 @@
 //! The network: a bidirectional transformer that predicts the original tokens from partly masked
 //! ones.
 
-use candle_core::{Module, Result, Tensor};
+use candle_core::{Device, Module, Result, Tensor};
 use candle_nn::{Embedding, Init, Linear, VarBuilder, embedding, linear, ops};
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +75,11 @@ impl DiffusionNetwork {
             to_states: linear(width, STATE_TOKENS, vb.pp("to_states"))?,
             to_actions: linear(width, ACTION_TOKENS, vb.pp("to_actions"))?,
         })
+    }
+
+    /// The device of the parameters.
+    pub fn device(&self) -> &Device {
+        self.places.device()
     }
 
     /// Maps `states` (sequences x horizon x 77) and `actions` (sequences x horizon) to logits. The

@@ -18,10 +18,10 @@ use crate::board::move_index;
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::weights::RivalWeights;
 
-/// The planner that plays with these weights.
-pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
     let config = weights.config()?;
-    let network = DiffusionNetwork::new(config, &weights.parameters()?)?;
+    let network = DiffusionNetwork::new(config, &weights.parameters(device)?)?;
     Ok(Box::new(MoveRanking(Diffusion { network, config })))
 }
 
@@ -35,7 +35,7 @@ impl Diffusion {
     /// sampled.
     fn draw(&self, root: &Position, moves: &[Move]) -> Result<Vec<Move>> {
         let DiffusionConfig { horizon, timesteps, .. } = self.config;
-        let board = root.board();
+        let (board, device) = (root.board(), self.network.device());
         let number = |mv: Move| move_index(board, mv);
         let mut states: Vec<u32> = state_tokens(board).map(u32::from).to_vec();
         states.resize(horizon * STATE, MASKED_STATE);
@@ -43,8 +43,8 @@ impl Diffusion {
         let mut ranked = moves.to_vec();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(board.hash());
         for t in (1..=timesteps).rev() {
-            let ids = Tensor::from_slice(&states, (1, horizon, STATE), &Device::Cpu)?;
-            let of_actions = Tensor::from_slice(&actions, (1, horizon), &Device::Cpu)?;
+            let ids = Tensor::from_slice(&states, (1, horizon, STATE), device)?;
+            let of_actions = Tensor::from_slice(&actions, (1, horizon), device)?;
             let (of_states, of_actions) = self.network.forward(&ids, &of_actions)?;
             let of_actions = of_actions.squeeze(0)?;
             let mut likeliest = of_actions.argmax(D::Minus1)?.to_vec1::<u32>()?;

@@ -1,7 +1,7 @@
 //! Training: the document's Algorithm 1, with AdamW.
 
 use anyhow::{Result, ensure};
-use candle_core::{D, DType, Device, Tensor};
+use candle_core::{D, DType, Tensor};
 use candle_nn::ops::log_softmax;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -98,7 +98,7 @@ impl DiffusionLearner<'_> {
             }
             lambdas.push(lambda(t, timesteps) as f32);
         }
-        let (count, device) = (starts.len(), &Device::Cpu);
+        let (count, device) = (starts.len(), self.network.device());
         Ok(Noised {
             states: Tensor::from_vec(states, (count, horizon, STATE), device)?,
             actions: Tensor::from_vec(actions, (count, horizon), device)?,
@@ -159,7 +159,7 @@ impl Learner for DiffusionLearner<'_> {
             // The prediction of the first action with everything masked, as in the first step of
             // sampling.
             let all = |tensor: &Tensor| tensor.ones_like();
-            let first = Tensor::zeros((starts.len(), 1, STATE), DType::F32, &Device::Cpu)?;
+            let first = Tensor::zeros((starts.len(), 1, STATE), DType::F32, self.network.device())?;
             let masked = match self.config.horizon {
                 1 => first,
                 horizon => Tensor::cat(

@@ -1,14 +1,29 @@
-//! Attention by the engine's fused CPU operation, with a gradient.
+//! Attention with a gradient: on the CPU by the engine's fused operation, on a device by candle's.
 
 use azimuth_network::fused;
 use azimuth_network::fused::DropoutMask;
 use azimuth_network::tensor_slices::values;
-use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp1, D, DType, Device, Layout, Result, Shape, Tensor};
+use candle_nn::ops::softmax;
 
 /// Softmax attention with `heads` heads: maps `packed` (batch x length x 3 width), which holds
 /// queries, keys and values, to batch x length x width.
 pub fn attention(packed: &Tensor, heads: usize) -> Result<Tensor> {
-    packed.contiguous()?.apply_op1(Attention { heads })
+    match packed.device().is_cpu() {
+        true => packed.contiguous()?.apply_op1(Attention { heads }),
+        false => composed(packed, heads),
+    }
+}
+
+/// The same by candle's operations, for a device.
+fn composed(packed: &Tensor, heads: usize) -> Result<Tensor> {
+    let (count, length, width) = packed.dims3()?;
+    let head = width / 3 / heads;
+    let packed = packed.reshape((count, length, 3, heads, head))?;
+    let part = |part: usize| packed.narrow(2, part, 1)?.squeeze(2)?.transpose(1, 2)?.contiguous();
+    let scores = (part(0)?.matmul(&part(1)?.t()?)? / (head as f64).sqrt())?;
+    let mixed = softmax(&scores, D::Minus1)?.matmul(&part(2)?)?;
+    mixed.transpose(1, 2)?.reshape((count, length, width / 3))
 }
 
 struct Attention {
@@ -42,25 +57,12 @@ impl CustomOp1 for Attention {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{D, Var};
-    use candle_nn::ops::softmax;
+    use candle_core::Var;
 
     use super::*;
 
-    /// The same computation with candle's operations.
-    fn composed(packed: &Tensor, heads: usize) -> Result<Tensor> {
-        let (count, length, width) = packed.dims3()?;
-        let head = width / 3 / heads;
-        let packed = packed.reshape((count, length, 3, heads, head))?;
-        let part =
-            |part: usize| packed.narrow(2, part, 1)?.squeeze(2)?.transpose(1, 2)?.contiguous();
-        let scores = (part(0)?.matmul(&part(1)?.t()?)? / (head as f64).sqrt())?;
-        let mixed = softmax(&scores, D::Minus1)?.matmul(&part(2)?)?;
-        mixed.transpose(1, 2)?.reshape((count, length, width / 3))
-    }
-
     #[test]
-    fn values_and_gradients_equal_those_of_candles_operations() -> Result<()> {
+    fn a_device_computes_the_same_values_and_gradients() -> Result<()> {
         let packed = Var::randn(0f32, 1.0, (2, 5, 3 * 8), &Device::Cpu)?;
         let slopes = Tensor::randn(0f32, 1.0, (2, 5, 8), &Device::Cpu)?;
         let [found, known] = [attention(&packed, 2)?, composed(&packed, 2)?];

@@ -60,9 +60,25 @@ pub fn silent_board_convolution(
 impl Module for BoardConvolution {
     fn forward(&self, boards: &Tensor) -> Result<Tensor> {
         let (count, squares, channels) = boards.dims3()?;
-        let neighbourhoods = boards.contiguous()?.apply_op1(Neighbourhoods { channels })?;
+        let boards = boards.contiguous()?;
+        let neighbourhoods = match boards.device().is_cpu() {
+            true => boards.apply_op1(Neighbourhoods { channels })?,
+            false => selected(&boards)?,
+        };
         self.0.forward(&neighbourhoods)?.reshape((count, squares, ()))
     }
+}
+
+/// The neighbourhoods by candle's operations, for a device: maps boards x 64 x channels to squares x
+/// 9 channels.
+fn selected(boards: &Tensor) -> Result<Tensor> {
+    let (count, squares, channels) = boards.dims3()?;
+    let outside = Tensor::zeros((count, 1, channels), boards.dtype(), boards.device())?;
+    let padded = Tensor::cat(&[boards, &outside], 1)?;
+    let places: Vec<u32> =
+        NEIGHBOURHOODS.as_flattened().iter().map(|&place| place.into()).collect();
+    let places = Tensor::from_slice(&places, places.len(), boards.device())?;
+    padded.index_select(&places, 1)?.reshape((count * squares, NEIGHBOURS * channels))
 }
 
 /// Gathers neighbourhoods: maps squares x channels to squares x 9 channels.
@@ -157,6 +173,22 @@ mod tests {
             let [a, b] = [&found, &known].map(|store| store.get(var).expect("tracked"));
             assert!(apart(a, b)? < 1e-3);
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_device_gathers_the_same_neighbourhoods() -> Result<()> {
+        let channels = 3;
+        let boards = Var::randn(0f32, 1.0, (2, Square::NUM, channels), &Device::Cpu)?;
+        let slopes =
+            Tensor::randn(0f32, 1.0, (2 * Square::NUM, NEIGHBOURS * channels), &Device::Cpu)?;
+        let known = boards.apply_op1(Neighbourhoods { channels })?;
+        let found = selected(&boards)?;
+        assert_eq!(found.to_vec2::<f32>()?, known.to_vec2::<f32>()?);
+        let [found, known] = [found, known].map(|out| (out * &slopes)?.sum_all()?.backward());
+        let (found, known) = (found?, known?);
+        let [found, known] = [&found, &known].map(|store| store.get(&boards).expect("tracked"));
+        assert!((found - known)?.abs()?.max_all()?.to_scalar::<f32>()? < 1e-5);
         Ok(())
     }
 }

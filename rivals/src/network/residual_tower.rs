@@ -4,7 +4,7 @@
 //! mention it. Instead the second convolution of a block is initialised to zero, so that the tower
 //! starts as the identity (Zhang et al. 2019, "Fixup Initialization").
 
-use candle_core::{Module, Result, Tensor};
+use candle_core::{Device, Module, Result, Tensor};
 use candle_nn::VarBuilder;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,7 @@ pub struct TowerConfig {
 pub struct ResidualTower {
     first: BoardConvolution,
     blocks: Vec<[BoardConvolution; 2]>,
+    device: Device,
 }
 
 impl ResidualTower {
@@ -38,7 +39,13 @@ impl ResidualTower {
         Ok(Self {
             first: board_convolution(inputs, channels, vb.pp("first"))?,
             blocks: (0..blocks).map(block).collect::<Result<_>>()?,
+            device: vb.device().clone(),
         })
+    }
+
+    /// The device of the parameters.
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 }
 

@@ -1,6 +1,8 @@
 //! The network for training, in floats.
 
-use azimuth_network::embedding_bag::sums;
+use std::iter::repeat_n;
+
+use azimuth_network::embedding_bag::{Bags, sums};
 use candle_core::{Module, Result, Tensor};
 use candle_nn::{Init, Linear, VarBuilder, linear};
 use cozy_chess::Board;
@@ -47,7 +49,11 @@ impl NnueNetwork {
     /// The logits of positions.
     pub fn logits<'a>(&self, boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
         let count = boards.len();
-        let halves = sums(&self.table, &self.bias, bags(boards))?;
+        let bags = bags(boards);
+        let halves = match self.table.device().is_cpu() {
+            true => sums(&self.table, &self.bias, bags)?,
+            false => selected_sums(&self.table, &self.bias, &bags)?,
+        };
         let [first, second, value] = &self.layers;
         let halves = clipped_relu(&halves)?.reshape((count, ()))?;
         let hidden = clipped_relu(&first.forward(&halves)?)?;
@@ -55,6 +61,45 @@ impl NnueNetwork {
     }
 }
 
+/// The sums by candle's operations, for a device: bags x H.
+fn selected_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tensor> {
+    let rows: Vec<u32> = bags.rows().iter().map(|&row| row.into()).collect();
+    let places = bags.iter().enumerate();
+    let places: Vec<u32> =
+        places.flat_map(|(bag, rows)| repeat_n(bag as u32, rows.len())).collect();
+    let [rows, places] =
+        [rows, places].map(|numbers| Tensor::from_slice(&numbers, numbers.len(), table.device()));
+    let sums = Tensor::zeros((bags.len(), table.dim(1)?), table.dtype(), table.device())?;
+    sums.index_add(&places?, &table.index_select(&rows?, 0)?, 0)?.broadcast_add(bias)
+}
+
 fn clipped_relu(x: &Tensor) -> Result<Tensor> {
     x.clamp(0f32, 1f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Var};
+
+    use super::*;
+
+    #[test]
+    fn a_device_computes_the_same_sums_and_gradients() -> Result<()> {
+        let endgame = "4k3/8/8/8/8/8/1P6/R3K3 w Q - 0 1".parse().expect("valid");
+        let boards = [Board::startpos(), endgame];
+        let table = Var::randn(0f32, 1.0, (FEATURES, 4), &Device::Cpu)?;
+        let bias = Var::randn(0f32, 1.0, 4, &Device::Cpu)?;
+        let slopes = Tensor::randn(0f32, 1.0, (2 * boards.len(), 4), &Device::Cpu)?;
+        let known = sums(&table, &bias, bags(boards.iter()))?;
+        let found = selected_sums(&table, &bias, &bags(boards.iter()))?;
+        let apart = |a: &Tensor, b: &Tensor| (a - b)?.abs()?.max_all()?.to_scalar::<f32>();
+        assert!(apart(&found, &known)? < 1e-4);
+        let [found, known] = [found, known].map(|out| (out * &slopes)?.sum_all()?.backward());
+        let (found, known) = (found?, known?);
+        for variable in [&table, &bias] {
+            let [a, b] = [&found, &known].map(|store| store.get(variable).expect("tracked"));
+            assert!(apart(a, b)? < 1e-4);
+        }
+        Ok(())
+    }
 }

@@ -1,7 +1,7 @@
 //! Training: mean squared error of the win probability, with AdamW.
 
 use anyhow::Result;
-use candle_core::{Device, Tensor};
+use candle_core::Tensor;
 use candle_nn::{loss::mse, ops::sigmoid};
 use cozy_chess::{Board, Color};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -45,8 +45,9 @@ impl Learner for NnueLearner<'_> {
         let (boards, labels): (Vec<Board>, Vec<f32>) = children.unzip();
         let own = |(board, p): (&Board, f32)| if is_white(board) { p } else { 1.0 - p };
         let labels: Vec<f32> = boards.iter().zip(labels).map(own).collect();
-        let labels = Tensor::from_vec(labels, boards.len(), &Device::Cpu)?;
-        Ok(mse(&sigmoid(&self.network.logits(boards.iter())?)?, &labels)?)
+        let logits = self.network.logits(boards.iter())?;
+        let labels = Tensor::from_vec(labels, boards.len(), logits.device())?;
+        Ok(mse(&sigmoid(&logits)?, &labels)?)
     }
 
     fn measure(&mut self) -> Result<Metrics> {

@@ -24,6 +24,6 @@ impl PolicyNetwork {
 
     /// Logits of all moves, boards x 4672.
     pub fn logits<'a>(&self, boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
-        self.policy.forward(&self.tower.forward(&planes(boards)?)?)
+        self.policy.forward(&self.tower.forward(&planes(boards, self.tower.device())?)?)
     }
 }

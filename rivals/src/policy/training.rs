@@ -1,7 +1,7 @@
 //! Training: cross-entropy on the best of the labelled moves, with Adam.
 
 use anyhow::Result;
-use candle_core::{D, Device, Tensor};
+use candle_core::{D, Tensor};
 use candle_nn::loss::cross_entropy;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -54,7 +54,7 @@ impl Learner for PolicyLearner<'_> {
 /// The mean cross-entropy of the logits on the best labelled moves.
 pub fn policy_loss(logits: &Tensor, studies: &[&Study]) -> Result<Tensor> {
     let best = studies.iter().map(|study| move_index(&study.board, study.best().0) as u32);
-    let best = Tensor::from_vec(best.collect(), studies.len(), &Device::Cpu)?;
+    let best = Tensor::from_vec(best.collect(), studies.len(), logits.device())?;
     Ok(cross_entropy(logits, &best)?)
 }
 

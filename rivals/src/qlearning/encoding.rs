@@ -19,8 +19,11 @@ pub const ACTION: usize = 2;
 /// Divisor of the move number.
 const LONG_GAME: f32 = 100.0;
 
-/// The inputs of boards: planes (boards x 64 x 14) and numbers (boards x 7).
-pub fn states<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<[Tensor; 2]> {
+/// The inputs of boards on a device: planes (boards x 64 x 14) and numbers (boards x 7).
+pub fn states<'a>(
+    boards: impl ExactSizeIterator<Item = &'a Board>,
+    device: &Device,
+) -> Result<[Tensor; 2]> {
     let count = boards.len();
     let mut planes = vec![0f32; count * Square::NUM * PLANES];
     let mut numbers = Vec::with_capacity(count * STATE);
@@ -46,16 +49,16 @@ pub fn states<'a>(boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<[T
         ]);
     }
     Ok([
-        Tensor::from_vec(planes, (count, Square::NUM, PLANES), &Device::Cpu)?,
-        Tensor::from_vec(numbers, (count, STATE), &Device::Cpu)?,
+        Tensor::from_vec(planes, (count, Square::NUM, PLANES), device)?,
+        Tensor::from_vec(numbers, (count, STATE), device)?,
     ])
 }
 
-/// The inputs of moves (moves x 2).
-pub fn actions(moves: impl ExactSizeIterator<Item = Move>) -> Result<Tensor> {
+/// The inputs of moves on a device (moves x 2).
+pub fn actions(moves: impl ExactSizeIterator<Item = Move>, device: &Device) -> Result<Tensor> {
     let count = moves.len();
     let numbers = moves.flat_map(|mv| [mv.from, mv.to]).map(|square| square as usize as f32 / 63.0);
-    Tensor::from_vec(numbers.collect(), (count, ACTION), &Device::Cpu)
+    Tensor::from_vec(numbers.collect(), (count, ACTION), device)
 }
 
 #[cfg(test)]
@@ -66,7 +69,7 @@ mod tests {
     fn numbers_are_those_worked_out_by_hand() -> Result<()> {
         assert_eq!(PLANES * Square::NUM + STATE, 903);
         let board: Board = "r3k3/8/8/8/8/8/4r3/4K2R w Kq - 0 25".parse().expect("valid");
-        let [planes, numbers] = states([&board].into_iter())?;
+        let [planes, numbers] = states([&board].into_iter(), &Device::Cpu)?;
         assert_eq!(numbers.to_vec2::<f32>()?, [[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.25]]);
         let planes = planes.to_vec3::<f32>()?.remove(0);
         let set = |square: Square| -> Vec<usize> {
@@ -74,7 +77,7 @@ mod tests {
         };
         assert_eq!((set(Square::E1), set(Square::E2), set(Square::D4)), (vec![5], vec![9], vec![]));
         let mv = "a1h8".parse().expect("a move");
-        assert_eq!(actions([mv].into_iter())?.to_vec2::<f32>()?, [[0.0, 1.0]]);
+        assert_eq!(actions([mv].into_iter(), &Device::Cpu)?.to_vec2::<f32>()?, [[0.0, 1.0]]);
         Ok(())
     }
 }

@@ -3,15 +3,16 @@
 use anyhow::{Context, Result};
 use azimuth::search::{Planner, Value};
 use azimuth_chess::position::Position;
+use candle_core::Device;
 use cozy_chess::Move;
 
 use super::model::{QNetwork, largest};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::weights::RivalWeights;
 
-/// The planner that plays with these weights.
-pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
-    let network = QNetwork::new(weights.config()?, &weights.parameters()?)?;
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
+    let network = QNetwork::new(weights.config()?, &weights.parameters(device)?)?;
     Ok(Box::new(MoveRanking(network)))
 }
 

@@ -6,7 +6,7 @@
 use anyhow::{Result, ensure};
 use azimuth_train::metrics::kendall_tau_b;
 use azimuth_train::training::Checkpoint;
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Tensor};
 use candle_nn::{VarBuilder, VarMap};
 use cozy_chess::Color;
 use rand::SeedableRng;
@@ -66,7 +66,7 @@ pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("qlearning", options, DOCUMENT, SMALL)?;
     let network = QNetwork::new(lesson.config, &lesson.vb())?;
     let copy = VarMap::new();
-    let vb = VarBuilder::from_varmap(&copy, DType::F32, &Device::Cpu);
+    let vb = VarBuilder::from_varmap(&copy, DType::F32, &lesson.device);
     let mut learner = QLearner {
         target: QNetwork::new(lesson.config, &vb)?,
         held_out: random_transitions(&network)?,
@@ -168,11 +168,11 @@ impl Learner for QLearner<'_> {
         let targets = Self::targets(&self.target, &transitions)?;
         let moves: Vec<_> = transitions.iter().map(|t| t.mv).enumerate().collect();
         let values = self.network.values(transitions.iter().map(|t| &t.board), &moves, true)?;
-        let targets = Tensor::from_vec(targets, drawn.len(), &Device::Cpu)?;
+        let targets = Tensor::from_vec(targets, drawn.len(), values.device())?;
         let errors = (values - targets)?;
         self.replay.update(&drawn, &errors.to_vec1::<f32>()?)?;
         let weights = drawn.iter().map(|drawn| drawn.weight).collect();
-        let weights = Tensor::from_vec(weights, drawn.len(), &Device::Cpu)?;
+        let weights = Tensor::from_vec(weights, drawn.len(), errors.device())?;
         Ok((weights * errors.sqr()?)?.mean_all()?)
     }
 
@@ -218,7 +218,8 @@ impl Learner for QLearner<'_> {
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         for (name, variable) in named(&self.copy)? {
-            variable.set(&checkpoint.tensor(&in_copy(&name))?)?;
+            let value = checkpoint.tensor(&in_copy(&name))?.to_device(variable.device())?;
+            variable.set(&value)?;
         }
         self.replay.restore(checkpoint.json(REPLAY)?)?;
         self.games = SelfPlay::of(&checkpoint.json(GAMES)?)?;

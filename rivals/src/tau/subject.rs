@@ -11,6 +11,7 @@ use azimuth::names::name_of;
 use azimuth::search::{
     BeamSettings, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources,
 };
+use candle_core::Device;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use cozy_chess::Color;
@@ -77,9 +78,9 @@ impl Subject {
                 (planner, Value::Cosine(Box::new(worker.model()?)))
             }
             Self::Rival(rival) if rival.is_policy() => {
-                (rival.planner(weights)?, Value::LabelOfChosenMove(name_of(&rival)))
+                (rival.planner(weights, &Device::Cpu)?, Value::LabelOfChosenMove(name_of(&rival)))
             }
-            Self::Rival(rival) => (rival.planner(weights)?, Value::Evaluation),
+            Self::Rival(rival) => (rival.planner(weights, &Device::Cpu)?, Value::Evaluation),
         };
         Ok(Measure { planner, value })
     }

@@ -10,11 +10,11 @@ use rand::{SeedableRng, distr};
 use rand_distr::Normal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A builder that stores the parameters it creates in `parameters`. A parameter's initial value
-/// depends only on `seed` and its name, not on the order of creation.
-pub fn first_parameters(parameters: &VarMap, seed: u64) -> VarBuilder<'static> {
+/// A builder that creates parameters on `device` and stores them in `parameters`. A parameter's
+/// initial value depends only on `seed` and its name, not on the order of creation.
+pub fn first_parameters(parameters: &VarMap, seed: u64, device: &Device) -> VarBuilder<'static> {
     let seeded = Seeded { parameters: parameters.clone(), seed };
-    VarBuilder::from_backend(Box::new(seeded), DType::F32, Device::Cpu)
+    VarBuilder::from_backend(Box::new(seeded), DType::F32, device.clone())
 }
 
 struct Seeded {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn drawn(seed: u64, name: &str, init: Init) -> Vec<f32> {
-        let vb = first_parameters(&VarMap::new(), seed);
+        let vb = first_parameters(&VarMap::new(), seed, &Device::Cpu);
         let tensor = vb.get_with_hints((64, 50), name, init).expect("a parameter");
         tensor.flatten_all().and_then(|flat| flat.to_vec1()).expect("numbers")
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
 use azimuth_train::claim::Claim;
-use candle_core::Var;
+use candle_core::{Device, Var};
 use candle_nn::{VarBuilder, VarMap};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,6 +26,8 @@ pub struct Lesson<C> {
     pub plan: Plan,
     /// The data.
     pub studies: Studies,
+    /// The device of the networks.
+    pub device: Device,
     /// The trained parameters.
     pub parameters: VarMap,
     /// The seed of the initial parameters and of the sampling of examples.
@@ -46,12 +48,14 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         small: (C, Plan),
     ) -> Result<Self> {
         let config = options.config(document.0, small.0)?;
+        let device = options.device()?;
         let _claims = options.claim()?;
         Ok(Self {
             rival,
             config,
             plan: options.plan(document.1, small.1),
             studies: Studies::read(&options.data)?,
+            device,
             parameters: VarMap::new(),
             seed: options.seed,
             finish: Ok,
@@ -61,7 +65,7 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
 
     /// The builder from which networks take their parameters.
     pub fn vb(&self) -> VarBuilder<'static> {
-        first_parameters(&self.parameters, self.seed)
+        first_parameters(&self.parameters, self.seed, &self.device)
     }
 
     /// Sets the conversion from trained parameters to the form used in play.
@@ -95,11 +99,10 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
             training,
             metrics: metrics.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect(),
         };
-        let tensor = |(name, variable): (String, Var)| (name, variable.as_tensor().clone());
-        Ok(RivalWeights {
-            metadata,
-            tensors: named(&self.parameters)?.into_iter().map(tensor).collect(),
-        })
+        let tensor =
+            |(name, variable): (String, Var)| Ok((name, variable.to_device(&Device::Cpu)?));
+        let tensors = named(&self.parameters)?.into_iter().map(tensor).collect::<Result<_>>()?;
+        Ok(RivalWeights { metadata, tensors })
     }
 }
 

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use azimuth::inference::Backend;
 use azimuth_train::claim::{Claim, claim_all};
 use azimuth_train::training::{Pace, StepsOrTime};
+use candle_core::Device;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -57,6 +59,9 @@ pub struct TrainOptions {
     /// Seed of the initial parameters and of the sampling of examples.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Device to compute on.
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    device: Backend,
 }
 
 impl TrainOptions {
@@ -88,6 +93,11 @@ impl TrainOptions {
         named.extend(self.sizes.iter().cloned());
         check_sizes("--size", &config)?;
         serde_json::from_value(config).context("--size")
+    }
+
+    /// The device of the networks. Fails if it is a GPU and there is none.
+    pub fn device(&self) -> Result<Device> {
+        self.device.device().context("--device")
     }
 
     /// When to write checkpoints, and when to stop.

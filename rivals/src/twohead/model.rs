@@ -32,7 +32,7 @@ impl TwoHeadNetwork {
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,
     ) -> candle_core::Result<[Tensor; 2]> {
-        let boards = self.tower.forward(&planes(boards)?)?;
+        let boards = self.tower.forward(&planes(boards, self.tower.device())?)?;
         Ok([self.policy.forward(&boards)?, self.value.forward(&boards)?])
     }
 }

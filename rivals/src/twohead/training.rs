@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use azimuth_train::training::Checkpoint;
-use candle_core::{D, Device, Tensor};
+use candle_core::{D, Tensor};
 use candle_nn::{loss::mse, ops::log_softmax};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -85,7 +85,7 @@ impl Learner for TwoHeadLearner<'_> {
         let [logits, values] = self.network.forward(boards.iter().copied())?;
         let labels = studies.iter().map(|study| 2.0 * study.best().1 - 1.0);
         let labels: Vec<f32> = labels.chain(own.iter().map(|e| e.value)).collect();
-        let labels = Tensor::from_vec(labels, boards.len(), &Device::Cpu)?;
+        let labels = Tensor::from_vec(labels, boards.len(), values.device())?;
         let of_values = mse(&values, &labels)?;
         let of_studies = policy_loss(&logits.narrow(0, 0, studies.len())?, &studies)?;
         let mut of_moves = (of_studies * (studies.len() as f64 / boards.len() as f64))?;

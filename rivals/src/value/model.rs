@@ -42,7 +42,7 @@ impl ValueNetwork {
 
     /// The value of positions for White, in [-1, 1].
     pub fn values<'a>(&self, boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
-        let boards = self.tower.forward(&planes(boards)?)?;
+        let boards = self.tower.forward(&planes(boards, self.tower.device())?)?;
         self.value.forward(&self.last.forward(&boards)?.relu()?)
     }
 }

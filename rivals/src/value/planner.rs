@@ -2,15 +2,16 @@
 
 use anyhow::{Context, Result};
 use azimuth::search::Planner;
+use candle_core::Device;
 use cozy_chess::{Board, Move};
 
 use super::model::ValueNetwork;
 use crate::alpha_beta::{AlphaBeta, Evaluates, Evaluation};
 use crate::weights::RivalWeights;
 
-/// The planner that plays with these weights.
-pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
-    let network = ValueNetwork::new(weights.config()?, &weights.parameters()?)?;
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
+    let network = ValueNetwork::new(weights.config()?, &weights.parameters(device)?)?;
     Ok(Box::new(AlphaBeta::new(Evaluation(network), depth)))
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use azimuth_train::metrics::kendall_tau_b;
-use candle_core::{Device, Tensor};
+use candle_core::Tensor;
 use candle_nn::loss::mse;
 use cozy_chess::Board;
 use rand::SeedableRng;
@@ -42,8 +42,9 @@ impl Learner for ValueLearner<'_> {
     fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
         let studies = self.studies.sample(self.plan.batch, rng);
         let (boards, labels) = labelled(studies.into_iter(), rng);
-        let labels = Tensor::from_vec(labels, boards.len(), &Device::Cpu)?;
-        Ok(mse(&self.network.values(boards.iter())?, &labels)?)
+        let values = self.network.values(boards.iter())?;
+        let labels = Tensor::from_vec(labels, boards.len(), values.device())?;
+        Ok(mse(&values, &labels)?)
     }
 
     fn measure(&mut self) -> Result<Metrics> {

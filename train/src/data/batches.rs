@@ -24,6 +24,17 @@ pub enum Cores {
     Free,
 }
 
+impl Cores {
+    /// Number of threads that prepare batches, where `all` threads can run at the same time.
+    fn threads(self, all: usize) -> usize {
+        let threads = match self {
+            Self::Shared => all / 4,
+            Self::Free => all.saturating_sub(1),
+        };
+        threads.clamp(1, MAX_THREADS)
+    }
+}
+
 /// Batches in the order of their steps.
 pub struct Batches {
     threads: Vec<Receiver<Result<Batch>>>,
@@ -31,14 +42,11 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Starts the threads that prepare the batches of `steps`.
-    pub fn prepare(sampler: Sampler, steps: Range<u64>, cores: Cores) -> Self {
+    /// Starts the threads that prepare the batches of `steps`, in one of `processes` that share the
+    /// cores of the machine.
+    pub fn prepare(sampler: Sampler, steps: Range<u64>, cores: Cores, processes: usize) -> Self {
         let all = thread::available_parallelism().map_or(1, usize::from);
-        let threads = match cores {
-            Cores::Shared => all / 4,
-            Cores::Free => all - 1,
-        };
-        Self::on_threads(sampler, steps, threads.clamp(1, MAX_THREADS))
+        Self::on_threads(sampler, steps, cores.threads(all / processes))
     }
 
     fn on_threads(sampler: Sampler, steps: Range<u64>, threads: usize) -> Self {
@@ -130,6 +138,13 @@ mod tests {
         let threshold = PositiveThreshold { delta: 0.1, delta_equal: 0.1 };
         let architecture = Architecture::Transformer(TransformerConfig::mini());
         Sampler::new(data, architecture, sampling, threshold, 5, together)
+    }
+
+    #[test]
+    fn preparing_leaves_cores_to_training_and_to_other_ranks() {
+        let threads = |cores: Cores| [0, 1, 2, 8, 64, 1024].map(|all| cores.threads(all));
+        assert_eq!(threads(Cores::Shared), [1, 1, 1, 2, 16, 32]);
+        assert_eq!(threads(Cores::Free), [1, 1, 1, 7, 32, 32]);
     }
 
     /// The tokens, labels and parents of a batch.

@@ -60,6 +60,11 @@ pub trait Ranks {
         0
     }
 
+    /// Number of ranks on this machine, which share its cores.
+    fn machine_count(&self) -> usize {
+        1
+    }
+
     /// Ends the work of this rank. An error is printed in one line, and ends all ranks.
     fn end(&self, done: Result<()>) -> Result<()> {
         done

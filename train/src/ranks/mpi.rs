@@ -32,6 +32,7 @@ pub struct Mpi {
     rank: usize,
     count: usize,
     on_machine: usize,
+    machine_count: usize,
     /// Time for which a rank that was asked to end waits for the others.
     patience: Duration,
     traffic: Cell<Traffic>,
@@ -52,11 +53,13 @@ impl Mpi {
         let (universe, _) = universe.context("MPI runs already")?;
         let world = universe.world();
         let index = world.rank();
+        let machine = world.split_shared(index);
         let size = |number| usize::try_from(number).context("MPI: a negative number");
         Ok(Self {
             rank: size(index)?,
             count: size(world.size())?,
-            on_machine: size(world.split_shared(index).rank())?,
+            on_machine: size(machine.rank())?,
+            machine_count: size(machine.size())?,
             patience: patience(),
             traffic: Cell::default(),
             _interruption: Interruption::receive()?,
@@ -188,6 +191,10 @@ impl Ranks for Mpi {
 
     fn on_machine(&self) -> usize {
         self.on_machine
+    }
+
+    fn machine_count(&self) -> usize {
+        self.machine_count
     }
 
     fn end(&self, done: Result<()>) -> Result<()> {

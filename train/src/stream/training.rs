@@ -117,7 +117,7 @@ impl Run for StreamRun<'_> {
                     let Round { sampler, steps } =
                         round.context("the thread that labels ended")??;
                     let left = self.of.place.step..steps;
-                    let batches = Batches::prepare(sampler, left, Cores::Shared);
+                    let batches = Batches::prepare(sampler, left, Cores::Shared, 1);
                     self.current = Some(CurrentRound { batches, steps });
                 }
             }
