@@ -2,6 +2,7 @@
 
 mod alpha_beta;
 mod board;
+mod book;
 mod deepchess;
 mod diffusion;
 mod heuristic;
@@ -9,6 +10,7 @@ mod monte_carlo;
 mod move_ranking;
 mod network;
 mod nnue;
+mod play;
 mod policy;
 mod qlearning;
 mod rival;
@@ -24,13 +26,13 @@ use std::io::{stdin, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use azimuth::command_line::{Manual, exit};
-use azimuth::inference::Backend;
 use azimuth::names::name_of;
 use azimuth_train::keep_memory::keep_memory;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use play::PlayOptions;
 use rival::Rival;
 use tau::TauOptions;
 use training::TrainOptions;
@@ -69,9 +71,8 @@ enum Command {
         /// Weights file [default: the shipped weights].
         #[arg(long)]
         weights: Option<PathBuf>,
-        /// Device of the network; the rivals heuristic and nnue always use the CPU.
-        #[arg(long, value_enum, default_value_t = Backend::Cpu)]
-        device: Backend,
+        #[command(flatten)]
+        options: PlayOptions,
     },
     Tau(TauOptions),
     #[command(flatten)]
@@ -91,10 +92,10 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Train { rival, options } => rival.train(&options),
-        Command::Play { rival, weights, device } => {
-            let device = device.device().context("--device")?;
+        Command::Play { rival, weights, options } => {
+            let play = options.open()?;
             let name = format!("Azimuth rival {} {}", name_of(&rival), env!("CARGO_PKG_VERSION"));
-            let build = Box::new(move || rival.planner(weights.as_deref(), &device));
+            let build = Box::new(move || rival.planner(weights.as_deref(), &play));
             azimuth::uci::run_planner(name, "azimuth-rivals", build, stdin().lock(), stdout())
         }
         Command::Tau(options) => tau::run(&options),

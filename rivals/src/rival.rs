@@ -5,9 +5,10 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use azimuth::names::name_of;
 use azimuth::search::Planner;
-use candle_core::Device;
 use clap::ValueEnum;
 
+use crate::book::WithBook;
+use crate::play::Play;
 use crate::training::TrainOptions;
 use crate::weights::RivalWeights;
 use crate::{deepchess, diffusion, heuristic, nnue, policy, qlearning, twohead, value};
@@ -51,19 +52,34 @@ impl Rival {
         }
     }
 
-    /// The planner that uses the weights in `path`, or the shipped weights if `None`, on `device`. The
-    /// hand-written evaluation and the integers of the NNUE are always on the CPU.
-    pub fn planner(self, path: Option<&Path>, device: &Device) -> Result<Box<dyn Planner>> {
-        let Some(weights) = self.weights(path)? else { return Ok(heuristic::planner()) };
+    /// The planner that uses the weights in `path`, or the shipped weights if `None`. Fails if `play`
+    /// asks for something that this rival has not.
+    pub fn planner(self, path: Option<&Path>, play: &Play) -> Result<Box<dyn Planner>> {
+        ensure!(
+            play.remembered == 0 || self.has_alpha_beta(),
+            "{}: --remember: it has no alpha-beta search",
+            name_of(&self)
+        );
+        let planner = match self.weights(path)? {
+            None => heuristic::planner(play),
+            Some(weights) => self.planner_of(&weights, play)?,
+        };
+        Ok(match &play.book {
+            Some(book) => Box::new(WithBook { book: book.clone(), planner }),
+            None => planner,
+        })
+    }
+
+    fn planner_of(self, weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
         match self {
-            Self::Heuristic => Ok(heuristic::planner()),
-            Self::DeepChess => deepchess::planner(&weights, device),
-            Self::QLearning => qlearning::planner(&weights, device),
-            Self::Diffusion => diffusion::planner(&weights, device),
-            Self::Policy => policy::planner(&weights, device),
-            Self::TwoHead => twohead::planner(&weights, device),
-            Self::Value => value::planner(&weights, device),
-            Self::Nnue => nnue::planner(&weights),
+            Self::Heuristic => Ok(heuristic::planner(play)),
+            Self::DeepChess => deepchess::planner(weights, play),
+            Self::QLearning => qlearning::planner(weights, &play.device),
+            Self::Diffusion => diffusion::planner(weights, &play.device),
+            Self::Policy => policy::planner(weights, &play.device),
+            Self::TwoHead => twohead::planner(weights, &play.device),
+            Self::Value => value::planner(weights, play),
+            Self::Nnue => nnue::planner(weights, play),
         }
     }
 
@@ -103,6 +119,10 @@ impl Rival {
             Self::Value => VALUE,
             Self::Nnue => NNUE,
         })
+    }
+
+    fn has_alpha_beta(self) -> bool {
+        matches!(self, Self::DeepChess | Self::Heuristic | Self::Value | Self::Nnue)
     }
 
     /// Whether it predicts only a move and no value of a position.

@@ -24,12 +24,18 @@ struct Learner {
     first_tenth: usize,
 }
 
-const LEARNERS: [Learner; 7] = [
+const LEARNERS: [Learner; 8] = [
     Learner {
         rival: "deepchess",
         sizes: "--size encoder=[128,32] --size comparator=[32] --batch 256",
         run: "--steps 150 --learning-rate 0.003",
         // The first fifth of the run trains the layers of the encoder.
+        first_tenth: 3,
+    },
+    Learner {
+        rival: "deepchess",
+        sizes: "--size encoder=[128,32] --size comparator=[32] --size score=true --batch 256",
+        run: "--steps 150 --learning-rate 0.003",
         first_tenth: 3,
     },
     Learner {
@@ -100,8 +106,8 @@ fn log(weights: &Path) -> Result<Vec<serde_json::Value>> {
 #[test]
 fn every_trainer_lowers_its_loss_and_its_weights_play() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    for Learner { rival, sizes, run: options, first_tenth } in LEARNERS {
-        let weights = folder.path().join(rival).with_extension("safetensors");
+    for (place, Learner { rival, sizes, run: options, first_tenth }) in (1..).zip(LEARNERS) {
+        let weights = folder.path().join(format!("{place}.safetensors"));
         run(&train(rival, &[sizes, options], &weights)).context(rival)?;
         let log = log(&weights)?;
         for line in &log {
@@ -117,7 +123,7 @@ fn every_trainer_lowers_its_loss_and_its_weights_play() -> Result<()> {
         };
         let (before, after) = (loss(first_tenth)?, loss(10)?);
         assert!(after < 0.95 * before, "{rival}: {before} {after}");
-        plays(rival, Some(&weights)).context(rival)?;
+        plays(rival, &format!("--weights {}", weights.display())).context(rival)?;
     }
     Ok(())
 }
@@ -131,9 +137,9 @@ fn tensors(path: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
 #[test]
 fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    for Learner { rival, sizes, .. } in LEARNERS {
+    for (place, Learner { rival, sizes, .. }) in (1..).zip(LEARNERS) {
         let [straight, stopped] =
-            ["straight", "stopped"].map(|name| folder.path().join(format!("{rival}-{name}.w")));
+            ["straight", "stopped"].map(|name| folder.path().join(format!("{place}-{name}.w")));
         // The two-headed network plays its first games against itself in the last steps of the run.
         let learn = |out: &Path, stop_after: &str| {
             run(&train(rival, &[sizes, "--steps 20", stop_after], out)).context(rival)
@@ -160,20 +166,30 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
 #[test]
 fn what_ships_plays_full_games() -> Result<()> {
     for rival in RIVALS {
-        plays(rival, None).context(rival)?;
+        plays(rival, "").context(rival)?;
     }
     Ok(())
 }
 
-/// Two games against a player of random moves, over UCI. An illegal move or a crash would end the
+#[test]
+fn a_rival_remembers_positions_and_plays_from_a_book() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let book = folder.path().join("positions.epd");
+    let after_na3 = "rnbqkbnr/pppp1ppp/8/4p3/4P3/N7/PPPP1PPP/R1BQKBNR b KQkq - 1 2\n";
+    fs::write(&book, after_na3.repeat(5))?;
+    let games = plays("value", &format!("--remember 1000 --book {}", book.display()))?;
+    assert!(games.contains("2. Na3"), "{games}");
+    Ok(())
+}
+
+/// Plays two games against a player of random moves, over UCI, and returns them. An illegal move or a crash would end the
 /// match with an error.
-fn plays(rival: &str, weights: Option<&Path>) -> Result<()> {
+fn plays(rival: &str, options: &str) -> Result<String> {
     let folder = tempfile::tempdir()?;
     let [book, games] = ["book.epd", "games.pgn"].map(|name| folder.path().join(name));
     fs::write(&book, "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n")?;
-    let weights = weights.map_or(String::new(), |path| format!(" --weights {}", path.display()));
     let player = format!(
-        "cmd={} name=rival movetime=10 margin=5000 args='play {rival}{weights}'",
+        "cmd={} name=rival movetime=10 margin=5000 args='play {rival} {options}'",
         binary("azimuth-rivals")?.display()
     );
     let output = Command::new(binary("azimuth-bench")?)
@@ -187,7 +203,7 @@ fn plays(rival: &str, weights: Option<&Path>) -> Result<()> {
     for bad in ["illegal", "forfeit", "abandoned", "crash"] {
         assert!(!played.to_lowercase().contains(bad), "{rival}: {played}");
     }
-    Ok(())
+    Ok(played)
 }
 
 #[test]
@@ -278,6 +294,8 @@ fn what_is_wrong_is_one_clear_line_and_overwrites_nothing() -> Result<()> {
         ),
         (words(&["play", "policy", "--weights", &truncated]), "not a complete safetensors file"),
         (words(&["play", "heuristic", "--weights", &of_value]), "has no weights"),
+        (words(&["play", "policy", "--remember", "9"]), "it has no alpha-beta search"),
+        (words(&["play", "value", "--book", "none.epd"]), "--book: FEN file 'none.epd'"),
         (words(&["tau", "policy", "--data", GAMES]), "labels of moves alone are not enough"),
         (train(&["none.pgn"]), "none.pgn"),
         (without_labels, "too few games with labelled moves"),

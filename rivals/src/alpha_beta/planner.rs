@@ -8,6 +8,7 @@ use azimuth_chess::position::Position;
 use cozy_chess::{Board, Move};
 
 use super::judge::Judge;
+use super::memory::Memory;
 use super::search::Search;
 use super::worth::Worth;
 
@@ -18,16 +19,17 @@ pub const DEFAULT_DEPTH: u32 = 3;
 const DEEPEST: u32 = 64;
 
 /// The planner that searches with a judge.
-pub struct AlphaBeta<J> {
+pub struct AlphaBeta<J: Judge> {
     judge: J,
+    memory: Memory<J::Leaf>,
     /// The default depth in plies for a board.
     depth: fn(&Board) -> u32,
 }
 
 impl<J: Judge> AlphaBeta<J> {
-    /// A planner that searches `depth` plies by default.
-    pub fn new(judge: J, depth: fn(&Board) -> u32) -> Self {
-        Self { judge, depth }
+    /// A planner that searches `depth` plies by default, and remembers `count` positions.
+    pub fn new(judge: J, depth: fn(&Board) -> u32, count: usize) -> Self {
+        Self { judge, memory: Memory::new(count), depth }
     }
 }
 
@@ -40,7 +42,7 @@ impl<J: Judge> Planner for AlphaBeta<J> {
     ) -> Result<Report> {
         let root_moves = RootMoves::new(root, control.limits(), None);
         let default_depth = (self.depth)(root.board());
-        let search = Search::new(root, &mut self.judge, control);
+        let search = Search::new(root, &mut self.judge, &mut self.memory, control);
         let mut iterations = Iterations {
             search,
             root: root.board(),
@@ -58,6 +60,10 @@ impl<J: Judge> Planner for AlphaBeta<J> {
         }
         let leaf = self.judge.leaf(board)?;
         Worth::Leaf(leaf).value(board.side_to_move(), &mut self.judge)
+    }
+
+    fn new_game(&mut self) {
+        self.memory.clear();
     }
 }
 

@@ -6,6 +6,7 @@ use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key
 use cozy_chess::{Board, Color, Move};
 
 use super::judge::Judge;
+use super::memory::{Bound, Memory, Remembered};
 use super::ordering::order;
 use super::worth::Worth;
 
@@ -15,6 +16,7 @@ pub type Found<L> = (Worth<L>, Vec<Move>);
 /// A search of one root.
 pub struct Search<'a, J: Judge> {
     pub judge: &'a mut J,
+    memory: &'a mut Memory<J::Leaf>,
     pub control: &'a mut Control,
     /// Number of positions visited.
     pub nodes: u64,
@@ -27,9 +29,15 @@ pub struct Search<'a, J: Judge> {
 }
 
 impl<'a, J: Judge> Search<'a, J> {
-    pub fn new(root: &Position, judge: &'a mut J, control: &'a mut Control) -> Self {
+    pub fn new(
+        root: &Position,
+        judge: &'a mut J,
+        memory: &'a mut Memory<J::Leaf>,
+        control: &'a mut Control,
+    ) -> Self {
         let keys = root.history().to_vec();
-        Self { judge, control, nodes: 0, line_before: Vec::new(), keys, interruptible: false }
+        let line_before = Vec::new();
+        Self { judge, memory, control, nodes: 0, line_before, keys, interruptible: false }
     }
 
     /// The best of `moves` at the root, searched `depth` plies deep (at least 1). `None` if a limit
@@ -56,14 +64,46 @@ impl<'a, J: Judge> Search<'a, J> {
         ply: u32,
         mut window: [Option<Worth<J::Leaf>>; 2],
     ) -> Result<Option<Found<J::Leaf>>> {
-        order(board, &mut moves, self.line_before.get(ply as usize).copied());
-        self.keys.push(repetition_key(board));
+        let key = repetition_key(board);
+        // At the root some moves may be left out.
+        let known = self.memory.get(key).filter(|known| ply > 0 && board.is_legal(known.best));
+        let known = known.cloned();
+        if let Some(known) = &known
+            && known.depth >= depth
+            && self.decides(known, board.side_to_move(), &window)?
+        {
+            return Ok(Some((known.worth.clone(), vec![known.best])));
+        }
+        let best_before = self.line_before.get(ply as usize).copied();
+        order(board, &mut moves, best_before.or(known.map(|known| known.best)));
+        self.keys.push(key);
         let found = match depth {
-            0 | 1 => self.best_leaf(board, &moves, ply).map(Some),
+            0 | 1 => self.best_leaf(board, &moves, ply).map(|found| Some((found, Bound::Exact))),
             _ => self.best_child(board, &moves, depth, ply, &mut window),
         };
         self.keys.pop();
-        found
+        let Some((found, bound)) = found? else { return Ok(None) };
+        if let (true, Some(&best)) = (ply > 0, found.1.first()) {
+            let worth = found.0.clone();
+            self.memory.set(key, Remembered { worth, bound, best, depth });
+        }
+        Ok(Some(found))
+    }
+
+    /// Whether a known result makes a search in this window unnecessary.
+    fn decides(
+        &mut self,
+        known: &Remembered<J::Leaf>,
+        side: Color,
+        window: &[Option<Worth<J::Leaf>>; 2],
+    ) -> Result<bool> {
+        let [own, limit] = [&window[side as usize], &window[!side as usize]];
+        Ok(match (known.bound, own, limit) {
+            (Bound::Exact, _, _) => true,
+            (Bound::AtLeast, _, Some(limit)) => !limit.is_better(&known.worth, side, self.judge)?,
+            (Bound::AtMost, Some(own), _) => !known.worth.is_better(own, side, self.judge)?,
+            _ => false,
+        })
     }
 
     /// The best of the positions after `moves`, all judged in one batch.
@@ -92,6 +132,7 @@ impl<'a, J: Judge> Search<'a, J> {
         best.ok_or_else(|| anyhow::anyhow!("no legal move in '{board}'"))
     }
 
+    /// The best of the positions after `moves`, each searched `depth` - 1 plies deep.
     fn best_child(
         &mut self,
         board: &Board,
@@ -99,9 +140,11 @@ impl<'a, J: Judge> Search<'a, J> {
         depth: u32,
         ply: u32,
         window: &mut [Option<Worth<J::Leaf>>; 2],
-    ) -> Result<Option<Found<J::Leaf>>> {
+    ) -> Result<Option<(Found<J::Leaf>, Bound)>> {
         let side = board.side_to_move();
         let mut best: Option<Found<J::Leaf>> = None;
+        // Without a result of its own side, the window has no lower end.
+        let mut bound = if window[side as usize].is_some() { Bound::AtMost } else { Bound::Exact };
         for (index, &mv) in moves.iter().enumerate() {
             if self.interruptible && self.control.should_stop(self.nodes) {
                 return Ok(None);
@@ -130,6 +173,7 @@ impl<'a, J: Judge> Search<'a, J> {
                     && !limit.is_better(&worth, side, self.judge)?
                 {
                     // The opponent has a better alternative earlier in the line (a cutoff).
+                    bound = Bound::AtLeast;
                     break;
                 }
                 let own = &mut window[side as usize];
@@ -139,10 +183,11 @@ impl<'a, J: Judge> Search<'a, J> {
                 };
                 if raises {
                     *own = Some(worth);
+                    bound = Bound::Exact;
                 }
             }
         }
-        Ok(best)
+        Ok(best.map(|best| (best, bound)))
     }
 
     /// Keeps the better of `best` and `found` for `side`. Returns whether `found` was better.
@@ -241,10 +286,13 @@ mod tests {
             "8/8/8/8/8/1k6/1p6/1K5R b - - 0 1",
         ] {
             let root = Position::from_fen(fen)?;
-            for depth in 1..=3 {
+            // Less than the positions of a search, so that some are forgotten.
+            let sizes = [0, 1000];
+            for (depth, count) in (1..=3).flat_map(|depth| sizes.map(|count| (depth, count))) {
                 let mut judge = Evaluation(Oracle::default());
                 let mut control = Control::without_signals(Limits::default());
-                let mut search = Search::new(&root, &mut judge, &mut control);
+                let mut memory = Memory::new(count);
+                let mut search = Search::new(&root, &mut judge, &mut memory, &mut control);
                 let found = search.root(root.board(), &legal_moves(root.board()), depth)?;
                 let nodes = search.nodes;
                 let (worth, line) = found.expect("nothing interrupts it");
@@ -255,6 +303,29 @@ mod tests {
                 assert!(depth < 3 || nodes < all, "{nodes} of {all}");
             }
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_remembered_position_is_searched_once() -> Result<()> {
+        // Kings that can only walk reach every position by many paths.
+        let root = Position::from_fen("8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1")?;
+        let moves = legal_moves(root.board());
+        let mut memory = Memory::new(1 << 16);
+        let nodes = |memory: &mut Memory<f32>| -> Result<u64> {
+            let (mut judge, limits) = (Evaluation(Oracle::default()), Limits::default());
+            let mut control = Control::without_signals(limits);
+            let mut search = Search::new(&root, &mut judge, memory, &mut control);
+            search.root(root.board(), &moves, 7)?;
+            Ok(search.nodes)
+        };
+        let (without, with) = (nodes(&mut Memory::new(0))?, nodes(&mut memory)?);
+        assert!(2 * with < without, "{with} of {without}");
+        // The second search finds the children of the root.
+        let again = nodes(&mut memory)?;
+        assert!(again <= 2 * moves.len() as u64, "{again}");
+        memory.clear();
+        assert_eq!(nodes(&mut memory)?, with);
         Ok(())
     }
 }

@@ -14,8 +14,12 @@ pub struct DeepChessConfig {
     /// Neurons of each encoder layer after the 773 inputs. The output of the last layer is the
     /// code.
     pub encoder: Vec<usize>,
-    /// Neurons of each hidden layer of the comparator, between the two codes and its two outputs.
+    /// Neurons of each hidden layer of the comparator, between the two codes and its outputs.
     pub comparator: Vec<usize>,
+    /// Whether the comparator takes the current and the next position and gives a score, as the
+    /// document draws it. If not, it takes any two positions and says which is better.
+    #[serde(default)]
+    pub score: bool,
 }
 
 /// The encoder and the comparator.
@@ -29,7 +33,8 @@ impl DeepChessNetwork {
     /// Networks with the parameters `encoder.N` and `comparator.N`.
     pub fn new(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Self> {
         let code = config.encoder.last().copied().unwrap_or(BITS);
-        let comparator = config.comparator.iter().copied().chain([2]);
+        let outputs = if config.score { 1 } else { 2 };
+        let comparator = config.comparator.iter().copied().chain([outputs]);
         Ok(Self {
             encoder: stack(BITS, config.encoder.iter().copied(), &vb.pp("encoder"))?,
             comparator: stack(2 * code, comparator, &vb.pp("comparator"))?,
@@ -62,8 +67,18 @@ impl DeepChessNetwork {
         self.encode(boards, self.encoder.len())
     }
 
+    /// The value for White, in [-1, 1], of the second position of each pair of codes, which a move
+    /// leads to from the first.
+    pub fn scores(&self, current: &Tensor, next: &Tensor) -> Result<Tensor> {
+        self.outputs(current, next)?.squeeze(D::Minus1)?.tanh()
+    }
+
     /// Logits, pairs x 2: that the first and that the second position is the better one for White.
     pub fn compare(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
+        self.outputs(first, second)
+    }
+
+    fn outputs(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
         let mut hidden = Tensor::cat(&[first, second], D::Minus1)?;
         for (place, layer) in self.comparator.iter().enumerate() {
             hidden = layer.forward(&hidden)?;

@@ -1,22 +1,54 @@
-//! Play: alpha-beta that compares codes with the network.
+//! Play: alpha-beta that compares codes with the network, or uses its scores.
 
 use std::cmp::Ordering;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth::search::Planner;
-use candle_core::{D, Device, Tensor};
+use candle_core::{D, Tensor};
 use candle_nn::ops::softmax;
 use cozy_chess::{Board, Move};
 
-use super::model::DeepChessNetwork;
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge};
+use super::model::{DeepChessConfig, DeepChessNetwork};
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation, Judge};
+use crate::play::Play;
 use crate::weights::RivalWeights;
 
-/// The planner that plays with these weights on a device.
-pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
-    let network = DeepChessNetwork::new(&weights.config()?, &weights.parameters(device)?)?;
+/// The planner that plays with these weights.
+pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
+    let config: DeepChessConfig = weights.config()?;
+    let network = DeepChessNetwork::new(&config, &weights.parameters(&play.device)?)?;
+    if config.score {
+        let evaluation = Evaluation(Estimator(network));
+        return Ok(Box::new(AlphaBeta::new(evaluation, |_| DEFAULT_DEPTH, play.remembered)));
+    }
     let even = network.codes([&Board::startpos()].into_iter())?;
-    Ok(Box::new(AlphaBeta::new(DeepChessJudge { network, even }, |_| DEFAULT_DEPTH)))
+    Ok(Box::new(AlphaBeta::new(
+        DeepChessJudge { network, even },
+        |_| DEFAULT_DEPTH,
+        play.remembered,
+    )))
+}
+
+/// The network that scores the next position, beside the current one.
+struct Estimator(DeepChessNetwork);
+
+impl Evaluates for Estimator {
+    fn evaluate_children(
+        &mut self,
+        parent: &Board,
+        children: &[(Move, Board)],
+    ) -> Result<Vec<f32>> {
+        let next = self.0.codes(children.iter().map(|(_, board)| board))?;
+        let current = self.0.codes([parent].into_iter())?.broadcast_as(next.shape())?;
+        Ok(self.0.scores(&current, &next)?.to_vec1()?)
+    }
+
+    /// A position without a predecessor stands in both places.
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        let code = self.0.codes([board].into_iter())?;
+        let scores = self.0.scores(&code, &code)?.to_vec1()?;
+        scores.first().copied().context("the network says nothing")
+    }
 }
 
 struct DeepChessJudge {

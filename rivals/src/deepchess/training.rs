@@ -1,30 +1,27 @@
 //! Training: first the encoder, layer by layer, each to reconstruct its input. Then the comparator,
-//! and the encoder with it, on pairs of positions of which one is better.
+//! and the encoder with it, on pairs of positions of which one is better, or on the scores of
+//! positions and their successors.
 
 use anyhow::Result;
 use candle_core::{D, DType, Module, Tensor};
 use candle_nn::{Linear, VarBuilder, linear, loss::cross_entropy, loss::mse};
 use cozy_chess::Board;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::bits::BITS;
 use super::model::{DeepChessConfig, DeepChessNetwork};
-use crate::studies::{Studies, Study};
+use super::pairs::{Pair, pairs};
+use crate::studies::Studies;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::value::{Labelled, labelled, value_metrics};
 use crate::weights::RivalWeights;
 
 /// The share of the training steps spent on the encoder's layers, divided evenly among them.
 const ENCODER_PART: f64 = 0.2;
 
-/// Smallest difference of the win probabilities in a pair.
-const MARGIN: f32 = 0.05;
-
 /// Number of pairs for measuring metrics.
 const MEASURED: usize = 4_000;
-
-/// Number of attempts to draw a pair with sufficiently different win probabilities.
-const ATTEMPTS: usize = 20;
 
 /// Prefix of the decoders' parameters, which are dropped after training.
 const DECODER: &str = "decoder";
@@ -32,8 +29,11 @@ const DECODER: &str = "decoder";
 /// The document gives no sizes; these are DeepChess's. It was trained for about 200 epochs of a
 /// million positions or pairs.
 fn document() -> (DeepChessConfig, Plan) {
-    let sizes =
-        DeepChessConfig { encoder: vec![600, 400, 200, 100], comparator: vec![400, 200, 100] };
+    let sizes = DeepChessConfig {
+        encoder: vec![600, 400, 200, 100],
+        comparator: vec![400, 200, 100],
+        score: false,
+    };
     let plan =
         Plan { batch: 1_024, steps: 200_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None };
     (sizes, plan)
@@ -53,6 +53,7 @@ pub fn train(options: &TrainOptions) -> Result<()> {
         decoders: decoders(&lesson.config, &lesson.vb().pp(DECODER))?,
         studies: &lesson.studies,
         plan: lesson.plan,
+        score: lesson.config.score,
     };
     crate::training::train(options, &lesson, &mut learner)
 }
@@ -76,6 +77,7 @@ struct DeepChessLearner<'a> {
     decoders: Vec<Linear>,
     studies: &'a Studies,
     plan: Plan,
+    score: bool,
 }
 
 impl DeepChessLearner<'_> {
@@ -100,21 +102,14 @@ impl DeepChessLearner<'_> {
         let better = Tensor::from_vec(better, pairs.len(), logits.device())?;
         Ok([logits, better])
     }
-}
 
-impl Learner for DeepChessLearner<'_> {
-    fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        if let Some(layer) = self.layer(step) {
-            let studies = self.studies.sample(self.plan.batch, rng);
-            let boards: Vec<Board> = studies.iter().map(|study| study.board.clone()).collect();
-            return self.reconstruction(layer, &boards);
-        }
-        let pairs = pairs(&self.studies.training, self.plan.batch, rng);
-        let [logits, better] = self.comparison(&pairs)?;
-        Ok(cross_entropy(&logits, &better)?)
+    /// The scores of successors of positions.
+    fn scores(&self, boards: &[Board], successors: &[Board]) -> Result<Tensor> {
+        let [current, next] = [boards, successors].map(|boards| self.network.codes(boards.iter()));
+        Ok(self.network.scores(&current?, &next?)?)
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
+    fn measure_comparison(&self) -> Result<Metrics> {
         // The same pairs at every measurement.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let pairs = pairs(&self.studies.held_out, MEASURED, &mut rng);
@@ -125,29 +120,31 @@ impl Learner for DeepChessLearner<'_> {
     }
 }
 
-/// Two positions, and the index of the one that is better for White.
-struct Pair {
-    boards: [Board; 2],
-    better: usize,
-}
+impl Learner for DeepChessLearner<'_> {
+    fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
+        if let Some(layer) = self.layer(step) {
+            let studies = self.studies.sample(self.plan.batch, rng);
+            let boards: Vec<Board> = studies.iter().map(|study| study.board.clone()).collect();
+            return self.reconstruction(layer, &boards);
+        }
+        if self.score {
+            let studies = self.studies.sample(self.plan.batch, rng);
+            let Labelled { boards, successors, values } = labelled(studies.into_iter(), rng);
+            let scores = self.scores(&boards, &successors)?;
+            let values = Tensor::from_vec(values, boards.len(), scores.device())?;
+            return Ok(mse(&scores, &values)?);
+        }
+        let pairs = pairs(&self.studies.training, self.plan.batch, rng);
+        let [logits, better] = self.comparison(&pairs)?;
+        Ok(cross_entropy(&logits, &better)?)
+    }
 
-/// Random pairs, alternately two children of the same position, between which a search chooses, and
-/// children of any two positions.
-fn pairs(studies: &[Study], count: usize, rng: &mut impl Rng) -> Vec<Pair> {
-    (0..count).filter_map(|place| pair(studies, place.is_multiple_of(2), rng)).collect()
-}
-
-fn pair(studies: &[Study], siblings: bool, rng: &mut impl Rng) -> Option<Pair> {
-    let mut study = || &studies[rng.random_range(0..studies.len())];
-    let drawn: Vec<[&Study; 2]> = (0..ATTEMPTS)
-        .map(|_| {
-            let first = study();
-            [first, if siblings { first } else { study() }]
+    fn measure(&mut self) -> Result<Metrics> {
+        if !self.score {
+            return self.measure_comparison();
+        }
+        value_metrics(&self.studies.held_out, |boards, successors| {
+            Ok(self.scores(boards, successors)?.to_vec1()?)
         })
-        .collect();
-    drawn.into_iter().find_map(|studies| {
-        let [(first, p), (second, q)] = studies.map(|study| study.child(rng));
-        let better = usize::from(q > p);
-        ((p - q).abs() >= MARGIN).then_some(Pair { boards: [first, second], better })
-    })
+    }
 }

@@ -7,10 +7,11 @@ use cozy_chess::{Board, Move};
 
 use super::evaluation::evaluate;
 use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation};
+use crate::play::Play;
 
 /// The planner that plays with the evaluation.
-pub fn planner() -> Box<dyn Planner> {
-    Box::new(AlphaBeta::new(Evaluation(Heuristic), |_| DEFAULT_DEPTH))
+pub fn planner(play: &Play) -> Box<dyn Planner> {
+    Box::new(AlphaBeta::new(Evaluation(Heuristic), |_| DEFAULT_DEPTH, play.remembered))
 }
 
 struct Heuristic;

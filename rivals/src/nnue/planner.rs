@@ -7,12 +7,13 @@ use cozy_chess::{Board, Move};
 use super::accumulators::Accumulators;
 use super::quantised::QuantisedNnue;
 use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation};
+use crate::play::Play;
 use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights.
-pub fn planner(weights: &RivalWeights) -> Result<Box<dyn Planner>> {
+pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
     let nnue = Nnue { network: QuantisedNnue::new(weights)?, line: Vec::new() };
-    Ok(Box::new(AlphaBeta::new(Evaluation(nnue), |_| DEFAULT_DEPTH)))
+    Ok(Box::new(AlphaBeta::new(Evaluation(nnue), |_| DEFAULT_DEPTH, play.remembered)))
 }
 
 struct Nnue {

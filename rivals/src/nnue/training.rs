@@ -51,7 +51,7 @@ impl Learner for NnueLearner<'_> {
     }
 
     fn measure(&mut self) -> Result<Metrics> {
-        value_metrics(&self.studies.held_out, |boards| {
+        value_metrics(&self.studies.held_out, |_, boards| {
             let own = sigmoid(&self.network.logits(boards.iter())?)?.to_vec1::<f32>()?;
             let of_white = |(board, p): (&Board, f32)| {
                 let value = 2.0 * p - 1.0;

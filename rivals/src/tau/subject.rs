@@ -11,13 +11,13 @@ use azimuth::names::name_of;
 use azimuth::search::{
     BeamSettings, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources,
 };
-use candle_core::Device;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use cozy_chess::Color;
 
 use super::labelled::Labelled;
 use super::stem;
+use crate::play::Play;
 use crate::rival::Rival;
 use crate::weights::RivalWeights;
 
@@ -77,10 +77,11 @@ impl Subject {
                 let planner = settings.build(PlannerKind::Beam, &worker, RESOURCES, None)?;
                 (planner, Value::Cosine(Box::new(worker.model()?)))
             }
-            Self::Rival(rival) if rival.is_policy() => {
-                (rival.planner(weights, &Device::Cpu)?, Value::LabelOfChosenMove(name_of(&rival)))
-            }
-            Self::Rival(rival) => (rival.planner(weights, &Device::Cpu)?, Value::Evaluation),
+            Self::Rival(rival) if rival.is_policy() => (
+                rival.planner(weights, &Play::default())?,
+                Value::LabelOfChosenMove(name_of(&rival)),
+            ),
+            Self::Rival(rival) => (rival.planner(weights, &Play::default())?, Value::Evaluation),
         };
         Ok(Measure { planner, value })
     }

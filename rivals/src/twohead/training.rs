@@ -102,7 +102,7 @@ impl Learner for TwoHeadLearner<'_> {
             let [logits, _] = self.network.forward(boards.iter().copied())?;
             Ok(logits)
         })?;
-        metrics.extend(value_metrics(&self.studies.held_out, |boards| {
+        metrics.extend(value_metrics(&self.studies.held_out, |_, boards| {
             let [_, values] = self.network.forward(boards.iter())?;
             Ok(values.to_vec1()?)
         })?);

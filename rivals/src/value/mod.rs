@@ -6,4 +6,4 @@ mod planner;
 mod training;
 
 pub use planner::planner;
-pub use training::{train, value_metrics};
+pub use training::{Labelled, labelled, train, value_metrics};

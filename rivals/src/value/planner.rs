@@ -2,17 +2,17 @@
 
 use anyhow::{Context, Result};
 use azimuth::search::Planner;
-use candle_core::Device;
 use cozy_chess::{Board, Move};
 
 use super::model::ValueNetwork;
 use crate::alpha_beta::{AlphaBeta, Evaluates, Evaluation};
+use crate::play::Play;
 use crate::weights::RivalWeights;
 
-/// The planner that plays with these weights on a device.
-pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
-    let network = ValueNetwork::new(weights.config()?, &weights.parameters(device)?)?;
-    Ok(Box::new(AlphaBeta::new(Evaluation(network), depth)))
+/// The planner that plays with these weights.
+pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
+    let network = ValueNetwork::new(weights.config()?, &weights.parameters(&play.device)?)?;
+    Ok(Box::new(AlphaBeta::new(Evaluation(network), depth, play.remembered)))
 }
 
 /// Default depth in plies. It increases as pieces leave the board, because wins in endgames need a

@@ -41,38 +41,55 @@ struct ValueLearner<'a> {
 impl Learner for ValueLearner<'_> {
     fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
         let studies = self.studies.sample(self.plan.batch, rng);
-        let (boards, labels) = labelled(studies.into_iter(), rng);
-        let values = self.network.values(boards.iter())?;
-        let labels = Tensor::from_vec(labels, boards.len(), values.device())?;
+        let Labelled { successors, values: labels, .. } = labelled(studies.into_iter(), rng);
+        let values = self.network.values(successors.iter())?;
+        let labels = Tensor::from_vec(labels, successors.len(), values.device())?;
         Ok(mse(&values, &labels)?)
     }
 
     fn measure(&mut self) -> Result<Metrics> {
-        value_metrics(&self.studies.held_out, |boards| {
+        value_metrics(&self.studies.held_out, |_, boards| {
             Ok(self.network.values(boards.iter())?.to_vec1()?)
         })
     }
 }
 
-/// A random labelled child of each study, and its value for White in [-1, 1].
-fn labelled<'a>(
-    studies: impl Iterator<Item = &'a Study>,
-    rng: &mut Xoshiro256PlusPlus,
-) -> (Vec<Board>, Vec<f32>) {
-    studies.map(|study| study.child(rng)).map(|(board, p)| (board, 2.0 * p - 1.0)).unzip()
+/// Positions, a labelled successor of each, and its value for White in [-1, 1].
+pub struct Labelled {
+    pub boards: Vec<Board>,
+    pub successors: Vec<Board>,
+    pub values: Vec<f32>,
 }
 
-/// Held-out mean squared error of values in [-1, 1], and Kendall's tau-b.
+/// A random labelled child of each study.
+pub fn labelled<'a>(
+    studies: impl Iterator<Item = &'a Study>,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Labelled {
+    let (mut boards, mut successors, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for study in studies {
+        let (child, p) = study.child(rng);
+        boards.push(study.board.clone());
+        successors.push(child);
+        values.push(2.0 * p - 1.0);
+    }
+    Labelled { boards, successors, values }
+}
+
+/// Held-out mean squared error of values in [-1, 1], and Kendall's tau-b. `values` takes positions
+/// and their successors, and returns the values of the successors.
 pub fn value_metrics(
     held_out: &[Study],
-    mut values: impl FnMut(&[Board]) -> Result<Vec<f32>>,
+    mut values: impl FnMut(&[Board], &[Board]) -> Result<Vec<f32>>,
 ) -> Result<Metrics> {
     // The same positions at every measurement.
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-    let (boards, labels) = labelled(held_out.iter(), &mut rng);
+    let Labelled { boards, successors, values: labels } = labelled(held_out.iter(), &mut rng);
     let mut found = Vec::with_capacity(boards.len());
-    for boards in boards.chunks(MEASURED_AT_ONCE) {
-        found.extend(values(boards)?);
+    for (boards, successors) in
+        boards.chunks(MEASURED_AT_ONCE).zip(successors.chunks(MEASURED_AT_ONCE))
+    {
+        found.extend(values(boards, successors)?);
     }
     let squares = found.iter().zip(&labels).map(|(a, b)| f64::from(a - b).powi(2));
     let mse = squares.sum::<f64>() / found.len() as f64;

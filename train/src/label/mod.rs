@@ -17,4 +17,5 @@ mod walk;
 pub use options::{LabelOptions, WalkKind};
 pub use parts::label;
 pub use shard::Shard;
+pub use sources::{Starts, read as read_starts};
 pub use talk::Talk;

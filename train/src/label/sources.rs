@@ -38,7 +38,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Starts> {
             }
         }
     }
-    ensure!(paths.is_empty() || !fens.is_empty(), "--fens: no positions in the files");
+    let names = || paths.iter().map(|path| format!("'{}'", path.display())).collect::<Vec<_>>();
+    ensure!(paths.is_empty() || !fens.is_empty(), "no positions in {}", names().join(", "));
     Ok(Starts { fens, sha256: hex(&hash.finalize()) })
 }
 
