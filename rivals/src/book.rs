@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use azimuth::search::{Control, Limits, Planner, Report, Value};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
-use azimuth_train::label::read_starts;
+use azimuth_train::label::each_start;
 use cozy_chess::{Board, Move};
 
 /// Number of times that a position must be in the book: a single game is no opening.
@@ -20,12 +20,10 @@ pub struct Book(HashMap<u64, u32>);
 impl Book {
     /// Reads a file of FENs or EPD, which may be compressed.
     pub fn read(path: &Path) -> Result<Self> {
-        let starts = read_starts(&[path.to_owned()])?;
         let mut counts = HashMap::new();
-        for fen in &starts.fens {
-            let position = Position::from_fen(fen).with_context(|| format!("'{fen}'"))?;
+        each_start(&[path.to_owned()], |_, _, position| {
             *counts.entry(repetition_key(position.board())).or_default() += 1;
-        }
+        })?;
         counts.retain(|_, count| *count >= LEAST);
         Ok(Self(counts))
     }
@@ -71,8 +69,7 @@ impl Planner for WithBook {
 
 /// Whether a search is for a move in a game, and not for an analysis.
 fn wants_one_move(limits: &Limits) -> bool {
-    let Limits { infinite, ponder, search_moves, multipv, .. } = limits;
-    !infinite && !ponder && search_moves.is_empty() && *multipv <= 1
+    !limits.waits() && limits.search_moves.is_empty() && limits.multipv <= 1
 }
 
 #[cfg(test)]

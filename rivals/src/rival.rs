@@ -53,7 +53,7 @@ impl Rival {
     }
 
     /// The planner that uses the weights in `path`, or the shipped weights if `None`. Fails if `play`
-    /// asks for something that this rival has not.
+    /// asks for memory and this rival has no alpha-beta search.
     pub fn planner(self, path: Option<&Path>, play: &Play) -> Result<Box<dyn Planner>> {
         ensure!(
             play.remembered == 0 || self.has_alpha_beta(),

@@ -182,8 +182,8 @@ fn a_rival_remembers_positions_and_plays_from_a_book() -> Result<()> {
     Ok(())
 }
 
-/// Plays two games against a player of random moves, over UCI, and returns them. An illegal move or a crash would end the
-/// match with an error.
+/// Plays two games against a player of random moves, over UCI, and returns them. An illegal move or
+/// a crash would end the match with an error.
 fn plays(rival: &str, options: &str) -> Result<String> {
     let folder = tempfile::tempdir()?;
     let [book, games] = ["book.epd", "games.pgn"].map(|name| folder.path().join(name));

@@ -80,7 +80,8 @@ impl Limits {
         self.handicap?.nodes
     }
 
-    fn waits(&self) -> bool {
+    /// Whether no limit ends the search before a signal.
+    pub fn waits(&self) -> bool {
         self.infinite || self.ponder
     }
 }

@@ -143,7 +143,7 @@ impl<'a, J: Judge> Search<'a, J> {
     ) -> Result<Option<(Found<J::Leaf>, Bound)>> {
         let side = board.side_to_move();
         let mut best: Option<Found<J::Leaf>> = None;
-        // Without a result of its own side, the window has no lower end.
+        // If this side has no earlier result to beat, all moves together give the exact result.
         let mut bound = if window[side as usize].is_some() { Bound::AtMost } else { Bound::Exact };
         for (index, &mv) in moves.iter().enumerate() {
             if self.interruptible && self.control.should_stop(self.nodes) {

@@ -104,9 +104,10 @@ impl DeepChessLearner<'_> {
     }
 
     /// The scores of successors of positions.
-    fn scores(&self, boards: &[Board], successors: &[Board]) -> Result<Tensor> {
-        let [current, next] = [boards, successors].map(|boards| self.network.codes(boards.iter()));
-        Ok(self.network.scores(&current?, &next?)?)
+    fn scores(&self, boards: &[&Board], successors: &[Board]) -> Result<Tensor> {
+        let current = self.network.codes(boards.iter().copied())?;
+        let next = self.network.codes(successors.iter())?;
+        Ok(self.network.scores(&current, &next)?)
     }
 
     fn measure_comparison(&self) -> Result<Metrics> {

@@ -4,7 +4,7 @@
 //! convolutions need channels first and train at a third of the speed on boards of 64 squares.
 
 use azimuth_network::tensor_slices::values;
-use candle_core::{CpuStorage, CustomOp1, Layout, Module, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp1, Device, Layout, Module, Result, Shape, Tensor};
 use candle_nn::{Linear, VarBuilder};
 use cozy_chess::Square;
 
@@ -34,7 +34,11 @@ const NEIGHBOURHOODS: [[u8; NEIGHBOURS]; Square::NUM] = {
 };
 
 /// A convolution with a bias: maps boards x 64 x input channels to boards x 64 x output channels.
-pub struct BoardConvolution(Linear);
+pub struct BoardConvolution {
+    linear: Linear,
+    /// The neighbourhoods of all squares on a device; `None` on the CPU.
+    places: Option<Tensor>,
+}
 
 /// A convolution with parameters `weight` (out x 9 in) and `bias` (out).
 pub fn board_convolution(
@@ -42,7 +46,7 @@ pub fn board_convolution(
     outputs: usize,
     vb: VarBuilder<'_>,
 ) -> Result<BoardConvolution> {
-    Ok(BoardConvolution(candle_nn::linear(NEIGHBOURS * inputs, outputs, vb)?))
+    BoardConvolution::new(candle_nn::linear(NEIGHBOURS * inputs, outputs, vb)?)
 }
 
 /// A convolution initialised to zero.
@@ -54,31 +58,47 @@ pub fn silent_board_convolution(
     let zeros = candle_nn::init::ZERO;
     let weight = vb.get_with_hints((outputs, NEIGHBOURS * inputs), "weight", zeros)?;
     let bias = vb.get_with_hints(outputs, "bias", zeros)?;
-    Ok(BoardConvolution(Linear::new(weight, Some(bias))))
+    BoardConvolution::new(Linear::new(weight, Some(bias)))
+}
+
+impl BoardConvolution {
+    fn new(linear: Linear) -> Result<Self> {
+        let device = linear.weight().device();
+        let places = (!device.is_cpu()).then(|| places(device)).transpose()?;
+        Ok(Self { linear, places })
+    }
+
+    /// The device of the parameters.
+    pub fn device(&self) -> &Device {
+        self.linear.weight().device()
+    }
 }
 
 impl Module for BoardConvolution {
     fn forward(&self, boards: &Tensor) -> Result<Tensor> {
         let (count, squares, channels) = boards.dims3()?;
         let boards = boards.contiguous()?;
-        let neighbourhoods = match boards.device().is_cpu() {
-            true => boards.apply_op1(Neighbourhoods { channels })?,
-            false => selected(&boards)?,
+        let neighbourhoods = match &self.places {
+            None => boards.apply_op1(Neighbourhoods { channels })?,
+            Some(places) => selected(&boards, places)?,
         };
-        self.0.forward(&neighbourhoods)?.reshape((count, squares, ()))
+        self.linear.forward(&neighbourhoods)?.reshape((count, squares, ()))
     }
 }
 
 /// The neighbourhoods by candle's operations, for a device: maps boards x 64 x channels to squares x
 /// 9 channels.
-fn selected(boards: &Tensor) -> Result<Tensor> {
+fn selected(boards: &Tensor, places: &Tensor) -> Result<Tensor> {
     let (count, squares, channels) = boards.dims3()?;
     let outside = Tensor::zeros((count, 1, channels), boards.dtype(), boards.device())?;
     let padded = Tensor::cat(&[boards, &outside], 1)?;
-    let places: Vec<u32> =
-        NEIGHBOURHOODS.as_flattened().iter().map(|&place| place.into()).collect();
-    let places = Tensor::from_slice(&places, places.len(), boards.device())?;
-    padded.index_select(&places, 1)?.reshape((count * squares, NEIGHBOURS * channels))
+    padded.index_select(places, 1)?.reshape((count * squares, NEIGHBOURS * channels))
+}
+
+/// [`NEIGHBOURHOODS`] on a device.
+fn places(device: &Device) -> Result<Tensor> {
+    let places = NEIGHBOURHOODS.as_flattened().iter().map(|&place| u32::from(place));
+    Tensor::from_iter(places, device)
 }
 
 /// Gathers neighbourhoods: maps squares x channels to squares x 9 channels.
@@ -142,7 +162,7 @@ impl CustomOp1 for Gathered {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{Device, Var};
+    use candle_core::Var;
 
     use super::*;
 
@@ -152,10 +172,10 @@ mod tests {
         let boards = Var::randn(0f32, 1.0, (count, Square::NUM, inputs), &device)?;
         let weight = Var::randn(0f32, 1.0, (outputs, NEIGHBOURS * inputs), &device)?;
         let bias = Var::randn(0f32, 1.0, outputs, &device)?;
-        let own = BoardConvolution(Linear::new(
+        let own = BoardConvolution::new(Linear::new(
             weight.as_tensor().clone(),
             Some(bias.as_tensor().clone()),
-        ));
+        ))?;
         let found = own.forward(&boards)?;
 
         let image = boards.transpose(1, 2)?.reshape((count, inputs, 8, 8))?;
@@ -183,7 +203,7 @@ mod tests {
         let slopes =
             Tensor::randn(0f32, 1.0, (2 * Square::NUM, NEIGHBOURS * channels), &Device::Cpu)?;
         let known = boards.apply_op1(Neighbourhoods { channels })?;
-        let found = selected(&boards)?;
+        let found = selected(&boards, &places(&Device::Cpu)?)?;
         assert_eq!(found.to_vec2::<f32>()?, known.to_vec2::<f32>()?);
         let [found, known] = [found, known].map(|out| (out * &slopes)?.sum_all()?.backward());
         let (found, known) = (found?, known?);

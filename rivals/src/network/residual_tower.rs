@@ -24,7 +24,6 @@ pub struct TowerConfig {
 pub struct ResidualTower {
     first: BoardConvolution,
     blocks: Vec<[BoardConvolution; 2]>,
-    device: Device,
 }
 
 impl ResidualTower {
@@ -39,13 +38,12 @@ impl ResidualTower {
         Ok(Self {
             first: board_convolution(inputs, channels, vb.pp("first"))?,
             blocks: (0..blocks).map(block).collect::<Result<_>>()?,
-            device: vb.device().clone(),
         })
     }
 
     /// The device of the parameters.
     pub fn device(&self) -> &Device {
-        &self.device
+        self.first.device()
     }
 }
 

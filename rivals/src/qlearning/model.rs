@@ -3,7 +3,7 @@
 //! computed once. The network does not learn to distinguish moves from a move's two numbers alone.
 //! With `squares`, the dense layer also gets the convolutions' outputs on the move's two squares.
 
-use candle_core::{D, Device, Module, ModuleT, Result, Tensor};
+use candle_core::{D, Module, ModuleT, Result, Tensor};
 use candle_nn::{BatchNorm, BatchNormConfig, Linear, VarBuilder, batch_norm, linear};
 use cozy_chess::{Board, Move, Square};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,6 @@ pub struct QNetwork {
     of_action: Linear,
     squares: bool,
     value: Linear,
-    device: Device,
 }
 
 impl QNetwork {
@@ -53,7 +52,6 @@ impl QNetwork {
             of_action: candle_nn::linear_no_bias(action, hidden, vb.pp("of_action"))?,
             squares,
             value: linear(hidden, 1, vb.pp("value"))?,
-            device: vb.device().clone(),
         })
     }
 
@@ -65,7 +63,8 @@ impl QNetwork {
         moves: &[(usize, Move)],
         train: bool,
     ) -> Result<Tensor> {
-        let [mut planes, numbers] = states(boards, &self.device)?;
+        let device = self.value.weight().device();
+        let [mut planes, numbers] = states(boards, device)?;
         for (convolution, norm) in &self.blocks {
             planes = convolution.forward(&planes)?;
             let (count, squares, channels) = planes.dims3()?;
@@ -76,9 +75,9 @@ impl QNetwork {
         let board = self.of_board.forward(&board)?;
         let numbers = |number: fn(&(usize, Move)) -> usize| {
             let numbers = moves.iter().map(|mv| number(mv) as u32).collect();
-            Tensor::from_vec(numbers, moves.len(), &self.device)
+            Tensor::from_vec(numbers, moves.len(), device)
         };
-        let mut action = actions(moves.iter().map(|&(_, mv)| mv), &self.device)?;
+        let mut action = actions(moves.iter().map(|&(_, mv)| mv), device)?;
         if self.squares {
             let rows = planes.flatten_to(1)?;
             let from = numbers(|(place, mv)| place * Square::NUM + mv.from as usize)?;

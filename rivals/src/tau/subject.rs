@@ -77,11 +77,13 @@ impl Subject {
                 let planner = settings.build(PlannerKind::Beam, &worker, RESOURCES, None)?;
                 (planner, Value::Cosine(Box::new(worker.model()?)))
             }
-            Self::Rival(rival) if rival.is_policy() => (
-                rival.planner(weights, &Play::default())?,
-                Value::LabelOfChosenMove(name_of(&rival)),
-            ),
-            Self::Rival(rival) => (rival.planner(weights, &Play::default())?, Value::Evaluation),
+            Self::Rival(rival) => {
+                let value = match rival.is_policy() {
+                    true => Value::LabelOfChosenMove(name_of(&rival)),
+                    false => Value::Evaluation,
+                };
+                (rival.planner(weights, &Play::default())?, value)
+            }
         };
         Ok(Measure { planner, value })
     }

@@ -55,8 +55,8 @@ impl Learner for ValueLearner<'_> {
 }
 
 /// Positions, a labelled successor of each, and its value for White in [-1, 1].
-pub struct Labelled {
-    pub boards: Vec<Board>,
+pub struct Labelled<'a> {
+    pub boards: Vec<&'a Board>,
     pub successors: Vec<Board>,
     pub values: Vec<f32>,
 }
@@ -65,11 +65,11 @@ pub struct Labelled {
 pub fn labelled<'a>(
     studies: impl Iterator<Item = &'a Study>,
     rng: &mut Xoshiro256PlusPlus,
-) -> Labelled {
+) -> Labelled<'a> {
     let (mut boards, mut successors, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for study in studies {
         let (child, p) = study.child(rng);
-        boards.push(study.board.clone());
+        boards.push(&study.board);
         successors.push(child);
         values.push(2.0 * p - 1.0);
     }
@@ -80,7 +80,7 @@ pub fn labelled<'a>(
 /// and their successors, and returns the values of the successors.
 pub fn value_metrics(
     held_out: &[Study],
-    mut values: impl FnMut(&[Board], &[Board]) -> Result<Vec<f32>>,
+    mut values: impl FnMut(&[&Board], &[Board]) -> Result<Vec<f32>>,
 ) -> Result<Metrics> {
     // The same positions at every measurement.
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);

@@ -17,5 +17,5 @@ mod walk;
 pub use options::{LabelOptions, WalkKind};
 pub use parts::label;
 pub use shard::Shard;
-pub use sources::{Starts, read as read_starts};
+pub use sources::each_start;
 pub use talk::Talk;

@@ -22,6 +22,18 @@ pub struct Starts {
 /// Reads the lines of all files. Fails, with the file and the line, if one is not a position.
 pub fn read(paths: &[PathBuf]) -> Result<Starts> {
     let (mut fens, mut hash) = (Vec::new(), Sha256::new());
+    each_start(paths, |line, fen, _| {
+        hash.update(line.as_bytes());
+        hash.update(b"\n");
+        fens.push(fen);
+    })?;
+    Ok(Starts { fens, sha256: hex(&hash.finalize()) })
+}
+
+/// Calls `visit` with every line that is not empty, its FEN and its position. Fails, with the file
+/// and the line, if one is not a position, and if there are files but no positions.
+pub fn each_start(paths: &[PathBuf], mut visit: impl FnMut(&str, String, Position)) -> Result<()> {
+    let mut found = paths.is_empty();
     for path in paths {
         let name = || format!("FEN file '{}'", path.display());
         let file = File::open(path).with_context(name)?;
@@ -30,17 +42,17 @@ pub fn read(paths: &[PathBuf]) -> Result<Starts> {
             let number = lines.number() + 1;
             let Some(line) = lines.next().with_context(name)? else { break };
             if !line.is_empty() {
-                hash.update(line.as_bytes());
-                hash.update(b"\n");
                 let fen = fen_of(line);
-                Position::from_fen(&fen).with_context(|| format!("{}: line {number}", name()))?;
-                fens.push(fen);
+                let position = Position::from_fen(&fen);
+                let position = position.with_context(|| format!("{}: line {number}", name()))?;
+                visit(line, fen, position);
+                found = true;
             }
         }
     }
     let names = || paths.iter().map(|path| format!("'{}'", path.display())).collect::<Vec<_>>();
-    ensure!(paths.is_empty() || !fens.is_empty(), "no positions in {}", names().join(", "));
-    Ok(Starts { fens, sha256: hex(&hash.finalize()) })
+    ensure!(found, "no positions in {}", names().join(", "));
+    Ok(())
 }
 
 /// The FEN at the beginning of a line of EPD, with its move counters if there are any.
