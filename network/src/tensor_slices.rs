@@ -11,7 +11,7 @@ pub fn values<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]>
 }
 
 /// Runs `work` on the f32 values of CPU tensors.
-pub(crate) fn with_values<const N: usize, T>(
+pub fn with_values<const N: usize, T>(
     tensors: [&Tensor; N],
     work: impl FnOnce([&[f32]; N]) -> T,
 ) -> Result<T> {

@@ -1,11 +1,15 @@
-//! Optimiser steps on dense tensors, on any device.
+//! Optimiser steps on dense tensors, on any device: on the CPU in one pass, elsewhere by candle's
+//! operations.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use candle_core::{Tensor, Var, backprop::GradStore};
+use azimuth_network::tensor_slices::with_values;
+use candle_core::{DType, Tensor, Var, backprop::GradStore};
 
+use super::moving::MovingSlice;
 use super::{BETAS, EPSILON, MOMENTUM, OptimizerKind, Step};
+use crate::in_place::change_in_place;
 use crate::training::Checkpoint;
 
 /// Named variables with the moments of their gradients.
@@ -17,6 +21,24 @@ struct Entry {
     variable: Var,
     first: Tensor,
     second: Tensor,
+}
+
+impl Entry {
+    /// A step in one pass, on the CPU in f32.
+    fn step_in_place(&self, gradient: &Tensor, step: Step) -> Result<()> {
+        with_values([gradient], |[gradient]| -> candle_core::Result<()> {
+            let (mut of_second, mut of_first) = (Ok(()), Ok(()));
+            change_in_place(&self.variable, |values| {
+                of_first = change_in_place(&self.first, |first| {
+                    of_second = change_in_place(&self.second, |second| {
+                        MovingSlice::new(values, first, second).step(0, gradient, step);
+                    });
+                });
+            })?;
+            of_first.and(of_second)
+        })??;
+        Ok(())
+    }
 }
 
 impl DenseOptimizer {
@@ -49,6 +71,10 @@ impl DenseOptimizer {
         for entry in self.entries.values_mut() {
             // The loss does not depend on this variable.
             let Some(gradient) = gradients.get(&entry.variable) else { continue };
+            if entry.variable.device().is_cpu() && entry.variable.dtype() == DType::F32 {
+                entry.step_in_place(gradient, step)?;
+                continue;
+            }
             let gradient =
                 if step.scale == 1.0 { gradient.clone() } else { (gradient * step.scale)? };
             let value = entry.variable.as_detached_tensor();

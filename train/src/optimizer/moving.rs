@@ -21,8 +21,7 @@ impl Moving {
 
     /// All rows.
     pub fn all(&mut self) -> MovingSlice<'_> {
-        let Self { values, first, second } = self;
-        MovingSlice { values, first, second }
+        MovingSlice::new(&mut self.values, &mut self.first, &mut self.second)
     }
 }
 
@@ -33,7 +32,12 @@ pub struct MovingSlice<'a> {
     second: &'a mut [f32],
 }
 
-impl MovingSlice<'_> {
+impl<'a> MovingSlice<'a> {
+    /// Values with their moments.
+    pub fn new(values: &'a mut [f32], first: &'a mut [f32], second: &'a mut [f32]) -> Self {
+        Self { values, first, second }
+    }
+
     /// Updates a row, counted from the first of the slice, by its gradient.
     pub fn step(&mut self, row: usize, gradient: &[f32], step: Step) {
         let range = row * gradient.len()..(row + 1) * gradient.len();

@@ -5,6 +5,7 @@ use multiversion::multiversion;
 
 use super::super::dropout_mask::DropoutMask;
 use super::super::numerics::exp_of_negative;
+use super::product::{BLOCK, Matrix, Size, Sums, add_product};
 use crate::tensor_slices::with_values;
 
 pub fn attention(
@@ -49,6 +50,16 @@ impl AttentionShape {
         self.length.next_multiple_of(BLOCK)
     }
 
+    /// The size of a product that has a value for each pair of tokens.
+    fn between_tokens(self) -> Size {
+        Size { rows: self.length, inner: self.head, columns: self.padded() }
+    }
+
+    /// The size of a product that has a row for each token.
+    fn of_tokens(self) -> Size {
+        Size { rows: self.length, inner: self.length, columns: self.head }
+    }
+
     fn of(packed: &Tensor, heads: usize) -> Result<Self> {
         let (_, length, width) = packed.dims3()?;
         Ok(Self { length, heads, head: width / 3 / heads })
@@ -62,9 +73,9 @@ struct Head {
     v: Vec<f32>,
     /// `k` transposed, in rows of the padded length.
     k_by_column: Vec<f32>,
-    /// One row of attention weights, padded with zeros.
+    /// Attention weights, in rows of the padded length; the padding is 0.
     weights: Vec<f32>,
-    /// Dropout factor of each weight of the row.
+    /// Dropout factors of the weights.
     factors: Vec<f32>,
 }
 
@@ -76,8 +87,8 @@ impl Head {
             k: values.clone(),
             v: values,
             k_by_column: vec![0.0; shape.padded() * shape.head],
-            weights: vec![0.0; shape.padded()],
-            factors: vec![1.0; shape.padded()],
+            weights: vec![0.0; shape.length * shape.padded()],
+            factors: vec![1.0; shape.length * shape.padded()],
         }
     }
 
@@ -97,35 +108,24 @@ impl Head {
         turn_over(&self.k, &mut self.k_by_column, shape);
     }
 
-    /// Writes softmax(q_row · k / sqrt(head)) to `weights`; `number` is the index of the row among
-    /// those of all heads.
+    /// Writes softmax(q · k / sqrt(head)) to `weights`; `number` is the index of the head among
+    /// those of all samples.
     #[inline(always)]
-    fn weigh(&mut self, row: usize, number: usize, mask: DropoutMask, shape: AttentionShape) {
-        let AttentionShape { length, head, .. } = shape;
-        let scale = 1.0 / (head as f32).sqrt();
+    fn weigh(&mut self, number: usize, mask: DropoutMask, shape: AttentionShape) {
+        let (q, k) =
+            (Matrix::new(&self.q, shape.head), Matrix::new(&self.k_by_column, shape.padded()));
         self.weights.fill(0.0);
-        add_up(&self.q[row * head..][..head], &self.k_by_column, &mut self.weights);
-        self.weights[length..].fill(f32::NEG_INFINITY);
-        let mut lanes = [f32::NEG_INFINITY; BLOCK];
-        for block in self.weights.as_chunks::<BLOCK>().0 {
-            for (lane, score) in lanes.iter_mut().zip(block) {
-                *lane = lane.max(*score);
-            }
-        }
-        let largest = lanes.into_iter().fold(f32::NEG_INFINITY, f32::max);
-        let mut lanes = [0.0; BLOCK];
-        for block in self.weights.as_chunks_mut::<BLOCK>().0 {
-            for lane in 0..BLOCK {
-                block[lane] = exp_of_negative((block[lane] - largest) * scale);
-                lanes[lane] += block[lane];
-            }
-        }
-        let scale = 1.0 / lanes.iter().sum::<f32>();
-        self.weights.iter_mut().for_each(|weight| *weight *= scale);
+        let sums = Sums { values: &mut self.weights, row: shape.padded() };
+        add_product(q, k, sums, shape.between_tokens());
+        let rows = self.weights.chunks_exact_mut(shape.padded());
+        rows.for_each(|row| softmax(row, shape));
         if !mask.is_none() {
-            let first = (number * length) as u32;
-            let factors = self.factors.iter_mut().zip(first..);
-            factors.for_each(|(factor, place)| *factor = mask.factor(place));
+            let rows = self.factors.chunks_exact_mut(shape.padded()).enumerate();
+            for (row, factors) in rows {
+                let first = ((number * shape.length + row) * shape.length) as u32;
+                let factors = factors.iter_mut().zip(first..);
+                factors.for_each(|(factor, place)| *factor = mask.factor(place));
+            }
         }
     }
 
@@ -136,48 +136,50 @@ impl Head {
     }
 }
 
-/// Number of columns that are summed in registers.
-const BLOCK: usize = 16;
-
-/// Adds the weighted sum of `rows` to `sum`.
+/// Replaces a row of products by its attention weights.
 #[inline(always)]
-fn add_up(weights: &[f32], rows: &[f32], sum: &mut [f32]) {
-    let width = sum.len();
-    let (blocks, rest) = sum.as_chunks_mut::<BLOCK>();
-    for (index, block) in blocks.iter_mut().enumerate() {
-        let mut registers = *block;
-        for (weight, row) in weights.iter().zip(rows.chunks_exact(width)) {
-            let (row, _) = row.as_chunks::<BLOCK>();
-            for (sum, x) in registers.iter_mut().zip(&row[index]) {
-                *sum += weight * x;
-            }
-        }
-        *block = registers;
-    }
-    if rest.is_empty() {
-        return;
-    }
-    let first = width - rest.len();
-    for (weight, row) in weights.iter().zip(rows.chunks_exact(width)) {
-        for (sum, x) in rest.iter_mut().zip(&row[first..]) {
-            *sum += weight * x;
+fn softmax(row: &mut [f32], shape: AttentionShape) {
+    let scale = 1.0 / (shape.head as f32).sqrt();
+    row[shape.length..].fill(f32::NEG_INFINITY);
+    let mut lanes = [f32::NEG_INFINITY; BLOCK];
+    for block in row.as_chunks::<BLOCK>().0 {
+        for (lane, score) in lanes.iter_mut().zip(block) {
+            *lane = lane.max(*score);
         }
     }
+    let largest = lanes.into_iter().fold(f32::NEG_INFINITY, f32::max);
+    let mut lanes = [0.0; BLOCK];
+    for block in row.as_chunks_mut::<BLOCK>().0 {
+        for lane in 0..BLOCK {
+            block[lane] = exp_of_negative((block[lane] - largest) * scale);
+            lanes[lane] += block[lane];
+        }
+    }
+    let scale = 1.0 / lanes.iter().sum::<f32>();
+    row.iter_mut().for_each(|weight| *weight *= scale);
 }
 
-/// Adds `row`, scaled by each weight, to the corresponding row of `rows`.
+/// Replaces each row of slopes of masked weights by the slopes of its products, given the weights P
+/// and the mask's factors M: with dP_j = M_j (dO · v_j), dS_j = P_j (dP_j - Σ P dP).
 #[inline(always)]
-fn spread(weights: &[f32], row: &[f32], rows: &mut [f32]) {
-    let (blocks, rest) = row.as_chunks::<BLOCK>();
-    for (weight, to) in weights.iter().zip(rows.chunks_exact_mut(row.len())) {
-        let (to_blocks, to_rest) = to.as_chunks_mut::<BLOCK>();
-        for (block, to) in blocks.iter().zip(to_blocks) {
-            for (to, x) in to.iter_mut().zip(block) {
-                *to += weight * x;
+fn softmax_back(slopes: &mut [f32], part: &Head, shape: AttentionShape) {
+    let scale = 1.0 / (shape.head as f32).sqrt();
+    let padded = shape.padded();
+    let rows = part.weights.chunks_exact(padded).zip(part.factors.chunks_exact(padded));
+    for (slopes, (weights, factors)) in slopes.chunks_exact_mut(padded).zip(rows) {
+        let mut lanes = [0.0; BLOCK];
+        let (weight_blocks, _) = weights.as_chunks::<BLOCK>();
+        let (factors, _) = factors.as_chunks::<BLOCK>();
+        let (blocks, _) = slopes.as_chunks_mut::<BLOCK>();
+        for ((weights, factors), slopes) in weight_blocks.iter().zip(factors).zip(blocks) {
+            for lane in 0..BLOCK {
+                slopes[lane] *= factors[lane];
+                lanes[lane] += weights[lane] * slopes[lane];
             }
         }
-        for (to, x) in to_rest.iter_mut().zip(rest) {
-            *to += weight * x;
+        let mean = lanes.iter().sum::<f32>();
+        for (weight, slope) in weights.iter().zip(slopes) {
+            *slope = weight * (*slope - mean) * scale;
         }
     }
 }
@@ -206,12 +208,12 @@ fn attend(
     for (sample, (packed, mixed)) in samples.enumerate() {
         for index in 0..heads {
             part.load(packed, bias, index, shape);
-            for row in 0..length {
-                part.weigh(row, (sample * heads + index) * length + row, mask, shape);
-                let out = &mut mixed[row * width + index * head..][..head];
-                part.mask_weights();
-                add_up(&part.weights, &part.v, out);
-            }
+            part.weigh(sample * heads + index, mask, shape);
+            part.mask_weights();
+            let (weights, v) =
+                (Matrix::new(&part.weights, shape.padded()), Matrix::new(&part.v, head));
+            let out = Sums { values: &mut mixed[index * head..], row: width };
+            add_product(weights, v, out, shape.of_tokens());
         }
     }
 }
@@ -226,12 +228,10 @@ fn attend_back(
     shape: AttentionShape,
 ) {
     let AttentionShape { length, heads, head } = shape;
-    let width = heads * head;
-    let scale = 1.0 / (head as f32).sqrt();
+    let (width, padded) = (heads * head, shape.padded());
     let mut part = Head::new(shape);
-    let mut v_by_column = vec![0.0; shape.padded() * head];
-    let mut weight_slopes = vec![0.0; shape.padded()];
-    let [mut dq, mut dk, mut dv] = [(); 3].map(|()| vec![0.0; length * head]);
+    let mut v_by_column = vec![0.0; padded * head];
+    let mut weight_slopes = vec![0.0; length * padded];
     let samples = packed
         .chunks_exact(length * 3 * width)
         .zip(gradient.chunks_exact(length * width))
@@ -239,40 +239,25 @@ fn attend_back(
     for (sample, ((packed, gradient), slopes)) in samples.enumerate() {
         for index in 0..heads {
             part.load(packed, bias, index, shape);
+            part.weigh(sample * heads + index, mask, shape);
             turn_over(&part.v, &mut v_by_column, shape);
-            [&mut dq, &mut dk, &mut dv].into_iter().for_each(|values| values.fill(0.0));
-            for row in 0..length {
-                part.weigh(row, (sample * heads + index) * length + row, mask, shape);
-                let out = &gradient[row * width + index * head..][..head];
-                // With the mask's factors M: dP_j = M_j (dO · v_j); dS_j = P_j (dP_j - Σ P dP).
-                weight_slopes.fill(0.0);
-                add_up(out, &v_by_column, &mut weight_slopes);
-                let mut lanes = [0.0; BLOCK];
-                let (weights, _) = part.weights.as_chunks::<BLOCK>();
-                let (factors, _) = part.factors.as_chunks::<BLOCK>();
-                let (slopes, _) = weight_slopes.as_chunks_mut::<BLOCK>();
-                for ((weights, factors), slopes) in weights.iter().zip(factors).zip(slopes) {
-                    for lane in 0..BLOCK {
-                        slopes[lane] *= factors[lane];
-                        lanes[lane] += weights[lane] * slopes[lane];
-                    }
-                }
-                let mean = lanes.iter().sum::<f32>();
-                for (weight, slope) in part.weights.iter().zip(&mut weight_slopes) {
-                    *slope = weight * (*slope - mean) * scale;
-                }
-                part.mask_weights();
-                add_up(&weight_slopes, &part.k, &mut dq[row * head..][..head]);
-                spread(&weight_slopes, &part.q[row * head..][..head], &mut dk);
-                spread(&part.weights, out, &mut dv);
-            }
-            for row in 0..length {
-                let to = &mut slopes[row * 3 * width..][..3 * width];
-                for (part, from) in [&dq, &dk, &dv].into_iter().enumerate() {
-                    let from = &from[row * head..][..head];
-                    to[part * width + index * head..][..head].copy_from_slice(from);
-                }
-            }
+            let out_slopes = Matrix::new(&gradient[index * head..], width);
+            weight_slopes.fill(0.0);
+            let sums = Sums { values: &mut weight_slopes, row: padded };
+            let by_column = Matrix::new(&v_by_column, padded);
+            add_product(out_slopes, by_column, sums, shape.between_tokens());
+            softmax_back(&mut weight_slopes, &part, shape);
+            part.mask_weights();
+            let [q, k] = [&part.q, &part.k].map(|values| Matrix::new(values, head));
+            let [of_products, weights] =
+                [&weight_slopes, &part.weights].map(|values| Matrix::new(values, padded));
+            let mut add = |place: usize, a, b| {
+                let to = &mut slopes[place * width + index * head..];
+                add_product(a, b, Sums { values: to, row: 3 * width }, shape.of_tokens());
+            };
+            add(0, of_products, k);
+            add(1, of_products.transposed(), q);
+            add(2, weights.transposed(), out_slopes);
         }
     }
 }

@@ -4,6 +4,7 @@ mod add_norm;
 mod attention;
 mod embed;
 mod gelu;
+mod product;
 mod sums;
 
 pub use add_norm::{add_norm, add_norm_back};
