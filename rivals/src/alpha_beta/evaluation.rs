@@ -9,6 +9,11 @@ use super::judge::Judge;
 
 /// Estimates the value of positions to White, in [-1, 1]; 0 is a draw.
 pub trait Evaluates: Send {
+    /// Number of positions to evaluate at a time, as in [`Judge::at_once`].
+    fn at_once(&self) -> usize {
+        1
+    }
+
     /// The search enters `board`, a child of `_from`. `None` means that `board` is the root.
     fn enter(&mut self, _from: Option<&Board>, _board: &Board) {}
 
@@ -29,6 +34,10 @@ pub struct Evaluation<E>(pub E);
 
 impl<E: Evaluates> Judge for Evaluation<E> {
     type Leaf = f32;
+
+    fn at_once(&self) -> usize {
+        self.0.at_once()
+    }
 
     fn enter(&mut self, from: Option<&Board>, board: &Board) {
         self.0.enter(from, board);

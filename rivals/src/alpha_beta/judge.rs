@@ -10,6 +10,12 @@ pub trait Judge: Send {
     /// The representation of a position that is compared: a value, or a code.
     type Leaf: Clone + Send;
 
+    /// Number of positions to judge at a time. A network is faster with several, but those after
+    /// the one that ends a node are judged for nothing.
+    fn at_once(&self) -> usize {
+        1
+    }
+
     /// The search enters `board`, a child of `_from`. `None` means that `board` is the root.
     fn enter(&mut self, _from: Option<&Board>, _board: &Board) {}
 

@@ -15,3 +15,6 @@ mod worth;
 pub use evaluation::{Evaluates, Evaluation};
 pub use judge::Judge;
 pub use planner::{AlphaBeta, DEFAULT_DEPTH};
+
+/// Number of positions that a network evaluates at a time.
+pub const NETWORK_AT_ONCE: usize = 8;

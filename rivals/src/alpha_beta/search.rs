@@ -40,8 +40,8 @@ impl<'a, J: Judge> Search<'a, J> {
         Self { judge, memory, control, nodes: 0, line_before, keys, interruptible: false }
     }
 
-    /// The best of `moves` at the root, searched `depth` plies deep (at least 1). `None` if a limit
-    /// stopped the search.
+    /// The best of `moves` at the root, searched `depth` plies deep (at least 1). If a limit stops
+    /// the search, the best of those that were searched, or `None` if there are none.
     pub fn root(
         &mut self,
         board: &Board,
@@ -62,7 +62,7 @@ impl<'a, J: Judge> Search<'a, J> {
         mut moves: Vec<Move>,
         depth: u32,
         ply: u32,
-        mut window: [Option<Worth<J::Leaf>>; 2],
+        window: [Option<Worth<J::Leaf>>; 2],
     ) -> Result<Option<Found<J::Leaf>>> {
         let key = repetition_key(board);
         // At the root some moves may be left out.
@@ -76,18 +76,27 @@ impl<'a, J: Judge> Search<'a, J> {
         }
         let best_before = self.line_before.get(ply as usize).copied();
         order(board, &mut moves, best_before.or(known.map(|known| known.best)));
+        let mut best = Best::new(window, board.side_to_move());
         self.keys.push(key);
-        let found = match depth {
-            0 | 1 => self.best_leaf(board, &moves, ply).map(|found| Some((found, Bound::Exact))),
-            _ => self.best_child(board, &moves, depth, ply, &mut window),
+        let complete = match depth {
+            0 | 1 => self.search_leaves(board, &moves, ply, &mut best),
+            _ => self.search_children(board, &moves, depth, ply, &mut best),
         };
         self.keys.pop();
-        let Some((found, bound)) = found? else { return Ok(None) };
-        if let (true, Some(&best)) = (ply > 0, found.1.first()) {
-            let worth = found.0.clone();
-            self.memory.set(key, Remembered { worth, bound, best, depth });
+        let complete = complete?;
+        let Best { found, bound, .. } = best;
+        match found {
+            // The best move of the previous iteration comes first, so the moves that were searched
+            // before the limit count.
+            Some(found) if complete || ply == 0 => {
+                if let (true, Some(&best)) = (ply > 0, found.1.first()) {
+                    let worth = found.0.clone();
+                    self.memory.set(key, Remembered { worth, bound, best, depth });
+                }
+                Ok(Some(found))
+            }
+            _ => Ok(None),
         }
-        Ok(Some(found))
     }
 
     /// Whether a known result makes a search in this window unnecessary.
@@ -106,48 +115,54 @@ impl<'a, J: Judge> Search<'a, J> {
         })
     }
 
-    /// The best of the positions after `moves`, all judged in one batch.
-    fn best_leaf(&mut self, board: &Board, moves: &[Move], ply: u32) -> Result<Found<J::Leaf>> {
-        let children: Vec<_> = moves.iter().map(|&mv| (mv, board_after(board, mv))).collect();
-        self.nodes += children.len() as u64;
-        let side = board.side_to_move();
-        let over = |(_, child): &(Move, Board)| terminal_value(child, ply + 1, &self.keys);
-        let ends: Vec<_> = children.iter().map(over).collect();
-        let open = children.iter().zip(&ends).filter(|(_, end)| end.is_none());
-        let open: Vec<_> = open.map(|(child, _)| child.clone()).collect();
-        let mut leaves = match open.is_empty() {
-            true => Vec::new(),
-            false => self.judge.leaves(board, &open)?,
+    /// Adds the positions after `moves` to `best`. They are judged a few at a time, until one of
+    /// them ends the node. Returns whether the search is complete.
+    fn search_leaves(
+        &mut self,
+        board: &Board,
+        moves: &[Move],
+        ply: u32,
+        best: &mut Best<J::Leaf>,
+    ) -> Result<bool> {
+        for moves in moves.chunks(self.judge.at_once().max(1)) {
+            let children: Vec<_> = moves.iter().map(|&mv| (mv, board_after(board, mv))).collect();
+            self.nodes += children.len() as u64;
+            let over = |(_, child): &(Move, Board)| terminal_value(child, ply + 1, &self.keys);
+            let ends: Vec<_> = children.iter().map(over).collect();
+            let open = children.iter().zip(&ends).filter(|(_, end)| end.is_none());
+            let open: Vec<_> = open.map(|(child, _)| child.clone()).collect();
+            let mut leaves = match open.is_empty() {
+                true => Vec::new(),
+                false => self.judge.leaves(board, &open)?,
+            }
+            .into_iter();
+            for ((mv, child), end) in children.iter().zip(ends) {
+                let worth = match (end, end.is_none().then(|| leaves.next()).flatten()) {
+                    (Some(value), _) => Worth::certain(value, child.side_to_move()),
+                    (None, Some(leaf)) => Worth::Leaf(leaf),
+                    (None, None) => continue,
+                };
+                if best.add((worth, vec![*mv]), self.judge)? {
+                    return Ok(true);
+                }
+            }
         }
-        .into_iter();
-        let mut best: Option<Found<J::Leaf>> = None;
-        for ((mv, _), end) in children.iter().zip(ends) {
-            let worth = match (end, end.is_none().then(|| leaves.next()).flatten()) {
-                (Some(value), _) => Worth::certain(value, !side),
-                (None, Some(leaf)) => Worth::Leaf(leaf),
-                (None, None) => continue,
-            };
-            self.keep_better(&mut best, (worth, vec![*mv]), side)?;
-        }
-        best.ok_or_else(|| anyhow::anyhow!("no legal move in '{board}'"))
+        Ok(true)
     }
 
-    /// The best of the positions after `moves`, each searched `depth` - 1 plies deep.
-    fn best_child(
+    /// Adds the positions after `moves`, each searched `depth` - 1 plies deep, to `best`, until one
+    /// of them ends the node. Returns whether the search is complete; a limit can stop it.
+    fn search_children(
         &mut self,
         board: &Board,
         moves: &[Move],
         depth: u32,
         ply: u32,
-        window: &mut [Option<Worth<J::Leaf>>; 2],
-    ) -> Result<Option<(Found<J::Leaf>, Bound)>> {
-        let side = board.side_to_move();
-        let mut best: Option<Found<J::Leaf>> = None;
-        // If this side has no earlier result to beat, all moves together give the exact result.
-        let mut bound = if window[side as usize].is_some() { Bound::AtMost } else { Bound::Exact };
+        best: &mut Best<J::Leaf>,
+    ) -> Result<bool> {
         for (index, &mv) in moves.iter().enumerate() {
             if self.interruptible && self.control.should_stop(self.nodes) {
-                return Ok(None);
+                return Ok(false);
             }
             if index > 0 {
                 // The move ordering hint is only valid along the principal variation itself.
@@ -160,51 +175,67 @@ impl<'a, J: Judge> Search<'a, J> {
                 None => {
                     self.judge.enter(Some(board), &child);
                     let moves = legal_moves(&child);
-                    let found = self.best_of(&child, moves, depth - 1, ply + 1, window.clone());
+                    let window = best.window.clone();
+                    let found = self.best_of(&child, moves, depth - 1, ply + 1, window);
                     self.judge.leave();
-                    let Some(found) = found? else { return Ok(None) };
+                    let Some(found) = found? else { return Ok(false) };
                     found
                 }
             };
             let (worth, mut line) = found;
             line.insert(0, mv);
-            if self.keep_better(&mut best, (worth.clone(), line), side)? {
-                if let Some(limit) = &window[!side as usize]
-                    && !limit.is_better(&worth, side, self.judge)?
-                {
-                    // The opponent has a better alternative earlier in the line (a cutoff).
-                    bound = Bound::AtLeast;
-                    break;
-                }
-                let own = &mut window[side as usize];
-                let raises = match own {
-                    Some(own) => worth.is_better(own, side, self.judge)?,
-                    None => true,
-                };
-                if raises {
-                    *own = Some(worth);
-                    bound = Bound::Exact;
-                }
+            if best.add((worth, line), self.judge)? {
+                return Ok(true);
             }
         }
-        Ok(best.map(|best| (best, bound)))
+        Ok(true)
+    }
+}
+
+/// The best move so far of a node.
+struct Best<L> {
+    found: Option<Found<L>>,
+    bound: Bound,
+    /// The best results so far of White and of Black, here and earlier in the line.
+    window: [Option<Worth<L>>; 2],
+    side: Color,
+}
+
+impl<L: Clone + Send> Best<L> {
+    fn new(window: [Option<Worth<L>>; 2], side: Color) -> Self {
+        // If this side has no earlier result to beat, all moves together give the exact result.
+        let bound = if window[side as usize].is_some() { Bound::AtMost } else { Bound::Exact };
+        Self { found: None, bound, window, side }
     }
 
-    /// Keeps the better of `best` and `found` for `side`. Returns whether `found` was better.
-    fn keep_better(
-        &mut self,
-        best: &mut Option<Found<J::Leaf>>,
-        found: Found<J::Leaf>,
-        side: Color,
-    ) -> Result<bool> {
-        let better = match best {
+    /// Adds the result of a move. Returns whether it ends the node: the opponent has a better
+    /// alternative earlier in the line (a cutoff).
+    fn add(&mut self, found: Found<L>, judge: &mut dyn Judge<Leaf = L>) -> Result<bool> {
+        let (worth, side) = (found.0.clone(), self.side);
+        let is_better = match &self.found {
             None => true,
-            Some((worth, _)) => found.0.is_better(worth, side, self.judge)?,
+            Some((best, _)) => worth.is_better(best, side, judge)?,
         };
-        if better {
-            *best = Some(found);
+        if !is_better {
+            return Ok(false);
         }
-        Ok(better)
+        self.found = Some(found);
+        if let Some(limit) = &self.window[!side as usize]
+            && !limit.is_better(&worth, side, judge)?
+        {
+            self.bound = Bound::AtLeast;
+            return Ok(true);
+        }
+        let own = &mut self.window[side as usize];
+        let raises = match own {
+            Some(own) => worth.is_better(own, side, judge)?,
+            None => true,
+        };
+        if raises {
+            *own = Some(worth);
+            self.bound = Bound::Exact;
+        }
+        Ok(false)
     }
 }
 
@@ -216,17 +247,29 @@ mod tests {
     use super::*;
 
     /// Gives each position a pseudorandom value and checks that `enter` and `leave` match.
-    #[derive(Default)]
-    struct Oracle(Vec<Board>);
+    struct Oracle {
+        entered: Vec<Board>,
+        at_once: usize,
+    }
+
+    impl Oracle {
+        fn new(at_once: usize) -> Evaluation<Self> {
+            Evaluation(Self { entered: Vec::new(), at_once })
+        }
+    }
 
     impl Evaluates for Oracle {
+        fn at_once(&self) -> usize {
+            self.at_once
+        }
+
         fn enter(&mut self, from: Option<&Board>, board: &Board) {
-            assert_eq!(from, self.0.last());
-            self.0.push(board.clone());
+            assert_eq!(from, self.entered.last());
+            self.entered.push(board.clone());
         }
 
         fn leave(&mut self) {
-            self.0.pop();
+            self.entered.pop();
         }
 
         fn evaluate_children(
@@ -234,7 +277,8 @@ mod tests {
             parent: &Board,
             children: &[(Move, Board)],
         ) -> Result<Vec<f32>> {
-            assert_eq!(self.0.last(), Some(parent));
+            assert_eq!(self.entered.last(), Some(parent));
+            assert!(children.len() <= self.at_once);
             Ok(children.iter().map(|(_, board)| oracle(board)).collect())
         }
 
@@ -287,9 +331,11 @@ mod tests {
         ] {
             let root = Position::from_fen(fen)?;
             // Less than the positions of a search, so that some are forgotten.
-            let sizes = [0, 1000];
-            for (depth, count) in (1..=3).flat_map(|depth| sizes.map(|count| (depth, count))) {
-                let mut judge = Evaluation(Oracle::default());
+            let sizes = [(0, 1), (0, 8), (1000, 1)];
+            for (depth, (count, at_once)) in
+                (1..=3).flat_map(|depth| sizes.map(|sizes| (depth, sizes)))
+            {
+                let mut judge = Oracle::new(at_once);
                 let mut control = Control::without_signals(Limits::default());
                 let mut memory = Memory::new(count);
                 let mut search = Search::new(&root, &mut judge, &mut memory, &mut control);
@@ -300,9 +346,42 @@ mod tests {
                 let (expected, all) = minimax(root.board(), depth, 0, &mut Vec::new());
                 assert_eq!(worth.value(side, &mut judge)?, expected, "{fen}, {depth}");
                 assert!(!line.is_empty() && root.board().is_legal(line[0]));
-                assert!(depth < 3 || nodes < all, "{nodes} of {all}");
+                // With few replies, eight at a time are all of them.
+                let prunes = depth > if at_once == 1 { 1 } else { 2 };
+                assert!(!prunes || nodes < all, "{nodes} of {all}");
             }
         }
+        Ok(())
+    }
+
+    #[test]
+    fn an_interrupted_search_has_the_best_of_the_moves_that_were_searched() -> Result<()> {
+        let root = Position::default();
+        let moves = legal_moves(root.board());
+        let found = |nodes: Option<u64>| -> Result<_> {
+            let (mut judge, mut memory) = (Oracle::new(1), Memory::new(0));
+            let mut control = Control::without_signals(Limits { nodes, ..Limits::default() });
+            let mut search = Search::new(&root, &mut judge, &mut memory, &mut control);
+            let before = search.root(root.board(), &moves, 2)?.expect("nothing interrupts it").1;
+            search.line_before.clone_from(&before);
+            search.interruptible = true;
+            let found = search.root(root.board(), &moves, 3)?;
+            Ok((before, found.map(|(_, line)| line), search.nodes))
+        };
+        let (_, best, all) = found(None)?;
+        let best = best.expect("nothing interrupts it");
+        let (before, at_once, few) = found(Some(1))?;
+        assert_eq!(at_once, None);
+        // One node more than the first root move takes.
+        let mut line = None;
+        let mut limit = few;
+        while line.is_none() {
+            limit += 1;
+            line = found(Some(limit))?.1;
+        }
+        assert_eq!(line.map(|line| line[0]), Some(before[0]));
+        assert_ne!(best[0], before[0]);
+        assert_eq!(found(Some(all))?.1.map(|line| line[0]), Some(best[0]));
         Ok(())
     }
 
@@ -313,7 +392,7 @@ mod tests {
         let moves = legal_moves(root.board());
         let mut memory = Memory::new(1 << 16);
         let nodes = |memory: &mut Memory<f32>| -> Result<u64> {
-            let (mut judge, limits) = (Evaluation(Oracle::default()), Limits::default());
+            let (mut judge, limits) = (Oracle::new(1), Limits::default());
             let mut control = Control::without_signals(limits);
             let mut search = Search::new(&root, &mut judge, memory, &mut control);
             search.root(root.board(), &moves, 7)?;

@@ -9,7 +9,7 @@ use candle_nn::ops::softmax;
 use cozy_chess::{Board, Move};
 
 use super::model::{DeepChessConfig, DeepChessNetwork};
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation, Judge};
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation, Judge, NETWORK_AT_ONCE};
 use crate::play::Play;
 use crate::weights::RivalWeights;
 
@@ -33,6 +33,10 @@ pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> 
 struct Estimator(DeepChessNetwork);
 
 impl Evaluates for Estimator {
+    fn at_once(&self) -> usize {
+        NETWORK_AT_ONCE
+    }
+
     fn evaluate_children(
         &mut self,
         parent: &Board,
@@ -71,6 +75,10 @@ impl DeepChessJudge {
 impl Judge for DeepChessJudge {
     /// A code, 1 x the code's length (100 by default).
     type Leaf = Tensor;
+
+    fn at_once(&self) -> usize {
+        NETWORK_AT_ONCE
+    }
 
     fn leaves(&mut self, _parent: &Board, children: &[(Move, Board)]) -> Result<Vec<Tensor>> {
         let codes = self.network.codes(children.iter().map(|(_, board)| board))?;

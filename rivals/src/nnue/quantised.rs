@@ -143,9 +143,9 @@ impl QuantisedNnue {
 
     /// The win probability of the side to move, from its sums and the other side's.
     pub fn win_probability(&self, own: &[i16], other: &[i16]) -> f32 {
-        let mut activations: Vec<i16> = Vec::with_capacity(2 * self.half);
-        for sums in [own, other] {
-            activations.extend(sums.iter().map(|&sum| activation(f32::from(sum) / self.one)));
+        let mut activations = vec![0; 2 * self.half];
+        for (sums, activations) in [own, other].into_iter().zip(activations.chunks_mut(self.half)) {
+            activate(sums, self.one, activations);
         }
         let [first, second, value] = &self.layers;
         let activations = second.activations(&first.activations(&activations));
@@ -165,9 +165,20 @@ impl Layer {
     }
 }
 
-/// Clipped ReLU, scaled so that [`ONE`] represents 1.
+/// Clipped ReLU, scaled so that [`ONE`] represents 1, and rounded. (`f32::round` is a function call
+/// on processors that lack SSE4.1, for which this program is built.)
+#[inline(always)]
 fn activation(x: f32) -> i16 {
-    (x.clamp(0.0, 1.0) * ONE).round() as i16
+    (x.clamp(0.0, 1.0) * ONE + 0.5) as i16
+}
+
+/// The activations of sums in which `one` represents 1.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+fn activate(sums: &[i16], one: f32, activations: &mut [i16]) {
+    let scale = 1.0 / one;
+    for (to, &sum) in activations.iter_mut().zip(sums) {
+        *to = activation(f32::from(sum) * scale);
+    }
 }
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]

@@ -5,7 +5,7 @@ use azimuth::search::Planner;
 use cozy_chess::{Board, Move};
 
 use super::model::ValueNetwork;
-use crate::alpha_beta::{AlphaBeta, Evaluates, Evaluation};
+use crate::alpha_beta::{AlphaBeta, Evaluates, Evaluation, NETWORK_AT_ONCE};
 use crate::play::Play;
 use crate::weights::RivalWeights;
 
@@ -27,6 +27,10 @@ fn depth(board: &Board) -> u32 {
 }
 
 impl Evaluates for ValueNetwork {
+    fn at_once(&self) -> usize {
+        NETWORK_AT_ONCE
+    }
+
     fn evaluate_children(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
         Ok(self.values(children.iter().map(|(_, board)| board))?.to_vec1()?)
     }
