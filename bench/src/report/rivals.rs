@@ -15,9 +15,14 @@ const REPORTED: [(&str, f64); 4] =
 const POSITIONS: [(&str, &str); 2] =
     [("depth-10", "tau, played on"), ("human-depth-10", "tau, human games")];
 
+/// Number of columns about a rival's rating.
+const RATED: usize = 3;
+
 /// Training, size, tau, speed and strength of each rival, strongest first.
 pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &Players) -> String {
-    let mut text = header(&[
+    let opponents = &players.rivals_opponents;
+    let against: Vec<String> = opponents.iter().map(|name| format!("against {name}")).collect();
+    let columns = [
         "rival",
         "learned from",
         "in",
@@ -29,9 +34,9 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &
         "Elo",
         "95% interval",
         "games",
-        "against the beam",
-        "against selective",
-    ]);
+    ];
+    let columns = columns.into_iter().chain(against.iter().map(String::as_str));
+    let mut text = header(&columns.collect::<Vec<_>>());
     let elo = |rival: &RivalResults| {
         strength.player(&rival.rival).map_or(f64::MIN, |player| strength.rating(player).elo)
     };
@@ -59,7 +64,8 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &
             grouped(per_second.round() as u64)
         );
         let Some(player) = strength.player(name) else {
-            text.push_str(" | | | | |\n");
+            text.push_str(&" |".repeat(RATED + opponents.len()));
+            text.push('\n');
             continue;
         };
         let rating = strength.rating(player);
@@ -69,8 +75,8 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &
             " {:.0} | {:.0} to {:.0} | {games} |",
             rating.elo, rating.low, rating.high
         );
-        for azimuth in [&players.rivals_beam, &players.rivals_selective] {
-            let score = strength.player(azimuth).map(|other| strength.score(player, other));
+        for opponent in opponents {
+            let score = strength.player(opponent).map(|other| strength.score(player, other));
             let score = score.map_or(String::new(), |score| format!("{:.1}%", score * 100.0));
             let _ = write!(text, " {score} |");
         }

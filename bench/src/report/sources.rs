@@ -74,10 +74,8 @@ pub struct Players {
     pub alone: BTreeSet<String>,
     /// Players with all techniques.
     pub complete: BTreeSet<String>,
-    /// The beam player in the rivals' games.
-    pub rivals_beam: String,
-    /// The selective-search player in the rivals' games.
-    pub rivals_selective: String,
+    /// Opponents of the rivals that get a column each.
+    pub rivals_opponents: Vec<String>,
     /// The players that are the program as shipped, with their labels in the summary.
     pub shipped: BTreeMap<String, String>,
 }
@@ -143,8 +141,7 @@ mod tests {
         [players]
         alone = []
         complete = []
-        rivals-beam = "x"
-        rivals-selective = "y"
+        rivals-opponents = ["x", "y"]
         shipped = {}
     "#;
 
