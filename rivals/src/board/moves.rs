@@ -6,7 +6,7 @@
 //! squares a1, b1, ... h8 and directions clockwise from north. Castling is the king's move of two
 //! squares, in Chess960 as well, where no other move has that index.
 
-use cozy_chess::{Board, Move, Piece, Square};
+use cozy_chess::{Board, Color, Move, Piece, Square};
 
 /// Move types for each square.
 const WAYS: usize = 73;
@@ -30,14 +30,15 @@ const KNIGHT_STEPS: [(i8, i8); 8] =
 /// The pieces of an underpromotion.
 const UNDERPROMOTIONS: [Piece; 3] = [Piece::Knight, Piece::Bishop, Piece::Rook];
 
-/// The index of a legal move, in 0..4672.
-pub fn move_index(board: &Board, mv: Move) -> usize {
-    mv.from as usize * WAYS + way(board, mv)
+/// The index of a legal move, in 0..4672, as `view` sees the board.
+pub fn move_index(board: &Board, mv: Move, view: Color) -> usize {
+    mv.from.relative_to(view) as usize * WAYS + way(board, mv, view)
 }
 
-fn way(board: &Board, mv: Move) -> usize {
+fn way(board: &Board, mv: Move, view: Color) -> usize {
+    let [from, to] = [mv.from, mv.to].map(|square| square.relative_to(view));
     let (mut files, ranks) =
-        (mv.to.file() as i8 - mv.from.file() as i8, mv.to.rank() as i8 - mv.from.rank() as i8);
+        (to.file() as i8 - from.file() as i8, to.rank() as i8 - from.rank() as i8);
     if let Some(promotion) = UNDERPROMOTIONS.iter().position(|&p| Some(p) == mv.promotion) {
         return QUEEN_WAYS + KNIGHT_STEPS.len() + promotion * 3 + (files + 1) as usize;
     }
@@ -57,7 +58,7 @@ fn way(board: &Board, mv: Move) -> usize {
 #[cfg(test)]
 mod tests {
     use azimuth_chess::position::{legal_moves, uci_move};
-    use cozy_chess::{Color, File, Rank};
+    use cozy_chess::{File, Rank};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -108,7 +109,21 @@ mod tests {
     fn named(fen: &str, text: &str) -> usize {
         let board: Board = fen.parse().expect("valid");
         let mv = legal_moves(&board).into_iter().find(|&mv| uci_move(&board, mv, false) == text);
-        move_index(&board, mv.expect(text))
+        move_index(&board, mv.expect(text), Color::White)
+    }
+
+    #[test]
+    fn black_numbers_its_moves_as_white_those_of_the_mirror_image() {
+        let boards = ["4k3/8/8/8/8/8/1p6/R3K2R b - - 0 1", "r3k2r/1P6/8/8/8/8/8/4K3 w - - 0 1"];
+        let castling = ["r3k2r/8/8/8/8/8/8/4K3 b kq - 0 1", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"];
+        for fens in [boards, castling] {
+            let [black, white] = fens.map(|fen| fen.parse::<Board>().expect("valid"));
+            for mv in legal_moves(&black) {
+                let [from, to] = [mv.from, mv.to].map(|square| square.flip_rank());
+                let number = move_index(&white, Move { from, to, ..mv }, Color::White);
+                assert_eq!(move_index(&black, mv, Color::Black), number, "{mv}");
+            }
+        }
     }
 
     #[test]
@@ -145,7 +160,8 @@ mod tests {
                 board.play_unchecked(moves[rng.random_range(0..moves.len())]);
             }
             let moves = legal_moves(&board);
-            let mut numbers: Vec<usize> = moves.iter().map(|&mv| move_index(&board, mv)).collect();
+            let mut numbers: Vec<usize> =
+                moves.iter().map(|&mv| move_index(&board, mv, Color::White)).collect();
             for (&number, &mv) in numbers.iter().zip(&moves) {
                 assert!(number < MOVES);
                 assert_eq!(move_of(&board, number), Some(mv), "{board}");

@@ -14,10 +14,15 @@
 //!
 //! The document assigns both planes 14 and 16 to Black's long castling and none to White's. Here
 //! plane 14 is White's.
+//!
+//! *Oriented* planes are those of the side to move: its pieces, rights and ranks are where White's
+//! are in the table.
 
 use azimuth_chess::en_passant::legal_en_passant;
 use candle_core::{Device, Result, Tensor};
 use cozy_chess::{Board, Color, Piece, Square};
+
+use super::view::viewer;
 
 /// Number of planes of a board.
 pub const PLANES: usize = 20;
@@ -29,32 +34,33 @@ pub const PIECES: [Piece; Piece::NUM] =
 /// Boards as planes on a device, channels last: boards x 64 squares (a1, b1, ... h8) x 20.
 pub fn planes<'a>(
     boards: impl ExactSizeIterator<Item = &'a Board>,
+    oriented: bool,
     device: &Device,
 ) -> Result<Tensor> {
     let count = boards.len();
     let mut values = vec![0.0; count * Square::NUM * PLANES];
     for (board, values) in boards.zip(values.chunks_exact_mut(Square::NUM * PLANES)) {
-        write(board, values);
+        write(board, viewer(board, oriented), values);
     }
     Tensor::from_vec(values, (count, Square::NUM, PLANES), device)
 }
 
-fn write(board: &Board, values: &mut [f32]) {
-    for (color, first) in [(Color::White, 0), (Color::Black, PIECES.len())] {
+fn write(board: &Board, view: Color, values: &mut [f32]) {
+    for (color, first) in [(view, 0), (!view, PIECES.len())] {
         for (plane, piece) in (first..).zip(PIECES) {
             for square in board.colored_pieces(color, piece) {
-                values[square as usize * PLANES + plane] = 1.0;
+                values[square.relative_to(view) as usize * PLANES + plane] = 1.0;
             }
         }
     }
-    let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
+    let [own, other] = [view, !view].map(|color| board.castle_rights(color));
     let is = |condition: bool| f32::from(u8::from(condition));
     let everywhere = [
-        is(board.side_to_move() == Color::White),
-        is(white.short.is_some()),
-        is(white.long.is_some()),
-        is(black.short.is_some()),
-        is(black.long.is_some()),
+        is(board.side_to_move() == view),
+        is(own.short.is_some()),
+        is(own.long.is_some()),
+        is(other.short.is_some()),
+        is(other.long.is_some()),
         is(legal_en_passant(board).is_some()),
         f32::from(board.halfmove_clock()) / 100.0,
         f32::from(board.fullmove_number()) / 100.0,
@@ -72,9 +78,22 @@ mod tests {
 
     /// The values of all planes on a square.
     fn of(fen: &str, square: Square) -> anyhow::Result<Vec<f32>> {
+        Ok(all_of(fen, false)?[square as usize].clone())
+    }
+
+    fn all_of(fen: &str, oriented: bool) -> anyhow::Result<Vec<Vec<f32>>> {
         let position = Position::from_fen(fen)?;
-        let planes = planes([position.board()].into_iter(), &Device::Cpu)?.to_vec3::<f32>()?;
-        Ok(planes[0][square as usize].clone())
+        let planes = planes([position.board()].into_iter(), oriented, &Device::Cpu)?;
+        Ok(planes.squeeze(0)?.to_vec2()?)
+    }
+
+    #[test]
+    fn black_sees_an_oriented_board_as_white_sees_its_mirror_image() -> anyhow::Result<()> {
+        let black = all_of("r3k3/8/8/8/1pP5/8/8/4K2R b Kq c3 37 52", true)?;
+        let white = "4k2r/8/8/1Pp5/8/8/8/R3K3 w Qk c6 37 52";
+        assert_eq!(black, all_of(white, false)?);
+        assert_eq!(black, all_of(white, true)?);
+        Ok(())
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The networks of DeepChess.
 
 use candle_core::{D, Device, Module, Result, Tensor};
-use candle_nn::{Linear, VarBuilder, linear};
+use candle_nn::VarBuilder;
 use cozy_chess::Board;
 use serde::{Deserialize, Serialize};
 
 use super::bits::{BITS, bits};
+use crate::network::{Linear, linear};
 
 /// Layer sizes of the networks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -97,6 +98,7 @@ fn stack(
     vb: &VarBuilder<'_>,
 ) -> Result<Vec<Linear>> {
     let mut before = inputs;
-    let layer = |(place, after)| linear(std::mem::replace(&mut before, after), after, vb.pp(place));
+    let layer =
+        |(place, after)| linear(std::mem::replace(&mut before, after), after, &vb.pp(place));
     neurons.enumerate().map(layer).collect()
 }

@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 use candle_core::{D, DType, Module, Tensor};
-use candle_nn::{Linear, VarBuilder, linear, loss::cross_entropy, loss::mse};
+use candle_nn::{VarBuilder, loss::cross_entropy, loss::mse};
 use cozy_chess::Board;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,6 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::bits::BITS;
 use super::model::{DeepChessConfig, DeepChessNetwork};
 use super::pairs::{Pair, pairs};
+use crate::network::{Linear, linear};
 use crate::studies::Studies;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 use crate::value::{Labelled, labelled, value_metrics};
@@ -63,7 +64,7 @@ fn decoders(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Vec<Linear>
     let befores = std::iter::once(BITS).chain(config.encoder.iter().copied());
     let pairs = config.encoder.iter().zip(befores).enumerate();
     Ok(pairs
-        .map(|(place, (&after, before))| linear(after, before, vb.pp(place)))
+        .map(|(place, (&after, before))| linear(after, before, &vb.pp(place)))
         .collect::<candle_core::Result<_>>()?)
 }
 

@@ -6,6 +6,7 @@
 mod model;
 mod noise;
 mod planner;
+mod sampling;
 mod sequences;
 mod training;
 

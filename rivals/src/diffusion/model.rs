@@ -2,11 +2,11 @@
 //! ones.
 
 use candle_core::{Device, Module, Result, Tensor};
-use candle_nn::{Embedding, Init, Linear, VarBuilder, embedding, linear, ops};
+use candle_nn::{Embedding, Init, VarBuilder, embedding};
 use serde::{Deserialize, Serialize};
 
 use super::sequences::{ACTION_TOKENS, STATE, STATE_TOKENS};
-use crate::network::attention;
+use crate::network::{LayerNorm, Linear, attention, linear};
 
 /// Sizes of the network and of its sequences.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -30,8 +30,6 @@ pub const MASKED_STATE: u32 = STATE_TOKENS as u32;
 /// The id of a masked action.
 pub const MASKED_ACTION: u32 = ACTION_TOKENS as u32;
 
-const EPSILON: f32 = 1e-5;
-
 /// Maps tokens to logits of the original tokens.
 pub struct DiffusionNetwork {
     config: DiffusionConfig,
@@ -39,22 +37,17 @@ pub struct DiffusionNetwork {
     actions: Embedding,
     places: Tensor,
     layers: Vec<Layer>,
-    norm: Norm,
+    norm: LayerNorm,
     to_states: Linear,
     to_actions: Linear,
 }
 
 struct Layer {
-    norms: [Norm; 2],
+    norms: [LayerNorm; 2],
     packed: Linear,
     mixed: Linear,
     wide: Linear,
     narrow: Linear,
-}
-
-struct Norm {
-    weight: Tensor,
-    bias: Tensor,
 }
 
 impl DiffusionNetwork {
@@ -62,19 +55,25 @@ impl DiffusionNetwork {
     /// `to_actions`.
     pub fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> Result<Self> {
         let DiffusionConfig { horizon, width, layers, .. } = config;
-        let small = Init::Randn { mean: 0.0, stdev: 0.02 };
+        // As large as the embeddings, so that masked tokens differ from the start.
+        let normal = Init::Randn { mean: 0.0, stdev: 1.0 };
         Ok(Self {
             config,
             states: embedding(STATE_TOKENS + 1, width, vb.pp("states"))?,
             actions: embedding(ACTION_TOKENS + 1, width, vb.pp("actions"))?,
-            places: vb.get_with_hints((1, horizon * (STATE + 1), width), "places", small)?,
+            places: vb.get_with_hints((1, horizon * (STATE + 1), width), "places", normal)?,
             layers: (0..layers)
                 .map(|number| Layer::new(width, &vb.pp("layer").pp(number)))
                 .collect::<Result<_>>()?,
-            norm: Norm::new(width, &vb.pp("norm"))?,
-            to_states: linear(width, STATE_TOKENS, vb.pp("to_states"))?,
-            to_actions: linear(width, ACTION_TOKENS, vb.pp("to_actions"))?,
+            norm: LayerNorm::new(width, &vb.pp("norm"))?,
+            to_states: linear(width, STATE_TOKENS, &vb.pp("to_states"))?,
+            to_actions: linear(width, ACTION_TOKENS, &vb.pp("to_actions"))?,
         })
+    }
+
+    /// The sizes.
+    pub fn config(&self) -> DiffusionConfig {
+        self.config
     }
 
     /// The device of the parameters.
@@ -112,11 +111,14 @@ impl DiffusionNetwork {
 impl Layer {
     fn new(width: usize, vb: &VarBuilder<'_>) -> Result<Self> {
         Ok(Self {
-            norms: [Norm::new(width, &vb.pp("norm1"))?, Norm::new(width, &vb.pp("norm2"))?],
-            packed: linear(width, 3 * width, vb.pp("packed"))?,
-            mixed: linear(width, width, vb.pp("mixed"))?,
-            wide: linear(width, 4 * width, vb.pp("wide"))?,
-            narrow: linear(4 * width, width, vb.pp("narrow"))?,
+            norms: [
+                LayerNorm::new(width, &vb.pp("norm1"))?,
+                LayerNorm::new(width, &vb.pp("norm2"))?,
+            ],
+            packed: linear(width, 3 * width, &vb.pp("packed"))?,
+            mixed: linear(width, width, &vb.pp("mixed"))?,
+            wide: linear(width, 4 * width, &vb.pp("wide"))?,
+            narrow: linear(4 * width, width, &vb.pp("narrow"))?,
         })
     }
 
@@ -126,19 +128,5 @@ impl Layer {
         let stream = (stream + self.mixed.forward(&mixed)?)?;
         let wide = self.wide.forward(&before_widening.forward(&stream)?)?.relu()?;
         stream + self.narrow.forward(&wide)?
-    }
-}
-
-impl Norm {
-    fn new(width: usize, vb: &VarBuilder<'_>) -> Result<Self> {
-        Ok(Self {
-            weight: vb.get_with_hints(width, "weight", candle_nn::init::ONE)?,
-            bias: vb.get_with_hints(width, "bias", candle_nn::init::ZERO)?,
-        })
-    }
-
-    /// Candle's faster layer norm has no gradient.
-    fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        ops::layer_norm_slow(x, &self.weight, &self.bias, EPSILON)
     }
 }

@@ -1,83 +1,26 @@
-//! Play: the document's Algorithm 2, from all tokens masked to none. An unmasked token is the most
-//! probable one (the document's "arg max p"), and an action must be legal. A random generator
-//! seeded by the position selects the tokens to unmask, so that a position always gets the same
-//! answer.
+//! Play: the first action of a sampled sequence.
 
 use anyhow::Result;
 use azimuth::search::{Planner, Value};
 use azimuth_chess::position::Position;
-use candle_core::{D, Device, Tensor};
+use candle_core::Device;
 use cozy_chess::Move;
-use rand::{Rng, RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::model::{DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE};
-use super::noise::lambda;
-use super::sequences::{STATE, state_tokens};
-use crate::board::move_index;
+use super::model::DiffusionNetwork;
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights on a device.
 pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
-    let config = weights.config()?;
-    let network = DiffusionNetwork::new(config, &weights.parameters(device)?)?;
-    Ok(Box::new(MoveRanking(Diffusion { network, config })))
+    let network = DiffusionNetwork::new(weights.config()?, &weights.parameters(device)?)?;
+    Ok(Box::new(MoveRanking(network)))
 }
 
-struct Diffusion {
-    network: DiffusionNetwork,
-    config: DiffusionConfig,
-}
-
-impl Diffusion {
-    /// The root moves: first the sampled one, then the others by their logits at the time it was
-    /// sampled.
-    fn draw(&self, root: &Position, moves: &[Move]) -> Result<Vec<Move>> {
-        let DiffusionConfig { horizon, timesteps, .. } = self.config;
-        let (board, device) = (root.board(), self.network.device());
-        let number = |mv: Move| move_index(board, mv);
-        let mut states: Vec<u32> = state_tokens(board).map(u32::from).to_vec();
-        states.resize(horizon * STATE, MASKED_STATE);
-        let mut actions = vec![MASKED_ACTION; horizon];
-        let mut ranked = moves.to_vec();
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(board.hash());
-        for t in (1..=timesteps).rev() {
-            let ids = Tensor::from_slice(&states, (1, horizon, STATE), device)?;
-            let of_actions = Tensor::from_slice(&actions, (1, horizon), device)?;
-            let (of_states, of_actions) = self.network.forward(&ids, &of_actions)?;
-            let of_actions = of_actions.squeeze(0)?;
-            let mut likeliest = of_actions.argmax(D::Minus1)?.to_vec1::<u32>()?;
-            if actions[0] == MASKED_ACTION {
-                let logits = of_actions.get(0)?.to_vec1::<f32>()?;
-                ranked.sort_by(|&a, &b| logits[number(b)].total_cmp(&logits[number(a)]));
-                likeliest[0] = ranked.first().map_or(MASKED_ACTION, |&mv| number(mv) as u32);
-            }
-            let chance = lambda(t, timesteps);
-            uncover(&mut actions, MASKED_ACTION, &likeliest, chance, &mut rng);
-            if let Some(of_states) = of_states {
-                let likeliest = of_states.squeeze(0)?.argmax(D::Minus1)?.to_vec1::<u32>()?;
-                uncover(&mut states[STATE..], MASKED_STATE, &likeliest, chance, &mut rng);
-            }
-        }
-        Ok(ranked)
-    }
-}
-
-/// Replaces each masked token by the most probable one, with probability `chance`.
-fn uncover(tokens: &mut [u32], mask: u32, likeliest: &[u32], chance: f64, rng: &mut impl Rng) {
-    for (token, &likeliest) in tokens.iter_mut().zip(likeliest) {
-        if *token == mask && rng.random::<f64>() < chance {
-            *token = likeliest;
-        }
-    }
-}
-
-impl RanksMoves for Diffusion {
+impl RanksMoves for DiffusionNetwork {
     fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
-        let moves = self.draw(root, moves)?;
+        let moves = self.sample(root.board(), moves)?;
         // The network predicts a move and no value.
         let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
-        Ok(Ranking { moves, nodes: self.config.timesteps as u64 })
+        Ok(Ranking { moves, nodes: self.config().timesteps as u64 })
     }
 }

@@ -3,7 +3,7 @@
 
 use azimuth_chess::position::board_after;
 use azimuth_chess::tokens::{LEN, tokenize};
-use cozy_chess::Board;
+use cozy_chess::{Board, Color};
 
 use crate::board::{MOVES, move_index};
 use crate::studies::Study;
@@ -70,5 +70,5 @@ pub fn state_tokens(board: &Board) -> [u8; STATE] {
 
 /// The move index of a study's best move.
 pub fn best_action(study: &Study) -> u32 {
-    move_index(&study.board, study.best().0) as u32
+    move_index(&study.board, study.best().0, Color::White) as u32
 }

@@ -1,14 +1,17 @@
-//! Training: the document's Algorithm 1, with AdamW.
+//! Training: the document's Algorithm 1, with AdamW. The state before the first action is given, so
+//! its illegal moves have no probability, as in play.
 
 use anyhow::{Result, ensure};
+use azimuth_chess::position::legal_moves;
 use candle_core::{D, DType, Tensor};
 use candle_nn::ops::log_softmax;
+use cozy_chess::{Board, Color};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE};
 use super::noise::{alpha, lambda, loss};
-use super::sequences::{STATE, Sequences, best_action, state_tokens};
+use super::sequences::{ACTION_TOKENS, STATE, Sequences, best_action, state_tokens};
 use crate::board::move_index;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
@@ -24,8 +27,13 @@ const SMALL: (DiffusionConfig, Plan) = (
     Plan { batch: 32, steps: 7_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
-/// Approximate number of sequences for measuring metrics.
+/// Approximate numbers of held-out sequences for measuring the loss, and of those whose first action
+/// is sampled, which takes a forward pass for each timestep.
 const MEASURED: usize = 500;
+const SAMPLED: usize = 250;
+
+/// Added to the logits of illegal moves.
+const ILLEGAL: f32 = -1e9;
 
 /// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
@@ -40,7 +48,6 @@ pub fn train(options: &TrainOptions) -> Result<()> {
         network: DiffusionNetwork::new(config, &lesson.vb())?,
         training: Sequences::new(&lesson.studies.training, config.horizon),
         held_out: Sequences::new(&lesson.studies.held_out_in_order, config.horizon),
-        config,
         plan: lesson.plan,
     };
     let starts = [&learner.training, &learner.held_out].map(|sequences| sequences.starts.len());
@@ -57,7 +64,6 @@ pub fn train(options: &TrainOptions) -> Result<()> {
 
 struct DiffusionLearner<'a> {
     network: DiffusionNetwork,
-    config: DiffusionConfig,
     training: Sequences<'a>,
     held_out: Sequences<'a>,
     plan: Plan,
@@ -69,6 +75,8 @@ struct Noised {
     actions: Tensor,
     masked_states: Tensor,
     masked_actions: Tensor,
+    /// [`ILLEGAL`] for the first action's illegal moves, 0 for all others.
+    illegal: Tensor,
     lambdas: Tensor,
 }
 
@@ -80,17 +88,21 @@ impl DiffusionLearner<'_> {
         starts: &[u32],
         rng: &mut impl Rng,
     ) -> Result<Noised> {
-        let DiffusionConfig { horizon, timesteps, .. } = self.config;
+        let DiffusionConfig { horizon, timesteps, .. } = self.network.config();
         let (mut states, mut actions) = (Vec::new(), Vec::new());
         let (mut masked_states, mut masked_actions) = (Vec::new(), Vec::new());
         let mut lambdas = Vec::new();
-        for &start in starts {
+        let mut illegal = vec![0.0; starts.len() * horizon * ACTION_TOKENS];
+        for (&start, illegal) in starts.iter().zip(illegal.chunks_mut(horizon * ACTION_TOKENS)) {
             let t = rng.random_range(1..=timesteps);
             let mut is_masked = |given: bool| {
                 let masked = !given && rng.random::<f64>() >= alpha(t, timesteps);
                 f32::from(u8::from(masked))
             };
             for (place, study) in sequences.studies(start).enumerate() {
+                if place == 0 {
+                    rule_out(&study.board, &mut illegal[..ACTION_TOKENS]);
+                }
                 states.extend(state_tokens(&study.board).map(u32::from));
                 masked_states.extend((0..STATE).map(|_| is_masked(place == 0)));
                 actions.push(best_action(study));
@@ -104,25 +116,35 @@ impl DiffusionLearner<'_> {
             actions: Tensor::from_vec(actions, (count, horizon), device)?,
             masked_states: Tensor::from_vec(masked_states, (count, horizon, STATE), device)?,
             masked_actions: Tensor::from_vec(masked_actions, (count, horizon), device)?,
+            illegal: Tensor::from_vec(illegal, (count, horizon, ACTION_TOKENS), device)?,
             lambdas: Tensor::from_vec(lambdas, count, device)?,
         })
     }
 
     fn loss_of(&self, noised: &Noised) -> Result<Tensor> {
-        let Noised { states, actions, masked_states, masked_actions, lambdas } = noised;
+        let Noised { states, actions, masked_states, masked_actions, illegal, lambdas } = noised;
         let (of_states, of_actions) = self.network.forward(
             &hidden(states, masked_states, MASKED_STATE)?,
             &hidden(actions, masked_actions, MASKED_ACTION)?,
         )?;
         let (mut truths, mut masked) =
-            (vec![truths(&of_actions, actions)?], vec![masked_actions.clone()]);
+            (vec![truths(&(of_actions + illegal)?, actions)?], vec![masked_actions.clone()]);
         if let Some(of_states) = of_states {
-            let later =
-                |tensor: &Tensor| tensor.narrow(1, 1, self.config.horizon - 1)?.flatten_from(1);
+            let later = |tensor: &Tensor| {
+                tensor.narrow(1, 1, self.network.config().horizon - 1)?.flatten_from(1)
+            };
             truths.push(self::truths(&of_states, &later(states)?)?);
             masked.push(later(masked_states)?);
         }
         Ok(loss(&Tensor::cat(&truths, 1)?, &Tensor::cat(&masked, 1)?, lambdas)?)
+    }
+}
+
+/// Writes [`ILLEGAL`] for the illegal moves of a board, and 0 for the legal ones.
+fn rule_out(board: &Board, actions: &mut [f32]) {
+    actions.fill(ILLEGAL);
+    for mv in legal_moves(board) {
+        actions[move_index(board, mv, Color::White)] = 0.0;
     }
 }
 
@@ -150,38 +172,52 @@ impl Learner for DiffusionLearner<'_> {
     fn measure(&mut self) -> Result<Metrics> {
         // The same noise at every measurement.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-        let every = self.held_out.starts.len().div_ceil(MEASURED).max(1);
-        let starts: Vec<u32> = self.held_out.starts.iter().copied().step_by(every).collect();
-        let (mut sum, mut right) = (0.0, 0.0);
+        let starts = spread(&self.held_out.starts, MEASURED);
+        let mut sum = 0.0;
         for starts in starts.chunks(50) {
             let noised = self.noised(&self.held_out, starts, &mut rng)?;
             sum += f64::from(self.loss_of(&noised)?.to_scalar::<f32>()?) * starts.len() as f64;
-            // The prediction of the first action with everything masked, as in the first step of
-            // sampling.
-            let all = |tensor: &Tensor| tensor.ones_like();
-            let first = Tensor::zeros((starts.len(), 1, STATE), DType::F32, self.network.device())?;
-            let masked = match self.config.horizon {
-                1 => first,
-                horizon => Tensor::cat(
-                    &[&first, &all(&noised.masked_states.narrow(1, 1, horizon - 1)?)?],
-                    1,
-                )?,
-            };
-            let states = hidden(&noised.states, &masked, MASKED_STATE)?;
-            let actions = hidden(&noised.actions, &all(&noised.masked_actions)?, MASKED_ACTION)?;
-            let (_, logits) = self.network.forward(&states, &actions)?;
-            let likeliest =
-                logits.narrow(1, 0, 1)?.squeeze(1)?.argmax(D::Minus1)?.to_vec1::<u32>()?;
-            for (&start, likeliest) in starts.iter().zip(likeliest) {
-                let study = self.held_out.studies(start).next();
-                right += study.map_or(0.0, |study| {
-                    f64::from(u8::from(
-                        move_index(&study.board, study.best().0) == likeliest as usize,
-                    ))
-                });
-            }
         }
-        let count = starts.len() as f64;
-        Ok(vec![("loss", sum / count), ("best_move", right / count)])
+        let sampled = spread(&self.held_out.starts, SAMPLED);
+        let first = sampled.iter().filter_map(|&start| self.held_out.studies(start).next());
+        let mut right = 0;
+        for study in first {
+            let moves = self.network.sample(&study.board, &legal_moves(&study.board))?;
+            right += usize::from(moves.first() == Some(&study.best().0));
+        }
+        Ok(vec![
+            ("loss", sum / starts.len() as f64),
+            ("best_move", right as f64 / sampled.len() as f64),
+        ])
+    }
+}
+
+/// About `count` of the numbers, evenly spread.
+fn spread(numbers: &[u32], count: usize) -> Vec<u32> {
+    numbers.iter().copied().step_by(numbers.len().div_ceil(count).max(1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+
+    #[test]
+    fn only_legal_moves_have_a_probability() -> Result<()> {
+        let board = Board::startpos();
+        let mut illegal = vec![0.0; ACTION_TOKENS];
+        rule_out(&board, &mut illegal);
+        let logits = Tensor::from_vec(illegal, (1, ACTION_TOKENS), &Device::Cpu)?;
+        let number =
+            |text: &str| move_index(&board, text.parse().expect("a move"), Color::White) as u32;
+        let of = |text: &str| -> Result<f32> {
+            let id = Tensor::new(&[number(text)], &Device::Cpu)?;
+            Ok(truths(&logits, &id)?.to_vec1::<f32>()?[0])
+        };
+        // The 20 legal moves are equally probable.
+        assert!((of("g1f3")? + 20f32.ln()).abs() < 1e-5);
+        assert!(of("a1a5")? < -1e8);
+        Ok(())
     }
 }

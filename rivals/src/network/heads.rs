@@ -1,9 +1,10 @@
 //! The output heads of a tower: a distribution over moves, or the value of a position.
 
 use candle_core::{Module, Result, Tensor};
-use candle_nn::{Linear, VarBuilder, linear};
+use candle_nn::VarBuilder;
 use cozy_chess::Square;
 
+use super::linear::{Linear, linear};
 use crate::board::MOVES;
 
 /// Channels for each square in the value head.
@@ -17,7 +18,7 @@ pub struct PolicyHead(Linear);
 
 impl PolicyHead {
     /// A head on `channels` channels.
-    pub fn new(channels: usize, vb: VarBuilder<'_>) -> Result<Self> {
+    pub fn new(channels: usize, vb: &VarBuilder<'_>) -> Result<Self> {
         Ok(Self(linear(channels, MOVES / Square::NUM, vb)?))
     }
 }
@@ -40,9 +41,9 @@ impl ValueHead {
     /// A head on `channels` channels.
     pub fn new(channels: usize, vb: &VarBuilder<'_>) -> Result<Self> {
         Ok(Self {
-            squares: linear(channels, VALUE_CHANNELS, vb.pp("squares"))?,
-            hidden: linear(Square::NUM * VALUE_CHANNELS, VALUE_HIDDEN, vb.pp("hidden"))?,
-            value: linear(VALUE_HIDDEN, 1, vb.pp("value"))?,
+            squares: linear(channels, VALUE_CHANNELS, &vb.pp("squares"))?,
+            hidden: linear(Square::NUM * VALUE_CHANNELS, VALUE_HIDDEN, &vb.pp("hidden"))?,
+            value: linear(VALUE_HIDDEN, 1, &vb.pp("value"))?,
         })
     }
 }

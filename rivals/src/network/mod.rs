@@ -2,10 +2,16 @@
 
 mod attention;
 mod board_convolution;
+mod clipped_relu;
 mod heads;
+mod layer_norm;
+mod linear;
 mod residual_tower;
 
 pub use attention::attention;
 pub use board_convolution::{BoardConvolution, board_convolution};
+pub use clipped_relu::clipped_relu;
 pub use heads::{PolicyHead, ValueHead};
+pub use layer_norm::LayerNorm;
+pub use linear::{Linear, linear};
 pub use residual_tower::{ResidualTower, TowerConfig};

@@ -18,6 +18,9 @@ pub struct TowerConfig {
     pub blocks: usize,
     /// Channels of each block.
     pub channels: usize,
+    /// Whether the inputs, moves and values are those of the side to move, instead of White's.
+    #[serde(default)]
+    pub oriented: bool,
 }
 
 /// Maps boards x 64 x inputs to boards x 64 x channels.
@@ -29,14 +32,14 @@ pub struct ResidualTower {
 impl ResidualTower {
     /// A tower with the parameters `first` and `block.N.0`, `block.N.1`.
     pub fn new(inputs: usize, config: TowerConfig, vb: &VarBuilder<'_>) -> Result<Self> {
-        let TowerConfig { blocks, channels } = config;
+        let TowerConfig { blocks, channels, .. } = config;
         let block = |number: usize| {
             let vb = vb.pp("block").pp(number);
             let second = silent_board_convolution(channels, channels, &vb.pp("1"))?;
-            Ok([board_convolution(channels, channels, vb.pp("0"))?, second])
+            Ok([board_convolution(channels, channels, &vb.pp("0"))?, second])
         };
         Ok(Self {
-            first: board_convolution(inputs, channels, vb.pp("first"))?,
+            first: board_convolution(inputs, channels, &vb.pp("first"))?,
             blocks: (0..blocks).map(block).collect::<Result<_>>()?,
         })
     }

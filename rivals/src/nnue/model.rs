@@ -4,11 +4,12 @@ use std::iter::repeat_n;
 
 use azimuth_network::embedding_bag::{Bags, sums};
 use candle_core::{Module, Result, Tensor};
-use candle_nn::{Init, Linear, VarBuilder, linear};
+use candle_nn::{Init, VarBuilder};
 use cozy_chess::Board;
 use serde::{Deserialize, Serialize};
 
 use super::features::{FEATURES, bags};
+use crate::network::{Linear, clipped_relu, linear};
 
 /// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -39,9 +40,9 @@ impl NnueNetwork {
             table: vb.get_with_hints((FEATURES, half), "half.weight", rows)?,
             bias: vb.get_with_hints(half, "half.bias", Init::Const(0.3))?,
             layers: [
-                linear(2 * half, first, vb.pp("first"))?,
-                linear(first, second, vb.pp("second"))?,
-                linear(second, 1, vb.pp("value"))?,
+                linear(2 * half, first, &vb.pp("first"))?,
+                linear(first, second, &vb.pp("second"))?,
+                linear(second, 1, &vb.pp("value"))?,
             ],
         })
     }
@@ -71,10 +72,6 @@ fn selected_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tensor> {
         [rows, places].map(|numbers| Tensor::from_slice(&numbers, numbers.len(), table.device()));
     let sums = Tensor::zeros((bags.len(), table.dim(1)?), table.dtype(), table.device())?;
     sums.index_add(&places?, &table.index_select(&rows?, 0)?, 0)?.broadcast_add(bias)
-}
-
-fn clipped_relu(x: &Tensor) -> Result<Tensor> {
-    x.clamp(0f32, 1f32)
 }
 
 #[cfg(test)]

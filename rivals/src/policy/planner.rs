@@ -7,7 +7,7 @@ use candle_core::Device;
 use cozy_chess::Move;
 
 use super::model::PolicyNetwork;
-use crate::board::move_index;
+use crate::board::{move_index, viewer};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::weights::RivalWeights;
 
@@ -22,7 +22,8 @@ impl RanksMoves for PolicyNetwork {
         let board = root.board();
         let logits = self.logits([board].into_iter())?.squeeze(0)?.to_vec1::<f32>()?;
         let mut moves = moves.to_vec();
-        let logit = |mv: Move| logits[move_index(board, mv)];
+        let view = viewer(board, self.oriented());
+        let logit = |mv: Move| logits[move_index(board, mv, view)];
         moves.sort_by(|&a, &b| logit(b).total_cmp(&logit(a)));
         // The network predicts a move and no value.
         let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();

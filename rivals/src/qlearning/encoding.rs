@@ -1,9 +1,11 @@
 //! Boards and moves as network inputs (the document's section 3c). A board is 14 planes of 8 x 8
-//! and 7 numbers. The planes are the pieces of both sides and two that stay empty. The numbers are
-//! four castling rights, the side to move, check, and the move number. In total 14 x 64 + 7 = 903,
-//! as in the document. A move is its origin and target squares, each divided by 63. With these two
-//! the dense layer takes 9 numbers beside the planes, which is the "+9" of the document.
+//! and 7 numbers. Twelve planes are the pieces of both sides. The document leaves the other two
+//! empty; with `attacks` they hold the squares that each side attacks. The numbers are four castling
+//! rights, the side to move, check, and the move number. In total 14 x 64 + 7 = 903, as in the
+//! document. A move is its origin and target squares, each divided by 63. With these two the dense
+//! layer takes 9 numbers beside the planes, which is the "+9" of the document.
 
+use azimuth_chess::attacked_squares::attacked_squares;
 use candle_core::{Device, Result, Tensor};
 use cozy_chess::{Board, Color, Move, Piece, Square};
 
@@ -16,12 +18,17 @@ pub const STATE: usize = 7;
 /// Numbers of a move.
 pub const ACTION: usize = 2;
 
+/// The first of the two planes of attacked squares, White's and Black's.
+const ATTACKED: usize = 2 * Piece::NUM;
+
 /// Divisor of the move number.
 const LONG_GAME: f32 = 100.0;
 
-/// The inputs of boards on a device: planes (boards x 64 x 14) and numbers (boards x 7).
+/// The inputs of boards on a device: planes (boards x 64 x 14) and numbers (boards x 7). The last
+/// two planes stay empty without `attacks`.
 pub fn states<'a>(
     boards: impl ExactSizeIterator<Item = &'a Board>,
+    attacks: bool,
     device: &Device,
 ) -> Result<[Tensor; 2]> {
     let count = boards.len();
@@ -33,6 +40,11 @@ pub fn states<'a>(
                 let plane = color as usize * Piece::NUM + piece as usize;
                 for square in board.colored_pieces(color, piece) {
                     planes[square as usize * PLANES + plane] = 1.0;
+                }
+            }
+            if attacks {
+                for square in attacked_squares(board, color) {
+                    planes[square as usize * PLANES + ATTACKED + color as usize] = 1.0;
                 }
             }
         }
@@ -69,13 +81,20 @@ mod tests {
     fn numbers_are_those_worked_out_by_hand() -> Result<()> {
         assert_eq!(PLANES * Square::NUM + STATE, 903);
         let board: Board = "r3k3/8/8/8/8/8/4r3/4K2R w Kq - 0 25".parse().expect("valid");
-        let [planes, numbers] = states([&board].into_iter(), &Device::Cpu)?;
-        assert_eq!(numbers.to_vec2::<f32>()?, [[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.25]]);
-        let planes = planes.to_vec3::<f32>()?.remove(0);
-        let set = |square: Square| -> Vec<usize> {
-            (0..PLANES).filter(|&plane| planes[square as usize][plane] == 1.0).collect()
+        let set = |attacks: bool, square: Square| -> Result<Vec<usize>> {
+            let [planes, numbers] = states([&board].into_iter(), attacks, &Device::Cpu)?;
+            assert_eq!(numbers.to_vec2::<f32>()?, [[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.25]]);
+            let planes = planes.to_vec3::<f32>()?.remove(0);
+            Ok((0..PLANES).filter(|&plane| planes[square as usize][plane] == 1.0).collect())
         };
-        assert_eq!((set(Square::E1), set(Square::E2), set(Square::D4)), (vec![5], vec![9], vec![]));
+        assert_eq!(set(false, Square::E1)?, [5]);
+        assert_eq!(set(false, Square::E2)?, [9]);
+        assert_eq!(set(false, Square::D4)?, [0; 0]);
+        // e1: defended by the rook on h1, attacked by that on e2, which the king attacks.
+        assert_eq!(set(true, Square::E1)?, [5, 12, 13]);
+        assert_eq!(set(true, Square::E2)?, [9, 12]);
+        assert_eq!(set(true, Square::D8)?, [13]);
+        assert_eq!(set(true, Square::D4)?, [0; 0]);
         let mv = "a1h8".parse().expect("a move");
         assert_eq!(actions([mv].into_iter(), &Device::Cpu)?.to_vec2::<f32>()?, [[0.0, 1.0]]);
         Ok(())

@@ -3,13 +3,15 @@
 //! computed once. The network does not learn to distinguish moves from a move's two numbers alone.
 //! With `squares`, the dense layer also gets the convolutions' outputs on the move's two squares.
 
+use azimuth_chess::position::{Position, legal_moves};
 use candle_core::{D, Module, ModuleT, Result, Tensor};
-use candle_nn::{BatchNorm, BatchNormConfig, Linear, VarBuilder, batch_norm, linear};
+use candle_nn::{BatchNorm, BatchNormConfig, VarBuilder, batch_norm};
 use cozy_chess::{Board, Move, Square};
 use serde::{Deserialize, Serialize};
 
 use super::encoding::{ACTION, PLANES, STATE, actions, states};
-use crate::network::{BoardConvolution, board_convolution};
+use super::reward::{repetition, reward};
+use crate::network::{BoardConvolution, Linear, board_convolution, linear};
 
 /// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -21,6 +23,12 @@ pub struct QConfig {
     pub hidden: usize,
     /// Whether the dense layer gets the convolutions' outputs on the squares of a move.
     pub squares: bool,
+    /// Whether the inputs include the squares that each side attacks.
+    #[serde(default)]
+    pub attacks: bool,
+    /// Whether the network predicts only what follows a move, and the move's reward is added.
+    #[serde(default)]
+    pub rewards: bool,
 }
 
 /// Maps positions and moves to values.
@@ -28,8 +36,10 @@ pub struct QNetwork {
     blocks: Vec<(BoardConvolution, BatchNorm)>,
     /// The part of the dense layer that is the same for all moves of a board.
     of_board: Linear,
-    of_action: Linear,
+    of_action: candle_nn::Linear,
     squares: bool,
+    attacks: bool,
+    rewards: bool,
     value: Linear,
 }
 
@@ -37,34 +47,36 @@ impl QNetwork {
     /// A network with the parameters `block.N`, `of_board`, `of_action` (both of one dense layer)
     /// and `value`.
     pub fn new(config: QConfig, vb: &VarBuilder<'_>) -> Result<Self> {
-        let QConfig { channels, hidden, squares } = config;
+        let QConfig { channels, hidden, squares, attacks, rewards } = config;
         let inputs = std::iter::once(PLANES).chain(channels);
         let block = |(number, (inputs, outputs)): (usize, (usize, usize))| {
             let vb = vb.pp("block").pp(number);
             let norm = batch_norm(outputs, BatchNormConfig::default(), vb.pp("norm"))?;
-            Ok((board_convolution(inputs, outputs, vb.pp("convolution"))?, norm))
+            Ok((board_convolution(inputs, outputs, &vb.pp("convolution"))?, norm))
         };
         let dense = Square::NUM * channels[2] + STATE;
         let action = ACTION + if squares { 2 * channels[2] } else { 0 };
         Ok(Self {
             blocks: inputs.zip(channels).enumerate().map(block).collect::<Result<_>>()?,
-            of_board: linear(dense, hidden, vb.pp("of_board"))?,
+            of_board: linear(dense, hidden, &vb.pp("of_board"))?,
             of_action: candle_nn::linear_no_bias(action, hidden, vb.pp("of_action"))?,
             squares,
-            value: linear(hidden, 1, vb.pp("value"))?,
+            attacks,
+            rewards,
+            value: linear(hidden, 1, &vb.pp("value"))?,
         })
     }
 
     /// The values of moves, each given with the index of its board. With `train`, batch norm uses
     /// the statistics of the batch.
-    pub fn values<'a>(
+    pub fn values(
         &self,
-        boards: impl ExactSizeIterator<Item = &'a Board> + Clone,
+        boards: &[&Board],
         moves: &[(usize, Move)],
         train: bool,
     ) -> Result<Tensor> {
         let device = self.value.weight().device();
-        let [mut planes, numbers] = states(boards, device)?;
+        let [mut planes, numbers] = states(boards.iter().copied(), self.attacks, device)?;
         for (convolution, norm) in &self.blocks {
             planes = convolution.forward(&planes)?;
             let (count, squares, channels) = planes.dims3()?;
@@ -87,21 +99,37 @@ impl QNetwork {
         }
         let board = board.index_select(&numbers(|(place, _)| *place)?, 0)?;
         let hidden = (board + self.of_action.forward(&action)?)?.relu()?;
-        self.value.forward(&hidden)?.squeeze(D::Minus1)
+        let values = self.value.forward(&hidden)?.squeeze(D::Minus1)?;
+        if !self.rewards {
+            return Ok(values);
+        }
+        let rewards = moves.iter().map(|&(place, mv)| reward(boards[place], mv));
+        values + Tensor::from_iter(rewards, device)?
+    }
+
+    /// The values of all legal moves of each position, with the reward for repetition if the moves'
+    /// rewards are added.
+    pub fn values_of(&self, positions: &[&Position]) -> Result<Vec<Vec<(Move, f32)>>> {
+        let boards: Vec<_> = positions.iter().map(|position| position.board()).collect();
+        let mut values = self.legal_values(&boards)?;
+        if self.rewards {
+            for (position, values) in positions.iter().zip(&mut values) {
+                values.iter_mut().for_each(|(mv, value)| *value += repetition(position, *mv));
+            }
+        }
+        Ok(values)
     }
 
     /// The values of all legal moves of each board.
     pub fn legal_values(&self, boards: &[&Board]) -> Result<Vec<Vec<(Move, f32)>>> {
-        let legal: Vec<Vec<Move>> =
-            boards.iter().map(|board| azimuth_chess::position::legal_moves(board)).collect();
+        let legal: Vec<Vec<Move>> = boards.iter().map(|board| legal_moves(board)).collect();
         let all = legal.iter().enumerate();
         let all: Vec<_> =
             all.flat_map(|(place, moves)| moves.iter().map(move |&mv| (place, mv))).collect();
         if all.is_empty() {
             return Ok(legal.iter().map(|_| Vec::new()).collect());
         }
-        let mut values =
-            self.values(boards.iter().copied(), &all, false)?.to_vec1::<f32>()?.into_iter();
+        let mut values = self.values(boards, &all, false)?.to_vec1::<f32>()?.into_iter();
         let of = |moves: Vec<Move>| moves.into_iter().zip(values.by_ref()).collect();
         Ok(legal.into_iter().map(of).collect())
     }

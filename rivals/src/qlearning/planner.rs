@@ -18,7 +18,7 @@ pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planne
 
 impl RanksMoves for QNetwork {
     fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
-        let mut values = self.legal_values(&[root.board()])?.pop().unwrap_or_default();
+        let mut values = self.values_of(&[root])?.pop().unwrap_or_default();
         let nodes = values.len() as u64;
         values.retain(|(mv, _)| moves.contains(mv));
         values.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -27,7 +27,7 @@ impl RanksMoves for QNetwork {
     }
 
     fn value(&mut self, position: &Position) -> Result<Value> {
-        let values = self.legal_values(&[position.board()])?;
+        let values = self.values_of(&[position])?;
         let best = values.first().and_then(|values| largest(values)).context("no legal move")?;
         Ok(Value::estimate(best.1))
     }

@@ -9,7 +9,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::model::{QNetwork, largest};
-use super::reward::{OUTCOME, reward};
+use super::reward::{OUTCOME, repetition, reward};
 use crate::board::text::{board_of, move_of, text_of};
 
 /// Number of games played in parallel.
@@ -101,8 +101,8 @@ impl SelfPlay {
         rng: &mut impl Rng,
         mut remember: impl FnMut(Transition) -> Result<()>,
     ) -> Result<()> {
-        let boards: Vec<&Board> = self.games.iter().map(|game| game.position.board()).collect();
-        let values = network.legal_values(&boards)?;
+        let positions: Vec<&Position> = self.games.iter().map(|game| &game.position).collect();
+        let values = network.values_of(&positions)?;
         for (game, values) in self.games.iter_mut().zip(values) {
             let any = rng.random::<f64>() < epsilon;
             let chosen = if any { values.choose(rng).copied() } else { largest(&values) };
@@ -149,7 +149,7 @@ impl RunningGame {
     /// all moves.
     fn play(&mut self, mv: Move) -> bool {
         let board = self.position.board().clone();
-        let reward = reward(&self.position, mv);
+        let reward = reward(&board, mv) + repetition(&self.position, mv);
         self.position.play(mv);
         let after = self.position.board();
         let ply = self.so_far.len() as u32 + 1;

@@ -20,12 +20,18 @@ use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, named};
 
 /// The document's sizes and plan; it gives no number of steps.
 const DOCUMENT: (QConfig, Plan) = (
-    QConfig { channels: [128, 256, 512], hidden: 1024, squares: false },
+    QConfig {
+        channels: [128, 256, 512],
+        hidden: 1024,
+        squares: false,
+        attacks: false,
+        rewards: false,
+    },
     Plan { batch: 512, steps: 500_000, learning_rate: 1e-5, weight_decay: 0.01, clip: Some(1.0) },
 );
 
 const SMALL: (QConfig, Plan) = (
-    QConfig { channels: [32, 32, 32], hidden: 128, squares: true },
+    QConfig { channels: [32, 32, 32], hidden: 128, squares: true, attacks: true, rewards: true },
     Plan { batch: 128, steps: 5_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
@@ -138,8 +144,8 @@ impl QLearner<'_> {
         let transitions: Vec<_> = self.held_out.iter().collect();
         let targets = Self::targets(&self.network, &transitions)?;
         let moves: Vec<_> = transitions.iter().map(|t| t.mv).enumerate().collect();
-        let boards = transitions.iter().map(|t| &t.board);
-        let values = self.network.values(boards, &moves, false)?.to_vec1::<f32>()?;
+        let boards: Vec<_> = transitions.iter().map(|t| &t.board).collect();
+        let values = self.network.values(&boards, &moves, false)?.to_vec1::<f32>()?;
         let squares =
             values.iter().zip(targets).map(|(value, target)| f64::from(value - target).powi(2));
         Ok(squares.sum::<f64>() / transitions.len() as f64)
@@ -167,7 +173,8 @@ impl Learner for QLearner<'_> {
         let transitions: Vec<_> = drawn.iter().map(|drawn| self.replay.get(drawn.place)).collect();
         let targets = Self::targets(&self.target, &transitions)?;
         let moves: Vec<_> = transitions.iter().map(|t| t.mv).enumerate().collect();
-        let values = self.network.values(transitions.iter().map(|t| &t.board), &moves, true)?;
+        let boards: Vec<_> = transitions.iter().map(|t| &t.board).collect();
+        let values = self.network.values(&boards, &moves, true)?;
         let targets = Tensor::from_vec(targets, drawn.len(), values.device())?;
         let errors = (values - targets)?;
         self.replay.update(&drawn, &errors.to_vec1::<f32>()?)?;

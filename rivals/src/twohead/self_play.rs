@@ -230,7 +230,8 @@ mod tests {
     #[test]
     fn games_come_back_and_go_on_alike() -> Result<()> {
         let vb = first_parameters(&VarMap::new(), 1, &Device::Cpu);
-        let network = TwoHeadNetwork::new(TowerConfig { blocks: 1, channels: 4 }, &vb)?;
+        let network =
+            TwoHeadNetwork::new(TowerConfig { blocks: 1, channels: 4, oriented: true }, &vb)?;
         // The second is a mate in one, so its games end at once.
         let starts = [Board::startpos(), "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1".parse().expect("valid")];
         let starts = starts.map(|board| {

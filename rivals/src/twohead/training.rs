@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::TwoHeadNetwork;
 use super::self_play::{Experience, SelfPlay};
-use crate::board::{MOVES, move_index};
+use crate::board::{MOVES, move_index, viewer};
 use crate::network::TowerConfig;
 use crate::policy::{policy_loss, policy_metrics};
 use crate::studies::Studies;
@@ -21,12 +21,12 @@ use crate::value::value_metrics;
 /// The document shows the tower's sizes in a picture that is missing; these are common ones. The
 /// rest is the document's plan: 20 epochs of 6.7 million positions, in batches of 512.
 const DOCUMENT: (TowerConfig, Plan) = (
-    TowerConfig { blocks: 10, channels: 128 },
+    TowerConfig { blocks: 10, channels: 128, oriented: false },
     Plan { batch: 512, steps: 262_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
 const SMALL: (TowerConfig, Plan) = (
-    TowerConfig { blocks: 4, channels: 32 },
+    TowerConfig { blocks: 4, channels: 32, oriented: true },
     Plan { batch: 128, steps: 6_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
@@ -79,6 +79,7 @@ impl TwoHeadLearner<'_> {
 impl Learner for TwoHeadLearner<'_> {
     fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
         let own = self.experiences(step, rng)?;
+        let oriented = self.network.oriented();
         let studies = self.studies.sample(self.plan.batch - own.len(), rng);
         let boards = studies.iter().map(|study| &study.board).chain(own.iter().map(|e| &e.board));
         let boards: Vec<_> = boards.collect();
@@ -87,21 +88,22 @@ impl Learner for TwoHeadLearner<'_> {
         let labels: Vec<f32> = labels.chain(own.iter().map(|e| e.value)).collect();
         let labels = Tensor::from_vec(labels, boards.len(), values.device())?;
         let of_values = mse(&values, &labels)?;
-        let of_studies = policy_loss(&logits.narrow(0, 0, studies.len())?, &studies)?;
+        let of_studies = policy_loss(&logits.narrow(0, 0, studies.len())?, &studies, oriented)?;
         let mut of_moves = (of_studies * (studies.len() as f64 / boards.len() as f64))?;
         if !own.is_empty() {
             let logits = logits.narrow(0, studies.len(), own.len())?;
             let share = own.len() as f64 / boards.len() as f64;
-            of_moves = (of_moves + (visits_loss(&logits, &own)? * share)?)?;
+            of_moves = (of_moves + (visits_loss(&logits, &own, oriented)? * share)?)?;
         }
         Ok((of_moves + of_values)?)
     }
 
     fn measure(&mut self) -> Result<Metrics> {
-        let mut metrics = policy_metrics(&self.studies.held_out, |boards| {
-            let [logits, _] = self.network.forward(boards.iter().copied())?;
-            Ok(logits)
-        })?;
+        let mut metrics =
+            policy_metrics(&self.studies.held_out, self.network.oriented(), |boards| {
+                let [logits, _] = self.network.forward(boards.iter().copied())?;
+                Ok(logits)
+            })?;
         metrics.extend(value_metrics(&self.studies.held_out, |_, boards| {
             let [_, values] = self.network.forward(boards.iter())?;
             Ok(values.to_vec1()?)
@@ -120,11 +122,16 @@ impl Learner for TwoHeadLearner<'_> {
 }
 
 /// The mean cross-entropy of the logits on the distributions of visits.
-fn visits_loss(logits: &Tensor, experiences: &[Experience]) -> candle_core::Result<Tensor> {
+fn visits_loss(
+    logits: &Tensor,
+    experiences: &[Experience],
+    oriented: bool,
+) -> candle_core::Result<Tensor> {
     let mut visits = vec![0.0; experiences.len() * MOVES];
     for (experience, visits) in experiences.iter().zip(visits.chunks_exact_mut(MOVES)) {
+        let view = viewer(&experience.board, oriented);
         for &(mv, share) in &experience.policy {
-            visits[move_index(&experience.board, mv)] = share;
+            visits[move_index(&experience.board, mv, view)] = share;
         }
     }
     let visits = Tensor::from_vec(visits, logits.shape(), logits.device())?;

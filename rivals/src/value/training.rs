@@ -15,12 +15,12 @@ use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 /// The document shows the sizes in a picture that is missing; these are common ones. The rest is
 /// the document's plan: 15 epochs of 10 million positions, in batches of 512.
 const DOCUMENT: (ValueConfig, Plan) = (
-    ValueConfig { blocks: 10, channels: 128, last_channels: 256 },
+    ValueConfig { blocks: 10, channels: 128, last_channels: 256, oriented: false },
     Plan { batch: 512, steps: 293_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
 const SMALL: (ValueConfig, Plan) = (
-    ValueConfig { blocks: 3, channels: 32, last_channels: 64 },
+    ValueConfig { blocks: 3, channels: 32, last_channels: 64, oriented: true },
     Plan { batch: 128, steps: 7_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
