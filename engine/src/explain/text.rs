@@ -82,7 +82,7 @@ fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
         )?;
     }
     if study.moves.iter().any(|studied| studied.own_search.is_some()) {
-        writeln!(output, "{DIM}* looked at by a search of its own{DIM:#}")?;
+        writeln!(output, "{DIM}* scored by a separate search{DIM:#}")?;
     }
     Ok(())
 }
