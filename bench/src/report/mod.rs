@@ -22,7 +22,7 @@ use results::Results;
 use rivals::rivals_table;
 use sources::Kind;
 pub use strength::header;
-use strength::{Strength, effects_table, pairing_table, summary};
+use strength::{Strength, effects_table, pairing_table, summary, variants_table};
 
 use crate::wdl;
 
@@ -84,6 +84,7 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("alone", strength.alone_table(&players.alone)),
         ("width", strength.width_table()),
         ("mode", strength.mode_table()),
+        ("beam-time", variants_table(&results.matches, &players.beams)),
         ("summary", summary(&[&timed, &gauntlet], &strength, &players.shipped)),
         ("timed", timed.timed_table()),
         ("gauntlet", gauntlet.gauntlet_table(&players.shipped)),

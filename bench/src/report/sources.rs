@@ -28,6 +28,8 @@ pub enum Kind {
     Beam,
     /// Limited strength by `UCI_Elo`.
     Limited,
+    /// Variants of the beam against the beam, both with the same time.
+    BeamTime,
     /// Equal time for both sides.
     Timed,
     /// Against engines with published ratings.
@@ -74,6 +76,8 @@ pub struct Players {
     pub alone: BTreeSet<String>,
     /// Players with all techniques.
     pub complete: BTreeSet<String>,
+    /// The beams as shipped that their variants play against.
+    pub beams: Vec<String>,
     /// Opponents of the rivals that get a column each.
     pub rivals_opponents: Vec<String>,
     /// The players that are the program as shipped, with their labels in the summary.
@@ -141,6 +145,7 @@ mod tests {
         [players]
         alone = []
         complete = []
+        beams = []
         rivals-opponents = ["x", "y"]
         shipped = {}
     "#;

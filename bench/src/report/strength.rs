@@ -450,6 +450,33 @@ pub fn effects_table(matches: &[Match]) -> Result<String> {
     Ok(text)
 }
 
+/// Variants of the beam against the players in `originals`, for each of these the best first.
+/// Players with different times never meet, so they have no common ratings.
+pub fn variants_table(matches: &[Match], originals: &[String]) -> String {
+    let columns = ["player", "against", "won, lost, drawn", "score", "Elo difference"];
+    let mut text = header(&columns);
+    let played = matches.iter().filter(|played| played.kind == Kind::BeamTime);
+    let standings = Standings::of(played.flat_map(|played| &played.games));
+    let name = |player: usize| standings.players[player].name.as_str();
+    for original in originals {
+        let mut pairings: Vec<[usize; 2]> = Vec::new();
+        for (one, other) in standings.pairings() {
+            if name(one) == original {
+                pairings.push([other, one]);
+            } else if name(other) == original {
+                pairings.push([one, other]);
+            }
+        }
+        let score =
+            |&[variant, original]: &[usize; 2]| standings.between(variant, original).score();
+        pairings.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        for pair in pairings {
+            pairing(&mut text, &standings, pair, &pair.map(name));
+        }
+    }
+    text
+}
+
 /// Every pairing of every file.
 pub fn pairing_table(matches: &[Match]) -> String {
     let columns = ["file", "player", "against", "won, lost, drawn", "score", "Elo difference"];
