@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::bits::BITS;
 use super::model::{DeepChessConfig, DeepChessNetwork};
-use super::pairs::{Pair, pairs};
+use super::pairs::Pairs;
 use crate::network::{Linear, linear};
 use crate::studies::Studies;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
@@ -95,12 +95,15 @@ impl DeepChessLearner<'_> {
         Ok(mse(&self.decoders[layer].forward(&code)?, &before)?)
     }
 
-    fn comparison(&self, pairs: &[Pair]) -> Result<[Tensor; 2]> {
-        let [first, second] = [0, 1]
-            .map(|place| self.network.codes(pairs.iter().map(move |pair| &pair.boards[place])));
+    /// The logits of pairs, and the index of the better position of each.
+    fn comparison(&self, pairs: &Pairs) -> Result<[Tensor; 2]> {
+        let codes = self.network.codes(pairs.boards.iter())?;
+        let [first, second] = [0, 1].map(|side| {
+            let places = pairs.pairs.iter().map(|pair| pair[side]);
+            codes.index_select(&Tensor::from_iter(places, codes.device())?, 0)
+        });
         let logits = self.network.compare(&first?, &second?)?;
-        let better = pairs.iter().map(|pair| pair.better as u32).collect();
-        let better = Tensor::from_vec(better, pairs.len(), logits.device())?;
+        let better = Tensor::from_iter(pairs.better(), logits.device())?;
         Ok([logits, better])
     }
 
@@ -114,7 +117,7 @@ impl DeepChessLearner<'_> {
     fn measure_comparison(&self) -> Result<Metrics> {
         // The same pairs at every measurement.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-        let pairs = pairs(&self.studies.held_out, MEASURED, &mut rng);
+        let pairs = Pairs::draw(&self.studies.held_out, MEASURED, &mut rng);
         let [logits, better] = self.comparison(&pairs)?;
         let loss = cross_entropy(&logits, &better)?.to_scalar::<f32>()?;
         let right = logits.argmax(D::Minus1)?.eq(&better)?.to_dtype(DType::F32)?.mean_all()?;
@@ -136,7 +139,7 @@ impl Learner for DeepChessLearner<'_> {
             let values = Tensor::from_vec(values, boards.len(), scores.device())?;
             return Ok(mse(&scores, &values)?);
         }
-        let pairs = pairs(&self.studies.training, self.plan.batch, rng);
+        let pairs = Pairs::draw(&self.studies.training, self.plan.batch, rng);
         let [logits, better] = self.comparison(&pairs)?;
         Ok(cross_entropy(&logits, &better)?)
     }
