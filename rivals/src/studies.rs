@@ -38,9 +38,23 @@ impl Study {
 
     /// The best of the labelled moves for the side to move, and White's win probability after it.
     pub fn best(&self) -> (Move, f32) {
-        let gain = |p: f32| if self.board.side_to_move() == Color::White { p } else { -p };
-        let better = |a: (Move, f32), b: (Move, f32)| if gain(b.1) > gain(a.1) { b } else { a };
+        let better =
+            |a: (Move, f32), b: (Move, f32)| if self.gain(b.1) > self.gain(a.1) { b } else { a };
         self.moves.iter().copied().fold(self.moves[0], better)
+    }
+
+    /// A distribution over the labelled moves: the softmax of the win probabilities of the side to
+    /// move, divided by `temperature`.
+    pub fn preferences(&self, temperature: f32) -> Vec<(Move, f32)> {
+        let best = self.gain(self.best().1);
+        let weight = |p: f32| ((self.gain(p) - best) / temperature).exp();
+        let sum = self.moves.iter().map(|&(_, p)| weight(p)).sum::<f32>();
+        self.moves.iter().map(|&(mv, p)| (mv, weight(p) / sum)).collect()
+    }
+
+    /// The win probability of the side to move where White's is `p`, less a constant.
+    fn gain(&self, p: f32) -> f32 {
+        if self.board.side_to_move() == Color::White { p } else { -p }
     }
 
     /// The position after a random labelled move, with White's win probability.

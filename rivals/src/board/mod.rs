@@ -7,4 +7,4 @@ pub mod view;
 
 pub use moves::{MOVES, move_index};
 pub use planes::{PIECES, PLANES, planes};
-pub use view::{signs, viewer};
+pub use view::{signs, turned, viewer};

@@ -22,6 +22,9 @@ pub struct DiffusionConfig {
     pub layers: usize,
     /// Number of attention heads in each layer.
     pub heads: usize,
+    /// Whether a sequence shows boards and moves from the side that moves first.
+    #[serde(default)]
+    pub oriented: bool,
 }
 
 /// The id of a masked token of a state.

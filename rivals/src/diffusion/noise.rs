@@ -17,8 +17,8 @@ pub fn lambda(t: usize, timesteps: usize) -> f64 {
 
 /// The loss of the document's Algorithm 1, averaged over sequences: minus lambda_t times the sum,
 /// over the masked tokens (x_t differs from x_0), of the log probability of the true token.
-/// `truths` holds these log probabilities and `masked` is 1 where a token is masked, both sequences
-/// x tokens; `lambdas` holds one number for each sequence.
+/// `truths` holds these log probabilities, and `masked` the weight of a token where it is masked and
+/// 0 elsewhere, both sequences x tokens; `lambdas` holds one number for each sequence.
 pub fn loss(truths: &Tensor, masked: &Tensor, lambdas: &Tensor) -> Result<Tensor> {
     ((truths * masked)?.sum(1)? * lambdas)?.mean_all()?.neg()
 }

@@ -5,22 +5,23 @@
 
 use anyhow::Result;
 use candle_core::{D, Tensor};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE};
 use super::noise::lambda;
 use super::sequences::{STATE, state_tokens};
-use crate::board::move_index;
+use crate::board::{move_index, viewer};
 
 impl DiffusionNetwork {
     /// Legal moves of a position: first the sampled one, then the others by their logits at the time
     /// it was sampled.
     pub fn sample(&self, board: &Board, moves: &[Move]) -> Result<Vec<Move>> {
-        let DiffusionConfig { horizon, timesteps, .. } = self.config();
-        let number = |mv: Move| move_index(board, mv, Color::White);
-        let mut states: Vec<u32> = state_tokens(board).map(u32::from).to_vec();
+        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.config();
+        let view = viewer(board, oriented);
+        let number = |mv: Move| move_index(board, mv, view);
+        let mut states = state_tokens(board, view).to_vec();
         states.resize(horizon * STATE, MASKED_STATE);
         let mut actions = vec![MASKED_ACTION; horizon];
         let mut ranked = moves.to_vec();

@@ -5,7 +5,7 @@ use azimuth_chess::position::board_after;
 use azimuth_chess::tokens::{LEN, tokenize};
 use cozy_chess::{Board, Color};
 
-use crate::board::{MOVES, move_index};
+use crate::board::{MOVES, move_index, turned};
 use crate::studies::Study;
 
 /// Number of tokens of a state; the tokens are ChessBench's.
@@ -54,6 +54,11 @@ impl<'a> Sequences<'a> {
         Self { studies, next, starts, horizon }
     }
 
+    /// The first study of the sequence that begins at `start`, one of [`Self::starts`].
+    pub fn first(&self, start: u32) -> &'a Study {
+        &self.studies[start as usize]
+    }
+
     /// The studies of the sequence that begins at `start`, one of [`Self::starts`].
     pub fn studies(&self, start: u32) -> impl Iterator<Item = &'a Study> {
         let follow = |&place: &u32| self.next[place as usize];
@@ -63,12 +68,17 @@ impl<'a> Sequences<'a> {
     }
 }
 
-/// The tokens of a state.
-pub fn state_tokens(board: &Board) -> [u8; STATE] {
-    tokenize(board, board.halfmove_clock().into())
+/// The tokens of a state, as `view` sees it.
+pub fn state_tokens(board: &Board, view: Color) -> [u32; STATE] {
+    let clock = board.halfmove_clock().into();
+    let tokens = match view {
+        Color::White => tokenize(board, clock),
+        Color::Black => tokenize(&turned(board), clock),
+    };
+    tokens.map(u32::from)
 }
 
-/// The move index of a study's best move.
-pub fn best_action(study: &Study) -> u32 {
-    move_index(&study.board, study.best().0, Color::White) as u32
+/// The move index of a study's best move, as `view` sees it.
+pub fn best_action(study: &Study, view: Color) -> u32 {
+    move_index(&study.board, study.best().0, view) as u32
 }

@@ -12,18 +12,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::model::{DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE};
 use super::noise::{alpha, lambda, loss};
 use super::sequences::{ACTION_TOKENS, STATE, Sequences, best_action, state_tokens};
-use crate::board::move_index;
+use crate::board::{move_index, viewer};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
 /// DiffuSearch's sizes: 8 layers of width 256, a horizon of 4 and 20 timesteps. The document gives
 /// none.
 const DOCUMENT: (DiffusionConfig, Plan) = (
-    DiffusionConfig { horizon: 4, timesteps: 20, width: 256, layers: 8, heads: 8 },
+    DiffusionConfig { horizon: 4, timesteps: 20, width: 256, layers: 8, heads: 8, oriented: false },
     Plan { batch: 1_024, steps: 200_000, learning_rate: 3e-4, weight_decay: 0.01, clip: Some(1.0) },
 );
 
 const SMALL: (DiffusionConfig, Plan) = (
-    DiffusionConfig { horizon: 2, timesteps: 8, width: 64, layers: 2, heads: 2 },
+    DiffusionConfig { horizon: 2, timesteps: 8, width: 64, layers: 2, heads: 2, oriented: true },
     Plan { batch: 32, steps: 7_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
@@ -31,6 +31,10 @@ const SMALL: (DiffusionConfig, Plan) = (
 /// is sampled, which takes a forward pass for each timestep.
 const MEASURED: usize = 500;
 const SAMPLED: usize = 250;
+
+/// The weight in the loss of a token of a state; that of an action is 1. A state has 77 tokens, most
+/// of them those of the state before.
+const STATE_WEIGHT: f64 = 0.1;
 
 /// Added to the logits of illegal moves.
 const ILLEGAL: f32 = -1e9;
@@ -88,7 +92,7 @@ impl DiffusionLearner<'_> {
         starts: &[u32],
         rng: &mut impl Rng,
     ) -> Result<Noised> {
-        let DiffusionConfig { horizon, timesteps, .. } = self.network.config();
+        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.network.config();
         let (mut states, mut actions) = (Vec::new(), Vec::new());
         let (mut masked_states, mut masked_actions) = (Vec::new(), Vec::new());
         let mut lambdas = Vec::new();
@@ -99,13 +103,14 @@ impl DiffusionLearner<'_> {
                 let masked = !given && rng.random::<f64>() >= alpha(t, timesteps);
                 f32::from(u8::from(masked))
             };
+            let view = viewer(&sequences.first(start).board, oriented);
             for (place, study) in sequences.studies(start).enumerate() {
                 if place == 0 {
-                    rule_out(&study.board, &mut illegal[..ACTION_TOKENS]);
+                    rule_out(&study.board, view, &mut illegal[..ACTION_TOKENS]);
                 }
-                states.extend(state_tokens(&study.board).map(u32::from));
+                states.extend(state_tokens(&study.board, view));
                 masked_states.extend((0..STATE).map(|_| is_masked(place == 0)));
-                actions.push(best_action(study));
+                actions.push(best_action(study, view));
                 masked_actions.push(is_masked(false));
             }
             lambdas.push(lambda(t, timesteps) as f32);
@@ -134,17 +139,17 @@ impl DiffusionLearner<'_> {
                 tensor.narrow(1, 1, self.network.config().horizon - 1)?.flatten_from(1)
             };
             truths.push(self::truths(&of_states, &later(states)?)?);
-            masked.push(later(masked_states)?);
+            masked.push((later(masked_states)? * STATE_WEIGHT)?);
         }
         Ok(loss(&Tensor::cat(&truths, 1)?, &Tensor::cat(&masked, 1)?, lambdas)?)
     }
 }
 
-/// Writes [`ILLEGAL`] for the illegal moves of a board, and 0 for the legal ones.
-fn rule_out(board: &Board, actions: &mut [f32]) {
+/// Writes [`ILLEGAL`] for the illegal moves of a board as `view` sees it, and 0 for the legal ones.
+fn rule_out(board: &Board, view: Color, actions: &mut [f32]) {
     actions.fill(ILLEGAL);
     for mv in legal_moves(board) {
-        actions[move_index(board, mv, Color::White)] = 0.0;
+        actions[move_index(board, mv, view)] = 0.0;
     }
 }
 
@@ -179,9 +184,9 @@ impl Learner for DiffusionLearner<'_> {
             sum += f64::from(self.loss_of(&noised)?.to_scalar::<f32>()?) * starts.len() as f64;
         }
         let sampled = spread(&self.held_out.starts, SAMPLED);
-        let first = sampled.iter().filter_map(|&start| self.held_out.studies(start).next());
         let mut right = 0;
-        for study in first {
+        for &start in &sampled {
+            let study = self.held_out.first(start);
             let moves = self.network.sample(&study.board, &legal_moves(&study.board))?;
             right += usize::from(moves.first() == Some(&study.best().0));
         }
@@ -207,7 +212,7 @@ mod tests {
     fn only_legal_moves_have_a_probability() -> Result<()> {
         let board = Board::startpos();
         let mut illegal = vec![0.0; ACTION_TOKENS];
-        rule_out(&board, &mut illegal);
+        rule_out(&board, Color::White, &mut illegal);
         let logits = Tensor::from_vec(illegal, (1, ACTION_TOKENS), &Device::Cpu)?;
         let number =
             |text: &str| move_index(&board, text.parse().expect("a move"), Color::White) as u32;

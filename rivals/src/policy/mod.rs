@@ -7,4 +7,4 @@ mod planner;
 mod training;
 
 pub use planner::planner;
-pub use training::{policy_loss, policy_metrics, train};
+pub use training::{policy_metrics, preferences, train};

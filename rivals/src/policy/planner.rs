@@ -7,8 +7,8 @@ use candle_core::Device;
 use cozy_chess::Move;
 
 use super::model::PolicyNetwork;
-use crate::board::{move_index, viewer};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
+use crate::network::LegalMoves;
 use crate::weights::RivalWeights;
 
 /// The planner that plays with these weights on a device.
@@ -20,13 +20,13 @@ pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planne
 impl RanksMoves for PolicyNetwork {
     fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
         let board = root.board();
-        let logits = self.logits([board].into_iter())?.squeeze(0)?.to_vec1::<f32>()?;
-        let mut moves = moves.to_vec();
-        let view = viewer(board, self.oriented());
-        let logit = |mv: Move| logits[move_index(board, mv, view)];
-        moves.sort_by(|&a, &b| logit(b).total_cmp(&logit(a)));
+        let logits = self.logits([board].into_iter())?;
+        let legal = LegalMoves::new(&[board], self.oriented(), logits.device())?;
+        let mut probable = legal.probabilities(&logits)?.concat();
+        probable.retain(|(mv, _)| moves.contains(mv));
+        probable.sort_by(|a, b| b.1.total_cmp(&a.1));
         // The network predicts a move and no value.
-        let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
+        let moves = probable.into_iter().map(|(mv, _)| (mv, Value::DRAW)).collect();
         Ok(Ranking { moves, nodes: 1 })
     }
 }

@@ -1,13 +1,12 @@
-//! Training: cross-entropy on the best of the labelled moves, with Adam.
+//! Training: cross-entropy on the labelled moves, better ones with more weight, with Adam.
 
 use anyhow::Result;
-use candle_core::{D, Tensor};
-use candle_nn::loss::cross_entropy;
+use candle_core::Tensor;
+use cozy_chess::{Board, Move};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::PolicyNetwork;
-use crate::board::{move_index, viewer};
-use crate::network::TowerConfig;
+use crate::network::{LegalMoves, TowerConfig};
 use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 
@@ -22,6 +21,9 @@ const SMALL: (TowerConfig, Plan) = (
     TowerConfig { blocks: 4, channels: 32, oriented: true },
     Plan { batch: 128, steps: 6_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
+
+/// Win probability by which a move is worse that gets 1/e of the probability of the better one.
+const TEMPERATURE: f32 = 0.03;
 
 /// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
@@ -40,8 +42,10 @@ struct PolicyLearner<'a> {
 impl Learner for PolicyLearner<'_> {
     fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
         let studies = self.studies.sample(self.plan.batch, rng);
-        let logits = self.network.logits(studies.iter().map(|study| &study.board))?;
-        policy_loss(&logits, &studies, self.network.oriented())
+        let boards = boards(&studies);
+        let logits = self.network.logits(boards.iter().copied())?;
+        let legal = LegalMoves::new(&boards, self.network.oriented(), logits.device())?;
+        Ok(legal.cross_entropy(&logits, &preferences(&studies))?)
     }
 
     fn measure(&mut self) -> Result<Metrics> {
@@ -51,37 +55,38 @@ impl Learner for PolicyLearner<'_> {
     }
 }
 
-/// The mean cross-entropy of the logits on the best labelled moves.
-pub fn policy_loss(logits: &Tensor, studies: &[&Study], oriented: bool) -> Result<Tensor> {
-    let best = studies.iter().map(|study| best_index(study, oriented) as u32);
-    let best = Tensor::from_vec(best.collect(), studies.len(), logits.device())?;
-    Ok(cross_entropy(logits, &best)?)
+/// The boards of studies.
+fn boards<'a>(studies: &[&'a Study]) -> Vec<&'a Board> {
+    studies.iter().map(|study| &study.board).collect()
 }
 
-/// The index of the best labelled move.
-fn best_index(study: &Study, oriented: bool) -> usize {
-    move_index(&study.board, study.best().0, viewer(&study.board, oriented))
+/// The distributions over moves that a policy learns from studies.
+pub fn preferences(studies: &[&Study]) -> Vec<Vec<(Move, f32)>> {
+    studies.iter().map(|study| study.preferences(TEMPERATURE)).collect()
 }
 
-/// Held-out cross-entropy, and the share of positions in which the largest logit is that of the
-/// best labelled move.
+/// Held-out cross-entropy, and the share of positions in which the most probable legal move is the
+/// best labelled one.
 pub fn policy_metrics(
     held_out: &[Study],
     oriented: bool,
-    logits: impl Fn(&[&cozy_chess::Board]) -> Result<Tensor>,
+    logits: impl Fn(&[&Board]) -> Result<Tensor>,
 ) -> Result<Metrics> {
-    let (mut loss, mut right) = (0.0, 0.0);
+    let (mut loss, mut right) = (0.0, 0);
     for studies in held_out.chunks(MEASURED_AT_ONCE) {
         let studies: Vec<&Study> = studies.iter().collect();
-        let boards: Vec<_> = studies.iter().map(|study| &study.board).collect();
+        let boards = boards(&studies);
         let logits = logits(&boards)?;
-        loss += f64::from(policy_loss(&logits, &studies, oriented)?.to_scalar::<f32>()?)
-            * studies.len() as f64;
-        let largest = logits.argmax(D::Minus1)?.to_vec1::<u32>()?;
-        let is_best =
-            |(study, largest): (&&Study, u32)| best_index(study, oriented) == largest as usize;
-        right += studies.iter().zip(largest).filter(|&(s, l)| is_best((s, l))).count() as f64;
+        let legal = LegalMoves::new(&boards, oriented, logits.device())?;
+        let mean = legal.cross_entropy(&logits, &preferences(&studies))?.to_scalar::<f32>()?;
+        loss += f64::from(mean) * studies.len() as f64;
+        let probabilities = legal.probabilities(&logits)?;
+        let finds = |study: &Study, moves: &[(Move, f32)]| {
+            let most_probable = moves.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            most_probable.is_some_and(|&(mv, _)| mv == study.best().0)
+        };
+        right += studies.iter().zip(&probabilities).filter(|(s, moves)| finds(s, moves)).count();
     }
     let count = held_out.len() as f64;
-    Ok(vec![("cross_entropy", loss / count), ("best_move", right / count)])
+    Ok(vec![("cross_entropy", loss / count), ("best_move", right as f64 / count)])
 }

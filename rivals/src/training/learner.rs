@@ -12,7 +12,7 @@ pub struct Plan {
     pub batch: usize,
     /// Number of optimiser steps.
     pub steps: u64,
-    /// The peak learning rate: it rises linearly to this value and then falls to a tenth of it.
+    /// The peak learning rate: it rises linearly to this value and then falls to a hundredth of it.
     pub learning_rate: f64,
     /// AdamW's weight decay.
     pub weight_decay: f64,

@@ -23,7 +23,7 @@ use super::options::TrainOptions;
 const WARM_UP: u64 = 100;
 
 /// The final learning rate as a fraction of the peak.
-const LEAST_RATE: f64 = 0.1;
+const LEAST_RATE: f64 = 0.01;
 
 /// Number of measurements in a run.
 const MEASUREMENTS: u64 = 10;

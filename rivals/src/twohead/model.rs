@@ -3,12 +3,12 @@
 use anyhow::Result;
 use azimuth_chess::position::Position;
 use candle_core::{Module, Tensor};
-use candle_nn::{VarBuilder, ops::softmax};
+use candle_nn::VarBuilder;
 use cozy_chess::{Board, Color};
 
-use crate::board::{PLANES, move_index, planes, signs, viewer};
+use crate::board::{PLANES, planes, signs};
 use crate::monte_carlo::{Assessment, PolicyValue};
-use crate::network::{PolicyHead, ResidualTower, TowerConfig, ValueHead};
+use crate::network::{LegalMoves, PolicyHead, ResidualTower, TowerConfig, ValueHead};
 
 /// Maps positions to logits of moves and values.
 pub struct TwoHeadNetwork {
@@ -48,24 +48,16 @@ impl TwoHeadNetwork {
 
 impl PolicyValue for &TwoHeadNetwork {
     fn assess(&mut self, positions: &[&Position]) -> Result<Vec<Assessment>> {
-        let [logits, values] = self.forward(positions.iter().map(|position| position.board()))?;
-        let values = values.to_vec1::<f32>()?;
-        let mut found = Vec::with_capacity(positions.len());
-        for (place, (position, of_white)) in positions.iter().zip(values).enumerate() {
-            let board = position.board();
-            let moves = azimuth_chess::position::legal_moves(board);
-            let view = viewer(board, self.oriented);
-            let numbers = moves.iter().map(|&mv| move_index(board, mv, view) as u32).collect();
-            let numbers = Tensor::from_vec(numbers, moves.len(), logits.device())?;
-            let of_legal = logits.get(place)?.index_select(&numbers, 0)?;
-            let probabilities = softmax(&of_legal, 0)?.to_vec1::<f32>()?;
+        let boards: Vec<&Board> = positions.iter().map(|position| position.board()).collect();
+        let [logits, values] = self.forward(boards.iter().copied())?;
+        let policies = LegalMoves::new(&boards, self.oriented, logits.device())?;
+        let policies = policies.probabilities(&logits)?;
+        let assessment = |((board, policy), of_white): ((&&Board, _), f32)| {
             let own = board.side_to_move() == Color::White;
-            found.push(Assessment {
-                policy: moves.into_iter().zip(probabilities).collect(),
-                value: if own { of_white } else { -of_white },
-            });
-        }
-        Ok(found)
+            Assessment { policy, value: if own { of_white } else { -of_white } }
+        };
+        let values = values.to_vec1::<f32>()?;
+        Ok(boards.iter().zip(policies).zip(values).map(assessment).collect())
     }
 }
 

@@ -5,18 +5,18 @@
 
 use anyhow::Result;
 use azimuth_train::training::Checkpoint;
-use candle_core::{D, Tensor};
-use candle_nn::{loss::mse, ops::log_softmax};
+use candle_core::Tensor;
+use candle_nn::loss::mse;
+use cozy_chess::Board;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::TwoHeadNetwork;
 use super::self_play::{Experience, SelfPlay};
-use crate::board::{MOVES, move_index, viewer};
-use crate::network::TowerConfig;
-use crate::policy::{policy_loss, policy_metrics};
+use crate::network::{LegalMoves, TowerConfig};
+use crate::policy::{policy_metrics, preferences};
 use crate::studies::Studies;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
-use crate::value::value_metrics;
+use crate::value::{Labelled, labelled, value_metrics};
 
 /// The document shows the tower's sizes in a picture that is missing; these are common ones. The
 /// rest is the document's plan: 20 epochs of 6.7 million positions, in batches of 512.
@@ -37,7 +37,7 @@ const LABELLED_PART: f64 = 0.85;
 const OWN_PART: usize = 8;
 
 /// Steps between two moves in each self-play game.
-const STEPS_A_MOVE: u64 = 2;
+const STEPS_A_MOVE: u64 = 8;
 
 /// The name of the self-play games in a checkpoint.
 const SELF_PLAY: &str = "self_play";
@@ -79,22 +79,23 @@ impl TwoHeadLearner<'_> {
 impl Learner for TwoHeadLearner<'_> {
     fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
         let own = self.experiences(step, rng)?;
-        let oriented = self.network.oriented();
-        let studies = self.studies.sample(self.plan.batch - own.len(), rng);
+        let with_moves = self.plan.batch.div_ceil(2);
+        let studies = self.studies.sample(with_moves - own.len(), rng);
+        // The search evaluates positions after poor moves, too.
+        let others = self.studies.sample(self.plan.batch - with_moves, rng);
+        let Labelled { successors, values: of_successors, .. } = labelled(others.into_iter(), rng);
         let boards = studies.iter().map(|study| &study.board).chain(own.iter().map(|e| &e.board));
-        let boards: Vec<_> = boards.collect();
+        let boards: Vec<&Board> = boards.chain(&successors).collect();
         let [logits, values] = self.network.forward(boards.iter().copied())?;
         let labels = studies.iter().map(|study| 2.0 * study.best().1 - 1.0);
-        let labels: Vec<f32> = labels.chain(own.iter().map(|e| e.value)).collect();
-        let labels = Tensor::from_vec(labels, boards.len(), values.device())?;
+        let labels = labels.chain(own.iter().map(|e| e.value)).chain(of_successors);
+        let labels = Tensor::from_vec(labels.collect(), boards.len(), values.device())?;
         let of_values = mse(&values, &labels)?;
-        let of_studies = policy_loss(&logits.narrow(0, 0, studies.len())?, &studies, oriented)?;
-        let mut of_moves = (of_studies * (studies.len() as f64 / boards.len() as f64))?;
-        if !own.is_empty() {
-            let logits = logits.narrow(0, studies.len(), own.len())?;
-            let share = own.len() as f64 / boards.len() as f64;
-            of_moves = (of_moves + (visits_loss(&logits, &own, oriented)? * share)?)?;
-        }
+        let mut policies = preferences(&studies);
+        policies.extend(own.iter().map(|e| e.policy.clone()));
+        let boards = &boards[..with_moves];
+        let legal = LegalMoves::new(boards, self.network.oriented(), logits.device())?;
+        let of_moves = legal.cross_entropy(&logits.narrow(0, 0, with_moves)?, &policies)?;
         Ok((of_moves + of_values)?)
     }
 
@@ -119,21 +120,4 @@ impl Learner for TwoHeadLearner<'_> {
         self.self_play = checkpoint.json(SELF_PLAY)?;
         Ok(())
     }
-}
-
-/// The mean cross-entropy of the logits on the distributions of visits.
-fn visits_loss(
-    logits: &Tensor,
-    experiences: &[Experience],
-    oriented: bool,
-) -> candle_core::Result<Tensor> {
-    let mut visits = vec![0.0; experiences.len() * MOVES];
-    for (experience, visits) in experiences.iter().zip(visits.chunks_exact_mut(MOVES)) {
-        let view = viewer(&experience.board, oriented);
-        for &(mv, share) in &experience.policy {
-            visits[move_index(&experience.board, mv, view)] = share;
-        }
-    }
-    let visits = Tensor::from_vec(visits, logits.shape(), logits.device())?;
-    (visits * log_softmax(logits, D::Minus1)?)?.sum(D::Minus1)?.mean_all()?.neg()
 }
