@@ -53,13 +53,13 @@ const LEARNERS: [Learner; 8] = [
     Learner {
         rival: "policy",
         sizes: "--size blocks=1 --size channels=8 --batch 32",
-        run: "--steps 150 --learning-rate 0.01",
+        run: "--steps 800 --learning-rate 0.01",
         first_tenth: 1,
     },
     Learner {
         rival: "twohead",
         sizes: "--size blocks=1 --size channels=8 --batch 32",
-        run: "--steps 120 --learning-rate 0.01",
+        run: "--steps 200 --learning-rate 0.01",
         first_tenth: 1,
     },
     Learner {
