@@ -60,18 +60,12 @@ mod tests {
     use candle_core::Var;
 
     use super::*;
+    use crate::network::assert_agree;
 
     #[test]
     fn a_device_computes_the_same_values_and_gradients() -> Result<()> {
         let packed = Var::randn(0f32, 1.0, (2, 5, 3 * 8), &Device::Cpu)?;
-        let slopes = Tensor::randn(0f32, 1.0, (2, 5, 8), &Device::Cpu)?;
         let [found, known] = [attention(&packed, 2)?, composed(&packed, 2)?];
-        let apart = |a: &Tensor, b: &Tensor| (a - b)?.abs()?.max_all()?.to_scalar::<f32>();
-        assert!(apart(&found, &known)? < 1e-4);
-        let [found, known] = [found, known].map(|out| (out * &slopes)?.sum_all()?.backward());
-        let (found, known) = (found?, known?);
-        let [a, b] = [&found, &known].map(|store| store.get(&packed).expect("tracked"));
-        assert!(apart(a, b)? < 1e-4);
-        Ok(())
+        assert_agree(&found, &known, &[&packed], [1e-4; 2])
     }
 }

@@ -215,6 +215,7 @@ mod tests {
     use candle_core::Var;
 
     use super::*;
+    use crate::network::assert_agree;
 
     #[test]
     fn values_and_gradients_equal_those_of_candles_convolution() -> Result<()> {
@@ -235,16 +236,7 @@ mod tests {
         let known = image.conv2d(&kernel, 1, 1, 1, 1)?.reshape((count, outputs, Square::NUM))?;
         let known = known.transpose(1, 2)?.broadcast_add(&bias)?;
 
-        let slopes = Tensor::randn(0f32, 1.0, found.shape(), &device)?;
-        let apart = |a: &Tensor, b: &Tensor| (a - b)?.abs()?.max_all()?.to_scalar::<f32>();
-        assert!(apart(&found, &known)? < 1e-4);
-        let [found, known] = [&found, &known].map(|out| (out * &slopes)?.sum_all()?.backward());
-        let (found, known) = (found?, known?);
-        for var in [&boards, &weight, &bias] {
-            let [a, b] = [&found, &known].map(|store| store.get(var).expect("tracked"));
-            assert!(apart(a, b)? < 1e-3);
-        }
-        Ok(())
+        assert_agree(&found, &known, &[&boards, &weight, &bias], [1e-4, 1e-3])
     }
 
     #[test]

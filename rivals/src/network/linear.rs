@@ -56,6 +56,7 @@ mod tests {
     use candle_core::{Device, Var};
 
     use super::*;
+    use crate::network::assert_agree;
 
     #[test]
     fn values_and_gradients_equal_those_of_candles_layer() -> Result<()> {
@@ -66,15 +67,6 @@ mod tests {
         let [w, b] = [&weight, &bias].map(|var| var.as_tensor().clone());
         let found = Linear::new(w.clone(), b.clone()).forward(&x)?;
         let known = candle_nn::Linear::new(w, Some(b)).forward(&x)?;
-        let slopes = Tensor::randn(0f32, 1.0, found.shape(), device)?;
-        let apart = |a: &Tensor, b: &Tensor| (a - b)?.abs()?.max_all()?.to_scalar::<f32>();
-        assert!(apart(&found, &known)? < 1e-5);
-        let [found, known] = [found, known].map(|out| (out * &slopes)?.sum_all()?.backward());
-        let (found, known) = (found?, known?);
-        for var in [&x, &weight, &bias] {
-            let [a, b] = [&found, &known].map(|store| store.get(var).expect("tracked"));
-            assert!(apart(a, b)? < 1e-5);
-        }
-        Ok(())
+        assert_agree(&found, &known, &[&x, &weight, &bias], [1e-5; 2])
     }
 }

@@ -1,5 +1,7 @@
 //! Layers that several networks share.
 
+#[cfg(test)]
+mod agreement;
 mod attention;
 mod board_convolution;
 mod clipped_relu;
@@ -9,6 +11,8 @@ mod legal_moves;
 mod linear;
 mod residual_tower;
 
+#[cfg(test)]
+pub use agreement::assert_agree;
 pub use attention::attention;
 pub use board_convolution::{BoardConvolution, board_convolution};
 pub use clipped_relu::clipped_relu;

@@ -79,6 +79,7 @@ mod tests {
     use candle_core::{Device, Var};
 
     use super::*;
+    use crate::network::assert_agree;
 
     #[test]
     fn a_device_computes_the_same_sums_and_gradients() -> Result<()> {
@@ -86,17 +87,8 @@ mod tests {
         let boards = [Board::startpos(), endgame];
         let table = Var::randn(0f32, 1.0, (FEATURES, 4), &Device::Cpu)?;
         let bias = Var::randn(0f32, 1.0, 4, &Device::Cpu)?;
-        let slopes = Tensor::randn(0f32, 1.0, (2 * boards.len(), 4), &Device::Cpu)?;
         let known = sums(&table, &bias, bags(boards.iter()))?;
         let found = selected_sums(&table, &bias, &bags(boards.iter()))?;
-        let apart = |a: &Tensor, b: &Tensor| (a - b)?.abs()?.max_all()?.to_scalar::<f32>();
-        assert!(apart(&found, &known)? < 1e-4);
-        let [found, known] = [found, known].map(|out| (out * &slopes)?.sum_all()?.backward());
-        let (found, known) = (found?, known?);
-        for variable in [&table, &bias] {
-            let [a, b] = [&found, &known].map(|store| store.get(variable).expect("tracked"));
-            assert!(apart(a, b)? < 1e-4);
-        }
-        Ok(())
+        assert_agree(&found, &known, &[&table, &bias], [1e-4; 2])
     }
 }
