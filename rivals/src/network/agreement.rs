@@ -13,8 +13,8 @@ pub fn assert_agree(
 ) -> Result<()> {
     let apart = |a: &Tensor, b: &Tensor| (a - b)?.abs()?.max_all()?.to_scalar::<f32>();
     assert!(apart(found, known)? < of_values);
-    let slopes = Tensor::randn(0f32, 1.0, found.shape(), found.device())?;
-    let gradients = |out: &Tensor| (out * &slopes)?.sum_all()?.backward();
+    let of_output = Tensor::randn(0f32, 1.0, found.shape(), found.device())?;
+    let gradients = |out: &Tensor| (out * &of_output)?.sum_all()?.backward();
     let (found, known) = (gradients(found)?, gradients(known)?);
     for variable in variables {
         let [a, b] = [&found, &known].map(|store| store.get(variable).expect("tracked"));

@@ -136,14 +136,17 @@ impl Convolution {
         Tensor::from_vec(out, (squares, NEIGHBOURS * channels), &Device::Cpu)
     }
 
-    /// Adds the gradients of neighbourhoods to those of the squares that they contain.
-    fn add_gathered(&self, slopes: &[f32], boards: &mut Vec<f32>) {
+    /// Appends the gradients of boards. That of a square is the sum over the neighbourhoods that
+    /// contain it.
+    fn append_board_gradients(&self, neighbourhoods: &[f32], boards: &mut Vec<f32>) {
         let channels = self.channels;
         let first = boards.len();
-        boards.resize(first + slopes.len() / NEIGHBOURS, 0.0);
-        let each = slopes.chunks_exact(Square::NUM * NEIGHBOURS * channels);
-        for (board, slopes) in boards[first..].chunks_exact_mut(Square::NUM * channels).zip(each) {
-            let places = slopes.chunks_exact(channels).zip(NEIGHBOURHOODS.as_flattened());
+        boards.resize(first + neighbourhoods.len() / NEIGHBOURS, 0.0);
+        let each = neighbourhoods.chunks_exact(Square::NUM * NEIGHBOURS * channels);
+        for (board, neighbourhoods) in
+            boards[first..].chunks_exact_mut(Square::NUM * channels).zip(each)
+        {
+            let places = neighbourhoods.chunks_exact(channels).zip(NEIGHBOURHOODS.as_flattened());
             for (place, &neighbour) in places.filter(|(_, neighbour)| **neighbour != OUTSIDE) {
                 let sums = &mut board[usize::from(neighbour) * channels..][..channels];
                 sums.iter_mut().zip(place).for_each(|(sum, value)| *sum += value);
@@ -191,7 +194,7 @@ impl CustomOp3 for Convolution {
         let outputs = weight.dim(0)?;
         let gradient = gradient.reshape(((), outputs))?;
         // The inputs of the first layer need no gradient.
-        let mut slopes = boards.track_op().then(|| Vec::with_capacity(boards.elem_count()));
+        let mut of_boards = boards.track_op().then(|| Vec::with_capacity(boards.elem_count()));
         let mut of_weight = weight.zeros_like()?;
         let mut row = 0;
         for boards in boards.flatten_all()?.to_vec1::<f32>()?.chunks(self.at_once()) {
@@ -199,14 +202,15 @@ impl CustomOp3 for Convolution {
             let gradient = gradient.narrow(0, row, rows)?;
             let neighbourhoods = self.neighbourhoods(boards)?;
             of_weight = (of_weight + gradient.t()?.matmul(&neighbourhoods)?)?;
-            if let Some(slopes) = &mut slopes {
+            if let Some(of_boards) = &mut of_boards {
                 let found = gradient.matmul(weight)?.flatten_all()?.to_vec1::<f32>()?;
-                self.add_gathered(&found, slopes);
+                self.append_board_gradients(&found, of_boards);
             }
             row += rows;
         }
-        let slopes = slopes.map(|slopes| Tensor::from_vec(slopes, boards.shape(), &Device::Cpu));
-        Ok((slopes.transpose()?, Some(of_weight), Some(column_sums(&gradient)?)))
+        let of_boards =
+            of_boards.map(|values| Tensor::from_vec(values, boards.shape(), &Device::Cpu));
+        Ok((of_boards.transpose()?, Some(of_weight), Some(column_sums(&gradient)?)))
     }
 }
 
@@ -243,15 +247,16 @@ mod tests {
     fn a_device_gathers_the_same_neighbourhoods() -> Result<()> {
         let channels = 3;
         let boards = Var::randn(0f32, 1.0, (2, Square::NUM, channels), &Device::Cpu)?;
-        let slopes =
+        let gradient =
             Tensor::randn(0f32, 1.0, (2 * Square::NUM, NEIGHBOURS * channels), &Device::Cpu)?;
         let known = boards.flatten_all()?.to_vec1::<f32>()?;
         let known = Convolution { channels }.neighbourhoods(&known)?;
         let found = selected(&boards, &places(&Device::Cpu)?)?;
         assert_eq!(found.to_vec2::<f32>()?, known.to_vec2::<f32>()?);
-        let found = (found * &slopes)?.sum_all()?.backward()?;
+        let found = (found * &gradient)?.sum_all()?.backward()?;
         let mut known = Vec::new();
-        Convolution { channels }.add_gathered(&slopes.flatten_all()?.to_vec1::<f32>()?, &mut known);
+        Convolution { channels }
+            .append_board_gradients(&gradient.flatten_all()?.to_vec1::<f32>()?, &mut known);
         let known = Tensor::from_vec(known, boards.shape(), &Device::Cpu)?;
         assert!(
             (found.get(&boards).expect("tracked") - known)?.abs()?.max_all()?.to_scalar::<f32>()?

@@ -25,11 +25,11 @@ impl CustomOp1 for ClippedRelu {
     }
 
     fn bwd(&self, x: &Tensor, _: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
-        let slopes = with_values([x, gradient], |[x, gradient]| -> Vec<f32> {
-            let slope = |(&x, &slope): (&f32, &f32)| if 0.0 < x && x < 1.0 { slope } else { 0.0 };
-            x.iter().zip(gradient).map(slope).collect()
+        let of_x = with_values([x, gradient], |[x, gradient]| -> Vec<f32> {
+            let of_value = |(&x, &of_output)| if 0.0 < x && x < 1.0 { of_output } else { 0.0 };
+            x.iter().zip(gradient).map(of_value).collect()
         })?;
-        Tensor::from_vec(slopes, x.shape(), &Device::Cpu).map(Some)
+        Tensor::from_vec(of_x, x.shape(), &Device::Cpu).map(Some)
     }
 }
 
@@ -42,11 +42,11 @@ mod tests {
     #[test]
     fn values_and_gradients_equal_those_of_candles_clamp() -> Result<()> {
         let x = Var::new(&[[-0.5f32, 0.25], [0.75, 1.5]], &Device::Cpu)?;
-        let slopes = Tensor::new(&[[1f32, 2.0], [3.0, 4.0]], &Device::Cpu)?;
+        let gradient = Tensor::new(&[[1f32, 2.0], [3.0, 4.0]], &Device::Cpu)?;
         let all = [clipped_relu(&x)?, x.clamp(0f32, 1f32)?];
         for out in all {
             assert_eq!(out.to_vec2::<f32>()?, [[0.0, 0.25], [0.75, 1.0]]);
-            let gradients = (out * &slopes)?.sum_all()?.backward()?;
+            let gradients = (out * &gradient)?.sum_all()?.backward()?;
             let found = gradients.get(&x).expect("tracked").to_vec2::<f32>()?;
             assert_eq!(found, [[0.0, 2.0], [3.0, 0.0]]);
         }
