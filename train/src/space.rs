@@ -1,6 +1,8 @@
 //! Builds a playable space from trained parameters: the directions, the calibration and the
 //! metrics.
 
+use std::thread::available_parallelism;
+
 use anyhow::{Result, ensure};
 use azimuth::encoder::Encoder;
 use azimuth_network::axis::{Axis, Direction};
@@ -19,6 +21,7 @@ use crate::data::labelled_positions::LabelledPositions;
 use crate::data::packed::PackedPosition;
 use crate::data::training_positions::TrainingPositions;
 use crate::metrics::Metrics;
+use crate::side_by_side::side_by_side;
 
 /// Maximum number of forced mates, and of positions of all kinds, for computing the directions.
 const AXIS_SAMPLE: usize = 200_000;
@@ -31,6 +34,10 @@ const KNOTS: usize = 96;
 const LEAST_RISE: f32 = 1e-6;
 
 const NEWTON_STEPS: usize = 12;
+
+/// Number of embeddings that [`curvature`] adds to one row after another, so that they stay in the
+/// cache.
+const CURVATURE_BLOCK: usize = 64;
 
 /// Metrics along both stored directions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -203,22 +210,17 @@ fn mate_means(
 fn fit_direction(embeddings: &[f32], labels: &[f32], dim: usize) -> Vec<f32> {
     let size = dim + 1;
     let mut weights = vec![0.0f64; size];
-    let mut row = vec![1.0f64; size];
     for _ in 0..NEWTON_STEPS {
         let mut gradient = vec![0.0f64; size];
-        let mut curvature = vec![0.0f64; size * size];
+        let mut slopes = Vec::with_capacity(labels.len());
         for (embedding, &label) in embeddings.chunks_exact(dim).zip(labels) {
-            row.iter_mut().zip(embedding).for_each(|(x, &z)| *x = f64::from(z));
-            let logit: f64 = row.iter().zip(&weights).map(|(x, w)| x * w).sum();
+            let row = || embedding.iter().map(|&z| f64::from(z)).chain([1.0]);
+            let logit: f64 = row().zip(&weights).map(|(x, w)| x * w).sum();
             let p = 1.0 / (1.0 + (-logit).exp());
-            let slope = (p * (1.0 - p)).max(1e-6);
-            for i in 0..size {
-                gradient[i] += (f64::from(label) - p) * row[i];
-                let scaled = slope * row[i];
-                let curvature = &mut curvature[i * size..][..size];
-                curvature.iter_mut().zip(&row).for_each(|(c, x)| *c += scaled * x);
-            }
+            slopes.push((p * (1.0 - p)).max(1e-6));
+            gradient.iter_mut().zip(row()).for_each(|(g, x)| *g += (f64::from(label) - p) * x);
         }
+        let mut curvature = curvature(embeddings, &slopes, dim);
         // A small ridge penalty keeps unused directions at 0.
         let ridge = 1e-6 * labels.len() as f64;
         for i in 0..size {
@@ -231,7 +233,37 @@ fn fit_direction(embeddings: &[f32], labels: &[f32], dim: usize) -> Vec<f32> {
     weights[..dim].iter().map(|&w| w as f32).collect()
 }
 
-/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky decomposition.
+/// The lower triangle of the sum over all embeddings x of `slope · (x, 1) (x, 1)ᵀ`, (dim + 1)²
+/// values. The processors share the rows, and every value is summed in the order of the embeddings.
+fn curvature(embeddings: &[f32], slopes: &[f64], dim: usize) -> Vec<f64> {
+    let size = dim + 1;
+    let mut sums = vec![0.0f64; size * size];
+    let threads = available_parallelism().map_or(1, usize::from).min(size);
+    let mut shares: Vec<Vec<(usize, &mut [f64])>> = (0..threads).map(|_| Vec::new()).collect();
+    for (i, row) in sums.chunks_exact_mut(size).enumerate() {
+        shares[i % threads].push((i, &mut row[..=i]));
+    }
+    side_by_side(shares, |_, mut share| {
+        let mut block = Vec::with_capacity(CURVATURE_BLOCK * size);
+        let blocks = embeddings.chunks(CURVATURE_BLOCK * dim).zip(slopes.chunks(CURVATURE_BLOCK));
+        for (embeddings, slopes) in blocks {
+            block.clear();
+            for embedding in embeddings.chunks_exact(dim) {
+                block.extend(embedding.iter().map(|&z| f64::from(z)).chain([1.0]));
+            }
+            for (i, sums) in &mut share {
+                for (x, slope) in block.chunks_exact(size).zip(slopes) {
+                    let scaled = slope * x[*i];
+                    sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += scaled * x);
+                }
+            }
+        }
+    });
+    sums
+}
+
+/// Solves `matrix · x = right` for a symmetric positive definite matrix, of which it reads the lower
+/// triangle, by Cholesky decomposition.
 fn solve(matrix: &mut [f64], mut right: Vec<f64>) -> Vec<f64> {
     let n = right.len();
     for i in 0..n {
