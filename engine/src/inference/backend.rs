@@ -109,7 +109,30 @@ fn cuda(number: usize) -> Result<Device> {
     unsafe {
         device.as_cuda_device()?.disable_event_tracking();
     }
+    keep_freed_memory(device.as_cuda_device()?)
+        .context("cannot configure the CUDA device's memory pool")?;
     Ok(device)
+}
+
+/// Keeps freed memory in the device's pool for the next allocations. By default, the driver returns
+/// it to the system whenever the program waits for the device, and allocates it anew afterwards.
+#[cfg(feature = "cuda")]
+fn keep_freed_memory(device: &candle_core::CudaDevice) -> Result<()> {
+    use candle_core::cuda_backend::cudarc::driver::{result, sys};
+
+    let stream = device.cuda_stream();
+    let context = stream.context();
+    if !context.has_async_alloc() {
+        return Ok(());
+    }
+    let mut threshold = u64::MAX;
+    let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the context's device is valid, and the attribute's type is that of the threshold.
+    unsafe {
+        let pool = result::device::get_default_mem_pool(context.cu_device())?;
+        result::mem_pool::set_attribute(pool, attribute, (&raw mut threshold).cast())?;
+    }
+    Ok(())
 }
 
 /// Fails, because this build has no CUDA.
