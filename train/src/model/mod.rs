@@ -101,7 +101,9 @@ impl<'a> EmbeddedBatch<'a> {
         back: impl FnOnce(&Tensor, &mut GradStore) -> Result<()> + 'a,
     ) -> Self {
         let back = move |gradients: &mut GradStore| {
-            let slopes = gradients.get(&leaf).cloned().context("the loss has no gradient")?;
+            // Candle tracks the gradient of a variable as a function of the loss's tensors. All that
+            // `back` computes would then stay in memory.
+            let slopes = gradients.get(&leaf).context("the loss has no gradient")?.detach();
             back(&slopes, gradients)
         };
         Self { z, back: Box::new(back) }

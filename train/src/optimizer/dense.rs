@@ -75,8 +75,9 @@ impl DenseOptimizer {
                 entry.step_in_place(gradient, step)?;
                 continue;
             }
-            let gradient =
-                if step.scale == 1.0 { gradient.clone() } else { (gradient * step.scale)? };
+            // If candle tracked the moments, they would keep the tensors of all steps in memory.
+            let gradient = gradient.detach();
+            let gradient = if step.scale == 1.0 { gradient } else { (gradient * step.scale)? };
             let value = entry.variable.as_detached_tensor();
             let moved = match step.rule {
                 OptimizerKind::Sgd => {
@@ -120,6 +121,29 @@ impl DenseOptimizer {
             entry.first = take(&format!("{name}.first"))?;
             entry.second = take(&format!("{name}.second"))?;
         }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+
+    #[test]
+    fn moments_keep_no_earlier_tensors() -> Result<()> {
+        // On the CPU, as on a device, f64 is updated by candle's operations.
+        let variable = Var::new(&[1f64, 2.0], &Device::Cpu)?;
+        let mut optimizer = DenseOptimizer::new([("variable".to_owned(), variable.clone())])?;
+        for rule in [OptimizerKind::Sgd, OptimizerKind::Adamw] {
+            let gradients = variable.sqr()?.sum_all()?.backward()?;
+            assert!(gradients.get(&variable).is_some_and(Tensor::track_op));
+            optimizer.step(&gradients, Step { rule, ..Step::adamw(0, 0.1, 0.0) })?;
+            let mut moments = optimizer.state().filter(|(name, _)| name != "variable");
+            assert!(moments.all(|(_, moment)| !moment.track_op()), "{rule:?}");
+        }
+        assert_ne!(variable.to_vec1::<f64>()?, [1.0, 2.0]);
         Ok(())
     }
 }
