@@ -42,7 +42,7 @@ fn document() -> (DeepChessConfig, Plan) {
 
 fn small() -> (DeepChessConfig, Plan) {
     let (sizes, plan) = document();
-    (sizes, Plan { batch: 512, steps: 10_000, ..plan })
+    (sizes, Plan { batch: 512, steps: 24_000, ..plan })
 }
 
 /// Trains the networks and writes their weights.

@@ -24,7 +24,7 @@ const DOCUMENT: (DiffusionConfig, Plan) = (
 
 const SMALL: (DiffusionConfig, Plan) = (
     DiffusionConfig { horizon: 2, timesteps: 8, width: 64, layers: 2, heads: 2, oriented: true },
-    Plan { batch: 32, steps: 7_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
+    Plan { batch: 32, steps: 9_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
 /// Approximate numbers of held-out sequences for measuring the loss, and of those whose first action

@@ -21,7 +21,7 @@ const DOCUMENT: (NnueConfig, Plan) = (
 /// Larger batches: each optimiser step updates the whole table, whatever the batch size.
 const SMALL: (NnueConfig, Plan) = (
     DOCUMENT.0,
-    Plan { batch: 16_384, steps: 1_500, learning_rate: 2e-3, weight_decay: 0.0, clip: None },
+    Plan { batch: 16_384, steps: 2_400, learning_rate: 2e-3, weight_decay: 0.0, clip: None },
 );
 
 /// Trains the network and writes its quantised weights.

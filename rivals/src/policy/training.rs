@@ -19,7 +19,7 @@ const DOCUMENT: (TowerConfig, Plan) = (
 
 const SMALL: (TowerConfig, Plan) = (
     TowerConfig { blocks: 4, channels: 32, oriented: true },
-    Plan { batch: 128, steps: 6_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+    Plan { batch: 128, steps: 26_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
 /// Win probability by which a move is worse that gets 1/e of the probability of the better one.

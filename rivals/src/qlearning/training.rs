@@ -32,7 +32,7 @@ const DOCUMENT: (QConfig, Plan) = (
 
 const SMALL: (QConfig, Plan) = (
     QConfig { channels: [32, 32, 32], hidden: 128, squares: true, attacks: true, rewards: true },
-    Plan { batch: 128, steps: 5_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
+    Plan { batch: 128, steps: 8_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
 /// Capacity of the replay buffer, in transitions.

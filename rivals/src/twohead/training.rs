@@ -27,7 +27,7 @@ const DOCUMENT: (TowerConfig, Plan) = (
 
 const SMALL: (TowerConfig, Plan) = (
     TowerConfig { blocks: 4, channels: 32, oriented: true },
-    Plan { batch: 128, steps: 6_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+    Plan { batch: 128, steps: 12_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
 /// The part of the run that uses labelled games only.

@@ -21,7 +21,7 @@ const DOCUMENT: (ValueConfig, Plan) = (
 
 const SMALL: (ValueConfig, Plan) = (
     ValueConfig { blocks: 3, channels: 32, last_channels: 64, oriented: true },
-    Plan { batch: 128, steps: 7_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+    Plan { batch: 128, steps: 30_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
 /// Trains the network and writes its weights.
