@@ -49,7 +49,8 @@ pub fn kill_and_continue(
                 child.kill()?;
                 kills += 1;
             }
-            finished = child.wait()?.success();
+            // A run that is killed after its last write has finished, and its output stands.
+            finished = child.wait()?.success() || is_alone(&out)?;
             let mut errors = String::new();
             child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
             ensure!(finished || child.wait()?.code().is_none(), "it failed: {errors}");
@@ -72,4 +73,16 @@ pub fn kill_and_continue(
         "files beside the outputs: {names:?}"
     );
     Ok(())
+}
+
+/// Whether the file exists, without another one of the same name and a further extension.
+fn is_alone(out: &Path) -> Result<bool> {
+    let stem = out.file_stem().context("a name")?;
+    let folder = std::fs::read_dir(out.parent().context("a folder")?)?;
+    let names = folder.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    let others = names.iter().filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        *path != out && name.split('.').next() == stem.to_str()
+    });
+    Ok(out.exists() && others.count() == 0)
 }
