@@ -49,11 +49,12 @@ pub fn kill_and_continue(
                 child.kill()?;
                 kills += 1;
             }
-            // A run that is killed after its last write has finished, and its output stands.
-            finished = child.wait()?.success() || is_alone(&out)?;
+            let status = child.wait()?;
+            let killed = status.code().is_none();
+            finished = status.success() || killed && is_complete(&out);
             let mut errors = String::new();
             child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
-            ensure!(finished || child.wait()?.code().is_none(), "it failed: {errors}");
+            ensure!(status.success() || killed, "it failed: {errors}");
             continued += usize::from(errors.contains("continuing"));
         }
         ensure!(std::fs::read(&out)? == expected, "other bytes after {kills} kills");
@@ -75,14 +76,9 @@ pub fn kill_and_continue(
     Ok(())
 }
 
-/// Whether the file exists, without another one of the same name and a further extension.
-fn is_alone(out: &Path) -> Result<bool> {
-    let stem = out.file_stem().context("a name")?;
-    let folder = std::fs::read_dir(out.parent().context("a folder")?)?;
-    let names = folder.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    let others = names.iter().filter(|path| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        *path != out && name.split('.').next() == stem.to_str()
-    });
-    Ok(out.exists() && others.count() == 0)
+/// Whether a killed run had made its last write: its output is there, and no journal to continue from.
+fn is_complete(out: &Path) -> bool {
+    let mut journal = out.as_os_str().to_owned();
+    journal.push(".journal");
+    out.exists() && !Path::new(&journal).exists()
 }
