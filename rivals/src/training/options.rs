@@ -17,7 +17,7 @@ use crate::sizes::check_sizes;
 /// Sizes and plan of a rival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
-    /// Trains on one core in about half an hour. The weights that ship have this preset.
+    /// Trains on one core in less than an hour. The weights that ship have this preset.
     Small,
     /// The sizes in the rival's document.
     Document,
