@@ -271,9 +271,9 @@ def report(page):
     assert "mistake" in wrong or "blunder" in wrong, wrong
     assert "Better:" in page.inner_text("#about")
     page.keyboard.press("n")
-    assert page.inner_text("#about h2") != wrong
+    expect(page.locator("#about h2")).not_to_have_text(wrong)
     page.keyboard.press("p")
-    assert page.inner_text("#about h2") == wrong
+    expect(page.locator("#about h2")).to_have_text(wrong)
     page.click("#retry")
     assert "Find a better move" in page.inner_text("#panel-report")
     page.click("#show-better")
