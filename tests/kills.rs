@@ -76,7 +76,8 @@ pub fn kill_and_continue(
     Ok(())
 }
 
-/// Whether a killed run had made its last write: its output is there, and no journal to continue from.
+/// Whether a killed run had made its last write: its output is there, and no journal to continue
+/// from.
 fn is_complete(out: &Path) -> bool {
     let mut journal = out.as_os_str().to_owned();
     journal.push(".journal");
