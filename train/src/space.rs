@@ -82,7 +82,7 @@ pub fn build_space(
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);
 
     let (train, limit) = (&data.train, data.sample.min(AXIS_SAMPLE));
-    let (white_mean, black_mean) = mate_means(&mut *encoder, train, limit, perspective)?;
+    let (white_mean, black_mean) = mate_means(&mut *encoder, &data.mates, limit, perspective)?;
     let sample = train.spread(limit, |_| true)?;
     let embeddings = embed(&mut *encoder, &sample)?;
     let fitted = fit_direction(&embeddings, &labels(&sample), dim);
@@ -179,7 +179,7 @@ fn mates(
 /// Fails if the data cannot define the mates' axis, so that the error comes before a run and not
 /// after it.
 pub fn check_mates(data: &Dataset, architecture: &Architecture) -> Result<()> {
-    mates(&data.train, data.sample.min(AXIS_SAMPLE), architecture.perspective()).map(|_| ())
+    mates(&data.mates, data.sample.min(AXIS_SAMPLE), architecture.perspective()).map(|_| ())
 }
 
 /// Mean embeddings of the forced mates for and against the encoder's side (paper, section 3.4).

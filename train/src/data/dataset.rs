@@ -32,6 +32,8 @@ pub struct DataFile {
 pub struct Dataset {
     /// The training set.
     pub train: TrainingPositions,
+    /// The set whose forced mates define the paper's axis: the training set, unless it has none.
+    pub mates: TrainingPositions,
     /// The set for fitting the calibration.
     pub calibration: LabelledPositions,
     /// The held-out set for metrics.
@@ -51,7 +53,8 @@ impl Dataset {
         let train = TrainingPositions::new(data);
         let empty = train.len() == 0 || calibration.is_empty() || validation.is_empty();
         ensure!(!empty, "too few games: of a hundred, five are held out, and none were");
-        Ok(Self { train, calibration, validation, files, sample })
+        let mates = train.clone();
+        Ok(Self { train, mates, calibration, validation, files, sample })
     }
 }
 

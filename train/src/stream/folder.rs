@@ -65,13 +65,13 @@ impl Folder {
     }
 
     /// The positions for computing the directions, the calibration and the metrics of the stream at
-    /// `path`, none of which it was trained on. Mates are used for the directions only, because a
-    /// search found them.
+    /// `path`, none of which it was trained on. The datasets of mates define the paper's axis only:
+    /// fitted to them, too, a direction loses Elo (`train/README.md`, "Rows 13 to 20").
     pub fn measured_in(path: &Path) -> Result<Dataset> {
         let held_out = shards(&path.join(HELD_OUT))?;
-        let (directions, _) = open(&[held_out.clone(), shards(&path.join(MATES))?].concat())?;
-        let train = TrainingPositions::new(directions);
-        Ok(Dataset { train, ..Dataset::read(&held_out, SAMPLE)? })
+        let (mates, _) = open(&[held_out.clone(), shards(&path.join(MATES))?].concat())?;
+        let mates = TrainingPositions::new(mates);
+        Ok(Dataset { mates, ..Dataset::read(&held_out, SAMPLE)? })
     }
 
     /// Copies datasets of mates into the folder, except those it already has.
