@@ -110,7 +110,9 @@ fn a_killed_stream_goes_on_to_the_same_weights_and_a_branch_leaves_it_alone() ->
     let straight = Stream::new(parent.path(), "straight")?;
     straight.learn(60)?;
 
-    let killed = Stream::new(parent.path(), "killed")?;
+    // Its rounds are made by several threads.
+    let mut killed = Stream::new(parent.path(), "killed")?;
+    killed.labels.extend(["--labellers", "3"].map(str::to_owned));
     for lines in [5, 20, 40] {
         let often = [&RECIPE[..], &["--checkpoint-every", "4"]].concat();
         kill_at(killed.start("stream", &often)?, &killed.folder.join("log.jsonl"), lines)?;
@@ -158,6 +160,40 @@ fn a_killed_stream_goes_on_to_the_same_weights_and_a_branch_leaves_it_alone() ->
     // The stream continues after its branch.
     straight.learn(2)?;
     assert_eq!(step_of(&straight.checkpoint())?, 62);
+    Ok(())
+}
+
+#[test]
+fn each_pass_uses_a_whole_round() -> Result<()> {
+    let parent = tempfile::tempdir()?;
+    let steps_of_a_round = |name: &str, passes: &str| -> Result<usize> {
+        let mut stream = Stream::new(parent.path(), name)?;
+        stream.labels.extend(["--passes", passes].map(str::to_owned));
+        stream.learn(50)?;
+        let log = stream.log()?;
+        let (first, others) =
+            log.split_at(log.iter().take_while(|line| line["round"] == 1).count());
+        ensure!(!others.is_empty(), "round 1 is not used up");
+        Ok(first.len())
+    };
+    assert_eq!(steps_of_a_round("twice", "2")?, 2 * steps_of_a_round("once", "1")?);
+    Ok(())
+}
+
+#[test]
+fn datasets_of_mates_define_the_papers_axis_only() -> Result<()> {
+    let parent = tempfile::tempdir()?;
+    let mates = text(&parent.path().join("mates.azd"));
+    trainer(&["data", GAMES, "--filter", "p=1..1", "--out", &mates])?;
+    let axis = |name: &str, more: &[&str]| -> Result<_> {
+        let stream = Stream::new(parent.path(), name)?;
+        stream.run("stream", &[&RECIPE[..], &["--stop-after", "2"], more].concat())?;
+        stream.branch("2")?;
+        Ok(Weights::read(&stream.folder.with_extension("safetensors"))?.axis)
+    };
+    let (without, with) = (axis("without", &[])?, axis("with", &["--mates", &mates])?);
+    assert_eq!(with.fitted, without.fitted);
+    assert_ne!(with.white_mean, without.white_mean);
     Ok(())
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::command_line::print_line;
-use azimuth::inference::Backend;
 use azimuth_network::replace_file::check_output;
 
 use super::folder::Folder;
@@ -35,7 +34,7 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
     let folder = Arc::new(Folder::open(&path)?);
     let mut training = match folder.checkpoint()? {
         Some(checkpoint) => {
-            let mut training = Training::new(Config::of(&checkpoint)?, folder)?;
+            let mut training = Training::new(Config::of(&checkpoint)?, folder, pace.device)?;
             training.restore(&checkpoint)?;
             eprintln!("continuing at step {} of '{}'", training.step, path.display());
             training
@@ -50,7 +49,7 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
                 steps: first + steps,
                 ..config.schedule
             };
-            let mut training = Training::new(Config { schedule, ..config }, folder)?;
+            let mut training = Training::new(Config { schedule, ..config }, folder, pace.device)?;
             training.restore(&checkpoint)?;
             training.place = Place { positions: training.place.positions, ..Place::START };
             // The stream continues to change: a killed branch must resume from the same step.
@@ -70,9 +69,9 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
     );
     let seed = seed_of_branch(training.config.seed, first);
     training.run(labels, seed, pace, end, None)?;
-    let device = Backend::Cpu.device()?;
-    let parameters = training.state.playing()?.to(&device, stored.dtype())?;
-    let measured = write_weights(&training.config, parameters, &data, &device, end, out)?;
+    let device = &training.device;
+    let parameters = training.state.playing()?.to(device, stored.dtype())?;
+    let measured = write_weights(&training.config, parameters, &data, device, end, out)?;
     print_line(serde_json::to_string(&measured)?)?;
     training.remove()
 }

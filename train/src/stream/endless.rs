@@ -17,12 +17,12 @@ const HELD_OUT: u64 = 0;
 /// Trains without end, from the checkpoint if there is one, until it is stopped.
 pub fn stream(options: &StreamOptions) -> Result<()> {
     let StreamOptions { folder: path, run, labels, mates, pace, stop_after } = options;
-    ensure!(run.is_sparse(), "--encoder: a stream trains the sparse one, on the CPU");
+    ensure!(run.is_sparse(), "--encoder: a stream trains the sparse one");
     let config = run.config(ScheduleShape::Constant, 0)?;
     let seed = config.seed;
     let folder = Arc::new(Folder::open(path)?);
     let described = serde_json::to_string(&config)?;
-    let mut training = Training::new(config, folder.clone())?;
+    let mut training = Training::new(config, folder.clone(), pace.device)?;
     match folder.checkpoint_of(&described)? {
         Some(checkpoint) => {
             training.restore(&checkpoint)?;

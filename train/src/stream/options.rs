@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use azimuth::inference::Backend;
 use clap::{Args, ValueEnum};
 
 use crate::options::{RunOptions, Stored};
@@ -23,7 +24,7 @@ pub struct StreamOptions {
     /// labels have none. They are copied to the folder.
     #[arg(long, num_args = 1..)]
     pub mates: Vec<PathBuf>,
-    /// Intervals of checkpoints and log lines.
+    /// The device, and the intervals of checkpoints and log lines.
     #[command(flatten)]
     pub pace: PaceOptions,
     /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
@@ -51,7 +52,7 @@ pub struct BranchOptions {
     /// The positions to label and train on.
     #[command(flatten)]
     pub labels: RoundOptions,
-    /// Intervals of checkpoints and log lines.
+    /// The device, and the intervals of checkpoints and log lines.
     #[command(flatten)]
     pub pace: PaceOptions,
 }
@@ -88,6 +89,13 @@ pub struct RoundOptions {
     /// Approximate number of positions in a round.
     #[arg(long, default_value_t = 4_000_000)]
     pub round: u64,
+    /// Number of threads that label. Each makes whole rounds.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub labellers: u64,
+    /// Number of times that each position of a round is used. More than once pays where a step takes
+    /// less time than labelling its positions.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub passes: u64,
 }
 
 /// Planner for which a stream trains.
@@ -99,9 +107,12 @@ pub enum StreamFor {
     Selective,
 }
 
-/// Intervals of checkpoints and log lines.
+/// The device, and the intervals of checkpoints and log lines.
 #[derive(Args)]
 pub struct PaceOptions {
+    /// Device to compute on. A checkpoint continues only on the kind of device that wrote it.
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    pub device: Backend,
     /// Time (90s, 5m) or steps (2000) between checkpoints.
     #[arg(long, default_value = "10m")]
     pub checkpoint_every: StepsOrTime,

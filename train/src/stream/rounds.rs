@@ -1,12 +1,12 @@
-//! Rounds of shards of all recipes. A background thread labels one round ahead of the training.
+//! Rounds of shards of all recipes. Background threads label them ahead of the training.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, ensure};
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::folder::{Folder, shards};
 use super::options::RoundOptions;
@@ -20,17 +20,17 @@ use crate::data::sampler::Sampler;
 use crate::data::training_positions::TrainingPositions;
 use crate::label::{Talk, label};
 
-/// A round, which is trained on once.
+/// A round, which is trained on and then deleted.
 pub struct Round {
     /// Samples batches from all shards together.
     pub sampler: Sampler,
-    /// Number of steps in which every position is used once.
+    /// Number of steps of all passes.
     pub steps: u64,
 }
 
 /// Makes the rounds of a stream or a branch. A round depends only on the options, the seed and its
 /// index.
-pub struct Rounds {
+pub struct RoundMaker {
     /// The folder of the stream or branch.
     pub folder: Arc<Folder>,
     /// The labeller and the starts.
@@ -40,29 +40,98 @@ pub struct Rounds {
     /// Seed of all rounds. It differs between a branch and its stream, so that they see different
     /// positions.
     pub seed: u64,
+    /// Whether a step is one part, as devices need it.
+    pub together: bool,
+}
+
+/// The rounds of a run in order, made by threads in the background: each thread makes every n-th
+/// round, as many rounds ahead of the training as there are threads.
+pub struct Rounds {
+    labellers: Vec<Labeller>,
+    /// The round that the training takes next.
+    next: u64,
+    /// The first round that no thread has been asked for.
+    unasked: u64,
+    /// Number of steps that the rounds asked for do not cover.
+    missing: i64,
+    /// Approximate number of steps in a round.
+    expected: i64,
+}
+
+/// A thread that makes rounds.
+struct Labeller {
+    thread: JoinHandle<()>,
+    wanted: Sender<u64>,
+    made: Receiver<Result<Round>>,
 }
 
 impl Rounds {
-    /// Makes rounds from `place` on, in the background, until they have `steps` more steps.
-    pub fn start(self, place: Place, steps: u64) -> Receiver<Result<Round>> {
-        // With capacity 0 the thread waits until the training takes a finished round.
-        let (sender, receiver) = bounded(0);
-        thread::spawn(move || {
-            let mut missing = place.step.saturating_add(steps);
-            let mut number = place.round;
-            while missing > 0 {
-                let round = self.make(number);
-                let made = round.as_ref().map_or(0, |round| round.steps);
-                if sender.send(round).is_err() || made == 0 {
-                    return;
-                }
-                missing = missing.saturating_sub(made);
-                number += 1;
-            }
-        });
-        receiver
+    /// Makes rounds from `place` on, until they have `steps` more steps.
+    pub fn start(maker: RoundMaker, place: Place, steps: u64) -> Self {
+        let RoundOptions { labellers, passes, round, .. } = maker.labels;
+        let steps_of_a_round = round * passes / maker.config.sampling.anchors as u64;
+        let maker = Arc::new(maker);
+        let mut rounds = Self {
+            labellers: (0..labellers).map(|_| Labeller::start(maker.clone())).collect(),
+            next: place.round,
+            unasked: place.round,
+            missing: i64::try_from(place.step.saturating_add(steps)).unwrap_or(i64::MAX),
+            expected: i64::try_from(steps_of_a_round).unwrap_or(i64::MAX).max(1),
+        };
+        rounds.ask();
+        rounds
     }
 
+    /// Waits for the next round.
+    pub fn next(&mut self) -> Result<Round> {
+        let round = self.labeller(self.next).made.recv();
+        let round = round.context("a thread that labels ended")??;
+        self.missing = self.missing.saturating_add(self.expected - round.steps as i64);
+        self.next += 1;
+        self.ask();
+        Ok(round)
+    }
+
+    /// Waits until no thread labels, so that the folder can be removed.
+    pub fn finish(self) {
+        for Labeller { thread, wanted, made } in self.labellers {
+            drop((wanted, made));
+            // A thread that panicked has said so, and labels no more.
+            let _ = thread.join();
+        }
+    }
+
+    /// Asks each thread for the round that it makes next, if rounds are missing.
+    fn ask(&mut self) {
+        while self.missing > 0 && self.unasked < self.next + self.labellers.len() as u64 {
+            // A thread that ended is noticed where its round is taken.
+            let _ = self.labeller(self.unasked).wanted.send(self.unasked);
+            self.missing -= self.expected;
+            self.unasked += 1;
+        }
+    }
+
+    fn labeller(&self, round: u64) -> &Labeller {
+        &self.labellers[(round % self.labellers.len() as u64) as usize]
+    }
+}
+
+impl Labeller {
+    fn start(maker: Arc<RoundMaker>) -> Self {
+        let (wanted, numbers) = unbounded::<u64>();
+        let (sender, made) = unbounded();
+        let thread = thread::spawn(move || {
+            for number in numbers {
+                if sender.send(maker.make(number)).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { thread, wanted, made }
+    }
+}
+
+impl RoundMaker {
     fn make(&self, number: u64) -> Result<Round> {
         let (path, seed) = (self.folder.round(number), seed_of(self.seed, number));
         label_round(&path, &self.labels, seed)?;
@@ -79,8 +148,9 @@ impl Rounds {
             data.len()
         );
         let threshold = losses.threshold;
-        let sampler = Sampler::new(data, architecture.clone(), *sampling, threshold, seed, false)?;
-        Ok(Round { steps: sampler.steps_per_epoch(), sampler })
+        let sampler =
+            Sampler::new(data, architecture.clone(), *sampling, threshold, seed, self.together)?;
+        Ok(Round { steps: sampler.steps_per_epoch() * self.labels.passes, sampler })
     }
 }
 

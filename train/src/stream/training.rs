@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use azimuth::inference::Backend;
-use candle_core::DType;
-use crossbeam_channel::Receiver;
+use candle_core::{DType, Device};
 use serde_json::json;
 
 use super::folder::Folder;
 use super::options::{PaceOptions, RoundOptions};
 use super::place::Place;
-use super::rounds::{Round, Rounds};
+use super::rounds::{Round, RoundMaker, Rounds};
 use crate::config::{Compute, Config};
 use crate::data::batches::{Batches, Cores};
 use crate::ranks::Alone;
 use crate::state::State;
-use crate::training::{self, Checkpoint, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime};
+use crate::training::{
+    self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime,
+};
 
 /// The state of a run that trains round by round.
 pub struct Training {
@@ -28,15 +29,17 @@ pub struct Training {
     pub step: u64,
     /// Its progress in the rounds.
     pub place: Place,
+    /// The device that computes.
+    pub device: Device,
     folder: Arc<Folder>,
 }
 
 impl Training {
     /// A new run in `folder`.
-    pub fn new(config: Config, folder: Arc<Folder>) -> Result<Self> {
-        let compute = Compute { device: Backend::Cpu.device()?, dtype: DType::F32 };
-        let state = State::new(&config, &compute)?;
-        Ok(Self { config, state, step: 0, place: Place::START, folder })
+    pub fn new(config: Config, folder: Arc<Folder>, device: Backend) -> Result<Self> {
+        let device = device.device().context("--device")?;
+        let state = State::new(&config, &Compute { device: device.clone(), dtype: DType::F32 })?;
+        Ok(Self { config, state, step: 0, place: Place::START, device, folder })
     }
 
     /// Restores the state from a checkpoint.
@@ -64,17 +67,23 @@ impl Training {
     ) -> Result<()> {
         let (first, log) = (self.step, Log::open(&self.folder.log(), self.step)?);
         let log = log.tensorboard(pace.tensorboard.as_deref(), self.folder.path())?;
-        let rounds = Rounds {
+        let maker = RoundMaker {
             folder: self.folder.clone(),
             labels: labels.clone(),
             config: self.config.clone(),
             seed,
+            together: !self.device.is_cpu(),
         };
-        let rounds = rounds.start(self.place, end - first);
+        let rounds = Rounds::start(maker, self.place, end - first);
         let mut run =
             StreamRun { of: self, rounds, current: None, log, log_every: pace.log_every, first };
         let pace = Pace { checkpoint_every: pace.checkpoint_every, stop_after };
-        training::train(&mut run, first..end, pace, &mut Progress::new(first, None, "positions")?)?;
+        let mut progress = Progress::new(first, None, "positions")?;
+        match training::train(&mut run, first..end, pace, &mut progress)? {
+            End::Complete(_) => run.rounds.finish(),
+            // The process ends, and the rounds that are being labelled are resumed.
+            End::Stopped(_) => {}
+        }
         Ok(())
     }
 
@@ -87,7 +96,7 @@ impl Training {
 /// A run in progress.
 struct StreamRun<'a> {
     of: &'a mut Training,
-    rounds: Receiver<Result<Round>>,
+    rounds: Rounds,
     /// The current round.
     current: Option<CurrentRound>,
     log: Log,
@@ -113,11 +122,11 @@ impl Run for StreamRun<'_> {
                     self.current = None;
                 }
                 None => {
-                    let round = progress.wait(|| self.rounds.recv());
-                    let Round { sampler, steps } =
-                        round.context("the thread that labels ended")??;
+                    let Round { sampler, steps } = progress.wait(|| self.rounds.next())?;
                     let left = self.of.place.step..steps;
-                    let batches = Batches::prepare(sampler, left, Cores::Shared, 1);
+                    let on_cpu = self.of.device.is_cpu();
+                    let cores = if on_cpu { Cores::Shared } else { Cores::Free };
+                    let batches = Batches::prepare(sampler, left, cores, 1);
                     self.current = Some(CurrentRound { batches, steps });
                 }
             }
@@ -129,7 +138,7 @@ impl Run for StreamRun<'_> {
         Ok(learnt)
     }
 
-    /// Adds a line to the log. Every position is new, so the losses are on unseen positions.
+    /// Adds a line to the log. In the first pass of a round the losses are on unseen positions.
     fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
         if !(done - self.first).is_multiple_of(self.log_every) {
             return Ok(());
