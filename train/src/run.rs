@@ -80,7 +80,7 @@ pub fn train_encoder(
     let sampler =
         Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?
             .only(own);
-    let cores = if on_cpu { Cores::Shared } else { Cores::Free };
+    let cores = Cores::beside(&compute.device);
     let log = || -> Result<Log> {
         let log = Log::open(&output.weights.with_extension("jsonl"), first)?;
         log.tensorboard(output.tensorboard.as_deref(), &output.weights)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
+use candle_core::Device;
 use crossbeam_channel::{Receiver, bounded};
 
 use super::sampler::{Batch, Sampler};
@@ -25,6 +26,11 @@ pub enum Cores {
 }
 
 impl Cores {
+    /// Those beside training on `device`.
+    pub fn beside(device: &Device) -> Self {
+        if device.is_cpu() { Self::Shared } else { Self::Free }
+    }
+
     /// Number of threads that prepare batches, where `all` threads can run at the same time.
     fn threads(self, all: usize) -> usize {
         let threads = match self {

@@ -92,8 +92,7 @@ pub struct RoundOptions {
     /// Number of threads that label. Each makes whole rounds.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub labellers: u64,
-    /// Number of times that each position of a round is used. More than once pays where a step takes
-    /// less time than labelling its positions.
+    /// Number of times that each position of a round is used.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub passes: u64,
 }

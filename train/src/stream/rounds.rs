@@ -69,7 +69,7 @@ impl Rounds {
     /// Makes rounds from `place` on, until they have `steps` more steps.
     pub fn start(maker: RoundMaker, place: Place, steps: u64) -> Self {
         let RoundOptions { labellers, passes, round, .. } = maker.labels;
-        let steps_of_a_round = round * passes / maker.config.sampling.anchors as u64;
+        let steps_of_a_round = round.saturating_mul(passes) / maker.config.sampling.anchors as u64;
         let maker = Arc::new(maker);
         let mut rounds = Self {
             labellers: (0..labellers).map(|_| Labeller::start(maker.clone())).collect(),

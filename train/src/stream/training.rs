@@ -124,8 +124,7 @@ impl Run for StreamRun<'_> {
                 None => {
                     let Round { sampler, steps } = progress.wait(|| self.rounds.next())?;
                     let left = self.of.place.step..steps;
-                    let on_cpu = self.of.device.is_cpu();
-                    let cores = if on_cpu { Cores::Shared } else { Cores::Free };
+                    let cores = Cores::beside(&self.of.device);
                     let batches = Batches::prepare(sampler, left, cores, 1);
                     self.current = Some(CurrentRound { batches, steps });
                 }
