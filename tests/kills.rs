@@ -45,12 +45,12 @@ pub fn kill_and_continue(
             while asked.elapsed() < moment && child.try_wait()?.is_none() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            if child.try_wait()?.is_none() && kills < limit {
+            let killed = child.try_wait()?.is_none() && kills < limit;
+            if killed {
                 child.kill()?;
                 kills += 1;
             }
             let status = child.wait()?;
-            let killed = status.code().is_none();
             finished = status.success() || killed && is_complete(&out);
             let mut errors = String::new();
             child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
