@@ -17,7 +17,7 @@ use super::walk::Walk;
 use crate::data::family::{Family, Game};
 
 /// Tables for a few thousand nodes, which are cleared before every walk.
-const RESOURCES: Resources = Resources { hash_mb: 4, threads: 1 };
+const RESOURCES: Resources = Resources { hash_mb: 1, threads: 1 };
 
 /// Walks that play the selective search's moves.
 pub struct LeafWalker {

@@ -15,7 +15,7 @@ mod uci_engine;
 mod walk;
 
 pub use options::{LabelOptions, WalkKind};
-pub use parts::label;
+pub use parts::{label, label_from};
 pub use shard::Shard;
-pub use sources::each_start;
+pub use sources::{Starts, each_start};
 pub use talk::Talk;

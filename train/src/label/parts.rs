@@ -21,7 +21,7 @@ use super::labeller::Labeller;
 use super::leaves::LeafWalker;
 use super::options::{LabelOptions, WalkKind};
 use super::scored_move::Scores;
-use super::sources::{self, Starts};
+use super::sources::Starts;
 use super::talk::Talk;
 use super::walk::{MoveWalker, Walk};
 use crate::data::family::Game;
@@ -40,10 +40,17 @@ const PARTS_AHEAD: usize = 4;
 /// The games of one part.
 type PartGames = Vec<Game>;
 
-/// Labels walks until all parts of the shard are written. A part depends only on the options and
-/// its index, so an interrupted run can resume with a different number of engines. Progress goes to
-/// `talk`.
+/// Reads the starts and labels walks from them.
 pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
+    check(options)?;
+    let starts = Starts::read(&options.fens)?;
+    if options.walk != WalkKind::Endings {
+        talk.say(&format!("{} positions to start from", starts.fens.len()));
+    }
+    label_from(&starts, options, talk)
+}
+
+fn check(options: &LabelOptions) -> Result<()> {
     ensure!(options.engines > 0, "--engines must be at least 1");
     ensure!(options.plies > 0, "--plies must be at least 1");
     ensure!(options.width > 0, "--width must be at least 1");
@@ -53,10 +60,13 @@ pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
     let walks_from_starts = options.walk != WalkKind::Endings;
     ensure!(!walks_from_starts || !options.fens.is_empty(), "--fens: where walks start is missing");
     ensure!(walks_from_starts || options.fens.is_empty(), "--fens: endings start nowhere");
-    let starts = sources::read(&options.fens)?;
-    if walks_from_starts {
-        talk.say(&format!("{} positions to start from", starts.fens.len()));
-    }
+    Ok(())
+}
+
+/// Labels walks from `starts` until all parts of the shard are written; endings start nowhere. A
+/// part depends only on the options, the starts and its index, so an interrupted run can resume with
+/// a different number of engines. Progress goes to `talk`.
+pub fn label_from(starts: &Starts, options: &LabelOptions, talk: Talk) -> Result<()> {
     let scores = match options.walk {
         WalkKind::Leaves | WalkKind::Endings => Scores::Best,
         WalkKind::Beam | WalkKind::Engine => Scores::AllMoves,
@@ -91,7 +101,7 @@ pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
         let notice = Box::new(|text: &str| eprintln!("{text}"));
         let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
         let bar = talk.bar(shard.end - first);
-        label_parts(options, &starts, &worker, engines, first..shard.end, &mut packer, &bar)?;
+        label_parts(options, starts, &worker, engines, first..shard.end, &mut packer, &bar)?;
         packer.end(None)?;
     }
     talk.say(&format!("{} positions in '{}'", packer.positions(), options.out.display()));

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::data::read::lines::Lines;
 use crate::hex::hex;
 
-/// The positions of all files, and their SHA-256.
+/// The positions at which walks start.
 pub struct Starts {
     /// FENs of legal positions.
     pub fens: Vec<String>,
@@ -19,15 +19,17 @@ pub struct Starts {
     pub sha256: String,
 }
 
-/// Reads the lines of all files. Fails, with the file and the line, if one is not a position.
-pub fn read(paths: &[PathBuf]) -> Result<Starts> {
-    let (mut fens, mut hash) = (Vec::new(), Sha256::new());
-    each_start(paths, |line, fen, _| {
-        hash.update(line.as_bytes());
-        hash.update(b"\n");
-        fens.push(fen);
-    })?;
-    Ok(Starts { fens, sha256: hex(&hash.finalize()) })
+impl Starts {
+    /// Reads the lines of all files. Fails, with the file and the line, if one is not a position.
+    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+        let (mut fens, mut hash) = (Vec::new(), Sha256::new());
+        each_start(paths, |line, fen, _| {
+            hash.update(line.as_bytes());
+            hash.update(b"\n");
+            fens.push(fen);
+        })?;
+        Ok(Self { fens, sha256: hex(&hash.finalize()) })
+    }
 }
 
 /// Calls `visit` with every line that is not empty, its FEN and its position. Fails, with the file

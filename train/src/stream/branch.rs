@@ -9,7 +9,7 @@ use azimuth_network::replace_file::check_output;
 use super::folder::Folder;
 use super::options::BranchOptions;
 use super::place::Place;
-use super::rounds::seed_of_branch;
+use super::rounds::{Labelling, seed_of_branch};
 use super::training::Training;
 use crate::config::Config;
 use crate::optimizer::{Schedule, ScheduleShape};
@@ -68,7 +68,7 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
         end - first
     );
     let seed = seed_of_branch(training.config.seed, first);
-    training.run(labels, seed, pace, end, None)?;
+    training.run(Labelling::read(labels)?, seed, pace, end, None)?;
     let device = &training.device;
     let parameters = training.state.playing()?.to(device, stored.dtype())?;
     let measured = write_weights(&training.config, parameters, &data, device, end, out)?;

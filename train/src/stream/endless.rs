@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::folder::Folder;
 use super::options::StreamOptions;
-use super::rounds::{label_round, seed_of};
+use super::rounds::{Labelling, label_round, seed_of};
 use super::training::Training;
 use crate::optimizer::ScheduleShape;
 use crate::space::check_mates;
@@ -31,12 +31,13 @@ pub fn stream(options: &StreamOptions) -> Result<()> {
         None => training.state.begin(&training.config)?,
     }
     folder.keep_mates(mates)?;
-    label_round(&folder.held_out(), labels, seed_of(seed, HELD_OUT))?;
+    let labelling = Labelling::read(labels)?;
+    label_round(&folder.held_out(), &labelling, seed_of(seed, HELD_OUT))?;
     // Errors of the data are reported before days of training.
     let data = Folder::measured_in(path)?;
     check_mates(&data, &training.config.architecture).context("--mates")?;
     drop(data);
-    training.run(labels, seed, pace, u64::MAX, *stop_after)?;
+    training.run(labelling, seed, pace, u64::MAX, *stop_after)?;
     eprintln!("stopped at step {}; the same command continues", training.step);
     Ok(())
 }

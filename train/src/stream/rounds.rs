@@ -18,7 +18,7 @@ use crate::data::file::dataset_file::DatasetFile;
 use crate::data::mix::mix;
 use crate::data::sampler::Sampler;
 use crate::data::training_positions::TrainingPositions;
-use crate::label::{Talk, label};
+use crate::label::{Starts, Talk, label_from};
 
 /// A round, which is trained on and then deleted.
 pub struct Round {
@@ -28,13 +28,27 @@ pub struct Round {
     pub steps: u64,
 }
 
+/// The options of the labelling, and the positions at which walks start. They are read once: to
+/// read millions of positions for every shard takes a tenth of the time of labelling.
+pub struct Labelling {
+    options: RoundOptions,
+    starts: Starts,
+}
+
+impl Labelling {
+    /// Reads the starts. Fails, with the file and the line, if one is not a position.
+    pub fn read(options: &RoundOptions) -> Result<Self> {
+        Ok(Self { options: options.clone(), starts: Starts::read(&options.fens)? })
+    }
+}
+
 /// Makes the rounds of a stream or a branch. A round depends only on the options, the seed and its
 /// index.
 pub struct RoundMaker {
     /// The folder of the stream or branch.
     pub folder: Arc<Folder>,
-    /// The labeller and the starts.
-    pub labels: RoundOptions,
+    /// The labelling.
+    pub labelling: Labelling,
     /// The configuration of the run.
     pub config: Config,
     /// Seed of all rounds. It differs between a branch and its stream, so that they see different
@@ -68,7 +82,7 @@ struct Labeller {
 impl Rounds {
     /// Makes rounds from `place` on, until they have `steps` more steps.
     pub fn start(maker: RoundMaker, place: Place, steps: u64) -> Self {
-        let RoundOptions { labellers, passes, round, .. } = maker.labels;
+        let RoundOptions { labellers, passes, round, .. } = maker.labelling.options;
         let steps_of_a_round = round.saturating_mul(passes) / maker.config.sampling.anchors as u64;
         let maker = Arc::new(maker);
         let mut rounds = Self {
@@ -134,7 +148,7 @@ impl Labeller {
 impl RoundMaker {
     fn make(&self, number: u64) -> Result<Round> {
         let (path, seed) = (self.folder.round(number), seed_of(self.seed, number));
-        label_round(&path, &self.labels, seed)?;
+        label_round(&path, &self.labelling, seed)?;
         let name = || format!("round '{}'", path.display());
         let files = shards(&path)?;
         let files = files.iter().map(|path| Ok(Arc::new(DatasetFile::open(path)?)));
@@ -150,7 +164,7 @@ impl RoundMaker {
         let threshold = losses.threshold;
         let sampler =
             Sampler::new(data, architecture.clone(), *sampling, threshold, seed, self.together)?;
-        Ok(Round { steps: sampler.steps_per_epoch() * self.labels.passes, sampler })
+        Ok(Round { steps: sampler.steps_per_epoch() * self.labelling.options.passes, sampler })
     }
 }
 
@@ -171,17 +185,21 @@ fn seed_of_shard(round: u64, number: u64) -> u64 {
 
 /// Labels the shards of a round into a folder, which appears when all of them are complete. Resumes
 /// the work of a killed process, and keeps a folder that is complete.
-pub fn label_round(path: &Path, labels: &RoundOptions, seed: u64) -> Result<()> {
+pub fn label_round(path: &Path, labelling: &Labelling, seed: u64) -> Result<()> {
     if path.exists() {
         return Ok(());
     }
     let unfinished = PathBuf::from(format!("{}.unfinished", path.display()));
     let name = || format!("folder '{}'", unfinished.display());
     fs::create_dir_all(&unfinished).with_context(name)?;
-    for (number, recipe) in (1u64..).zip(recipes(labels.planner)) {
+    let Labelling { options, starts } = labelling;
+    let no_starts = Starts::read(&[])?;
+    for (number, recipe) in (1u64..).zip(recipes(options.planner)) {
         let out = unfinished.join(format!("{number}.azd"));
         if !out.exists() {
-            label(&recipe.work(labels, seed_of_shard(seed, number), &out), Talk::Silent)?;
+            let work = recipe.work(options, seed_of_shard(seed, number), &out);
+            let starts = if work.fens.is_empty() { &no_starts } else { starts };
+            label_from(starts, &work, Talk::Silent)?;
         }
     }
     fs::rename(&unfinished, path).with_context(name)

@@ -8,9 +8,9 @@ use candle_core::{DType, Device};
 use serde_json::json;
 
 use super::folder::Folder;
-use super::options::{PaceOptions, RoundOptions};
+use super::options::PaceOptions;
 use super::place::Place;
-use super::rounds::{Round, RoundMaker, Rounds};
+use super::rounds::{Labelling, Round, RoundMaker, Rounds};
 use crate::config::{Compute, Config};
 use crate::data::batches::{Batches, Cores};
 use crate::ranks::Alone;
@@ -59,7 +59,7 @@ impl Training {
     /// the rounds.
     pub fn run(
         &mut self,
-        labels: &RoundOptions,
+        labelling: Labelling,
         seed: u64,
         pace: &PaceOptions,
         end: u64,
@@ -69,7 +69,7 @@ impl Training {
         let log = log.tensorboard(pace.tensorboard.as_deref(), self.folder.path())?;
         let maker = RoundMaker {
             folder: self.folder.clone(),
-            labels: labels.clone(),
+            labelling,
             config: self.config.clone(),
             seed,
             together: !self.device.is_cpu(),
