@@ -28,10 +28,10 @@ pub struct Recipe {
 /// positions that decide a search; endings are rare in both (`train/README.md`, "Training data for
 /// the selective search").
 const SELECTIVE: [Recipe; 5] = [
-    moves(0.25, 27.0, 4, 2, 4),
-    moves(0.25, 160.0, 24, 2, 4),
-    leaves(0.30, 196.0, 300),
-    leaves(0.12, 625.0, 1_500),
+    moves(0.22, 27.0, 4, 2, 4),
+    moves(0.18, 160.0, 24, 2, 4),
+    leaves(0.38, 30.0, 300),
+    leaves(0.14, 105.0, 1_500),
     ENDINGS,
 ];
 
@@ -55,7 +55,7 @@ const fn moves(share: f64, yields: f64, plies: u32, best: usize, others: usize) 
 
 /// Leaves of searches of `nodes` nodes.
 const fn leaves(share: f64, yields: f64, nodes: u64) -> Recipe {
-    Recipe { share, yields, walk: WalkKind::Leaves, plies: 8, nodes, best: 2, others: 4 }
+    Recipe { share, yields, walk: WalkKind::Leaves, plies: 1, nodes, best: 2, others: 4 }
 }
 
 /// The kinds of shards in a round for `planner`.
