@@ -61,7 +61,7 @@ pub struct RoundMaker {
 /// The rounds of a run in order, made by threads in the background: each thread makes every n-th
 /// round, as many rounds ahead of the training as there are threads.
 pub struct Rounds {
-    labellers: Vec<Labeller>,
+    threads: Vec<RoundThread>,
     /// The round that the training takes next.
     next: u64,
     /// The first round that no thread has been asked for.
@@ -73,7 +73,7 @@ pub struct Rounds {
 }
 
 /// A thread that makes rounds.
-struct Labeller {
+struct RoundThread {
     thread: JoinHandle<()>,
     wanted: Sender<u64>,
     made: Receiver<Result<Round>>,
@@ -86,7 +86,7 @@ impl Rounds {
         let steps_of_a_round = round.saturating_mul(passes) / maker.config.sampling.anchors as u64;
         let maker = Arc::new(maker);
         let mut rounds = Self {
-            labellers: (0..labellers).map(|_| Labeller::start(maker.clone())).collect(),
+            threads: (0..labellers).map(|_| RoundThread::start(maker.clone())).collect(),
             next: place.round,
             unasked: place.round,
             missing: i64::try_from(place.step.saturating_add(steps)).unwrap_or(i64::MAX),
@@ -98,7 +98,7 @@ impl Rounds {
 
     /// Waits for the next round.
     pub fn next(&mut self) -> Result<Round> {
-        let round = self.labeller(self.next).made.recv();
+        let round = self.thread_of(self.next).made.recv();
         let round = round.context("a thread that labels ended")??;
         self.missing = self.missing.saturating_add(self.expected - round.steps as i64);
         self.next += 1;
@@ -108,7 +108,7 @@ impl Rounds {
 
     /// Waits until no thread labels, so that the folder can be removed.
     pub fn finish(self) {
-        for Labeller { thread, wanted, made } in self.labellers {
+        for RoundThread { thread, wanted, made } in self.threads {
             drop((wanted, made));
             // A thread that panicked has said so, and labels no more.
             let _ = thread.join();
@@ -117,20 +117,20 @@ impl Rounds {
 
     /// Asks each thread for the round that it makes next, if rounds are missing.
     fn ask(&mut self) {
-        while self.missing > 0 && self.unasked < self.next + self.labellers.len() as u64 {
+        while self.missing > 0 && self.unasked < self.next + self.threads.len() as u64 {
             // A thread that ended is noticed where its round is taken.
-            let _ = self.labeller(self.unasked).wanted.send(self.unasked);
+            let _ = self.thread_of(self.unasked).wanted.send(self.unasked);
             self.missing -= self.expected;
             self.unasked += 1;
         }
     }
 
-    fn labeller(&self, round: u64) -> &Labeller {
-        &self.labellers[(round % self.labellers.len() as u64) as usize]
+    fn thread_of(&self, round: u64) -> &RoundThread {
+        &self.threads[(round % self.threads.len() as u64) as usize]
     }
 }
 
-impl Labeller {
+impl RoundThread {
     fn start(maker: Arc<RoundMaker>) -> Self {
         let (wanted, numbers) = unbounded::<u64>();
         let (sender, made) = unbounded();
