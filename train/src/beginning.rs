@@ -11,6 +11,8 @@ use azimuth_network::sparse::SparseConfig;
 use azimuth_network::sparse::features::KingView;
 use azimuth_network::weights::Weights;
 use candle_core::{Device, Tensor};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -73,8 +75,8 @@ fn name(path: &Path) -> String {
 }
 
 /// Converts the parameters of `weights` to an encoder of `architecture` with the same embeddings.
-/// The sizes must be equal, except that king buckets may replace a mirrored king: their rows start
-/// as copies.
+/// The sizes must be equal, except that king buckets may replace a mirrored king, and that the
+/// feature sums may be wider.
 fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     let own = &weights.metadata.architecture;
     if own == architecture {
@@ -83,20 +85,69 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     let (Architecture::Sparse(own), Architecture::Sparse(to)) = (own, architecture) else {
         anyhow::bail!("its encoder is {own}, not {architecture}");
     };
-    let mut bucketed = own.clone();
-    if own.features.king == KingView::Mirror {
-        bucketed.features.king = KingView::Buckets;
+    let is_mirrored = own.features.king == KingView::Mirror;
+    let gets_buckets = is_mirrored && to.features.king == KingView::Buckets;
+    let mut reachable = own.clone();
+    if gets_buckets {
+        reachable.features.king = KingView::Buckets;
     }
+    reachable.accumulator = to.accumulator.max(own.accumulator);
     ensure!(
-        bucketed == *to,
-        "its encoder has other sizes: give {}{}",
+        reachable == *to,
+        "its encoder has other sizes: give {}, or a larger --accumulator{}",
         options(own),
-        if bucketed == *own { "" } else { ", or king-buckets-4 in place of king-mirror" }
+        if is_mirrored { ", or king-buckets-4 in place of king-mirror" } else { "" }
     );
+    let mut parameters = weights.parameters.clone();
+    if gets_buckets {
+        parameters = bucketed(&parameters, to)?;
+    }
+    if to.accumulator > own.accumulator {
+        parameters = widened(&parameters, own.accumulator, to.accumulator)?;
+    }
+    Ok(parameters)
+}
+
+/// The rows of every king bucket start as copies of those without buckets.
+fn bucketed(parameters: &Parameters, to: &SparseConfig) -> Result<Parameters> {
     let rows = (0..to.features.rows()).map(|row| to.features.row_without_buckets(row) as u32);
     let rows = Tensor::from_iter(rows, &Device::Cpu)?;
-    let tensors = weights.parameters.iter().map(|(name, tensor)| {
+    let tensors = parameters.iter().map(|(name, tensor)| {
         let tensor = if name == TABLE { tensor.index_select(&rows, 0)? } else { tensor.clone() };
+        Ok((name.clone(), tensor))
+    });
+    Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
+}
+
+/// Widens the feature sums from `own` units to `width`. A new unit starts as a copy of another one,
+/// and the two share its weights in the hidden layer (Net2WiderNet, Chen et al. 2015,
+/// [arXiv 1511.05641](https://arxiv.org/abs/1511.05641)). The shares are random and differ from
+/// neuron to neuron, so that the copies get different gradients.
+fn widened(parameters: &Parameters, own: usize, width: usize) -> Result<Parameters> {
+    let unit_of = |unit: usize| unit % own;
+    let units = Tensor::from_iter((0..width).map(|unit| unit_of(unit) as u32), &Device::Cpu)?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let mut shared = |weights: &[f32], wide: &mut Vec<f32>| {
+        let parts: Vec<f32> = (0..width).map(|_| rng.random_range(0.1..0.9)).collect();
+        let mut sums = vec![0.0; own];
+        parts.iter().enumerate().for_each(|(unit, part)| sums[unit_of(unit)] += part);
+        wide.extend(parts.iter().enumerate().map(|(unit, part)| {
+            let unit = unit_of(unit);
+            weights[unit] * part / sums[unit]
+        }));
+    };
+    let tensors = parameters.iter().map(|(name, tensor)| {
+        let tensor = match name.as_str() {
+            TABLE => tensor.index_select(&units, 1)?,
+            "features.bias" => tensor.index_select(&units, 0)?,
+            "hidden.weight" => {
+                let values = parameters.values(name)?;
+                let mut wide = Vec::with_capacity(values.len() / own * width);
+                values.chunks_exact(own).for_each(|weights| shared(weights, &mut wide));
+                Tensor::from_vec(wide, (tensor.dim(0)?, 2 * width), &Device::Cpu)?
+            }
+            _ => tensor.clone(),
+        };
         Ok((name.clone(), tensor))
     });
     Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
@@ -137,7 +188,8 @@ fn logistic(calibration: &Calibration) -> (f32, f32) {
 mod tests {
     use azimuth_network::Inputs;
     use azimuth_network::axis::{Axis, Direction};
-    use azimuth_network::sparse::features::FeatureSet;
+    use azimuth_network::sparse::SparseNetwork;
+    use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
     use azimuth_network::transformer::TransformerConfig;
     use azimuth_network::weights::Metadata;
     use candle_core::DType;
@@ -207,13 +259,42 @@ mod tests {
     }
 
     #[test]
+    fn wider_sums_begin_with_the_same_embeddings() -> Result<()> {
+        let narrow = sizes("attack-states-8+king-mirror")?;
+        let wide = SparseConfig { accumulator: 384, ..sizes("attack-states-8+king-buckets-4")? };
+        let given = waves(&narrow)?;
+        let grown = grown(&given, &Architecture::Sparse(wide.clone()))?;
+        grown.check(&wide.parameters())?;
+        let before = trained_embeddings(&narrow, &given.parameters)?;
+        let after = trained_embeddings(&wide, &grown)?;
+        assert!(before.iter().any(|value| value.abs() > 0.1));
+        for (before, after) in before.iter().zip(&after) {
+            assert!((before - after).abs() < 1e-5, "{before} {after}");
+        }
+        // Copies have the same rows but not the same weights behind them.
+        let hidden = grown.values("hidden.weight")?;
+        assert_ne!(hidden[1], hidden[129]);
+        Ok(())
+    }
+
+    fn trained_embeddings(config: &SparseConfig, parameters: &Parameters) -> Result<Vec<f32>> {
+        let boards = POSITIONS.map(|fen| fen.parse::<Board>().expect("a position"));
+        let features = FeatureBatch::of(config.features, &boards);
+        let embeddings = SparseNetwork::new(config, parameters)?.forward(&features, None)?;
+        Ok(embeddings.flatten_all()?.to_vec1()?)
+    }
+
+    #[test]
     fn other_sizes_are_refused_with_those_that_would_do() -> Result<()> {
         let config = sizes("attack-states-8+king-mirror")?;
         let given = waves(&config)?;
-        let wider = Architecture::Sparse(SparseConfig { accumulator: 256, ..config });
-        let error = grown(&given, &wider).err().context("wider")?.to_string();
-        assert!(error.contains("--accumulator 128"), "{error}");
+        let larger = Architecture::Sparse(SparseConfig { embedding_dim: 16, ..config.clone() });
+        let error = grown(&given, &larger).err().context("larger")?.to_string();
+        assert!(error.contains("a larger --accumulator"), "{error}");
         assert!(error.contains("king-buckets-4"), "{error}");
+        let narrower = waves(&SparseConfig { accumulator: 256, ..config.clone() })?;
+        let error = grown(&narrower, &Architecture::Sparse(config)).err().context("narrower")?;
+        assert!(error.to_string().contains("--accumulator 256"), "{error}");
         let transformer = Architecture::Transformer(TransformerConfig::mini());
         assert!(grown(&given, &transformer).is_err());
         Ok(())

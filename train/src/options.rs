@@ -95,7 +95,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
     encoder: EncoderKind,
     /// Initialise from the parameters of a weights file instead of random values. Its sizes must be
-    /// given too; king-buckets-4 may replace its king-mirror.
+    /// given too; king-buckets-4 may replace its king-mirror, and --accumulator may be larger.
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<PathBuf>,
     /// Input features of the sparse encoder: piece-square, attack-states-8 or exchange-states-16,
