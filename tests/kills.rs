@@ -45,12 +45,14 @@ pub fn kill_and_continue(
             while asked.elapsed() < moment && child.try_wait()?.is_none() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            let killed = child.try_wait()?.is_none() && kills < limit;
-            if killed {
+            let kill = child.try_wait()?.is_none() && kills < limit;
+            if kill {
                 child.kill()?;
                 kills += 1;
             }
             let status = child.wait()?;
+            // On Windows, a killed process has an exit code, too.
+            let killed = kill && (cfg!(windows) || status.code().is_none());
             finished = status.success() || killed && is_complete(&out);
             let mut errors = String::new();
             child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;

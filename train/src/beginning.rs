@@ -119,10 +119,10 @@ fn bucketed(parameters: &Parameters, to: &SparseConfig) -> Result<Parameters> {
     Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
 }
 
-/// Widens the feature sums from `own` units to `width`. A new unit starts as a copy of another one,
-/// and the two share its weights in the hidden layer (Net2WiderNet, Chen et al. 2015,
-/// [arXiv 1511.05641](https://arxiv.org/abs/1511.05641)). The shares are random and differ from
-/// neuron to neuron, so that the copies get different gradients.
+/// Widens the feature sums from `own` units to `width` (Net2WiderNet, Chen et al. 2015,
+/// [arXiv 1511.05641](https://arxiv.org/abs/1511.05641)). Every new unit is a copy of an old one.
+/// For each hidden neuron, the weight of the old unit is divided among the copies in random
+/// proportions: the sum is unchanged, and the copies get different gradients.
 fn widened(parameters: &Parameters, own: usize, width: usize) -> Result<Parameters> {
     let unit_of = |unit: usize| unit % own;
     let units = Tensor::from_iter((0..width).map(|unit| unit_of(unit) as u32), &Device::Cpu)?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use azimuth_nnue::StockfishNetwork;
-use cozy_chess::Board;
+use cozy_chess::{Board, Move};
 
 use super::network;
 use super::network_search::NetworkSearch;
@@ -75,12 +75,23 @@ impl Labeller {
         }
     }
 
-    /// Scores all moves, the best for the side to move first.
-    pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
+    /// Whether the scores of all moves of a position cost no more than that of one.
+    pub fn scores_moves_together(&self) -> bool {
+        matches!(self, Self::Engine(_))
+    }
+
+    /// Scores some of the moves, the best for the side to move first.
+    pub fn score(&mut self, board: &Board, moves: &[Move]) -> Result<Vec<ScoredMove>> {
+        if moves.is_empty() {
+            return Ok(Vec::new());
+        }
         match self {
-            Self::Engine(engine) => engine.score(board),
-            Self::Network(network) => Ok(network::score(network, board)),
-            Self::NetworkSearch(search) => search.score(board),
+            Self::Engine(engine) => {
+                let scored = engine.score(board)?.into_iter();
+                Ok(scored.filter(|scored| moves.contains(&scored.mv)).collect())
+            }
+            Self::Network(network) => Ok(network::score(network, board, moves)),
+            Self::NetworkSearch(search) => search.score(board, moves),
         }
     }
 }

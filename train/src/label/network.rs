@@ -2,9 +2,9 @@
 //! result of a search as the labels of a shallow search, and far cheaper.
 
 use azimuth_chess::placement::Placement;
-use azimuth_chess::position::{board_after, legal_moves};
+use azimuth_chess::position::board_after;
 use azimuth_nnue::StockfishNetwork;
-use cozy_chess::{Board, Color};
+use cozy_chess::{Board, Color, Move};
 
 use super::scored_move::ScoredMove;
 use crate::data::label::Label;
@@ -14,10 +14,9 @@ pub fn value(network: &mut StockfishNetwork, board: &Board) -> Label {
     Label::Centipawns(network.centipawns(&Placement::of(board))).seen_by(board.side_to_move())
 }
 
-/// Scores all moves, the best for the side to move first.
-pub fn score(network: &mut StockfishNetwork, board: &Board) -> Vec<ScoredMove> {
-    let moves = legal_moves(board).into_iter();
-    let scored = moves.map(|mv| {
+/// Scores some of the moves, the best for the side to move first.
+pub fn score(network: &mut StockfishNetwork, board: &Board, moves: &[Move]) -> Vec<ScoredMove> {
+    let scored = moves.iter().map(|&mv| {
         let after = board_after(board, mv);
         let label = result(&after).unwrap_or_else(|| {
             let centipawns = network.centipawns(&Placement::of(&after));

@@ -4,9 +4,9 @@
 use anyhow::Result;
 use azimuth::inference::Worker;
 use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings, Value};
-use azimuth_chess::position::{Position, board_after, legal_moves};
+use azimuth_chess::position::{Position, board_after};
 use azimuth_nnue::StockfishNetwork;
-use cozy_chess::{Board, Color};
+use cozy_chess::{Board, Color, Move};
 
 use super::network::{best_first, result};
 use super::scored_move::ScoredMove;
@@ -52,14 +52,14 @@ impl NetworkSearch {
         Ok(label(best.value, board.side_to_move()))
     }
 
-    /// Scores all moves, the best for the side to move first. Each move has a separate search.
-    pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
-        let moves = legal_moves(board).into_iter().map(|mv| {
+    /// Scores some of the moves, the best for the side to move first. Each has a separate search.
+    pub fn score(&mut self, board: &Board, moves: &[Move]) -> Result<Vec<ScoredMove>> {
+        let scored = moves.iter().map(|&mv| {
             let after = board_after(board, mv);
             let label = result(&after).map_or_else(|| self.value(&after), Ok)?;
             Ok(ScoredMove { mv, label })
         });
-        Ok(best_first(moves.collect::<Result<_>>()?, board.side_to_move()))
+        Ok(best_first(scored.collect::<Result<_>>()?, board.side_to_move()))
     }
 }
 

@@ -59,7 +59,8 @@ pub struct LabelOptions {
     /// engine's best moves.
     #[arg(long, default_value_t = 3)]
     pub width: usize,
-    /// Number of the engine's best moves whose labels are kept in each position.
+    /// Number of the engine's best moves whose labels are kept in each position. On a beam walk, a
+    /// network chooses them among four times as many that the walk's encoder ranks first.
     #[arg(long, default_value_t = 6)]
     pub best: usize,
     /// Number of other moves, drawn at random, whose labels are kept in each position.

@@ -18,6 +18,10 @@ use crate::data::label::Label;
 /// Megabytes of cached scores; a walk rarely repeats a position.
 const CACHE: usize = 1;
 
+/// A labeller that scores one move at a time scores this number of moves for each of the `--best`
+/// moves: those that the walk's encoder ranks first. Its best moves are nearly always among them.
+const CANDIDATES: usize = 4;
+
 /// Maximum loss in centipawns of a move in the engine's games, compared with its best move.
 const ENGINE_MARGIN: i32 = 50;
 
@@ -50,42 +54,77 @@ impl MoveWalker {
         Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
     }
 
-    /// The next move, and the engine's scores of all moves; `None` if the game is over.
+    /// The next move of the walk and the labelled moves; `None` if the game is over.
     fn step(
         &mut self,
         board: &Board,
         options: &LabelOptions,
         engine: &mut Labeller,
         rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Option<(Move, Vec<ScoredMove>)>> {
-        let kept = match options.walk {
-            _ if !board.generate_moves(|_| true) => Vec::new(),
-            WalkKind::Engine => {
-                let scored = engine.score(board)?;
-                let good = scored.iter().take_while(|other| is_close(board, &scored[0], other));
-                let good: Vec<Move> = good.take(options.width).map(|scored| scored.mv).collect();
-                return Ok(good.choose(rng).map(|&next| (next, scored)));
-            }
-            _ => self.kept(board, options.width)?,
+    ) -> Result<Option<Step>> {
+        if !board.generate_moves(|_| true) {
+            return Ok(None);
+        }
+        if options.walk == WalkKind::Engine {
+            let scored = engine.score(board, &legal_moves(board))?;
+            let good = scored.iter().take_while(|other| is_close(board, &scored[0], other));
+            let good: Vec<Move> = good.take(options.width).map(|scored| scored.mv).collect();
+            let Some(&next) = good.choose(rng) else { return Ok(None) };
+            let decided = is_decided(&scored[0]);
+            let labelled = choose(&scored, |scored| scored.mv == next, options, rng);
+            return Ok(Some(Step { next, labelled, decided }));
+        }
+        let Ranking { last, others } = self.ranking(board)?;
+        let Some(&next) = others[..options.width.min(others.len())].choose(rng) else {
+            return Ok(None);
         };
-        let Some(&next) = kept.choose(rng) else { return Ok(None) };
-        Ok(Some((next, engine.score(board)?)))
+        let candidates = match engine.scores_moves_together() {
+            true => others.len(),
+            false => (CANDIDATES * options.best).min(others.len()),
+        };
+        let (candidates, rest) = others.split_at(candidates);
+        let scored = engine.score(board, &[&last, candidates].concat())?;
+        let best_first: Vec<Move> = scored.iter().map(|scored| scored.mv).collect();
+        let kept = choose(&[&best_first, rest].concat(), |&mv| mv == next, options, rng);
+        let (known, unknown): (Vec<Move>, _) =
+            kept.into_iter().partition(|mv| best_first.contains(mv));
+        let known = scored.into_iter().filter(|scored| known.contains(&scored.mv));
+        let labelled = known.chain(engine.score(board, &unknown)?).collect();
+        Ok(Some(Step { next, labelled, decided: false }))
     }
 
-    /// The moves that a beam keeps: those with the lowest values for the opponent.
-    fn kept(&mut self, board: &Board, width: usize) -> Result<Vec<Move>> {
+    /// Ranks the moves as a beam does, by their values for the opponent.
+    fn ranking(&mut self, board: &Board) -> Result<Ranking> {
+        let mut last = Vec::new();
         let mut ranked = Vec::with_capacity(TYPICAL_MOVES);
         for mv in legal_moves(board) {
             let child = board_after(board, mv);
-            // If there is no reply, the game is over and the position is not ranked.
             if child.generate_moves(|_| true) {
                 ranked.push((mv, self.evaluator.look_up(&child)?));
+            } else {
+                last.push(mv);
             }
         }
         let values = self.evaluator.finish()?;
         ranked.sort_by(|a, b| a.1.value(&values).total_cmp(&b.1.value(&values)));
-        Ok(ranked.into_iter().take(width).map(|(mv, _)| mv).collect())
+        Ok(Ranking { last, others: ranked.into_iter().map(|(mv, _)| mv).collect() })
     }
+}
+
+/// A step of a walk.
+struct Step {
+    next: Move,
+    labelled: Vec<ScoredMove>,
+    /// Whether the walk ends after this move, because the game is decided (`--walk engine`).
+    decided: bool,
+}
+
+/// The moves of a position.
+struct Ranking {
+    /// Moves that end the game, by mate or stalemate. A beam does not score the positions after them.
+    last: Vec<Move>,
+    /// The other moves, the best first.
+    others: Vec<Move>,
 }
 
 impl Walk for MoveWalker {
@@ -100,15 +139,12 @@ impl Walk for MoveWalker {
         let mut board = Position::from_fen(start)?.board().clone();
         let mut families = Vec::new();
         for _ in 0..options.plies {
-            let Some((next, scored)) = self.step(&board, options, engine, rng)? else { break };
-            let decided =
-                options.walk == WalkKind::Engine && scored.first().is_some_and(is_decided);
-            let children = choose(&scored, next, options, rng);
-            let children = children.into_iter().map(|scored| (scored.mv, scored.label)).collect();
-            families
-                .push(Family { board: board.clone(), labels: FamilyLabels::Children(children) });
-            board.play_unchecked(next);
-            if decided || board.halfmove_clock() >= FIFTY_MOVES {
+            let Some(step) = self.step(&board, options, engine, rng)? else { break };
+            let children = step.labelled.into_iter().map(|scored| (scored.mv, scored.label));
+            let labels = FamilyLabels::Children(children.collect());
+            families.push(Family { board: board.clone(), labels });
+            board.play_unchecked(step.next);
+            if step.decided || board.halfmove_clock() >= FIFTY_MOVES {
                 break;
             }
         }
@@ -132,16 +168,15 @@ fn is_decided(best: &ScoredMove) -> bool {
     }
 }
 
-/// Selects the played move, then the best and some random others of `scored`, which is in the
-/// engine's order.
-fn choose(
-    scored: &[ScoredMove],
-    played: Move,
+/// Selects the played move, then the first and some random others of `best_first`.
+fn choose<T: Copy>(
+    best_first: &[T],
+    is_played: impl Fn(&T) -> bool,
     options: &LabelOptions,
     rng: &mut Xoshiro256PlusPlus,
-) -> Vec<ScoredMove> {
-    let (mut chosen, mut best): (Vec<ScoredMove>, Vec<ScoredMove>) =
-        scored.iter().partition(|scored| scored.mv == played);
+) -> Vec<T> {
+    let (mut chosen, mut best): (Vec<T>, Vec<T>) =
+        best_first.iter().partition(|scored| is_played(scored));
     let mut others = best.split_off(options.best.min(best.len()));
     others.shuffle(rng);
     others.truncate(options.others);
