@@ -19,7 +19,7 @@ use crate::data::label::Label;
 const CACHE: usize = 1;
 
 /// A labeller that scores one move at a time scores this number of moves for each of the `--best`
-/// moves: those that the walk's encoder ranks first. Its best moves are nearly always among them.
+/// moves: those that the walk's encoder ranks first. The labeller's best moves are usually among them.
 const CANDIDATES: usize = 4;
 
 /// Maximum loss in centipawns of a move in the engine's games, compared with its best move.
