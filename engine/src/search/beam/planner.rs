@@ -178,7 +178,8 @@ impl Planner for Beam {
         }
         self.last_width = findings.finished.map_or(settings.width, |last| last.width);
         let verified = findings.finished.filter(|_| verifies);
-        self.last_horizon = verified.map(|last| last_depth.unwrap_or(last.depth) + beyond);
+        self.last_horizon =
+            verified.map(|last| last_depth.unwrap_or(last.depth).saturating_add(beyond));
         self.last = LastSearch::new(root, findings.searched);
         Ok(best)
     }

@@ -6,12 +6,13 @@ use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Move, Piece};
+use crossbeam_channel::unbounded;
 
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::refusals::refusing_from;
-use crate::search::control::{Control, Limits};
+use crate::search::control::{Control, Limits, Signal};
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
 use crate::search::selective::score::{DRAW, INFINITE, Score, mated_in, of_estimate, to_value};
@@ -195,6 +196,30 @@ fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
             }
         }
     }
+    Ok(())
+}
+
+#[test]
+fn the_largest_depth_is_searched_like_any_that_is_out_of_reach() -> Result<()> {
+    let root = Position::from_fen(FENS[1])?;
+    let worker = embedded(EmbeddedWeights::Selective)?;
+    let mut found = Vec::new();
+    for depth in [1_000, u32::MAX] {
+        let mut planner = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
+        let (stop, signals) = unbounded();
+        let limits = Limits { depth: Some(depth), ..Limits::default() };
+        let mut lines = Vec::new();
+        planner.search(&root, &mut Control::new(limits, signals), &mut |report| {
+            if lines.len() < 2 {
+                lines.push((report.depth, report.seldepth, report.value, report.pv.clone()));
+            } else {
+                stop.send(Signal::Stop).expect("the search runs");
+            }
+        })?;
+        found.push(lines);
+    }
+    assert_eq!(found[0].len(), 2);
+    assert_eq!(found[0], found[1]);
     Ok(())
 }
 

@@ -73,7 +73,7 @@ impl<'a> Verifier<'a> {
     pub(super) fn begin(&mut self, depth: u32) -> bool {
         let before = self.horizon;
         let depth = if depth == 1 { 1 } else { self.last_depth.unwrap_or(depth) };
-        self.horizon = depth + self.beyond;
+        self.horizon = depth.saturating_add(self.beyond);
         self.horizon > before
     }
 
