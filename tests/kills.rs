@@ -15,7 +15,7 @@ const KILLS: usize = 20;
 /// Starts a command of the trainer repeatedly and kills each run at a different time, until all
 /// kills are used. The output, a file with the given extension, must equal that of a run without
 /// kills. In the end `folder` must contain only the outputs, and for each the files whose extensions
-/// are in `beside`.
+/// are in `beside`; a run that was killed after its last write may leave its locks.
 pub fn kill_and_continue(
     arguments: &[&str],
     extension: &str,
@@ -33,6 +33,7 @@ pub fn kill_and_continue(
     ensure!(run(&straight)?.output()?.status.success(), "the run without kills failed");
     let (took, expected) = (began.elapsed(), std::fs::read(&straight)?);
     let (mut kills, mut continued, mut starts, mut number) = (0, 0, 0u32, 0);
+    let mut killed_at_the_end = Vec::new();
     while kills < limit {
         let out = folder.join(format!("killed-{number}")).with_extension(extension);
         let mut finished = false;
@@ -53,7 +54,11 @@ pub fn kill_and_continue(
             let status = child.wait()?;
             // On Windows, a killed process has an exit code, too.
             let killed = kill && (cfg!(windows) || status.code().is_none());
-            finished = status.success() || killed && is_complete(&out);
+            if killed && is_complete(&out) {
+                killed_at_the_end.push(format!("killed-{number}"));
+                finished = true;
+            }
+            finished |= status.success();
             let mut errors = String::new();
             child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
             ensure!(status.success() || killed, "it failed: {errors}");
@@ -65,7 +70,12 @@ pub fn kill_and_continue(
     ensure!(continued > 0, "no run continued where another was killed");
     let outputs = number + 1;
     let names = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
-    let names: Vec<_> = names.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    let may_stay = |name: &String| {
+        let (output, extension) = name.split_once('.').unwrap_or_default();
+        extension.ends_with(".lock") && killed_at_the_end.iter().any(|killed| killed == output)
+    };
+    let names = names.collect::<Result<Vec<_>>>()?.into_iter().flatten();
+    let names: Vec<String> = names.filter(|name| !may_stay(name)).collect();
     let expected = outputs * (1 + beside.len());
     let known = |name: &String| {
         let (_, known) = name.split_once('.').unwrap_or_default();
