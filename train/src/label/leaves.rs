@@ -12,6 +12,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::labeller::Labeller;
+use super::lead::Lead;
 use super::options::LabelOptions;
 use super::walk::Walk;
 use crate::data::family::{Family, Game};
@@ -22,13 +23,14 @@ const RESOURCES: Resources = Resources { hash_mb: 1, threads: 1 };
 /// Walks that play the selective search's moves.
 pub struct LeafWalker {
     planner: Selective,
+    lead: Lead,
 }
 
 impl LeafWalker {
     /// A walker whose search uses the encoder of `worker`.
     pub fn new(worker: &Worker) -> Result<Self> {
         let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
-        Ok(Self { planner })
+        Ok(Self { planner, lead: Lead::new(worker)? })
     }
 
     /// Searches `position`, plays the best move, and returns the sampled leaves and the last
@@ -56,6 +58,7 @@ impl Walk for LeafWalker {
         self.planner.new_game();
         self.planner.sample_leaves(options.leaf_every);
         let mut position = Position::from_fen(&starts[rng.random_range(0..starts.len())])?;
+        self.lead.play(&mut position, options.lead, rng)?;
         let (mut families, mut seen) = (Vec::new(), HashSet::new());
         for _ in 0..options.plies {
             if !position.has_legal_move() {

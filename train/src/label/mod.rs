@@ -2,6 +2,7 @@
 
 mod endings;
 mod labeller;
+mod lead;
 mod leaves;
 mod network;
 mod network_search;

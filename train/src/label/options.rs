@@ -59,6 +59,10 @@ pub struct LabelOptions {
     /// engine's best moves.
     #[arg(long, default_value_t = 3)]
     pub width: usize,
+    /// Maximum number of plies that a walk plays before its labels begin, each the best of six moves
+    /// drawn at random (not for endings). Walks from the same start then differ.
+    #[arg(long, default_value_t = 0)]
+    pub lead: u32,
     /// Number of the engine's best moves whose labels are kept in each position. On a beam walk, a
     /// network chooses them among four times as many that the walk's encoder ranks first.
     #[arg(long, default_value_t = 6)]

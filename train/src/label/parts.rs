@@ -170,9 +170,12 @@ fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
     };
     if let (Some(all), Value::Object(own)) = (made_by.as_object_mut(), own) {
         all.extend(own);
-        // Files that were begun before the option existed can be continued.
+        // Files that were begun before these options existed can be continued.
         if options.search_nodes > 0 {
             all.insert("search_nodes".to_owned(), options.search_nodes.into());
+        }
+        if options.lead > 0 {
+            all.insert("lead".to_owned(), options.lead.into());
         }
     }
     Ok(made_by)

@@ -10,6 +10,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::labeller::Labeller;
+use super::lead::Lead;
 use super::options::{LabelOptions, WalkKind};
 use super::scored_move::ScoredMove;
 use crate::data::family::{Family, FamilyLabels, Game};
@@ -46,12 +47,13 @@ pub trait Walk: Send {
 /// Walks that label some or all of the moves in each visited position.
 pub struct MoveWalker {
     evaluator: Evaluator,
+    lead: Lead,
 }
 
 impl MoveWalker {
     /// A walker whose beam uses the encoder of `worker`.
     pub fn new(worker: &Worker) -> Result<Self> {
-        Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
+        Ok(Self { evaluator: Evaluator::new(worker, CACHE)?, lead: Lead::new(worker)? })
     }
 
     /// The next move of the walk and the labelled moves; `None` if the game is over.
@@ -136,7 +138,9 @@ impl Walk for MoveWalker {
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<Game> {
         let start = &starts[rng.random_range(0..starts.len())];
-        let mut board = Position::from_fen(start)?.board().clone();
+        let mut position = Position::from_fen(start)?;
+        self.lead.play(&mut position, options.lead, rng)?;
+        let mut board = position.board().clone();
         let mut families = Vec::new();
         for _ in 0..options.plies {
             let Some(step) = self.step(&board, options, engine, rng)? else { break };

@@ -9,6 +9,9 @@ use crate::label::{LabelOptions, Shard, WalkKind};
 /// Time between saves of a shard's labelling progress.
 const COMMIT_EVERY: Duration = Duration::from_secs(10);
 
+/// Maximum number of plies before the labels of a walk.
+const LEAD: u32 = 16;
+
 /// The recipe of one kind of shard.
 pub struct Recipe {
     /// Its share of a round's positions.
@@ -86,6 +89,7 @@ impl Recipe {
             leaf_every: 4,
             depth: labels.depth,
             plies: self.plies,
+            lead: if walks_from_starts { LEAD } else { 0 },
             width: 3,
             best: self.best,
             others: self.others,

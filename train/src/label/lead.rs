@@ -1,0 +1,112 @@
+//! Moves that a walk plays before its labels begin, so that walks from one start visit different
+//! positions.
+
+use anyhow::Result;
+use azimuth::inference::{Evaluator, Worker};
+use azimuth_chess::position::{Position, board_after, legal_moves};
+use cozy_chess::Move;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Megabytes of cached scores.
+const CACHE: usize = 1;
+
+/// Number of moves, drawn at random, of which the best is played. All moves would cost several times
+/// as much, and a single one would soon be a blunder.
+const DRAWN: usize = 6;
+
+/// Plays the moves.
+pub struct Lead {
+    evaluator: Evaluator,
+}
+
+impl Lead {
+    /// A lead whose moves the encoder of `worker` ranks.
+    pub fn new(worker: &Worker) -> Result<Self> {
+        Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
+    }
+
+    /// Plays up to `most` moves, any number with the same probability. It ends before the game does.
+    pub fn play(
+        &mut self,
+        position: &mut Position,
+        most: u32,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<()> {
+        if most == 0 {
+            return Ok(());
+        }
+        for _ in 0..rng.random_range(0..=most) {
+            let Some(mv) = self.choose(position, rng)? else { break };
+            position.play(mv);
+        }
+        Ok(())
+    }
+
+    /// The best of some moves drawn at random, by its value for the opponent; `None` if all of them
+    /// end the game.
+    fn choose(
+        &mut self,
+        position: &Position,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Option<Move>> {
+        let mut moves = legal_moves(position.board());
+        moves.shuffle(rng);
+        let mut best: Option<(f32, Move)> = None;
+        for mv in moves.into_iter().take(DRAWN) {
+            let child = board_after(position.board(), mv);
+            if child.generate_moves(|_| true) {
+                let value = self.evaluator.value(&child)?;
+                if best.is_none_or(|(lowest, _)| value < lowest) {
+                    best = Some((value, mv));
+                }
+            }
+        }
+        Ok(best.map(|(_, mv)| mv))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use azimuth::embedded_weights::EmbeddedWeights;
+    use candle_core::{DType, Device};
+    use rand::SeedableRng;
+
+    use super::*;
+
+    fn ends(fen: &str, most: u32) -> Result<Vec<Position>> {
+        let weights = Arc::new(EmbeddedWeights::Beam.weights()?);
+        let notice = Box::new(|_: &str| ());
+        let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
+        let mut lead = Lead::new(&worker)?;
+        let play = |seed| {
+            let mut position = Position::from_fen(fen)?;
+            lead.play(&mut position, most, &mut Xoshiro256PlusPlus::seed_from_u64(seed))?;
+            Ok(position)
+        };
+        (0..40).map(play).collect()
+    }
+
+    #[test]
+    fn leads_from_one_start_differ() -> Result<()> {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let hashes = |most| -> Result<HashSet<u64>> {
+            Ok(ends(start, most)?.iter().map(|position| position.board().hash()).collect())
+        };
+        assert_eq!(hashes(0)?.len(), 1);
+        assert!(hashes(16)?.len() > 30);
+        Ok(())
+    }
+
+    #[test]
+    fn a_lead_ends_before_the_game() -> Result<()> {
+        // Many moves give mate, and some give stalemate.
+        let ends = ends("7k/8/6K1/5Q2/8/8/8/8 w - - 0 1", 40)?;
+        assert!(ends.iter().all(Position::has_legal_move));
+        Ok(())
+    }
+}
