@@ -54,11 +54,11 @@ pub fn kill_and_continue(
             let status = child.wait()?;
             // On Windows, a killed process has an exit code, too.
             let killed = kill && (cfg!(windows) || status.code().is_none());
-            if killed && is_complete(&out) {
+            let at_the_end = killed && is_complete(&out);
+            if at_the_end {
                 killed_at_the_end.push(format!("killed-{number}"));
-                finished = true;
             }
-            finished |= status.success();
+            finished = status.success() || at_the_end;
             let mut errors = String::new();
             child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
             ensure!(status.success() || killed, "it failed: {errors}");

@@ -2,69 +2,61 @@
 //! positions.
 
 use anyhow::Result;
-use azimuth::inference::{Evaluator, Worker};
+use azimuth::inference::Evaluator;
 use azimuth_chess::position::{Position, board_after, legal_moves};
 use cozy_chess::Move;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Megabytes of cached scores.
-const CACHE: usize = 1;
+use super::walk::FIFTY_MOVES;
 
 /// Number of moves, drawn at random, of which the best is played. All moves would cost several times
 /// as much, and a single one would soon be a blunder.
 const DRAWN: usize = 6;
 
-/// Plays the moves.
-pub struct Lead {
-    evaluator: Evaluator,
+/// Plays up to `most` moves, any number with the same probability. It ends before the game does, and
+/// where the fifty-move rule applies.
+pub fn play(
+    evaluator: &mut Evaluator,
+    position: &mut Position,
+    most: u32,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<()> {
+    // Without a lead, a walk draws the same random numbers as before leads existed.
+    if most == 0 {
+        return Ok(());
+    }
+    for _ in 0..rng.random_range(0..=most) {
+        if position.board().halfmove_clock() >= FIFTY_MOVES {
+            break;
+        }
+        let Some(mv) = choose(evaluator, position, rng)? else { break };
+        position.play(mv);
+    }
+    Ok(())
 }
 
-impl Lead {
-    /// A lead whose moves the encoder of `worker` ranks.
-    pub fn new(worker: &Worker) -> Result<Self> {
-        Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
-    }
-
-    /// Plays up to `most` moves, any number with the same probability. It ends before the game does.
-    pub fn play(
-        &mut self,
-        position: &mut Position,
-        most: u32,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<()> {
-        if most == 0 {
-            return Ok(());
-        }
-        for _ in 0..rng.random_range(0..=most) {
-            let Some(mv) = self.choose(position, rng)? else { break };
-            position.play(mv);
-        }
-        Ok(())
-    }
-
-    /// The best of some moves drawn at random, by its value for the opponent; `None` if all of them
-    /// end the game.
-    fn choose(
-        &mut self,
-        position: &Position,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Option<Move>> {
-        let mut moves = legal_moves(position.board());
-        moves.shuffle(rng);
-        let mut best: Option<(f32, Move)> = None;
-        for mv in moves.into_iter().take(DRAWN) {
-            let child = board_after(position.board(), mv);
-            if child.generate_moves(|_| true) {
-                let value = self.evaluator.value(&child)?;
-                if best.is_none_or(|(lowest, _)| value < lowest) {
-                    best = Some((value, mv));
-                }
+/// The best of some moves drawn at random, by its value for the opponent; `None` if all of them end
+/// the game.
+fn choose(
+    evaluator: &mut Evaluator,
+    position: &Position,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<Option<Move>> {
+    let mut moves = legal_moves(position.board());
+    moves.shuffle(rng);
+    let mut best: Option<(f32, Move)> = None;
+    for mv in moves.into_iter().take(DRAWN) {
+        let child = board_after(position.board(), mv);
+        if child.generate_moves(|_| true) {
+            let value = evaluator.value(&child)?;
+            if best.is_none_or(|(lowest, _)| value < lowest) {
+                best = Some((value, mv));
             }
         }
-        Ok(best.map(|(_, mv)| mv))
     }
+    Ok(best.map(|(_, mv)| mv))
 }
 
 #[cfg(test)]
@@ -73,6 +65,7 @@ mod tests {
     use std::sync::Arc;
 
     use azimuth::embedded_weights::EmbeddedWeights;
+    use azimuth::inference::Worker;
     use candle_core::{DType, Device};
     use rand::SeedableRng;
 
@@ -82,13 +75,14 @@ mod tests {
         let weights = Arc::new(EmbeddedWeights::Beam.weights()?);
         let notice = Box::new(|_: &str| ());
         let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
-        let mut lead = Lead::new(&worker)?;
-        let play = |seed| {
+        let mut evaluator = Evaluator::new(&worker, 1)?;
+        let end = |seed| {
             let mut position = Position::from_fen(fen)?;
-            lead.play(&mut position, most, &mut Xoshiro256PlusPlus::seed_from_u64(seed))?;
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            play(&mut evaluator, &mut position, most, &mut rng)?;
             Ok(position)
         };
-        (0..40).map(play).collect()
+        (0..40).map(end).collect()
     }
 
     #[test]
@@ -107,6 +101,13 @@ mod tests {
         // Many moves give mate, and some give stalemate.
         let ends = ends("7k/8/6K1/5Q2/8/8/8/8 w - - 0 1", 40)?;
         assert!(ends.iter().all(Position::has_legal_move));
+        Ok(())
+    }
+
+    #[test]
+    fn a_lead_of_any_length_ends() -> Result<()> {
+        let ends = ends("8/8/4k3/8/8/4K3/8/8 w - - 0 1", u32::MAX)?;
+        assert!(ends.iter().all(|end| end.board().halfmove_clock() == FIFTY_MOVES));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use anyhow::{Context, Result};
-use azimuth::inference::Worker;
+use azimuth::inference::{Evaluator, Worker};
 use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use azimuth_chess::position::{Position, board_after};
 use cozy_chess::Board;
@@ -12,9 +12,9 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::labeller::Labeller;
-use super::lead::Lead;
+use super::lead;
 use super::options::LabelOptions;
-use super::walk::Walk;
+use super::walk::{CACHE, Walk};
 use crate::data::family::{Family, Game};
 
 /// Tables for a few thousand nodes, which are cleared before every walk.
@@ -23,14 +23,15 @@ const RESOURCES: Resources = Resources { hash_mb: 1, threads: 1 };
 /// Walks that play the selective search's moves.
 pub struct LeafWalker {
     planner: Selective,
-    lead: Lead,
+    /// Ranks the moves of leads.
+    evaluator: Evaluator,
 }
 
 impl LeafWalker {
     /// A walker whose search uses the encoder of `worker`.
     pub fn new(worker: &Worker) -> Result<Self> {
         let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
-        Ok(Self { planner, lead: Lead::new(worker)? })
+        Ok(Self { planner, evaluator: Evaluator::new(worker, CACHE)? })
     }
 
     /// Searches `position`, plays the best move, and returns the sampled leaves and the last
@@ -58,7 +59,7 @@ impl Walk for LeafWalker {
         self.planner.new_game();
         self.planner.sample_leaves(options.leaf_every);
         let mut position = Position::from_fen(&starts[rng.random_range(0..starts.len())])?;
-        self.lead.play(&mut position, options.lead, rng)?;
+        lead::play(&mut self.evaluator, &mut position, options.lead, rng)?;
         let (mut families, mut seen) = (Vec::new(), HashSet::new());
         for _ in 0..options.plies {
             if !position.has_legal_move() {

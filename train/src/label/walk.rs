@@ -10,14 +10,14 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::labeller::Labeller;
-use super::lead::Lead;
+use super::lead;
 use super::options::{LabelOptions, WalkKind};
 use super::scored_move::ScoredMove;
 use crate::data::family::{Family, FamilyLabels, Game};
 use crate::data::label::Label;
 
 /// Megabytes of cached scores; a walk rarely repeats a position.
-const CACHE: usize = 1;
+pub const CACHE: usize = 1;
 
 /// A labeller that scores one move at a time scores this number of moves for each of the `--best`
 /// moves: those that the walk's encoder ranks first. The labeller's best moves are usually among them.
@@ -47,13 +47,12 @@ pub trait Walk: Send {
 /// Walks that label some or all of the moves in each visited position.
 pub struct MoveWalker {
     evaluator: Evaluator,
-    lead: Lead,
 }
 
 impl MoveWalker {
     /// A walker whose beam uses the encoder of `worker`.
     pub fn new(worker: &Worker) -> Result<Self> {
-        Ok(Self { evaluator: Evaluator::new(worker, CACHE)?, lead: Lead::new(worker)? })
+        Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
     }
 
     /// The next move of the walk and the labelled moves; `None` if the game is over.
@@ -82,16 +81,15 @@ impl MoveWalker {
         };
         let candidates = match engine.scores_moves_together() {
             true => others.len(),
-            false => (CANDIDATES * options.best).min(others.len()),
+            false => CANDIDATES.saturating_mul(options.best).min(others.len()),
         };
         let (candidates, rest) = others.split_at(candidates);
-        let scored = engine.score(board, &[&last, candidates].concat())?;
-        let best_first: Vec<Move> = scored.iter().map(|scored| scored.mv).collect();
-        let kept = choose(&[&best_first, rest].concat(), |&mv| mv == next, options, rng);
-        let (known, unknown): (Vec<Move>, _) =
-            kept.into_iter().partition(|mv| best_first.contains(mv));
-        let known = scored.into_iter().filter(|scored| known.contains(&scored.mv));
-        let labelled = known.chain(engine.score(board, &unknown)?).collect();
+        let mut labelled = engine.score(board, &[&last, candidates].concat())?;
+        let best_first: Vec<Move> = labelled.iter().map(|scored| scored.mv).collect();
+        let mut kept = choose(&[&best_first, rest].concat(), |&mv| mv == next, options, rng);
+        labelled.retain(|scored| kept.contains(&scored.mv));
+        kept.retain(|mv| !best_first.contains(mv));
+        labelled.extend(engine.score(board, &kept)?);
         Ok(Some(Step { next, labelled, decided: false }))
     }
 
@@ -139,7 +137,7 @@ impl Walk for MoveWalker {
     ) -> Result<Game> {
         let start = &starts[rng.random_range(0..starts.len())];
         let mut position = Position::from_fen(start)?;
-        self.lead.play(&mut position, options.lead, rng)?;
+        lead::play(&mut self.evaluator, &mut position, options.lead, rng)?;
         let mut board = position.board().clone();
         let mut families = Vec::new();
         for _ in 0..options.plies {
