@@ -8,7 +8,7 @@ use azimuth_chess::position::{Position, fen_of};
 use azimuth_tests::{Session, binary};
 use serde_json::Value;
 
-/// No capture wins anything.
+/// A position in which no capture wins material.
 const QUIET: &str = "r1bqk2r/ppp2ppp/2n2n2/2bpp3/4P3/2PP1N2/PP1NBPPP/R1BQK2R w KQkq - 0 7";
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
@@ -178,7 +178,7 @@ fn no_sentence_argues_against_its_own_move() -> Result<()> {
         QUIET,
         KIWIPETE,
     ] {
-        for nodes in ["300", "2000", "8000"] {
+        for nodes in ["300", "1000", "2000", "8000"] {
             let said = json(&["--planner", "selective", "--nodes", nodes, fen])?;
             let reason = said["reason"].as_str().context("a reason")?;
             let verdict = reason.split(". ").next().unwrap_or_default();

@@ -214,7 +214,7 @@ fn first_sight(explanation: Explanation, model: &mut ModelClient) -> Result<Vec<
 /// Node limit of a separate search, as a multiple of the nodes of the main search.
 const OWN_SEARCH_NODES: u64 = 4;
 
-/// Searches of single moves, beside the main search of the position.
+/// Searches of single moves, in addition to the main search of the position.
 struct Alone<'a> {
     planner: &'a mut dyn Planner,
     root: &'a Position,
@@ -236,13 +236,15 @@ impl Alone<'_> {
 }
 
 /// Searches moves without an exact value to the depth of the main search: the runner-up, the
-/// [`FIRST_SIGHT_MOVES`] and the moves that the user asked for.
+/// [`FIRST_SIGHT_MOVES`] and the moves that the user asked for. Moves that only an earlier
+/// iteration values above the chosen move are searched to this depth, too.
 fn search_compared(
     alone: &mut Alone<'_>,
     compared: &[Move],
     moves: &mut [StudiedMove],
 ) -> Result<()> {
     let (chosen, depth) = (alone.report.pv.first().copied(), alone.report.depth);
+    let report_value = alone.report.value;
     let others: Vec<Move> =
         legal_moves(alone.root.board()).into_iter().filter(|&mv| Some(mv) != chosen).collect();
     let runner_up = if others.is_empty() { None } else { Some(alone.search(others, depth)?) };
@@ -250,11 +252,16 @@ fn search_compared(
         let mv = studied.explained.mv;
         let of_runner_up = runner_up.as_ref().filter(|report| report.pv.first() == Some(&mv));
         let wanted = studied.rank_before <= FIRST_SIGHT_MOVES || compared.contains(&mv);
+        let needed = match studied.value() {
+            None => wanted,
+            // The value of an earlier iteration, which does not show that the move is better.
+            Some(value) => {
+                value > report_value && studied.found().is_some_and(|it| it.depth < depth)
+            }
+        };
         let own = match of_runner_up {
             Some(report) => Some(report.clone()),
-            None if Some(mv) != chosen && wanted && studied.value().is_none() => {
-                Some(alone.search(vec![mv], depth)?)
-            }
+            None if Some(mv) != chosen && needed => Some(alone.search(vec![mv], depth)?),
             None => None,
         };
         if let Some(own) = own {
