@@ -14,8 +14,8 @@ const KILLS: usize = 20;
 
 /// Starts a command of the trainer repeatedly and kills each run at a different time, until all
 /// kills are used. The output, a file with the given extension, must equal that of a run without
-/// kills. In the end `folder` must contain only the outputs, and for each the files whose extensions
-/// are in `beside`; a run that was killed after its last write may leave its locks.
+/// kills. At the end, `folder` must contain only the outputs and, for each of them, the files whose
+/// extensions are in `beside`. A run that was killed after its last write may also leave its locks.
 pub fn kill_and_continue(
     arguments: &[&str],
     extension: &str,

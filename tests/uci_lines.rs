@@ -139,8 +139,8 @@ fn valid() -> impl Strategy<Value = Vec<u8>> {
     .prop_map(String::into_bytes)
 }
 
-/// A valid line with bytes replaced, put in, left out or repeated; none of `bench` and `genfens`,
-/// because nothing interrupts one whose limit has become too large.
+/// A valid line with bytes replaced, inserted, removed or repeated. `bench` and `genfens` are left
+/// out, because nothing interrupts them if the damage makes their limit too large.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let edits = vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..4);
     let endless = |line: &[u8]| line.starts_with(b"bench") || line.starts_with(b"genfens");
@@ -162,7 +162,7 @@ fn damaged() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A line without its end.
+/// A line without its line break.
 pub fn line() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         600 => valid(),

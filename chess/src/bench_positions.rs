@@ -1,5 +1,5 @@
-//! Openings, middlegames and endgames, some from Bratko-Kopec's and perft's positions: the
-//! positions of `bench`, and a sample of typical positions.
+//! The positions of `bench`: openings, middlegames and endgames, some of them from the Bratko-Kopec
+//! test and from perft suites. They also serve as a sample of typical positions.
 
 /// Positions in FEN.
 pub const BENCH_POSITIONS: [&str; 16] = [

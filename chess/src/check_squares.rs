@@ -57,7 +57,7 @@ impl CheckSquares {
         Self { king, squares, discoverers, ours }
     }
 
-    /// Whether a legal move on the `board` that this was prepared for gives check.
+    /// Whether a legal move gives check. `board` is the board that [`Self::new`] prepared.
     #[inline]
     pub fn gives_check(&self, board: &Board, mv: Move) -> bool {
         let piece = board.piece_on(mv.from).unwrap_or(Piece::King);

@@ -1,6 +1,6 @@
 //! Chess for the engine, its networks and its trainer: positions and moves, SAN, PGN, attacks,
 //! static exchange evaluation, board representations for networks, and the win probability of a
-//! centipawn score. The rules are cozy-chess's.
+//! centipawn score. The cozy-chess crate implements the rules.
 
 pub mod attacked_squares;
 pub mod bench_positions;

@@ -284,7 +284,7 @@ fn shredder_castling(placement: &str, castling: &str) -> String {
     }
     let is_end = |byte: &u8| *byte == b'/';
     let (rows, bytes) = (placement, placement.as_bytes());
-    // Without a second row, there is no row of White's.
+    // If there is only one row, it is Black's, and White's is empty.
     let (first, last) = (bytes.iter().position(is_end), bytes.iter().rposition(is_end));
     let black_row = expand_row(first.map_or(rows, |end| &rows[..end]));
     let white_row = expand_row(last.map_or("", |start| &rows[start + 1..]));

@@ -219,7 +219,7 @@ mod tests {
             ("4k3/4b3/8/3pp3/8/5N2/8/4K3 w - - 0 1", Square::E5, 1),
             // The knight on f6, which seems to defend d5, is pinned.
             ("3k4/8/5n2/3p2B1/8/2N5/8/4K3 w - - 0 1", Square::D5, 1),
-            // One attacker and one defender: the king recaptures, and so does the rook behind.
+            // The defender recaptures: first the king, then the rook behind the attacker.
             ("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", Square::D5, -4),
             ("4k3/8/8/3p4/8/8/3R4/3r3K w - - 0 1", Square::D5, -4),
             // The king may not recapture a piece that the other king defends.

@@ -1,7 +1,7 @@
 //! A UCI engine in a separate process, for matches and labels.
 //!
-//! It is written here because the crates that drive UCI engines block without a time limit. A match
-//! or a long labelling run must distinguish a slow engine from a hanging one.
+//! The crates that drive UCI engines block without a time limit. A match or a long labelling run
+//! must distinguish a slow engine from a hanging one, so this module drives engines itself.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -55,7 +55,7 @@ mod tests {
             room.extend_from_slice(&zeros);
             assert_eq!(room.iter().sum::<u64>(), 7 * count as u64);
         }
-        // Miri ends where memory is refused.
+        // Miri aborts if an allocation fails.
         if !cfg!(miri) {
             assert!(zeroed::<u64>(usize::MAX / 16).is_none());
         }

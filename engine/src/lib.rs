@@ -3,9 +3,8 @@
 //! [`encoder`] maps a position to a unit vector, [`inference`] batches and caches the scores, and
 //! [`search`] chooses a move. [`uci`] is the protocol, [`explain`] gives reasons for moves,
 //! [`play`] runs games in a terminal, [`report`] turns games into [`pages`], and [`serve`] shows a
-//! board in the browser. Positions are
-//! those of `azimuth-chess`; weights and their networks are those of `azimuth-network`.
-//! [`command_line`] has functions for the programs' command lines.
+//! board in the browser. Positions are those of `azimuth-chess`; weights and their networks are
+//! those of `azimuth-network`. [`command_line`] has functions for the programs' command lines.
 //!
 //! ```
 //! use azimuth::embedded_weights::EmbeddedWeights;

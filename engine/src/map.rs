@@ -13,13 +13,13 @@ use crate::plane::{Plane, off_axis};
 /// of moves, negative if Black mates. `cargo run --release --example map_sample` writes it.
 const SAMPLE: &str = include_str!("map_sample.txt");
 
-/// Whose weights draw a map.
+/// The weights that draw a map.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MapWeights {
     /// The embedded weights of the beam.
     Beam,
-    /// Those that the user named.
+    /// The weights that the user named.
     User,
 }
 
@@ -108,7 +108,7 @@ impl Map {
         Ok(spots.map(|(board, row)| self.spot(model, row, board.side_to_move())).collect())
     }
 
-    /// Numbers of the `count` positions of the sample that are nearest to a position, among those
+    /// Indices of the `count` positions of the sample that are nearest to a position, among those
     /// with the same side to move.
     pub fn near(&self, model: &mut ModelClient, board: &Board, count: usize) -> Result<Vec<usize>> {
         let own = model.embeddings(std::slice::from_ref(board))?;
@@ -134,8 +134,8 @@ impl Map {
     }
 }
 
-/// The change of the embeddings of a side's positions for each unit of the cosine, by least squares.
-/// Without it, `y` would mostly repeat `x`, because the space bends around the axis.
+/// How the embeddings of a side's positions change per unit of the cosine, by least squares.
+/// Without this correction `y` would mostly repeat `x`, because the space bends around the axis.
 fn slope(
     sides: &[usize],
     cosines: &[f32],
@@ -160,7 +160,7 @@ fn shortened(value: f32) -> f32 {
     (value * 1e4).round() / 1e4
 }
 
-/// Removes what the cosine explains.
+/// Removes the part that depends linearly on the cosine.
 fn straighten(rest: &mut [f32], slope: &[f32], cosine: f32) {
     rest.iter_mut().zip(slope).for_each(|(value, slope)| *value -= cosine * slope);
 }

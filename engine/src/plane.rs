@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn both_sides_positions_share_a_scale() {
-        // Black's side has the second number, seen from the other side.
+        // White's positions vary in the first number, Black's in the second with the opposite sign.
         let sides = [0, 1, 0, 1, 0, 1];
         let rests = [[3.0, 0.1], [0.0, -6.1], [1.0, 0.0], [0.1, -2.0], [-4.0, -0.1], [-0.1, 8.1]];
         let rests = rests.map(Vec::from);

@@ -62,13 +62,13 @@ enum Task {
 }
 
 /// Runs the program with a command line, the program's name first. It ends the process if the
-/// command line is wrong or asks for help or the version. Fails as the command fails.
+/// command line is wrong or asks for help or the version. Fails if the command fails.
 pub fn run(command_line: impl IntoIterator<Item = OsString>) -> Result<()> {
     run_task(parse(split_genfens(command_line)).task)
 }
 
-/// OpenBench passes a whole line of UCI as one argument, `"genfens 8 seed 1 book None "`: this
-/// splits the command off.
+/// Splits the command off an argument such as `"genfens 8 seed 1 book None "`: OpenBench passes a
+/// whole line of UCI as one argument.
 fn split_genfens(
     command_line: impl IntoIterator<Item = OsString>,
 ) -> impl Iterator<Item = OsString> {
@@ -102,7 +102,7 @@ fn run_task(task: Option<Task>) -> Result<()> {
         }
         Some(Task::Bench { depth }) => uci::run_bench(depth, stdout())?,
         Some(Task::Genfens { mut arguments }) => {
-            // The command line is a UCI session: it ends with the command.
+            // `quit` would end a UCI session; the command line ends with the command anyway.
             arguments.pop_if(|last| last == "quit");
             uci::run_genfens(&arguments.join(" "), stdout())?;
         }

@@ -16,9 +16,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// Loads the model and builds the planner, with the threads that are of use on this machine.
-    /// `notice` shows messages to the user. Fails if the model cannot be loaded or if memory for the
-    /// planner's tables is missing.
+    /// Loads the model and builds the planner, with the threads that [`Resources::on_this_machine`]
+    /// allows. `notice` shows messages to the user. Fails if the model cannot be loaded, or if
+    /// memory for the planner's tables is missing.
     pub fn new(
         kind: PlannerKind,
         settings: &PlannerSettings,

@@ -10,8 +10,8 @@ pub enum Direction {
     /// The paper's: mean of the positions where the encoder's side mates minus mean of those where
     /// it is mated.
     Mates,
-    /// The mean of the positions where the encoder's side mates: the cosine with it says how near a
-    /// position is to these (the authors' published code).
+    /// The mean of the positions where the encoder's side mates. The cosine with it measures how
+    /// similar a position is to them (the authors' published code).
     Nearest,
     /// A direction fitted to the win probability on the frozen embeddings.
     Fitted,

@@ -19,16 +19,16 @@ use anyhow::{Result, ensure};
 pub struct Calibration {
     cosines: Vec<f32>,
     win_probabilities: Vec<f32>,
-    /// For each of [`INTERVALS`] equal intervals of cosines, the number of knots below it: where
-    /// the search for a cosine's knots starts.
+    /// For each of [`INTERVALS`] equal intervals of cosines, the number of knots below it. The
+    /// search for a cosine's knots starts there.
     below: Vec<usize>,
 }
 
 /// Number of intervals of [-1, 1] with a stored start of the search for knots.
 const INTERVALS: usize = 256;
 
-/// Distance by which the start lies below an interval, more than the rounding of a cosine's
-/// interval.
+/// Each stored start lies this far below its interval, because rounding may move a cosine to the
+/// next interval.
 const MARGIN: f32 = 1e-6;
 
 impl Calibration {

@@ -105,7 +105,7 @@ impl Weights {
     pub fn read(path: &Path) -> Result<Self> {
         let name = || format!("weights file '{}'", path.display());
         let metadata = fs::metadata(path).with_context(name)?;
-        // Reading a pipe or a device could take for ever.
+        // Reading a pipe or a device could block for ever.
         ensure!(metadata.is_file(), "{}: not a regular file", name());
         let mut start = Vec::new();
         let file = File::open(path).with_context(name)?;

@@ -30,7 +30,7 @@ pub(crate) fn by_start(start: &[u8]) -> Option<&'static str> {
         ] => {
             Some("a dataset; `azimuth-train train --data FILE --out WEIGHTS` trains weights on it")
         }
-        // The version of all networks since Stockfish 12, up to its last byte.
+        // The version of all networks since Stockfish 12, without its lowest byte, which varies.
         [_, 0x2f, 0xf3, 0x7a, ..] => Some(
             "a Stockfish network; `azimuth-train label --network FILE` labels positions with it, \
              and `azimuth-bench` plays with it if its name ends in .nnue",
@@ -47,7 +47,8 @@ pub(crate) fn by_start(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The kind of a safetensors file by the metadata that it has in place of those of weights.
+/// The kind of a safetensors file by metadata that weights do not have: `config` of a checkpoint,
+/// or `rival` of a rival's weights.
 pub(crate) fn by_metadata(config: Option<&String>, rival: Option<&String>) -> Option<String> {
     let rival_in = |text: &String| -> Option<String> {
         let value: Value = serde_json::from_str(text).ok()?;

@@ -1,4 +1,4 @@
-//! Stockfish's networks: their static evaluation, also as an evaluator for Azimuth's search.
+//! Stockfish's networks: their static evaluation, alone or as the evaluator of Azimuth's search.
 
 mod evaluate;
 mod network;

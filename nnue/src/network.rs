@@ -16,10 +16,12 @@ const UNITS_OF_A_PAWN: i32 = 328;
 /// Number of hexadecimal digits of a network's SHA-256 in its name.
 const NAME_DIGITS: usize = 12;
 
-/// Positions whose sums are kept. A search evaluates a position soon after its parent or siblings.
+/// Number of positions whose sums are kept. A search evaluates a position soon after its parent or
+/// siblings.
 const KEPT: usize = 8;
 
-/// Most squares on which an update of the sums may change a piece: `nnue-rs` ignores any others.
+/// Maximum number of squares that an update of the sums may change: `nnue-rs` ignores further
+/// changes.
 const MOST_CHANGED: u32 = 4;
 
 /// A network with the sums of the positions evaluated last. Copies share its parameters.
@@ -29,9 +31,9 @@ pub struct StockfishNetwork {
     name: String,
     /// The last positions with their sums; `None` in a slot that is not used yet.
     kept: [(Option<Placement>, Accumulator); KEPT],
-    /// Slot of the oldest of them.
+    /// Index of the oldest entry in `kept`.
     oldest: usize,
-    /// Sums that are overwritten next.
+    /// Buffer for the sums of the next position.
     spare: Accumulator,
 }
 
@@ -54,8 +56,8 @@ impl StockfishNetwork {
         &self.name
     }
 
-    /// Stockfish 16's static evaluation in centipawns, for the side to move. It is cheaper for a position
-    /// that differs by one move from one of the last positions.
+    /// Stockfish 16's static evaluation in centipawns, for the side to move. It takes less time for
+    /// a position that differs by one move from one of the last positions.
     pub fn centipawns(&mut self, position: &Placement) -> i32 {
         match nearest(&self.kept, position) {
             Some((before, known)) => {
@@ -92,7 +94,7 @@ fn changed_squares(a: &Placement, b: &Placement) -> u32 {
     (differ(&a.colors, &b.colors) | differ(&a.pieces, &b.pieces)).len()
 }
 
-/// Adapts a position to the network's crate.
+/// Adapts a [`Placement`] to the interface of `nnue-rs`.
 struct Seen<'a>(&'a Placement);
 
 impl nnue_rs::Board for Seen<'_> {

@@ -40,7 +40,7 @@ class Batch(NamedTuple):
 
 
 class ArrowStream:
-    """Positions as Arrow record batches, see :meth:`Dataset.arrow`. It can be read several times."""
+    """Positions as Arrow record batches, see :meth:`Dataset.arrow`. Can be read several times."""
 
     def __init__(self, native: NativeDataset, split: Split | None, batch_size: int) -> None:
         self._native = native
@@ -101,7 +101,7 @@ class Dataset:
                 yield Batch(*self._native.read(split, start, min(batch_size, length - start)))
 
     def arrow(self, split: Split | None = None, batch_size: int = 65_536) -> ArrowStream:
-        """The positions as a stream of Arrow record batches, for pyarrow, polars, DuckDB and others:
+        """The positions as a stream of Arrow record batches for pyarrow, polars, DuckDB and others:
 
         >>> pyarrow.RecordBatchReader.from_stream(data.arrow("training"))  # doctest: +SKIP
 

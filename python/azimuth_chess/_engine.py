@@ -31,14 +31,14 @@ _Result = TypeVar("_Result")
 _COMMAND = [sys.executable, str(Path(__file__).with_name("__main__.py"))]
 
 _PATIENCE = 60.0
-"""Seconds until an engine that does not answer is given up: a busy machine loads weights slowly."""
+"""Longest wait for an answer of the engine, in seconds. A busy machine loads weights slowly."""
 
 _WITHOUT_SIGNALS: dict[str, Any]
 if sys.platform == "win32":
     _WITHOUT_SIGNALS = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
 else:
     _WITHOUT_SIGNALS = {"start_new_session": True}
-"""Ctrl-C reaches this process, which then ends the search; the engine goes on."""
+"""Keeps Ctrl-C from the engine. This process receives it and ends only the search."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Engine:
         options: Mapping[str, ConfigValue] | None = None,
     ) -> None:
         if weights is not None:
-            # UCI has no errors: the engine would go on with its own weights.
+            # UCI cannot report an error: the engine would continue with its embedded weights.
             NativeSpace(weights)
         self._planner = planner
         self._weights = None if weights is None else Path(weights).absolute()

@@ -20,7 +20,7 @@ Position: TypeAlias = "str | chess.Board"
 """A FEN or a board of python-chess."""
 
 Pov: TypeAlias = Literal["turn", "white", "space"]
-"""Whose win a high number means: the side to move's, White's, or that of :attr:`Space.pov`."""
+"""The side whose win a high number means: the side to move, White, or :attr:`Space.pov`."""
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 

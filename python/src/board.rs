@@ -63,8 +63,8 @@ impl PythonBoard {
         self.pieces[piece as usize] & self.colors[color as usize]
     }
 
-    /// The rooks that may castle, without those rights of a board that its pieces rule out; like
-    /// `chess.Board.clean_castling_rights`.
+    /// The rooks that may castle. Rights that the placement of kings and rooks rules out are
+    /// dropped, as by `chess.Board.clean_castling_rights`.
     fn castling_rooks(&self, chess960: bool) -> BitBoard {
         let mut kept = BitBoard::EMPTY;
         for color in Color::ALL {

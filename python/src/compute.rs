@@ -34,7 +34,7 @@ pub struct Failure {
 }
 
 impl Wanted {
-    /// Number of numbers of each position.
+    /// Number of values per position.
     pub fn width(self, model: &Model) -> usize {
         match self {
             Self::Embeddings => model.attributes().embedding_dim,
@@ -43,7 +43,7 @@ impl Wanted {
     }
 }
 
-/// The threads that this machine runs at a time.
+/// Number of threads that this machine runs at a time.
 pub fn all_threads() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }

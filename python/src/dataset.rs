@@ -108,8 +108,8 @@ impl NativeDataset {
         ))
     }
 
-    /// The positions of a split, or of all, as a stream of Arrow's C interface: a capsule of the
-    /// name that its protocol for Python demands.
+    /// The positions of a split, or of all, as a stream of Arrow's C interface: a capsule with the
+    /// name that Arrow's protocol for Python requires.
     fn arrow_stream<'py>(
         &self,
         py: Python<'py>,

@@ -17,7 +17,7 @@ pub enum Pov {
 }
 
 impl Pov {
-    /// Whether a number of a space with `perspective` belongs to the other side.
+    /// Whether a number of a space with `perspective` has to be converted to the other side's view.
     pub fn is_opposite(self, perspective: Perspective, side_to_move: Color) -> bool {
         let differs = match self {
             Self::Turn => perspective == Perspective::White,

@@ -1,4 +1,4 @@
-//! Positions as Python has them, not parsed yet, so that threads without Python's lock can do it.
+//! Positions as Python has them. Threads parse them later, without Python's lock.
 
 use std::ops::Range;
 

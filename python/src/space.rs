@@ -20,7 +20,7 @@ use crate::features::PythonInputs;
 use crate::pov::Pov;
 use crate::source::Sources;
 
-/// Number of positions of each thread between two looks at Ctrl-C, for a fast encoder.
+/// Number of positions per thread between two checks for Ctrl-C, for a fast encoder.
 const PART: usize = 1_024;
 
 /// An encoder with its axis and calibration. The functions release Python's lock while they

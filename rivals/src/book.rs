@@ -1,5 +1,5 @@
-//! An opening book (document 004, section 6): the positions of other players' games, one a line. The
-//! book's move is the one that leads to the most frequent position.
+//! An opening book (document 004, section 6): the positions of other players' games, one a line.
+//! The book's move is the one that leads to the most frequent position.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +11,8 @@ use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key
 use azimuth_train::label::each_start;
 use cozy_chess::{Board, Move};
 
-/// Number of times that a position must be in the book: a single game is no opening.
+/// Minimum number of occurrences of a position in the book, because a line of a single game is not
+/// an opening.
 const LEAST: u32 = 5;
 
 /// Number of times that each position was reached.
@@ -28,7 +29,7 @@ impl Book {
         Ok(Self(counts))
     }
 
-    /// The move that leads to the most frequent position, if one is frequent.
+    /// The move that leads to the most frequent position; `None` if no move leads to the book.
     fn best(&self, board: &Board) -> Option<Move> {
         let count = |mv: Move| self.0.get(&repetition_key(&board_after(board, mv))).copied();
         let known = legal_moves(board).into_iter().filter_map(|mv| Some((count(mv)?, mv)));
@@ -36,7 +37,7 @@ impl Book {
     }
 }
 
-/// A planner that plays from a book as long as it can.
+/// A planner that plays the book's move if there is one, and searches otherwise.
 pub struct WithBook {
     pub book: Arc<Book>,
     pub planner: Box<dyn Planner>,

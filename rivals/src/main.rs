@@ -40,10 +40,10 @@ use training::TrainOptions;
 /// The text at the end of `--help`.
 const EXAMPLES: &str = "\
 Examples:
-  azimuth-rivals play value                                            plays: speaks UCI
-  azimuth-rivals train nnue --data games.pgn --out nnue.safetensors    learns from labelled games, at its document's size
-  azimuth-rivals train policy --preset small --size blocks=6 ...       smaller, but for what is named
-  azimuth-rivals tau nnue --data positions.pgn                         how well it orders labelled positions";
+  azimuth-rivals play value                                            speaks UCI
+  azimuth-rivals train nnue --data games.pgn --out nnue.safetensors    trains on labelled games, with the document's sizes
+  azimuth-rivals train policy --preset small --size blocks=6 ...       trains with the small sizes, except for blocks
+  azimuth-rivals tau nnue --data positions.pgn                         measures how well it orders labelled positions";
 
 /// Train, play and measure the eight other systems of Azimuth's documents.
 #[derive(Parser)]

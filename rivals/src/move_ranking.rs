@@ -17,9 +17,9 @@ pub trait RanksMoves: Send {
     }
 }
 
-/// Moves in order.
+/// A ranking of moves.
 pub struct Ranking {
-    /// The best first, each with its value for the side that moves.
+    /// The moves, the best first, each with its value for the side that moves.
     pub moves: Vec<(Move, Value)>,
     /// Number of network evaluations.
     pub nodes: u64,

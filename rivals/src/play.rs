@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::book::Book;
 
-/// The most positions that a search may remember.
+/// Maximum of `--remember`, in positions.
 const MOST: u64 = 1 << 26;
 
 /// The options of `azimuth-rivals play`.
@@ -28,8 +28,9 @@ pub struct PlayOptions {
         value_parser = clap::value_parser!(u64).range(..=MOST),
     )]
     remember: u64,
-    /// Opening book: positions of games, FEN or EPD, one a line, each as often as it was reached. The
-    /// rival plays the move that leads to the most frequent one, if it is in the book five times.
+    /// Opening book: positions of games, FEN or EPD, one a line, repeated for each game that
+    /// reached them. The rival plays the move to the most frequent position, if this occurs at
+    /// least five times.
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
 }

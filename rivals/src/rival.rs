@@ -52,8 +52,8 @@ impl Rival {
         }
     }
 
-    /// The planner that uses the weights in `path`, or the shipped weights if `None`. Fails if `play`
-    /// asks for memory and this rival has no alpha-beta search.
+    /// The planner that uses the weights in `path`, or the shipped weights if `None`. Fails if
+    /// `play` remembers positions and this rival has no alpha-beta search.
     pub fn planner(self, path: Option<&Path>, play: &Play) -> Result<Box<dyn Planner>> {
         ensure!(
             play.remembered == 0 || self.has_alpha_beta(),
@@ -125,7 +125,7 @@ impl Rival {
         matches!(self, Self::DeepChess | Self::Heuristic | Self::Value | Self::Nnue)
     }
 
-    /// Whether it predicts only a move and no value of a position.
+    /// Whether the rival predicts only a move and no value of a position.
     pub fn is_policy(self) -> bool {
         matches!(self, Self::Policy | Self::Diffusion)
     }

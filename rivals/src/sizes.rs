@@ -5,11 +5,12 @@ use std::ops::RangeInclusive;
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
-/// A larger layer than any that a rival learns with; products of two sizes stay far below what a
-/// machine can count.
+/// Sizes that are accepted. The largest is above the sizes of all rivals, and small enough that the
+/// product of two sizes does not overflow.
 const SIZES: RangeInclusive<u64> = 1..=1 << 14;
 
-/// Fails if a number in `sizes` is out of range. `name` is where it stands.
+/// Fails if a number in `sizes` is out of range. `name` is the option or metadata key, for the
+/// error.
 pub fn check_sizes(name: &str, sizes: &Value) -> Result<()> {
     match sizes {
         Value::Number(number) => {

@@ -52,7 +52,7 @@ impl Study {
         self.moves.iter().map(|&(mv, p)| (mv, weight(p) / sum)).collect()
     }
 
-    /// The win probability of the side to move where White's is `p`, less a constant.
+    /// The win probability of the side to move, up to a constant, if White's is `p`.
     fn gain(&self, p: f32) -> f32 {
         if self.board.side_to_move() == Color::White { p } else { -p }
     }

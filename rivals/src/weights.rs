@@ -83,8 +83,8 @@ impl RivalWeights {
         serde_json::from_value(self.metadata.config.clone()).context("metadata key 'rival.config'")
     }
 
-    /// The parameters as f32 on a device, for a network to take by name. The network reports an error
-    /// if one is missing or has the wrong shape.
+    /// The parameters as f32 on a device. A network takes them by name, and fails if a parameter is
+    /// missing or has the wrong shape.
     pub fn parameters(&self, device: &Device) -> Result<VarBuilder<'static>> {
         let float =
             |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.to_dtype(DType::F32)?));

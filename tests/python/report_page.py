@@ -1,6 +1,6 @@
-"""Tests the page of a report in a headless Chromium: by keys and by touch, lines, another try, links,
-exports and the map, and that no script in a game's tags or comments runs. Arguments: the page, and a
-folder for screenshots."""
+"""Tests the page of a report in a headless Chromium, by keys and by touch: lines, another try,
+links, exports and the map. No script in a game's tags or comments may run. Arguments: the page, and
+a folder for screenshots."""
 
 import json
 
@@ -207,7 +207,7 @@ def check(page):
     check_space(page)
     check_links(page)
     assert page.locator("#board").bounding_box() == box, "the board stays where it is"
-    # Nothing of a game becomes markup, and nothing needs an engine.
+    # No part of a game becomes markup, and no control needs an engine.
     assert page.evaluate("window.pwned") is None
     assert page.locator("#title *, #moves b, #moves script, #games option *").count() == 0
     assert "<b onclick=alert(1)>bad</b>" in page.inner_text("#moves")

@@ -28,7 +28,7 @@ PGN = """[Event "</script><script>window.pwned = 1</script>"]
 6. Rf1 Qxe4+ 7. Be2 Nf3# 0-1
 """
 
-# Adds up how much the layout shifts without a person's doing. 0.1 is the usual bound.
+# Records the layout shifts that no user input caused. A sum of 0.1 is the usual bound.
 SHIFTS = """
     window.shifts = []
     new PerformanceObserver(list => {
@@ -109,7 +109,7 @@ def play(page):
     expect(page.locator("#game-status")).to_contain_text("Hint: ")
     page.click("#play-draw")
     expect(page.locator("#game-status")).to_contain_text("before move 10")
-    # The browser keeps the game.
+    # The browser has stored the game.
     page.reload()
     expect(moves(page)).to_have_count(2)
     expect(page.locator("#game-status")).to_contain_text("Your move")
@@ -222,19 +222,19 @@ def why(page):
     expect(page.locator("#reason")).to_contain_text("Nxe5", timeout=30_000)
     assert "asked" in page.get_attribute("tr:has([data-why='Nxe5'])", "class")
     expect(page.locator("#panel-why")).to_contain_text("after ply 6 of 6", timeout=60_000)
-    # It has grown ply by ply, and the best line is open down to the last ply.
+    # The tree has grown ply by ply, and the best line is open down to the last ply.
     assert [f"after ply {ply} of 6" in page.evaluate("window.grown") for ply in range(1, 7)] == 6 * [True]
     assert page.locator("#beam > ul > li").count() == 3
     assert page.locator("#beam" + " > ul > li:first-child > details" * 5 + " > ul > li").count() == 3
     kept = [int(row.split()[1]) for row in page.locator("#plies tbody tr").all_inner_texts()]
     assert len(kept) == 6 and kept[0] == 3 and kept == sorted(kept) and kept[5] > 100, kept
     assert "dropped: " in page.locator("#beam").text_content()
-    # The replies to another move are made when they are looked at.
+    # The page builds the replies to another move only when they are opened.
     other = page.locator("#beam > ul > li").nth(1)
     assert other.locator("ul").count() == 0
     other.locator("summary").click()
     expect(other.locator("> details > ul > li")).to_have_count(3)
-    # A move on the board is a question, too.
+    # A move on the board is compared, too.
     click_square(page, "a2")
     click_square(page, "a3")
     expect(page.locator("#reason")).to_contain_text("a3", timeout=30_000)
@@ -327,7 +327,8 @@ def connection(page, sockets):
 
 
 def links(page):
-    """The address leads to the position on the board, also after a reload, and leaves the history alone."""
+    """The address leads to the position on the board, also after a reload, and adds no entries to the
+    history."""
     load(page, PGN)
     entries = page.evaluate("history.length")
     for _ in range(6):
@@ -346,7 +347,7 @@ def links(page):
     page.evaluate("location.hash = '#nonsense'")
     page.keyboard.press("ArrowLeft")
     linked(page, "#ply=13")
-    # The browser has the game.
+    # The browser stores the game after a delay.
     page.wait_for_timeout(600)
     page.reload()
     expect(moves(page)).to_have_count(20)
@@ -381,7 +382,7 @@ def restart(browser, program, folder):
         page.wait_for_timeout(3000)
         assert len(page.sockets) == count, "it goes on trying"
         assert moves(page).count() == 4, "the game stays on the board"
-        # The new address works, and has the game.
+        # The new address works, and the page shows the stored game.
         page.wait_for_timeout(600)
         page.goto(renewed + "#ply=3")
         page.wait_for_selector("body[data-connection='open']")

@@ -220,8 +220,8 @@ fn a_judge_says_what_moves_lose() -> Result<()> {
         assert!(table.starts_with("| player | phase |"), "{table}");
         Ok(serde_json::from_str(&fs::read_to_string(&json)?)?)
     };
-    // A judge with the player's limit would play the same moves; a player that sees one ply errs
-    // now and then.
+    // The player `itself` has the judge's limit, so it plays the judge's moves. The player `weak`
+    // searches one ply, so it sometimes errs.
     let book = book.to_string_lossy();
     let (itself, weak) = (format!("{engine} nodes=2000 name=itself"), "depth=1 width=1 name=weak");
     let found = run(&["--positions", &book, "--player", &itself, "--player", weak])?;

@@ -1,4 +1,4 @@
-//! Mates are announced truthfully, with and without Syzygy tables: python-chess plays the lines out.
+//! Announced mates are true, with and without Syzygy tables: python-chess plays the lines out.
 //!
 //! `AZIMUTH_MATES=400 cargo test --release -p azimuth-tests --test mates` tries more positions than
 //! the default.

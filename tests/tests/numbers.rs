@@ -1,8 +1,10 @@
-//! Every number of every command line at its extremes. A program may refuse it or work with it, also
-//! for longer than the test waits; it may not panic, abort, or say what is wrong in several lines.
+//! Every number of every command line at its extremes. A program may refuse the number or work with
+//! it, even for longer than the test waits. It must not panic or abort, and it must report an error
+//! in one line.
 //!
-//! The options are those that `--help` names, so that no new one is forgotten. The usual run takes a
-//! sample; `AZIMUTH_NUMBERS=all cargo test --release -p azimuth-tests --test numbers` takes them all.
+//! The options are those that `--help` names, so that no new one is forgotten. By default the test
+//! takes a sample; `AZIMUTH_NUMBERS=all cargo test --release -p azimuth-tests --test numbers` takes
+//! them all.
 
 #![cfg(unix)]
 
@@ -35,10 +37,11 @@ const NUMBERS: [&str; 12] = [
 /// Command lines tried in the usual run.
 const SAMPLE: usize = 40;
 
-/// A program that works for longer than this does not refuse the number.
+/// A program that still runs after this time has accepted the number.
 const WORKING: Duration = Duration::from_millis(1500);
 
-/// A program that is told to use this much memory ends in a line, as on a machine with no more.
+/// Memory limit of each program, in KB. A program that needs more must say so in one line, as on a
+/// machine without more memory.
 const MEMORY_KB: &str = "8000000";
 
 const TRAIN: &str = "train --data DATA --out OUT/w.safetensors --steps 2 --accumulator 128 \
@@ -48,7 +51,7 @@ const ELO: &str = "elo --player depth=1 --against depth=2 --games 2 --book BOOK 
 const LEARN: &str = "train value --preset small --data DATA --out OUT/v.safetensors --steps 2 --batch 8 \
                      --size blocks=1 --size channels=8 --size last_channels=8";
 
-/// Commands that would do a little work, each with every number that it has.
+/// Commands that do little work. The test sets each of their options to each number.
 const COMMANDS: [(&str, &str); 22] = [
     ("azimuth", "explain --pgn GAMES --depth 2 --nodes 100"),
     ("azimuth", "report GAME --out OUT/report.html --engine-time 1ms"),
@@ -165,7 +168,7 @@ fn options(program: &str, command: &str) -> Result<Vec<String>> {
     Ok(text.lines().filter_map(named).collect())
 }
 
-/// A command with `value` as the value of an option, which replaces its present values.
+/// A command with `value` as the value of an option, in place of any value that it has.
 fn with(command: &[String], option: &str, value: &str) -> Vec<String> {
     let mut rest = command.iter().peekable();
     let mut changed = Vec::new();
@@ -210,14 +213,15 @@ fn command_lines(folder: &Path) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Runs a command line for a while; an error says what it must not do.
+/// Runs a command line until it ends, for at most [`WORKING`]. Fails if it panics, aborts or
+/// reports an error in another form.
 fn run((program, arguments): &Line, folder: &Path) -> Result<()> {
     let mut child = Command::new("sh")
         .args(["-c", &format!("ulimit -v {MEMORY_KB}; exec \"$0\" \"$@\"")])
         .arg(binary(program)?)
         .args(arguments)
         .current_dir(folder)
-        // Errors would have stack traces.
+        // With it, errors would contain stack traces.
         .env_remove("RUST_BACKTRACE")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -257,7 +261,7 @@ fn no_number_ends_in_a_panic() -> Result<()> {
         Ok(text) => text.parse().context("AZIMUTH_NUMBERS")?,
         Err(_) => SAMPLE,
     };
-    // Another sample each time.
+    // Each run of the test takes another sample.
     let every = (lines.len() / sample.max(1)).max(1);
     let first = std::process::id() as usize % every;
     let mut failures = Vec::new();

@@ -42,7 +42,7 @@ const GAMES: &str = r#"[Event "</script><script>window.pwned = 1</script>"]
 1. e4 *
 "#;
 
-/// A report with the same judgements on a busy machine.
+/// Writes a report. With a limit of nodes, the judgements are the same on a busy machine.
 fn report(pgn: &Path, out: &Path) -> Result<Output> {
     let arguments = ["report", &text(pgn), "--out", &text(out), "--nodes", "3000"];
     Ok(Command::new(binary("azimuth")?).args(arguments).output()?)
@@ -115,7 +115,7 @@ fn moves_are_judged_by_what_they_give_away() -> Result<()> {
     Ok(())
 }
 
-/// A report of few nodes, which is the same each time.
+/// The command for a report with few nodes. It writes the same page each time.
 fn quick_report(arguments: &[&str]) -> Result<Command> {
     let mut command = Command::new(binary("azimuth")?);
     command.args(["report", "--nodes", "1", "--hash", "1"]).args(arguments);
@@ -208,7 +208,7 @@ fn a_report_that_was_killed_goes_on() -> Result<()> {
     child.kill()?;
     child.wait()?;
     ensure!(!page.exists(), "it was not killed in time");
-    // Killed in the middle of a line.
+    // As if the process had been killed in the middle of a line.
     OpenOptions::new().append(true).open(&journal)?.write_all(b"{\"digest\":\"")?;
     let refused = quick_report(&[&pgn, "--threads", "2"])?.output()?;
     assert!(String::from_utf8(refused.stderr)?.contains("remove it to start anew"));
@@ -231,14 +231,14 @@ fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
         let status = format!("/proc/{}/status", child.id());
         let mut sizes: Vec<u64> = Vec::new();
         while child.try_wait()?.is_none() {
-            // Without the pages of the program's file.
+            // `RssAnon` leaves out the pages of the program's file.
             let lines = std::fs::read_to_string(&status).unwrap_or_default();
             let line = lines.lines().find_map(|line| line.strip_prefix("RssAnon:"));
             sizes
                 .extend(line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()));
             std::thread::sleep(Duration::from_millis(5));
         }
-        // The beginning, when the weights are loaded, needs the most.
+        // Memory peaks at the start, while the weights are loaded, so only the last quarter counts.
         most.push(sizes[sizes.len() * 3 / 4..].iter().max().copied().context("no sizes")?);
     }
     // Without a journal the second report had 10 MB more.

@@ -77,7 +77,7 @@ fn a_game_is_played_to_its_end_from_any_position() -> Result<()> {
     assert!(said.contains("undo: you have played no move"), "{said}");
     let said = shown(&["--black"], &["flip", "why"])?;
     assert!(said.contains("You play Black") && said.contains("Azimuth plays 1. "), "{said}");
-    // First Black is at the bottom, then White.
+    // Black is at the bottom before `flip`, White after it.
     let bottoms: Vec<&str> = said.lines().filter(|line| line.starts_with("     ")).collect();
     assert_eq!(bottoms[1].trim(), "h  g  f  e  d  c  b  a");
     assert_eq!(bottoms[2].trim(), "a  b  c  d  e  f  g  h");
@@ -97,7 +97,7 @@ fn a_rating_limits_the_opponent() -> Result<()> {
 fn a_clock_is_shown_and_ends_the_game() -> Result<()> {
     let said = shown_in("5m+3s", &[], &["e4", "moves"])?;
     assert!(said.contains("White 5:00, Black 5:00. White to move> "), "{said}");
-    // White has thought for no time, and has its increment; Black has used some.
+    // White has used no time and has gained its increment; Black has used some time.
     assert!(
         said.contains("White 5:03, Black 4:") || said.contains("White 5:02, Black 4:"),
         "{said}"

@@ -1,11 +1,12 @@
-//! Searches repeat: after `ucinewgame`, and in a fresh process, the same search has the same depths,
-//! scores, nodes and lines. (Stockfish calls this reprosearch.)
+//! Searches repeat: after `ucinewgame`, and in a fresh process, the same search has the same
+//! depths, scores, nodes and lines. (Stockfish calls this reprosearch.)
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_tests::Session;
 
-/// Positions beside those of `bench`: endgames with tables to ask, mates, castling, a long history.
+/// Positions in addition to those of `bench`: endgames for the tablebases, mates, castling, and a
+/// long history.
 const MORE_POSITIONS: [&str; 4] = [
     "fen 8/8/8/8/8/2k5/7p/2K5 b - - 0 1",
     "fen 5k2/pp4pp/4p3/8/8/5bPP/PP3P2/3qNK2 b - - 0 1",

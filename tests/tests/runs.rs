@@ -23,7 +23,7 @@ fn run(out: &Path, more: &[&str]) -> Result<Output> {
     Ok(Command::new(binary("azimuth-train")?).args(command(out, more)).output()?)
 }
 
-/// Runs to the end and returns what is said on standard error.
+/// Runs the trainer to its end and returns its standard error.
 fn said(out: &Path, more: &[&str]) -> Result<String> {
     let output = run(out, more)?;
     let said = String::from_utf8(output.stderr)?;
@@ -179,7 +179,7 @@ mod unix {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()?;
-        // The run has measured, so its first steps are done.
+        // The log has an entry, so the first steps are done.
         let began = Instant::now();
         while steps_in_log(&out).map_or(0, |steps| steps.len()) == 0 {
             ensure!(began.elapsed() < PATIENCE, "no step is done");

@@ -220,7 +220,8 @@ fn a_page_that_sends_garbage_gets_errors_and_hurts_nobody() -> Result<()> {
         let said = event["message"].as_str().unwrap_or_default();
         assert!(said.contains(expected) && !said.contains('\n'), "{message}: {said}");
     }
-    // It is closed in the end, and so are binary and too large messages.
+    // The server closes a connection that sends many unreadable messages, a binary message, or one
+    // that is too large.
     let mut bad = server.connect()?;
     let closed = loop {
         let _ = bad.socket.send(Message::text("[[[["));
@@ -259,7 +260,7 @@ fn pages_take_turns_and_a_page_that_goes_leaves_its_seat() -> Result<()> {
     assert_eq!(second.next("queued")?["place"], 1);
     third.run(1, &analysis())?;
     assert_eq!(third.next("queued")?["place"], 2);
-    // The first page is closed without a word.
+    // The first page disconnects without a message.
     drop(first);
     second.next("begun")?;
     assert_eq!(third.next("queued")?["place"], 1);
@@ -357,7 +358,7 @@ fn a_hundred_pages_leave_the_server_alive_and_small() -> Result<()> {
     }
     let crowded = server.memory()?;
     eprintln!("one page {alone} kB, a hundred pages {crowded} kB");
-    // A second search with its tables, and less than 1 MB for each page.
+    // The limit allows a second search with its tables, and less than 1 MB for each page.
     assert!(crowded < alone + 160_000, "{alone} kB, then {crowded} kB");
     one.run(2, &json!({"name": "analyse", "lines": 1, "milliseconds": 20}))?;
     one.next("ended")?;

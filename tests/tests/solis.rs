@@ -76,7 +76,7 @@ fn embeddings_are_pytorchs_both_ways() -> Result<()> {
     trainer(&["export", "--format", "solis", "--weights", &weights, "--out", &out])?;
     let read = pytorch("solis.py", &["embed", &out], &tokens()?)?;
     assert_close(&embeddings(&imported)?, &read)?;
-    // Import it again, with the means that were written beside it.
+    // Imports the export again, with the means that were written next to it.
     let [white, black] =
         ["white", "black"].map(|name| text(&folder.join(format!("back.{name}_mean.npy"))));
     let again = folder.join("again.safetensors");

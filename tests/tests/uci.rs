@@ -255,7 +255,8 @@ fn a_limited_selective_search_is_as_large_at_any_limit_and_on_any_number_of_thre
         for go in ["go movetime 2000", "go movetime 9000", "go", "go depth 60"] {
             counts.push(nodes(&session.ask(go, "bestmove")?));
         }
-        // Neither waiting for a signal nor the opponent's time makes it larger.
+        // Neither waiting for a signal nor searching on the opponent's time makes the search
+        // larger.
         for (go, end) in [("go infinite", "stop"), ("go ponder wtime 90 btime 90", "ponderhit")] {
             session.send(go)?;
             std::thread::sleep(Duration::from_millis(300));
@@ -657,7 +658,7 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     assert!(!is_selective(&mut session, "auto", "go nodes 100")?);
     assert!(is_selective(&mut session, "selective", "go nodes 100")?);
     session.send("setoption name WeightsFile value <embedded>")?;
-    // The rating chooses, whatever the planner.
+    // The rating chooses the search, whatever `Planner` is.
     session.send("setoption name UCI_LimitStrength value true")?;
     for (elo, selective) in [(1000, false), (1702, false), (1703, true), (2500, true)] {
         session.send(&format!("setoption name UCI_Elo value {elo}"))?;

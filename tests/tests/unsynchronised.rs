@@ -2,8 +2,8 @@
 //! fast as the program takes them, and the input is closed. No program may panic, hang, or leave a
 //! `go` without its one answer.
 //!
-//! `AZIMUTH_FUZZ_COMMANDS=1000000 cargo test --release -p azimuth-tests --test unsynchronised` sends
-//! more of them than the default.
+//! `AZIMUTH_FUZZ_COMMANDS=1000000 cargo test --release -p azimuth-tests --test unsynchronised`
+//! sends more commands than the default.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ const SESSION: usize = 200;
 /// Commands of the default run.
 const COMMANDS: usize = 6_000;
 
-/// A program that has not ended by then never will.
+/// A program that runs for longer counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Programs, with their arguments. Azimuth has by far the most options.
@@ -102,8 +102,8 @@ fn wait(child: &mut Child) -> Result<std::process::ExitStatus> {
     }
 }
 
-/// Puts `stop` behind every `go perft`: `quit` and the end of the input wait for a count, and one of
-/// 30 plies never ends.
+/// Inserts `stop` after every `go perft`: `quit` and the end of the input wait for a count, and a
+/// count to 30 plies would not end.
 fn stopping_counts(lines: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let counts = |line: &[u8]| String::from_utf8_lossy(line).contains("perft");
     let with_stop = lines.into_iter().flat_map(|line| {

@@ -1,7 +1,7 @@
 //! The script of the page of `azimuth serve`: its types, its unit tests, and whether the committed
-//! bundle is what its sources give.
+//! bundle matches its sources.
 
-// The script needs a POSIX shell.
+// `scripts/check-web` needs a POSIX shell.
 #[cfg(unix)]
 #[test]
 fn the_bundle_is_what_its_sources_give() -> anyhow::Result<()> {

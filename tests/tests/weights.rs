@@ -120,7 +120,7 @@ fn files_of_other_kinds_are_named() -> Result<()> {
         let line = refusal(&path);
         assert!(line.contains(kind) && line.contains(remedy), "{line}");
     }
-    // No file of another kind is called a damaged checkpoint that one may delete.
+    // The error must not call a file of another kind a damaged checkpoint that the user may delete.
     let export = ["export", "--checkpoint", &text(&out), "--data", GAMES, "--out", "x"];
     let error = trainer(&export).expect_err("weights").to_string();
     assert!(
@@ -136,7 +136,7 @@ fn damage_is_noticed() -> Result<()> {
     let path = folder.path().join("weights.safetensors");
     EmbeddedWeights::Beam.weights()?.write(&path)?;
     let bytes = fs::read(&path)?;
-    // Bits in all parts of the file, in the header and the tensors.
+    // Flips bits in all parts of the file: in the header and in the tensors.
     for place in 0..60 {
         let mut damaged = bytes.clone();
         let bit = 8 * bytes.len() / 60 * place + 7 * place;

@@ -12,8 +12,8 @@ thread_local! {
 
 static HOOK: Once = Once::new();
 
-/// Runs `read` and turns a panic into an error, without printing anything. After a panic, values
-/// that `read` modified must not be used.
+/// Runs `read` and turns a panic into an error, without printing anything. After a panic, the
+/// caller must not use values that `read` modified.
 pub fn catch_panic<T>(read: impl FnOnce() -> T) -> Result<T> {
     HOOK.call_once(|| {
         let loud = take_hook();

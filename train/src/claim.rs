@@ -49,11 +49,11 @@ impl Claim {
 }
 
 impl Drop for Claim {
-    /// Removes the lock file before it is unlocked, so that [`is_at`] tells waiting processes that
-    /// it is gone.
+    /// Removes the lock file before unlocking it. A process that opened the file before finds by
+    /// [`is_at`] that the path no longer names it.
     fn drop(&mut self) {
         if cfg!(unix) {
-            // If it remains, the next process takes it over.
+            // If the removal fails, the next process locks the remaining file.
             let _ = fs::remove_file(&self.path);
         }
     }

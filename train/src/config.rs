@@ -62,9 +62,9 @@ impl Config {
             .context("the checkpoint's configuration is not of this version")
     }
 
-    /// The configuration with which the run of `checkpoint` goes on. It may have more steps than the
-    /// run had until now, in which case an [`Extension`] is recorded. Fails if another option
-    /// differs.
+    /// The configuration for continuing the run of `checkpoint` with the options in `self`. If
+    /// `self` has more steps than the run so far, records an [`Extension`]. Fails if any other
+    /// option differs.
     pub fn continuing(&self, checkpoint: &Checkpoint) -> Result<Self> {
         let before = Self::of(checkpoint)?;
         let mut continued = Self { extended: before.extended, ..self.clone() };

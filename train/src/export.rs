@@ -20,15 +20,15 @@ use crate::{onnx, run, solis};
 /// Convert trained parameters, or select the direction of a weights file.
 #[derive(Args)]
 pub struct ExportOptions {
-    /// Checkpoint of a run (for a weights file).
+    /// Checkpoint of a run, to write a weights file.
     #[arg(long, required_unless_present = "weights")]
     checkpoint: Option<PathBuf>,
-    /// Weights file (for an ONNX model, for a checkpoint of the paper's authors, whose mean embeddings
-    /// are written next to it, or for --direction).
+    /// Weights file, to write an ONNX model, a checkpoint with the names of the paper's authors and
+    /// the mean embeddings next to it, or a weights file with another --direction.
     #[arg(long, conflicts_with = "checkpoint")]
     weights: Option<PathBuf>,
-    /// Direction of the axis of --weights; the calibration is fitted to it [default for a checkpoint:
-    /// mates or fitted, whichever orders siblings better].
+    /// Direction of the axis of --weights, to which the calibration is fitted [default for a
+    /// checkpoint: mates or fitted, whichever orders siblings better].
     #[arg(long, value_enum, requires = "weights", requires = "data")]
     direction: Option<AxisDirection>,
     /// Format to write.
@@ -37,8 +37,8 @@ pub struct ExportOptions {
     /// File to write.
     #[arg(long)]
     out: PathBuf,
-    /// Datasets, or files in any format that `data` reads; required for a weights file, to fit its
-    /// axis and calibration.
+    /// Datasets, or files in any format that `data` reads, to fit the axis and the calibration;
+    /// required to write a weights file.
     #[arg(long, required_unless_present = "weights", num_args = 1..)]
     data: Vec<PathBuf>,
     /// Approximate number of positions for each of the directions, the calibration and the metrics
@@ -64,7 +64,7 @@ enum Format {
     Onnx,
 }
 
-/// The directions along which a space can be read.
+/// The possible directions of the axis.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum AxisDirection {
     /// Mean of the positions that mate minus mean of those that are mated (the paper).

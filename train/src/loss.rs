@@ -131,9 +131,10 @@ impl Losses {
 pub struct BatchLabels<'a> {
     /// Win probabilities in the encoder's perspective.
     pub win_probabilities: &'a [f32],
-    /// Equal for siblings, which are adjacent.
+    /// Family indices, equal for siblings, which are adjacent.
     pub parents: &'a [u32],
-    /// Number n of contrasts in the batch: each position belongs to the one of its index modulo n.
+    /// Number of contrasts in the batch. The position with index i belongs to the contrast with
+    /// index i modulo this number.
     pub contrasts: usize,
 }
 

@@ -44,8 +44,8 @@ enum Command {
     Data(DataCommand),
     /// Label the positions of walks with a UCI engine or a network; resumes an interrupted run.
     Label(label::LabelOptions),
-    /// Write a weights file from a checkpoint, or a checkpoint of the paper's authors from a
-    /// weights file.
+    /// Write a weights file from a checkpoint, or convert a weights file: to ONNX, to a checkpoint
+    /// with the names of the paper's authors, or to another direction.
     Export(ExportOptions),
     /// Write a weights file from a checkpoint of the paper's authors.
     Import(solis::ImportOptions),

@@ -27,7 +27,7 @@ pub struct Metrics {
     /// Expected calibration error: the mean difference between predicted and actual win probability
     /// over 20 equal bins, weighted by their numbers of positions.
     pub ece: f64,
-    /// Mean difference of the calibrated win probability and the label.
+    /// Mean of the calibrated win probability minus the label.
     #[serde(default)]
     pub bias: f64,
     /// Root mean square of that difference.

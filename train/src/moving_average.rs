@@ -22,7 +22,7 @@ impl MovingAverage {
         Self { decay, parameters: None }
     }
 
-    /// Whether [`Self::add`] is to be called after step number `step`.
+    /// Whether the caller must call [`Self::add`] after `step` steps.
     pub fn is_due(step: u64) -> bool {
         step.is_multiple_of(STEPS_BETWEEN)
     }

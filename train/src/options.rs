@@ -54,8 +54,8 @@ pub struct TrainOptions {
     /// Encoder, losses and optimiser.
     #[command(flatten)]
     pub run: RunOptions,
-    /// Number of optimiser steps. A run that is complete or was stopped goes on with a larger
-    /// number; from there on its learning rate is that of a run of this number of steps.
+    /// Number of optimiser steps. A larger number continues a run that is complete or was stopped.
+    /// From there on, the learning rate is that of a run of this number of steps.
     #[arg(long)]
     steps: u64,
     /// Stop after this number of validations without an improvement in sibling accuracy on the
@@ -72,8 +72,8 @@ pub struct TrainOptions {
     /// parameters are always updated in f32.
     #[arg(long, value_enum, default_value_t = Precision::Auto)]
     precision: Precision,
-    /// Also write the log for TensorBoard: event files in a subfolder of this folder with the name of
-    /// the weights file, which TensorBoard shows as a run.
+    /// Also write the log for TensorBoard: event files in a subfolder of this folder. The subfolder
+    /// has the name of the weights file, and TensorBoard shows it as a run.
     #[arg(long, value_name = "FOLDER")]
     tensorboard: Option<PathBuf>,
     /// Checkpoint file [default: the name of the weights file with the extension `.checkpoint`].
@@ -116,7 +116,8 @@ pub struct RunOptions {
     /// Number of layers (transformer) [default: that of mini, small or base].
     #[arg(long)]
     layers: Option<usize>,
-    /// Width of a token, a multiple of --heads (transformer) [default: that of mini, small or base].
+    /// Width of a token, a multiple of --heads (transformer) [default: that of mini, small or
+    /// base].
     #[arg(long)]
     hidden: Option<usize>,
     /// Width of the feed-forward layers (transformer) [default: that of mini, small or base].
@@ -136,16 +137,16 @@ pub struct RunOptions {
     /// consecutive.
     #[arg(long, default_value_t = 1)]
     siblings: usize,
-    /// Number of parts of a batch, each with a separate contrastive loss, computed in parallel on
-    /// threads, or by the ranks of mpirun. A device computes them together; there, contrasts of
-    /// 1024 positions are enough for the sparse encoder.
+    /// Number of parts of a batch, each with a separate contrastive loss. Threads compute the parts
+    /// in parallel, and the ranks of mpirun divide them among themselves. A device computes its
+    /// parts together; there, parts of 1024 positions are enough for the sparse encoder.
     #[arg(long, default_value_t = 1)]
     parts: usize,
     /// Difference of win probability below which two positions are positives.
     #[arg(long, default_value_t = 0.05)]
     delta: f32,
-    /// The same threshold at equality; it grows to delta towards decided positions [default: delta,
-    /// as in the paper].
+    /// This difference for equal positions; it grows to delta for decided positions [default:
+    /// delta, as in the paper].
     #[arg(long)]
     delta_equal: Option<f32>,
     /// Weight positives by the similarity of their labels, up to a difference of twice delta.
@@ -209,7 +210,7 @@ enum EncoderKind {
 pub enum Stored {
     /// The precision of training.
     F32,
-    /// Half the size; finer than the rounding of a sparse encoder's rows for play.
+    /// Half the size; its rounding is finer than that of a sparse encoder's rows in play.
     F16,
     /// Half the size, with the range of f32 and 8 bits of precision.
     Bf16,
@@ -227,8 +228,8 @@ impl Stored {
 }
 
 impl DataOptions {
-    /// Reads the data, and prints the numbers of positions. The sample is limited to the positions
-    /// that `architecture` can embed in a few minutes.
+    /// Reads the data, and prints the numbers of positions. Without `--sample`, the sample is
+    /// smaller for a transformer on the CPU, which embeds positions slowly.
     pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
         let dataset = self.read_silently(architecture, device)?;
         eprintln!(
@@ -264,7 +265,7 @@ impl TrainOptions {
         Ok(Config { patience: self.patience, validate_every: self.validate_every, ..run })
     }
 
-    /// The device, GPU `number` of the machine if it is a GPU, and the precision.
+    /// The device and the precision. If the device is a GPU, it is GPU `number` of the machine.
     pub fn compute(&self, number: usize) -> Result<Compute> {
         let device = self.device.numbered(number).context("--device")?;
         let dtype = self.precision.dtype(&device).context("--precision")?;
@@ -322,7 +323,7 @@ impl RunOptions {
         }
     }
 
-    /// A transformer with the sizes of the options, and those of `known` where there is none.
+    /// A transformer with the sizes of the options; sizes that are not given are those of `known`.
     fn transformer(&self, known: &TransformerConfig) -> Result<Architecture> {
         let config = TransformerConfig {
             layers: self.layers.unwrap_or(known.layers),

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// Two positions are positives if their win probabilities differ by less than a threshold (paper,
-/// section 3.3). The threshold may be narrower near equality, where most games are decided and a
-/// constant one would make all positions similar.
+/// section 3.3). The threshold may be smaller near equality: most games are decided there, and a
+/// constant threshold would make all positions of that range similar.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PositiveThreshold {
     /// The threshold for decided positions.
@@ -14,8 +14,8 @@ pub struct PositiveThreshold {
 }
 
 impl PositiveThreshold {
-    /// The coordinate of `p` on a scale on which positives are less than 1 apart: the integral of 1
-    /// / threshold from equality to `p`.
+    /// The coordinate of `p` on a scale on which positives are less than 1 apart: the integral of
+    /// `1 / threshold` from equality to `p`.
     pub fn coordinate(self, p: f32) -> f32 {
         let distance = 2.0 * p - 1.0;
         let growth = self.delta - self.delta_equal;

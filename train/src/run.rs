@@ -42,8 +42,8 @@ pub struct Outcome {
     pub speed: f64,
 }
 
-/// Trains to the last step, from the checkpoint if there is one, and writes the weights. `None` if
-/// the run stopped earlier, and on all ranks but the first, which alone writes files.
+/// Trains to the last step, from the checkpoint if there is one, and writes the weights. Returns
+/// `None` if the run stopped earlier. Only the first rank writes files; the others return `None`.
 pub fn train_encoder(
     config: &Config,
     data: &Dataset,
@@ -135,7 +135,7 @@ fn checkpoint_of_first(path: &Path, ranks: &dyn Ranks) -> Result<Option<Checkpoi
         return Checkpoint::read(path);
     }
     let bytes = if ranks.is_first() { Checkpoint::bytes(path)? } else { None };
-    // One byte more says that there is a file, which may be empty.
+    // An additional byte says that the file exists, even if it is empty.
     let message = bytes.map(|mut bytes| {
         bytes.push(1);
         bytes
@@ -144,7 +144,7 @@ fn checkpoint_of_first(path: &Path, ranks: &dyn Ranks) -> Result<Option<Checkpoi
     heard.pop().map(|_| Checkpoint::of_bytes(&heard, path)).transpose()
 }
 
-/// Prints the messages of the first rank in `steps` steps since `before`.
+/// Prints the traffic of the first rank per step, over the `steps` steps since `before`.
 fn report_traffic(before: Traffic, ranks: &dyn Ranks, steps: u64) {
     let (after, steps) = (ranks.traffic(), steps.max(1) as f64);
     let bytes = (after.bytes - before.bytes) as f64 / steps;
@@ -219,7 +219,7 @@ impl Run for EncoderRun<'_> {
         if self.ranks.is_first() {
             self.state.checkpoint(done, &self.described)?.write(self.checkpoint)?;
         }
-        // No rank goes on, or ends the run, before the file is complete.
+        // All ranks wait here until the file is complete.
         self.ranks.gather(Vec::new())?;
         Ok(())
     }
@@ -233,7 +233,7 @@ impl Run for EncoderRun<'_> {
     }
 }
 
-/// The wishes of all ranks together.
+/// Combines the wishes of all ranks: the wish of one rank is that of all.
 fn agreed(wishes: Wishes, ranks: &dyn Ranks) -> Result<Wishes> {
     let Wishes { save, stop, interrupt } = wishes;
     let all = ranks.gather(vec![u32::from(save), u32::from(stop), u32::from(interrupt)])?;

@@ -115,7 +115,7 @@ pub fn build_space(
     Ok((weights, measured))
 }
 
-/// Held-out metrics of a weights file, along its own direction.
+/// Metrics of a weights file on `positions`, along the direction used in play.
 pub fn evaluate(
     weights: &Weights,
     positions: &LabelledPositions,
@@ -137,8 +137,8 @@ fn evaluate_with(
     Ok(measure(&cosines, &weights.calibration, &labels, &positions.parents))
 }
 
-/// Fits the calibration of a weights file to its axis, and measures it; both use games of `data`
-/// that do not train. Returns the metrics, which the metadata get too.
+/// Fits the calibration of a weights file to its axis on the calibration games of `data`, and
+/// measures it on the held-out games. Returns the metrics, and stores them in the metadata.
 pub fn calibrate(weights: &mut Weights, data: &Dataset, device: &Device) -> Result<Metrics> {
     let mut encoder = azimuth::encoder::build(weights, device, DType::F32)?;
     let positions = &data.calibration.positions;
@@ -234,7 +234,8 @@ fn fit_direction(embeddings: &[f32], labels: &[f32], dim: usize) -> Vec<f32> {
 }
 
 /// The lower triangle of the sum over all embeddings x of `slope · (x, 1) (x, 1)ᵀ`, (dim + 1)²
-/// values. The processors share the rows, and every value is summed in the order of the embeddings.
+/// values. Threads divide the rows among themselves. Each value is summed in the order of the
+/// embeddings, so it does not depend on the number of threads.
 fn curvature(embeddings: &[f32], slopes: &[f64], dim: usize) -> Vec<f64> {
     let size = dim + 1;
     let mut sums = vec![0.0f64; size * size];
@@ -262,8 +263,8 @@ fn curvature(embeddings: &[f32], slopes: &[f64], dim: usize) -> Vec<f64> {
     sums
 }
 
-/// Solves `matrix · x = right` for a symmetric positive definite matrix, of which it reads the lower
-/// triangle, by Cholesky decomposition.
+/// Solves `matrix · x = right` by Cholesky decomposition, for a symmetric positive definite matrix.
+/// Reads only the lower triangle, and overwrites it.
 fn solve(matrix: &mut [f64], mut right: Vec<f64>) -> Vec<f64> {
     let n = right.len();
     for i in 0..n {

@@ -85,7 +85,7 @@ impl State {
         Ok(Learnt { examples, losses })
     }
 
-    /// The number of values in `parameters` at the limit that can be quantised for play.
+    /// The number of values in `parameters` with the largest magnitude that play can quantise.
     pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
         self.model.values_at_limit(parameters)
     }

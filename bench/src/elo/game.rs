@@ -232,7 +232,7 @@ mod tests {
                 Outcome::Draw,
                 "Draw by the 50-move rule",
             ),
-            // A mate by the hundredth half-move is a mate.
+            // A mate by the hundredth half-move takes precedence over the 50-move rule.
             ("7k/8/6K1/8/8/8/8/R7 w - - 99 80", "a1a8", "", Outcome::WhiteWins, "White mates"),
         ] {
             let finished = game(start, Script::new(white), Script::new(black), &NO_LIMIT)?;

@@ -1,6 +1,6 @@
-//! Azimuth's search with a Stockfish network in place of the encoder. The strength still missing
-//! against Stockfish is due to the search; the difference to the search with Azimuth's encoder is
-//! due to the encoder.
+//! Azimuth's search with a Stockfish network in place of the encoder. Its difference in strength to
+//! Stockfish is due to the search. Its difference to the search with Azimuth's encoder is due to
+//! the encoder.
 
 use std::path::Path;
 

@@ -10,7 +10,7 @@ use super::player::{Choice, Player, Situation};
 use super::settings::{Limit, UciPlayer};
 use crate::games::evaluation::Evaluation;
 
-/// An engine that exceeds its limit by this much hangs.
+/// An engine that exceeds its limit by this much counts as hanging.
 const HANGING: Duration = Duration::from_secs(10);
 
 /// A UCI engine with its limits.

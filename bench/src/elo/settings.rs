@@ -17,11 +17,11 @@ use super::time_control::TimeControl;
 /// Default score cache of a planner that plays in this process, in megabytes.
 const HASH: usize = 16;
 
-/// As the UCI options `Hash` and `Threads` have them.
+/// The ranges of the UCI options `Hash` and `Threads`.
 const HASHES: RangeInclusive<usize> = 1..=65_536;
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
-/// Far more moves than a position has.
+/// The largest width is far above the number of moves in any position.
 const WIDTHS: RangeInclusive<usize> = 1..=65_536;
 
 /// Default time by which a player may exceed its limit before it loses.
@@ -269,7 +269,7 @@ impl Words {
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
-        // In the beam, noise stands for errors in the scores of embeddings, so no verification.
+        // In the beam, noise models errors in the scores of embeddings, so verification is off.
         let noisy_beam = noise > 0.0 && planner == PlannerKind::Beam;
         let usual_verify = if noisy_beam { BeamVerify::None } else { usual.verify };
         let verify =

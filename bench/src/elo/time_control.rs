@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-/// Seconds of the longest time; sums and multiples of it are times, too.
+/// The longest time, in seconds. Sums and multiples of it still fit into a `Duration`.
 const LONGEST: f64 = 1e9;
 
 /// Time for the whole game or for a number of moves, and the increment per move.

@@ -40,7 +40,8 @@ pub struct Perturbed {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     pub iterations: u64,
-    /// Share of its step by which a parameter moves after winning both games of a pair, at the end.
+    /// Share of its step by which a parameter moves after winning both games of a pair, at the end
+    /// of the run.
     pub rate: f64,
 }
 

@@ -9,19 +9,20 @@ use super::samples::{GameResult, ScoredMove};
 /// Number of coefficients of both polynomials.
 const COEFFICIENTS: usize = 8;
 
-/// Iterations; a handful suffice.
+/// Maximum number of iterations; a handful suffice.
 const ITERATIONS: usize = 100;
 
 /// The fit ends when a step gains less than this in the mean log likelihood.
 const LEAST_GAIN: f64 = 1e-12;
 
-/// A step that gains nothing is halved at most this number of times.
+/// Number of lengths of a step that are tried; each is half of the one before.
 const HALVINGS: usize = 40;
 
-/// Coefficients are rounded to this part of a centipawn, so that they can be written down.
+/// Coefficients are rounded to 1 / `PARTS` of a centipawn, so that they are short enough for the
+/// source.
 const PARTS: f64 = 100.0;
 
-/// Where the search begins, in centipawns.
+/// The model at which Newton's method starts, in centipawns.
 const START: WdlModel = WdlModel { even: [100.0, 0.0, 0.0, 0.0], width: [100.0, 0.0, 0.0, 0.0] };
 
 type Vector = SVector<f64, COEFFICIENTS>;
@@ -49,7 +50,7 @@ pub fn fit(moves: &[ScoredMove]) -> Result<WdlModel> {
     Ok(WdlModel { even: rounded(model.even), width: rounded(model.width) })
 }
 
-/// Minus infinity where the model is none: a result has no chance, or the width is not positive.
+/// Minus infinity if the model is invalid: a result has no chance, or the width is not positive.
 fn mean_log_likelihood(model: &WdlModel, moves: &[ScoredMove]) -> f64 {
     let sum: f64 = moves
         .iter()

@@ -25,8 +25,8 @@ use samples::{ScoredMove, samples};
 /// fit on held-out games.
 ///
 /// The players' settings show the planner: the beam with verification, or the selective search. The
-/// test is a five-fold cross-validation, so each game is predicted by a fit to four fifths of the
-/// others.
+/// test is a five-fold cross-validation, so each game is predicted by a fit to the other four
+/// fifths of the games.
 #[derive(Args)]
 pub struct Wdl {
     /// PGN files written by `elo`, plain or .zst.
@@ -48,7 +48,7 @@ pub struct Fit {
     /// Every score, with chances from a fit to the other folds.
     held_out: Vec<Predicted>,
     quality: Quality,
-    /// The quality of draws as a constant share.
+    /// The quality of `constant_draws` on the same scores, for comparison.
     before: Quality,
 }
 

@@ -9,13 +9,13 @@ use plotters::prelude::SeriesLabelPosition;
 use super::samples::{GameResult, ScoredMove};
 use crate::plot::{Axes, Series, draw};
 
-/// The least chance that the log loss counts, half a permille.
+/// Smaller chances count as this one in the log loss: half a permille.
 const LEAST_CHANCE: f64 = 0.0005;
 
 /// Number of intervals of chances in the plot.
 const BINS: usize = 10;
 
-/// An interval needs this number of games to be drawn.
+/// The plot shows only intervals with at least this number of games.
 const LEAST_GAMES: usize = 5;
 
 /// Proper scores: lower is better.
@@ -27,8 +27,8 @@ pub struct Quality {
     pub brier: f64,
 }
 
-/// Draws as a constant share of `2 p (1 - p)`, the draws of two coins thrown with the win
-/// probability `p`.
+/// The chances if draws are a constant share of `2 p (1 - p)`, the chance that two games with win
+/// probability `p` and no draws end differently.
 pub fn constant_draws(centipawns: i32) -> [f64; 3] {
     const SHARE: f64 = 0.18;
     let p = win_probability_of_centipawns(centipawns.into());

@@ -43,7 +43,7 @@ mod tests {
 
     use crate::report::wdl_fits_in;
 
-    /// Twice the rounding of the fit: another machine may round another way.
+    /// Twice the rounding of the coefficients: another machine may round differently.
     const TOLERANCE: f64 = 0.02;
 
     #[test]

@@ -14,8 +14,8 @@ use crate::elo::settings::Words;
 use crate::games::evaluation::Evaluation;
 use crate::games::record::{GameRecord, Name};
 
-/// Plies without a capture or a pawn move from which on positions are left out. A game that ends by
-/// the 50-move rule would otherwise count a hundred positions with the same score.
+/// Positions with at least this halfmove clock are left out. A game that ends by the 50-move rule
+/// would otherwise count a hundred positions with the same score.
 const WITHOUT_PROGRESS: u8 = 20;
 
 /// A result of a game, for the side whose score it is. The order is that of `wdl`.
@@ -37,8 +37,9 @@ pub struct ScoredMove {
     pub game: usize,
 }
 
-/// The scores of a planner in `games`, from its view, except after ten moves without progress. A game that is played again, as two equal
-/// players at fixed nodes do with colours reversed, counts once.
+/// The scores of a planner in `games`, from its view, except after ten moves without progress. A
+/// repeated game counts once: two equal players at fixed nodes play the same game again with
+/// colours reversed.
 pub fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<ScoredMove>> {
     let mut moves = Vec::new();
     let mut known = HashSet::new();

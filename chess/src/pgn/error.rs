@@ -27,7 +27,7 @@ pub enum Fault {
         /// FEN of the position before it.
         fen: String,
     },
-    /// The game exceeds a limit beyond any real game: the name of the limit.
+    /// The game exceeds a limit that no real game reaches, for example `1048576 moves`.
     TooLong(String),
     /// The [`GameBuilder`](super::GameBuilder) refused it.
     Refused(anyhow::Error),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-/// Log2 of the largest window that a compressed file may ask for: 128 MB, as `zstd --long` makes it.
+/// Log2 of the largest window that a compressed file may request: 128 MB, as with `zstd --long`.
 const WINDOW_LOG: u32 = 27;
 
 /// Bytes that are read at once.

@@ -88,7 +88,8 @@ struct Movetext<B> {
     line: Line,
     /// The lines interrupted by the open variations, outermost first.
     outer: Vec<Line>,
-    /// If the rest of an open variation is skipped because a move of it is illegal: its depth.
+    /// Depth of the variation whose rest is skipped after an illegal move; `None` if nothing is
+    /// skipped.
     skipped: Option<usize>,
     nodes: u32,
     san: String,

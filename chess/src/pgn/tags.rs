@@ -10,7 +10,8 @@ impl Tags {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same value; `None` if it is empty or `?`, which PGN uses for unknown values.
+    /// As [`Self::get`], but `None` if the value is empty or `?`, which PGN uses for unknown
+    /// values.
     pub fn known(&self, name: &str) -> Option<&str> {
         self.get(name).map(str::trim).filter(|value| !value.is_empty() && *value != "?")
     }

@@ -63,8 +63,8 @@ pub trait Encoder: Send {
     /// Unit embeddings, row by row: `inputs.len()` x `embedding_dim`. Fails on a device error.
     fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError>;
 
-    /// Starts to compute the positions' cosines with the axis. A device error is
-    /// returned here or by [`Scores::wait`].
+    /// Starts to compute the positions' cosines with the axis. A device error is returned here or
+    /// by [`Scores::wait`].
     fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError>;
 
     /// The cosine of one position with the axis, as [`Self::begin`] computes it.

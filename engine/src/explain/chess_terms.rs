@@ -244,12 +244,12 @@ mod tests {
     #[test]
     fn material_is_counted_where_captures_have_ended() -> Result<()> {
         for (fen, line, expected) in [
-            // A rook is taken, and nothing takes back.
+            // The knight captures a rook, and nothing recaptures.
             ("4k3/8/8/8/8/2r5/4N3/4K3 w - - 0 1", "Nxc3 Kd7", Some(("wins a rook", 5, 1))),
-            // A fork: what it wins comes later.
             ("4k3/8/8/8/3N4/8/8/r3K3 w - - 0 1", "Kd2 Ra2+ Nc2 Kd7", None),
+            // A fork wins the rook with the third ply.
             ("r3k3/8/8/3N4/8/8/8/4K3 w - - 0 1", "Nc7+ Kd7 Nxa8", Some(("wins a rook", 5, 3))),
-            // Equal pieces are exchanged, a pawn is left over.
+            // The knight captures a defended pawn.
             (
                 "4k3/8/2n5/4p3/8/5N2/8/4K3 w - - 0 1",
                 "Nxe5 Nxe5 Kd2 Kd7",
@@ -268,7 +268,7 @@ mod tests {
                 "Kf2 dxe4 Nc3 Ke7",
                 Some(("loses a pawn", -1, 2)),
             ),
-            // The pawn comes back behind the last quiet position.
+            // The pawn is recaptured after the last quiet position.
             ("4k3/8/5n2/3p4/4P3/8/4N3/4K3 w - - 0 1", "Kf2 dxe4 Nc3 Ke7 Nxe4", None),
             ("8/7K/8/8/8/8/p7/2k5 w - - 0 1", "Kg6 a1=Q Kf5", Some(("lets a pawn promote", -8, 2))),
         ] {
@@ -286,7 +286,7 @@ mod tests {
         // The rook takes a pawn that a king defends; the line ends there.
         let (board, line) = board_and_line("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+")?;
         assert_eq!(outcome(&board, &line), None);
-        // It says so once the king has taken back.
+        // After the recapture, the line loses the rook.
         let (board, line) = board_and_line("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+ Kxd5")?;
         let found = outcome(&board, &line).map(|found| found.phrase);
         assert_eq!(found.as_deref(), Some("loses a rook for a pawn"));

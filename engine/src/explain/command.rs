@@ -24,8 +24,8 @@ use crate::session::Session;
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
 /// Explains why the engine chose a move, in a few sentences. It also lists the cosine, the win
-/// probability and the rank of every legal move before and after the search, the quiet position that
-/// verifies a move, the best line and the search tree.
+/// probability and the rank of every legal move before and after the search, the quiet position
+/// that verifies a move, the best line and the search tree.
 #[derive(Args)]
 pub struct ExplainCommand {
     #[command(flatten)]

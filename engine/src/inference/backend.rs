@@ -104,8 +104,8 @@ fn cuda(number: usize) -> Result<Device> {
         0 => "no CUDA device".to_owned(),
         _ => format!("no CUDA device {number}, counted from 0"),
     })?;
-    // SAFETY: that stream orders all work; the encoder copies batches on another stream, and makes
-    // this one wait for them.
+    // SAFETY: the one stream orders all work. The encoder copies batches on another stream, and
+    // makes the first one wait for the copies.
     unsafe {
         device.as_cuda_device()?.disable_event_tracking();
     }

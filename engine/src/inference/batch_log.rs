@@ -11,11 +11,11 @@ pub struct BatchSecond {
     pub second: u64,
     /// Number of batches.
     pub batches: u64,
-    /// Number of requests in all of them. Each is from another search.
+    /// Number of requests in all of them. A search with many positions sends several.
     pub requests: u64,
     /// Number of positions in all of them, without padding.
     pub positions: u64,
-    /// Number of positions in the largest.
+    /// Number of positions in the largest batch.
     pub largest: usize,
 }
 

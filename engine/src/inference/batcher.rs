@@ -276,7 +276,7 @@ impl Batcher {
 }
 
 /// The next of a few sizes: powers of two and the values halfway between them, from
-/// [`SMALLEST_BATCH`] on. For larger batches, less than a third is padding.
+/// [`SMALLEST_BATCH`] on. Above the smallest size, less than a third of a batch is padding.
 fn padded_size(size: usize) -> usize {
     let above = size.next_power_of_two().max(SMALLEST_BATCH);
     let between = above / 4 * 3;

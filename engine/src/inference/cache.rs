@@ -1,6 +1,6 @@
 //! A cache of scores by position. It is kept across moves, and a new score replaces the one in its
-//! slot. Threads share it without locks: an entry of which two threads wrote one half each matches
-//! no key, as in Hyatt and Mann's lock-less table.
+//! slot. Threads share it without locks: if two threads each write one half of an entry, the entry
+//! matches no key, as in Hyatt and Mann's lock-less table.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 

@@ -18,9 +18,9 @@ pub enum End {
     Checkmate(Color),
     /// A side has resigned.
     Resignation(Color),
-    /// Ends the game: the time of `side` is over.
+    /// A side has run out of time.
     Time(Color),
-    /// The time of a side is over, and the other side has only its king.
+    /// A side has run out of time, and the other side has only its king.
     TimeAgainstKing(Color),
     /// The side to move has no move and is not in check.
     Stalemate,

@@ -30,7 +30,7 @@ pub struct Session<W> {
     opponent: Opponent,
     advisor: Advisor,
     clock: Option<Clock>,
-    /// Since when the clock of the side to move runs.
+    /// Start of the time that has not been taken off a clock yet.
     running_since: Instant,
     output: W,
     /// The side at the bottom of the board.
@@ -94,7 +94,7 @@ impl<W: Write> Session<W> {
             let text = String::from_utf8_lossy(&line);
             match text.trim() {
                 "quit" | "exit" => return Ok(()),
-                // The line came too late.
+                // The line arrived after the time was over.
                 _ if went_on && self.game.is_out_of_time() => {}
                 text => {
                     if let Err(error) = self.execute(text) {
@@ -165,7 +165,7 @@ impl<W: Write> Session<W> {
         Ok(())
     }
 
-    /// Plays a move in time.
+    /// Plays a move and adds the increment.
     fn make_move(&mut self, mv: Move) {
         let side = self.game.position().board().side_to_move();
         self.game.play(mv);
@@ -174,7 +174,7 @@ impl<W: Write> Session<W> {
         }
     }
 
-    /// The engine's move if it is to move, and the end of the game if it is over.
+    /// Plays the engine's move if it is to move, and announces the end of the game if it is over.
     fn answer(&mut self) -> Result<()> {
         let side = self.game.position().board().side_to_move();
         if self.game.end().is_none() && side != self.human {

@@ -9,7 +9,7 @@ use cozy_chess::Color;
 use crate::search::TimeLimit;
 use crate::uci::{Go, budget};
 
-/// Time of the engine's move that a person does not notice: printing, and waking up.
+/// Time of a move reserved for printing and waking up. A person does not notice it.
 const OVERHEAD: Duration = Duration::from_millis(30);
 
 /// Below this, clocks show tenths of a second.

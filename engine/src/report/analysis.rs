@@ -132,7 +132,8 @@ impl Analyst<'_> {
                 *place = Some((mv, report.value));
             }
         })?;
-        // The last iteration may have ended within its lines.
+        // The last iteration may have been interrupted between its lines, so a move may occur
+        // twice.
         let mut best: Vec<(Move, Value)> = Vec::with_capacity(COMPARED);
         for (mv, value) in lines.into_iter().flatten() {
             if best.iter().all(|&(known, _)| known != mv) {

@@ -29,7 +29,8 @@ const DEFAULT_TIME: Duration = Duration::from_millis(100);
 
 /// Analyses games move by move and writes one HTML page that needs no other file: a board, a graph
 /// of the win probability, the moves that lost win probability with better ones, and the game's
-/// path on a map of the embedding space. If it is interrupted, the same command goes on with the next game.
+/// path on a map of the embedding space. If it is interrupted, the same command goes on with the
+/// next game.
 #[derive(Args)]
 pub struct ReportCommand {
     /// PGN file (plain or .zst), folder of PGN files, or - for standard input.
@@ -196,7 +197,8 @@ impl ReportCommand {
         Limits { time, nodes: self.nodes, ..Limits::default() }
     }
 
-    /// All that decides the analysis of a game: a journal of other settings is of no use.
+    /// The settings that determine the analysis of a game. A journal with other settings cannot be
+    /// continued.
     fn settings(&self) -> String {
         json!({
             "version": env!("CARGO_PKG_VERSION"),

@@ -12,7 +12,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// A game cannot be read. Returns the message, if it is time for it.
+    /// Records a game that cannot be read. Returns the message if it may be shown now.
     pub fn add(&mut self, fault: Error) -> Option<String> {
         self.count += 1;
         if self.read {
@@ -22,7 +22,8 @@ impl Faults {
         None
     }
 
-    /// A game is read. Returns the message on the games before it, if it is the first that is read.
+    /// Records that a game was read. If it is the first one, returns the message about the games
+    /// before it.
     pub fn end(&mut self) -> Option<String> {
         self.read = true;
         let first = self.first.take()?;

@@ -74,7 +74,7 @@ impl Game {
         self.moves.len() as u64 + 1
     }
 
-    /// The SHA-256 of all that is read of it.
+    /// The SHA-256 of everything that was read of the game.
     pub fn digest(&self) -> String {
         let Self { tags, start, comments, nodes, .. } = self;
         let text = format!("{tags:?} {} {comments:?} {nodes:?}", start.fen(true));
@@ -156,9 +156,9 @@ impl GameBuilder for Game {
     }
 }
 
-/// The games of a file, of a folder of files or of standard input (`-`), read one at a time. A game
-/// that cannot be read is an error inside, and the next one follows; input that fails is an error
-/// outside, and nothing follows.
+/// The games of a file, of a folder of files or of standard input (`-`), read one at a time. The
+/// inner error is a game that cannot be read; the next game follows. The outer error is a failure
+/// of the input; nothing follows.
 pub struct Games {
     files: vec::IntoIter<PathBuf>,
     several: bool,
@@ -166,7 +166,7 @@ pub struct Games {
 }
 
 struct OpenFile {
-    /// As messages name it.
+    /// The name of the file in messages.
     name: String,
     reader: Reader<Box<dyn BufRead + Send>>,
 }

@@ -1,5 +1,5 @@
-//! The journal of a report: a file beside the page with the analysed games, one a line. So memory
-//! does not grow with the number of games, and an interrupted report can go on.
+//! The journal of a report: a file beside the page with the analysed games, one per line. So memory
+//! does not grow with the number of games, and an interrupted report can continue.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
@@ -30,8 +30,8 @@ struct Entry<D, G> {
 }
 
 impl Journal {
-    /// Opens the journal of the page `out`, or begins one. Fails if another process writes it, or if
-    /// its games were analysed with other `settings`.
+    /// Opens the journal of the page `out`, or begins one. Fails if another process writes it, or
+    /// if its games were analysed with other `settings`.
     pub fn open(out: &Path, settings: &str) -> Result<Self> {
         let mut path = out.as_os_str().to_owned();
         path.push(".journal");
@@ -84,7 +84,7 @@ impl Journal {
         fs::remove_file(&self.path).with_context(|| format!("cannot remove the {name}"))
     }
 
-    /// Deletes what follows the entries of this run. The next entry will be written there.
+    /// Deletes everything after the entries of this run. The next entry will be written there.
     fn drop_rest(&mut self) -> Result<()> {
         self.may_hold_more = false;
         let cut = |file: &mut BufReader<File>| {
@@ -99,8 +99,8 @@ impl Journal {
     }
 }
 
-/// Opens a file that begins with the line `settings`, and returns the length of this line. A new
-/// file gets the line, and so does one whose process was killed before it was written.
+/// Opens a file that begins with the line `settings`, and returns the length of this line. Writes
+/// the line to a new file, and to a file whose process was killed before it had written the line.
 fn open(path: &Path, settings: &str) -> Result<(BufReader<File>, u64)> {
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(false).open(path)?;
@@ -171,7 +171,7 @@ mod tests {
         );
         drop(first);
 
-        // Killed within a line.
+        // As if the process had been killed within a line.
         let written = fs::read(&journal)?;
         fs::write(&journal, &written[..written.len() - 5])?;
         let mut second = Journal::open(&out, "100ms")?;

@@ -19,11 +19,11 @@ pub struct Judged {
     pv: Vec<String>,
     /// The cosine of the position with the axis, for White.
     cosine: f32,
-    /// The move before the position lost this much win probability.
+    /// Win probability that the move before the position lost.
     loss: Option<f32>,
-    /// Its classification.
+    /// The classification of that move.
     judgement: Option<Judgement>,
-    /// Its rank by static evaluation, and the number of legal moves.
+    /// The rank of that move by static evaluation, and the number of legal moves.
     rank: Option<(usize, usize)>,
     /// The best moves of the position, if they were compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]

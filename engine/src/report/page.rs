@@ -38,7 +38,7 @@ pub struct Frame<'a> {
     pub credit: &'a str,
     /// The map that the games are drawn on.
     pub map: &'a Map,
-    /// Its weights.
+    /// The weights that drew the map.
     pub weights: MapWeights,
 }
 

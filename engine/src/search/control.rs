@@ -11,8 +11,8 @@ use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use super::handicap::Handicap;
 use super::report::{CurrentMove, Report};
 
-/// Age of a search from which on it announces its root moves, as in Stockfish: a GUI cannot show them
-/// any faster.
+/// Time after which a search announces its root moves, as in Stockfish: before that, they change
+/// faster than a GUI can show them.
 const ANNOUNCES_AFTER: Duration = Duration::from_secs(3);
 
 /// A signal to a running search.
@@ -24,8 +24,8 @@ pub enum Signal {
     PonderHit,
 }
 
-/// Stops searches from another thread. Copies share their state. Once stopped, it stays so: it also
-/// ends all later searches that heed it.
+/// Stops searches from another thread. Copies share their state. A stop is permanent: it also ends
+/// all later searches that check the switch.
 #[derive(Clone, Debug, Default)]
 pub struct StopSwitch(Arc<AtomicBool>);
 
@@ -215,7 +215,8 @@ impl Control {
         Duration::from_micros(nodes.saturating_mul(1000) / rate)
     }
 
-    /// The search begins a root move.
+    /// Announces a root move that the search begins, once the search has run for
+    /// [`ANNOUNCES_AFTER`].
     pub(super) fn begin_root_move(&mut self, current: CurrentMove) {
         if let Some(announce) = &mut self.announce
             && self.began.elapsed() >= ANNOUNCES_AFTER
@@ -229,8 +230,8 @@ impl Control {
         self.ended_by = Some(reason);
     }
 
-    /// One line on why a search asked for `asked` plies ended with a `report` of fewer; `None` if
-    /// it reached that depth, or if time, nodes or a signal ended it.
+    /// One line that says why a search ended with a `report` of fewer than the `asked` plies.
+    /// `None` if it reached that depth, or if time, nodes or a signal ended it.
     pub fn early_end(&self, asked: Option<u32>, report: &Report) -> Option<String> {
         let reached = report.depth;
         let asked = asked.filter(|&asked| reached < asked)?;

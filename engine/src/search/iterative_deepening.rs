@@ -1,5 +1,5 @@
-//! Iterative deepening, shared by all planners: each iteration is deeper than the one before, until
-//! a limit is reached.
+//! Iterative deepening, shared by all planners: each iteration is deeper than the one before (or
+//! wider, in the beam), until a limit is reached.
 
 use anyhow::{Context, Result};
 
@@ -8,7 +8,7 @@ use super::root_moves::RootMoves;
 
 /// A search that runs in iterations.
 pub trait Deepening {
-    /// The depth of the next iteration, in plies; `None` if there is no deeper one.
+    /// The depth of the next iteration, in plies; `None` if there is none.
     fn next_depth(&mut self) -> Option<u32>;
 
     /// Whether the limits allow an iteration of `depth` plies.

@@ -14,9 +14,9 @@ use super::settings::PlannerKind;
 use super::value::Value;
 use super::wdl::WdlModel;
 
-/// The most search threads for each processor. With more of them, the main thread, which watches the
-/// time, waits too long for its turn: with 1024 threads on two processors, a move of one second took
-/// 22 seconds.
+/// Maximum number of search threads per processor. With more, the main thread, which watches the
+/// time, waits too long for its turn: with 1024 threads on two processors, a move of one second
+/// took 22 seconds.
 pub const THREADS_PER_PROCESSOR: usize = 8;
 
 /// Memory and threads that a planner may use.
@@ -57,7 +57,7 @@ pub trait Planner: Send {
         Ok(None)
     }
 
-    /// The model of the chances to win, draw and lose of its scores.
+    /// The model that converts the planner's scores to chances to win, draw and lose.
     fn wdl_model(&self) -> WdlModel {
         WdlModel::of(PlannerKind::Beam)
     }

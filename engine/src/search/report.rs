@@ -33,7 +33,7 @@ pub struct Report {
     pub pv: Vec<Move>,
 }
 
-/// The root move that a search begins to look at.
+/// A root move that a search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurrentMove {
     /// Depth of the iteration, in plies.

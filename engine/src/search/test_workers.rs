@@ -40,8 +40,8 @@ impl Encoder for Remote {
     }
 }
 
-/// A worker whose evaluations fail after `left` more, until `left` is raised. Its values depend
-/// only on the position.
+/// A worker whose evaluations fail after the next `left` ones, until `left` is raised. Its values
+/// depend only on the position.
 pub(super) fn failing(left: &Arc<AtomicU64>) -> Worker {
     let left = left.clone();
     Worker::with_evaluator(move || Failing(left.clone()), |_| ())

@@ -7,19 +7,21 @@ use super::settings::PlannerKind;
 use super::value::Value;
 use super::wdl_fit;
 
-/// Material, in pawns, for which the model is fitted: less and more count as the ends.
+/// Material, in pawns, for which the model is fitted. Material outside this range counts as the
+/// nearest end.
 const FITTED_MATERIAL: [u32; 2] = [17, 78];
 
 /// Material whose powers the coefficients multiply: a middlegame's.
 const USUAL_MATERIAL: f64 = 58.0;
 
-/// The chances of a score of `x` centipawns, with `m` for material as a share of a middlegame's:
-/// to win `1 / (1 + exp((a(m) - x) / b(m)))`, to lose the same of `-x`, and to draw the rest.
+/// For a score of `x` centipawns and material `m`, as a share of a middlegame's, the chance to win
+/// is `1 / (1 + exp((a(m) - x) / b(m)))`. The chance to lose is the chance to win at `-x`. The rest
+/// is the chance to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WdlModel {
-    /// Coefficients of the polynomial `a`, the score of even chances to win, from the constant on.
+    /// Coefficients of the polynomial `a`, the score with even chances to win, constant first.
     pub even: [f64; 4],
-    /// Coefficients of the polynomial `b`, the width of the transition, from the constant on.
+    /// Coefficients of the polynomial `b`, the width of the transition, constant first.
     pub width: [f64; 4],
 }
 

@@ -18,7 +18,7 @@ use crate::command_line::unless_closed;
 use crate::inference::{Backend, ModelSource};
 use crate::search::Resources;
 
-/// Tried before any free port: a browser keeps a game for the address with its port.
+/// The port to try first. A browser stores a game by the page's address and port.
 const USUAL_PORT: u16 = 8064;
 
 /// Most searches at a time if the command line names no number.

@@ -30,7 +30,7 @@ const SILENCE: Duration = Duration::from_secs(45);
 /// A page that takes longer to read one message is gone.
 const SLOWEST: Duration = Duration::from_secs(10);
 
-/// Number of messages that cannot be read, after which the server closes the connection.
+/// Number of unreadable messages after which the server closes the connection.
 const MOST_FAULTS: u32 = 20;
 
 /// A task in progress.
@@ -104,7 +104,7 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
     drop(events);
     if let Some(work) = work {
         work.outlet.stop();
-        // Whether the task panicked is of no interest any more.
+        // It no longer matters whether the task panicked.
         let _ = work.task.await;
     }
 }

@@ -1,6 +1,6 @@
-//! Decides which requests are answered. A page in the same browser must not be able to use the
-//! engine: it does not know the token, its `Origin` is another, and a name that it points at this
-//! machine (DNS rebinding) is no valid `Host`.
+//! Decides which requests are answered. Another page in the same browser must not be able to use
+//! the engine. Such a page does not know the token, and its `Origin` is another. A name that
+//! resolves to this machine (DNS rebinding) is not a valid `Host`.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -68,8 +68,9 @@ impl Gate {
         if is_right { Ok(()) } else { Err(Refusal::Token) }
     }
 
-    /// Whether `host` names this server: an IP address (or `localhost`) and the port. A name could
-    /// be anybody's who makes it point here. On loopback, the IP address must be a loopback one.
+    /// Whether `host` names this server: an IP address (or `localhost`) and the port. Other names
+    /// are refused, because anybody can make a name resolve to this machine. On loopback, the IP
+    /// address must be a loopback one.
     fn is_own(&self, host: &str) -> bool {
         let Some((name, port)) = host.rsplit_once(':') else { return false };
         let ip = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);

@@ -20,7 +20,7 @@ pub struct BoundedListener {
     room: Arc<Semaphore>,
 }
 
-/// A connection, which keeps its room until it ends.
+/// A connection. It counts against `MOST_CONNECTIONS` until it ends.
 pub struct Connection {
     stream: TcpStream,
     _room: Option<OwnedSemaphorePermit>,

@@ -1,4 +1,4 @@
-//! The way of a task's events to its page.
+//! Sends a task's events to its page.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio::sync::{Notify, mpsc};
 use super::protocol::Event;
 use crate::search::StopSwitch;
 
-/// Sends a task's events, and knows whether the task has to end.
+/// Sends a task's events, and holds the switches that end the task.
 #[derive(Clone)]
 pub struct Outlet {
     events: mpsc::Sender<Event>,
@@ -29,10 +29,10 @@ impl Outlet {
         self.stopped.notify_one();
     }
 
-    /// Sends an event that the next one of its kind replaces: if the page reads too slowly, it is
-    /// dropped.
+    /// Sends an event if there is room for it, otherwise drops it: for events that the next one of
+    /// the same kind replaces.
     pub fn show(&self, event: Event) {
-        // A page that is gone needs no event.
+        // The next event replaces this one, and a page that is gone needs none.
         let _ = self.events.try_send(event);
     }
 

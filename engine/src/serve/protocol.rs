@@ -2,9 +2,9 @@
 //! WebSocket.
 //!
 //! A page sends `run` with a task. The server answers with events that carry the same `id`, the
-//! last of which is `ended` or `error`. A new `run`, and `stop`, end the page's task before. Scores
-//! are those of the side to move, as in UCI; moves are in UCI notation, castling in Chess960 as the
-//! king's move to the rook.
+//! last of which is `ended` or `error`. A new `run`, and `stop`, end the page's previous task.
+//! Scores are those of the side to move, as in UCI; moves are in UCI notation, castling in Chess960
+//! as the king's move to the rook.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub enum Message {
 pub struct Request {
     /// The page's number for this request.
     pub id: u32,
-    /// The FEN of the first position; `startpos` stands for the usual one.
+    /// The FEN of the first position; `startpos` is the standard starting position.
     pub fen: String,
     /// The moves that lead from it to the position, in UCI notation or SAN.
     pub moves: Vec<String>,
@@ -51,7 +51,7 @@ pub enum Task {
     Play {
         /// A rating, as `UCI_Elo`; full strength without it.
         elo: Option<u32>,
-        /// One number for a whole game; it decides what a limited strength overlooks.
+        /// Seed of the noise of a limited strength; the same number for a whole game.
         seed: u32,
         /// The time.
         time: PlayTime,
@@ -220,13 +220,13 @@ pub struct Line {
 /// The moves of a position, as the beam sees them.
 #[derive(Serialize)]
 pub struct Tree {
-    /// Those that it kept, best first.
+    /// The moves that the beam kept, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Branch>,
-    /// The best of those that it dropped, best first.
+    /// The best of the moves that the beam dropped, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<Dropped>,
-    /// Number of the others that it dropped.
+    /// Number of the other moves that the beam dropped.
     pub others: usize,
 }
 
@@ -261,13 +261,13 @@ pub struct Dropped {
 pub struct Space {
     /// The page's number for the request.
     pub id: u32,
-    /// Whose weights draw the map.
+    /// The weights that draw the map.
     pub weights: MapWeights,
     /// The places of the game's positions.
     pub path: Vec<[f32; 2]>,
     /// The legal moves of the last position.
     pub candidates: Vec<Candidate>,
-    /// Numbers of the positions of the sample that are nearest to the last position.
+    /// Indices of the positions of the sample that are nearest to the last position.
     pub near: Vec<usize>,
     /// The sample, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -28,7 +28,7 @@ pub struct Ticket<S> {
     number: u64,
     /// Gets the seat.
     seat: oneshot::Receiver<S>,
-    /// The number of pages that get a seat before this one, and 1 for this page; 0 with a seat.
+    /// The page's position in the queue, from 1; 0 once it has a seat.
     place: watch::Receiver<usize>,
 }
 
@@ -47,7 +47,7 @@ impl<S> Queue<S> {
         let number = state.next_number;
         state.next_number += 1;
         match state.free.pop() {
-            // The receiver is here, so sending succeeds.
+            // The receiver exists, so sending succeeds.
             Some(free) => drop(give.send(free)),
             None => {
                 tell.send_replace(state.waiting.len() + 1);
@@ -89,8 +89,8 @@ impl<S> State<S> {
 }
 
 impl<S> Ticket<S> {
-    /// Waits for a seat. Calls `tell` with each new place in the queue. `None` if the queue is
-    /// gone.
+    /// Waits for a seat. Calls `tell` with each new place in the queue. `None` if the queue was
+    /// dropped.
     pub async fn wait(&mut self, mut tell: impl FnMut(usize)) -> Option<S> {
         let mut told = 0;
         loop {
@@ -147,7 +147,8 @@ mod tests {
         assert_eq!(*fifth.place.borrow(), 1);
         drop(std::mem::replace(&mut fourth, queue.enter()));
         assert!(runtime.block_on(fifth.wait(|place| places.push(place))).is_some());
-        // The first page never waited; the second and the fifth were next when they came to wait.
+        // The first page never waited. The second and the fifth were first in the queue when they
+        // began to wait.
         assert_eq!(places, [1, 1]);
     }
 }

@@ -48,7 +48,7 @@ impl Models {
         Ok(Self { source, selective, beam: Mutex::new(None), map: OnceLock::new() })
     }
 
-    /// Calls `connect` with the worker of these weights, which is opened first if it has to be.
+    /// Calls `connect` with the worker of these weights, and opens the worker first if necessary.
     fn with_worker<T>(
         &self,
         weights: EmbeddedWeights,

@@ -1,4 +1,4 @@
-//! The web server: its routes and headers, and its end.
+//! The web server: its routes, headers and shutdown.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -29,14 +29,14 @@ use super::seat::Seat;
 /// Most pages at a time.
 const MOST_PAGES: usize = 200;
 
-/// Time for the pages to say goodbye at the end.
+/// Time for the pages to close their connections at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Stack of the threads that search.
 const STACK: usize = 8 << 20;
 
-/// Headers of every answer. Nothing is fetched from elsewhere, no other page may contain this one,
-/// and nobody learns the token from it.
+/// Headers of every answer. The page fetches nothing from elsewhere, no other page may contain it,
+/// and no request to another server reveals the token.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         CONTENT_SECURITY_POLICY,
@@ -72,9 +72,9 @@ impl Shared {
         Arc::new(Self { gate, queue, pages, next_page: AtomicU64::new(0), ending })
     }
 
-    /// Ends when the server does.
+    /// Waits until the server ends.
     pub async fn end(&self) {
-        // The sender is here, so waiting cannot fail.
+        // `self` holds the sender, so waiting cannot fail.
         let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
     }
 }
@@ -99,8 +99,8 @@ pub fn serve(listener: TcpListener, shared: &Arc<Shared>) -> Result<()> {
     served.context("the server failed")
 }
 
-/// Waits for Ctrl-C (or a request of the system to end), says so to the pages and gives them time to
-/// close.
+/// Waits for Ctrl-C or a termination signal, tells the pages that the server ends, and gives them
+/// time to close.
 async fn interrupted(shared: &Shared) {
     #[cfg(unix)]
     {
@@ -131,7 +131,8 @@ fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// Refuses what the gate refuses, and adds the headers to every answer.
+/// Answers the requests that the gate allows, refuses the others, and adds the headers to every
+/// answer.
 async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let mut response = match shared.gate.check(request.headers(), path, path.ends_with("/socket")) {

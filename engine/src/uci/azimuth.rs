@@ -38,8 +38,8 @@ const WARM_UP_DEPTH: u32 = 6;
 struct Plan {
     kind: PlannerKind,
     settings: PlannerSettings,
-    /// The limited strength, if any. A planner that has played another strength is not used, because
-    /// its tables hold other scores.
+    /// The limited strength, if any. A planner that has played at another strength is not reused,
+    /// because its tables hold other scores.
     level: Option<Level>,
 }
 
@@ -311,8 +311,9 @@ impl Azimuth {
         Ok(if in_searches { selective } else { Plan::of(PlannerKind::Beam, settings) })
     }
 
-    /// The plan of a search: the paper's beam if depth is the only limit and within the beam's
-    /// range, else [`Self::preferred_plan`].
+    /// The plan of a search: that of a limited strength; the beam if the `Planner` option is
+    /// automatic, depth is the only limit and it is within the beam's range; else
+    /// [`Self::preferred_plan`].
     fn plan_for(&mut self, limits: &Limits) -> Result<Plan> {
         let settings = self.options.planners;
         // Only a limited strength has a handicap.

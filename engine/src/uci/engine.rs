@@ -146,8 +146,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Stops the search, if any, and waits for its answer. A perft counts to its end, as Stockfish's
-    /// does, so that `go perft 5` and `quit` can come from a pipe.
+    /// Stops the search, if any, and waits for its answer. A perft counts to its end, as
+    /// Stockfish's does, so that `go perft 5` and `quit` can come from a pipe.
     pub fn quit(&mut self) {
         if let Some(Running::Search(search)) = &mut self.running {
             search.signal(Signal::Stop);

@@ -31,7 +31,8 @@ const MOST_SCORE: i32 = 10_000;
 /// The search that checks a position: about ten milliseconds.
 const CHECK_NODES: u64 = 4000;
 
-/// Number of games drawn in vain after which the book or the arguments are at fault.
+/// Number of consecutive games without a fit position after which the command fails: the book or
+/// the arguments are at fault.
 const ATTEMPTS: u32 = 1000;
 
 /// The arguments of `genfens`.
@@ -84,7 +85,7 @@ impl GenFens {
         Limits { nodes: Some(CHECK_NODES), ..Limits::default() }
     }
 
-    /// Draws the positions and passes `say` a line for each, until it says to stop.
+    /// Draws the positions and passes `say` a line for each, until `say` returns `Break`.
     pub fn run(
         &self,
         planner: &mut dyn Planner,
@@ -153,8 +154,8 @@ fn number<T: FromStr + PartialOrd + Display>(
     })
 }
 
-/// An item with equal chances; `None` if there are none. The draw is that of 32 bits, the same on
-/// every machine.
+/// A random item, each with the same chance; `None` if there are none. It draws 32 bits, so that
+/// the result is the same on every machine.
 fn pick<'a, T>(items: &'a [T], random: &mut Xoshiro256PlusPlus) -> Option<&'a T> {
     let count = u32::try_from(items.len()).ok().filter(|&count| count > 0)?;
     items.get(random.random_range(0..count) as usize)

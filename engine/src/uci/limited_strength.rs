@@ -7,9 +7,9 @@ use crate::search::{BeamSettings, BeamVerify, Handicap, Limits, PlannerKind, Pla
 /// Depth, in plies, of the beam with limited strength. Its ratings were measured at this depth.
 const LIMITED_DEPTH: u32 = 6;
 
-/// Elo and the standard deviation, in logits, of the noise that gives it to the beam of width 3
-/// without verification. Measured with the default weights, on the scale of Stockfish 16's
-/// `UCI_Elo` at 50 ms a move, as are the levels of the selective search. The games are in
+/// Elo of the beam of width 3 without verification, and the standard deviation of its noise, in
+/// logits. Measured with the default weights, on the scale of Stockfish 16's `UCI_Elo` at 50 ms a
+/// move, as are the levels of the selective search. The games are in
 /// `bench/results/limited.pgn.zst`, `limited-selective.pgn.zst` and, for the strongest level,
 /// `beam.pgn.zst`.
 const BEAM: [(f32, f32); 11] = [
@@ -26,7 +26,7 @@ const BEAM: [(f32, f32); 11] = [
     (1823.0, 0.0),
 ];
 
-/// Elo, and the number of nodes and the noise that give it to the selective search.
+/// Elo of the selective search, its number of nodes, and the standard deviation of its noise.
 const SELECTIVE: [(f32, u64, f32); 8] = [
     (1452.0, 400, 0.35),
     (1703.0, 700, 0.3),
@@ -38,7 +38,7 @@ const SELECTIVE: [(f32, u64, f32); 8] = [
     (2972.0, 21_000, 0.0),
 ];
 
-/// The beam plays below this rating, the selective search from it on.
+/// The beam plays at ratings below this one, the selective search at the others.
 const FIRST_SELECTIVE: u32 = 1703;
 
 /// Range of `UCI_Elo`.
@@ -57,7 +57,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// Number of search threads, so that a level is the same on any number of cores.
+    /// Number of search threads, fixed so that a level is as strong on any number of cores.
     pub const THREADS: usize = 1;
 
     /// The level of a rating, interpolated between measured levels: linear in the noise and in the

@@ -46,7 +46,7 @@ impl Output {
         sink.note('<', line);
     }
 
-    /// Whether a line could not be written: nobody may be reading any more.
+    /// Whether a write has failed, for example because the GUI has closed the pipe.
     pub fn has_failed(&self) -> bool {
         self.lock().failed.is_some()
     }

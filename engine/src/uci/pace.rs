@@ -1,4 +1,4 @@
-//! The time that an answer of a limited strength takes on a clock: about a person's.
+//! Paces the answers of a limited strength on a clock about as a person would.
 
 use std::time::Duration;
 
@@ -20,22 +20,22 @@ const VARIATION: f64 = 0.25;
 /// Loss of win probability of the second-best move that halves the additional time.
 const HALF_CLOSE: f32 = 0.03;
 
-/// The time limit by which to pace the answer to `go`: that of a clock, if the strength is limited.
-/// `None` if the GUI gives the time or the nodes of the move, or time is counted in nodes.
+/// The time limit that paces the answer to `go`: that of the clock, if the strength is limited.
+/// `None` if the GUI sets the time or the nodes of the move, or if time is counted in nodes.
 pub fn paced(go: &Go, limits: &Limits) -> Option<TimeLimit> {
     let by_clock = go.move_time.is_none() && limits.nodes.is_none();
     let limited = limits.handicap.is_some() && limits.nodes_per_ms.is_none();
     limits.time.filter(|_| by_clock && limited && !limits.infinite)
 }
 
-/// Time to think about a choice as close as `closeness`, in [0, 1]; `luck`, in [0, 1], varies it.
+/// Time to think about a choice of this `closeness`, in [0, 1]. `luck`, in [0, 1], varies it.
 pub fn thinking_time(limit: TimeLimit, closeness: f64, luck: f64) -> Duration {
     let share = (OBVIOUS + CLOSE * closeness) * (1.0 + VARIATION * (2.0 * luck - 1.0));
     limit.soft.mul_f64(share).min(limit.hard.mul_f64(LARGEST_SHARE))
 }
 
-/// How close the choice was, in [0, 1]: 1 if another move is as good, 0 if there is none. A bound of
-/// another move counts as its value.
+/// How close the choice was, in [0, 1]: 1 if another move is as good, 0 if there is no other. A
+/// bound of another move counts as its value.
 pub fn closeness(explanation: &Explanation) -> f64 {
     let win_probability =
         |explained: &ExplainedMove| Some(explained.searched?.value.win_probability());

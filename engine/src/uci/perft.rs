@@ -11,8 +11,8 @@ use cozy_chess::Board;
 
 use super::output::Output;
 
-/// Greatest depth in plies. The count takes a stack frame for each ply, and the rules that end a game
-/// do not end its lines, so that a depth of many thousand plies would overflow the stack.
+/// Maximum depth in plies. The count takes a stack frame for each ply, and the rules that end a
+/// game do not end its lines, so a depth of many thousand plies would overflow the stack.
 pub const MAX_PERFT_DEPTH: u32 = 128;
 
 /// The count was interrupted.
@@ -30,7 +30,7 @@ impl fmt::Display for Stopped {
 /// A perft that runs in a separate thread.
 pub struct RunningPerft {
     stop: Arc<AtomicBool>,
-    /// Set before the last line is printed: then the next command may follow.
+    /// Set before the last line is printed, because the next command may follow that line at once.
     answered: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
@@ -68,8 +68,8 @@ impl RunningPerft {
     }
 }
 
-/// Counts the leaf nodes at `depth` plies (1 to [`MAX_PERFT_DEPTH`]); `say` gets the count of each root move in
-/// Stockfish's format.
+/// Counts the leaf nodes at `depth` plies (1 to [`MAX_PERFT_DEPTH`]). `say` gets the count of each
+/// root move in Stockfish's format.
 pub fn divide(
     root: &Position,
     depth: u32,

@@ -27,7 +27,7 @@ pub trait Program {
     /// Prepares the engine, so that the first move takes no longer than later ones.
     fn warm_up(&mut self, analyses: bool) -> Result<()>;
 
-    /// Takes the planner for a search out, until [`Self::put_back`].
+    /// Takes out the planner for a search; [`Self::put_back`] returns it.
     fn take_planner(&mut self, limits: &Limits) -> Result<Box<dyn Planner>>;
 
     /// Returns the planner; `None` if its search failed.

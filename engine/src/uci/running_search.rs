@@ -18,7 +18,7 @@ use crate::search::{Control, CurrentMove, Limits, Planner, Report, Signal, TimeL
 /// A running search.
 pub struct RunningSearch {
     signals: Sender<Signal>,
-    /// Set before the best move is printed: then the next command may follow.
+    /// Set before the best move is printed, because the next command may follow it at once.
     answered: Arc<AtomicBool>,
     stopped: bool,
     thread: JoinHandle<Finished>,

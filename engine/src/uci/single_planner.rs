@@ -22,7 +22,7 @@ pub struct SinglePlanner {
 }
 
 impl SinglePlanner {
-    /// Builds the planner. Fails if that fails.
+    /// Builds the planner. Fails if `build` fails.
     pub fn new(name: String, command: &'static str, build: Build) -> Result<Self> {
         let planner = Some(build()?);
         Ok(Self { name, command, build, planner })

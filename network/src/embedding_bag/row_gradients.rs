@@ -21,7 +21,7 @@ impl RowGradients {
         Self { width, values, touched: vec![false; rows], rows: Vec::new() }
     }
 
-    /// Passes the gradient of every present row to `visit`, lowest row first, and clears the
+    /// Passes the gradient of every row that has one to `visit`, lowest row first, and clears the
     /// gradients.
     pub fn drain(&mut self, mut visit: impl FnMut(usize, &mut [f32])) {
         self.rows.sort_unstable();
@@ -33,17 +33,18 @@ impl RowGradients {
         }
     }
 
-    /// The rows that were present, each once, in any order.
+    /// The rows that have a gradient, each once, in any order.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// All gradients (rows x width); those of rows not present are 0.
+    /// All gradients (rows x width); those of the other rows are 0.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// Takes all gradients out (rows x width), until [`Self::put_back`]; then no row is present.
+    /// Takes out all gradients (rows x width), until [`Self::put_back`]. Then no row has a
+    /// gradient.
     pub fn take(&mut self) -> Vec<f32> {
         for row in self.rows.drain(..) {
             self.touched[row as usize] = false;
@@ -63,8 +64,7 @@ impl RowGradients {
         sums.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
     }
 
-    /// Adds the gradients in `bags`: each bag's row of `gradients`, its gradient, to all rows in the
-    /// bag.
+    /// Adds the gradient of each bag, a row of `gradients`, to all table rows in the bag.
     pub(super) fn add_bags(&mut self, bags: &Bags, gradients: &[f32]) {
         bags.rows().iter().for_each(|&row| self.touch(row.into()));
         kernels::add_to_rows(bags, gradients, &mut self.values);

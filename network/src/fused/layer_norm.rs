@@ -5,7 +5,7 @@ use candle_core::Tensor;
 /// Added to the variance in a layer norm (PyTorch's default).
 pub const LAYER_NORM_EPSILON: f32 = 1e-5;
 
-/// The parameters of a residual connection and its layer norm, each of the rows' width.
+/// The parameters of a residual connection and its layer norm. Each has the width of the rows.
 #[derive(Clone, Debug)]
 pub struct AddNorm {
     /// Bias of the matrix product whose result is added.

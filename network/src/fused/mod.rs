@@ -6,9 +6,9 @@
 //!   CUDA.
 //! - Of the sparse encoder, for training on CUDA: the feature sums with their activations.
 //!
-//! [`mod@reference`] composes the same operations of candle's own. They run where no fused
-//! operation fits, for example for a head wider than the kernels support. Tests compare the fused
-//! operations with them.
+//! [`mod@reference`] composes the same operations from candle's. It runs where no fused operation
+//! fits, for example for a head wider than the kernels support. Tests compare the fused operations
+//! with it.
 
 mod column_sums;
 mod cpu;
@@ -59,8 +59,8 @@ pub fn attention(
     }
 }
 
-/// Gradient of [`attention`] with respect to `packed`, given that of its result. The gradient of
-/// the bias is the sum of its rows.
+/// Gradient of [`attention`] with respect to `packed`, given the gradient of its result. The sum of
+/// the returned rows is the gradient of the bias.
 pub fn attention_back(
     packed: &Tensor,
     bias: &Tensor,
@@ -92,8 +92,8 @@ pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     }
 }
 
-/// Gradient of [`gelu`] with respect to `x`, given that of its result. The gradient of the bias is
-/// the sum of its rows.
+/// Gradient of [`gelu`] with respect to `x`, given the gradient of its result. The sum of the
+/// returned rows is the gradient of the bias.
 pub fn gelu_back(
     x: &Tensor,
     bias: &Tensor,
@@ -127,7 +127,7 @@ pub fn add_norm(
     }
 }
 
-/// Gradients of [`add_norm`], given that of its result.
+/// Gradients of [`add_norm`], given the gradient of its result.
 pub fn add_norm_back(
     x: &Tensor,
     branch: &Tensor,

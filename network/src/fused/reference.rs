@@ -70,7 +70,7 @@ pub fn add_norm_back(
     Ok(AddNormBack { x, branch, weight, shift })
 }
 
-/// The gradients of `f` with respect to its inputs, given that of its result, by candle's
+/// The gradients of `f` with respect to its inputs, given the gradient of its result, by candle's
 /// differentiation.
 pub fn gradients<const N: usize>(
     f: impl Fn(&[Tensor]) -> Result<Tensor>,

@@ -86,8 +86,8 @@ fn add_norm_equals_candles() -> Result<()> {
     Ok(())
 }
 
-/// This test compares candle's differentiation with finite differences; the others compare all
-/// gradients with it.
+/// The other tests compare all gradients with candle's differentiation. This test compares candle's
+/// differentiation with finite differences.
 #[test]
 fn the_references_have_the_gradients_of_their_values() -> Result<()> {
     let (packed, bias) = (wave(&[2, 5, 24], 0.61)?, wave(&[24], 0.2)?);

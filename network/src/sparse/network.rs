@@ -111,8 +111,8 @@ fn by_position(sides: &Tensor) -> CandleResult<Tensor> {
     sides.reshape((count / 2, 2 * width))
 }
 
-/// The output of each input's head, which is 1 in `chosen` (batch x heads x 1), from a layer of all
-/// heads.
+/// Selects one head's output for each input, from a layer of all heads: that of the head that is 1
+/// in `chosen` (batch x heads x 1).
 fn chosen_outputs(layer: &Linear, input: &Tensor, chosen: &Tensor) -> CandleResult<Tensor> {
     let (batch, heads, _) = chosen.dims3()?;
     let all = layer.forward(input)?;

@@ -20,8 +20,8 @@ pub trait Evaluates: Send {
     /// The search leaves the board that it entered last.
     fn leave(&mut self) {}
 
-    /// The values of the positions after moves of `parent`, the board entered last. No game is over
-    /// in them.
+    /// The values of `children`: moves of `parent`, the board entered last, with the positions
+    /// after them. The game is not over in any of these positions.
     fn evaluate_children(&mut self, parent: &Board, children: &[(Move, Board)])
     -> Result<Vec<f32>>;
 

@@ -10,8 +10,8 @@ pub trait Judge: Send {
     /// The representation of a position that is compared: a value, or a code.
     type Leaf: Clone + Send;
 
-    /// Number of positions to judge at a time. A network is faster with several, but those after
-    /// the one that ends a node are judged for nothing.
+    /// Number of positions to judge at a time. A network is faster on several positions together,
+    /// but after a cutoff the search discards the rest of them.
     fn at_once(&self) -> usize {
         1
     }
@@ -22,8 +22,8 @@ pub trait Judge: Send {
     /// The search leaves the board that it entered last.
     fn leave(&mut self) {}
 
-    /// The representations of the positions after moves of `parent`, the board entered last. No
-    /// game is over in them.
+    /// The representations of `children`: moves of `parent`, the board entered last, with the
+    /// positions after them. The game is not over in any of these positions.
     fn leaves(&mut self, parent: &Board, children: &[(Move, Board)]) -> Result<Vec<Self::Leaf>>;
 
     /// The representation of a single position, in which the game is not over.

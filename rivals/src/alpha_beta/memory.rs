@@ -36,14 +36,14 @@ impl<L> Memory<L> {
         Self { places: (0..count).map(|_| None).collect() }
     }
 
-    /// The result of the position with this key.
+    /// The result of the position with this key; `None` if it is not stored.
     pub fn get(&self, key: u64) -> Option<&Remembered<L>> {
         let (known, result) = self.places.get(self.place(key)?)?.as_ref()?;
         (*known == key).then_some(result)
     }
 
-    /// Remembers a result. One that holds for a single path is not remembered: a mate's distance
-    /// depends on the ply, and a draw perhaps on earlier positions.
+    /// Remembers a result, except that of a finished game. Such a result can differ between paths:
+    /// the distance to mate depends on the ply, and a draw can depend on earlier positions.
     pub fn set(&mut self, key: u64, result: Remembered<L>) {
         if let (Some(place), Worth::Leaf(_)) = (self.place(key), &result.worth) {
             self.places[place] = Some((key, result));

@@ -65,7 +65,7 @@ impl<'a, J: Judge> Search<'a, J> {
         window: [Option<Worth<J::Leaf>>; 2],
     ) -> Result<Option<Found<J::Leaf>>> {
         let key = repetition_key(board);
-        // At the root some moves may be left out.
+        // Not at the root, where `moves` may lack some legal moves.
         let known = self.memory.get(key).filter(|known| ply > 0 && board.is_legal(known.best));
         let known = known.cloned();
         if let Some(known) = &known
@@ -86,8 +86,8 @@ impl<'a, J: Judge> Search<'a, J> {
         let complete = complete?;
         let Best { found, bound, .. } = best;
         match found {
-            // The best move of the previous iteration comes first, so the moves that were searched
-            // before the limit count.
+            // The root searches the best move of the previous iteration first, so its result is
+            // usable even if a limit stopped the search.
             Some(found) if complete || ply == 0 => {
                 if let (true, Some(&best)) = (ply > 0, found.1.first()) {
                     let worth = found.0.clone();
@@ -203,7 +203,7 @@ struct Best<L> {
 
 impl<L: Clone + Send> Best<L> {
     fn new(window: [Option<Worth<L>>; 2], side: Color) -> Self {
-        // If this side has no earlier result to beat, all moves together give the exact result.
+        // Without an earlier result of this side to beat, the best of all moves is exact.
         let bound = if window[side as usize].is_some() { Bound::AtMost } else { Bound::Exact };
         Self { found: None, bound, window, side }
     }

@@ -41,7 +41,7 @@ impl<L: Clone + Send> Worth<L> {
         })
     }
 
-    /// Whether it is better than `other` for `side`.
+    /// Whether this result is better than `other` for `side`.
     pub fn is_better(
         &self,
         other: &Self,

@@ -3,8 +3,8 @@
 //! and 9 are underpromotions of a pawn.
 //!
 //! The document does not give the order. Here the index of a move is `73 * square + type`, with
-//! squares a1, b1, ... h8 and directions clockwise from north. Castling is the king's move of two
-//! squares, in Chess960 as well, where no other move has that index.
+//! squares a1, b1, ... h8 and directions clockwise from north. Castling has the index of a king's
+//! move of two squares, in Chess960 as well; no other move has this index.
 
 use cozy_chess::{Board, Color, Move, Piece, Square};
 

@@ -15,8 +15,8 @@
 //! The document assigns both planes 14 and 16 to Black's long castling and none to White's. Here
 //! plane 14 is White's.
 //!
-//! *Oriented* planes are those of the side to move: its pieces, rights and ranks are where White's
-//! are in the table.
+//! *Oriented* planes show the board from the side to move: its pieces and castling rights are in
+//! the planes of White's, and its first rank is in the place of White's.
 
 use azimuth_chess::en_passant::legal_en_passant;
 use candle_core::{Device, Result, Tensor};

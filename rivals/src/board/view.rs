@@ -3,14 +3,14 @@
 use candle_core::{Device, Result, Tensor};
 use cozy_chess::{Board, BoardBuilder, Color, Square};
 
-/// White, as in the document. For a network that sees `oriented` boards, the side to move: it sees
-/// its own pieces where White's are otherwise, and the ranks from its side.
+/// The side from whose view a network sees `board`: White, as in the document, or with `oriented`
+/// the side to move. Black sees the board as [`turned`] returns it.
 pub fn viewer(board: &Board, oriented: bool) -> Color {
     if oriented { board.side_to_move() } else { Color::White }
 }
 
-/// Turns values for the viewers of boards into values for White, and back: 1 for each board that
-/// White views, -1 for the others.
+/// Factors (one for each board) that convert values for the viewer into values for White, and
+/// back: 1 if White is the viewer, otherwise -1.
 pub fn signs<'a>(
     boards: impl Iterator<Item = &'a Board>,
     oriented: bool,
@@ -20,7 +20,7 @@ pub fn signs<'a>(
     Tensor::from_iter(boards.map(sign), device)
 }
 
-/// The board as White sees it if Black is White: colours swapped, ranks mirrored.
+/// The board with colours swapped and ranks mirrored.
 pub fn turned(board: &Board) -> Board {
     let mut builder = BoardBuilder::from_board(board);
     for square in Square::ALL {

@@ -6,9 +6,9 @@ use cozy_chess::{Board, Color, Piece, Square};
 /// Number of bits of a position.
 pub const BITS: usize = 12 * Square::NUM + 1 + 4;
 
-/// Boards x 773, on a device. The order is: White's pawns on a1, b1, ... h8, then its knights, bishops, rooks,
-/// queens and king; the same for Black; 1 if White is to move; White's short and long castling
-/// rights, then Black's.
+/// The bits of boards on a device (boards x 773). The order is: White's pawns on a1, b1, ... h8,
+/// then its knights, bishops, rooks, queens and king; the same for Black; 1 if White is to move;
+/// White's short and long castling rights, then Black's.
 pub fn bits<'a>(
     boards: impl ExactSizeIterator<Item = &'a Board>,
     device: &Device,

@@ -18,7 +18,7 @@ pub struct DeepChessConfig {
     /// Neurons of each hidden layer of the comparator, between the two codes and its outputs.
     pub comparator: Vec<usize>,
     /// Whether the comparator takes the current and the next position and gives a score, as the
-    /// document draws it. If not, it takes any two positions and says which is better.
+    /// document draws it. If not, it takes any two positions and predicts which one is better.
     #[serde(default)]
     pub score: bool,
 }
@@ -68,13 +68,13 @@ impl DeepChessNetwork {
         self.encode(boards, self.encoder.len())
     }
 
-    /// The value for White, in [-1, 1], of the second position of each pair of codes, which a move
-    /// leads to from the first.
+    /// The values for White, in [-1, 1], of the positions with the codes `next` (pairs x code).
+    /// Each follows by a move from the position with the code in the same row of `current`.
     pub fn scores(&self, current: &Tensor, next: &Tensor) -> Result<Tensor> {
         self.outputs(current, next)?.squeeze(D::Minus1)?.tanh()
     }
 
-    /// Logits, pairs x 2: that the first and that the second position is the better one for White.
+    /// Logits (pairs x 2) that the first and that the second position is better for White.
     pub fn compare(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
         self.outputs(first, second)
     }

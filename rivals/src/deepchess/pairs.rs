@@ -1,5 +1,5 @@
-//! Pairs of positions of which one is better. A position is in several pairs, so that its code,
-//! which costs more than a comparison, is computed once.
+//! Pairs of positions of which one is better. Each position is in several pairs, because computing
+//! its code costs more than a comparison.
 
 use azimuth_chess::position::board_after;
 use cozy_chess::Board;
@@ -29,8 +29,9 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// `count` pairs. One half is of children of the same position, between which a search
-    /// chooses, and the other half of any two of these. Fewer if the data has too few differences.
+    /// Draws `count` pairs, or fewer if too few positions differ. In half of the pairs both
+    /// positions are children of the same position, as when a search chooses. The other pairs are
+    /// any two of these children.
     pub fn draw(studies: &[Study], count: usize, rng: &mut impl Rng) -> Self {
         let mut found = Self::default();
         for _ in 0..count {
@@ -50,7 +51,7 @@ impl Pairs {
         found
     }
 
-    /// For each pair, the index of the position that is better for White.
+    /// For each pair, 0 if its first position is better for White, 1 if its second position is.
     pub fn better(&self) -> Vec<u32> {
         let p = |place: u32| self.p[place as usize];
         self.pairs.iter().map(|&[first, second]| (p(second) > p(first)).into()).collect()

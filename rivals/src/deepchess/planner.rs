@@ -29,7 +29,7 @@ pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> 
     )))
 }
 
-/// The network that scores the next position, beside the current one.
+/// The network that scores the next position, given the current one.
 struct Estimator(DeepChessNetwork);
 
 impl Evaluates for Estimator {
@@ -47,7 +47,7 @@ impl Evaluates for Estimator {
         Ok(self.0.scores(&current, &next)?.to_vec1()?)
     }
 
-    /// A position without a predecessor stands in both places.
+    /// Takes `board` as both the current and the next position, because it has no predecessor.
     fn evaluate(&mut self, board: &Board) -> Result<f32> {
         let code = self.0.codes([board].into_iter())?;
         let scores = self.0.scores(&code, &code)?.to_vec1()?;
@@ -57,13 +57,14 @@ impl Evaluates for Estimator {
 
 struct DeepChessJudge {
     network: DeepChessNetwork,
-    /// The code of the starting position, which serves as the draw: the network has no absolute
+    /// The code of the starting position. It replaces a draw, because the network has no absolute
     /// scale.
     even: Tensor,
 }
 
 impl DeepChessJudge {
-    /// The probability that the first is better, averaged over both orders of the pair.
+    /// The probability that the first position is better for White, averaged over both orders of
+    /// the pair.
     fn probability(&self, first: &Tensor, second: &Tensor) -> Result<f32> {
         let [one, other] = [[first, second], [second, first]].map(|pair| Tensor::cat(&pair, 0));
         let logits = self.network.compare(&one?, &other?)?;

@@ -58,7 +58,8 @@ impl DiffusionNetwork {
     /// `to_actions`.
     pub fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> Result<Self> {
         let DiffusionConfig { horizon, width, layers, .. } = config;
-        // As large as the embeddings, so that masked tokens differ from the start.
+        // Positional embeddings start as large as token embeddings, so that masked tokens differ
+        // from each other.
         let normal = Init::Randn { mean: 0.0, stdev: 1.0 };
         Ok(Self {
             config,
@@ -85,9 +86,9 @@ impl DiffusionNetwork {
     }
 
     /// Maps `states` (sequences x horizon x 77) and `actions` (sequences x horizon) to logits. The
-    /// first result has those of the states after the first, (sequences x (horizon - 1) 77 x 33),
-    /// and is `None` if the horizon is 1. The second has those of the actions, (sequences x horizon
-    /// x 4672).
+    /// first result holds the logits of all states but the first (sequences x 77 (horizon - 1) x
+    /// 33); it is `None` if the horizon is 1. The second holds the logits of the actions (sequences
+    /// x horizon x 4672).
     pub fn forward(&self, states: &Tensor, actions: &Tensor) -> Result<(Option<Tensor>, Tensor)> {
         let (count, horizon) = actions.dims2()?;
         let width = self.config.width;

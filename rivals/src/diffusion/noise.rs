@@ -10,15 +10,16 @@ pub fn alpha(t: usize, timesteps: usize) -> f64 {
 
 /// lambda_t = (alpha_{t-1} - alpha_t) / (1 - alpha_t): the weight in the loss of a masked token at
 /// time `t` (from 1), and the probability that it is unmasked in the step to t - 1. (The document's
-/// formula has lost its minus sign.)
+/// formula lacks a minus sign.)
 pub fn lambda(t: usize, timesteps: usize) -> f64 {
     (alpha(t - 1, timesteps) - alpha(t, timesteps)) / (1.0 - alpha(t, timesteps))
 }
 
 /// The loss of the document's Algorithm 1, averaged over sequences: minus lambda_t times the sum,
 /// over the masked tokens (x_t differs from x_0), of the log probability of the true token.
-/// `truths` holds these log probabilities, and `masked` the weight of a token where it is masked and
-/// 0 elsewhere, both sequences x tokens; `lambdas` holds one number for each sequence.
+/// `truths` (sequences x tokens) holds these log probabilities. `masked` (sequences x tokens) holds
+/// the weight of each masked token, and 0 for other tokens. `lambdas` holds one number for each
+/// sequence.
 pub fn loss(truths: &Tensor, masked: &Tensor, lambdas: &Tensor) -> Result<Tensor> {
     ((truths * masked)?.sum(1)? * lambdas)?.mean_all()?.neg()
 }

@@ -1,7 +1,7 @@
 //! Sampling: the document's Algorithm 2, from all tokens masked to none. An unmasked token is the
 //! most probable one (the document's "arg max p"), and the first action must be legal. A random
-//! generator seeded by the position selects the tokens to unmask, so that a position always gets the
-//! same answer.
+//! generator seeded by the position selects the tokens to unmask, so that a position always gets
+//! the same answer.
 
 use anyhow::Result;
 use candle_core::{D, Tensor};
@@ -15,8 +15,8 @@ use super::sequences::{STATE, state_tokens};
 use crate::board::{move_index, viewer};
 
 impl DiffusionNetwork {
-    /// Legal moves of a position: first the sampled one, then the others by their logits at the time
-    /// it was sampled.
+    /// Sorts `moves`, the legal moves of `board`: first the sampled move, then the others by their
+    /// logits in the step that sampled it.
     pub fn sample(&self, board: &Board, moves: &[Move]) -> Result<Vec<Move>> {
         let DiffusionConfig { horizon, timesteps, oriented, .. } = self.config();
         let view = viewer(board, oriented);

@@ -17,8 +17,7 @@ pub const STATE_TOKENS: usize = 33;
 /// Number of different action tokens: the move indices.
 pub const ACTION_TOKENS: usize = MOVES;
 
-/// Number of studies after a study in which its successor is searched. Variations may lie between
-/// the two.
+/// Maximum distance in the data from a study to its successor. Variations may lie between the two.
 const REACH: usize = 8;
 
 /// Studies that start a sequence, in which each state follows from the best move of the state

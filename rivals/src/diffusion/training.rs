@@ -27,13 +27,13 @@ const SMALL: (DiffusionConfig, Plan) = (
     Plan { batch: 32, steps: 9_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
-/// Approximate numbers of held-out sequences for measuring the loss, and of those whose first action
-/// is sampled, which takes a forward pass for each timestep.
+/// Approximate numbers of held-out sequences for measuring the loss, and of sequences whose first
+/// action is sampled, which takes a forward pass for each timestep.
 const MEASURED: usize = 500;
 const SAMPLED: usize = 250;
 
-/// The weight in the loss of a token of a state; that of an action is 1. A state has 77 tokens, most
-/// of them those of the state before.
+/// The weight in the loss of a token of a state; that of an action is 1. A state has 77 tokens, and
+/// most of them are equal to those of the state before.
 const STATE_WEIGHT: f64 = 0.1;
 
 /// Added to the logits of illegal moves.
@@ -85,7 +85,7 @@ struct Noised {
 }
 
 impl DiffusionLearner<'_> {
-    /// Tokens of sequences, each noised to a random time.
+    /// The tokens of sequences. Each sequence is noised to a random time.
     fn noised(
         &self,
         sequences: &Sequences<'_>,

@@ -13,7 +13,7 @@ const PHASE: [i32; Piece::NUM] = [0, 1, 1, 2, 4, 0];
 
 const FULL_PHASE: i32 = 24;
 
-/// 4, pawn structure.
+/// 4, pawn structure: an isolated pawn.
 const ISOLATED: i32 = -12;
 
 /// A passed pawn's bonus by its rank, seen from its own side.

@@ -129,7 +129,7 @@ impl Tree {
         line
     }
 
-    /// Removes all other moves from the root.
+    /// Removes all moves but `moves` from the root.
     pub fn keep_root_moves(&mut self, moves: &[Move]) {
         self.nodes[0].edges.retain(|edge| moves.contains(&edge.mv));
     }

@@ -1,8 +1,8 @@
 //! 3 x 3 convolutions on boards: each square's neighbourhood, padded with zeros, is multiplied by a
 //! matrix. Boards are squares x channels, channels last. On the CPU, the operation and its gradient
 //! take a few boards at a time, so that the neighbourhoods, nine times as large as the boards, stay
-//! in the cache. Candle's convolutions need channels first and are several times slower on boards of
-//! 64 squares.
+//! in the cache. Candle's convolutions need channels first, and are several times slower on boards
+//! of 64 squares.
 
 use azimuth_network::fused::column_sums;
 use azimuth_network::tensor_slices::values;
@@ -95,8 +95,8 @@ impl Module for BoardConvolution {
     }
 }
 
-/// The neighbourhoods by candle's operations, for a device: maps boards x 64 x channels to squares x
-/// 9 channels.
+/// The neighbourhoods by candle's operations, for a device. Maps boards x 64 x channels to squares
+/// of all boards x 9 channels.
 fn selected(boards: &Tensor, places: &Tensor) -> Result<Tensor> {
     let (count, squares, channels) = boards.dims3()?;
     let outside = Tensor::zeros((count, 1, channels), boards.dtype(), boards.device())?;

@@ -7,20 +7,21 @@ use cozy_chess::{Board, Move};
 
 use crate::board::{move_index, viewer};
 
-/// Added to the logits of empty places.
+/// Added to the logits of padding.
 const NEVER: f32 = -1e9;
 
 /// The legal moves of boards, and their places among a network's logits.
 pub struct LegalMoves {
     moves: Vec<Vec<Move>>,
-    /// Boards x the largest number of moves; 0 where a board has fewer.
+    /// Move indices (boards x the largest number of moves); 0 where a board has fewer moves.
     places: Tensor,
     /// In the same shape: 0, and [`NEVER`] where a board has fewer moves.
     padding: Tensor,
 }
 
 impl LegalMoves {
-    /// The moves of boards, as a network sees them that is `oriented` or not.
+    /// The legal moves of `boards`, for a network that sees boards from the side to move
+    /// (`oriented`) or from White.
     pub fn new(boards: &[&Board], oriented: bool, device: &Device) -> Result<Self> {
         let moves: Vec<Vec<Move>> = boards.iter().map(|board| legal_moves(board)).collect();
         let shape = (boards.len(), moves.iter().map(Vec::len).max().unwrap_or(0).max(1));

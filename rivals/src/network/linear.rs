@@ -21,17 +21,17 @@ pub fn linear(inputs: usize, outputs: usize, vb: &VarBuilder<'_>) -> Result<Line
 }
 
 impl Linear {
-    /// A layer with these parameters: outputs x inputs, and outputs.
+    /// A layer with `weight` (outputs x inputs) and `bias` (outputs).
     pub fn new(weight: Tensor, bias: Tensor) -> Self {
         Self { weight, bias }
     }
 
-    /// Outputs x inputs.
+    /// The weight (outputs x inputs).
     pub fn weight(&self) -> &Tensor {
         &self.weight
     }
 
-    /// One number for each output.
+    /// The bias (outputs).
     pub fn bias(&self) -> &Tensor {
         &self.bias
     }

@@ -34,7 +34,7 @@ impl NnueNetwork {
     /// A network with the parameters `half.weight`, `half.bias`, `first`, `second` and `value`.
     pub fn new(config: NnueConfig, vb: &VarBuilder<'_>) -> Result<Self> {
         let NnueConfig { half, first, second } = config;
-        // About 30 rows are summed.
+        // The values are small because about 30 rows are summed.
         let rows = Init::Randn { mean: 0.0, stdev: 0.05 };
         Ok(Self {
             table: vb.get_with_hints((FEATURES, half), "half.weight", rows)?,

@@ -22,7 +22,8 @@ const SMALL: (TowerConfig, Plan) = (
     Plan { batch: 128, steps: 26_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
-/// Win probability by which a move is worse that gets 1/e of the probability of the better one.
+/// Temperature of the distribution over labelled moves, in win probability: a move that is worse by
+/// this amount gets 1/e of the probability of the better move.
 const TEMPERATURE: f32 = 0.03;
 
 /// Trains the network and writes its weights.

@@ -1,9 +1,9 @@
 //! Boards and moves as network inputs (the document's section 3c). A board is 14 planes of 8 x 8
 //! and 7 numbers. Twelve planes are the pieces of both sides. The document leaves the other two
-//! empty; with `attacks` they hold the squares that each side attacks. The numbers are four castling
-//! rights, the side to move, check, and the move number. In total 14 x 64 + 7 = 903, as in the
-//! document. A move is its origin and target squares, each divided by 63. With these two the dense
-//! layer takes 9 numbers beside the planes, which is the "+9" of the document.
+//! empty; with `attacks` they hold the squares that each side attacks. The numbers are four
+//! castling rights, the side to move, check, and the move number. In total 14 x 64 + 7 = 903, as in
+//! the document. A move is its origin and target squares, each divided by 63. With these two the
+//! dense layer takes 9 numbers beside the planes, which is the "+9" of the document.
 
 use azimuth_chess::attacked_squares::attacked_squares;
 use candle_core::{Device, Result, Tensor};

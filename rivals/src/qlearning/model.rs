@@ -67,8 +67,8 @@ impl QNetwork {
         })
     }
 
-    /// The values of moves, each given with the index of its board. With `train`, batch norm uses
-    /// the statistics of the batch.
+    /// The values of `moves` for the side that moves, in their order. Each move has the index of
+    /// its board in `boards`. With `train`, batch norm uses the statistics of the batch.
     pub fn values(
         &self,
         boards: &[&Board],
@@ -107,8 +107,8 @@ impl QNetwork {
         values + Tensor::from_iter(rewards, device)?
     }
 
-    /// The values of all legal moves of each position, with the reward for repetition if the moves'
-    /// rewards are added.
+    /// The values of all legal moves of each position. If the network adds the rewards of moves,
+    /// this also adds the reward for repeating a position.
     pub fn values_of(&self, positions: &[&Position]) -> Result<Vec<Vec<(Move, f32)>>> {
         let boards: Vec<_> = positions.iter().map(|position| position.board()).collect();
         let mut values = self.legal_values(&boards)?;

@@ -26,7 +26,7 @@ const MATE: f32 = 1.0;
 /// For each move of the winner, in addition; the loser's moves get its negative.
 pub const OUTCOME: f32 = 0.01;
 
-/// The reward of the side that plays `mv`, without that for repeating a position.
+/// The reward of the side that plays `mv`, except for repeating a position ([`repetition`]).
 pub fn reward(board: &Board, mv: Move) -> f32 {
     let (own, after) = (board.side_to_move(), board_after(board, mv));
     let gained = |count: fn(&Board, Color) -> f32| count(&after, own) - count(board, own);

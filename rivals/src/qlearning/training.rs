@@ -47,9 +47,9 @@ const SYNC_INTERVAL: u64 = 200;
 /// The probability of a random move, at the start and at the end.
 const EPSILON: (f64, f64) = (1.0, 0.1);
 
-/// The part of the run during which it falls from the first to the last value. (The document
-/// multiplies it by 0.99999 after each game, which takes 230,000 games; a shorter run needs a
-/// faster schedule.)
+/// The part of the run during which [`EPSILON`] falls from the first to the last value. (The
+/// document multiplies it by 0.99999 after each game, which takes 230,000 games; a shorter run
+/// needs a faster schedule.)
 const EPSILON_PART: f64 = 0.6;
 
 /// Number of transitions from random games that are used for measuring only.

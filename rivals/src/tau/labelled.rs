@@ -21,7 +21,8 @@ pub struct Labelled {
 pub fn read(path: &Path) -> Result<Vec<Labelled>> {
     let (data, _) = dataset::open(&[path.to_owned()])?;
     let mut own: Vec<(Board, f32)> = Vec::new();
-    // A position that occurs twice, also after a move, is in the data once.
+    // The data keep one copy of each position, so the label after a move can be that of another
+    // position.
     let mut known: HashMap<u64, f32> = HashMap::new();
     for split in Split::ALL {
         data.families(split, 1, |family, _| {

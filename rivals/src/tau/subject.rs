@@ -27,7 +27,7 @@ const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
 /// A system that values or chooses moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// Azimuth's encoder; its speed is that of the beam, unverified.
+    /// Azimuth's encoder; its speed is that of the beam without verification.
     Azimuth,
     Rival(Rival),
 }

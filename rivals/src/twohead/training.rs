@@ -33,7 +33,7 @@ const SMALL: (TowerConfig, Plan) = (
 /// The part of the run that uses labelled games only.
 const LABELLED_PART: f64 = 0.85;
 
-/// One in this many examples of a batch is from self-play.
+/// Self-play provides one example of each batch in this number.
 const OWN_PART: usize = 8;
 
 /// Steps between two moves in each self-play game.

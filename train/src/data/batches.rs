@@ -16,7 +16,7 @@ const READY: usize = 8;
 /// Maximum number of threads that prepare batches.
 const MAX_THREADS: usize = 32;
 
-/// Other users of the machine's cores.
+/// The load on the CPU's cores besides the preparation of batches.
 #[derive(Clone, Copy)]
 pub enum Cores {
     /// Training runs on the CPU: a quarter of the threads prepare batches.
@@ -26,7 +26,7 @@ pub enum Cores {
 }
 
 impl Cores {
-    /// Those beside training on `device`.
+    /// The load of training on `device`.
     pub fn beside(device: &Device) -> Self {
         if device.is_cpu() { Self::Shared } else { Self::Free }
     }
@@ -48,8 +48,8 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Starts the threads that prepare the batches of `steps`, in one of `processes` that share the
-    /// cores of the machine.
+    /// Starts the threads that prepare the batches of `steps`. `processes` is the number of
+    /// processes that share the cores of the machine.
     pub fn prepare(sampler: Sampler, steps: Range<u64>, cores: Cores, processes: usize) -> Self {
         let all = thread::available_parallelism().map_or(1, usize::from);
         Self::on_threads(sampler, steps, cores.threads(all / processes))

@@ -20,7 +20,7 @@ pub struct ByLabel {
     numbers: MmapMut,
     /// The offset of each label's positions, and the total count.
     starts: Vec<u32>,
-    /// The coordinates of the labels on the threshold's scale, ascending.
+    /// The coordinate of each label ([`PositiveThreshold::coordinate`]), ascending.
     coordinates: Vec<f32>,
     perspective: Perspective,
 }
@@ -54,7 +54,8 @@ impl ByLabel {
         Ok(Self { numbers, starts, coordinates: coordinates.collect(), perspective })
     }
 
-    /// The slots of the positions whose labels differ from this one by less than the threshold.
+    /// The slots of the positions whose labels differ from `label` by less than the threshold.
+    /// `side` is the side to move in the position with `label`.
     pub fn similar(&self, label: Label, side: Color) -> Range<usize> {
         let place = self.coordinates[rank(label, side, self.perspective)];
         let first = self.coordinates.partition_point(|&other| other <= place - 1.0);
@@ -62,13 +63,13 @@ impl ByLabel {
         self.starts[first] as usize..self.starts[end] as usize
     }
 
-    /// The position in a slot.
+    /// The index of the position in the slot `place`.
     pub fn position(&self, place: usize) -> usize {
         bytemuck::cast_slice::<u8, u32>(&self.numbers)[place] as usize
     }
 }
 
-/// The index of a label among all labels.
+/// The rank of a label among all stored labels, from the point of view of `perspective`.
 fn rank(label: Label, side: Color, perspective: Perspective) -> usize {
     let seen = match perspective {
         Perspective::SideToMove => label.seen_by(side),

@@ -32,7 +32,8 @@ pub struct DataFile {
 pub struct Dataset {
     /// The training set.
     pub train: TrainingPositions,
-    /// The set whose forced mates define the paper's axis: the training set, unless it has none.
+    /// The positions whose forced mates define the paper's axis: the training set; for a stream
+    /// also the datasets of `--mates`.
     pub mates: TrainingPositions,
     /// The set for fitting the calibration.
     pub calibration: LabelledPositions,

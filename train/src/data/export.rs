@@ -19,7 +19,7 @@ use super::read::format::ending;
 /// Zstandard level; higher levels reduce files little.
 const COMPRESSION: i32 = 10;
 
-/// Whether `out` is a file in an export format.
+/// Whether to export to `out`: whether its name is not that of a dataset (`.azd`).
 pub fn is_export(out: &Path) -> bool {
     out.extension().is_none_or(|extension| extension != "azd")
 }

@@ -44,7 +44,7 @@ impl Family {
         }
     }
 
-    /// Whether nothing is labelled.
+    /// Whether no position is labelled.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -99,7 +99,7 @@ impl Game {
         Self { split: content.split(), families }
     }
 
-    /// Whether nothing is labelled.
+    /// Whether no position is labelled.
     pub fn is_empty(&self) -> bool {
         self.families.iter().all(Family::is_empty)
     }

@@ -102,7 +102,8 @@ impl Packer {
         Ok(())
     }
 
-    /// Records that all records before `record` were added or, with these counts, left out.
+    /// Notes that the input is packed up to `record`, the index of the next record. `skipped`
+    /// counts the omissions since the last call.
     pub fn reached(&mut self, record: u64, skipped: Skipped) -> Result<()> {
         let source = self.journal.current.as_mut().context("no input was begun")?;
         source.end = record;
@@ -115,8 +116,8 @@ impl Packer {
         Ok(())
     }
 
-    /// Ends an input. `made_from` has the sources, duplicates and filtered positions of an input
-    /// that is itself a dataset.
+    /// Ends an input. For an input that is a dataset, `made_from` holds its sources and its numbers
+    /// of duplicates and of filtered positions.
     pub fn end(&mut self, made_from: Option<(Vec<Source>, u64, u64)>) -> Result<()> {
         let current = self.journal.current.take().context("no input was begun")?;
         let description = &mut self.journal.description;

@@ -51,7 +51,7 @@ pub struct Batch {
 pub struct BatchPart {
     /// The part's index in the batch.
     pub place: usize,
-    /// Its share of the loss of the batch, the mean over all parts.
+    /// The part's weight in the loss of the batch, which is the mean over all parts.
     pub weight: f64,
     /// The encoder's inputs.
     pub inputs: Inputs,
@@ -59,8 +59,8 @@ pub struct BatchPart {
     pub labels: Vec<f32>,
     /// Family indices, equal for siblings.
     pub parents: Vec<u32>,
-    /// Number n of contrastive losses over the positions: each position belongs to the one of its
-    /// index modulo n.
+    /// Number of separate contrastive losses over the positions. The position with index i belongs
+    /// to the loss with index i modulo this number.
     pub contrasts: usize,
 }
 
@@ -73,7 +73,7 @@ pub struct Sampler {
     architecture: Architecture,
     sampling: Sampling,
     seed: u64,
-    /// Whether a step is one part.
+    /// Whether the parts of a step are joined into one [`BatchPart`].
     together: bool,
     /// The parts of a step that this process computes.
     own: Range<usize>,
@@ -82,7 +82,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler of `data`. The parts of a step are separate, or with `together` one part.
+    /// A sampler of `data`. With `together`, the parts of a step are joined into one [`BatchPart`].
     pub fn new(
         data: TrainingPositions,
         architecture: Architecture,
@@ -100,7 +100,7 @@ impl Sampler {
         Ok(Self { data, architecture, sampling, seed, together, own, by_label })
     }
 
-    /// Makes only the parts `own` of each batch; other processes make the others.
+    /// Restricts each batch to the parts `own`; other processes prepare the other parts.
     pub fn only(self, own: Range<usize>) -> Self {
         Self { own, ..self }
     }
@@ -150,7 +150,8 @@ impl Sampler {
         let mut parts = Vec::new();
         for (place, mut part) in chosen.into_iter().enumerate().take(self.own.end) {
             let is_own = self.own.contains(&place);
-            // The random numbers of the parts of other processes are drawn, too.
+            // Parts of other processes draw their random numbers here, too: a part does not depend
+            // on the number of processes.
             let part = self.part(&mut part, &mut rng, |_| is_own)?;
             if is_own {
                 parts.push(BatchPart { place, weight, ..part });
@@ -174,7 +175,8 @@ impl Sampler {
         Ok(chosen)
     }
 
-    /// The part of the positions `chosen` whose indices pass `is_own`.
+    /// Encodes the positions of `chosen` whose indices pass `is_own`. Draws random numbers for all
+    /// of `chosen`.
     fn part(
         &self,
         chosen: &mut [Chosen],
@@ -182,8 +184,8 @@ impl Sampler {
         is_own: impl Fn(usize) -> bool,
     ) -> Result<BatchPart> {
         if let Architecture::Sparse(config) = &self.architecture {
-            // Adjacent positions use the same layers, and each contrastive loss has positions of
-            // all heads.
+            // In this order adjacent positions use the same layers, and each of several contrastive
+            // losses gets positions of all heads.
             chosen.sort_by_key(|(position, _)| config.head(position.pieces_on_board()));
         }
         let perspective = self.architecture.perspective();
@@ -240,7 +242,8 @@ impl Sampler {
     }
 }
 
-/// Parts of `size` anchors each, the last of fewer, every anchor's positives in its part.
+/// Divides the anchors into parts of `size` (the last may be smaller), and adds to each part the
+/// positives of its anchors.
 fn apart(anchors: &[Chosen], positives: &[Chosen], size: usize) -> Vec<Vec<Chosen>> {
     let each = positives.len() / anchors.len();
     let positives_of = |place: usize, count: usize| &positives[place * each..][..count * each];
@@ -248,8 +251,8 @@ fn apart(anchors: &[Chosen], positives: &[Chosen], size: usize) -> Vec<Vec<Chose
     parts.map(|(n, part)| [part, positives_of(n * size, part.len())].concat()).collect()
 }
 
-/// The positions of `contrasts` parts of equal size, where a position's part is its index modulo
-/// `contrasts`.
+/// Divides the anchors and their positives into `contrasts` parts of equal size, and interleaves
+/// them: a position with index i belongs to part i modulo `contrasts`. Leaves out the remainder.
 fn interleaved(anchors: &[Chosen], positives: &[Chosen], contrasts: usize) -> Vec<Chosen> {
     let each = positives.len() / anchors.len();
     let anchors = &anchors[..anchors.len() / contrasts * contrasts];

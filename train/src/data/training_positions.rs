@@ -40,7 +40,7 @@ impl TrainingPositions {
         self.0.labels(Split::Training, visit);
     }
 
-    /// Every n-th of the positions whose label passes, at most about `limit` of them.
+    /// At most `limit` of the positions whose label passes `pass`, evenly spread.
     pub fn spread(
         &self,
         limit: usize,

@@ -28,9 +28,9 @@ impl Found {
     }
 }
 
-/// The positions of `paths`. Files of FENs or EPD give all of their positions, in their order. PGN
-/// with evaluations gives the evaluated positions, without evaluations those of the main lines.
-/// Other files give their labelled positions.
+/// The positions of `paths`, in their order: all positions of files of FENs or EPD, and the
+/// labelled positions of other files. A PGN file without evaluations gives all positions of the
+/// main lines.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     for path in paths {
@@ -48,7 +48,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Whether a file has a FEN or an EPD record on each line.
+/// Whether a file has a FEN or an EPD record on each line, by its name. `-` is standard input.
 fn is_lines(path: &Path) -> bool {
     path.as_os_str() == "-"
         || ending(path).is_some_and(|ending| ["epd", "fen", "fens", "txt"].contains(&&*ending))
@@ -68,7 +68,8 @@ fn of_lines(path: &Path, found: &mut Vec<Found>) -> Result<()> {
     Ok(())
 }
 
-/// A FEN, whose counters are numbers, or an EPD record, which has operations in their place.
+/// Parses a FEN or an EPD record. After the fourth field, a FEN has only numbers, and an EPD record
+/// has operations.
 fn read_line(line: &str) -> Result<Found> {
     let is_number = |field: &str| field.bytes().all(|byte| byte.is_ascii_digit());
     if line.split_whitespace().skip(4).all(is_number) {

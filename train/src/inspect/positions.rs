@@ -53,7 +53,8 @@ impl PositionsOptions {
         self.space_of(all.positions)
     }
 
-    /// Like [`Self::open`], with the positions that have no label; and whether each has one.
+    /// Like [`Self::open`], but includes positions without a label. The second result says for each
+    /// position whether it has a label.
     pub fn open_any(&self) -> Result<(EmbeddedPositions, Vec<bool>)> {
         self.check()?;
         let mut found = find(&self.data)?;

@@ -1,5 +1,5 @@
-//! Random positions with few pieces, unbalanced as often as balanced: endings that games between
-//! equal players rarely reach, but that the search evaluates after every exchange.
+//! Random positions with few pieces. In half of them one side is likely to have most of the pieces.
+//! Games between equal players rarely reach such endings, but searches do after exchanges.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ const KINDS: [Piece; 8] = [
     Piece::Queen,
 ];
 
-/// White's possible shares of the pieces.
+/// Probabilities that a piece other than a king is White's. Each position draws one of them.
 const SHARES: [f64; 4] = [0.1, 0.5, 0.5, 0.9];
 
 /// Centipawns of a tablebase win, less the second value for every ply to the next capture or pawn
@@ -46,7 +46,7 @@ pub struct EndingSampler {
 }
 
 impl EndingSampler {
-    /// Labels positions in `tablebases` from these, and others with the engine.
+    /// A sampler that labels positions in `tablebases` with these, and others with the engine.
     pub fn new(tablebases: Option<Arc<Tablebases>>) -> Self {
         Self { tablebases }
     }
@@ -89,7 +89,7 @@ fn label_of_distance(plies: i32) -> Label {
 /// A random legal position in which the game is not over.
 fn ending(rng: &mut Xoshiro256PlusPlus) -> Board {
     loop {
-        // The builder accepts adjacent kings.
+        // The builder accepts adjacent kings, and `Position` rejects them.
         if let Ok(board) = draw(rng).build()
             && let Ok(position) = Position::from_fen(&board.to_string())
             && position.has_legal_move()
@@ -109,7 +109,7 @@ fn draw(rng: &mut Xoshiro256PlusPlus) -> BoardBuilder {
     });
     let pieces: Vec<_> = kings.into_iter().chain(others).collect();
     for piece in pieces {
-        // Pawns on the first or last rank make the board illegal, and another one is drawn.
+        // A pawn on the first or last rank makes the board illegal: `ending` draws again.
         let square = Square::index(rng.random_range(0..64));
         *builder.square_mut(square) = Some(piece);
     }

@@ -75,12 +75,12 @@ impl Labeller {
         }
     }
 
-    /// Whether the scores of all moves of a position cost no more than that of one.
+    /// Whether scoring all moves of a position costs no more than scoring one move.
     pub fn scores_moves_together(&self) -> bool {
         matches!(self, Self::Engine(_))
     }
 
-    /// Scores some of the moves, the best for the side to move first.
+    /// Scores `moves`, and sorts them with the best for the side to move first.
     pub fn score(&mut self, board: &Board, moves: &[Move]) -> Result<Vec<ScoredMove>> {
         if moves.is_empty() {
             return Ok(Vec::new());

@@ -11,19 +11,20 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::walk::FIFTY_MOVES;
 
-/// Number of moves, drawn at random, of which the best is played. All moves would cost several times
-/// as much, and a single one would soon be a blunder.
+/// Number of random moves of which a lead plays the best. Scoring all moves would take several
+/// times as long, and single random moves would soon be blunders.
 const DRAWN: usize = 6;
 
-/// Plays up to `most` moves, any number with the same probability. It ends before the game does, and
-/// where the fifty-move rule applies.
+/// Plays 0 to `most` moves; all numbers have the same probability. Stops earlier if the fifty-move
+/// rule applies or all of the moves drawn end the game.
 pub fn play(
     evaluator: &mut Evaluator,
     position: &mut Position,
     most: u32,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Result<()> {
-    // Without a lead, a walk draws the same random numbers as before leads existed.
+    // Draws no random number without a lead, so that walks stay equal to those of versions without
+    // leads.
     if most == 0 {
         return Ok(());
     }
@@ -37,8 +38,8 @@ pub fn play(
     Ok(())
 }
 
-/// The best of some moves drawn at random, by its value for the opponent; `None` if all of them end
-/// the game.
+/// Draws [`DRAWN`] moves, and returns the one with the lowest value for the opponent. Leaves out
+/// moves that end the game; `None` if no other move is drawn.
 fn choose(
     evaluator: &mut Evaluator,
     position: &Position,

@@ -14,7 +14,7 @@ pub fn value(network: &mut StockfishNetwork, board: &Board) -> Label {
     Label::Centipawns(network.centipawns(&Placement::of(board))).seen_by(board.side_to_move())
 }
 
-/// Scores some of the moves, the best for the side to move first.
+/// Scores `moves`, and sorts them with the best for the side to move first.
 pub fn score(network: &mut StockfishNetwork, board: &Board, moves: &[Move]) -> Vec<ScoredMove> {
     let scored = moves.iter().map(|&mv| {
         let after = board_after(board, mv);

@@ -52,7 +52,8 @@ impl NetworkSearch {
         Ok(label(best.value, board.side_to_move()))
     }
 
-    /// Scores some of the moves, the best for the side to move first. Each has a separate search.
+    /// Scores each of `moves` by a separate search, and sorts them with the best for the side to
+    /// move first.
     pub fn score(&mut self, board: &Board, moves: &[Move]) -> Result<Vec<ScoredMove>> {
         let scored = moves.iter().map(|&mv| {
             let after = board_after(board, mv);

@@ -39,8 +39,7 @@ pub struct LabelOptions {
     /// How a walk chooses the next position.
     #[arg(long, value_enum, default_value_t = WalkKind::Beam)]
     pub walk: WalkKind,
-    /// Folders of Syzygy tables; positions in the tables get their labels from them (`--walk
-    /// endings`).
+    /// Folders of Syzygy tables, which label the positions that they contain (`--walk endings`).
     #[arg(long)]
     pub syzygy: Option<String>,
     /// Nodes of each search whose leaves are sampled (`--walk leaves`).
@@ -59,12 +58,13 @@ pub struct LabelOptions {
     /// engine's best moves.
     #[arg(long, default_value_t = 3)]
     pub width: usize,
-    /// Maximum number of plies that a walk plays before its labels begin, each the best of six moves
-    /// drawn at random (not for endings). Walks from the same start then differ.
+    /// Maximum number of plies that a walk plays before its labels begin, so that walks from the
+    /// same start differ. Each ply is the best of six random moves (not for endings).
     #[arg(long, default_value_t = 0)]
     pub lead: u32,
     /// Number of the engine's best moves whose labels are kept in each position. On a beam walk, a
-    /// network chooses them among four times as many that the walk's encoder ranks first.
+    /// network scores only four times this number of moves: those that the walk's encoder ranks
+    /// first.
     #[arg(long, default_value_t = 6)]
     pub best: usize,
     /// Number of other moves, drawn at random, whose labels are kept in each position.

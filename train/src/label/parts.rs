@@ -31,7 +31,7 @@ use crate::data::packer::Packer;
 use crate::data::read::games::Skipped;
 use crate::hex::hex;
 
-/// Number of walks in a part, which is made as a whole.
+/// Number of walks in a part. A resumed run repeats the part that was interrupted.
 const WALKS_A_PART: u64 = 64;
 
 /// Number of parts that an engine may finish ahead of the writer.
@@ -63,9 +63,9 @@ fn check(options: &LabelOptions) -> Result<()> {
     Ok(())
 }
 
-/// Labels walks from `starts` until all parts of the shard are written; endings start nowhere. A
-/// part depends only on the options, the starts and its index, so an interrupted run can resume with
-/// a different number of engines. Progress goes to `talk`.
+/// Labels walks from `starts` until all parts of the shard are written; endings do not use
+/// `starts`. A part depends only on the options, the starts and its index, so an interrupted run
+/// can resume with a different number of engines. Progress goes to `talk`.
 pub fn label_from(starts: &Starts, options: &LabelOptions, talk: Talk) -> Result<()> {
     let scores = match options.walk {
         WalkKind::Leaves | WalkKind::Endings => Scores::Best,
@@ -170,7 +170,7 @@ fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
     };
     if let (Some(all), Value::Object(own)) = (made_by.as_object_mut(), own) {
         all.extend(own);
-        // Files that were begun before these options existed can be continued.
+        // Leaves out defaults, so that files from before these options existed can be continued.
         if options.search_nodes > 0 {
             all.insert("search_nodes".to_owned(), options.search_nodes.into());
         }

@@ -19,8 +19,8 @@ use crate::data::label::Label;
 /// Megabytes of cached scores; a walk rarely repeats a position.
 pub const CACHE: usize = 1;
 
-/// A labeller that scores one move at a time scores this number of moves for each of the `--best`
-/// moves: those that the walk's encoder ranks first. The labeller's best moves are usually among them.
+/// Number of moves to score for each of the `--best` moves if the labeller scores moves one at a
+/// time. The walk's encoder selects the moves; the labeller's best moves are usually among them.
 const CANDIDATES: usize = 4;
 
 /// Maximum loss in centipawns of a move in the engine's games, compared with its best move.
@@ -34,7 +34,7 @@ pub const FIFTY_MOVES: u8 = 100;
 
 /// A source of labelled positions.
 pub trait Walk: Send {
-    /// Walks from one of `starts`, with `engine` labelling positions along the way.
+    /// Walks from a random one of `starts`, and labels positions along the way with `engine`.
     fn walk(
         &mut self,
         starts: &[String],
@@ -121,7 +121,8 @@ struct Step {
 
 /// The moves of a position.
 struct Ranking {
-    /// Moves that end the game, by mate or stalemate. A beam does not score the positions after them.
+    /// Moves that end the game, by mate or stalemate. A beam does not score the positions after
+    /// these.
     last: Vec<Move>,
     /// The other moves, the best first.
     others: Vec<Move>,
@@ -170,7 +171,8 @@ fn is_decided(best: &ScoredMove) -> bool {
     }
 }
 
-/// Selects the played move, then the first and some random others of `best_first`.
+/// Selects the played move, then the first `options.best` of the other moves, then `options.others`
+/// random ones of the rest.
 fn choose<T: Copy>(
     best_first: &[T],
     is_played: impl Fn(&T) -> bool,

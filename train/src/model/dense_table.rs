@@ -70,8 +70,8 @@ impl DenseTable {
         Ok(Tensor::cat(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?)
     }
 
-    /// The first index and the number of the shared parts of each kind. Rows whose distance is a
-    /// multiple of this number share a part.
+    /// The first index and the number of the shared parts of each kind. Rows share a part if their
+    /// indices differ by a multiple of this number.
     fn shared_parts(&self) -> impl Iterator<Item = (usize, usize)> {
         let more = self.set.shared_rows() - PIECE_SQUARES;
         [(0, PIECE_SQUARES), (PIECE_SQUARES, more)].into_iter().filter(|&(_, period)| period > 0)

@@ -64,7 +64,7 @@ pub trait Model: Sync {
     /// The parameters for play, in f32 on the CPU, without those used only in training.
     fn parameters(&self) -> Result<Parameters>;
 
-    /// The number of values in `parameters` at the limit that can be quantised for play.
+    /// The number of values in `parameters` with the largest magnitude that play can quantise.
     fn values_at_limit(&self, _parameters: &Parameters) -> Result<usize> {
         Ok(0)
     }
@@ -84,7 +84,7 @@ pub struct EmbeddedBatch<'a> {
     back: Back<'a>,
 }
 
-/// Adds further gradients, computed from those already found.
+/// Adds further gradients to the store, computed from those in it.
 type Back<'a> = Box<dyn FnOnce(&mut GradStore) -> Result<()> + 'a>;
 
 impl<'a> EmbeddedBatch<'a> {
@@ -101,8 +101,8 @@ impl<'a> EmbeddedBatch<'a> {
         back: impl FnOnce(&Tensor, &mut GradStore) -> Result<()> + 'a,
     ) -> Self {
         let back = move |gradients: &mut GradStore| {
-            // Candle tracks the gradient of a variable as a function of the loss's tensors. All that
-            // `back` computes would then stay in memory.
+            // Candle tracks the gradient as a function of the loss's tensors. Without `detach`,
+            // everything that `back` computes would stay in memory.
             let slopes = gradients.get(&leaf).context("the loss has no gradient")?.detach();
             back(&slopes, gradients)
         };

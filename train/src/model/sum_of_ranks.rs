@@ -52,7 +52,7 @@ fn flat((gradients, values): &(GradStore, LossValues), variables: &[&Var]) -> Re
 
 /// The inverse of [`flat`].
 fn apart(all: &Tensor, variables: &[&Var]) -> Result<(GradStore, LossValues)> {
-    // candle makes a store only by a backward pass.
+    // Candle creates a gradient store only in a backward pass.
     let mut gradients = all.zeros_like()?.sum_all()?.backward()?;
     let mut first = 0;
     for variable in variables {

@@ -5,7 +5,7 @@ use prost::Message;
 /// [`Tensor::data_type`] and [`TensorType::elem_type`] of f32.
 pub const FLOAT: i32 = 1;
 
-/// The same of i64.
+/// The same for i64.
 pub const INT64: i32 = 7;
 
 /// [`Attribute::kind`] of a float, an integer, and a list of integers.

@@ -56,8 +56,8 @@ pub struct Schedule {
     pub learning_rate: f64,
     /// Number of steps of linear warm-up (AdamW).
     pub warmup: u64,
-    /// Number of steps of the run, after which the rate is 0. It is 0 for a constant rate without
-    /// an end.
+    /// Number of steps of the run; 0 for a run without an end. A decaying rate is 0 after this
+    /// number of steps.
     pub steps: u64,
     /// Decoupled weight decay (AdamW).
     pub weight_decay: f64,

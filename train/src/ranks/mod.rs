@@ -3,8 +3,9 @@
 //!
 //! Every rank holds all parameters, and updates them by the sum of the gradients of all ranks, so
 //! that the parameters stay equal. The first rank alone reads the checkpoint, validates, logs and
-//! writes files. Sums have the order of the parts of the batch ([`sum_parts`], [`sum_rows`]): on the
-//! CPU, N ranks give the weights of one process with the same `--parts`, to the last bit.
+//! writes files. Gradients are added in the order of the parts of the batch ([`sum_parts`],
+//! [`sum_rows`]). Therefore, on the CPU, N ranks give the weights of one process with the same
+//! `--parts`, to the last bit.
 
 mod alone;
 mod announced;
@@ -29,8 +30,8 @@ pub use join::join;
 pub use share::share_of;
 pub use sum::{sum_parts, sum_rows};
 
-/// The ranks of a run, as one of them sees them. All ranks call the same functions in the same
-/// order.
+/// One rank of a run, and its connection to the others. All ranks must call the same functions in
+/// the same order.
 pub trait Ranks {
     /// The number of this rank, counted from 0.
     fn rank(&self) -> usize;
@@ -44,18 +45,18 @@ pub trait Ranks {
     /// Sends `own` to every rank. Returns the messages of all ranks, in their order.
     fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>>;
 
-    /// The sum of the tensors `own` of all ranks, f32, computed by their devices; `None` if these
-    /// have no connection, which is the same on all ranks.
+    /// The sum of the tensors `own` (f32) of all ranks, computed by their devices. `None` if the
+    /// devices are not connected; all ranks then get `None`.
     fn sum_on_devices(&self, _own: &Tensor) -> Result<Option<Tensor>> {
         Ok(None)
     }
 
-    /// The messages until now.
+    /// The messages of this rank so far.
     fn traffic(&self) -> Traffic {
         Traffic::default()
     }
 
-    /// Index of this rank among those of its machine, each of which has its own device.
+    /// Index of this rank among the ranks of its machine, which is also the index of its device.
     fn on_machine(&self) -> usize {
         0
     }
@@ -65,7 +66,8 @@ pub trait Ranks {
         1
     }
 
-    /// Ends the work of this rank. An error is printed in one line, and ends all ranks.
+    /// Ends the work of this rank with the result `done`. Under MPI, prints an error in one line
+    /// and ends all ranks.
     fn end(&self, done: Result<()>) -> Result<()> {
         done
     }

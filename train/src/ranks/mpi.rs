@@ -16,14 +16,14 @@ use anyhow::{Context, Result};
 use super::{Ranks, Traffic};
 use crate::training::Interruption;
 
-/// Time of waiting for a message after which the core is left to other threads, such as those of a
-/// rank on the same machine that computes for longer.
+/// Time for which a rank polls for a message without sleeping. Then it leaves the core to other
+/// threads, such as those of a slower rank on the same machine.
 const SPIN: Duration = Duration::from_micros(200);
 
-/// Time between looks for a message after [`SPIN`].
+/// Time between polls after [`SPIN`].
 const NAP: Duration = Duration::from_micros(50);
 
-/// Time in which a rank prints its last line before `mpirun` kills it.
+/// Time reserved for printing a last line before `mpirun` kills the rank.
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// A rank of MPI's world.
@@ -36,7 +36,7 @@ pub struct Mpi {
     /// Time for which a rank that was asked to end waits for the others.
     patience: Duration,
     traffic: Cell<Traffic>,
-    /// Receives the request to end with which `mpirun` ends all ranks.
+    /// Receives the signal by which `mpirun` asks the ranks to end.
     _interruption: Interruption,
     /// Leaves MPI when it is dropped, which waits for the other ranks.
     _universe: Universe,
@@ -102,15 +102,15 @@ impl Mpi {
         Ok(received)
     }
 
-    /// Prints why this rank ends, in one piece, as other ranks print at the same time.
+    /// Prints why this rank ends, in a single write, because other ranks print at the same time.
     fn say(&self, reason: &str) {
         let line = format!("azimuth-train: rank {} of {}: {reason}\n", self.rank, self.count);
         // There is no other place to report that standard error is closed.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
 
-    /// Waits for the end of a request. If this process was asked to end and the other ranks do not
-    /// answer any more, it ends with one line: `mpirun` ends all ranks when one of them dies.
+    /// Waits until a request is complete. If this process was asked to end and the other ranks no
+    /// longer answer, prints a line and exits; `mpirun` then ends all ranks.
     fn finish<'a, D: ?Sized, S: Scope<'a>>(&self, mut request: Request<'a, D, S>) {
         let began = Instant::now();
         let mut asked = None;
@@ -134,7 +134,7 @@ impl Mpi {
     }
 }
 
-/// The time that `mpirun` leaves a rank between the request to end and the kill, less [`FAREWELL`].
+/// The time from the request to end until `mpirun` kills the rank, less [`FAREWELL`].
 fn patience() -> Duration {
     let given = std::env::var("OMPI_MCA_odls_base_sigkill_timeout").ok();
     let seconds = given.and_then(|seconds| seconds.parse().ok()).unwrap_or(1);

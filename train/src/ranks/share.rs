@@ -6,7 +6,8 @@ use anyhow::{Result, ensure};
 
 use super::Ranks;
 
-/// The parts of this rank, of `parts` in each batch. Fails if the ranks cannot have equally many.
+/// The range of this rank among the `parts` of a batch. Fails if `parts` is not a multiple of the
+/// number of ranks.
 pub fn share_of(ranks: &dyn Ranks, parts: usize) -> Result<Range<usize>> {
     let (rank, count) = (ranks.rank(), ranks.count());
     ensure!(

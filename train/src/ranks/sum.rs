@@ -2,8 +2,8 @@
 //! of the parts, as in a single process, so that the sums are the same to the last bit.
 //!
 //! Each rank adds up one share of the values and sends the sums to the others. If every rank has
-//! one part, a rank sends 2 (N - 1) / N times the size of a gradient, as little as a ring
-//! all-reduce, which would add in another order for each share.
+//! one part, a rank sends 2 (N - 1) / N times the size of a gradient, as in a ring all-reduce. That
+//! would add each share in another order.
 
 use std::ops::{DerefMut, Range};
 
@@ -12,8 +12,8 @@ use azimuth_network::embedding_bag::RowGradients;
 
 use super::Ranks;
 
-/// The sum of vectors of `length` values: `parts` has those of this rank, in order. The vectors of
-/// a lower rank come first.
+/// The sum of the vectors of all ranks, each of `length` values. `parts` holds the vectors of this
+/// rank. Adds them in the order of the ranks, and for each rank in the order of its parts.
 pub fn sum_parts(ranks: &dyn Ranks, parts: &[Vec<f32>], length: usize) -> Result<Vec<f32>> {
     let count = ranks.count();
     let share = |rank: usize| length * rank / count..length * (rank + 1) / count;
@@ -35,8 +35,8 @@ pub fn sum_parts(ranks: &dyn Ranks, parts: &[Vec<f32>], length: usize) -> Result
     Ok(bytemuck::cast_vec(sums.concat()))
 }
 
-/// Replaces the gradients of this rank's parts, tables of rows of `width` values, by the sum over
-/// all parts of all ranks, which is in the first. Only rows that have a gradient are sent.
+/// Adds the gradients of all parts of all ranks into the first of this rank's `parts`, and clears
+/// the others. A part is a table of rows of `width` values. Sends only rows that have a gradient.
 pub fn sum_rows(
     ranks: &dyn Ranks,
     parts: &mut [impl DerefMut<Target = RowGradients>],
@@ -44,7 +44,7 @@ pub fn sum_rows(
 ) -> Result<()> {
     let rows: usize = parts.iter().map(|part| part.rows().len()).sum();
     let space = rows.div_ceil(ranks.count()) * (1 + width);
-    // The ranks are responsible for about equally many rows.
+    // Each rank adds up about the same number of rows, so an eighth more space is enough.
     let mut to: Vec<_> = (0..ranks.count()).map(|_| Vec::with_capacity(space * 9 / 8)).collect();
     for part in &mut *parts {
         part.drain(|row, gradient| push(&mut to[row % ranks.count()], row, gradient));

@@ -91,7 +91,7 @@ impl Extents {
         Ok(())
     }
 
-    /// Combines the objects since the last mark into one, with `into` including the object before
+    /// Combines the objects since the last mark into one. With `into`, includes the object before
     /// the mark.
     fn join_since_mark(&mut self, into: bool) -> Result<()> {
         let mark = self.marks.pop().context("the pickle has no mark there")?;

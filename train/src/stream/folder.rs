@@ -65,8 +65,9 @@ impl Folder {
     }
 
     /// The positions for computing the directions, the calibration and the metrics of the stream at
-    /// `path`, none of which it was trained on. The datasets of mates define the paper's axis only:
-    /// fitted to them, too, a direction loses Elo (`train/README.md`, "Rows 13 to 20").
+    /// `path`. The stream was not trained on any of them. The datasets of mates define only the
+    /// paper's axis, because a fitted direction that includes them loses Elo (`train/README.md`,
+    /// "Rows 13 to 20").
     pub fn measured_in(path: &Path) -> Result<Dataset> {
         let held_out = shards(&path.join(HELD_OUT))?;
         let (mates, _) = open(&[held_out.clone(), shards(&path.join(MATES))?].concat())?;

@@ -1,5 +1,6 @@
 //! Training without end on a stream of new positions: each is labelled while earlier ones are
-//! trained on, and is used once. Branches turn the stream's state into weights.
+//! trained on, and is used once (or `--passes` times). Branches turn the stream's state into
+//! weights.
 
 mod branch;
 mod endless;

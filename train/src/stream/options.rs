@@ -67,8 +67,8 @@ pub struct RoundOptions {
     /// Nodes of the search behind each label of `--network`; 0 labels with the static evaluation.
     #[arg(long, default_value_t = 0, conflicts_with = "engine")]
     pub search_nodes: u64,
-    /// Planner whose positions are labelled: leaves of the selective search among them, or only the
-    /// moves from which a beam chooses.
+    /// Planner to train for. It determines the labelled positions: children on walks and endings,
+    /// and for the selective search also leaves of its searches.
     #[arg(long, value_enum, default_value_t = StreamFor::Selective)]
     pub planner: StreamFor,
     /// Label with this UCI engine, which must support MultiPV.
@@ -80,7 +80,7 @@ pub struct RoundOptions {
     /// Files of FENs or EPD, one per line, at which walks start (also .zst).
     #[arg(long, required = true, num_args = 1..)]
     pub fens: Vec<PathBuf>,
-    /// Folders of Syzygy tables; endings in the tables get their labels from them.
+    /// Folders of Syzygy tables, which label the endings that they contain.
     #[arg(long)]
     pub syzygy: Option<String>,
     /// Weights of the selective search that finds leaves [default: its built-in weights].
@@ -89,7 +89,7 @@ pub struct RoundOptions {
     /// Approximate number of positions in a round.
     #[arg(long, default_value_t = 4_000_000)]
     pub round: u64,
-    /// Number of threads that label. Each makes whole rounds.
+    /// Number of threads that label. Each labels one round at a time.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub labellers: u64,
     /// Number of times that each position of a round is used.
@@ -118,8 +118,8 @@ pub struct PaceOptions {
     /// Number of steps between log lines.
     #[arg(long, default_value_t = 250, value_parser = clap::value_parser!(u64).range(1..))]
     pub log_every: u64,
-    /// Also write the log for TensorBoard: event files in a subfolder of this folder with the name of
-    /// the stream or branch, which TensorBoard shows as a run.
+    /// Also write the log for TensorBoard: event files in a subfolder of this folder. The subfolder
+    /// has the name of the stream or branch, and TensorBoard shows it as a run.
     #[arg(long, value_name = "FOLDER")]
     pub tensorboard: Option<PathBuf>,
 }

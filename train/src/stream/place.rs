@@ -5,7 +5,7 @@ use candle_core::{Device, Tensor};
 
 use crate::training::Checkpoint;
 
-/// The name of its tensor in a checkpoint.
+/// The name in a checkpoint of the tensor that holds a [`Place`].
 const NAME: &str = "stream.place";
 
 /// The progress of a stream or a branch.

@@ -9,7 +9,7 @@ use crate::label::{LabelOptions, Shard, WalkKind};
 /// Time between saves of a shard's labelling progress.
 const COMMIT_EVERY: Duration = Duration::from_secs(10);
 
-/// Maximum number of plies before the labels of a walk.
+/// Maximum number of plies that a walk plays before its labels begin.
 const LEAD: u32 = 16;
 
 /// The recipe of one kind of shard.
@@ -22,14 +22,14 @@ pub struct Recipe {
     plies: u32,
     /// Nodes of each search (leaves).
     nodes: u64,
-    /// Number of best moves of a position that are labelled, and of others, drawn at random.
+    /// Numbers of moves that are labelled in each position: of the best, and of others at random.
     best: usize,
     others: usize,
 }
 
-/// Shards for the selective search. Children on walks from many starts rank moves; leaves are the
-/// positions that decide a search; endings are rare in both (`train/README.md`, "Training data for
-/// the selective search").
+/// Shards for the selective search. Children on walks from many starts teach the encoder to rank
+/// moves. Leaves are the positions that decide a search. Endings are rare in both
+/// (`train/README.md`, "Training data for the selective search").
 const SELECTIVE: [Recipe; 5] = [
     moves(0.22, 27.0, 4, 2, 4),
     moves(0.18, 160.0, 24, 2, 4),

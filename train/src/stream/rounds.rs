@@ -28,8 +28,8 @@ pub struct Round {
     pub steps: u64,
 }
 
-/// The options of the labelling, and the positions at which walks start. They are read once: to
-/// read millions of positions for every shard takes a tenth of the time of labelling.
+/// The options of the labelling, and the positions at which walks start. The starts are read once,
+/// because reading millions of positions for every shard takes a tenth of the time of labelling.
 pub struct Labelling {
     options: RoundOptions,
     starts: Starts,
@@ -54,19 +54,19 @@ pub struct RoundMaker {
     /// Seed of all rounds. It differs between a branch and its stream, so that they see different
     /// positions.
     pub seed: u64,
-    /// Whether a step is one part, as devices need it.
+    /// Whether the parts of a step are joined into one, for a device.
     pub together: bool,
 }
 
-/// The rounds of a run in order, made by threads in the background: each thread makes every n-th
-/// round, as many rounds ahead of the training as there are threads.
+/// The rounds of a run in order. With n threads in the background, each thread makes every n-th
+/// round, and the threads together are at most n rounds ahead of the training.
 pub struct Rounds {
     threads: Vec<RoundThread>,
     /// The round that the training takes next.
     next: u64,
-    /// The first round that no thread has been asked for.
+    /// The first round that has not been requested from a thread.
     unasked: u64,
-    /// Number of steps that the rounds asked for do not cover.
+    /// Number of steps of the run that the requested rounds do not cover.
     missing: i64,
     /// Approximate number of steps in a round.
     expected: i64,
@@ -110,15 +110,15 @@ impl Rounds {
     pub fn finish(self) {
         for RoundThread { thread, wanted, made } in self.threads {
             drop((wanted, made));
-            // A thread that panicked has said so, and labels no more.
+            // The message of a panic was already printed.
             let _ = thread.join();
         }
     }
 
-    /// Asks each thread for the round that it makes next, if rounds are missing.
+    /// Requests rounds while steps are missing, at most one round ahead for each thread.
     fn ask(&mut self) {
         while self.missing > 0 && self.unasked < self.next + self.threads.len() as u64 {
-            // A thread that ended is noticed where its round is taken.
+            // If the thread has ended, `next` reports it.
             let _ = self.thread_of(self.unasked).wanted.send(self.unasked);
             self.missing -= self.expected;
             self.unasked += 1;
@@ -183,8 +183,8 @@ fn seed_of_shard(round: u64, number: u64) -> u64 {
     mix(round ^ number)
 }
 
-/// Labels the shards of a round into a folder, which appears when all of them are complete. Resumes
-/// the work of a killed process, and keeps a folder that is complete.
+/// Labels the shards of a round. The folder `path` appears only when all shards are complete.
+/// Resumes the work of a killed process. Does nothing if the folder exists.
 pub fn label_round(path: &Path, labelling: &Labelling, seed: u64) -> Result<()> {
     if path.exists() {
         return Ok(());

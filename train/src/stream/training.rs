@@ -81,7 +81,7 @@ impl Training {
         let mut progress = Progress::new(first, None, "positions")?;
         match training::train(&mut run, first..end, pace, &mut progress)? {
             End::Complete(_) => run.rounds.finish(),
-            // The process ends, and the rounds that are being labelled are resumed.
+            // The process ends; the next one resumes the rounds that are being labelled.
             End::Stopped(_) => {}
         }
         Ok(())

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::append::append;
 
-/// TensorBoard heeds session logs in files of this version.
+/// Version of the format; TensorBoard reads session logs only in files of this version.
 const VERSION: &str = "brain.Event:2";
 
-/// The status of a session log after which TensorBoard discards what it read of this step and later
-/// ones.
+/// The status of a session log that makes TensorBoard discard earlier events of this step and of
+/// later steps.
 const START: i32 = 1;
 
 #[derive(Clone, PartialEq, Message)]
@@ -128,7 +128,7 @@ fn masked(bytes: &[u8]) -> [u8; 4] {
 }
 
 fn now() -> std::time::Duration {
-    // A clock before 1970 gives files without a time.
+    // If the clock is set before 1970, the time is 0.
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 

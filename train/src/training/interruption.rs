@@ -15,21 +15,21 @@ const RUNNING: u8 = 1;
 /// The user has asked the run to end.
 const ASKED: u8 = 2;
 
-/// Exit code after Ctrl-C, as shells have it.
+/// Exit code after Ctrl-C, as in shells: 128 plus the number of SIGINT.
 const CODE: i32 = 130;
 
 static STATE: AtomicU8 = AtomicU8::new(IDLE);
 
-/// While this exists, the first Ctrl-C is a request ([`Self::is_asked`]). The second ends the
-/// process at once.
+/// While a value of this type exists, the first Ctrl-C asks the run to end ([`Self::is_asked`]).
+/// The second ends the process at once.
 pub struct Interruption {
-    /// Whether there was no other one when it was made.
+    /// Whether no other `Interruption` existed when this one was created.
     is_first: bool,
 }
 
 impl Interruption {
-    /// Starts to receive Ctrl-C. If the process ignores Ctrl-C, or has a handler of it already, this
-    /// stays so.
+    /// Starts to receive Ctrl-C. If the process ignores Ctrl-C or already has a handler for it,
+    /// changes nothing.
     pub fn receive() -> Result<Self> {
         static HANDLER: OnceLock<Result<(), ctrlc::Error>> = OnceLock::new();
         match HANDLER.get_or_init(|| ctrlc::try_set_handler(handle)) {
@@ -45,7 +45,7 @@ impl Interruption {
         Self::was_asked()
     }
 
-    /// Whether the user has asked a run to end that is in progress.
+    /// Whether the user has asked the run in progress to end.
     pub fn was_asked() -> bool {
         STATE.load(Ordering::SeqCst) == ASKED
     }

@@ -38,8 +38,8 @@ impl Log {
         Ok(Self { path: path.to_owned(), file, step, events: None })
     }
 
-    /// Also writes the numbers of its lines for TensorBoard: to the subfolder of `folder` that has
-    /// the name of `run`, a file or a folder of the run, without its extension.
+    /// Also writes the numbers of its lines for TensorBoard, to a subfolder of `folder`. The
+    /// subfolder has the name of `run`, a file or folder of the run, without the extension.
     pub fn tensorboard(self, folder: Option<&Path>, run: &Path) -> Result<Self> {
         let run = || run.file_stem().context("--tensorboard: the run has no name");
         let events = folder.map(|folder| Events::create(&folder.join(run()?), self.step));

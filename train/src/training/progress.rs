@@ -21,7 +21,7 @@ const SHARE_OF_LAST: f64 = 0.1;
 /// The progress bar of a run, and the losses and speed since the last line of its log.
 pub struct Progress {
     bar: ProgressBar,
-    /// False for a run without an end, which prints only the lines of its log.
+    /// False for a run without an end and on all ranks but the first; they print no progress.
     is_shown: bool,
     /// The plural noun for a step's examples.
     examples: &'static str,
@@ -87,8 +87,8 @@ impl Period {
 }
 
 impl Progress {
-    /// Progress after step `first` of `steps`, or of a run without an end; `examples` is the plural
-    /// noun for a step's examples.
+    /// Progress of a run that has done `first` of `steps` steps. With `None`, shows neither a bar
+    /// nor progress lines. `examples` is the plural noun for a step's examples.
     pub fn new(first: u64, steps: Option<u64>, examples: &'static str) -> Result<Self> {
         let style = "{bar:30} {pos}/{len} steps, {msg}, {eta} left";
         let bar = match steps {
@@ -177,7 +177,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Updates the bar, or without one prints a line at intervals.
+    /// Updates the bar. Without a terminal, prints a line at intervals instead.
     fn show(&mut self) {
         if !self.is_shown {
             return;

@@ -69,7 +69,7 @@ pub enum End {
 }
 
 /// Runs the steps `steps`, counted from 0. A loss that is not finite ends the run with an error
-/// before it can overwrite a good checkpoint. Ctrl-C ends it with a checkpoint and an error that says
+/// before a checkpoint is overwritten. Ctrl-C ends the run with a checkpoint and an error that says
 /// how to continue; a second Ctrl-C ends the process at once.
 pub fn train(
     run: &mut dyn Run,

@@ -1,6 +1,6 @@
-//! The tree of the last search, grown again for an explanation. The beam below a position depends
-//! only on the position, its depth, its width and the horizon of its verification; its scores are
-//! in the cache.
+//! The tree of the last search, rebuilt for an explanation. The beam below a position depends only
+//! on the position, its depth, its width and the horizon of its verification; its scores are in the
+//! cache.
 
 use std::sync::atomic::AtomicU64;
 

@@ -16,8 +16,8 @@ pub(super) struct Iteration {
 }
 
 /// Each iteration is a ply deeper. In tree mode, the iterations of an open-ended search alternate
-/// once the configured depth is reached: half as wide again, then a ply deeper. A narrow beam would
-/// never find the moves that it cut, at any depth.
+/// once the configured depth is reached: one widens the beam by half and one move, the next is a
+/// ply deeper. At a constant width, the beam would never find the moves that it cut, at any depth.
 #[derive(Clone)]
 pub(super) struct Schedule {
     settings: BeamSettings,

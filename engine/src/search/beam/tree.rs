@@ -66,7 +66,7 @@ impl Tree {
     /// Removes all nodes except the root.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
-        // The root has no move, and its move and value are never read.
+        // No move leads to the root, and its move and value are never used.
         let king = self.root.king(self.root.side_to_move());
         let mv = Move { from: king, to: king, promotion: None };
         self.push(ROOT, 0, Candidate { mv, value: Value::DRAW, exact: false, tail: Vec::new() });

@@ -17,8 +17,8 @@ use super::tree::Candidate;
 use crate::search::selective::{Ancestor, INFINITE, Score, ShallowSearch};
 use crate::search::value::Value;
 
-/// Value of a pawn in centipawns, for material lost after a capture, which moves the capture back
-/// in the order.
+/// Value of a pawn in centipawns, for the material lost after a capture. The order of the children
+/// subtracts it from the capture's score.
 const PAWN: Score = 100;
 
 /// Maximum depth of a search in plies; a search is not interrupted. It is the depth at the root's

@@ -80,7 +80,7 @@ pub(super) struct QuietMove {
     context: QuietContext,
 }
 
-/// The history of moves in a table that does not apply.
+/// A table of zeros, in place of one that does not apply.
 static NO_HISTORY: [i16; PIECE_TOS] = [0; PIECE_TOS];
 
 /// The tables of one position's quiet moves, most of them indexed by the moved piece and its

@@ -55,7 +55,8 @@ pub enum Part {
     /// After a large reduction, a node is searched a ply deeper if the side to move has gained
     /// nothing by the last move, and a ply less deep if it has gained much.
     Hindsight,
-    /// Scores above beta are averaged with beta, which weighs 1 against `depth` for the score.
+    /// A score above beta is averaged with beta; the score has the weight `depth`, beta the weight
+    /// 1.
     FailHighDamping,
     /// The static evaluation is corrected by the search scores of similar positions.
     CorrectionHistory,

@@ -56,7 +56,7 @@ impl ThreadData {
 /// The data shared by all threads of a search.
 pub(in crate::search) struct Shared<'a> {
     pub(super) root: &'a Position,
-    /// Errors in the encoder's scores.
+    /// The noise to add to the encoder's scores, if the strength is limited.
     pub(super) handicap: Option<Handicap>,
     pub(super) table: &'a TranspositionTable,
     pub(super) tablebases: Option<&'a Tablebases>,

@@ -23,8 +23,8 @@ pub fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Re
     let root = &job.line.last;
     let lines = lines.clamp(1, MOST_LINES);
     let planner = job.seat.planner(Role::Analyst, job.page)?;
-    // Without a time, a limit of nodes keeps the search of a forced move going, which a clock would
-    // end.
+    // The limit of nodes keeps a search without `milliseconds` open-ended. A clock would end the
+    // search of a forced move at once.
     let time = milliseconds.map(Duration::from_millis);
     let time = time.map(|time| TimeLimit { soft: time, hard: time });
     let limits = Limits { nodes: Some(u64::MAX), time, multipv: lines, ..Limits::default() };

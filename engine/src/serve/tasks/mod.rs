@@ -22,7 +22,7 @@ pub use why::why;
 
 /// A task in progress.
 pub struct Job<'a> {
-    /// Room for its search.
+    /// The seat that runs its search.
     pub seat: &'a mut Seat,
     /// The page that asked for it.
     pub page: u64,
@@ -30,7 +30,7 @@ pub struct Job<'a> {
     pub id: u32,
     /// The position, with its game.
     pub line: &'a Line,
-    /// The way to the page.
+    /// Sends the events to the page.
     pub outlet: &'a Outlet,
 }
 

@@ -13,7 +13,7 @@ use crate::serve::protocol::{Event, PlayTime};
 use crate::serve::seat::Role;
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget};
 
-/// Time of a move that goes by on the way to the page and back.
+/// Time of a move that is reserved for the messages to and from the page.
 const OVERHEAD: Duration = Duration::from_millis(100);
 
 /// Longest time for a move.

@@ -1,5 +1,5 @@
-//! Explains the choice of a move: the table of `azimuth explain` after every iteration, and at the
-//! end with the moves that are searched alone, and the reason.
+//! Explains the choice of a move: sends the table of `azimuth explain` after every iteration and,
+//! at the end, the table with the moves that are searched separately and the reason.
 
 use std::time::{Duration, Instant};
 

@@ -159,8 +159,8 @@ fn softmax(row: &mut [f32], shape: AttentionShape) {
     row.iter_mut().for_each(|weight| *weight *= scale);
 }
 
-/// Replaces each row of slopes of masked weights by the slopes of its products, given the weights P
-/// and the mask's factors M: with dP_j = M_j (dO · v_j), dS_j = P_j (dP_j - Σ P dP).
+/// Replaces the gradients of the masked weights, row by row, by the gradients of the products. With
+/// the weights P and the mask's factors M: dP_j = M_j (dO · v_j), dS_j = P_j (dP_j - Σ P dP).
 #[inline(always)]
 fn softmax_back(slopes: &mut [f32], part: &Head, shape: AttentionShape) {
     let scale = 1.0 / (shape.head as f32).sqrt();

@@ -4,8 +4,8 @@
 /// Number of neighbouring columns that are summed in a register.
 pub const BLOCK: usize = 16;
 
-/// Rows and blocks of a tile. Its eight registers of AVX-512 are as many additions as a processor
-/// can have under way.
+/// Rows and blocks of a tile. With AVX-512 a tile occupies eight registers, the number of additions
+/// that a processor can have in flight.
 const ROWS: usize = 4;
 const BLOCKS: usize = 2;
 
@@ -52,7 +52,7 @@ pub struct Size {
     pub columns: usize,
 }
 
-/// Adds the product of `a` and `b` to `sums`. The values of a row of `b` are neighbours.
+/// Adds the product of `a` and `b` to `sums`. The values of each row of `b` must be contiguous.
 #[inline(always)]
 pub fn add_product(a: Matrix<'_>, b: Matrix<'_>, mut sums: Sums<'_>, size: Size) {
     debug_assert_eq!(b.column, 1);
@@ -127,7 +127,7 @@ fn add_tile<const R: usize, const B: usize>(
 mod tests {
     use super::*;
 
-    /// Numbers that differ from place to place.
+    /// Irregular numbers, the same in every run.
     fn numbers(count: usize) -> Vec<f32> {
         (0..count).map(|place| (place * 37 % 101) as f32 / 101.0 - 0.5).collect()
     }

@@ -70,8 +70,8 @@ pub fn launch(launch: &Launch<'_>, device: &CudaDevice) -> Result<()> {
         block_dim: (launch.block, 1, 1),
         shared_mem_bytes: launch.shared as u32,
     };
-    // SAFETY: the arguments are those of the kernel of that name, in its order, and the tensors
-    // outlive the launch on the stream that frees them.
+    // SAFETY: the arguments are those of the named kernel, in its order. The tensors outlive the
+    // launch, because they are freed on the same stream.
     unsafe { builder.launch(config) }.w()?;
     Ok(())
 }

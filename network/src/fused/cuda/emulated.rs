@@ -55,8 +55,8 @@ pub fn launch(launch: &Launch<'_>) -> Result<()> {
     let mut places: Vec<*mut c_void> = arguments.iter_mut().map(Value::place).collect();
     let name = CString::new(launch.name.as_str()).map_err(candle_core::Error::wrap)?;
     let kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: the signature in `emulated.cpp`; the arguments are those of the kernel of that name,
-    // in its order, and the tensors outlive the call.
+    // SAFETY: `Emulate` is the signature in `emulated.cpp`. The arguments are those of the named
+    // kernel, in its order, and the tensors outlive the call.
     let ran = unsafe {
         let emulate = kernels.get::<Emulate>(b"emulate").map_err(candle_core::Error::wrap)?;
         let (grid, block, shared) = (launch.grid.as_ptr(), launch.block, launch.shared as u32);

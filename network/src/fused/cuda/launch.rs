@@ -25,8 +25,8 @@ pub(super) struct Launch<'a> {
 }
 
 pub(super) enum Argument<'a> {
-    /// The kernel reads or writes it; it is contiguous, and its first value is aligned to
-    /// [`VECTOR_WIDTH`] values.
+    /// A tensor that the kernel reads or writes. It is contiguous, and its first value is aligned
+    /// to [`VECTOR_WIDTH`] values.
     Tensor(&'a Tensor),
     Int(i32),
     Mask(MaskArgument),

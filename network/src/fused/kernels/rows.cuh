@@ -3,7 +3,7 @@
 
 #include "common.cuh"
 
-// LAYER_NORM_EPSILON of fused/mod.rs.
+// LAYER_NORM_EPSILON of fused/layer_norm.rs.
 constexpr float EPSILON = 1e-5f;
 
 template <typename T>

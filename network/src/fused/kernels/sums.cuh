@@ -13,7 +13,7 @@ __device__ inline void add_shared(float *to, const Four<float> &four) {
 #endif
 }
 
-// The rows of this block's sum: from the end of the previous bag to the end of its own.
+// The rows in this block's bag: from the end of the previous bag to the end of this one.
 struct Bag {
     unsigned first, end;
 

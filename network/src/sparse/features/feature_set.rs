@@ -41,7 +41,7 @@ const THREATS: usize = PAIRS * 2 * STEPS * STEPS;
 /// The states of a piece on its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum States {
-    /// Nothing.
+    /// One state: the piece on its square.
     PieceSquare,
     /// Eight states of attackers and defenders.
     Attack,
@@ -52,7 +52,7 @@ pub enum States {
 /// The effect of a side's king on the squares of that side's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KingView {
-    /// Nothing.
+    /// No effect.
     None,
     /// The board is mirrored so that the own king is on the files a to d.
     Mirror,

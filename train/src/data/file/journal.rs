@@ -20,7 +20,8 @@ pub struct Journal {
     pub description: Description,
     /// Index of the current input.
     pub input: usize,
-    /// The current source so far; `end` is the first record that is not yet written.
+    /// The description of the current source so far. Its `end` is the index of the first record
+    /// that is not yet written.
     pub current: Option<Source>,
     /// The state of the writer.
     pub writer: WriterState,

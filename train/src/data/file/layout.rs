@@ -24,9 +24,9 @@
 //!   pawn, knight, bishop, rook, queen, king, rook that may castle, plus 8 for Black's;
 //! - the labels.
 //!
-//! A label is centipawns from White's point of view (2 bytes), ±31,000 for a forced mate. A child
-//! is a move (1), numbered among the legal moves in the order of origin, target (of castling: the
-//! rook's square) and promotion, and its label (2).
+//! A label is centipawns from White's point of view (2 bytes), from -30,000 to 30,000, or ±31,000
+//! for a forced mate. A child is a move (1), numbered among the legal moves in the order of origin,
+//! target (of castling: the rook's square) and promotion, and its label (2).
 
 /// Bytes of a block.
 pub const BLOCK: usize = 4096;

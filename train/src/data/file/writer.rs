@@ -24,7 +24,7 @@ pub struct WriterState {
     open: [OpenBlock; Split::NUM],
 }
 
-/// Writes the files of blocks.
+/// Writes the blocks of each split to a temporary file.
 pub struct Writer {
     out: PathBuf,
     files: [BufWriter<File>; Split::NUM],
@@ -33,8 +33,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Continues from `state` and truncates anything written after it. Fails if another process
-    /// writes `out`.
+    /// Opens the temporary files of `out` and truncates them to `state`, so that writing continues
+    /// from there. Fails if another process writes `out`.
     pub fn open(out: &Path, state: WriterState) -> Result<Self> {
         let open = |split: Split| -> Result<BufWriter<File>> {
             let path = part(out, split);
@@ -99,7 +99,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Joins the splits under the final name.
+    /// Joins the files of the splits, adds the header and `description`, and renames the result.
     pub fn finish(mut self, description: &Description) -> Result<()> {
         for split in Split::ALL {
             if !self.state.open[split as usize].is_empty() {

@@ -4,8 +4,8 @@
 //! view. An evaluation before the first move labels the game's starting position. The first move of
 //! a variation is a sibling of the move that it replaces.
 //!
-//! Match runners (cutechess-cli, fastchess, OpenBench) write the score with which an engine chose
-//! its move: `+0.35/12` or `-M4/20`, from that engine's point of view. It labels the position after
+//! Match runners (cutechess-cli, fastchess, OpenBench) write the engine's score of its move:
+//! `+0.35/12` or `-M4/20`, from that engine's point of view. This score labels the position after
 //! the move, too.
 
 use std::io::Read;
@@ -153,10 +153,10 @@ fn read_evaluation(comment: &str) -> Option<Label> {
     }
 }
 
-/// The score at the start of a match runner's comment, `+0.35/12 0.05s` or `-M4/20`: pawns or moves
-/// to a mate as `mover` sees them, a slash and the depth. Without decimals it is none, because people
-/// write `1/2`. At depth 0 it is none, because fastchess writes `0.00/0` for a move of an engine that
-/// reported no score.
+/// The score at the start of a match runner's comment, such as `+0.35/12 0.05s` or `-M4/20`: pawns
+/// or moves to a mate from the point of view of `mover`, a slash, and the depth. Pawns must have
+/// decimals, because people write `1/2`. The depth must be above 0, because fastchess writes
+/// `0.00/0` if the engine reported no score.
 fn read_score(comment: &str, mover: Color) -> Option<Label> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (score, rest) = comment.trim_start().split_once('/')?;

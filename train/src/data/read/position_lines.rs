@@ -10,17 +10,17 @@ use crate::data::family::{Family, Game};
 pub enum ParsedLine {
     /// Labelled positions of the same game.
     Families(Vec<Family>),
-    /// Nothing, for this reason.
+    /// No label, for this reason, which [`skip`] counts.
     Skipped(&'static str),
 }
 
-/// Parses lines of one of these formats.
+/// A format with one position a line.
 pub trait LineFormat: Send {
     /// The families of a line that is not empty. Fails if the line is malformed.
     fn read(&mut self, line: &str) -> Result<ParsedLine>;
 }
 
-/// A stream of lines in such a format.
+/// The labelled positions of a file in a [`LineFormat`].
 pub struct PositionLines<F> {
     lines: Lines,
     format: F,
@@ -29,7 +29,7 @@ pub struct PositionLines<F> {
 }
 
 impl<F: LineFormat> PositionLines<F> {
-    /// The positions in the remaining `lines`; those already read are headers.
+    /// Reads positions from the remaining `lines`. The lines already read are headers.
     pub fn new(lines: Lines, format: F) -> Self {
         let headings = lines.number();
         Self { lines, format, headings }

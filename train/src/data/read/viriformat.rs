@@ -92,7 +92,7 @@ fn start(bytes: &[u8; 32]) -> Result<Board> {
         en_passant: en_passant.map_or(NO_EN_PASSANT, |square| square.file() as u8),
         black_to_move: bytes[24] & 128 != 0,
     };
-    // The format has en passant even if no pawn can capture.
+    // The format stores an en passant square even if no pawn can capture there.
     let board = packed.board().or_else(|_| {
         packed.en_passant = NO_EN_PASSANT;
         packed.board()

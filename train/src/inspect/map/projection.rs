@@ -4,7 +4,8 @@ use bhtsne::tSNE;
 use clap::ValueEnum;
 use nalgebra::{DMatrix, SymmetricEigen};
 
-/// The axis is drawn between the centroids of this share of lowest and of highest cosines.
+/// The drawn axis connects the centroids of two groups: this share of the positions with the lowest
+/// cosines, and this share with the highest.
 const AXIS_ENDS: f32 = 0.02;
 
 /// Perplexity of t-SNE, if there are at least three times that number of positions.
@@ -32,7 +33,8 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// Projects vectors, stored row by row, to the plane.
+    /// Projects vectors of `dim` values, stored row by row, to the plane. Sets the axis to zeros;
+    /// [`Self::turn_along`] computes it.
     pub fn lay(embeddings: &[f32], dim: usize, projection: Projection) -> Self {
         let components = principal_components(embeddings, dim);
         let points = match projection {

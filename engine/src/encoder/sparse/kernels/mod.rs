@@ -18,8 +18,8 @@ use azimuth_network::sparse::features::Slots;
 use sums::Change;
 pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};
 
-/// A sum is a whole number of these blocks wide. Every kernel works on such a block, or a part of it,
-/// in whole registers.
+/// The width of a sum is a multiple of this. Every kernel works on a block of this width, or on a
+/// part of it, in whole registers.
 const BLOCK: usize = 128;
 
 /// The instruction sets in order of preference.

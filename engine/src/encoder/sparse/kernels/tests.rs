@@ -1,5 +1,5 @@
-//! The kernels by themselves: every instruction set gives what plain Rust gives, in memory without a
-//! byte to spare, so that a sanitizer and Miri see what goes beyond it.
+//! Tests of the kernels alone: every instruction set gives the results of plain Rust. Buffers have
+//! exactly the required size, so that a sanitizer or Miri detects any access beyond them.
 
 use azimuth_network::sparse::features::SLOTS;
 use rand::rngs::StdRng;
@@ -56,7 +56,8 @@ fn slots_that_differ_are_those_of_plain_rust() {
 
 #[test]
 fn products_are_those_of_plain_rust() {
-    // More groups than the kernels look at together, and so few that most are zero.
+    // Fewer and more groups than the kernels test together. With 9 zeros in 10 activations, most
+    // groups are zero.
     for (width, zeros) in [(BLOCK, 0), (2 * BLOCK, 9), (12 * BLOCK, 3)] {
         let activations = random(width, 3, |random| {
             if random.random_range(0..10) < zeros { 0 } else { random.random_range(0..=127) }
