@@ -12,7 +12,7 @@ use super::batched_quiescence::Rules;
 use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
 use super::verified_moves::verified_moves;
-use super::verifier::Verifier;
+use super::verifier::{Horizons, Verifier};
 use crate::inference::Evaluator;
 use crate::search::control::{Control, Limits};
 use crate::search::explanation::{SearchedMove, SearchedTree, VerifiedMove};
@@ -47,10 +47,9 @@ impl SearchedTree for GrownAgain<'_> {
         let (tables, horizon) = self.verification.as_mut().map(|(t, h)| (t, *h)).unzip();
         let (shared, verifying) = tables.map(|tables| tables.begin_search(position)).unzip();
         let searching = verifying.and_then(|threads| threads.first_mut()).zip(shared.as_ref());
-        let beyond = self.settings.verify.plies().unwrap_or(0);
-        let last_depth = horizon.map(|horizon| horizon.saturating_sub(ply + beyond));
-        let verifier = searching.map(|(data, shared)| {
-            Verifier::new(ShallowSearch::new(data, shared), beyond, last_depth)
+        let verifier = searching.zip(horizon).map(|((data, shared), horizon)| {
+            let horizons = Horizons::Fixed(horizon.saturating_sub(ply));
+            Verifier::new(ShallowSearch::new(data, shared), horizons)
         });
         let mut search = BeamSearch::new(self.evaluator, task, verifier, &mut control);
         for depth in 1..=depth {

@@ -15,7 +15,7 @@ use super::proven_mates::ProvenMates;
 use super::schedule::Schedule;
 use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
-use super::verifier::Verifier;
+use super::verifier::{Horizons, Verifier};
 use crate::inference::{Evaluator, Worker};
 use crate::search::control::{Control, Limits};
 use crate::search::explanation::{Explanation, LastSearch};
@@ -132,10 +132,11 @@ impl Planner for Beam {
         let verifies = shared.is_some();
         let beyond = settings.verify.plies().unwrap_or(0);
         let last_depth = (!asked.are_open_ended()).then(|| asked.depth.unwrap_or(settings.depth));
+        let horizons = Horizons::Beyond { beyond, last_depth };
         let mut searches = verifying.into_iter().flatten().zip(&shared);
         let mut verifier = move || {
             let (data, shared) = searches.next()?;
-            Some(Verifier::new(ShallowSearch::new(data, shared), beyond, last_depth))
+            Some(Verifier::new(ShallowSearch::new(data, shared), horizons))
         };
         let (best, findings) = thread::scope(|scope| {
             let task = Task {
@@ -178,8 +179,7 @@ impl Planner for Beam {
         }
         self.last_width = findings.finished.map_or(settings.width, |last| last.width);
         let verified = findings.finished.filter(|_| verifies);
-        self.last_horizon =
-            verified.map(|last| last_depth.unwrap_or(last.depth).saturating_add(beyond));
+        self.last_horizon = verified.map(|last| horizons.of_iteration(last.depth));
         self.last = LastSearch::new(root, findings.searched);
         Ok(best)
     }

@@ -224,6 +224,36 @@ fn the_largest_depth_is_searched_like_any_that_is_out_of_reach() -> Result<()> {
 }
 
 #[test]
+fn a_stopped_search_is_explained_with_its_own_horizon() -> Result<()> {
+    let root = Position::from_fen(FENS[2])?;
+    let worker = embedded(EmbeddedWeights::Selective)?;
+    let settings = BeamSettings { verify: BeamVerify::Plies(1), ..BeamSettings::default() };
+    // The first iteration verifies to one ply beyond itself, the second to one beyond the third.
+    for (last, plies) in [(1, 1), (2, 3)] {
+        let mut planner = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
+        let (stop, signals) = unbounded();
+        let limits = Limits { depth: Some(3), ..Limits::default() };
+        planner.search(&root, &mut Control::new(limits, signals), &mut |report| {
+            if report.depth == last {
+                stop.send(Signal::Stop).expect("the search runs");
+            }
+        })?;
+        let explanation = planner.explain(last)?.context("it has searched")?;
+        let best = &explanation.moves[0];
+        let value = best.searched.context("it was searched")?.value;
+        assert_eq!(best.verified.as_ref().map(|verified| verified.plies), Some(plies));
+        let mut replies = &best.replies;
+        for ply in 1..last {
+            let reply = replies.first().context("it has replies")?;
+            let found = reply.searched.context("it was searched")?.value;
+            assert_eq!(if ply % 2 == 1 { -found } else { found }, value, "{ply} plies deep");
+            replies = &reply.replies;
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn the_same_search_gives_the_same_nodes_after_a_new_game() -> Result<()> {
     let worker = embedded(EmbeddedWeights::Selective)?;
     let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;

@@ -47,13 +47,39 @@ pub(super) struct Parent<'p> {
     pub(super) line: Vec<Ancestor>,
 }
 
+/// The horizons of the searches in a beam's iterations, in plies from the root. Quiescence search
+/// follows a search.
+#[derive(Clone, Copy)]
+pub(super) enum Horizons {
+    /// The same horizon in all iterations.
+    Fixed(u32),
+    /// `beyond` plies beyond the beam's last ply.
+    Beyond {
+        beyond: u32,
+        /// Depth of the beam's last iteration, if known. Earlier iterations then use its horizon,
+        /// so that nothing is searched twice. The first iteration does not: it is never
+        /// interrupted, so its horizon is as near as possible.
+        last_depth: Option<u32>,
+    },
+}
+
+impl Horizons {
+    /// The horizon in an iteration of `depth` plies.
+    pub(super) fn of_iteration(self, depth: u32) -> u32 {
+        match self {
+            Self::Fixed(horizon) => horizon,
+            Self::Beyond { beyond, .. } if depth == 1 => beyond.saturating_add(1),
+            Self::Beyond { beyond, last_depth } => {
+                last_depth.unwrap_or(depth).saturating_add(beyond)
+            }
+        }
+    }
+}
+
 /// Scores children by searches.
 pub(super) struct Verifier<'a> {
     search: ShallowSearch<'a>,
-    /// Plies of a search beyond the beam's last ply; quiescence search follows.
-    beyond: u32,
-    /// Depth of the beam's last iteration, if known.
-    last_depth: Option<u32>,
+    horizons: Horizons,
     /// Horizon of all searches, in plies from the root.
     horizon: u32,
     /// Depth of the searches at the current parent, in plies.
@@ -61,19 +87,14 @@ pub(super) struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    /// A verifier with a horizon `beyond` plies beyond the beam's last ply. If the depth of the
-    /// last iteration is known, earlier iterations use its horizon, so that nothing is searched
-    /// twice.
-    pub(super) fn new(search: ShallowSearch<'a>, beyond: u32, last_depth: Option<u32>) -> Self {
-        Self { search, beyond, last_depth, horizon: 0, plies: 0 }
+    pub(super) fn new(search: ShallowSearch<'a>, horizons: Horizons) -> Self {
+        Self { search, horizons, horizon: 0, plies: 0 }
     }
 
-    /// Starts an iteration of `depth` plies. Returns whether the horizon has moved. The first
-    /// iteration is never interrupted, so its horizon is as near as possible.
+    /// Starts an iteration of `depth` plies. Returns whether the horizon has moved.
     pub(super) fn begin(&mut self, depth: u32) -> bool {
         let before = self.horizon;
-        let depth = if depth == 1 { 1 } else { self.last_depth.unwrap_or(depth) };
-        self.horizon = depth.saturating_add(self.beyond);
+        self.horizon = self.horizons.of_iteration(depth);
         self.horizon > before
     }
 
