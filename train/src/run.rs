@@ -269,7 +269,9 @@ impl EncoderRun<'_> {
         let Since { step, losses, speed, waiting } = since;
         let at_limit = state.values_at_limit(parameters)?;
         if at_limit > 0 {
-            progress.say(&format!("{at_limit} values of features.weight are as large as can play"));
+            progress.say(&format!(
+                "{at_limit} values of features.weight have the largest magnitude that play can quantise"
+            ));
         }
         let (sample, own) = (data.validation.sample(INTERIM_SAMPLE), parameters.clone());
         let (_, measured) =

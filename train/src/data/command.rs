@@ -20,7 +20,7 @@ use super::read::input::Input;
 use super::split::Split;
 
 /// Message after an operating-system error during packing.
-const GOES_ON: &str = "what is packed is kept; the same command goes on with it";
+const RESUMABLE: &str = "the packed part is kept, and the same command resumes";
 
 /// Pack, merge, filter, convert or inspect datasets of labelled positions.
 #[derive(Args)]
@@ -86,7 +86,7 @@ impl DataCommand {
                 pack(&inputs, &options, out).map_err(|error| {
                     let begun = || Journal::read(out).is_ok_and(|journal| journal.is_some());
                     match is_of_system(&error) && begun() {
-                        true => error.context(GOES_ON),
+                        true => error.context(RESUMABLE),
                         false => error,
                     }
                 })

@@ -58,8 +58,9 @@ fn check(options: &LabelOptions) -> Result<()> {
     let azd = options.out.extension().is_some_and(|extension| extension == "azd");
     ensure!(azd, "--out '{}': the name must end in .azd", options.out.display());
     let walks_from_starts = options.walk != WalkKind::Endings;
-    ensure!(!walks_from_starts || !options.fens.is_empty(), "--fens: where walks start is missing");
-    ensure!(walks_from_starts || options.fens.is_empty(), "--fens: endings start nowhere");
+    ensure!(!walks_from_starts || !options.fens.is_empty(), "--fens is missing: no file of starts");
+    let endings_without_starts = walks_from_starts || options.fens.is_empty();
+    ensure!(endings_without_starts, "--fens: --walk endings takes no starts");
     Ok(())
 }
 

@@ -95,7 +95,11 @@ impl Extents {
     /// the mark.
     fn join_since_mark(&mut self, into: bool) -> Result<()> {
         let mark = self.marks.pop().context("the pickle has no mark there")?;
-        let count = self.stack.len().checked_sub(mark).context("the pickle takes its mark away")?;
+        let count = self
+            .stack
+            .len()
+            .checked_sub(mark)
+            .context("the pickle removed objects below its mark")?;
         self.join(count + usize::from(into))
     }
 
