@@ -14,9 +14,13 @@ use azimuth_tests::{root, stockfish, text, trainer};
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
+    train_on(GAMES, folder, name, more)
+}
+
+fn train_on(data: &str, folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
     let weights = folder.join(name);
     let out = weights.to_string_lossy();
-    let mut arguments = vec!["train", "--data", GAMES, "--out", &out];
+    let mut arguments = vec!["train", "--data", data, "--out", &out];
     arguments.extend(more);
     trainer(&arguments)?;
     Ok(weights)
@@ -211,6 +215,25 @@ fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
     assert_eq!(log.lines().count(), 3);
     let look: serde_json::Value = serde_json::from_str(log.lines().last().unwrap_or_default())?;
     assert!(look["held_out"]["sibling"].is_number() && look["run"]["step"] == 9, "{look}");
+    Ok(())
+}
+
+#[test]
+fn positions_without_siblings_choose_the_direction_and_the_best_parameters() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    // Each position in a CSV file is a separate family.
+    let [dataset, csv] = ["games.azd", "positions.csv"].map(|name| text(&folder.path().join(name)));
+    trainer(&["data", GAMES, "--out", &dataset])?;
+    trainer(&["data", &dataset, "--out", &csv])?;
+    let options =
+        ["--steps", "500", "--anchors", "64", "--sample", "5000", "--validate-every", "3"];
+    let stop = ["--learning-rate", "1e-30", "--patience", "2"];
+    let out = train_on(&csv, folder.path(), "alone", &[&options[..], &stop].concat())?;
+    let weights = Weights::read(&out)?;
+    assert!(weights.metadata.metrics["sibling"].is_null());
+    assert_eq!(weights.metadata.direction, Direction::Fitted);
+    // The first validation, after three steps, was the best.
+    assert_eq!(weights.metadata.training["steps"], 9);
     Ok(())
 }
 

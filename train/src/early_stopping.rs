@@ -6,10 +6,13 @@ use candle_core::{Device, Tensor};
 
 use crate::training::{Checkpoint, prefixed};
 
+/// Tensor of a checkpoint: the lowest RMS error, and the number of validations since.
+const VALIDATIONS: &str = "validations";
+
 /// Stops a run whose validation no longer improves, and keeps its best parameters.
 pub struct EarlyStopping {
     patience: u64,
-    value: f32,
+    lowest_rms: f32,
     since_best: u64,
     parameters: Option<Parameters>,
 }
@@ -17,13 +20,13 @@ pub struct EarlyStopping {
 impl EarlyStopping {
     /// Stops after `patience` validations without an improvement.
     pub fn new(patience: u64) -> Self {
-        Self { patience, value: f32::NEG_INFINITY, since_best: 0, parameters: None }
+        Self { patience, lowest_rms: f32::INFINITY, since_best: 0, parameters: None }
     }
 
-    /// Records a validation: keeps `parameters` if their `value` is the highest so far.
-    pub fn validated(&mut self, value: f32, parameters: &Parameters) {
-        if value > self.value {
-            (self.value, self.since_best) = (value, 0);
+    /// Records a validation: keeps `parameters` if their error `rms` is the lowest so far.
+    pub fn validated(&mut self, rms: f32, parameters: &Parameters) {
+        if rms < self.lowest_rms {
+            (self.lowest_rms, self.since_best) = (rms, 0);
             self.parameters = Some(parameters.clone());
         } else {
             self.since_best += 1;
@@ -43,16 +46,16 @@ impl EarlyStopping {
     /// The state to store in a checkpoint.
     pub fn state(&self) -> Result<Vec<(String, Tensor)>> {
         let mut state = prefixed("best", self.parameters.as_ref());
-        let looks = Tensor::new(&[self.value, self.since_best as f32], &Device::Cpu)?;
-        state.push(("looks".to_owned(), looks));
+        let validations = Tensor::new(&[self.lowest_rms, self.since_best as f32], &Device::Cpu)?;
+        state.push((VALIDATIONS.to_owned(), validations));
         Ok(state)
     }
 
     /// Restores a state from [`Self::state`].
     pub fn restore(&mut self, checkpoint: &Checkpoint, specs: &[ParameterSpec]) -> Result<()> {
         self.parameters = checkpoint.parameters("best", specs)?;
-        let looks: Vec<f32> = checkpoint.tensor("looks")?.to_vec1()?;
-        (self.value, self.since_best) = (looks[0], looks[1] as u64);
+        let validations: Vec<f32> = checkpoint.tensor(VALIDATIONS)?.to_vec1()?;
+        (self.lowest_rms, self.since_best) = (validations[0], validations[1] as u64);
         Ok(())
     }
 }

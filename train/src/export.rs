@@ -28,7 +28,7 @@ pub struct ExportOptions {
     #[arg(long, conflicts_with = "checkpoint")]
     weights: Option<PathBuf>,
     /// Direction of the axis of --weights, to which the calibration is fitted [default for a
-    /// checkpoint: mates or fitted, whichever orders siblings better].
+    /// checkpoint: mates or fitted, whichever has the lower RMS error on the calibration games].
     #[arg(long, value_enum, requires = "weights", requires = "data")]
     direction: Option<AxisDirection>,
     /// Format to write.

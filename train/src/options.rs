@@ -58,7 +58,7 @@ pub struct TrainOptions {
     /// From there on, the learning rate is that of a run of this number of steps.
     #[arg(long)]
     steps: u64,
-    /// Stop after this number of validations without an improvement in sibling accuracy on the
+    /// Stop after this number of validations without an improvement in the RMS error on the
     /// calibration games, and keep the best parameters.
     #[arg(long)]
     patience: Option<u64>,

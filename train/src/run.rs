@@ -245,20 +245,20 @@ impl EncoderRun<'_> {
     /// Measures the parameters on held-out games.
     fn validate(&mut self, progress: &mut Progress) -> Result<()> {
         let (since, parameters) = (progress.since_last()?, self.state.current()?);
-        let sibling = match &self.log {
+        let rms = match &self.log {
             Some(_) => self.measure(&parameters, since, progress)?,
             None => f32::NAN,
         };
-        let sibling = from_first(self.ranks, &sibling.to_le_bytes())?;
-        let sibling = f32::from_le_bytes(sibling.as_slice().try_into()?);
+        let rms = from_first(self.ranks, &rms.to_le_bytes())?;
+        let rms = f32::from_le_bytes(rms.as_slice().try_into()?);
         // Early stopping uses the calibration games: games that select parameters are not held out
         // for the metrics.
-        self.state.validated(sibling, &parameters);
+        self.state.validated(rms, &parameters);
         Ok(())
     }
 
-    /// Measures `parameters`, and prints and logs the result. Returns the sibling accuracy on the
-    /// calibration games.
+    /// Measures `parameters`, and prints and logs the result. Returns the RMS error on the calibration
+    /// games.
     fn measure(
         &mut self,
         parameters: &Parameters,
@@ -290,7 +290,7 @@ impl EncoderRun<'_> {
         if let Some(log) = log {
             log.add(&line)?;
         }
-        Ok(measured.calibration_sibling as f32)
+        Ok(measured.calibration_rms as f32)
     }
 }
 

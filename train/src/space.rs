@@ -47,8 +47,8 @@ pub struct Measured {
     pub plays: Metrics,
     /// Along the paper's direction.
     pub mates: Metrics,
-    /// Sibling accuracy on the calibration games, along the direction used in play.
-    pub calibration_sibling: f64,
+    /// RMS error of the win probability on the calibration games, along the direction used in play.
+    pub calibration_rms: f64,
 }
 
 /// Embeddings of positions, row by row, without augmentation.
@@ -97,17 +97,18 @@ pub fn build_space(
         let cosines = axis.cosines(&calibration_embeddings);
         let calibration = fit_calibration(&cosines, &calibration_labels)?;
         let parents = &data.calibration.parents;
-        let chosen_by = measure(&cosines, &calibration, &calibration_labels, parents).sibling;
+        let calibration_rms = measure(&cosines, &calibration, &calibration_labels, parents).rms;
         let cosines = axis.cosines(&validation_embeddings);
         let metrics = measure(&cosines, &calibration, &validation_labels, &validation.parents);
-        Ok((axis, calibration, chosen_by, metrics))
+        Ok((axis, calibration, calibration_rms, metrics))
     };
     let mates = along(Direction::Mates)?;
     let fitted = along(Direction::Fitted)?;
     let mates_metrics = mates.3;
-    let (axis, calibration, calibration_sibling, plays) =
-        if fitted.2 > mates.2 { fitted } else { mates };
-    let measured = Measured { plays, mates: mates_metrics, calibration_sibling };
+    // Leaves of searches have no siblings, so sibling accuracy cannot choose the direction.
+    let (axis, calibration, calibration_rms, plays) =
+        if fitted.2 < mates.2 { fitted } else { mates };
+    let measured = Measured { plays, mates: mates_metrics, calibration_rms };
     weights.metadata.direction = axis.direction();
     weights.metadata.metrics = serde_json::to_value(measured)?;
     weights.axis = axis;

@@ -90,10 +90,10 @@ impl State {
         self.model.values_at_limit(parameters)
     }
 
-    /// Records a validation with the result `value` for `parameters`; higher is better.
-    pub fn validated(&mut self, value: f32, parameters: &Parameters) {
+    /// Records a validation of `parameters` with the error `rms`.
+    pub fn validated(&mut self, rms: f32, parameters: &Parameters) {
         if let Some(early_stopping) = &mut self.early_stopping {
-            early_stopping.validated(value, parameters);
+            early_stopping.validated(rms, parameters);
         }
     }
 
