@@ -176,6 +176,7 @@ fn what_is_wrong_is_said_in_one_line_and_the_games_stay() -> Result<()> {
     let deaf = format!("cmd=/bin/sh depth=1 args='-c \"{deaf}\"'");
     for (arguments, part) in [
         (["--player", "depth=1 hash=2", "--against", "depth=2"], "use another --pgn or name="),
+        (["--player", "depth=1 elo=1900", "--against", "depth=2"], "was played with no elo= for"),
         (["--player", "depth=1", "--against", "depth=1"], "two players are called"),
         (["--player", "depth=1", "--against", "cmd=/no/engine depth=1"], "cannot start"),
         (["--player", "depth=1", "--against", "cmd=/bin/true depth=1"], "engine 'true': it"),
@@ -230,6 +231,9 @@ fn a_judge_says_what_moves_lose() -> Result<()> {
     assert_eq!((&itself["all"]["moves"], &itself["all"]["loss"]), (&4.into(), &0.0.into()));
     assert!(weak["all"]["loss"].as_f64() > Some(0.0), "{weak}");
     assert_eq!(weak["phases"][0][1]["moves"], 4);
+    let timed = ["--positions", &book, "--player", "tc=10+0.1"];
+    let error = run(&timed).expect_err("positions have no clock").to_string();
+    assert!(error.contains("separate positions have no clock"), "{error}");
 
     said(&own.play(&["--player", "depth=2 name=a", "--against", "depth=1 name=b"])?)?;
     let found = run(&["--games", &own.games().to_string_lossy()])?;

@@ -66,6 +66,9 @@ pub fn run(arguments: Accuracy) -> Result<()> {
         let inputs = games.iter().chain(&positions).map(PathBuf::as_path);
         check_output(path, &inputs.collect::<Vec<_>>())?;
     }
+    if let Some(clock) = players.iter().chain([&judge]).find_map(|player| player.limit.clock) {
+        bail!("tc={clock}: separate positions have no clock; give movetime=, nodes= or depth=");
+    }
     let (device, dtype) = arguments.device.open()?;
     let judges = Roster::assemble(vec![judge], &device, dtype)?;
     let (source, decisions) = match (games, positions) {

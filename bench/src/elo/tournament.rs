@@ -61,7 +61,7 @@ impl Tournament<'_> {
     }
 
     /// The fixtures that `games` do not contain yet. Fails if a game of the same players has other
-    /// settings or another opening.
+    /// settings, another known rating or another opening.
     pub fn left(&self, games: &[GameRecord]) -> Result<Vec<Fixture>> {
         let by_label: HashMap<_, _> =
             self.fixtures().into_iter().map(|fixture| (self.label(fixture), fixture)).collect();
@@ -78,6 +78,17 @@ impl Tournament<'_> {
                     "{} was played with '{}', now it is '{expected}'; use another --pgn or name=",
                     what(),
                     found.settings
+                );
+                let now = self.participants[player].name.elo;
+                let words =
+                    |elo: Option<f64>| elo.map_or("no elo=".into(), |it| format!("elo={it}"));
+                ensure!(
+                    found.elo == now,
+                    "{} was played with {} for '{}', now it has {}; use another --pgn or name=",
+                    what(),
+                    words(found.elo),
+                    found.name,
+                    words(now)
                 );
             }
             ensure!(

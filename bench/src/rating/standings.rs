@@ -75,6 +75,8 @@ impl Standings {
 
     fn player(&mut self, name: &str, elo: Option<f64>) -> usize {
         if let Some(found) = self.players.iter().position(|player| player.name == name) {
+            let known = &mut self.players[found].elo;
+            *known = known.or(elo);
             return found;
         }
         self.players.push(Player { name: name.to_owned(), elo });
@@ -160,6 +162,18 @@ mod tests {
             reason: String::new(),
             started: None,
             duration: None,
+        }
+    }
+
+    #[test]
+    fn a_known_rating_may_be_given_in_any_game() {
+        let unrated = game("a", "b", "one", Outcome::Draw);
+        let mut rated = game("b", "a", "one", Outcome::Draw);
+        rated.white.elo = Some(1900.0);
+        for games in [[&unrated, &rated], [&rated, &unrated]] {
+            let standings = Standings::of(games);
+            let rating = standings.players.iter().find(|player| player.name == "b");
+            assert_eq!(rating.and_then(|player| player.elo), Some(1900.0));
         }
     }
 

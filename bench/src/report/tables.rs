@@ -137,12 +137,12 @@ pub fn suites(suites: &[SuiteResults]) -> String {
     let depths = suites.iter().flat_map(|suite| suite.depths.iter().map(|rate| rate.depth)).max();
     let depths: Vec<u32> = (1..=depths.unwrap_or(0)).collect();
     let titles: Vec<String> = depths.iter().map(|depth| format!("depth {depth}")).collect();
-    let mut columns = vec!["suite", "width", "problems"];
+    let mut columns = vec!["suite", "planner", "problems"];
     columns.extend(titles.iter().map(String::as_str));
     let mut text = header(&columns);
     for suite in suites {
         let problems = suite.depths.first().map_or(0, |rate| rate.rate.problems);
-        let _ = write!(text, "| {} | {} | {} |", suite.suite, suite.width, grouped(problems));
+        let _ = write!(text, "| {} | {} | {} |", suite.suite, suite.planner, grouped(problems));
         for depth in &depths {
             let rate = suite.depths.iter().find(|rate| rate.depth == *depth);
             let cell = rate.map_or(String::new(), |rate| solved(&rate.rate));

@@ -13,8 +13,8 @@ use azimuth::command_line::print_line;
 use azimuth::inference::Worker;
 use azimuth::names::name_of;
 use azimuth::search::{
-    BeamMode, BeamSettings, BeamVerify, Control, Limits, Planner, PlannerKind, PlannerSettings,
-    Resources, TimeLimit,
+    BeamSettings, BeamVerify, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources,
+    TimeLimit,
 };
 use azimuth_chess::position::Position;
 use azimuth_network::replace_file::{check_output, replace_file};
@@ -100,8 +100,7 @@ fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
             print_line(format_args!("{suite}, {}, depth {depth}: {rate}", described(arguments)))?;
             depths.push(DepthRate { depth, rate });
         }
-        let (width, mode) = (arguments.width, name_of(&BeamMode::Tree));
-        all.push(SuiteResults { suite, width, mode, depths });
+        all.push(SuiteResults { suite, planner: described(arguments), depths });
     }
     Ok(all)
 }

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct SuiteResults {
     /// File name.
     pub suite: String,
-    pub width: usize,
-    pub mode: String,
+    pub planner: String,
     pub depths: Vec<DepthRate>,
 }
 

@@ -137,7 +137,7 @@ mod tests {
                 thrown if thrown < win + draw => GameResult::Draw,
                 _ => GameResult::Loss,
             };
-            ScoredMove { centipawns, material, result, game: 0 }
+            ScoredMove { centipawns, material, result, game: 0, opening: 0 }
         };
         let moves: Vec<ScoredMove> = (0..60_000)
             .map(|number| throw(number * 7919 % 801 - 400, number as u32 * 29 % 62 + 17))
@@ -157,7 +157,13 @@ mod tests {
 
     #[test]
     fn too_few_scores_are_refused() {
-        let scored = ScoredMove { centipawns: 10, material: 60, result: GameResult::Draw, game: 0 };
+        let scored = ScoredMove {
+            centipawns: 10,
+            material: 60,
+            result: GameResult::Draw,
+            game: 0,
+            opening: 0,
+        };
         let error = fit(&[scored; 20]).expect_err("one score").to_string();
         assert_eq!(error, "the games do not determine the chances");
     }

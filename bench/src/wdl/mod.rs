@@ -82,9 +82,9 @@ pub fn fits(games: &[&GameRecord]) -> Result<Vec<Fit>> {
     Ok(fits)
 }
 
-/// The fold of a game. Both games of an opening are in the same one.
-fn fold(game: usize) -> usize {
-    game / 2 % FOLDS
+/// The fold of a score. All games from an opening are in the same one.
+fn fold(scored: &ScoredMove) -> usize {
+    scored.opening % FOLDS
 }
 
 impl Fit {
@@ -92,7 +92,7 @@ impl Fit {
         let mut held_out = Vec::with_capacity(moves.len());
         for number in 0..FOLDS {
             let (tested, others): (Vec<ScoredMove>, Vec<ScoredMove>) =
-                moves.iter().partition(|scored| fold(scored.game) == number);
+                moves.iter().partition(|scored| fold(scored) == number);
             let model = fit(&others)?;
             let chances = |scored: &ScoredMove| model.chances(scored.centipawns, scored.material);
             held_out.extend(tested.into_iter().map(|it| Predicted::new(it, chances(&it))));

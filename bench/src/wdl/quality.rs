@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn the_scores_are_those_of_the_textbook() {
-        let scored = |result| ScoredMove { centipawns: 0, material: 60, result, game: 0 };
+        let scored =
+            |result| ScoredMove { centipawns: 0, material: 60, result, game: 0, opening: 0 };
         let chances = [0.5, 0.25, 0.25];
         let results = [GameResult::Win, GameResult::Draw].map(scored);
         let found = quality(&results.map(|scored| Predicted::new(scored, chances)));

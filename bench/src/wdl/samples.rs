@@ -1,6 +1,6 @@
 //! The scores of a planner in games, with the results of the games.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result};
 use azimuth::names::name_of;
@@ -35,6 +35,8 @@ pub struct ScoredMove {
     pub result: GameResult,
     /// Number of the game.
     pub game: usize,
+    /// Number of the opening.
+    pub opening: usize,
 }
 
 /// The scores of a planner in `games`, from its view, except after ten moves without progress. A
@@ -43,11 +45,14 @@ pub struct ScoredMove {
 pub fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<ScoredMove>> {
     let mut moves = Vec::new();
     let mut known = HashSet::new();
+    let mut openings = HashMap::new();
     for (number, game) in games.iter().enumerate() {
+        let next = openings.len();
+        let opening = *openings.entry(game.opening.as_str()).or_insert(next);
         let line: Vec<&str> = game.moves.iter().map(|played| played.san.as_str()).collect();
         if known.insert((game.opening.as_str(), line)) {
             let sides = [plays_as(&game.white, planner)?, plays_as(&game.black, planner)?];
-            add(&mut moves, game, sides, number)?;
+            add(&mut moves, game, sides, [number, opening])?;
         }
     }
     Ok(moves)
@@ -67,12 +72,13 @@ fn plays_as(player: &Name, planner: PlannerKind) -> Result<bool> {
     })
 }
 
-/// Adds the scores of the `sides`, White's and Black's, that are the planner.
+/// Adds the scores of the `sides`, White's and Black's, that are the planner. `game` and `opening`
+/// are numbers.
 fn add(
     moves: &mut Vec<ScoredMove>,
     record: &GameRecord,
     sides: [bool; 2],
-    game: usize,
+    [game, opening]: [usize; 2],
 ) -> Result<()> {
     let mut position = Position::from_fen(&record.opening)?;
     for played in &record.moves {
@@ -84,7 +90,7 @@ fn add(
         {
             let result = result_for(side, record.outcome);
             let material = material(position.board());
-            moves.push(ScoredMove { centipawns, material, result, game });
+            moves.push(ScoredMove { centipawns, material, result, game, opening });
         }
         position.play(parse_move(&position, &played.san)?);
     }
@@ -135,8 +141,13 @@ mod tests {
             opening: "4k3/8/8/8/8/8/4P3/4K2R w K - 0 9".to_owned(),
             ..game("engine=x width=3 verify=1", selective)
         };
-        let sample =
-            |centipawns, result, game| ScoredMove { centipawns, material: 6, result, game };
+        let sample = |centipawns, result, game| ScoredMove {
+            centipawns,
+            material: 6,
+            result,
+            game,
+            opening: game,
+        };
         let [win, loss] = [GameResult::Win, GameResult::Loss];
         assert_eq!(
             samples(&[&both, &one, &both], PlannerKind::Selective)?,
