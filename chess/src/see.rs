@@ -90,13 +90,16 @@ impl<'a> StaticExchange<'a> {
         }
         let mover = on(mv.from);
         let arrived = mv.promotion.or(mover).unwrap_or(Piece::Pawn);
+        let mut occupied = (self.occupied() ^ mv.from.bitboard()) | mv.to.bitboard();
         let captured = match on(mv.to) {
             // Only an en-passant capture moves a pawn to an empty square of another file.
-            None if mover == Some(Piece::Pawn) && mv.from.file() != mv.to.file() => 1,
+            None if mover == Some(Piece::Pawn) && mv.from.file() != mv.to.file() => {
+                occupied ^= Square::new(mv.to.file(), mv.from.rank()).bitboard();
+                1
+            }
             victim => piece_value(victim),
         };
         let promoted = mv.promotion.map_or(0, |piece| piece_value(Some(piece)) - 1);
-        let occupied = (self.occupied() ^ mv.from.bitboard()) | mv.to.bitboard();
         let answer = self.swap_off(occupied, mv.to, arrived, *side_to_move);
         captured + promoted - answer.map_or(0, |gain| gain.max(0))
     }
@@ -231,6 +234,16 @@ mod tests {
             let placement = Placement::of(&board);
             let found = StaticExchange::new(&placement).see_on(square, piece, color);
             assert_eq!(found, Some(gain), "{fen}");
+        }
+        // After an en-passant capture, the rooks see through the square of the captured pawn.
+        for (fen, gain) in [
+            ("3r2k1/8/8/3pP3/8/8/8/3R2K1 w - d6 0 1", 1),
+            ("6k1/8/8/3pP3/8/8/8/3r2K1 w - d6 0 1", 0),
+        ] {
+            let board: cozy_chess::Board = fen.parse().expect("valid");
+            let placement = Placement::of(&board);
+            let capture = Move { from: Square::E5, to: Square::D6, promotion: None };
+            assert_eq!(StaticExchange::new(&placement).see_of_move(capture), gain, "{fen}");
         }
         let guarded: cozy_chess::Board = "8/8/2p5/3p4/4K3/8/8/7k w - - 0 1".parse().expect("valid");
         let placement = Placement::of(&guarded);

@@ -55,6 +55,10 @@ impl Axis {
             white_mean.len() == black_mean.len(),
             "axis.white_mean and axis.black_mean differ in length"
         );
+        let is_as_long = fitted.as_ref().is_none_or(|fitted| fitted.len() == white_mean.len());
+        ensure!(is_as_long, "axis.fitted has the wrong length");
+        let mut values = white_mean.iter().chain(&black_mean).chain(fitted.iter().flatten());
+        ensure!(values.all(|value| value.is_finite()), "a value of the axis is not finite");
         let along = match (direction, &fitted) {
             (Direction::Mates, _) => {
                 white_mean.iter().zip(&black_mean).map(|(w, b)| w - b).collect()
@@ -63,7 +67,6 @@ impl Axis {
             (Direction::Fitted, Some(fitted)) => fitted.clone(),
             (Direction::Fitted, None) => anyhow::bail!("axis.fitted is missing"),
         };
-        ensure!(along.len() == white_mean.len(), "axis.fitted has the wrong length");
         let length = along.iter().map(|value| value * value).sum::<f32>().sqrt();
         ensure!(length.is_finite() && length > 0.0, "the axis has no length or is not finite");
         let unit = along.iter().map(|value| value / length).collect();

@@ -44,8 +44,10 @@ pub fn check_different(outputs: &[&Path]) -> Result<()> {
 
 /// The absolute path of an output, which need not exist.
 fn place(output: &Path) -> PathBuf {
-    let folder = fs::canonicalize(folder(output)).unwrap_or_default();
-    fs::canonicalize(output).unwrap_or_else(|_| folder.join(output.file_name().unwrap_or_default()))
+    let output = resolved(output);
+    let folder = folder(&output);
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    folder.join(output.file_name().unwrap_or_default())
 }
 
 /// Removes the unfinished files that killed processes left beside `path`. The caller holds a lock,
@@ -129,9 +131,10 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write '{}'", path.display())
 }
 
-/// The target of a link; any other path unchanged.
+/// The target of a link, which need not exist; any other path unchanged.
 fn resolved(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    let target = |_| fs::read_link(path).map(|target| folder(path).join(target));
+    fs::canonicalize(path).or_else(target).unwrap_or_else(|_| path.to_owned())
 }
 
 fn folder(path: &Path) -> &Path {
@@ -255,6 +258,7 @@ mod tests {
         let again = folder.path().join(".").join("a");
         let error = check_different(&[&at("a"), &at("b"), &again]).expect_err("twice").to_string();
         assert!(error.ends_with("a' is needed twice; choose another name"), "{error}");
+        check_different(&[Path::new("none/a"), Path::new("nothing/a")])?;
         Ok(())
     }
 
@@ -295,6 +299,12 @@ mod tests {
         replace_file(&at("link"), b"new")?;
         assert_eq!(fs::read(&target)?, b"new");
         assert!(fs::symlink_metadata(at("link"))?.is_symlink());
+        symlink("../elsewhere", at("relative"))?;
+        assert_eq!(resolved(&at("relative")), folder.path().join("../elsewhere"));
+        symlink(elsewhere.path().join("none yet"), at("early"))?;
+        replace_file(&at("early"), b"first")?;
+        assert_eq!(fs::read(elsewhere.path().join("none yet"))?, b"first");
+        assert!(fs::symlink_metadata(at("early"))?.is_symlink());
         // A fixed name such as this one could be a link, and writing to it would overwrite the
         // link's target.
         symlink(&target, at("new.partial"))?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use azimuth_chess::placement::Placement;
 use cozy_chess::{BitBoard, Color, Piece};
 use nnue_rs::{Accumulator, Network};
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 /// Network output that Stockfish 16 reports as 100 centipawns (`NormalizeToPawnValue` in its
 /// `uci.h`).
-const UNITS_OF_A_PAWN: i32 = 328;
+const UNITS_OF_A_PAWN: i64 = 328;
 
 /// Number of hexadecimal digits of a network's SHA-256 in its name.
 const NAME_DIGITS: usize = 12;
@@ -38,11 +38,19 @@ pub struct StockfishNetwork {
 }
 
 impl StockfishNetwork {
-    /// Reads a `.nnue` file, as `export_net` of Stockfish 16 and later writes it.
+    /// Reads a `.nnue` file, as `export_net` of Stockfish 16 to 18 writes it. Fails if the file has
+    /// more parameters than such a network: the layers of other sizes would be read wrongly.
     pub fn read(path: &Path) -> Result<Self> {
         let name = || format!("network '{}'", path.display());
         let bytes = std::fs::read(path).with_context(name)?;
-        let network = Network::from_bytes(&bytes).with_context(name)?;
+        let mut rest = &bytes[..];
+        let network = Network::from_reader(&mut rest).with_context(name)?;
+        ensure!(
+            rest.is_empty(),
+            "{}: {} bytes are left over; use a network of Stockfish 16 to 18",
+            name(),
+            rest.len()
+        );
         let digits =
             Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let spare = network.empty_accumulator();
@@ -71,7 +79,7 @@ impl StockfishNetwork {
         *kept = Some(*position);
         std::mem::swap(sums, &mut self.spare);
         self.oldest = (self.oldest + 1) % KEPT;
-        units * 100 / UNITS_OF_A_PAWN
+        (i64::from(units) * 100 / UNITS_OF_A_PAWN) as i32
     }
 }
 

@@ -69,6 +69,11 @@ fn broken_files_are_refused() -> Result<()> {
     replaced("hidden.bias", nan)?.write(&path)?;
     assert!(refusal(&path).contains("'hidden.bias' holds a value that is not finite"));
 
+    let mut nan = good.clone();
+    nan.axis.white_mean[0] = f32::NAN;
+    nan.write(&path)?;
+    assert!(refusal(&path).contains("a value of the axis is not finite"));
+
     let integers = Tensor::zeros(32, DType::U8, &Device::Cpu)?;
     replaced("hidden.bias", integers)?.write(&path)?;
     assert!(refusal(&path).contains("'hidden.bias' has dtype U8, expected F32, F16 or BF16"));

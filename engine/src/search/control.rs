@@ -162,9 +162,10 @@ impl Control {
         self.began.elapsed()
     }
 
-    /// Whether the move has a time limit, so that a forced move should be played at once.
+    /// Whether the move's time is taken from a clock, so that a forced move should be played at
+    /// once. The limits of `movetime` are equal.
     pub fn on_the_clock(&self) -> bool {
-        self.limits.time.is_some() && !self.waits()
+        self.limits.time.is_some_and(|time| time.soft < time.hard) && !self.waits()
     }
 
     /// Sets the factor on the soft limit. It has no effect if the soft and the hard limit are
@@ -279,6 +280,7 @@ impl Control {
     fn heed(&mut self, signal: Signal) {
         match signal {
             Signal::Stop => self.stopped = true,
+            Signal::PonderHit if !self.limits.ponder => {}
             Signal::PonderHit => {
                 self.limits.ponder = false;
                 self.clock = Instant::now();
@@ -307,6 +309,19 @@ mod tests {
         };
         assert_eq!([of(second, 2.5), of(second, 0.5)], [second * 5 / 2, second / 2]);
         assert_eq!([of(second, 100.0), of(minute, 0.5)], [minute; 2]);
+    }
+
+    #[test]
+    fn a_ponder_hit_changes_no_search_that_does_not_ponder() {
+        let (signal, signals) = unbounded();
+        let mut control = Control::new(Limits::default(), signals);
+        signal.send(Signal::PonderHit).expect("the search runs");
+        assert!(!control.should_stop(1));
+        let (signal, signals) = unbounded();
+        let mut control = Control::new(Limits { ponder: true, ..Limits::default() }, signals);
+        assert!(!control.should_stop(1));
+        signal.send(Signal::PonderHit).expect("the search runs");
+        assert!(control.should_stop(1));
     }
 
     #[test]

@@ -17,8 +17,9 @@ use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
 use super::verifier::{Horizons, Verifier};
 use crate::inference::{Evaluator, Worker};
+use crate::search::bound::Bound;
 use crate::search::control::{Control, Limits};
-use crate::search::explanation::{Explanation, LastSearch};
+use crate::search::explanation::{Explanation, LastSearch, SearchedMove};
 use crate::search::iterative_deepening::deepen;
 use crate::search::planner::{Planner, Resources};
 use crate::search::report::Report;
@@ -113,6 +114,10 @@ impl Planner for Beam {
     ) -> Result<Report> {
         if let Some(known) = self.known_mate(root, control) {
             report(&known);
+            let mv = *known.pv.first().context("a mate without a move")?;
+            let (value, bound, depth) = (known.value, Bound::Exact, known.depth);
+            self.last = LastSearch::new(root, vec![SearchedMove { mv, value, bound, depth }]);
+            self.last_horizon = None;
             return Ok(known);
         }
         let (settings, tablebases) = (self.settings, self.tablebases.as_deref());

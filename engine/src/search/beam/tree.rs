@@ -57,7 +57,9 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(root: &Board) -> Self {
-        let nodes = Vec::with_capacity(RESERVED / size_of::<BeamNode>());
+        let mut nodes = Vec::new();
+        // If the system refuses the memory, the tree grows with its nodes.
+        let _ = nodes.try_reserve_exact(RESERVED / size_of::<BeamNode>());
         let mut tree = Self { root: root.clone(), nodes };
         tree.clear();
         tree

@@ -210,8 +210,13 @@ impl<'a> Verifier<'a> {
         let table_move = self.search.table_move(board);
         let placement = Placement::of(board);
         let exchange = StaticExchange::new(&placement);
+        // Castling is encoded as the king's move to its own rook's square.
+        let captured = |mv: Move| match board.color_on(mv.to) {
+            Some(color) if color == board.side_to_move() => None,
+            _ => board.piece_on(mv.to),
+        };
         children.sort_by_cached_key(|Child { candidate, .. }| {
-            let won = piece_value(board.piece_on(candidate.mv.to));
+            let won = piece_value(captured(candidate.mv));
             let lost_behind = (exchange.see_of_move(candidate.mv) - won).min(0);
             let score = PAWN * lost_behind - self.search.score_of(candidate.value);
             (Some(candidate.mv) != table_move, -score)

@@ -1,5 +1,6 @@
 //! Updates after a node: move histories, correction history and transposition table.
 
+use azimuth_chess::position::legal_moves;
 use cozy_chess::Board;
 
 use super::history::QuietMove;
@@ -26,7 +27,13 @@ impl SearchThread<'_> {
         if let Some(good) = best.mv.filter(|_| best.score >= beta && self.has(Part::History)) {
             self.update_histories(board, node, good, failed);
         }
-        if self.stack[ply].excluded_move.is_some() {
+        // A score of a part of the moves is not that of the position (singular extensions, MultiPV,
+        // `searchmoves`).
+        let is_partial = match ply {
+            0 => self.root_moves.len() < legal_moves(board).len(),
+            _ => self.stack[ply].excluded_move.is_some(),
+        };
+        if is_partial {
             return;
         }
         let parameters = &self.shared.parameters;

@@ -11,6 +11,7 @@ use super::node::Node;
 use super::parameters::{PAWN_VALUE, QUIESCENCE_MAX_MOVES};
 use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_loss, mated_in};
+use super::search::LATE_HALFMOVE_CLOCK;
 use super::stack::MAX_PLY;
 use super::thread::SearchThread;
 use super::transposition_table::Entry;
@@ -35,6 +36,7 @@ impl SearchThread<'_> {
         if let Some(entry) = entry
             && !node.is_pv()
             && node.is_cut_by(&entry)
+            && board.halfmove_clock() < LATE_HALFMOVE_CLOCK
         {
             return entry.score;
         }

@@ -37,6 +37,11 @@ pub(super) fn is_decisive(score: Score) -> bool {
     score.abs() > DECISIVE_BOUND
 }
 
+/// Number of plies from the root to the mate of a score; `None` for other scores.
+pub(super) fn plies_to_mate(score: Score) -> Option<usize> {
+    (score.abs() > MATE_BOUND).then_some((MATE - score.abs()).max(0) as usize)
+}
+
 /// Whether the score is a certain loss, or no move has been searched.
 pub(super) fn is_loss(score: Score) -> bool {
     score < -DECISIVE_BOUND

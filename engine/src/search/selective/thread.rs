@@ -16,7 +16,7 @@ use super::leaves::LeafSampler;
 use super::move_picker::ScoredMove;
 use super::parameters::SearchParameters;
 use super::parts::{Part, Parts};
-use super::score::{DRAW, Score, corrected, of_estimate};
+use super::score::{DRAW, Score, corrected, of_estimate, plies_to_mate};
 use super::stack::{MAX_PLY, StackEntry};
 use super::transposition_table::{Entry, TranspositionTable};
 use crate::inference::Evaluator;
@@ -219,10 +219,15 @@ impl<'a> SearchThread<'a> {
         self.keys.pop();
     }
 
-    /// Probes the transposition table.
+    /// Probes the transposition table. An entry with a mate that the 50-move rule may prevent is not
+    /// used.
     pub(super) fn probe_table(&self, board: &Board, ply: usize) -> Option<Entry> {
-        let used = self.has(Part::TranspositionTable);
-        if used { self.shared.table.probe(board.hash(), ply) } else { None }
+        if !self.has(Part::TranspositionTable) {
+            return None;
+        }
+        let left = 100usize.saturating_sub(board.halfmove_clock().into());
+        let entry = self.shared.table.probe(board.hash(), ply)?;
+        plies_to_mate(entry.score).is_none_or(|plies| plies <= ply + left).then_some(entry)
     }
 
     /// Stores an entry in the transposition table.

@@ -182,8 +182,13 @@ pub fn gelu_back(
     Ok(slopes)
 }
 
-/// A launch with one thread per four values.
+/// A launch with one thread per four values. Fails for more than `u32::MAX` values: the kernels
+/// count values in 32 bits.
 fn elementwise<'a>(operation: &str, x: &Tensor) -> Result<(usize, Launch<'a>)> {
+    let values = x.elem_count();
+    if values > u32::MAX as usize {
+        bail!("{operation}: {values} values are too many; compute fewer positions at a time");
+    }
     let fours = x.elem_count() / 4;
     let blocks = fours.div_ceil(THREADS).min(1 << 20);
     Ok((fours, Launch::new(operation, x.dtype())?.grid(blocks, 1)))

@@ -168,11 +168,6 @@ impl FeatureSet {
         PIECE_SQUARES * (1 + self.shared_states())
     }
 
-    /// Maximum number of shared components of one row.
-    pub fn most_shared(self) -> usize {
-        1 + usize::from(self.shared_states() > 0)
-    }
-
     /// The shared components of a row; none for captures and threats.
     pub fn shared(self, row: usize) -> impl Iterator<Item = usize> {
         let parts = self.piece_square(row).map(|piece_square| {
