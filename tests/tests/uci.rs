@@ -102,6 +102,100 @@ fn stop_and_ponderhit_end_a_search_and_nothing_else_does() -> Result<()> {
 }
 
 #[test]
+fn a_finished_game_is_answered_when_the_search_may_end() -> Result<()> {
+    let mut session = session()?;
+    session.send("position fen k7/8/8/8/8/8/5PPP/2r3K1 w - - 0 1")?;
+    for (go, end) in [
+        ("go infinite", "stop"),
+        ("go ponder wtime 1000 btime 1000", "stop"),
+        ("go ponder wtime 1000 btime 1000", "ponderhit"),
+    ] {
+        session.send(go)?;
+        let early = session.ask("isready", "readyok")?;
+        assert!(early.iter().all(|line| !line.starts_with("bestmove")), "{go}: {early:?}");
+        assert_eq!(session.answer(end, "bestmove")?, "bestmove (none)", "{go}");
+    }
+    // The engine is mated after its only move: there is nothing to ponder on.
+    session.send("position fen 5rQk/6pp/7N/8/8/8/6PP/6K1 b - - 0 1")?;
+    assert_eq!(session.answer("go depth 4", "bestmove")?, "bestmove f8g8");
+    session.end()
+}
+
+#[test]
+fn a_forced_move_is_searched_for_the_time_of_movetime() -> Result<()> {
+    let mut session = session()?;
+    session.send("position fen 5rQk/6pp/7N/8/8/8/6PP/6K1 b - - 0 1")?;
+    let last_score = |session: &mut Session, go: &str| -> Result<String> {
+        let lines = session.ask(go, "bestmove")?;
+        let info = lines.iter().rfind(|line| line.starts_with("info depth")).context("no info")?;
+        Ok(info.clone())
+    };
+    assert!(last_score(&mut session, "go movetime 500")?.contains("score mate -1"));
+    session.send("ucinewgame")?;
+    assert!(last_score(&mut session, "go wtime 60000 btime 60000")?.starts_with("info depth 1 "));
+    session.end()
+}
+
+#[test]
+fn a_score_of_some_root_moves_is_not_that_of_the_position() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name Planner value selective")?;
+    // The worst of White's moves allows mate.
+    session.send("setoption name MultiPV value 256")?;
+    session.send("position startpos moves f2f3 e7e5")?;
+    let lines = session.ask("go depth 8", "bestmove")?;
+    assert!(lines.iter().any(|line| line.contains("score mate -1 ") && line.contains(" pv g2g4")));
+    session.send("setoption name MultiPV value 1")?;
+    session.send("position startpos moves f2f3")?;
+    let lines = session.ask("go depth 8", "bestmove")?;
+    assert!(lines.iter().all(|line| !line.contains("score mate")), "{lines:?}");
+    session.end()
+}
+
+#[test]
+fn a_mate_beyond_the_fifty_move_rule_is_not_announced() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name Planner value selective")?;
+    session.send("position fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 0 1")?;
+    let lines = session.ask("go depth 11", "bestmove")?;
+    assert!(lines.iter().any(|line| line.contains("score mate 6")), "{lines:?}");
+    session.send("position fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 96 60")?;
+    let lines = session.ask("go depth 2", "bestmove")?;
+    assert!(lines.iter().all(|line| !line.contains("score mate")), "{lines:?}");
+    session.end()
+}
+
+#[test]
+fn isready_keeps_the_last_search() -> Result<()> {
+    let mut session = Session::start()?;
+    session.ask("uci", "uciok")?;
+    for planner in ["selective", "beam"] {
+        session.send(&format!("setoption name Planner value {planner}"))?;
+        session.ask("go depth 3", "bestmove")?;
+        session.ask("isready", "readyok")?;
+        session.send("explain")?;
+        let lines = session.ask("isready", "readyok")?;
+        assert!(lines.iter().any(|line| line.contains("e2e4")), "{lines:?}");
+    }
+    session.end()
+}
+
+#[test]
+fn a_mate_that_is_played_on_is_explained() -> Result<()> {
+    let mut session = session()?;
+    session.send("setoption name Planner value beam")?;
+    let mate = "position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";
+    for position in [mate, "position startpos", mate] {
+        session.send(position)?;
+        session.ask("go depth 3", "bestmove")?;
+    }
+    session.send("explain")?;
+    let lines = session.ask("isready", "readyok")?;
+    assert!(lines.iter().any(|line| line.contains("d1d8")), "{lines:?}");
+    session.end()
+}
+
+#[test]
 fn what_follows_a_stop_waits_for_the_answer() -> Result<()> {
     let mut session = session()?;
     session.send("go infinite")?;
@@ -493,6 +587,21 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
         spent += word_after(last, "nodes").context("no nodes")?.parse::<u64>()?;
     }
     assert!(spent < 330_000, "{spent}");
+    // A search without a clock takes no time from it.
+    let depth = |session: &mut Session| -> Result<u32> {
+        let lines = session.ask("go wtime 3000 btime 3000", "bestmove")?;
+        let last = lines.iter().rfind(|line| line.starts_with("info depth")).context("no info")?;
+        Ok(word_after(last, "depth").context("no depth")?.parse()?)
+    };
+    session.send("setoption name nodestime value 10")?;
+    depth(&mut session)?;
+    for go in ["go infinite", "go ponder wtime 3000 btime 3000"] {
+        session.send(go)?;
+        // These are more nodes than the clock has left.
+        session.read_until("info depth 11")?;
+        session.ask("stop", "bestmove")?;
+        assert!(depth(&mut session)? > 2, "{go}");
+    }
     session.end()
 }
 

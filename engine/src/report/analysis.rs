@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::game::Game;
 use crate::inference::ModelClient;
-use crate::search::{Control, Limits, Planner, StopSwitch, Value};
+use crate::search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
 
 /// Loss of win probability above which a move is an inaccuracy, a mistake or a blunder: lichess's
 /// thresholds (0.1, 0.2 and 0.3 of winning chances in [-1, 1]).
@@ -103,14 +103,14 @@ impl Analyst<'_> {
 
     /// Analyses a position.
     pub fn stop(&mut self, position: Position) -> Result<Stop> {
-        let (value, line) = match position.has_legal_move() {
-            true => {
+        let (value, line) = match terminal_value(position.board(), 0, position.history()) {
+            Some(value) => (value, Vec::new()),
+            None => {
                 let control = Control::without_signals(self.limits.clone());
                 let control = &mut control.stopped_by(&self.switch);
                 let report = self.planner.search(&position, control, &mut |_| ())?;
                 (report.value, report.pv)
             }
-            false => (self.planner.evaluate(&position)?, Vec::new()),
         };
         let board = position.board();
         let model = self.planner.wdl_model();

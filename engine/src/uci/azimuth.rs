@@ -136,7 +136,9 @@ impl Program for Azimuth {
             Some(level) => Plan::limited(level, self.options.planners),
             None => self.preferred_plan()?,
         };
-        if self.warm == Some(plan) && self.planner.is_some() {
+        // A planner of this plan has searched already, and keeps its tables.
+        let has_planner = self.planner.as_ref().is_some_and(|(current, _)| *current == plan);
+        if has_planner || self.warm == Some(plan) && self.planner.is_some() {
             return Ok(());
         }
         let mut planner = self.planner_of(plan)?;

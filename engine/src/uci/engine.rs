@@ -18,12 +18,12 @@ use super::output::Output;
 use super::pace::paced;
 use super::perft::RunningPerft;
 use super::program::Program;
-use super::running::Running;
+use super::running::{HeldAnswer, Running};
 use super::running_search::{Answer, Finished, RunningSearch, any_move};
 use super::session_options::SessionOptions;
 use super::{display, time_management};
 use crate::build_facts;
-use crate::search::{Limits, Signal, Value};
+use crate::search::{Limits, Value};
 
 /// The state of a UCI session.
 pub struct Engine {
@@ -35,8 +35,9 @@ pub struct Engine {
     running: Option<Running>,
     /// The clock of `nodestime`.
     node_clock: NodeClock,
-    /// Increment that the node clock gains after the current move.
-    increment: Duration,
+    /// Increment that the node clock gains after the current move; `None` for a search without a
+    /// clock.
+    increment: Option<Duration>,
 }
 
 impl Engine {
@@ -50,7 +51,7 @@ impl Engine {
             debug: false,
             running: None,
             node_clock: NodeClock::default(),
-            increment: Duration::ZERO,
+            increment: None,
         }
     }
 
@@ -98,10 +99,9 @@ impl Engine {
                 running.context("stop: no search is running")?.stop();
             }
             Command::PonderHit => match &mut self.running {
-                Some(Running::Search(search)) if !search.is_ending() => {
-                    search.signal(Signal::PonderHit);
-                }
-                _ => bail!("ponderhit: no search is running"),
+                Some(Running::Perft(_)) | None => bail!("ponderhit: no search is running"),
+                Some(running) if running.is_ending() => bail!("ponderhit: no search is running"),
+                Some(running) => running.ponder_hit(),
             },
             Command::Display => {
                 self.output.say(&board_diagram(&self.position, self.options.chess960));
@@ -149,8 +149,9 @@ impl Engine {
     /// Stops the search, if any, and waits for its answer. A perft counts to its end, as
     /// Stockfish's does, so that `go perft 5` and `quit` can come from a pipe.
     pub fn quit(&mut self) {
-        if let Some(Running::Search(search)) = &mut self.running {
-            search.signal(Signal::Stop);
+        match &mut self.running {
+            Some(running @ (Running::Search(_) | Running::Held(_))) => running.stop(),
+            Some(Running::Perft(_)) | None => {}
         }
         self.finish_running();
     }
@@ -178,10 +179,12 @@ impl Engine {
             Some(Running::Search(search)) => {
                 let Finished { planner, used } = search.finish();
                 self.program.put_back(planner);
-                self.node_clock.take(used, self.increment);
+                if let Some((used, increment)) = used.zip(self.increment) {
+                    self.node_clock.take(used, increment);
+                }
             }
             Some(Running::Perft(perft)) => perft.finish(),
-            None => {}
+            Some(Running::Held(_)) | None => {}
         }
     }
 
@@ -216,15 +219,28 @@ impl Engine {
 
     /// Starts a search. Every call leads to a `bestmove`, even after an error.
     fn go(&mut self, go: Go) {
+        let Go { ponder, infinite, .. } = go;
         if !self.position.has_legal_move() {
             let mated = !self.position.board().checkers().is_empty();
             let value = if mated { Value::mated_in(0) } else { Value::DRAW };
             self.output.say(&format!("info depth 0 score {value}"));
             self.output.inform(if mated { "go: checkmate" } else { "go: stalemate" });
-            self.output.say(&any_move(&self.position, self.options.chess960));
+            self.answer_without_search(ponder, infinite);
         } else if let Err(error) = self.begin_search(go) {
+            // An illegal or missing move forfeits the game, so play any legal move.
             self.output.inform(&format!("{error:#}"));
-            self.output.say(&any_move(&self.position, self.options.chess960));
+            self.answer_without_search(ponder, infinite);
+        }
+    }
+
+    fn answer_without_search(&mut self, ponder: bool, infinite: bool) {
+        let answer = any_move(&self.position, self.options.chess960);
+        if ponder || infinite {
+            let output = self.output.clone();
+            let held = HeldAnswer { answer, output, infinite, is_said: false };
+            self.running = Some(Running::Held(held));
+        } else {
+            self.output.say(&answer);
         }
     }
 
@@ -233,7 +249,7 @@ impl Engine {
         if self.options.nodes_per_ms.is_some() {
             self.node_clock.replace(&mut go, side);
         }
-        self.increment = go.increment[side as usize];
+        self.increment = go.time[side as usize].map(|_| go.increment[side as usize]);
         let limits = self.limits(&go);
         let planner = self.program.take_planner(&limits)?;
         let answer = Answer {
@@ -248,11 +264,8 @@ impl Engine {
         match RunningSearch::begin(answer, planner, limits) {
             Ok(search) => self.running = Some(Running::Search(search)),
             Err(error) => {
-                // An illegal or missing move forfeits the game, so play any legal move if no thread
-                // can start.
                 self.program.put_back(None);
-                self.output.inform(&format!("{error:#}"));
-                self.output.say(&any_move(&self.position, self.options.chess960));
+                return Err(error);
             }
         }
         Ok(())

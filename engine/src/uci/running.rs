@@ -1,5 +1,6 @@
-//! Background work: a search or a perft.
+//! Background work: a search or a perft, or an answer that waits.
 
+use super::output::Output;
 use super::perft::RunningPerft;
 use super::running_search::RunningSearch;
 use crate::search::Signal;
@@ -10,6 +11,26 @@ pub enum Running {
     Search(RunningSearch),
     /// `go perft`.
     Perft(RunningPerft),
+    /// The answer to a `go` that needs no search.
+    Held(HeldAnswer),
+}
+
+/// The `bestmove` of a `go ponder` or `go infinite` that needs no search. UCI does not allow it
+/// before `stop` or, while pondering, `ponderhit`.
+pub struct HeldAnswer {
+    pub answer: String,
+    pub output: Output,
+    /// Whether `ponderhit` does not release it.
+    pub infinite: bool,
+    pub is_said: bool,
+}
+
+impl HeldAnswer {
+    fn say(&mut self) {
+        if !std::mem::replace(&mut self.is_said, true) {
+            self.output.say(&self.answer);
+        }
+    }
 }
 
 impl Running {
@@ -18,6 +39,7 @@ impl Running {
         match self {
             Self::Search(search) => search.is_ending(),
             Self::Perft(perft) => perft.is_ending(),
+            Self::Held(held) => held.is_said,
         }
     }
 
@@ -26,6 +48,16 @@ impl Running {
         match self {
             Self::Search(search) => search.signal(Signal::Stop),
             Self::Perft(perft) => perft.stop(),
+            Self::Held(held) => held.say(),
+        }
+    }
+
+    /// The opponent has played the move on which the engine ponders. A perft ignores it.
+    pub fn ponder_hit(&mut self) {
+        match self {
+            Self::Search(search) => search.signal(Signal::PonderHit),
+            Self::Held(held) if !held.infinite => held.say(),
+            Self::Held(_) | Self::Perft(_) => {}
         }
     }
 }

@@ -29,8 +29,8 @@ pub struct RunningSearch {
 pub struct Finished {
     /// The planner; `None` if the search failed.
     pub planner: Option<Box<dyn Planner>>,
-    /// Time used on the clock.
-    pub used: Duration,
+    /// Time used on the clock; `None` if the search failed, or ended while pondering.
+    pub used: Option<Duration>,
 }
 
 /// The settings of a search's output.
@@ -102,8 +102,9 @@ impl Answer {
             control.pause_until(thinking_time(limit, closeness, rand::random()));
         }
         let failed = outcome.is_err();
-        let used =
-            outcome.as_ref().map_or(Duration::ZERO, |report| control.clock_after(report.nodes));
+        let pondering = control.limits().ponder;
+        let used = outcome.as_ref().ok().filter(|_| !pondering);
+        let used = used.map(|report| control.clock_after(report.nodes));
         let best = match outcome {
             Ok(report) => {
                 self.tell_costs(&report);
@@ -135,8 +136,10 @@ impl Answer {
 
     fn best_move(&self, report: &Report) -> String {
         match self.line(&report.pv).as_slice() {
-            [best, reply, ..] => format!("bestmove {best} ponder {reply}"),
-            [best] => format!("bestmove {best}"),
+            [best, reply, ..] if self.goes_on_after(&report.pv[..2]) => {
+                format!("bestmove {best} ponder {reply}")
+            }
+            [best, ..] => format!("bestmove {best}"),
             [] => any_move(&self.root, self.chess960),
         }
     }
@@ -154,6 +157,13 @@ impl Answer {
             "info depth {depth} seldepth {seldepth} multipv {multipv} score {value}{wdl} \
              nodes {nodes} nps {nps} hashfull {hashfull} tbhits {tbhits} time {milliseconds} pv {pv}"
         )
+    }
+
+    /// Whether there is a legal move after `moves`. If not, there is nothing to ponder on.
+    fn goes_on_after(&self, moves: &[Move]) -> bool {
+        let mut board = self.root.board().clone();
+        moves.iter().for_each(|&mv| board.play_unchecked(mv));
+        board.generate_moves(|_| true)
     }
 
     fn line(&self, pv: &[Move]) -> Vec<String> {
