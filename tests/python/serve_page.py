@@ -137,8 +137,30 @@ def play(page):
     page.click("#play-again")
     page.click("#begin")
     expect(moves(page)).to_have_count(0)
+    # Moves that are tried in Analyse are no part of the game.
+    page.click("#tab-analyse")
+    type_move(page, "a4")
+    page.click("#tab-play")
+    type_move(page, "e4")
+    expect(moves(page)).to_have_count(3)
+    assert moves(page).first.inner_text().endswith("e4")
+    page.click("#tab-analyse")
+    type_move(page, "d3")
+    page.click("#tab-play")
+    with page.expect_download() as download:
+        page.click("#play-save")
+    game = chess.pgn.read_game(open(download.value.path(), encoding="utf-8"))
+    assert len(list(game.mainline())) == 2 and game.next().san() == "e4" and len(game.variations) == 1, game
+    page.reload()
+    expect(moves(page)).to_have_count(2)
+    page.click("#tab-analyse")
+    type_move(page, "d3")
+    page.click("#tab-play")
     page.click("#play-resign")
     expect(page.locator("#game-status")).to_contain_text("White resigns.")
+    expect(moves(page)).to_have_count(3)
+    page.click("#play-study")
+    expect(moves(page)).to_have_count(2)
 
 
 def analyse(page):
@@ -279,6 +301,12 @@ def report(page):
     assert page.inner_text("#about h2") == wrong
     page.click("#retry")
     assert "Find a better move" in page.inner_text("#panel-report")
+    # A try that is replaced while the engine judges it leaves no move behind, and neither does a bad one.
+    count = moves(page).count()
+    for move in ("a3", "h3"):
+        type_move(page, move)
+    expect(page.locator("#panel-report")).to_contain_text("h3 gives away")
+    expect(moves(page)).to_have_count(count)
     page.click("#show-better")
     assert page.inner_text("#about h2") == wrong
     with page.expect_download() as download:
@@ -353,9 +381,16 @@ def links(page):
     expect(moves(page)).to_have_count(20)
     assert "Be2" in current(page) and "Blackburne" in page.inner_text("#opening")
     assert page.evaluate("window.pwned") is None
-    # Without a position in the address, the page begins anew.
+    # Without a position in the address, the game is shown from its start, until another one begins.
     page.goto("about:blank")
     page.goto(sys.argv[1])
+    expect(moves(page)).to_have_count(20)
+    assert page.locator("#moves [aria-current]").count() == 0
+    page.click("#load summary")
+    page.click("#anew")
+    expect(moves(page)).to_have_count(0)
+    page.wait_for_timeout(600)
+    page.reload()
     expect(moves(page)).to_have_count(0)
 
 
@@ -384,8 +419,10 @@ def restart(browser, program, folder):
         assert moves(page).count() == 4, "the game stays on the board"
         # The new address works, and the page shows the stored game.
         page.wait_for_timeout(600)
-        page.goto(renewed + "#ply=3")
+        page.goto(renewed)
         page.wait_for_selector("body[data-connection='open']")
+        assert moves(page).count() == 4
+        page.goto(renewed + "#ply=3")
         assert "g4" in current(page)
         context.close()
     finally:

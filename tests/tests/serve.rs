@@ -275,6 +275,17 @@ fn pages_take_turns_and_a_page_that_goes_leaves_its_seat() -> Result<()> {
 }
 
 #[test]
+fn a_report_sends_no_result_of_an_interrupted_search() -> Result<()> {
+    let server = Server::start(&[])?;
+    let mut page = server.connect()?;
+    page.run(1, &json!({"name": "report", "milliseconds": 10_000}))?;
+    page.next("begun")?;
+    page.say(&json!({"type": "stop"}))?;
+    assert_eq!(page.event()?["type"], "ended");
+    Ok(())
+}
+
+#[test]
 fn every_task_answers_with_what_the_commands_print() -> Result<()> {
     let server = Server::start(&[])?;
     let mut page = server.connect()?;

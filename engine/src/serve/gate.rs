@@ -12,6 +12,9 @@ use sha2::{Digest, Sha256};
 /// Number of random bytes of the token.
 const TOKEN_BYTES: usize = 16;
 
+/// The port of HTTP, which browsers leave out of `Host` and `Origin`.
+const HTTP_PORT: u16 = 80;
+
 /// Knows the address of the server and the token.
 pub struct Gate {
     address: SocketAddr,
@@ -72,13 +75,17 @@ impl Gate {
     /// are refused, because anybody can make a name resolve to this machine. On loopback, the IP
     /// address must be a loopback one.
     fn is_own(&self, host: &str) -> bool {
-        let Some((name, port)) = host.rsplit_once(':') else { return false };
+        let (name, port) = match host.rsplit_once(':') {
+            // The last colon of `[::1]` is part of the IP address.
+            Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
+            _ => (host, Some(HTTP_PORT)),
+        };
         let ip = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
         let allowed = match ip.parse::<IpAddr>() {
             Ok(ip) => ip.is_loopback() || !self.address.ip().is_loopback(),
             Err(_) => name == "localhost",
         };
-        allowed && port.parse() == Ok(self.address.port())
+        allowed && port == Some(self.address.port())
     }
 }
 
@@ -144,6 +151,26 @@ mod tests {
         ] {
             assert_eq!(gate.is_own(host), allowed, "{host}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn only_port_80_may_be_missing() -> Result<()> {
+        let hosts = ["127.0.0.1", "localhost", "[::1]"];
+        for (address, allowed) in [("127.0.0.1:80", true), ("[::1]:80", true), ("[::1]:1", false)] {
+            let gate = Gate::new(address.parse()?);
+            for host in hosts {
+                assert_eq!(gate.is_own(host), allowed, "{host} at {address}");
+            }
+            for host in ["evil.example", "10.0.0.1", "[fe80::1]", "::1", "[::1", "localhost:", ""] {
+                assert!(!gate.is_own(host), "{host} at {address}");
+            }
+        }
+        let gate = Gate::new("127.0.0.1:80".parse()?);
+        assert!(gate.is_own("[::1]:80") && !gate.is_own("[::1]:81"));
+        let lines = [("host", "localhost"), ("origin", "http://localhost")];
+        let path = format!("/{}/socket", gate.token);
+        assert_eq!(gate.check(&headers(&lines)?, &path, true), Ok(()));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 // The page: puts the parts together.
 
-import { Address, targetOf } from './address.js';
+import { INITIAL_FEN } from 'chessops/fen';
+import { Address } from './address.js';
 import { App, type Tab } from './app.js';
 import { BoardView } from './boardview.js';
 import { byId, button, element } from './dom.js';
@@ -170,16 +171,18 @@ function keepLater(): void {
   if (recording || app.tab === 'play') return;
   keeping ??= window.setTimeout(() => {
     keeping = null;
-    keep('analysis', { tags: [...app.tags], pgn: writeGame(app.tags, app.root) } satisfies Kept);
+    if (app.tab !== 'play') keep('analysis', { tags: [...app.tags], pgn: writeGame(app.tags, app.root) } satisfies Kept);
   }, KEEP_PAUSE);
 }
 
-/** Brings back the game that was analysed, if the address leads to one of its positions. */
+/** Brings back the game that was analysed, and goes where the address leads. */
 function restore(): void {
-  const found = targetOf(location.hash) ? kept<Kept>('analysis') : null;
+  const found = kept<Kept>('analysis');
   try {
     const [game] = found ? gamesOf(found.pgn) : [];
-    if (found && game) app.load(readGame(game).root, new Map(found.tags));
+    const root = game && readGame(game).root;
+    // An empty board does not replace the last game against the engine.
+    if (found && root && (root.children.length || root.fen !== INITIAL_FEN)) app.load(root, new Map(found.tags));
   } catch {
     // The browser keeps something else under this name.
   }

@@ -42,6 +42,7 @@ export const texts = {
   variation: 'Variation',
   deleteFrom: 'Delete from here',
   promoteLine: 'Make main line',
+  anew: 'Starting position',
   copied: 'Copied.',
 
   engineOn: 'Analyse',

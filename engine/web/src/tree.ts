@@ -59,6 +59,13 @@ export class TreeNode {
 
   /** Plays a legal move: the known child, or a new one. */
   play(move: Move): TreeNode | null {
+    const child = this.after(move);
+    child?.add();
+    return child;
+  }
+
+  /** What `play` returns, but a new child is not added to the tree. */
+  after(move: Move): TreeNode | null {
     if (!('from' in move)) return null;
     const normal = normalizeMove(this.position, move) as NormalMove;
     if (!this.position.isLegal(normal)) return null;
@@ -68,9 +75,7 @@ export class TreeNode {
     const san = makeSan(this.position, normal);
     const after = this.position.clone();
     after.play(normal);
-    const child = new TreeNode(after, this, normal, san, this.ply + 1);
-    this.children.push(child);
-    return child;
+    return new TreeNode(after, this, normal, san, this.ply + 1);
   }
 
   /** Plays a move in UCI notation or SAN. */
@@ -88,6 +93,12 @@ export class TreeNode {
     if (!byUci || !('from' in byUci)) return null;
     const normal = normalizeMove(this.position, byUci);
     return this.position.isLegal(normal) ? normal : null;
+  }
+
+  /** Adds this node to the tree, unless it is there. */
+  add(): void {
+    const siblings = this.parent?.children;
+    if (siblings && !siblings.includes(this)) siblings.push(this);
   }
 
   remove(): void {
@@ -149,6 +160,12 @@ export function newGame(): TreeNode {
 /** What the engine needs to know of a position: the first one and the moves. */
 export function gameLine(node: TreeNode): GameLine {
   return { fen: node.root().fen, moves: node.path().map((step) => step.san) };
+}
+
+/** The last node of a copy of the line up to `node`, without variations. */
+export function lineTo(node: TreeNode): TreeNode {
+  const { fen, moves } = gameLine(node);
+  return moves.reduce((at, san) => at.playText(san) ?? at, rootOf(fen));
 }
 
 /** SANs of a line of UCI moves. */

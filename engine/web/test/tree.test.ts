@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endOf } from '../src/game-end.js';
 import { gamesOf, occasionOf, readGame, titleOf, writeGame } from '../src/pgn.js';
-import { arrowOf, gameLine, newGame, rootOf, sansOf } from '../src/tree.js';
+import { arrowOf, gameLine, lineTo, newGame, rootOf, sansOf } from '../src/tree.js';
 
 const PGN = `[White "A"]
 [Black "B"]
@@ -72,6 +72,35 @@ test('a variation becomes the main line, and can be deleted', () => {
   assert.ok(c5.isOnMainLine());
   c5.remove();
   assert.equal(root.children[0]?.children.length, 1);
+});
+
+test('a move can be looked at without a change of the tree', () => {
+  const root = newGame();
+  const [e4, d4] = ['e4', 'd4'].map((san) => root.read(san));
+  assert.ok(e4 && d4);
+  const known = root.play(e4);
+  assert.equal(root.after(e4), known);
+  const looked = root.after(d4);
+  assert.ok(looked);
+  assert.deepEqual(gameLine(looked).moves, ['d4']);
+  assert.deepEqual(root.children, [known]);
+  assert.equal(root.after({ from: 12, to: 36 }), null);
+  looked.add();
+  looked.add();
+  assert.deepEqual(root.children, [known, looked]);
+  assert.equal(root.play(d4), looked);
+});
+
+test('a line is copied without variations and later moves', () => {
+  const { root } = read(PGN);
+  const tip = root.children[0]?.children[1]?.children[0];
+  assert.ok(tip);
+  const copy = lineTo(tip);
+  assert.deepEqual([copy.fen, copy.children, copy.ply], [tip.fen, [], 3]);
+  assert.deepEqual(copy.root().mainLine().map((node) => node.san), ['', 'e4', 'c5', 'Nf3']);
+  assert.match(writeGame(new Map(), copy.root()), /\n1\. e4 c5 2\. Nf3 \*\n/);
+  const fen = '7k/8/8/8/8/8/1p6/K7 w - - 3 20';
+  assert.equal(lineTo(rootOf(fen)).fen, fen);
 });
 
 test('games end as the rules say', () => {

@@ -24,7 +24,10 @@ pub fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let mut analyst = Analyst { planner, model: &mut model, limits, switch };
     let mut stop = analyst.stop(job.line.start.clone())?;
     let send = |ply, stop: &Stop| {
-        job.outlet.send(Event::Judged { id: job.id, judged: Box::new(Judged::new(ply, stop)) });
+        // The result of an interrupted search is shallow, and may show a false blunder.
+        if !job.outlet.switch.is_stopped() {
+            job.outlet.send(Event::Judged { id: job.id, judged: Box::new(Judged::new(ply, stop)) });
+        }
     };
     send(0, &stop);
     for (ply, &mv) in (1..).zip(&job.line.moves) {

@@ -2,7 +2,7 @@
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
-import { makeFen } from 'chessops/fen';
+import { INITIAL_FEN, makeFen } from 'chessops/fen';
 import type { App, Panel } from '../app.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { lineButtons } from '../lines.js';
@@ -78,6 +78,7 @@ export class AnalysePanel implements Panel {
           this.app.update();
         }),
         button(texts.deleteFrom, () => this.deleteFrom()),
+        button(texts.anew, () => this.load(INITIAL_FEN), { id: 'anew' }),
       ),
     );
     this.element = element(
@@ -135,6 +136,11 @@ export class AnalysePanel implements Panel {
 
   /** Begins to analyse the position on the board. */
   private begin(): void {
+    // `pause` begins the search when somebody looks.
+    if (document.hidden) {
+      this.leave();
+      return;
+    }
     const node = this.app.current;
     this.node = node;
     this.stopped = '';

@@ -11,7 +11,7 @@ import { gamesOf, readGame, writeGame } from '../pgn.js';
 import type { PlayTime, TaskEvent } from '../protocol.js';
 import { keep, kept } from '../storage.js';
 import { texts } from '../texts.js';
-import { arrowOf, gameLine, newGame, rootOf, type TreeNode } from '../tree.js';
+import { arrowOf, gameLine, lineTo, newGame, rootOf, sansOf, type TreeNode } from '../tree.js';
 import { stateOf } from './task.js';
 
 /** Time for a move without a clock, and for a hint, in milliseconds. */
@@ -59,7 +59,8 @@ export class PlayPanel implements Panel {
   private settings: Settings = kept<Settings>('settings') ?? { elo: 1500, side: 'white', time: null };
   private hint: string | null = null;
   private message = '';
-  private asked: 'move' | 'hint' | null = null;
+  /** What the engine is asked for. `queued` is a move, too, for which no search is free yet. */
+  private asked: 'move' | 'queued' | 'hint' | null = null;
   private shownSetup = false;
   private readonly setup = element('div');
   private readonly table = element('div');
@@ -153,6 +154,8 @@ export class PlayPanel implements Panel {
     const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
     const clock = time ? new Clock(Clock.of(time), root.turn) : null;
     this.game = { me, elo, seed, clock, control: time, end: null, tip: root, score: null };
+    this.app.engine.stop();
+    this.asked = null;
     this.message = '';
     this.shownSetup = false;
     this.app.load(root, this.tags(this.game));
@@ -180,6 +183,8 @@ export class PlayPanel implements Panel {
   private played(game: Game, node: TreeNode): void {
     game.clock?.stop();
     game.clock?.addIncrement(game.tip.turn);
+    // The moves that were tried in Analyse are variations.
+    node.promote();
     game.tip = node;
     this.hint = null;
     this.message = '';
@@ -231,7 +236,17 @@ export class PlayPanel implements Panel {
         game.score = mate === undefined ? (cp ?? null) : mate > 0 ? 10_000 : -10_000;
         const node = tip.playText(event.uci);
         if (node) this.played(game, node);
-      } else this.hearOther(event);
+        return;
+      }
+      // Azimuth's time begins with its search.
+      if (event.type === 'queued') {
+        this.asked = 'queued';
+        game.clock?.stop();
+      } else if (event.type === 'begun') {
+        this.asked = 'move';
+        game.clock?.run(tip.turn);
+      }
+      this.hearOther(event);
     });
   }
 
@@ -252,8 +267,7 @@ export class PlayPanel implements Panel {
       if (this.game !== game || game.tip !== tip) return;
       if (event.type === 'info') {
         this.hint = event.lines[0]?.pv[0] ?? null;
-        const read = this.hint ? tip.read(this.hint) : null;
-        const san = read ? sanOf(tip, read) : '';
+        const [san] = this.hint ? sansOf(tip.position, [this.hint]) : [];
         this.message = san ? texts.hintIs(san) : '';
         this.app.redraw();
       }
@@ -312,8 +326,8 @@ export class PlayPanel implements Panel {
   private tick(): void {
     const game = this.game;
     if (!game?.clock || game.end || this.app.tab !== 'play') return;
-    // No time goes by while the engine cannot be reached.
-    if (!this.app.engine.isOpen()) {
+    // No time goes by while the engine cannot be reached or waits for its turn.
+    if (!this.app.engine.isOpen() || this.asked === 'queued') {
       game.clock.stop();
     } else if (game.tip.ply > 1 && !game.clock.runs(game.tip.turn)) {
       game.clock.run(game.tip.turn);
@@ -328,6 +342,11 @@ export class PlayPanel implements Panel {
     this.drawClocks(game);
   }
 
+  /** The game without the moves that were tried in Analyse. */
+  private pgn(game: Game): string {
+    return writeGame(this.tags(game), lineTo(game.tip).root());
+  }
+
   private save(): void {
     const game = this.game;
     if (!game) return;
@@ -335,8 +354,7 @@ export class PlayPanel implements Panel {
     const clock = game.clock
       ? { left: [game.clock.left('white'), game.clock.left('black')] as [number, number], increment: game.clock.state.increment }
       : null;
-    const pgn = writeGame(this.tags(game), game.tip.root());
-    keep('game', { pgn, me, elo, seed, clock, control, end } satisfies Kept);
+    keep('game', { pgn: this.pgn(game), me, elo, seed, clock, control, end } satisfies Kept);
   }
 
   private draw(): void {
@@ -356,15 +374,26 @@ export class PlayPanel implements Panel {
       ['hint', texts.hint, () => this.askHint(), mine && this.asked !== 'hint'],
       ['draw', texts.draw, () => this.offerDraw(), mine],
       ['resign', texts.resign, () => this.resign(), playing],
-      ['save', texts.savePgn, () => saveFile('game.pgn', 'application/x-chess-pgn', writeGame(this.tags(game), game.tip.root())), true],
+      ['save', texts.savePgn, () => saveFile('game.pgn', 'application/x-chess-pgn', this.pgn(game)), true],
       ['again', texts.newGame, () => this.showSetup(), true],
-      ['study', texts.analyseGame, () => this.app.openTab('report'), game.end !== null],
+      ['study', texts.analyseGame, () => this.study(game), game.end !== null],
     ];
     const focused = document.activeElement?.id;
     this.actions.replaceChildren(
       ...actions.map(([id, label, act, enabled]) => button(label, act, { id: `play-${id}`, disabled: !enabled })),
     );
     if (focused?.startsWith('play-')) document.getElementById(focused)?.focus();
+  }
+
+  /** Opens the report on the game alone. */
+  private study(game: Game): void {
+    game.tip.promote();
+    // Moves were tried after the last one of the game.
+    if (game.tip.children.length) {
+      const tip = lineTo(game.tip);
+      this.app.load(tip.root(), this.tags(game), tip);
+    }
+    this.app.openTab('report');
   }
 
   private showSetup(): void {
@@ -438,13 +467,4 @@ export class PlayPanel implements Panel {
       button(texts.begin, () => this.begin(here.checked), { class: 'primary', id: 'begin' }),
     );
   }
-}
-
-function sanOf(node: TreeNode, move: Move): string {
-  const known = node.children.length;
-  const child = node.play(move);
-  const san = child?.san ?? '';
-  // A hint plays nothing.
-  if (node.children.length > known) child?.remove();
-  return san;
 }

@@ -191,22 +191,25 @@ export class ReportPanel implements Panel {
     const tried = this.retrying;
     const before = tried?.parent;
     if (!tried || !before || this.app.current !== before) return false;
-    const known = before.children.includes(tried) ? before.children.length : 0;
-    const node = before.play(move);
+    const node = before.after(move);
     if (!node) return true;
-    this.judge(tried, before, node, before.children.length > known);
+    // The try before is judged no longer.
+    this.app.engine.stop();
+    this.judge(tried, before, node);
     return true;
   }
 
-  private judge(tried: TreeNode, before: TreeNode, node: TreeNode, isNew: boolean): void {
+  /** Judges another try. Only a good one is added to the tree. */
+  private judge(tried: TreeNode, before: TreeNode, node: TreeNode): void {
     const known = before.judged;
     if (!known) return;
     const { compared = [] } = known;
     const conclude = (message: string, good: boolean) => {
       if (good) {
         this.retrying = null;
+        node.add();
         this.app.go(node);
-      } else if (isNew && node !== tried) node.remove();
+      }
       this.message = message;
       this.app.update();
     };
@@ -218,7 +221,7 @@ export class ReportPanel implements Panel {
     if (node === tried) weigh(known.score.win_probability - (node.judged?.loss ?? 0));
     else if (node.position.isEnd()) weigh(node.position.isCheckmate() ? 1 : 0.5);
     else if (this.app.recording) {
-      const found = compared.find(({ uci }) => before.playText(uci) === node);
+      const found = compared.find(({ uci }) => sansOf(before.position, [uci])[0] === node.san);
       if (found) weigh(found.p, compared[0]?.p);
       else conclude(texts.retryUnknown(node.san, compared.length), false);
     } else {
