@@ -14,6 +14,7 @@ pub mod axis;
 pub mod calibration;
 pub mod checksum;
 pub mod embedding_bag;
+pub mod file_lock;
 pub mod fused;
 mod inputs;
 pub mod normalize;

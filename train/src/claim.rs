@@ -1,9 +1,10 @@
 //! Locks that allow only one process at a time to write an output.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
+use azimuth_network::file_lock::try_lock;
 use azimuth_network::replace_file::{check_different, check_output, remove_unfinished};
 
 /// A lock on an output, held until it is dropped: a locked file `NAME.lock` beside the output.
@@ -22,23 +23,11 @@ impl Claim {
         loop {
             let options = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
             let lock = options.with_context(name)?;
-            match lock.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    bail!(
-                        "'{}': another process writes it; wait for its end, or choose another name",
-                        output.display()
-                    )
-                }
-                // Some network file systems do not support locks. Work continues there without one.
-                Err(TryLockError::Error(error)) => {
-                    eprintln!(
-                        "{}: {error}; make sure that no other process writes '{}'",
-                        name(),
-                        output.display()
-                    );
-                }
-            }
+            ensure!(
+                try_lock(&lock, output),
+                "'{}': another process writes it; wait for its end, or choose another name",
+                output.display()
+            );
             // The previous process may have removed the file after it was opened here.
             if is_at(&lock, &path).with_context(name)? {
                 remove_unfinished(output);

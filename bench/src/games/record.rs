@@ -6,10 +6,11 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::{BadGame, Game, Outcome, Reader, decompressed};
 use azimuth_chess::position::{STARTPOS, board_after};
 use azimuth_chess::san::san_of_move;
+use azimuth_network::file_lock::try_lock;
 use cozy_chess::Color;
 
 use super::evaluation::Evaluation;
@@ -195,7 +196,7 @@ impl GameFile {
             .truncate(false)
             .open(path)
             .with_context(context)?;
-        file.try_lock().map_err(|_| anyhow!("{name}: another match is writing to it"))?;
+        ensure!(try_lock(&file, path), "{name}: another match is writing to it");
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(context)?;
         let text = match std::str::from_utf8(&bytes) {

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use azimuth_network::file_lock::try_lock;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -104,7 +105,7 @@ impl Journal {
 fn open(path: &Path, settings: &str) -> Result<(BufReader<File>, u64)> {
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(false).open(path)?;
-    ensure!(file.try_lock().is_ok(), "another process writes it");
+    ensure!(try_lock(&file, path), "another process writes it");
     let mut file = BufReader::new(file);
     let head = format!("{settings}\n").into_bytes();
     let mut found = Vec::new();

@@ -1,9 +1,10 @@
 //! The folder of a stream, or of a branch.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
+use azimuth_network::file_lock::try_lock;
 use azimuth_network::replace_file::{remove_unfinished, replace_file};
 
 use super::place::Place;
@@ -37,16 +38,9 @@ impl Folder {
         let name = || format!("folder '{}'", path.display());
         fs::create_dir_all(path.join(SHARDS)).with_context(name)?;
         let lock = File::create(path.join("lock")).with_context(name)?;
-        match lock.try_lock() {
-            Ok(()) => {
-                remove_unfinished(&Self::checkpoint_in(path));
-                Ok(Self { path: path.to_owned(), _lock: lock })
-            }
-            Err(TryLockError::WouldBlock) => {
-                bail!("{}: another process works in it; stop that first", name())
-            }
-            Err(TryLockError::Error(error)) => Err(error).with_context(name),
-        }
+        ensure!(try_lock(&lock, path), "{}: another process works in it; stop that first", name());
+        remove_unfinished(&Self::checkpoint_in(path));
+        Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
     /// Its path.

@@ -6,6 +6,7 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use azimuth_network::file_lock::try_lock;
 use serde::{Deserialize, Serialize};
 
 use super::block::{OpenBlock, check, families, seal};
@@ -42,7 +43,7 @@ impl Writer {
             let options =
                 OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let mut file = options.with_context(name)?;
-            ensure!(file.try_lock().is_ok(), "{}: another process writes it", name());
+            ensure!(try_lock(&file, &path), "{}: another process writes it", name());
             let length = place(split, state.blocks[split as usize]);
             let there = file.metadata().with_context(name)?.len();
             let begun = state.blocks[split as usize] > 0;
