@@ -594,8 +594,9 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
         Ok(word_after(last, "depth").context("no depth")?.parse()?)
     };
     session.send("setoption name nodestime value 10")?;
-    depth(&mut session)?;
     for go in ["go infinite", "go ponder wtime 3000 btime 3000"] {
+        session.send("ucinewgame")?;
+        depth(&mut session)?;
         session.send(go)?;
         // These are more nodes than the clock has left.
         session.read_until("info depth 11")?;

@@ -93,6 +93,11 @@ impl LastSearch {
         Self { root: Some(root.clone()), searched }
     }
 
+    /// Whether the root had the same board.
+    pub(super) fn is_of(&self, root: &Position) -> bool {
+        self.root.as_ref().is_some_and(|last| last.board() == root.board())
+    }
+
     /// Explains every root move, to `plies` plies of replies in all; `None` before the first
     /// search.
     pub(super) fn explain(

@@ -72,6 +72,8 @@ pub struct Azimuth {
     workers: Workers,
     /// The plan that was last warmed up.
     warm: Option<Plan>,
+    /// Whether the planner has searched in this game.
+    has_searched: bool,
     tablebases: Option<Arc<Tablebases>>,
     /// The idle planner. `None` before the first search and during a search.
     planner: Option<(Plan, Box<dyn Planner>)>,
@@ -136,9 +138,8 @@ impl Program for Azimuth {
             Some(level) => Plan::limited(level, self.options.planners),
             None => self.preferred_plan()?,
         };
-        // A planner of this plan has searched already, and keeps its tables.
-        let has_planner = self.planner.as_ref().is_some_and(|(current, _)| *current == plan);
-        if has_planner || self.warm == Some(plan) && self.planner.is_some() {
+        // The tables of a running game are kept.
+        if self.planner.is_some() && (self.has_searched || self.warm == Some(plan)) {
             return Ok(());
         }
         let mut planner = self.planner_of(plan)?;
@@ -168,9 +169,11 @@ impl Program for Azimuth {
     fn put_back(&mut self, planner: Option<Box<dyn Planner>>) {
         // A failed search returns no planner; the next search builds one.
         self.planner = self.searching.take().zip(planner);
+        self.has_searched = self.planner.is_some();
     }
 
     fn new_game(&mut self) {
+        self.has_searched = false;
         if let Some((_, planner)) = &mut self.planner {
             planner.new_game();
         }
@@ -222,6 +225,7 @@ impl Azimuth {
             options: Options::default(),
             workers: Workers::default(),
             warm: None,
+            has_searched: false,
             tablebases: None,
             planner: None,
             searching: None,
@@ -272,6 +276,7 @@ impl Azimuth {
                 None => self.worker(plan.embedded())?,
             };
             self.planner = Some(build(worker, changed, plan, tablebases.clone())?);
+            self.has_searched = false;
             self.tablebases = tablebases;
         }
         if let Some(workers) = loaded {

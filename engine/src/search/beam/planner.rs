@@ -114,10 +114,13 @@ impl Planner for Beam {
     ) -> Result<Report> {
         if let Some(known) = self.known_mate(root, control) {
             report(&known);
-            let mv = *known.pv.first().context("a mate without a move")?;
-            let (value, bound, depth) = (known.value, Bound::Exact, known.depth);
-            self.last = LastSearch::new(root, vec![SearchedMove { mv, value, bound, depth }]);
-            self.last_horizon = None;
+            // The search that proved the mate in this position explains all moves.
+            if !self.last.is_of(root) {
+                let mv = *known.pv.first().context("a mate without a move")?;
+                let (value, bound, depth) = (known.value, Bound::Exact, known.depth);
+                self.last = LastSearch::new(root, vec![SearchedMove { mv, value, bound, depth }]);
+                self.last_horizon = None;
+            }
             return Ok(known);
         }
         let (settings, tablebases) = (self.settings, self.tablebases.as_deref());

@@ -8,7 +8,7 @@ use super::move_loop::BestSoFar;
 use super::move_picker::{ScoredMove, is_quiet};
 use super::node::{Node, NodeInfo};
 use super::parts::Part;
-use super::score::is_decisive;
+use super::score::{INFINITE, is_decisive};
 use super::thread::SearchThread;
 use super::transposition_table::Entry;
 use crate::search::bound::Bound;
@@ -27,13 +27,7 @@ impl SearchThread<'_> {
         if let Some(good) = best.mv.filter(|_| best.score >= beta && self.has(Part::History)) {
             self.update_histories(board, node, good, failed);
         }
-        // A score of a part of the moves is not that of the position (singular extensions, MultiPV,
-        // `searchmoves`).
-        let is_partial = match ply {
-            0 => self.root_moves.len() < legal_moves(board).len(),
-            _ => self.stack[ply].excluded_move.is_some(),
-        };
-        if is_partial {
+        if self.stack[ply].excluded_move.is_some() || ply == 0 && self.finished_lines > 0 {
             return;
         }
         let parameters = &self.shared.parameters;
@@ -53,6 +47,13 @@ impl SearchThread<'_> {
             bound: Bound::of(best.score, alpha, beta),
             was_pv: info.was_pv,
         };
+        // The score of some root moves (`searchmoves`, tablebases) is not that of the position. Only
+        // the move is stored, with a bound that excludes nothing.
+        if ply == 0 && self.root_moves.len() < legal_moves(board).len() {
+            let entry = Entry { score: INFINITE, bound: Bound::Upper, ..entry };
+            self.store_in_table(board, ply, entry);
+            return;
+        }
         self.learn_correction(node, best, &entry);
         self.store_in_table(board, ply, entry);
     }

@@ -33,10 +33,11 @@ impl SearchThread<'_> {
         }
         self.prepare_evaluation(board, ply);
         let entry = self.probe_table(board, ply);
+        let is_late = board.halfmove_clock() >= LATE_HALFMOVE_CLOCK;
         if let Some(entry) = entry
             && !node.is_pv()
             && node.is_cut_by(&entry)
-            && board.halfmove_clock() < LATE_HALFMOVE_CLOCK
+            && !is_late
         {
             return entry.score;
         }
@@ -47,7 +48,7 @@ impl SearchThread<'_> {
         let first_alpha = node.alpha;
         let mut best_score = match (static_eval, entry) {
             (None, _) => -INFINITE,
-            (Some(stand_pat), Some(entry)) if entry.tightens(stand_pat) => entry.score,
+            (Some(stand_pat), Some(entry)) if entry.tightens(stand_pat) && !is_late => entry.score,
             (Some(stand_pat), _) => stand_pat,
         };
         let in_check = static_eval.is_none();
