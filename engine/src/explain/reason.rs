@@ -78,7 +78,9 @@ fn verdict(study: &Study) -> String {
 
 /// Describes a move that the user asked for, unless the text already names it.
 fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
-    let named = [Some(study.chosen()), study.runner_up()];
+    // Where the chosen move ends in mate, the verdict compares it with no other.
+    let compares = !is_mate(study, study.chosen());
+    let named = [Some(study.chosen()), study.runner_up().filter(|_| compares)];
     if named.into_iter().flatten().any(|named| named.explained.mv == mv) {
         return None;
     }

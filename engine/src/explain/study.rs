@@ -134,6 +134,10 @@ impl Study {
         let chosen = report.pv.first().copied();
         if let Some(studied) = moves.iter_mut().find(|known| Some(known.explained.mv) == chosen) {
             studied.line.clone_from(&report.pv);
+            // With tablebases, the report's value is theirs, and that of the search an estimate.
+            if let Some(searched) = &mut studied.explained.searched {
+                (searched.value, searched.bound) = (report.value, Bound::Exact);
+            }
         }
         let cosine = model.cosines(&[root.board().clone()])?[0];
         let static_value = planner.evaluate(&root)?;

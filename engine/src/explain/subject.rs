@@ -120,8 +120,10 @@ impl Subject {
         let plies = game.moves.len();
         let Some(before) = self.before else {
             let ply = self.ply.unwrap_or(plies);
-            ensure!(ply == plies, "--ply {ply}: the game has {plies} half-moves");
-            return Ok(Some(game.last_position()));
+            ensure!(ply <= plies, "--ply {ply}: the game has {plies} half-moves");
+            let mut position = game.start.clone();
+            game.moves[..ply].iter().for_each(|played| position.play(played.mv));
+            return Ok(Some(position));
         };
         let mut position = game.start.clone();
         for played in &game.moves {
@@ -131,7 +133,11 @@ impl Subject {
             position.play(played.mv);
         }
         let found = before.is_next_in(&position);
-        ensure!(found, "--move {before}: the game has {plies} half-moves, no such move");
+        // Only this number of half-moves is read.
+        let is_whole = plies < self.most_plies() as usize;
+        let length =
+            if is_whole { format!("the game has {plies} half-moves, ") } else { String::new() };
+        ensure!(found, "--move {before}: {length}no such move");
         Ok(Some(position))
     }
 
@@ -139,7 +145,8 @@ impl Subject {
     fn most_plies(&self) -> u32 {
         let before = self.before.map(|before| 2 * usize::from(before.number));
         let most = self.ply.or(before).and_then(|plies| u32::try_from(plies).ok());
-        most.unwrap_or(MOST_MOVES)
+        // A first move shows that the text is a game.
+        most.unwrap_or(MOST_MOVES).max(1)
     }
 }
 

@@ -53,10 +53,11 @@ impl Game {
         &self.moves
     }
 
-    /// The last move, and the position that it was played in.
-    pub fn last(&self) -> Option<(&Position, Move)> {
-        let &mv = self.moves.last()?;
-        Some((&self.positions[self.moves.len() - 1], mv))
+    /// The last move of a side, and the position that it was played in.
+    pub fn last_of(&self, side: Color) -> Option<(&Position, Move)> {
+        let mut moves = self.positions.iter().zip(&self.moves).rev();
+        let is_of = |position: &Position| position.board().side_to_move() == side;
+        moves.find(|(before, _)| is_of(before)).map(|(before, &mv)| (before, mv))
     }
 
     /// Plays a legal move.

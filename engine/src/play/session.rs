@@ -214,7 +214,7 @@ impl<W: Write> Session<W> {
     }
 
     fn last_of_engine(&self) -> Option<(&Position, Move)> {
-        self.game.last().filter(|(before, _)| before.board().side_to_move() != self.human)
+        self.game.last_of(!self.human)
     }
 
     fn save(&mut self, path: &Path) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Analysis of a game, position by position.
 
 use anyhow::Result;
-use azimuth_chess::position::{Position, board_after, legal_moves};
+use azimuth_chess::position::{Position, legal_moves};
 use cozy_chess::{Board, Move};
 use serde::Serialize;
 
@@ -88,14 +88,15 @@ impl Analyst<'_> {
     /// Analyses the position after a legal move, and judges the move.
     pub fn next_stop(&mut self, before: &Stop, mv: Move) -> Result<Stop> {
         let (value, best) = (before.value, before.line.first().copied());
-        let rank = self.rank(before.position.board(), mv)?;
+        let rank = self.rank(&before.position, mv)?;
         let mut position = before.position.clone();
         position.play(mv);
         let stop = self.stop(position)?;
         let after = 1.0 - stop.value.win_probability();
-        let loss = match best == Some(mv) {
-            true => 0.0,
-            false => (value.win_probability() - after).max(0.0),
+        let loss = match best {
+            Some(best) if best != mv => (value.win_probability() - after).max(0.0),
+            // No move is better, or the game was drawn before it.
+            _ => 0.0,
         };
         let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
         Ok(Stop { arrival: Some(Arrival { rank, loss, judgement }), ..stop })
@@ -144,13 +145,31 @@ impl Analyst<'_> {
     }
 
     /// Rank of a legal move by static evaluation, from 1, and the number of legal moves.
-    fn rank(&mut self, board: &Board, mv: Move) -> Result<(usize, usize)> {
-        let moves = legal_moves(board);
-        let after: Vec<Board> = moves.iter().map(|&mv| board_after(board, mv)).collect();
-        // The cosines are the opponent's: lower is better for the side that moves.
-        let cosines = self.model.cosines(&after)?;
-        let own = moves.iter().position(|&known| known == mv).map_or(0.0, |index| cosines[index]);
-        let better = cosines.iter().filter(|&&cosine| cosine < own).count();
+    fn rank(&mut self, position: &Position, mv: Move) -> Result<(usize, usize)> {
+        let moves = legal_moves(position.board());
+        let after: Vec<Position> = moves
+            .iter()
+            .map(|&mv| {
+                let mut after = position.clone();
+                after.play(mv);
+                after
+            })
+            .collect();
+        let boards: Vec<Board> = after.iter().map(|after| after.board().clone()).collect();
+        let cosines = self.model.cosines(&boards)?;
+        // The values are the opponent's: lower is better for the side that moves.
+        let space = self.model.space();
+        let value = |(after, cosine): (&Position, f32)| {
+            let side = after.board().side_to_move();
+            match terminal_value(after.board(), 1, after.history()) {
+                Some(Value::DRAW) => 0.0,
+                Some(_mate) => f32::NEG_INFINITY,
+                None => space.value(space.cosine_for_side_to_move(cosine, side), side),
+            }
+        };
+        let values: Vec<f32> = after.iter().zip(cosines).map(value).collect();
+        let own = moves.iter().position(|&known| known == mv).map_or(0.0, |index| values[index]);
+        let better = values.iter().filter(|&&value| value < own).count();
         Ok((better + 1, moves.len()))
     }
 }

@@ -10,6 +10,7 @@ use azimuth_network::replace_file::{Replacement, check_output};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use super::analysis::Analyst;
 use super::faults::Faults;
@@ -94,7 +95,7 @@ impl ReportCommand {
             limits: self.limits(),
             switch: StopSwitch::default(),
         };
-        let mut journal = Journal::open(&out, &self.settings())?;
+        let mut journal = Journal::open(&out, &self.settings()?)?;
         let bar = progress_bar(positions)?;
         let say = |message: Option<String>| {
             message.inspect(|text| bar.suspend(|| notice(text)));
@@ -199,17 +200,23 @@ impl ReportCommand {
 
     /// The settings that determine the analysis of a game. A journal with other settings cannot be
     /// continued.
-    fn settings(&self) -> String {
-        json!({
+    fn settings(&self) -> Result<String> {
+        // Other weights may be at the same path later.
+        let weights = self.weights.as_ref().map(|path| -> Result<String> {
+            let name = || format!("weights file '{}'", path.display());
+            let digest = Sha256::digest(std::fs::read(path).with_context(name)?);
+            Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        });
+        let settings = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "time": self.time(),
             "nodes": self.nodes,
             "planner": name_of(&self.planner),
-            "weights": self.weights,
+            "weights": weights.transpose()?,
             "threads": self.threads,
             "hash": self.hash,
-        })
-        .to_string()
+        });
+        Ok(settings.to_string())
     }
 
     fn credit(&self) -> String {

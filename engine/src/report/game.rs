@@ -36,7 +36,7 @@ pub struct Game {
     /// All moves, in the order of the file.
     pub nodes: Vec<Node>,
     /// Comments before the first move of a variation that begins.
-    opening_comments: Vec<String>,
+    opening_comments: Vec<(u32, String)>,
     /// Number of the last node of the main line, from 1; 0 is the starting position.
     tip: u32,
     /// Size of the comments, in bytes.
@@ -119,10 +119,13 @@ impl GameBuilder for Game {
             self.moves.push(mv);
             self.tip = after.id;
         }
+        // A comment of a variation without moves belongs to no move.
+        let mut comments = std::mem::take(&mut self.opening_comments);
+        comments.retain(|(parent, _)| *parent == before.id);
         self.nodes.push(Node {
             parent: before.id,
             san: san_of_move(&before.board, mv),
-            comments: std::mem::take(&mut self.opening_comments),
+            comments: comments.into_iter().map(|(_, text)| text).collect(),
             glyphs: Vec::new(),
         });
         Ok(())
@@ -133,13 +136,15 @@ impl GameBuilder for Game {
         self.text += text.len() + size_of::<String>();
         ensure!(self.text <= MOST_TEXT, "more than {MOST_TEXT} bytes of comments");
         let begins = before.id == after.id;
-        let comments = match (after.id as usize).checked_sub(1) {
-            None if self.nodes.is_empty() => Some(&mut self.comments),
-            Some(last) if !begins => self.nodes.get_mut(last).map(|node| &mut node.comments),
-            _ => Some(&mut self.opening_comments),
-        };
-        if let Some(comments) = comments {
-            comments.push(text.to_owned());
+        let text = text.to_owned();
+        match (after.id as usize).checked_sub(1) {
+            None if self.nodes.is_empty() => self.comments.push(text),
+            Some(last) if !begins => {
+                if let Some(node) = self.nodes.get_mut(last) {
+                    node.comments.push(text);
+                }
+            }
+            _ => self.opening_comments.push((before.id, text)),
         }
         Ok(())
     }
