@@ -111,7 +111,10 @@ export class TreeNode {
   promote(): void {
     for (const node of this.path()) {
       const siblings = node.parent?.children ?? [];
-      siblings.splice(siblings.indexOf(node), 1);
+      const place = siblings.indexOf(node);
+      // A node that was deleted from its tree has no place.
+      if (place < 0) continue;
+      siblings.splice(place, 1);
       siblings.unshift(node);
     }
   }
