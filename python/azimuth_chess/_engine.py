@@ -30,6 +30,14 @@ _Result = TypeVar("_Result")
 # By its path: `-m` would also look for modules in the current folder.
 _COMMAND = [sys.executable, str(Path(__file__).with_name("__main__.py"))]
 
+_EXPLAIN_ARGUMENTS = {
+    "planner": "--planner",
+    "weightsfile": "--weights",
+    "hash": "--hash",
+    "syzygypath": "--syzygy",
+}
+"""The UCI options that `explain` passes to its process, and the arguments for them."""
+
 _PATIENCE = 60.0
 """Longest wait for an answer of the engine, in seconds. A busy machine loads weights slowly."""
 
@@ -132,18 +140,15 @@ class Engine:
         if weights is not None:
             # UCI cannot report an error: the engine would continue with its embedded weights.
             NativeSpace(weights)
-        self._planner = planner
-        self._weights = None if weights is None else Path(weights).absolute()
-        self._hash = hash
-        self._syzygy = (options or {}).get("SyzygyPath")
+        self._settings: dict[str, ConfigValue] = {}
         self._engine = chess.engine.SimpleEngine.popen_uci(
             _COMMAND, timeout=_PATIENCE, **_WITHOUT_SIGNALS
         )
         settings: dict[str, ConfigValue] = {"Planner": planner, "Threads": threads, "Hash": hash}
-        if self._weights is not None:
-            settings["WeightsFile"] = str(self._weights)
+        if weights is not None:
+            settings["WeightsFile"] = str(Path(weights).absolute())
         try:
-            self._engine.configure({**settings, **(options or {})})
+            self.configure({**settings, **(options or {})})
         except BaseException:
             self._engine.close()
             raise
@@ -230,20 +235,19 @@ class Engine:
         after the search.
 
         Moves that a person would compare with it get separate searches, so it takes longer than the
-        limit. The search has one thread, and tables that no other call fills.
+        limit. The search has one thread, and tables that no other call fills. Of the UCI options, it
+        uses ``Planner``, ``WeightsFile``, ``Hash`` and ``SyzygyPath``.
 
         :param board: The position, with the moves before it.
         :param limit: ``time`` in seconds, ``depth`` in plies or ``nodes``; 1 s by default.
         :param compare: More moves to compare.
         :raises ValueError: if there is no legal move, the limit has clocks, or a move is illegal.
         """
-        arguments = ["explain", "--json", "--hash", str(self._hash), *_limit_arguments(limit)]
-        if self._planner != "auto":
-            arguments += ["--planner", self._planner]
-        if self._weights is not None:
-            arguments += ["--weights", str(self._weights)]
-        if self._syzygy:
-            arguments += ["--syzygy", str(self._syzygy)]
+        arguments = ["explain", "--json", *_limit_arguments(limit)]
+        for option, argument in _EXPLAIN_ARGUMENTS.items():
+            value = self._settings.get(option)
+            if value not in (None, "", "auto"):
+                arguments += [argument, str(value)]
         if moves := list(compare):
             arguments += ["--moves", ",".join(board.uci(move) for move in moves)]
         if not board.move_stack:
@@ -270,6 +274,7 @@ class Engine:
         :raises chess.engine.EngineError: if an option is unknown or its value is out of range.
         """
         self._engine.configure(options)
+        self._settings.update({name.lower(): value for name, value in options.items()})
 
     def quit(self) -> None:
         """Ends the engine."""

@@ -11,7 +11,7 @@ use azimuth_network::weights::{Metadata, Weights};
 use azimuth_network::{Inputs, Perspective};
 use candle_core::{DType, Device};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::compute::{Wanted, all_threads, compute};
@@ -102,7 +102,11 @@ impl NativeSpace {
 /// The error with the index of its position.
 fn at(py: Python<'_>, index: usize, error: &PyErr) -> PyErr {
     let message = format!("position {index}: {}", error.value(py));
-    PyErr::from_type(error.get_type(py), message)
+    // A UnicodeError has other arguments.
+    match error.is_instance_of::<PyUnicodeError>(py) {
+        true => PyValueError::new_err(message),
+        false => PyErr::from_type(error.get_type(py), message),
+    }
 }
 
 #[pymethods]
