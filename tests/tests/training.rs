@@ -215,6 +215,15 @@ fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
     assert_eq!(log.lines().count(), 3);
     let look: serde_json::Value = serde_json::from_str(log.lines().last().unwrap_or_default())?;
     assert!(look["held_out"]["sibling"].is_number() && look["run"]["step"] == 9, "{look}");
+    // The final parameters are a choice, too.
+    let options = "--steps 4 --anchors 64 --sample 200 --patience 2 --validate-every 3";
+    let options: Vec<&str> = options.split_whitespace().collect();
+    train(folder.path(), "whole.safetensors", &options)?;
+    let log = std::fs::read_to_string(folder.path().join("whole.jsonl"))?;
+    let steps = log.lines().map(|line| -> Result<serde_json::Value> {
+        Ok(serde_json::from_str::<serde_json::Value>(line)?["run"]["step"].clone())
+    });
+    assert_eq!(steps.collect::<Result<Vec<_>>>()?, [3, 4]);
     Ok(())
 }
 
@@ -257,22 +266,104 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     assert!(table.contains("| drawn | `--anchors 16 --positives 3 --steps 4 --soft` |"), "{table}");
     assert_eq!(table, std::fs::read_to_string(out.join("table.md"))?);
     assert_eq!(std::fs::metadata(out.join("wide.safetensors"))?.modified()?, made);
-    // Untrained weights lose against the engine's own.
-    let book = folder.path().join("book.epd");
-    std::fs::write(&book, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n")?;
-    let (book, played) = (book.to_string_lossy(), folder.path().join("played"));
-    let command = ["sweep", "--runs", &file, "--folder", &played.to_string_lossy()];
-    let games = ["--games", "2", "--nodes", "200", "--book", &book, "--"];
-    let options = ["--data", GAMES, "--steps", "5", "--anchors", "64", "--sample", "300"];
-    std::fs::write(&runs, "weak:\n")?;
-    let table = trainer(&[&command[..], &games, &options].concat())?;
-    assert!(table.contains("| +0 -2 =0 |"), "{table}");
-    assert!(played.join("weak.pgn").is_file() && !played.join("weak.games.json").exists());
     // Errors in one line, before any training.
     let error = sweep("fine:\nbad: --delta nought\n").expect_err("no number");
     assert!(error.to_string().contains("run 'bad'") && !out.join("fine.json").exists(), "{error}");
-    let error = sweep("wide: --accumulator 256\n").expect_err("another run of that name");
-    assert!(error.to_string().contains("delete it or rename the run"), "{error}");
+    let error = sweep("fine:\nwide: --accumulator 256\n").expect_err("another run of that name");
+    assert!(error.to_string().contains("rename the run") && !out.join("fine.json").exists());
+    Ok(())
+}
+
+/// Runs a sweep of the lines `runs` in `folder`, with further arguments, and returns its table.
+fn sweep_in(folder: &Path, runs: &str, more: &[&str]) -> Result<String> {
+    let file = folder.join("runs.txt");
+    std::fs::write(&file, runs)?;
+    let command = ["sweep", "--runs", &text(&file), "--folder", &text(folder)];
+    trainer(&[&command[..], more].concat())
+}
+
+#[test]
+fn a_sweep_that_ends_in_its_games_does_not_train_again() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (folder, book) = (folder.path(), text(&folder.path().join("book.epd")));
+    let games = ["--games", "2", "--nodes", "200", "--book", &book, "--"];
+    let options = ["--data", GAMES, "--steps", "5", "--anchors", "64", "--sample", "300"];
+    let sweep = || sweep_in(folder, "weak:\n", &[&games[..], &options].concat());
+    let error = sweep().expect_err("there is no book").to_string();
+    assert!(error.contains("run 'weak'") && folder.join("weak.checkpoint").exists(), "{error}");
+    std::fs::write(&book, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n")?;
+    let table = sweep()?;
+    // Untrained weights lose against the engine's own. No step was repeated, so there is no speed.
+    assert!(table.ends_with("| +0 -2 =0 | 5 |  |\n"), "{table}");
+    assert!(folder.join("weak.pgn").is_file() && !folder.join("weak.games.json").exists());
+    assert!(!folder.join("weak.checkpoint").exists());
+    assert_eq!(sweep()?, table);
+    let error = sweep_in(folder, "weak:\n", &[&["--"], &options[..]].concat());
+    let error = error.expect_err("without games").to_string();
+    let difference = format!("--games '2 --book {book} --nodes 200' (now '')");
+    assert!(error.contains(&difference), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_sweep_without_siblings_goes_on() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    // Each position in a CSV file is a separate family.
+    let [dataset, csv] = ["games.azd", "positions.csv"].map(|name| text(&folder.join(name)));
+    trainer(&["data", GAMES, "--out", &dataset])?;
+    trainer(&["data", &dataset, "--out", &csv])?;
+    let options = ["--", "--data", &csv, "--sample", "300", "--steps", "2", "--anchors", "16"];
+    let first = sweep_in(folder, "one:\n", &options)?;
+    assert!(first.contains("| NaN |"), "{first}");
+    let second = sweep_in(folder, "one:\ntwo:\n", &options)?;
+    assert!(second.starts_with(&first), "{second}");
+    Ok(())
+}
+
+#[test]
+fn a_run_of_a_sweep_is_measured_as_if_it_were_alone() -> Result<()> {
+    let [alone, second] = [tempfile::tempdir()?, tempfile::tempdir()?];
+    let mini = "mini: --encoder mini --layers 1 --hidden 16 --heads 1 --mlp 16\n";
+    let measured = |folder: &Path, runs: &str| -> Result<serde_json::Value> {
+        let options = ["--", "--data", GAMES, "--steps", "1", "--anchors", "8"];
+        sweep_in(folder, runs, &options)?;
+        let row: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(folder.join("mini.json"))?)?;
+        Ok(row["measured"].clone())
+    };
+    // A sparse encoder has a larger sample than a transformer on the CPU.
+    let runs = format!("sparse: --accumulator 128\n{mini}");
+    assert_eq!(measured(alone.path(), mini)?, measured(second.path(), &runs)?);
+    Ok(())
+}
+
+#[test]
+fn a_sweep_refuses_results_of_other_shared_options() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    let sweep = |measure: &[&str], steps: &str| {
+        let options = ["--", "--data", GAMES, "--sample", "300", "--steps", steps];
+        sweep_in(folder, "run: --anchors 16 --accumulator 128\n", &[measure, &options].concat())
+    };
+    let measure = ["--measure", GAMES];
+    let table = sweep(&measure, "2")?;
+    let refused = |measure: &[&str], steps: &str, difference: &str| {
+        let error = sweep(measure, steps).expect_err("other options").to_string();
+        let parts = ["run.json", difference, "delete the files", "another --folder"];
+        let is_named = parts.iter().all(|part| error.contains(part));
+        assert!(is_named && error.trim_end().lines().count() == 1, "{error}");
+    };
+    refused(&measure, "3", "--steps 3'");
+    refused(&[], "2", &format!("--measure '{GAMES}' (now '')"));
+    let path = folder.join("run.json");
+    let result = std::fs::read(&path)?;
+    let mut older: serde_json::Value = serde_json::from_slice(&result)?;
+    older.as_object_mut().context("an object")?.remove("shared");
+    std::fs::write(&path, older.to_string())?;
+    refused(&measure, "2", "unknown shared options");
+    std::fs::write(&path, result)?;
+    assert_eq!(sweep(&measure, "2")?, table);
     Ok(())
 }
 

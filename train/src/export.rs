@@ -95,6 +95,10 @@ impl ExportOptions {
             is_f32 || self.format == Format::Azimuth,
             "--stored: other formats than weights files have 32 bits"
         );
+        ensure!(
+            self.direction.is_none() || self.format == Format::Azimuth,
+            "--direction: only weights files store one; export the weights file with it first"
+        );
         match (&self.weights, &self.checkpoint, self.format) {
             (Some(weights), _, Format::Onnx) => onnx::export(&Weights::read(weights)?, &self.out),
             (Some(weights), _, Format::Solis) => solis::export(&Weights::read(weights)?, &self.out),

@@ -52,6 +52,22 @@ impl GameOptions {
         Ok(())
     }
 
+    /// The options in words; empty without games.
+    pub fn words(&self) -> String {
+        let Self { games, book, against, nodes } = self;
+        let path = |name: &str, path: &Option<PathBuf>| {
+            path.as_ref().map(|path| format!(" {name} {}", path.display())).unwrap_or_default()
+        };
+        match games {
+            0 => String::new(),
+            _ => format!(
+                "{games}{}{} --nodes {nodes}",
+                path("--book", book),
+                path("--against", against)
+            ),
+        }
+    }
+
     /// Plays the games of `weights` and writes their PGN next to them; `None` if none were
     /// requested.
     pub fn play(&self, name: &str, weights: &Path) -> Result<Option<MatchResult>> {

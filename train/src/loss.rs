@@ -131,7 +131,7 @@ impl Losses {
 pub struct BatchLabels<'a> {
     /// Win probabilities in the encoder's perspective.
     pub win_probabilities: &'a [f32],
-    /// Family indices, equal for siblings, which are adjacent.
+    /// Family indices, equal for siblings.
     pub parents: &'a [u32],
     /// Number of contrasts in the batch. The position with index i belongs to the contrast with
     /// index i modulo this number.
@@ -146,10 +146,11 @@ const SIBLING_MARGIN: f32 = 0.02;
 /// weights).
 fn ranking(logits: &Tensor, batch: &BatchLabels<'_>) -> Result<Option<Tensor>> {
     let (mut better, mut worse, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    let mut first = 0;
-    for family in batch.parents.chunk_by(|a, b| a == b) {
-        for a in first..first + family.len() {
-            for b in a + 1..first + family.len() {
+    let mut by_parent: Vec<usize> = (0..batch.parents.len()).collect();
+    by_parent.sort_by_key(|&index| batch.parents[index]);
+    for family in by_parent.chunk_by(|&a, &b| batch.parents[a] == batch.parents[b]) {
+        for (rank, &a) in family.iter().enumerate() {
+            for &b in &family[rank + 1..] {
                 let difference = batch.win_probabilities[a] - batch.win_probabilities[b];
                 if difference.abs() > SIBLING_MARGIN {
                     let (above, below) = if difference > 0.0 { (a, b) } else { (b, a) };
@@ -159,7 +160,6 @@ fn ranking(logits: &Tensor, batch: &BatchLabels<'_>) -> Result<Option<Tensor>> {
                 }
             }
         }
-        first += family.len();
     }
     if weights.is_empty() {
         return Ok(None);
@@ -302,6 +302,23 @@ mod tests {
     use candle_core::{Device, Var};
 
     use super::*;
+
+    #[test]
+    fn siblings_are_ranked_wherever_they_are_in_the_batch() -> Result<()> {
+        let of = |logits: [f32; 4], win_probabilities: [f32; 4], parents: [u32; 4]| {
+            let batch = BatchLabels {
+                win_probabilities: &win_probabilities,
+                parents: &parents,
+                contrasts: 1,
+            };
+            let logits = Tensor::new(&logits, &Device::Cpu)?;
+            ranking(&logits, &batch)?.expect("there are pairs").to_scalar::<f32>()
+        };
+        let together: Result<f32> = of([0.1, 0.5, -0.3, 0.2], [0.2, 0.8, 0.6, 0.3], [1, 1, 2, 2]);
+        let apart: Result<f32> = of([0.1, -0.3, 0.5, 0.2], [0.2, 0.6, 0.8, 0.3], [1, 2, 1, 2]);
+        assert_eq!(together?, apart?);
+        Ok(())
+    }
 
     fn batch(n: usize) -> (Vec<f32>, Vec<f32>) {
         let labels = (0..n).map(|i| (i * 37 % 101) as f32 / 100.0).collect();

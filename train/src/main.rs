@@ -132,7 +132,10 @@ fn run(arguments: Arguments) -> Result<()> {
             let weights = EmbeddedWeights::Beam.or_read(weights.as_deref())?;
             let device = device.device().context("--device")?;
             let positions = match all {
-                true => read_all(&data.data, data.sample.unwrap_or(usize::MAX))?,
+                true => read_all(
+                    &data.data,
+                    data.sample_size(&weights.metadata.architecture, &device)?,
+                )?,
                 false => data.read(&weights.metadata.architecture, &device)?.validation,
             };
             let metrics = space::evaluate(&weights, &positions, &device)?;

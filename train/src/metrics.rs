@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::decided::Decided;
 
@@ -15,17 +15,23 @@ const CALIBRATION_BINS: usize = 20;
 /// Quality of the cosines' order and of the predictions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Kendall's tau-b of cosine and label.
+    /// Kendall's tau-b of cosine and label; NaN if all labels are equal.
+    #[serde(deserialize_with = "nan_if_null")]
     pub tau: f64,
-    /// Spearman's rank correlation of cosine and label.
+    /// Spearman's rank correlation of cosine and label; NaN if all labels are equal.
+    #[serde(deserialize_with = "nan_if_null")]
     pub spearman: f64,
     /// Over pairs of children of one parent with |dp| > 0.1, the share in which the better has the
-    /// higher cosine; equal cosines count half.
+    /// higher cosine; equal cosines count half. NaN if there are no such pairs.
+    #[serde(deserialize_with = "nan_if_null")]
     pub sibling: f64,
-    /// R² of the calibrated win probability as a prediction of the label.
+    /// R² of the calibrated win probability as a prediction of the label; NaN if all labels are
+    /// equal.
+    #[serde(deserialize_with = "nan_if_null")]
     pub r2: f64,
     /// Expected calibration error: the mean difference between predicted and actual win probability
-    /// over 20 equal bins, weighted by their numbers of positions.
+    /// over 20 equal bins, weighted by their numbers of positions. NaN without positions.
+    #[serde(deserialize_with = "nan_if_null")]
     pub ece: f64,
     /// Mean of the calibrated win probability minus the label.
     #[serde(default)]
@@ -38,6 +44,11 @@ pub struct Metrics {
     pub decided: Decided,
     /// Number of positions measured.
     pub positions: usize,
+}
+
+/// JSON has no NaN, and serde_json writes it as null.
+fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 impl Metrics {
@@ -163,7 +174,8 @@ fn r_squared(predictions: &[f32], labels: &[f32]) -> f64 {
         unexplained += f64::from(prediction - label).powi(2);
         total += (f64::from(label) - mean).powi(2);
     }
-    1.0 - unexplained / total
+    // Without the condition, R² could be infinite, and JSON would not give that value back.
+    if total > 0.0 { 1.0 - unexplained / total } else { f64::NAN }
 }
 
 fn calibration_error(predictions: &[f32], labels: &[f32]) -> f64 {
@@ -199,6 +211,18 @@ mod tests {
         let labels = [0.2, 0.5, 0.55, 0.9];
         assert_eq!(sibling_accuracy(&[0.1, 0.3, 0.2, 0.0], &labels, &[1, 1, 1, 2]), 1.0);
         assert_eq!(sibling_accuracy(&[0.4, 0.3, 0.4, 0.0], &labels, &[1, 1, 1, 2]), 0.25);
+    }
+
+    #[test]
+    fn undefined_metrics_come_back_from_json() -> serde_json::Result<()> {
+        let constant = Metrics::of(&[0.1, 0.2], &[0.25, 0.75], &[0.5, 0.5], &[1, 2]);
+        for written in [constant, Metrics::of(&[], &[], &[], &[])] {
+            let read: Metrics = serde_json::from_str(&serde_json::to_string(&written)?)?;
+            assert_eq!(format!("{read:?}"), format!("{written:?}"));
+            let Metrics { tau, spearman, sibling, r2, .. } = read;
+            assert!([tau, spearman, sibling, r2].iter().all(|metric| metric.is_nan()), "{read:?}");
+        }
+        Ok(())
     }
 
     #[test]

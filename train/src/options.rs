@@ -243,10 +243,14 @@ impl DataOptions {
 
     /// Like [`Self::read`], without a message.
     pub fn read_silently(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
+        Dataset::read(&self.data, self.sample_size(architecture, device)?)
+    }
+
+    /// The value of `--sample`, or its default.
+    pub fn sample_size(&self, architecture: &Architecture, device: &Device) -> Result<usize> {
         let slow = matches!(architecture, Architecture::Transformer(_)) && device.is_cpu();
         ensure!(self.sample != Some(0), "--sample must be at least 1");
-        let sample = self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE });
-        Dataset::read(&self.data, sample)
+        Ok(self.sample.unwrap_or(if slow { SLOW_SAMPLE } else { SAMPLE }))
     }
 }
 

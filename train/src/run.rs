@@ -209,7 +209,13 @@ impl Run for EncoderRun<'_> {
     }
 
     fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
-        if done < self.config.schedule.steps && done.is_multiple_of(self.config.validate_every) {
+        let Config { validate_every, patience, ref schedule, .. } = *self.config;
+        // Early stopping chooses between the final parameters and earlier ones.
+        let is_due = match done < schedule.steps {
+            true => done.is_multiple_of(validate_every),
+            false => patience.is_some(),
+        };
+        if is_due {
             progress.pause(|progress| self.validate(progress))?;
         }
         Ok(())

@@ -314,12 +314,16 @@ fn fit_calibration(cosines: &[f32], labels: &[f32]) -> Result<Calibration> {
             values.push(p);
         }
     };
-    // The end points extend to cosines of ± 1, so that extreme cosines keep their order.
-    add(-1.0, (blocks[0].1 / blocks[0].2) as f32 * 0.5);
+    // The end points extend to cosines of ± 1, so that extreme cosines keep their order. Blocks of
+    // mates leave room for them.
+    let mean = |label: f64, count: f64| {
+        ((label / count) as f32).clamp(2.0 * LEAST_RISE, 1.0 - 2.0 * LEAST_RISE)
+    };
+    add(-1.0, 0.5 * mean(blocks[0].1, blocks[0].2));
     for (cosine, label, count) in &blocks {
-        add((cosine / count) as f32, (label / count) as f32);
+        add((cosine / count) as f32, mean(*label, *count));
     }
-    let highest = blocks.last().map_or(1.0, |block| block.1 / block.2) as f32;
+    let highest = blocks.last().map_or(1.0, |block| mean(block.1, block.2));
     add(1.0, (0.5 + 0.5 * highest).max(highest + LEAST_RISE));
     Calibration::new(knots, values)
 }

@@ -47,11 +47,36 @@ struct Row {
     name: String,
     /// The run's options, without the shared ones.
     options: String,
+    /// `None` in results of versions that did not store it.
+    shared: Option<Shared>,
     measured: Measured,
     elsewhere: Option<Metrics>,
     games: Option<MatchResult>,
     steps: u64,
-    positions_per_second: f64,
+    /// `None` if all steps were done before an interruption.
+    positions_per_second: Option<f64>,
+}
+
+/// The options of a sweep that its metrics depend on.
+#[derive(Serialize, Deserialize)]
+struct Shared {
+    /// The options of train for all runs.
+    train: String,
+    /// The value of `--measure`; empty without the option.
+    measure: String,
+    /// The value of `--games` and the options of the games; empty without games.
+    games: String,
+}
+
+impl Shared {
+    fn of(options: &SweepOptions) -> Result<Self> {
+        let measure = options.measure.as_ref().map(|path| path.display().to_string());
+        Ok(Self {
+            train: shlex::try_join(options.shared.iter().map(String::as_str))?,
+            measure: measure.unwrap_or_default(),
+            games: options.games.words(),
+        })
+    }
 }
 
 impl SweepOptions {
@@ -67,10 +92,13 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
     let name = || format!("--runs '{}'", options.runs.display());
     let text = std::fs::read_to_string(&options.runs).with_context(name)?;
     let lines = parse(&text).with_context(name)?;
+    let result = |name: &str| options.folder.join(format!("{name}.json"));
+    let shared = Shared::of(options)?;
     // All runs are checked before hours are spent on the first.
     for (name, own) in &lines {
         let parsed = parse_run(name, own, options)?;
         parsed.config().with_context(|| format!("run '{name}'"))?;
+        read_row(&result(name), own, &shared)?;
     }
     options.games.check()?;
     std::fs::create_dir_all(&options.folder)?;
@@ -80,14 +108,12 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
     let mut data: Option<(DataOptions, Dataset)> = None;
     let mut rows = Vec::new();
     for (name, own) in &lines {
-        let result = options.folder.join(format!("{name}.json"));
-        let row = match read_row(&result, own)? {
+        let result = result(name);
+        let row = match read_row(&result, own, &shared)? {
             Some(row) => row,
             None => {
                 eprintln!("run '{name}'");
-                let row = run_one(name, own, options, elsewhere.as_ref(), &mut data)?;
-                replace_file(&result, &serde_json::to_vec_pretty(&row)?)?;
-                row
+                run_one(name, own, options, elsewhere.as_ref(), &mut data, &result)?
             }
         };
         rows.push(row);
@@ -130,54 +156,71 @@ fn parse_run(name: &str, own: &str, options: &SweepOptions) -> Result<TrainOptio
     TrainOptions::from_arg_matches(&matches.map_err(one_line)?).map_err(one_line)
 }
 
+/// Trains, measures and plays a run, and writes its result to the file `result`.
 fn run_one(
     name: &str,
     own: &str,
     options: &SweepOptions,
     elsewhere: Option<&LabelledPositions>,
     data: &mut Option<(DataOptions, Dataset)>,
+    result: &Path,
 ) -> Result<Row> {
     let parsed = parse_run(name, own, options)?;
     let compute = parsed.compute(0)?;
     let _claims = parsed.claim()?;
-    let kept = data.take().filter(|(read, _)| *read == parsed.data);
-    let read = || -> Result<_> {
-        Ok((parsed.data.clone(), parsed.data.read(&parsed.run.architecture()?, &compute.device)?))
-    };
+    let (architecture, device) = (parsed.run.architecture()?, &compute.device);
+    // The default sample depends on the encoder and the device.
+    let sample = parsed.data.sample_size(&architecture, device)?;
+    let kept = data.take();
+    let kept = kept.filter(|(read, dataset)| *read == parsed.data && dataset.sample == sample);
+    let read = || anyhow::Ok((parsed.data.clone(), parsed.data.read(&architecture, device)?));
     let (_, dataset) = data.insert(kept.map_or_else(read, Ok)?);
     let config = Config { data: dataset.files.clone(), ..parsed.config()? };
     let output = parsed.output();
     let outcome = run::train_encoder(&config, dataset, &compute, &output, &Alone)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
-    Checkpoint::remove(&output.checkpoint)?;
     let elsewhere = match elsewhere {
-        Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, &compute.device)?),
+        Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, device)?),
         None => None,
     };
     let games = options.games.play(name, &output.weights)?;
-    Ok(Row {
+    let row = Row {
         name: name.to_owned(),
         options: own.to_owned(),
+        shared: Some(Shared::of(options)?),
         measured: outcome.measured,
         elsewhere,
         games,
         steps: outcome.steps,
-        positions_per_second: outcome.speed,
-    })
+        positions_per_second: (outcome.speed > 0.0).then_some(outcome.speed),
+    };
+    replace_file(result, &serde_json::to_vec_pretty(&row)?)?;
+    // A kill before this point leaves the checkpoint, so that the training is not repeated.
+    Checkpoint::remove(&output.checkpoint)?;
+    Ok(row)
 }
 
-fn read_row(path: &Path, own: &str) -> Result<Option<Row>> {
+/// Reads the result of a run; `None` if there is none. Fails if it was made with other options.
+fn read_row(path: &Path, own: &str, now: &Shared) -> Result<Option<Row>> {
     let name = || format!("result '{}'", path.display());
     if !path.exists() {
         return Ok(None);
     }
-    let row: Row = serde_json::from_slice(&std::fs::read(path)?).with_context(name)?;
-    ensure!(
-        row.options == own,
-        "{}: it was made with '{}'; delete it or rename the run",
-        name(),
-        row.options
-    );
+    let bytes = std::fs::read(path).with_context(name)?;
+    let remedy = "delete the files of the run, rename the run or choose another --folder";
+    let unreadable = || format!("{}: damaged, or made by another version; {remedy}", name());
+    let row: Row = serde_json::from_slice(&bytes).with_context(unreadable)?;
+    let unknown = || format!("{}: made with unknown shared options; {remedy}", name());
+    let before = row.shared.as_ref().with_context(unknown)?;
+    for (what, before, now) in [
+        ("the options", row.options.as_str(), own),
+        ("the shared options", &before.train, &now.train),
+        ("--measure", &before.measure, &now.measure),
+        ("--games", &before.games, &now.games),
+    ] {
+        let name = name();
+        ensure!(before == now, "{name}: made with {what} '{before}' (now '{now}'); {remedy}");
+    }
     Ok(Some(row))
 }
 
@@ -193,10 +236,11 @@ fn table(rows: &[Row]) -> String {
             format!("{:.4} | {:.4}", metrics.tau, metrics.sibling)
         });
         let elo = row.games.as_ref().map(MatchResult::to_string).unwrap_or_default();
+        let speed = row.positions_per_second.map(|speed| format!("{speed:.0}")).unwrap_or_default();
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "| {} | `{}` | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} | {elsewhere} | {elo} | {} | {:.0} |",
+            "| {} | `{}` | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} | {elsewhere} | {elo} | {} | {speed} |",
             row.name,
             row.options,
             plays.tau,
@@ -204,8 +248,7 @@ fn table(rows: &[Row]) -> String {
             plays.r2,
             mates.tau,
             mates.sibling,
-            row.steps,
-            row.positions_per_second
+            row.steps
         );
     }
     text

@@ -15,8 +15,8 @@ use super::positions::PositionsOptions;
 /// Write the embeddings of positions as a NumPy array, and a CSV with label and score of each row.
 ///
 /// Positions need no labels: --data also takes FENs or EPD, one position a line (.fen, .txt, .epd;
-/// standard input as -), and games (.pgn), plain or compressed (.zst). Games with evaluations give
-/// the evaluated positions, other games all positions of their main lines.
+/// standard input as -), and games (.pgn), plain or compressed (.zst). A file of games gives the
+/// positions that have evaluations, or all positions of the main lines if none has.
 #[derive(Args)]
 pub struct EmbedOptions {
     #[command(flatten)]

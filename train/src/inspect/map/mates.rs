@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
@@ -18,7 +18,9 @@ use crate::inspect::positions::EmbeddedPositions;
 
 /// Approximate number of positions with forced mates, and search nodes for each.
 const MATES: usize = 1_500;
-const NODES: u64 = 10_000;
+
+/// Nodes of the search that proves a mate.
+pub const NODES: u64 = 10_000;
 
 /// Maximum number of plies to mate that is drawn, and minimum number of positions for a point of
 /// the figure.
@@ -27,12 +29,12 @@ const LEAST_POSITIONS: usize = 8;
 
 /// Cosines from the mating side's point of view by plies to mate: the median, and the range from
 /// the 10th to the 90th percentile. At odd plies the mating side is to move.
-pub fn figure(space: &mut EmbeddedPositions) -> Result<String> {
+/// `None` if no position of the data has a mate that [`NODES`] nodes prove.
+pub fn figure(space: &mut EmbeddedPositions) -> Result<Option<String>> {
     let mates = proven_mates(space)?;
-    ensure!(
-        !mates.is_empty(),
-        "--figures mates: no position of the data has a mate that {NODES} nodes prove"
-    );
+    if mates.is_empty() {
+        return Ok(None);
+    }
     let mut by_plies: BTreeMap<u32, Vec<f32>> = BTreeMap::new();
     let attributes = space.encoder.attributes();
     for (plies, board) in mates {
@@ -71,7 +73,7 @@ pub fn figure(space: &mut EmbeddedPositions) -> Result<String> {
         x_range: (0.0, f64::from(MOST_PLIES) + 0.5),
         y_range: (ends().fold(0.0, f64::min) - 0.03, ends().fold(0.1, f64::max) + 0.03),
     };
-    draw(&chart, &lines)
+    draw(&chart, &lines).map(Some)
 }
 
 /// Positions on the way to proven mates, each with its number of plies to mate.

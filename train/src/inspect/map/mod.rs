@@ -11,7 +11,7 @@ mod trajectories;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use azimuth::command_line::print_line;
 use clap::{Args, ValueEnum};
 
@@ -94,7 +94,13 @@ impl MapOptions {
             }
         }
         if wanted(Figure::Mates) {
-            self.write("mates.svg", &mates::figure(&mut space)?)?;
+            let nodes = mates::NODES;
+            let missing = format!("no position of the data has a mate that {nodes} nodes prove");
+            match mates::figure(&mut space)? {
+                Some(figure) => self.write("mates.svg", &figure)?,
+                None if self.figures.is_empty() => eprintln!("mates.svg is left out: {missing}"),
+                None => bail!("--figures mates: {missing}"),
+            }
         }
         if wanted(Figure::Depths) {
             self.write("depths.svg", &depths::figure(&space)?)?;
