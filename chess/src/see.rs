@@ -238,7 +238,7 @@ mod tests {
         // After an en-passant capture, the rooks see through the square of the captured pawn.
         for (fen, gain) in [
             ("3r2k1/8/8/3pP3/8/8/8/3R2K1 w - d6 0 1", 1),
-            ("6k1/8/8/3pP3/8/8/8/3r2K1 w - d6 0 1", 0),
+            ("6k1/8/8/3pP3/8/8/6K1/3r4 w - d6 0 1", 0),
         ] {
             let board: cozy_chess::Board = fen.parse().expect("valid");
             let placement = Placement::of(&board);

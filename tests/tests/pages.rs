@@ -106,12 +106,29 @@ fn moves_are_judged_by_what_they_give_away() -> Result<()> {
     assert_eq!(judged[3]["judgement"], "blunder");
     assert_eq!((&judged[3]["score"]["mate"], &judged[3]["pv"]), (&1.into(), &json!(["d8h4"])));
     assert_eq!((&judged[4]["loss"], &judged[4]["pv"]), (&0.0.into(), &json!([])));
-    assert_eq!(judged[4]["rank"][1], 30);
+    assert_eq!(judged[4]["rank"], json!([1, 30]));
     // Where a move was judged, the best moves are compared; the mistake is none of them.
     let compared = judged[2]["compared"].as_array().context("compared")?;
     let moves: Vec<&Value> = compared.iter().map(|one| &one["uci"]).collect();
     assert!(moves.len() == 5 && !moves.contains(&&json!("g2g4")), "{moves:?}");
     assert!(judged[3].get("compared").is_none());
+    Ok(())
+}
+
+#[test]
+fn a_repetition_is_a_draw_and_a_move_after_it_no_mistake() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let moves = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. g4 *\n";
+    let (pgn, page) = games(folder.path(), moves)?;
+    ensure!(report(&pgn, &page)?.status.success());
+    let html = std::fs::read_to_string(&page)?;
+    let (_, data) = html.split_once("id=\"data\">").context("data")?;
+    let (data, _) = data.split_once("</script>").context("its end")?;
+    let data: Value = serde_json::from_str(data)?;
+    let judged = data["games"][0]["judged"].as_array().context("positions")?;
+    assert_eq!((&judged[8]["score"]["cp"], &judged[8]["pv"]), (&0.into(), &json!([])));
+    assert_ne!(judged[7]["pv"], json!([]));
+    assert_eq!(judged[9]["loss"], 0.0);
     Ok(())
 }
 

@@ -85,6 +85,7 @@ impl Batches {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::time::Duration;
 
     use azimuth_chess::position::legal_moves;
     use azimuth_network::transformer::TransformerConfig;
@@ -194,6 +195,12 @@ mod tests {
         let sampler = sampler_from(data_at(&path)?, sampling, false)?;
         let mut batches = Batches::on_threads(sampler, 0..1_000_000, 2);
         batches.next()?;
+        // A thread that reads while the file is cut would end this process. The threads wait once
+        // they have prepared as many batches as fit.
+        while !batches.threads.iter().all(Receiver::is_full) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(Duration::from_millis(200));
         std::fs::OpenOptions::new().write(true).open(&path)?.set_len(0)?;
         // Some batches were prepared before the file was cut.
         let error = (0..1_000).find_map(|_| batches.next().err()).expect("an error");
