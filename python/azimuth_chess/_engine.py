@@ -296,7 +296,7 @@ class Engine:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Engine planner={self._planner!r}>"
+        return f"<Engine planner={self._settings.get('planner')!r}>"
 
     def _interruptible(self, search: Callable[[], _Result]) -> _Result:
         try:
