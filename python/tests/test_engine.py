@@ -81,8 +81,13 @@ def test_it_explains(engine):
     )
     best, capture = explained.moves[0], next(m for m in explained.moves if m.move == nxe5)
     exact = [move for move in explained.moves if move.bound == "exact"]
-    assert sorted(move.rank_after for move in exact) == list(range(1, len(exact) + 1))
-    assert best in exact
+    exact.sort(key=lambda move: move.rank_after)
+    assert [move.rank_after for move in exact] == list(range(1, len(exact) + 1))
+    scores = [move.score.white() for move in exact]
+    assert scores == sorted(scores, reverse=True)
+    # Searched by itself, another move is better than the one that the search chose.
+    assert [move.san for move in exact[:2]] == ["Nc3", "Bc4"]
+    assert best.rank_after == 2
     assert capture.score.white() < best.score.white()
     assert explained.json["format_version"] == 1
 

@@ -138,12 +138,12 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
             "e4",
-            "It meets the threat of bxc3, which follows on ",
+            "It meets the threat of bxc3, which follows on Nf3.",
         ),
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
             "e4",
-            "It loses a knight for a pawn: 1. e4 bxc3 2. ",
+            "It loses a knight for a pawn: 1. e4 bxc3 2. dxc3.",
         ),
         // A queen that captures a defended pawn.
         (

@@ -92,16 +92,21 @@ fn an_explanation_is_a_page_too() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn moves_are_judged_by_what_they_give_away() -> Result<()> {
+/// The positions of a game, as the page of its report has them.
+fn judged_positions(game: &str) -> Result<Vec<Value>> {
     let folder = tempfile::tempdir()?;
-    let (pgn, page) = games(folder.path(), "1. f3 e5 2. g4 Qh4# 0-1\n")?;
+    let (pgn, page) = games(folder.path(), game)?;
     ensure!(report(&pgn, &page)?.status.success());
     let html = std::fs::read_to_string(&page)?;
     let (_, data) = html.split_once("id=\"data\">").context("data")?;
     let (data, _) = data.split_once("</script>").context("its end")?;
     let data: Value = serde_json::from_str(data)?;
-    let judged = data["games"][0]["judged"].as_array().context("positions")?;
+    Ok(data["games"][0]["judged"].as_array().context("positions")?.clone())
+}
+
+#[test]
+fn moves_are_judged_by_what_they_give_away() -> Result<()> {
+    let judged = judged_positions("1. f3 e5 2. g4 Qh4# 0-1\n")?;
     assert_eq!(judged.len(), 5);
     assert_eq!(judged[3]["judgement"], "blunder");
     assert_eq!((&judged[3]["score"]["mate"], &judged[3]["pv"]), (&1.into(), &json!(["d8h4"])));
@@ -117,15 +122,7 @@ fn moves_are_judged_by_what_they_give_away() -> Result<()> {
 
 #[test]
 fn a_repetition_is_a_draw_and_a_move_after_it_no_mistake() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let moves = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. g4 *\n";
-    let (pgn, page) = games(folder.path(), moves)?;
-    ensure!(report(&pgn, &page)?.status.success());
-    let html = std::fs::read_to_string(&page)?;
-    let (_, data) = html.split_once("id=\"data\">").context("data")?;
-    let (data, _) = data.split_once("</script>").context("its end")?;
-    let data: Value = serde_json::from_str(data)?;
-    let judged = data["games"][0]["judged"].as_array().context("positions")?;
+    let judged = judged_positions("1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. g4 *\n")?;
     assert_eq!((&judged[8]["score"]["cp"], &judged[8]["pv"]), (&0.into(), &json!([])));
     assert_ne!(judged[7]["pv"], json!([]));
     assert_eq!(judged[9]["loss"], 0.0);

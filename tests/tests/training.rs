@@ -26,6 +26,14 @@ fn train_on(data: &str, folder: &Path, name: &str, more: &[&str]) -> Result<Path
     Ok(weights)
 }
 
+/// The positions of the games in a CSV file, in which each is a separate family.
+fn without_siblings(folder: &Path) -> Result<String> {
+    let [dataset, csv] = ["games.azd", "positions.csv"].map(|name| text(&folder.join(name)));
+    trainer(&["data", GAMES, "--out", &dataset])?;
+    trainer(&["data", &dataset, "--out", &csv])?;
+    Ok(csv)
+}
+
 fn export(checkpoint: &Path, out: &Path, stored: &str) -> Result<()> {
     let (checkpoint, out) = (checkpoint.to_string_lossy(), out.to_string_lossy());
     let arguments = ["export", "--checkpoint", &checkpoint, "--out", &out, "--stored", stored];
@@ -230,10 +238,7 @@ fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
 #[test]
 fn positions_without_siblings_choose_the_direction_and_the_best_parameters() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    // Each position in a CSV file is a separate family.
-    let [dataset, csv] = ["games.azd", "positions.csv"].map(|name| text(&folder.path().join(name)));
-    trainer(&["data", GAMES, "--out", &dataset])?;
-    trainer(&["data", &dataset, "--out", &csv])?;
+    let csv = without_siblings(folder.path())?;
     let options =
         ["--steps", "500", "--anchors", "64", "--sample", "5000", "--validate-every", "3"];
     let stop = ["--learning-rate", "1e-30", "--patience", "2"];
@@ -270,7 +275,8 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     let error = sweep("fine:\nbad: --delta nought\n").expect_err("no number");
     assert!(error.to_string().contains("run 'bad'") && !out.join("fine.json").exists(), "{error}");
     let error = sweep("fine:\nwide: --accumulator 256\n").expect_err("another run of that name");
-    assert!(error.to_string().contains("rename the run") && !out.join("fine.json").exists());
+    let remedy = "delete the files of the run, rename the run or choose another --folder";
+    assert!(error.to_string().contains(remedy) && !out.join("fine.json").exists(), "{error}");
     Ok(())
 }
 
@@ -309,10 +315,7 @@ fn a_sweep_that_ends_in_its_games_does_not_train_again() -> Result<()> {
 fn a_sweep_without_siblings_goes_on() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
-    // Each position in a CSV file is a separate family.
-    let [dataset, csv] = ["games.azd", "positions.csv"].map(|name| text(&folder.join(name)));
-    trainer(&["data", GAMES, "--out", &dataset])?;
-    trainer(&["data", &dataset, "--out", &csv])?;
+    let csv = without_siblings(folder)?;
     let options = ["--", "--data", &csv, "--sample", "300", "--steps", "2", "--anchors", "16"];
     let first = sweep_in(folder, "one:\n", &options)?;
     assert!(first.contains("| NaN |"), "{first}");

@@ -18,6 +18,12 @@ fn session() -> Result<Session> {
     Ok(session)
 }
 
+/// The last report of a search.
+fn last_info(lines: &[String]) -> Result<&str> {
+    let info = lines.iter().rfind(|line| line.starts_with("info depth"));
+    info.map(String::as_str).context("no info")
+}
+
 #[test]
 fn the_start_position_gets_a_legal_line() -> Result<()> {
     let mut session = session()?;
@@ -125,14 +131,10 @@ fn a_finished_game_is_answered_when_the_search_may_end() -> Result<()> {
 fn a_forced_move_is_searched_for_the_time_of_movetime() -> Result<()> {
     let mut session = session()?;
     session.send("position fen 5rQk/6pp/7N/8/8/8/6PP/6K1 b - - 0 1")?;
-    let last_score = |session: &mut Session, go: &str| -> Result<String> {
-        let lines = session.ask(go, "bestmove")?;
-        let info = lines.iter().rfind(|line| line.starts_with("info depth")).context("no info")?;
-        Ok(info.clone())
-    };
-    assert!(last_score(&mut session, "go movetime 500")?.contains("score mate -1"));
+    assert!(last_info(&session.ask("go movetime 500", "bestmove")?)?.contains("score mate -1"));
     session.send("ucinewgame")?;
-    assert!(last_score(&mut session, "go wtime 60000 btime 60000")?.starts_with("info depth 1 "));
+    let lines = session.ask("go wtime 60000 btime 60000", "bestmove")?;
+    assert!(last_info(&lines)?.starts_with("info depth 1 "));
     session.end()
 }
 
@@ -569,8 +571,7 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
     let nodes = |session: &mut Session, go: &str| -> Result<u64> {
         session.send("ucinewgame")?;
         let lines = session.ask(go, "bestmove")?;
-        let last = lines.iter().rfind(|line| line.starts_with("info depth"));
-        Ok(word_after(last.context("no info")?, "nodes").context("no nodes")?.parse()?)
+        Ok(word_after(last_info(&lines)?, "nodes").context("no nodes")?.parse()?)
     };
     for (go, most) in [("go movetime 100", 10_000), ("go wtime 3000 btime 3000", 75_000)] {
         let counts = [nodes(&mut session, go)?, nodes(&mut session, go)?];
@@ -583,15 +584,13 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
     let mut spent = 0;
     for _ in 0..30 {
         let lines = session.ask("go wtime 3000 btime 3000 movestogo 1", "bestmove")?;
-        let last = lines.iter().rfind(|line| line.starts_with("info depth")).context("no info")?;
-        spent += word_after(last, "nodes").context("no nodes")?.parse::<u64>()?;
+        spent += word_after(last_info(&lines)?, "nodes").context("no nodes")?.parse::<u64>()?;
     }
     assert!(spent < 330_000, "{spent}");
     // A search without a clock takes no time from it.
     let depth = |session: &mut Session| -> Result<u32> {
         let lines = session.ask("go wtime 3000 btime 3000", "bestmove")?;
-        let last = lines.iter().rfind(|line| line.starts_with("info depth")).context("no info")?;
-        Ok(word_after(last, "depth").context("no depth")?.parse()?)
+        Ok(word_after(last_info(&lines)?, "depth").context("no depth")?.parse()?)
     };
     session.send("setoption name nodestime value 10")?;
     for go in ["go infinite", "go ponder wtime 3000 btime 3000"] {
@@ -655,8 +654,7 @@ fn tables_are_probed_as_the_options_say() -> Result<()> {
     session.answer(&format!("setoption name SyzygyPath value {tables}"), "info string Syzygy")?;
     let last = |session: &mut Session| -> Result<String> {
         let lines = session.ask("go nodes 2000", "bestmove")?;
-        let last = lines.iter().rfind(|line| line.starts_with("info depth"));
-        last.cloned().context("no info")
+        Ok(last_info(&lines)?.to_owned())
     };
     // A win that the 50-move rule turns into a draw.
     session.send("position fen 8/8/8/3k4/8/8/8/R3K3 w - - 95 100")?;
@@ -749,8 +747,7 @@ fn is_selective(session: &mut Session, planner: &str, go: &str) -> Result<bool> 
     session.send(&format!("setoption name Planner value {planner}"))?;
     session.send(&format!("position fen {KIWIPETE}"))?;
     let lines = session.ask(go, "bestmove")?;
-    let info = lines.iter().rfind(|line| line.starts_with("info depth"));
-    let mut words = info.context("no info")?.split(' ').skip(2).step_by(2);
+    let mut words = last_info(&lines)?.split(' ').skip(2).step_by(2);
     Ok(words.next() != words.next())
 }
 
