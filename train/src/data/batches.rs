@@ -211,6 +211,20 @@ mod tests {
     }
 
     #[test]
+    fn a_contrastive_loss_of_too_many_positions_is_refused() -> Result<()> {
+        let sampling = Sampling { anchors: 8, positives: 0, siblings: 1, parts: 1, mirror: true };
+        for (positives, parts, fits) in
+            [(4095, 1, true), (4096, 1, false), (usize::MAX, 1, false), (4096, 2, true)]
+        {
+            let sampler = sampler_of(Sampling { positives, parts, ..sampling }, false);
+            assert_eq!(sampler.is_ok(), fits, "{positives} positives, {parts} parts");
+            let error = sampler.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(fits || error.contains("--positives"), "{error}");
+        }
+        Ok(())
+    }
+
+    #[test]
     fn an_epoch_sees_a_position_once_and_siblings_together() -> Result<()> {
         for (siblings, at_least) in [(1, 28), (3, 28), (4, 28)] {
             let epochs = batches(sampler(siblings, 0)?, 1, 0..8)?;

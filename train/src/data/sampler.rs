@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use azimuth_network::{Architecture, Inputs};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -64,6 +64,10 @@ pub struct BatchPart {
     pub contrasts: usize,
 }
 
+/// Most positions that one contrastive loss compares with each other. Their similarities fill
+/// 4 GiB.
+const MOST_COMPARED: usize = 1 << 15;
+
 /// A position and its family.
 type Chosen = (PackedPosition, u32);
 
@@ -83,6 +87,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler of `data`. With `together`, the parts of a step are joined into one [`BatchPart`].
+    /// Fails if a contrastive loss would have more than 32,768 positions.
     pub fn new(
         data: TrainingPositions,
         architecture: Architecture,
@@ -97,7 +102,17 @@ impl Sampler {
             _ => Some(ByLabel::new(&data, perspective, threshold)?),
         };
         let own = 0..sampling.parts;
-        Ok(Self { data, architecture, sampling, seed, together, own, by_label })
+        let sampler = Self { data, architecture, sampling, seed, together, own, by_label };
+        let anchors = sampler.anchors_of_a_step();
+        let compared = anchors
+            .div_ceil(sampling.parts.min(anchors))
+            .saturating_mul(sampling.positives.saturating_add(1));
+        ensure!(
+            compared <= MOST_COMPARED,
+            "a contrastive loss of {compared} positions; the most are {MOST_COMPARED}: use smaller \
+             --anchors or --positives, or more --parts"
+        );
+        Ok(sampler)
     }
 
     /// Restricts each batch to the parts `own`; other processes prepare the other parts.
