@@ -16,6 +16,8 @@ use safetensors::tensor::View;
 use safetensors::{SafeTensors, serialize};
 use sha2::{Digest, Sha256};
 
+use crate::hex::hex;
+
 /// Metadata key of the checksum.
 const KEY: &str = "sha256";
 
@@ -82,7 +84,7 @@ fn checksum(file: &SafeTensors<'_>, metadata: BTreeMap<&str, &str>) -> String {
         tensor.shape().iter().for_each(|&size| number(&mut hash, size));
         text(&mut hash, tensor.data());
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Hashes as text.
+//! Hashes as text, as `sha256sum` prints them.
 
 /// Bytes in hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {

@@ -16,6 +16,7 @@ pub mod checksum;
 pub mod embedding_bag;
 pub mod file_lock;
 pub mod fused;
+pub mod hex;
 mod inputs;
 pub mod normalize;
 pub mod parameters;

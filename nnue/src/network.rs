@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::placement::Placement;
+use azimuth_network::hex::hex;
 use cozy_chess::{BitBoard, Color, Piece};
 use nnue_rs::{Accumulator, Network};
 use sha2::{Digest, Sha256};
@@ -51,8 +52,7 @@ impl StockfishNetwork {
             name(),
             rest.len()
         );
-        let digits =
-            Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let digits = hex(&Sha256::digest(&bytes));
         let spare = network.empty_accumulator();
         let kept = std::array::from_fn(|_| (None, spare.clone()));
         let name = format!("nn-{}.nnue", &digits[..NAME_DIGITS]);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use azimuth_network::Architecture;
 use azimuth_network::calibration::Calibration;
+use azimuth_network::hex::hex;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::sparse::SparseConfig;
 use azimuth_network::sparse::features::KingView;
@@ -15,8 +16,6 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-
-use crate::hex::hex;
 
 /// The parameter that holds the feature table (rows x H).
 pub const TABLE: &str = "features.weight";

@@ -11,7 +11,6 @@ pub mod decided;
 mod early_stopping;
 pub mod export;
 mod games;
-mod hex;
 mod in_place;
 pub mod inspect;
 pub mod keep_memory;

@@ -10,6 +10,7 @@ use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::{BatchSecond, Worker};
 use azimuth::names::name_of;
 use azimuth::search::{BeamMode, BeamVerify, PlannerKind};
+use azimuth_network::hex::hex;
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
@@ -150,8 +151,7 @@ impl Roster {
 
 /// The first [`FINGERPRINT`] bytes of the SHA-256 of a weights file, in hexadecimal.
 fn fingerprint(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().take(FINGERPRINT).map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes)[..FINGERPRINT])
 }
 
 /// `Azimuth w3 d6`, or the name that the engine reports, with its known or limited rating if any.

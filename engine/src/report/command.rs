@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow};
 use azimuth_chess::pgn::{is_compressed, pgn_files};
+use azimuth_network::hex::hex;
 use azimuth_network::replace_file::{Replacement, check_output};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -204,8 +205,7 @@ impl ReportCommand {
         // Other weights may be at the same path later.
         let weights = self.weights.as_ref().map(|path| -> Result<String> {
             let name = || format!("weights file '{}'", path.display());
-            let digest = Sha256::digest(std::fs::read(path).with_context(name)?);
-            Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+            Ok(hex(&Sha256::digest(std::fs::read(path).with_context(name)?)))
         });
         let settings = json!({
             "version": env!("CARGO_PKG_VERSION"),

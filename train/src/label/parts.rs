@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth::search::Tablebases;
+use azimuth_network::hex::hex;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -29,7 +30,6 @@ use crate::data::file::description::Source;
 use crate::data::mix::mix;
 use crate::data::packer::Packer;
 use crate::data::read::games::Skipped;
-use crate::hex::hex;
 
 /// Number of walks in a part. A resumed run repeats the part that was interrupted.
 const WALKS_A_PART: u64 = 64;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::decompressed;
 use azimuth_chess::position::Position;
+use azimuth_network::hex::hex;
 use sha2::{Digest, Sha256};
 
 use crate::data::read::lines::Lines;
-use crate::hex::hex;
 
 /// The positions at which walks start.
 pub struct Starts {

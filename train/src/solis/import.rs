@@ -8,6 +8,7 @@ use azimuth::inference::Backend;
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
+use azimuth_network::hex::hex;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::replace_file::check_output;
 use azimuth_network::transformer::TransformerConfig;
@@ -19,7 +20,6 @@ use sha2::{Digest, Sha256};
 
 use super::means;
 use super::pth::Pth;
-use crate::hex::hex;
 use crate::options::{DataOptions, SLOW_SAMPLE};
 use crate::space::calibrate;
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use azimuth_network::hex::hex;
 use memmap2::Mmap;
 use sha2::{Digest, Sha256};
 
@@ -17,7 +18,6 @@ use crate::data::family::Family;
 use crate::data::label::Label;
 use crate::data::packed::PackedPosition;
 use crate::data::split::Split;
-use crate::hex::hex;
 use cozy_chess::Color;
 
 /// The index in its split of a block's first position and family.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::{decompressed, is_compressed};
+use azimuth_network::hex::hex;
 use indicatif::ProgressBar;
 use sha2::{Digest, Sha256};
 
@@ -24,7 +25,6 @@ use super::pgn::Pgn;
 use super::position_lines::PositionLines;
 use super::viriformat::Viriformat;
 use crate::data::file::dataset_file::DatasetFile;
-use crate::hex::hex;
 
 /// A file of labelled positions.
 #[derive(Clone)]
