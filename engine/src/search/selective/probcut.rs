@@ -35,7 +35,7 @@ impl SearchThread<'_> {
         let mut found = None;
         while let Some(scored) = picker.next(board, &exchange, || self.ordering_hints(ply)) {
             let enough = static_eval + exchange.see_of_move(scored.mv) * PAWN_VALUE >= beta;
-            if !enough || self.stack[ply].excluded_move == Some(scored.mv) {
+            if !enough {
                 continue;
             }
             let child = board_after(board, scored.mv);
