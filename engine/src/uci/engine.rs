@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_chess::san::parse_move;
@@ -98,11 +98,12 @@ impl Engine {
                 let running = self.running.as_mut().filter(|running| !running.is_ending());
                 running.context("stop: no search is running")?.stop();
             }
-            Command::PonderHit => match &mut self.running {
-                Some(Running::Perft(_)) | None => bail!("ponderhit: no search is running"),
-                Some(running) if running.is_ending() => bail!("ponderhit: no search is running"),
-                Some(running) => running.ponder_hit(),
-            },
+            Command::PonderHit => {
+                let running = self.running.as_mut().filter(|running| {
+                    !running.is_ending() && !matches!(running, Running::Perft(_))
+                });
+                running.context("ponderhit: no search is running")?.ponder_hit();
+            }
             Command::Display => {
                 self.output.say(&board_diagram(&self.position, self.options.chess960));
             }
