@@ -189,7 +189,7 @@ fn elementwise<'a>(operation: &str, x: &Tensor) -> Result<(usize, Launch<'a>)> {
     if values > u32::MAX as usize {
         bail!("{operation}: {values} values are too many; compute fewer positions at a time");
     }
-    let fours = x.elem_count() / 4;
+    let fours = values / 4;
     let blocks = fours.div_ceil(THREADS).min(1 << 20);
     Ok((fours, Launch::new(operation, x.dtype())?.grid(blocks, 1)))
 }
