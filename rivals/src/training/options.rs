@@ -14,6 +14,9 @@ use serde::de::DeserializeOwned;
 use super::learner::Plan;
 use crate::sizes::check_sizes;
 
+/// Most examples in a step.
+const MOST_EXAMPLES: i64 = 16_384;
+
 /// Sizes and plan of a rival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
@@ -43,9 +46,9 @@ pub struct TrainOptions {
     /// Number of optimiser steps [default: the preset's].
     #[arg(long)]
     steps: Option<u64>,
-    /// Number of examples in a step [default: the preset's].
-    #[arg(long)]
-    batch: Option<usize>,
+    /// Number of examples in a step, 1 to 16384 [default: the preset's].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=MOST_EXAMPLES))]
+    batch: Option<u16>,
     /// Peak learning rate [default: the preset's].
     #[arg(long)]
     learning_rate: Option<f64>,
@@ -112,7 +115,7 @@ impl TrainOptions {
             Preset::Small => small,
         };
         Plan {
-            batch: self.batch.unwrap_or(preset.batch).max(1),
+            batch: self.batch.map_or(preset.batch, usize::from),
             steps: self.steps.unwrap_or(preset.steps).max(1),
             learning_rate: self.learning_rate.unwrap_or(preset.learning_rate),
             ..preset
