@@ -18,7 +18,7 @@ use super::queue::Queue;
 use super::seat::Seat;
 use super::tasks;
 
-/// Longest time of a task.
+/// Longest time of a task, except of a report: the number of its positions limits its time.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// A task ends after this time if a page waits.
@@ -80,6 +80,10 @@ async fn finish(
     outlet: &Outlet,
 ) -> Result<Reason> {
     let Request { id, .. } = request;
+    let longest = match request.task {
+        Task::Report { .. } => Duration::MAX,
+        _ => LONGEST,
+    };
     let line = Line::of(&request)?;
     let mut ticket = queue.enter();
     let seat = tokio::select! {
@@ -108,7 +112,7 @@ async fn finish(
             () = outlet.stopped.notified() => reason = Reason::Stopped,
             _ = ticks.tick() => {
                 let over = match began.elapsed() {
-                    time if time >= LONGEST => Some(Reason::Limit),
+                    time if time >= longest => Some(Reason::Limit),
                     time if time >= TURN && queue.is_waited_for() => Some(Reason::Turn),
                     _ => None,
                 };
