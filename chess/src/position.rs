@@ -157,6 +157,13 @@ impl Position {
         }
     }
 
+    /// The position after a legal move.
+    pub fn after(&self, mv: Move) -> Self {
+        let mut after = self.clone();
+        after.play(mv);
+        after
+    }
+
     /// Whether any legal move exists.
     pub fn has_legal_move(&self) -> bool {
         self.board.generate_moves(|_| true)

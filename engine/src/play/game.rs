@@ -62,9 +62,7 @@ impl Game {
 
     /// Plays a legal move.
     pub fn play(&mut self, mv: Move) {
-        let mut after = self.position().clone();
-        after.play(mv);
-        self.positions.push(after);
+        self.positions.push(self.position().after(mv));
         self.moves.push(mv);
     }
 

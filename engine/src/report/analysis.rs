@@ -89,9 +89,7 @@ impl Analyst<'_> {
     pub fn next_stop(&mut self, before: &Stop, mv: Move) -> Result<Stop> {
         let (value, best) = (before.value, before.line.first().copied());
         let rank = self.rank(&before.position, mv)?;
-        let mut position = before.position.clone();
-        position.play(mv);
-        let stop = self.stop(position)?;
+        let stop = self.stop(before.position.after(mv))?;
         let after = 1.0 - stop.value.win_probability();
         let loss = match best {
             Some(best) if best != mv => (value.win_probability() - after).max(0.0),
@@ -147,14 +145,7 @@ impl Analyst<'_> {
     /// Rank of a legal move by static evaluation, from 1, and the number of legal moves.
     fn rank(&mut self, position: &Position, mv: Move) -> Result<(usize, usize)> {
         let moves = legal_moves(position.board());
-        let after: Vec<Position> = moves
-            .iter()
-            .map(|&mv| {
-                let mut after = position.clone();
-                after.play(mv);
-                after
-            })
-            .collect();
+        let after: Vec<Position> = moves.iter().map(|&mv| position.after(mv)).collect();
         let boards: Vec<Board> = after.iter().map(|after| after.board().clone()).collect();
         let cosines = self.model.cosines(&boards)?;
         // The values are the opponent's: lower is better for the side that moves.

@@ -127,8 +127,7 @@ fn explain_moves(
 ) -> Result<Vec<ExplainedMove>> {
     let mut moves = Vec::new();
     for mv in legal_moves(position.board()) {
-        let mut after = position.clone();
-        after.play(mv);
+        let after = position.after(mv);
         let static_value = -static_value(tree.evaluator(), &after, ply + 1)?;
         let searched = searched.iter().find(|searched| searched.mv == mv).copied();
         let replies = match searched {
@@ -170,8 +169,7 @@ fn verify(
         explained.verified = Some(verified);
     }
     for explained in moves.iter_mut().filter(|explained| !explained.replies.is_empty()) {
-        let mut after = position.clone();
-        after.play(explained.mv);
+        let after = position.after(explained.mv);
         verify(&after, ply + 1, followed, &mut explained.replies, tree)?;
     }
     Ok(())

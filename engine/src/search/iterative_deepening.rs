@@ -22,7 +22,8 @@ pub trait Deepening {
     /// begin.
     fn is_settled(&self, lines: &[Report]) -> bool;
 
-    /// Whether the move's time is taken from a clock, so that a forced move should be played at once.
+    /// Whether the move's time is taken from a clock, so that a forced move should be played at
+    /// once.
     fn on_the_clock(&self) -> bool;
 
     /// Adds the costs of the search so far to a report.

@@ -144,8 +144,7 @@ impl Tablebases {
     }
 
     fn rank_move(&self, root: &Position, mv: Move) -> Option<i32> {
-        let mut after = root.clone();
-        after.play(mv);
+        let after = root.after(mv);
         let board = after.board();
         let plies = match terminal::terminal_value(board, 1, after.history()) {
             Some(value) if value.is_mated() => 1,

@@ -50,11 +50,7 @@ impl ProvenMates {
     }
 
     fn longest_defence(&self, position: &Position) -> Option<(Move, u32)> {
-        let known = |reply: Move| {
-            let mut after = position.clone();
-            after.play(reply);
-            self.get(&after).map(|(_, plies)| (reply, plies))
-        };
+        let known = |reply: Move| self.get(&position.after(reply)).map(|(_, plies)| (reply, plies));
         let replies = legal_moves(position.board());
         replies.into_iter().filter_map(known).max_by_key(|&(_, plies)| plies)
     }

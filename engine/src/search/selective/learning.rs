@@ -47,8 +47,8 @@ impl SearchThread<'_> {
             bound: Bound::of(best.score, alpha, beta),
             was_pv: info.was_pv,
         };
-        // The score of some root moves (`searchmoves`, tablebases) is not that of the position. Only
-        // the move is stored, with a bound that excludes nothing.
+        // The score of some root moves (`searchmoves`, tablebases) is not that of the position.
+        // Only the move is stored, with a bound that excludes nothing.
         if ply == 0 && self.root_moves.len() < legal_moves(board).len() {
             let entry = Entry { score: INFINITE, bound: Bound::Upper, ..entry };
             self.store_in_table(board, ply, entry);

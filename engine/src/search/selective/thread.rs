@@ -219,8 +219,8 @@ impl<'a> SearchThread<'a> {
         self.keys.pop();
     }
 
-    /// Probes the transposition table. An entry with a mate that the 50-move rule may prevent is not
-    /// used.
+    /// Probes the transposition table. An entry with a mate that the 50-move rule may prevent is
+    /// not used.
     pub(super) fn probe_table(&self, board: &Board, ply: usize) -> Option<Entry> {
         if !self.has(Part::TranspositionTable) {
             return None;
