@@ -44,6 +44,17 @@ pub struct Config {
     /// The changes of the number of steps during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extended: Vec<Extension>,
+    /// The entries that follow from the number of steps.
+    #[serde(skip)]
+    pub by_steps: BySteps,
+}
+
+/// Whether an entry of the configuration follows from the number of steps, because no option gave
+/// it. A continued run keeps its entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BySteps {
+    /// [`Schedule::warmup`].
+    pub warmup: bool,
 }
 
 /// A change of the number of steps during a run.
@@ -64,10 +75,13 @@ impl Config {
 
     /// The configuration for continuing the run of `checkpoint` with the options in `self`. If
     /// `self` has more steps than the run so far, records an [`Extension`]. Fails if any other
-    /// option differs.
+    /// option differs. Entries [by steps](BySteps) remain those of the run.
     pub fn continuing(&self, checkpoint: &Checkpoint) -> Result<Self> {
         let before = Self::of(checkpoint)?;
         let mut continued = Self { extended: before.extended, ..self.clone() };
+        if self.by_steps.warmup {
+            continued.schedule.warmup = before.schedule.warmup;
+        }
         let (steps, done) = (before.schedule.steps, checkpoint.step);
         let mut as_before = continued.clone();
         if self.schedule.steps > steps {
@@ -85,4 +99,37 @@ pub struct Compute {
     pub device: Device,
     /// Precision of a transformer's network; its master weights are always f32.
     pub dtype: DType,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::options::TrainOptions;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        train: TrainOptions,
+    }
+
+    fn config(options: &str) -> Result<Config> {
+        let line = format!("train --data games.azd --out space.safetensors {options}");
+        Line::try_parse_from(line.split_whitespace())?.train.config()
+    }
+
+    #[test]
+    fn a_run_keeps_the_warm_up_with_which_it_began() -> Result<()> {
+        let began = serde_json::to_string(&config("--steps 300 --warmup 500")?)?;
+        let checkpoint = Checkpoint::new(7, began, Vec::new());
+        for steps in [300, 900] {
+            let now = config(&format!("--steps {steps}"))?.continuing(&checkpoint)?;
+            assert_eq!((now.schedule.warmup, now.schedule.steps), (500, steps));
+        }
+        let other = config("--steps 300 --warmup 30")?.continuing(&checkpoint);
+        let error = other.expect_err("another warm-up").to_string();
+        assert!(error.contains("--warmup 500 (now 30)"), "{error}");
+        Ok(())
+    }
 }

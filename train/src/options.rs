@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 
 use crate::beginning::Origin;
 use crate::claim::{Claim, claim_all};
-use crate::config::{Compute, Config};
+use crate::config::{BySteps, Compute, Config};
 use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampling;
 use crate::loss::Losses;
@@ -28,6 +28,9 @@ pub const SLOW_SAMPLE: usize = 2_000;
 /// Number of positions that is enough for three digits of any metric, and whose embeddings fit in
 /// memory.
 const SAMPLE: usize = 1_000_000;
+
+/// The longest warm-up that is a default, in steps.
+const MOST_WARMUP: u64 = 500;
 
 /// The data to train on.
 #[derive(Args, Clone, PartialEq, Eq)]
@@ -173,9 +176,9 @@ pub struct RunOptions {
     /// Peak learning rate [default: 0.002 for AdamW, 0.05 for SGD].
     #[arg(long)]
     learning_rate: Option<f64>,
-    /// Number of steps of linear warm-up (AdamW).
-    #[arg(long, default_value_t = 500)]
-    warmup: u64,
+    /// Number of steps of linear warm-up (AdamW) [default: a tenth of --steps, at most 500].
+    #[arg(long)]
+    warmup: Option<u64>,
     /// Decoupled weight decay (AdamW).
     #[arg(long, default_value_t = 0.0)]
     weight_decay: f64,
@@ -395,7 +398,7 @@ impl RunOptions {
             schedule: Schedule {
                 rule: self.optimizer,
                 learning_rate: self.learning_rate.unwrap_or(default_rate),
-                warmup: self.warmup,
+                warmup: self.warmup.unwrap_or(default_warmup(steps)),
                 steps,
                 weight_decay: self.weight_decay,
                 shape,
@@ -407,8 +410,14 @@ impl RunOptions {
             seed: self.seed,
             data: Vec::new(),
             extended: Vec::new(),
+            by_steps: BySteps { warmup: self.warmup.is_none() },
         })
     }
+}
+
+/// The warm-up of a run of `steps` steps (0: without end).
+fn default_warmup(steps: u64) -> u64 {
+    if steps == 0 { MOST_WARMUP } else { MOST_WARMUP.min(steps / 10) }
 }
 
 #[cfg(test)]
@@ -445,6 +454,18 @@ mod tests {
         assert_eq!(error, "--mlp is for a transformer: --encoder mini");
         let Architecture::Sparse(sparse) = architecture("--heads 8")? else { unreachable!() };
         assert_eq!((sparse.heads, sparse.embedding_dim), (8, 64));
+        Ok(())
+    }
+
+    #[test]
+    fn a_short_run_leaves_its_warm_up() -> Result<()> {
+        let warmup = |options: &str, steps| -> Result<u64> {
+            let line = Line::try_parse_from(format!("train {options}").split_whitespace())?;
+            Ok(line.run.config(ScheduleShape::Cosine, steps)?.schedule.warmup)
+        };
+        let found = [9, 300, 5_000, 60_000, 0].map(|steps| warmup("", steps).ok());
+        assert_eq!(found, [0, 30, 500, 500, 500].map(Some));
+        assert_eq!(warmup("--warmup 400", 300)?, 400);
         Ok(())
     }
 }
