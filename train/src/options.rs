@@ -103,7 +103,7 @@ pub struct RunOptions {
     from: Option<PathBuf>,
     /// Input features of the sparse encoder: piece-square, attack-states-8 or exchange-states-16,
     /// optionally followed by '+' and king-mirror, king-buckets-4, captures, threats.
-    #[arg(long, default_value_t = FeatureSet::default())]
+    #[arg(long, default_value = "exchange-states-16+threats+king-mirror")]
     features: FeatureSet,
     /// Width of the feature accumulator of one side (sparse encoder).
     #[arg(long, default_value_t = 256)]
@@ -454,6 +454,14 @@ mod tests {
         assert_eq!(error, "--mlp is for a transformer: --encoder mini");
         let Architecture::Sparse(sparse) = architecture("--heads 8")? else { unreachable!() };
         assert_eq!((sparse.heads, sparse.embedding_dim), (8, 64));
+        Ok(())
+    }
+
+    #[test]
+    fn the_default_features_are_those_of_the_recipe() -> Result<()> {
+        let Architecture::Sparse(sparse) = architecture("")? else { unreachable!() };
+        // The number of rows in the table of the default weights.
+        assert_eq!(sparse.features.rows(), 12_672);
         Ok(())
     }
 
