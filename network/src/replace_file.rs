@@ -5,7 +5,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use tempfile::{Builder, NamedTempFile};
 
 /// Suffix of an unfinished file, after the final name and random letters.
@@ -98,7 +98,7 @@ impl Replacement {
         // Otherwise an administrator could replace /dev/null with a file.
         let is_file = replaced.as_ref().is_none_or(Metadata::is_file);
         ensure!(is_file, "it is not a regular file");
-        let file = new_file(&path, replaced)?;
+        let file = new_file(&path, replaced).map_err(|error| of_folder(folder(&path), &error))?;
         Ok(Self { path, file })
     }
 
@@ -128,6 +128,16 @@ impl Write for Replacement {
 /// not add.
 fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", cannot_write(path)))
+}
+
+/// The error of creating an unfinished file in `folder`, without the file's name, which the user
+/// did not choose.
+fn of_folder(folder: &Path, error: &io::Error) -> anyhow::Error {
+    let folder = folder.display();
+    match error.kind() {
+        ErrorKind::NotFound => anyhow!("folder '{folder}' does not exist; create it first"),
+        kind => anyhow!("folder '{folder}': {kind}"),
+    }
 }
 
 fn cannot_write(path: &Path) -> String {
@@ -262,7 +272,8 @@ mod tests {
         };
         refused(&at("data"), "is also an input");
         refused(&folder.path().join(".").join("data"), "is also an input");
-        refused(&at("none/weights"), "No such file");
+        let missing = format!("folder '{}' does not exist; create it first", at("none").display());
+        refused(&at("none/weights"), &missing);
         refused(folder.path(), "not a regular file");
         assert_eq!(names(folder.path())?, ["data"]);
 

@@ -65,7 +65,7 @@ fn an_output_that_is_an_input_or_cannot_be_written_is_refused_at_once() -> Resul
         ("azimuth-train", &train, &["--out", &x, "--checkpoint", data], "is also an input"),
         ("azimuth-train", &train, &["--out", weights, "--from", weights], "is also an input"),
         ("azimuth-train", &train, &["--out", &beside], "is needed twice"),
-        ("azimuth-train", &train, &["--out", &missing], "No such file"),
+        ("azimuth-train", &train, &["--out", &missing], "none' does not exist; create it first"),
         ("azimuth-train", &train, &["--out", "/dev/null"], "not a regular file"),
         ("azimuth-rivals", &rival, &["--out", data], "is also an input"),
     ] {
@@ -77,6 +77,26 @@ fn an_output_that_is_an_input_or_cannot_be_written_is_refused_at_once() -> Resul
     let line = refusal("azimuth-train", &export)?;
     assert!(line.contains("is also an input"), "{line}");
     assert!(std::fs::read(data)? == before);
+    Ok(())
+}
+
+#[test]
+fn a_missing_folder_is_named_and_not_an_unfinished_file() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let missing = folder.path().join("none");
+    let reason = format!("folder '{}' does not exist; create it first", missing.display());
+    let games = text(&folder.path().join("games.pgn"));
+    std::fs::write(&games, "1. e4 *\n")?;
+    for (program, command, out) in [
+        ("azimuth-train", &["train", "--data", GAMES, "--steps", "1"][..], "x.safetensors"),
+        ("azimuth-train", &["data", GAMES], "x.azd"),
+        ("azimuth-train", &["label", "--walks", "1", "--engine", "e", "--fens", "f"], "x.azd"),
+        ("azimuth", &["report", &games], "x.html"),
+    ] {
+        let out = text(&missing.join(out));
+        let line = refusal(program, &[command, &["--out", &out]].concat())?;
+        assert_eq!(line, format!("{program}: cannot write '{out}': {reason}"));
+    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use azimuth_network::replace_file::check_output;
 use crossbeam_channel::{Sender, bounded};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -43,6 +44,8 @@ pub struct PackOptions {
 /// Packs `inputs` into `out`. Resumes a run that was killed or ended with an operating-system error
 /// ([`is_of_system`]).
 pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
+    // Hashing large files takes minutes.
+    check_output(out, &[])?;
     let hashes = hashes(inputs)?;
     let named = |(input, sha256): (&Input, &String)| {
         let name = input.name();

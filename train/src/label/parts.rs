@@ -9,6 +9,7 @@ use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth::search::Tablebases;
 use azimuth_network::hex::hex;
+use azimuth_network::replace_file::check_output;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -61,7 +62,7 @@ fn check(options: &LabelOptions) -> Result<()> {
     ensure!(!walks_from_starts || !options.fens.is_empty(), "--fens is missing: no file of starts");
     let endings_without_starts = walks_from_starts || options.fens.is_empty();
     ensure!(endings_without_starts, "--fens: --walk endings takes no starts");
-    Ok(())
+    check_output(&options.out, &[])
 }
 
 /// Labels walks from `starts` until all parts of the shard are written; endings do not use
