@@ -6,6 +6,7 @@ mod lead;
 mod leaves;
 mod network;
 mod network_search;
+mod noise;
 mod options;
 mod parts;
 mod scored_move;
@@ -15,7 +16,8 @@ mod talk;
 mod uci_engine;
 mod walk;
 
-pub use options::{LabelOptions, WalkKind};
+pub use noise::warn_of_noise;
+pub use options::{DEPTH, LabelOptions, WalkKind};
 pub use parts::{label, label_from};
 pub use shard::Shard;
 pub use sources::{Starts, each_start};

@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use super::shard::Shard;
 
+/// Default search depth of an engine, in plies.
+pub const DEPTH: u32 = 1;
+
 /// Positions to label, the labeller and its depth.
 #[derive(Args)]
 pub struct LabelOptions {
@@ -48,8 +51,9 @@ pub struct LabelOptions {
     /// Sample one of every N leaves (`--walk leaves`).
     #[arg(long, default_value_t = 64)]
     pub leaf_every: u64,
-    /// Search depth of the engine, in plies.
-    #[arg(long, default_value_t = 4)]
+    /// Search depth of the engine, in plies. Labels of siblings are noisier at depths 2 to 5 than at
+    /// depth 1.
+    #[arg(long, default_value_t = DEPTH)]
     pub depth: u32,
     /// Maximum number of positions in a walk.
     #[arg(long, default_value_t = 6)]

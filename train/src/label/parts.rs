@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 use super::endings::EndingSampler;
 use super::labeller::Labeller;
 use super::leaves::LeafWalker;
+use super::noise::warn_of_noise;
 use super::options::{LabelOptions, WalkKind};
 use super::scored_move::Scores;
 use super::sources::Starts;
@@ -44,6 +45,9 @@ type PartGames = Vec<Game>;
 /// Reads the starts and labels walks from them.
 pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
     check(options)?;
+    if options.network.is_none() && scores(options.walk) == Scores::AllMoves {
+        warn_of_noise(options.depth);
+    }
     let starts = Starts::read(&options.fens)?;
     if options.walk != WalkKind::Endings {
         talk.say(&format!("{} positions to start from", starts.fens.len()));
@@ -69,11 +73,7 @@ fn check(options: &LabelOptions) -> Result<()> {
 /// `starts`. A part depends only on the options, the starts and its index, so an interrupted run
 /// can resume with a different number of engines. Progress goes to `talk`.
 pub fn label_from(starts: &Starts, options: &LabelOptions, talk: Talk) -> Result<()> {
-    let scores = match options.walk {
-        WalkKind::Leaves | WalkKind::Endings => Scores::Best,
-        WalkKind::Beam | WalkKind::Engine => Scores::AllMoves,
-    };
-    let engines = Labeller::start_all(options, scores)?;
+    let engines = Labeller::start_all(options, scores(options.walk))?;
     let weights = Arc::new(embedded(options.walk).or_read(options.weights.as_deref())?);
 
     let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
@@ -138,6 +138,14 @@ fn label_parts(
         }
         write_parts(&results, parts, packer, bar)
     })
+}
+
+/// The moves that an engine scores in a position.
+fn scores(walk: WalkKind) -> Scores {
+    match walk {
+        WalkKind::Leaves | WalkKind::Endings => Scores::Best,
+        WalkKind::Beam | WalkKind::Engine => Scores::AllMoves,
+    }
 }
 
 /// The default weights of the search that makes the walks.

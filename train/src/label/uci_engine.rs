@@ -14,8 +14,14 @@ use crate::data::label::Label;
 /// MultiPV value for all moves: no position has more legal moves.
 const ALL_MOVES: &str = "218";
 
-/// Hash size in MB: a shallow search does not fill it, and a small table is cleared quickly.
-const HASH: &str = "1";
+/// Hash size in MB of shallow searches, which do not fill it: a small table is cleared quickly.
+const SMALL_HASH: &str = "1";
+
+/// Hash size in MB of searches from [`DEEP`] plies on.
+const LARGE_HASH: &str = "16";
+
+/// The least depth of searches that fill the small table.
+const DEEP: u32 = 8;
 
 /// A running engine.
 pub struct UciLabeller {
@@ -27,7 +33,8 @@ impl UciLabeller {
     /// Starts the engine, with searches of `depth` plies.
     pub fn start(command: &Path, depth: u32, scores: Scores) -> Result<Self> {
         let lines = if scores == Scores::AllMoves { ALL_MOVES } else { "1" };
-        let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", HASH)];
+        let hash = if depth < DEEP { SMALL_HASH } else { LARGE_HASH };
+        let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", hash)];
         Ok(Self { engine: Engine::start(command, &[], options)?, depth })
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use azimuth::inference::Backend;
 use clap::{Args, ValueEnum};
 
+use crate::label::DEPTH;
 use crate::options::{RunOptions, Stored};
 use crate::training::StepsOrTime;
 
@@ -74,8 +75,9 @@ pub struct RoundOptions {
     /// Label with this UCI engine, which must support MultiPV.
     #[arg(long, conflicts_with = "network")]
     pub engine: Option<PathBuf>,
-    /// Search depth of the engine, in plies.
-    #[arg(long, default_value_t = 4)]
+    /// Search depth of the engine, in plies. Labels of siblings are noisier at depths 2 to 5 than at
+    /// depth 1.
+    #[arg(long, default_value_t = DEPTH)]
     pub depth: u32,
     /// Files of FENs or EPD, one per line, at which walks start (also .zst).
     #[arg(long, required = true, num_args = 1..)]

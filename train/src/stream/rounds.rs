@@ -18,7 +18,7 @@ use crate::data::file::dataset_file::DatasetFile;
 use crate::data::mix::mix;
 use crate::data::sampler::Sampler;
 use crate::data::training_positions::TrainingPositions;
-use crate::label::{Starts, Talk, label_from};
+use crate::label::{Starts, Talk, label_from, warn_of_noise};
 
 /// A round, which is trained on and then deleted.
 pub struct Round {
@@ -36,8 +36,12 @@ pub struct Labelling {
 }
 
 impl Labelling {
-    /// Reads the starts. Fails, with the file and the line, if one is not a position.
+    /// Reads the starts, and warns of noisy labels. Fails, with the file and the line, if a start is
+    /// not a position.
     pub fn read(options: &RoundOptions) -> Result<Self> {
+        if options.engine.is_some() {
+            warn_of_noise(options.depth);
+        }
         Ok(Self { options: options.clone(), starts: Starts::read(&options.fens)? })
     }
 }
