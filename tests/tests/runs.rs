@@ -54,6 +54,12 @@ fn a_complete_run_goes_on_with_more_steps() -> Result<()> {
         ["run", "halted"].map(|name| folder.path().join(name).with_extension("safetensors"));
     said(&out, &["--steps", "10"])?;
     let first = std::fs::read(&out)?;
+    let words = said(&out, &["--steps", "10"])?;
+    assert!(
+        words.contains("the run of 10 steps was complete") && !words.contains("positions/s"),
+        "{words}"
+    );
+    assert!(std::fs::read(&out)? == first, "a complete run changed");
     std::fs::copy(out.with_extension("checkpoint"), halted.with_extension("checkpoint"))?;
     let words = said(&out, &["--steps", "20"])?;
     let rate =

@@ -175,7 +175,10 @@ fn train(options: &TrainOptions, ranks: &dyn Ranks) -> Result<()> {
     let data = read(&options.data, &config.architecture, &compute.device)?;
     config.data = data.files.clone();
     if let Some(outcome) = run::train_encoder(&config, &data, &compute, &output, ranks)? {
-        eprintln!("{} steps at {:.0} positions/s", outcome.steps, outcome.speed);
+        match outcome.speed {
+            Some(speed) => eprintln!("{} steps at {speed:.0} positions/s", outcome.steps),
+            None => eprintln!("the run of {} steps was complete", outcome.steps),
+        }
         print_line(serde_json::to_string(&outcome.measured)?)?;
     }
     Ok(())

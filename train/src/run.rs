@@ -38,8 +38,8 @@ pub struct Outcome {
     pub measured: Measured,
     /// Number of steps done.
     pub steps: u64,
-    /// Positions per second, excluding validations.
-    pub speed: f64,
+    /// Positions per second, excluding validations; `None` if the run was complete before.
+    pub speed: Option<f64>,
 }
 
 /// Trains to the last step, from the checkpoint if there is one, and writes the weights. Returns
@@ -108,7 +108,8 @@ pub fn train_encoder(
         End::Complete(done) => {
             let (parameters, device) = (run.state.playing()?, &compute.device);
             let measured = write_weights(config, parameters, data, device, done, &output.weights)?;
-            Some(Outcome { measured, steps: done, speed: progress.speed() })
+            let speed = (done > first).then(|| progress.speed());
+            Some(Outcome { measured, steps: done, speed })
         }
     };
     if ranks.count() > 1 && ranks.is_first() {

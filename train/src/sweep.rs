@@ -192,7 +192,7 @@ fn run_one(
         elsewhere,
         games,
         steps: outcome.steps,
-        positions_per_second: (outcome.speed > 0.0).then_some(outcome.speed),
+        positions_per_second: outcome.speed,
     };
     replace_file(result, &serde_json::to_vec_pretty(&row)?)?;
     // A kill before this point leaves the checkpoint, so that the training is not repeated.
