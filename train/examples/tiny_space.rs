@@ -33,14 +33,7 @@ fn main() -> Result<()> {
     let data = folder.join("games.epd");
     fs::write(&data, labelled_positions()?).context("cannot write the labels")?;
     let weights = folder.join("tiny.safetensors");
-    let command = format!(
-        "tiny_space --data {} --out {} --features piece-square --accumulator 128 \
-         --steps 300 --batch 512 --seed 1",
-        data.display(),
-        weights.display()
-    );
-    let Arguments { options } = Arguments::parse_from(command.split_whitespace());
-
+    let options = options(&data, &weights)?;
     let (mut config, compute) = (options.config()?, options.compute(0)?);
     let dataset = options.data.read(&config.architecture, &compute.device)?;
     config.data.clone_from(&dataset.files);
@@ -50,6 +43,16 @@ fn main() -> Result<()> {
     }
     println!("setoption name WeightsFile value {}", weights.display());
     Ok(())
+}
+
+fn options(data: &Path, weights: &Path) -> Result<TrainOptions> {
+    let command = format!(
+        "tiny_space --data {} --out {} --features piece-square --accumulator 128 \
+         --steps 300 --anchors 512 --seed 1",
+        data.display(),
+        weights.display()
+    );
+    Ok(Arguments::try_parse_from(command.split_whitespace())?.options)
 }
 
 /// The positions of random games as EPD: `ce` is material in centipawns, `dm` a mate in one.
@@ -94,4 +97,15 @@ fn material(board: &Board) -> i32 {
         values.iter().map(|&(piece, value)| count(piece) * value).sum()
     };
     of(board.side_to_move()) - of(!board.side_to_move())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_options_are_those_of_train() -> Result<()> {
+        options(Path::new("games.epd"), Path::new("tiny.safetensors"))?.config()?;
+        Ok(())
+    }
 }
