@@ -23,6 +23,7 @@ mod onnx;
 pub mod optimizer;
 pub mod options;
 mod positive_threshold;
+mod progress_lines;
 pub mod ranks;
 pub mod run;
 mod side_by_side;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use azimuth::embedded_weights::EmbeddedWeights;
@@ -12,7 +13,6 @@ use azimuth_network::hex::hex;
 use azimuth_network::replace_file::check_output;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
-use indicatif::{ProgressBar, ProgressStyle};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
@@ -102,8 +102,7 @@ pub fn label_from(starts: &Starts, options: &LabelOptions, talk: Talk) -> Result
         }
         let notice = Box::new(|text: &str| eprintln!("{text}"));
         let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
-        let bar = talk.bar(shard.end - first);
-        label_parts(options, starts, &worker, engines, first..shard.end, &mut packer, &bar)?;
+        label_parts(options, starts, &worker, engines, first..shard.end, &mut packer, talk)?;
         packer.end(None)?;
     }
     talk.say(&format!("{} positions in '{}'", packer.positions(), options.out.display()));
@@ -118,7 +117,7 @@ fn label_parts(
     engines: Vec<Labeller>,
     parts: Range<u64>,
     packer: &mut Packer,
-    bar: &ProgressBar,
+    talk: Talk,
 ) -> Result<()> {
     let notice = || Box::new(|text: &str| eprintln!("{text}"));
     let tablebases = options.syzygy.as_deref().map(|folders| Tablebases::open(folders, notice()));
@@ -136,7 +135,7 @@ fn label_parts(
             };
             scope.spawn(move || make_parts(options, starts, walker, engine, mine, &sender));
         }
-        write_parts(&results, parts, packer, bar)
+        write_parts(&results, parts, packer, talk)
     })
 }
 
@@ -229,20 +228,18 @@ fn write_parts(
     results: &[Receiver<Result<PartGames>>],
     parts: Range<u64>,
     packer: &mut Packer,
-    bar: &ProgressBar,
+    talk: Talk,
 ) -> Result<()> {
-    let style = "{bar:30} {pos}/{len} parts, {msg}, {eta} left";
-    bar.set_style(ProgressStyle::with_template(style)?);
-    let before = packer.positions();
-    for (part, results) in parts.zip(results.iter().cycle()) {
+    let (began, before, all) = (Instant::now(), packer.positions(), parts.end - parts.start);
+    let mut shown = talk.shown(all)?;
+    for ((part, results), done) in parts.zip(results.iter().cycle()).zip(1..) {
         let made = results.recv().context("a thread that labels ended")??;
         made.into_iter().try_for_each(|game| packer.add(game))?;
         packer.reached(part + 1, Skipped::new())?;
         let new = packer.positions() - before;
-        let speed = new as f64 / bar.elapsed().as_secs_f64();
-        bar.set_message(format!("{new} positions, {speed:.0}/s"));
-        bar.inc(1);
+        let speed = new as f64 / began.elapsed().as_secs_f64();
+        shown.reached(done, format!("{new} positions, {speed:.0} positions/s"));
     }
-    bar.finish_and_clear();
+    shown.finish();
     Ok(())
 }

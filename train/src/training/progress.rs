@@ -7,13 +7,11 @@ use candle_core::Tensor;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::training_loop::Learnt;
+use crate::progress_lines::ProgressLines;
 
 /// Number of steps between reads of the losses. A read waits for the device, which delays its next
 /// step.
 const STEPS_BETWEEN: u64 = 16;
-
-/// Time between progress lines if there is no terminal for a bar.
-const BETWEEN_LINES: Duration = Duration::from_secs(15);
 
 /// Weight of the latest losses in the averages that the bar shows.
 const SHARE_OF_LAST: f64 = 0.1;
@@ -34,7 +32,7 @@ pub struct Progress {
     since_line: Period,
     /// Sums of the losses since the last line.
     since_line_losses: Vec<(&'static str, f64)>,
-    shown: Instant,
+    lines: ProgressLines,
 }
 
 /// Statistics of some steps of a run.
@@ -107,7 +105,7 @@ impl Progress {
             all: Period::new(),
             since_line: Period::new(),
             since_line_losses: Vec::new(),
-            shown: Instant::now(),
+            lines: ProgressLines::start(),
         })
     }
 
@@ -182,12 +180,10 @@ impl Progress {
         if !self.is_shown {
             return;
         }
+        let message = self.message();
         self.bar.set_position(self.step);
-        self.bar.set_message(self.message());
-        if self.bar.is_hidden() && self.shown.elapsed() > BETWEEN_LINES {
-            eprintln!("step {}: {}", self.step, self.message());
-            self.shown = Instant::now();
-        }
+        self.lines.show(&self.bar, || format!("step {}: {message}", self.step));
+        self.bar.set_message(message);
     }
 
     /// Examples per second over the whole run.
