@@ -41,10 +41,18 @@ fn refusal(output: Output) -> Result<String> {
     Ok(line)
 }
 
-fn steps_in_log(out: &Path) -> Result<Vec<Option<u64>>> {
+/// The lines of a run's log.
+fn log_of(out: &Path) -> Result<Vec<Value>> {
     let log = std::fs::read_to_string(out.with_extension("jsonl"))?;
-    let step = |line| Ok(serde_json::from_str::<Value>(line)?["run"]["step"].as_u64());
-    log.lines().map(step).collect()
+    log.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+}
+
+fn steps_of<'a>(lines: impl IntoIterator<Item = &'a Value>) -> Vec<Option<u64>> {
+    lines.into_iter().map(|line| line["run"]["step"].as_u64()).collect()
+}
+
+fn validations_in_log(out: &Path) -> Result<Vec<Option<u64>>> {
+    Ok(steps_of(log_of(out)?.iter().filter(|line| line["held_out"].is_object())))
 }
 
 #[test]
@@ -65,7 +73,7 @@ fn a_complete_run_goes_on_with_more_steps() -> Result<()> {
     let rate =
         "20 steps instead of 10: from here on the learning rate is that of a run of 20 steps";
     assert!(words.contains("continuing at step 10") && words.contains(rate), "{words}");
-    assert_eq!(steps_in_log(&out)?, [4, 8, 12, 16].map(Some));
+    assert_eq!(validations_in_log(&out)?, [4, 8, 12, 16].map(Some));
     assert!(std::fs::read(&out)? != first, "more steps changed nothing");
     let training = Weights::read(&out)?.metadata.training;
     assert_eq!(training["steps"], 20);
@@ -128,7 +136,9 @@ fn other_options_than_those_of_the_checkpoint_are_named() -> Result<()> {
 fn tensorboard_reads_the_log() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let (out, runs) = (folder.path().join("space.safetensors"), folder.path().join("runs"));
-    let events = ["--tensorboard", &text(&runs), "--steps", "20", "--checkpoint-every", "6"];
+    let to = text(&runs);
+    let log = ["--log-every", "5", "--steps", "20", "--checkpoint-every", "6"];
+    let events = [&["--tensorboard", &to][..], &log].concat();
     // The run has measured step 8 when it is continued from step 6.
     said(&out, &[&events[..], &["--stop-after", "9"]].concat())?;
     let late = std::fs::read(out.with_extension("checkpoint"))?;
@@ -139,9 +149,10 @@ fn tensorboard_reads_the_log() -> Result<()> {
     said(&out, &events)?;
     let scalars: Value =
         serde_json::from_str(&python("tensorboard_events.py", &[&text(&runs.join("space"))])?)?;
-    let log = std::fs::read_to_string(out.with_extension("jsonl"))?;
-    let lines: Vec<Value> = log.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-    assert_eq!(steps_in_log(&out)?, [4, 8, 12, 16].map(Some));
+    let log = log_of(&out)?;
+    // Steps 4, 8, 12 and 16 are validations; the other lines have only the losses.
+    assert_eq!(steps_of(&log), [4, 5, 8, 10, 12, 15, 16, 20].map(Some));
+    assert_eq!(validations_in_log(&out)?, [4, 8, 12, 16].map(Some));
     for (tag, place) in [
         ("run/contrastive", "/run/contrastive"),
         ("run/learning_rate", "/run/learning_rate"),
@@ -149,8 +160,9 @@ fn tensorboard_reads_the_log() -> Result<()> {
         ("held_out/decided/won", "/held_out/decided/won"),
     ] {
         let read = scalars[tag].as_array().with_context(|| format!("{tag}: {scalars}"))?;
+        let lines: Vec<&Value> = log.iter().filter(|line| line.pointer(place).is_some()).collect();
         assert_eq!(read.len(), lines.len(), "{tag}: {read:?}");
-        for (scalar, line) in read.iter().zip(&lines) {
+        for (scalar, line) in read.iter().zip(lines) {
             assert_eq!(scalar[0], line["run"]["step"]);
             let value = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or(f64::NAN);
             let (read, logged) = (value(scalar.get(1)), value(line.pointer(place)));

@@ -55,6 +55,8 @@ pub struct Config {
 pub struct BySteps {
     /// [`Schedule::warmup`].
     pub warmup: bool,
+    /// [`Config::validate_every`].
+    pub validate_every: bool,
 }
 
 /// A change of the number of steps during a run.
@@ -81,6 +83,9 @@ impl Config {
         let mut continued = Self { extended: before.extended, ..self.clone() };
         if self.by_steps.warmup {
             continued.schedule.warmup = before.schedule.warmup;
+        }
+        if self.by_steps.validate_every {
+            continued.validate_every = before.validate_every;
         }
         let (steps, done) = (before.schedule.steps, checkpoint.step);
         let mut as_before = continued.clone();
@@ -120,16 +125,23 @@ mod tests {
     }
 
     #[test]
-    fn a_run_keeps_the_warm_up_with_which_it_began() -> Result<()> {
-        let began = serde_json::to_string(&config("--steps 300 --warmup 500")?)?;
+    fn a_run_keeps_the_defaults_with_which_it_began() -> Result<()> {
+        let before = "--steps 300 --warmup 500 --validate-every 10000";
+        let began = serde_json::to_string(&config(before)?)?;
         let checkpoint = Checkpoint::new(7, began, Vec::new());
         for steps in [300, 900] {
             let now = config(&format!("--steps {steps}"))?.continuing(&checkpoint)?;
-            assert_eq!((now.schedule.warmup, now.schedule.steps), (500, steps));
+            assert_eq!((now.schedule.warmup, now.validate_every), (500, 10_000));
+            assert_eq!(now.schedule.steps, steps);
         }
-        let other = config("--steps 300 --warmup 30")?.continuing(&checkpoint);
-        let error = other.expect_err("another warm-up").to_string();
-        assert!(error.contains("--warmup 500 (now 30)"), "{error}");
+        for (option, expected) in [
+            ("--warmup 30", "--warmup 500 (now 30)"),
+            ("--validate-every 100", "--validate-every 10000 (now 100)"),
+        ] {
+            let other = config(&format!("--steps 300 {option}"))?.continuing(&checkpoint);
+            let error = other.expect_err(option).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
         Ok(())
     }
 }

@@ -29,6 +29,13 @@ pub const SLOW_SAMPLE: usize = 2_000;
 /// memory.
 const SAMPLE: usize = 1_000_000;
 
+/// Limits of the default interval of validations, in steps. A validation can take as long as
+/// hundreds of steps.
+const VALIDATE_EVERY: [u64; 2] = [100, 10_000];
+
+/// The longest interval of log lines that is a default, in steps.
+const MOST_LOG_EVERY: u64 = 100;
+
 /// The longest warm-up that is a default, in steps.
 const MOST_WARMUP: u64 = 500;
 
@@ -65,9 +72,14 @@ pub struct TrainOptions {
     /// calibration games, and keep the best parameters.
     #[arg(long)]
     patience: Option<u64>,
-    /// Number of steps between validations on the held-out games.
-    #[arg(long, default_value_t = 10_000)]
-    validate_every: u64,
+    /// Number of steps between validations on the held-out games [default: a fifth of --steps, from
+    /// 100 to 10,000].
+    #[arg(long)]
+    validate_every: Option<u64>,
+    /// Number of steps between log lines with the losses, the learning rate and the speed [default:
+    /// a tenth of --steps, from 1 to 100].
+    #[arg(long)]
+    log_every: Option<u64>,
     /// Device to compute on.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub device: Backend,
@@ -267,9 +279,14 @@ impl TrainOptions {
     pub fn config(&self) -> Result<Config> {
         ensure!(self.steps > 0, "--steps must be at least 1");
         ensure!(self.patience != Some(0), "--patience must be at least 1");
-        ensure!(self.validate_every > 0, "--validate-every must be at least 1");
-        let run = self.run.config(ScheduleShape::Cosine, self.steps)?;
-        Ok(Config { patience: self.patience, validate_every: self.validate_every, ..run })
+        ensure!(self.validate_every != Some(0), "--validate-every must be at least 1");
+        ensure!(self.log_every != Some(0), "--log-every must be at least 1");
+        let mut config = self.run.config(ScheduleShape::Cosine, self.steps)?;
+        config.patience = self.patience;
+        config.by_steps.validate_every = self.validate_every.is_none();
+        let [least, most] = VALIDATE_EVERY;
+        config.validate_every = self.validate_every.unwrap_or((self.steps / 5).clamp(least, most));
+        Ok(config)
     }
 
     /// The device and the precision. If the device is a GPU, it is GPU `number` of the machine.
@@ -295,6 +312,7 @@ impl TrainOptions {
             checkpoint: (self.checkpoint.clone())
                 .unwrap_or_else(|| self.out.with_extension("checkpoint")),
             tensorboard: self.tensorboard.clone(),
+            log_every: self.log_every.unwrap_or((self.steps / 10).clamp(1, MOST_LOG_EVERY)),
             pace: Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after },
         }
     }
@@ -410,7 +428,7 @@ impl RunOptions {
             seed: self.seed,
             data: Vec::new(),
             extended: Vec::new(),
-            by_steps: BySteps { warmup: self.warmup.is_none() },
+            by_steps: BySteps { warmup: self.warmup.is_none(), ..BySteps::default() },
         })
     }
 }

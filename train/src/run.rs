@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth::command_line::print_line;
 use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::{Compute, Config};
 use crate::data::batches::{Batches, Cores};
@@ -28,6 +28,8 @@ pub struct Output {
     pub checkpoint: PathBuf,
     /// The folder of TensorBoard's runs; none if `None`.
     pub tensorboard: Option<PathBuf>,
+    /// Number of steps between lines of the log.
+    pub log_every: u64,
     /// When to write checkpoints, and when to stop.
     pub pace: Pace,
 }
@@ -94,6 +96,7 @@ pub fn train_encoder(
         checkpoint: &output.checkpoint,
         batches: Batches::prepare(sampler, first..steps, cores, ranks.machine_count()),
         log: ranks.is_first().then(log).transpose()?,
+        log_every: output.log_every,
         ranks,
     };
     let shown = ranks.is_first().then_some(steps);
@@ -200,6 +203,7 @@ struct EncoderRun<'a> {
     batches: Batches,
     /// The log, which the first rank writes.
     log: Option<Log>,
+    log_every: u64,
     ranks: &'a dyn Ranks,
 }
 
@@ -218,6 +222,10 @@ impl Run for EncoderRun<'_> {
         };
         if is_due {
             progress.pause(|progress| self.validate(progress))?;
+        } else if let Some(log) = &mut self.log
+            && done.is_multiple_of(self.log_every)
+        {
+            log.add(&json!({ "run": line_of(self.config, progress.since_last()?) }))?;
         }
         Ok(())
     }
@@ -273,7 +281,6 @@ impl EncoderRun<'_> {
         progress: &Progress,
     ) -> Result<f32> {
         let Self { config, state, data, device, log, .. } = self;
-        let Since { step, losses, speed, waiting } = since;
         let at_limit = state.values_at_limit(parameters)?;
         if at_limit > 0 {
             progress.say(&format!(
@@ -283,22 +290,28 @@ impl EncoderRun<'_> {
         let (sample, own) = (data.validation.sample(INTERIM_SAMPLE), parameters.clone());
         let (_, measured) =
             build_space(&config.architecture, own, data, &sample, device, json!(null))?;
-        let mut run = json!({
-            "step": step,
-            "learning_rate": config.schedule.learning_rate(step - 1),
-            "positions_per_second": speed,
-            "waiting_for_data": waiting,
-        });
-        for (name, loss) in losses {
-            run[name] = loss.into();
-        }
-        let line = json!({ "run": run, "held_out": measured.plays });
+        let line = json!({ "run": line_of(config, since), "held_out": measured.plays });
         progress.say(&line.to_string());
         if let Some(log) = log {
             log.add(&line)?;
         }
         Ok(measured.calibration_rms as f32)
     }
+}
+
+/// The steps since the last line of the log, for a line.
+fn line_of(config: &Config, since: Since) -> Value {
+    let Since { step, losses, speed, waiting } = since;
+    let mut run = json!({
+        "step": step,
+        "learning_rate": config.schedule.learning_rate(step - 1),
+        "positions_per_second": speed,
+        "waiting_for_data": waiting,
+    });
+    for (name, loss) in losses {
+        run[name] = loss.into();
+    }
+    run
 }
 
 /// Writes weights from a checkpoint of a finished or unfinished run, with parameters in precision

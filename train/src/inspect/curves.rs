@@ -33,6 +33,9 @@ const CURVES: [([&str; 2], &str); 6] = [
 const COLUMNS: usize = 3;
 const SIZE: (u32, u32) = (1140, 640);
 
+/// Largest number of points of a curve that are marked.
+const MOST_MARKED: usize = 60;
+
 /// Height of a legend row, in pixels.
 const LEGEND_ROW: u32 = 22;
 
@@ -114,7 +117,9 @@ fn draw_panel(panel: &DrawingArea<SVGBackend<'_>, Shift>, index: usize, runs: &[
     for (number, run) in runs.iter().enumerate() {
         let points = run.curves[index].iter().copied();
         chart.draw_series(LineSeries::new(points.clone(), colour(number).stroke_width(2)))?;
-        chart.draw_series(points.map(|at| Circle::new(at, 2, colour(number).filled())))?;
+        if points.len() <= MOST_MARKED {
+            chart.draw_series(points.map(|at| Circle::new(at, 2, colour(number).filled())))?;
+        }
     }
     Ok(())
 }
