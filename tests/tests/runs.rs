@@ -219,7 +219,7 @@ mod unix {
         let words = said(&out, &more)?;
         assert!(words.contains(&format!("continuing at step {step} of")), "{words}");
         let names = std::fs::read_dir(folder.path())?.count();
-        assert_eq!(names, 2, "a checkpoint and a log");
+        assert_eq!(names, 3, "a checkpoint, a log and the options");
         Ok(())
     }
 
@@ -266,15 +266,17 @@ mod unix {
         let export = ["export", "--direction", "mates", "--weights", &mini, "--out", &text(&out)];
         full(64, &[&export[..], &from, &["--sample", "50"]].concat(), &out)?;
 
-        // The first file of a run that is too large is its checkpoint; the log stays, in whole
-        // lines.
+        // The first file of a run that is too large is its checkpoint; the options stay, and the
+        // log, in whole lines.
         let out = at("run.safetensors");
         let mut arguments = command(&out, &["--steps", "9"]);
         arguments[2] = text(&data);
         let line = refusal(limited(64, &arguments)?)?;
         assert!(line.contains("run.checkpoint': File too large"), "{line}");
-        assert_eq!(steps_in_log(&out)?, [4, 8].map(Some));
-        std::fs::remove_file(out.with_extension("jsonl"))?;
+        assert_eq!(validations_in_log(&out)?, [4, 8].map(Some));
+        for kept in ["jsonl", "toml"] {
+            std::fs::remove_file(out.with_extension(kept))?;
+        }
         assert_eq!(std::fs::read_dir(folder.path())?.count(), 1);
         Ok(())
     }

@@ -82,7 +82,7 @@ fn killed_training_continues_to_the_same_weights() -> Result<()> {
     let command = ["train", "--data", GAMES, "--steps", "60", "--anchors", "64", "--sample", "200"];
     let more = ["--accumulator", "128", "--features", "piece-square", "--checkpoint-every", "1"];
     let arguments = [&command[..], &more].concat();
-    kill_and_continue(&arguments, "safetensors", &["checkpoint", "jsonl"], folder.path())
+    kill_and_continue(&arguments, "safetensors", &["checkpoint", "jsonl", "toml"], folder.path())
 }
 
 #[test]

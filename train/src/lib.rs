@@ -6,6 +6,7 @@ mod beginning;
 mod catch_panic;
 pub mod claim;
 pub mod config;
+mod config_file;
 pub mod data;
 pub mod decided;
 mod early_stopping;

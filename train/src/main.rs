@@ -1,5 +1,6 @@
 //! `azimuth-train`: trains encoders from labelled positions.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -7,7 +8,7 @@ use anyhow::{Context, Result};
 use azimuth::command_line::{Manual, exit, print_line};
 use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Backend;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use azimuth_train::data::command::DataCommand;
 use azimuth_train::data::dataset::read_all;
@@ -102,12 +103,32 @@ fn one_thread_in_candle() {
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match parse(std::env::args_os().collect()) {
+        Ok(arguments) => arguments,
+        Err(error) => return exit("azimuth-train", Err(error)),
+    };
     if arguments.command.trains_sparse_on_cpu() {
         one_thread_in_candle();
         keep_memory();
     }
     exit("azimuth-train", run(arguments))
+}
+
+/// Parses a command line, and the file of `train --config`. Ends the process if clap refuses it.
+fn parse(mut words: Vec<OsString>) -> Result<Arguments> {
+    let mut command = Arguments::command();
+    let trains = words.get(1).is_some_and(|word| word == "train");
+    if trains && TrainOptions::insert_file(&mut words, 2)? {
+        command = command.mut_subcommand("train", |train| train.args_override_self(true));
+    }
+    let matches = command.get_matches_from(words);
+    let mut arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if let (Command::Train(options), Some((_, matches))) =
+        (&mut arguments.command, matches.subcommand())
+    {
+        options.remember(matches);
+    }
+    Ok(arguments)
 }
 
 fn run(arguments: Arguments) -> Result<()> {

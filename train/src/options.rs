@@ -1,5 +1,6 @@
 //! Command-line options of a training run.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
@@ -9,11 +10,13 @@ use azimuth_network::sparse::SparseConfig;
 use azimuth_network::sparse::features::FeatureSet;
 use azimuth_network::transformer::TransformerConfig;
 use candle_core::{DType, Device};
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, Command, ValueEnum};
+use toml::Table;
 
 use crate::beginning::Origin;
 use crate::claim::{Claim, claim_all};
 use crate::config::{BySteps, Compute, Config};
+use crate::config_file;
 use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampling;
 use crate::loss::Losses;
@@ -55,10 +58,18 @@ pub struct DataOptions {
 /// A training run.
 #[derive(Args)]
 pub struct TrainOptions {
+    /// TOML file of options, with their long names as keys. Options of the command line override
+    /// those of the file.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The options that were parsed, for the file beside the weights; empty if unknown.
+    #[arg(skip)]
+    parsed: Table,
     /// The data to train on.
     #[command(flatten)]
     pub data: DataOptions,
-    /// Weights file to write; a log of held-out metrics (.jsonl) is written next to it.
+    /// Weights file to write; a log (.jsonl) and the options of the run (.toml) are written next to
+    /// it.
     #[arg(long)]
     pub out: PathBuf,
     /// Encoder, losses and optimiser.
@@ -270,6 +281,22 @@ impl DataOptions {
 }
 
 impl TrainOptions {
+    /// The parser of the options alone.
+    pub fn command() -> Command {
+        Self::augment_args(Command::new("train"))
+    }
+
+    /// If there is a `--config` in `words` from the index `first` on, inserts the options of its
+    /// file there and returns true. Later options must then override earlier ones.
+    pub fn insert_file(words: &mut Vec<OsString>, first: usize) -> Result<bool> {
+        config_file::insert_options(words, first, &Self::command())
+    }
+
+    /// Keeps the parsed options, so that the run writes them beside its weights.
+    pub fn remember(&mut self, matches: &ArgMatches) {
+        self.parsed = config_file::parsed(matches, &Self::command());
+    }
+
     /// Whether a sparse encoder is trained on the CPU.
     pub fn is_sparse_on_cpu(&self) -> bool {
         self.run.is_sparse() && self.device == Backend::Cpu
@@ -300,9 +327,9 @@ impl TrainOptions {
     /// Locks the run's output files before the data are read, so that a conflict costs no time.
     pub fn claim(&self) -> Result<Vec<Claim>> {
         let Output { weights, checkpoint, .. } = self.output();
-        let log = weights.with_extension("jsonl");
+        let [log, options] = ["jsonl", "toml"].map(|extension| weights.with_extension(extension));
         let inputs = self.data.data.iter().chain(&self.run.from).map(PathBuf::as_path);
-        claim_all(&[&weights, &checkpoint, &log], &inputs.collect::<Vec<_>>())
+        claim_all(&[&weights, &checkpoint, &log, &options], &inputs.collect::<Vec<_>>())
     }
 
     /// Paths of the run's files.
@@ -311,6 +338,7 @@ impl TrainOptions {
             weights: self.out.clone(),
             checkpoint: (self.checkpoint.clone())
                 .unwrap_or_else(|| self.out.with_extension("checkpoint")),
+            options: self.parsed.clone(),
             tensorboard: self.tensorboard.clone(),
             log_every: self.log_every.unwrap_or((self.steps / 10).clamp(1, MOST_LOG_EVERY)),
             pace: Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after },

@@ -7,8 +7,10 @@ use azimuth::command_line::print_line;
 use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
 use serde_json::{Value, json};
+use toml::Table;
 
 use crate::config::{Compute, Config};
+use crate::config_file;
 use crate::data::batches::{Batches, Cores};
 use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampler;
@@ -26,6 +28,8 @@ pub struct Output {
     pub weights: PathBuf,
     /// The checkpoint, from which a run resumes if it exists.
     pub checkpoint: PathBuf,
+    /// The options of the run, which are written beside the weights; empty if unknown.
+    pub options: Table,
     /// The folder of TensorBoard's runs; none if `None`.
     pub tensorboard: Option<PathBuf>,
     /// Number of steps between lines of the log.
@@ -75,6 +79,9 @@ pub fn train_encoder(
         }
     };
     let config = &config;
+    if ranks.is_first() && !output.options.is_empty() {
+        config_file::write(&output.options, config, &output.weights)?;
+    }
     let steps = config.schedule.steps;
     let (positions, threshold) = (data.train.clone(), config.losses.threshold);
     let Config { architecture, sampling, seed, .. } = config;

@@ -147,13 +147,17 @@ fn parse_run(name: &str, own: &str, options: &SweepOptions) -> Result<TrainOptio
     let out = options.folder.join(format!("{name}.safetensors")).to_string_lossy().into_owned();
     let words = ["train".to_owned(), "--out".to_owned(), out].into_iter();
     let words = words.chain(options.shared.iter().cloned()).chain(own);
-    let command = TrainOptions::augment_args(clap::Command::new("train")).args_override_self(true);
-    let matches = command.try_get_matches_from(words);
+    let matches = TrainOptions::command().args_override_self(true).try_get_matches_from(words);
     let one_line = |error: clap::Error| {
         let text = error.to_string();
         anyhow::anyhow!("run '{name}': {}", text.lines().next().unwrap_or_default())
     };
-    TrainOptions::from_arg_matches(&matches.map_err(one_line)?).map_err(one_line)
+    let matches = matches.map_err(one_line)?;
+    let mut parsed = TrainOptions::from_arg_matches(&matches).map_err(one_line)?;
+    // Results say with which options they were made, but not what a file contained.
+    ensure!(parsed.config.is_none(), "run '{name}': --config; write its options in the line");
+    parsed.remember(&matches);
+    Ok(parsed)
 }
 
 /// Trains, measures and plays a run, and writes its result to the file `result`.
