@@ -199,7 +199,7 @@ mod unix {
             .spawn()?;
         // The log has an entry, so the first steps are done.
         let began = Instant::now();
-        while steps_in_log(&out).map_or(0, |steps| steps.len()) == 0 {
+        while validations_in_log(&out).map_or(0, |steps| steps.len()) == 0 {
             ensure!(began.elapsed() < PATIENCE, "no step is done");
             std::thread::sleep(Duration::from_millis(20));
         }
