@@ -107,6 +107,23 @@ class Space:
         return cls._embedded("selective")
 
     @classmethod
+    def from_pretrained(cls, name_or_path: str | os.PathLike[str]) -> Space:
+        """The space of weights by their name, ``"default"`` or ``"selective"``, or of a weights
+        file. A file with one of these names needs a folder: ``"./default"``.
+
+        :raises OSError: as :class:`Space`; the message of a missing file lists the names.
+        :raises ValueError: as :class:`Space`.
+        """
+        name = os.fspath(name_or_path)
+        if name in _EMBEDDED:
+            return cls._embedded(name)
+        try:
+            return cls(name)
+        except FileNotFoundError as error:
+            names = ", ".join(_EMBEDDED)
+            raise FileNotFoundError(f"{error}; weights with a name: {names}") from None
+
+    @classmethod
     def _embedded(cls, name: str) -> Space:
         space = cls.__new__(cls)
         space._native = _EMBEDDED[name]()
@@ -183,6 +200,26 @@ class Space:
             self._native.embed, positions, threads=threads, progress=progress
         )
         return embeddings
+
+    def fit(self, positions: object = None, labels: object = None) -> Space:
+        """Does nothing and returns the space: it is trained already. With :meth:`transform`, a space
+        can be a step of a scikit-learn pipeline."""
+        return self
+
+    def transform(self, positions: Iterable[Position]) -> Floats:
+        """The embeddings of positions, as :meth:`embed` computes them.
+
+        :returns: Float32, shape (n, D).
+        :raises ValueError: as :meth:`embed`, or if there is a single FEN instead of several.
+        :raises TypeError: as :meth:`embed`.
+        """
+        if isinstance(positions, str):
+            raise ValueError("transform takes several positions; embed takes a single one, too")
+        return self.embed(positions)
+
+    def __sklearn_clone__(self) -> Space:
+        """The space itself, which no step of a pipeline changes."""
+        return self
 
     # A string is an iterable of strings, too: the first signature decides.
     @overload

@@ -7,6 +7,9 @@ import time
 import numpy as np
 import pytest
 from azimuth_chess import Space
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 
 import chess
 
@@ -191,3 +194,32 @@ def test_progress_counts_the_positions(boards, capfd):
     space = Space.default()
     np.testing.assert_array_equal(space.embed(boards, progress=True), space.embed(boards))
     assert "100%" in capfd.readouterr().err
+
+
+def test_weights_are_found_by_name_or_path(weights, tmp_path, monkeypatch):
+    for name in ("default", "selective"):
+        assert repr(Space.from_pretrained(name)) == repr(getattr(Space, name)())
+    mini = weights / "mini.safetensors"
+    for path in (mini, str(mini)):
+        assert repr(Space.from_pretrained(path)) == repr(Space(mini))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "default").write_bytes(mini.read_bytes())
+    assert Space.from_pretrained("./default").architecture == "mini"
+    with pytest.raises(
+        FileNotFoundError, match="'large'.*; weights with a name: default, selective"
+    ):
+        Space.from_pretrained("large")
+
+
+def test_a_space_is_a_transformer_of_scikit_learn(boards):
+    space, some = Space.default(), boards[:300]
+    fens, pieces = [board.fen() for board in some], [len(board.piece_map()) for board in some]
+    np.testing.assert_array_equal(space.transform(fens), space.embed(some))
+    pipeline = make_pipeline(space, Ridge(alpha=1e-3))
+    # Each fold of the cross-validation clones the pipeline.
+    assert (
+        min(cross_val_score(pipeline, fens, pieces, cv=KFold(3, shuffle=True, random_state=1)))
+        > 0.5
+    )
+    with pytest.raises(ValueError, match="transform takes several positions"):
+        space.transform(boards[0].fen())
