@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth::command_line::print_line;
 use azimuth_network::replace_file::replace_file;
 use azimuth_network::weights::Weights;
-use clap::{Args, FromArgMatches};
+use clap::{ArgAction, Args, FromArgMatches};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
@@ -147,7 +147,10 @@ fn parse_run(name: &str, own: &str, options: &SweepOptions) -> Result<TrainOptio
     let out = options.folder.join(format!("{name}.safetensors")).to_string_lossy().into_owned();
     let words = ["train".to_owned(), "--out".to_owned(), out].into_iter();
     let words = words.chain(options.shared.iter().cloned()).chain(own);
-    let matches = TrainOptions::command().args_override_self(true).try_get_matches_from(words);
+    let command = TrainOptions::command().args_override_self(true);
+    // By default, the values of a list add up.
+    let command = command.mut_arg("data", |data| data.action(ArgAction::Set));
+    let matches = command.try_get_matches_from(words);
     let one_line = |error: clap::Error| {
         let text = error.to_string();
         anyhow::anyhow!("run '{name}': {}", text.lines().next().unwrap_or_default())
@@ -260,7 +263,30 @@ fn table(rows: &[Row]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        sweep: SweepOptions,
+    }
+
+    #[test]
+    fn options_of_a_run_override_the_shared_ones() -> Result<()> {
+        let line = "sweep --runs runs.txt --folder runs -- --data a.azd b.azd --steps 300 --soft";
+        let options = Line::try_parse_from(line.split(' '))?.sweep;
+        let shared = parse_run("shared", "", &options)?;
+        assert_eq!(shared.data.data, ["a.azd", "b.azd"].map(PathBuf::from));
+        let own = parse_run("own", "--data c.azd --steps 9", &options)?;
+        assert_eq!(own.data.data, ["c.azd"].map(PathBuf::from));
+        let config = own.config()?;
+        assert_eq!((config.schedule.steps, config.losses.soft), (9, true));
+        let error = parse_run("file", "--config x.toml", &options).err().context("refused")?;
+        assert!(error.to_string().contains("run 'file': --config; write its options"), "{error}");
+        Ok(())
+    }
 
     #[test]
     fn runs_are_named_once_and_plainly() {
