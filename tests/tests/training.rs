@@ -114,14 +114,16 @@ fn a_run_begins_where_another_ended() -> Result<()> {
         let run = |name: &str, more: &[&str]| train(folder.path(), name, &[&sizes, more].concat());
         let first = run(&format!("{encoder}-first.safetensors"), &["--steps", "3"])?;
         let from = first.to_string_lossy();
-        // At this rate the parameters do not change.
+        // At this rate the parameters hardly change.
         let still = ["--from", &from, "--steps", "1", "--learning-rate", "1e-30", "--seed", "2"];
         let second = run(&format!("{encoder}-second.safetensors"), &still)?;
         let (first, second) = (Weights::read(&first)?, Weights::read(&second)?);
         for (name, _) in first.parameters.iter() {
-            let values = [&first, &second].map(|weights| weights.parameters.values(name));
-            let [first, second] = values;
-            assert!(first? == second?, "{encoder}: {name}");
+            let [first, second] = [&first, &second].map(|weights| weights.parameters.values(name));
+            let (first, second) = (first?, second?);
+            let is_same = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-20;
+            assert!(first.iter().zip(&second).all(is_same), "{encoder}: {name}");
+            assert_eq!(first.len(), second.len());
         }
         let origin = &second.metadata.training["config"]["from"];
         assert_eq!(origin["name"], format!("{encoder}-first.safetensors"));
@@ -191,6 +193,32 @@ fn training_teaches_and_eval_reports_it() -> Result<()> {
 }
 
 #[test]
+fn eval_measures_the_choice_of_a_move() -> Result<()> {
+    // All moves of these positions are labelled.
+    let data = text(&root().join("train/positions/beam-nodes.azd"));
+    let measure = |options: &[&str]| -> Result<serde_json::Value> {
+        let command = ["eval", "--data", &data, "--all", "--json"];
+        let printed = trainer(&[&command[..], options].concat())?;
+        let line = printed.lines().last().unwrap_or_default();
+        Ok(serde_json::from_str::<serde_json::Value>(line)?["move_choice"]["all"].clone())
+    };
+    let (shipped, perfect) = (measure(&[])?, measure(&["--labels", &data])?);
+    for measured in [&shipped, &perfect] {
+        assert!(measured["parents"].as_u64() > Some(2_000), "{measured}");
+    }
+    let mean = |measured: &serde_json::Value, key: &str| measured[key]["mean"].as_f64();
+    assert_eq!((mean(&perfect, "regret"), mean(&perfect, "error")), (Some(0.0), Some(0.0)));
+    let found = (mean(&shipped, "regret"), mean(&shipped, "error"));
+    assert!(found.0 < Some(0.02) && found.1 < Some(0.05), "{shipped}");
+    let kept = [0, 1, 2].map(|index| shipped["recall"][index]["mean"].as_f64());
+    assert!(kept.is_sorted() && kept[2] < Some(0.9), "{shipped}");
+    let error = trainer(&["eval", "--data", &data, "--all", "--labels", GAMES]);
+    let error = error.expect_err("other positions").to_string();
+    assert!(error.contains("--labels: not all moves of"), "{error}");
+    Ok(())
+}
+
+#[test]
 fn the_papers_sampling_and_sgd_train_too() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let options = [
@@ -209,6 +237,14 @@ fn the_papers_sampling_and_sgd_train_too() -> Result<()> {
     Ok(())
 }
 
+/// The lines of a log that have held-out metrics.
+fn validations(log: &Path) -> Result<Vec<serde_json::Value>> {
+    let log = std::fs::read_to_string(log)?;
+    let lines = log.lines().map(|line| Ok(serde_json::from_str::<serde_json::Value>(line)?));
+    let lines = lines.collect::<Result<Vec<_>>>()?;
+    Ok(lines.into_iter().filter(|line| line["held_out"].is_object()).collect())
+}
+
 #[test]
 fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -219,19 +255,17 @@ fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
     let weights = Weights::read(&train(folder.path(), "early.safetensors", &options)?)?;
     assert_eq!(weights.metadata.training["steps"], 9);
     assert!(folder.path().join("early.checkpoint").exists());
-    let log = std::fs::read_to_string(folder.path().join("early.jsonl"))?;
-    assert_eq!(log.lines().count(), 3);
-    let look: serde_json::Value = serde_json::from_str(log.lines().last().unwrap_or_default())?;
+    let looks = validations(&folder.path().join("early.jsonl"))?;
+    assert_eq!(looks.len(), 3);
+    let look = looks.last().context("no validation")?;
     assert!(look["held_out"]["sibling"].is_number() && look["run"]["step"] == 9, "{look}");
     // The final parameters are a choice, too.
     let options = "--steps 4 --anchors 64 --sample 200 --patience 2 --validate-every 3";
     let options: Vec<&str> = options.split_whitespace().collect();
     train(folder.path(), "whole.safetensors", &options)?;
-    let log = std::fs::read_to_string(folder.path().join("whole.jsonl"))?;
-    let steps = log.lines().map(|line| -> Result<serde_json::Value> {
-        Ok(serde_json::from_str::<serde_json::Value>(line)?["run"]["step"].clone())
-    });
-    assert_eq!(steps.collect::<Result<Vec<_>>>()?, [3, 4]);
+    let looks = validations(&folder.path().join("whole.jsonl"))?;
+    let steps: Vec<_> = looks.iter().map(|look| look["run"]["step"].as_u64()).collect();
+    assert_eq!(steps, [3, 4].map(Some));
     Ok(())
 }
 

@@ -1,23 +1,20 @@
 //! `azimuth-train`: trains encoders from labelled positions.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use azimuth::command_line::{Manual, exit, print_line};
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::inference::Backend;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use azimuth_train::data::command::DataCommand;
-use azimuth_train::data::dataset::read_all;
+use azimuth_train::evaluation::EvalOptions;
 use azimuth_train::export::ExportOptions;
 use azimuth_train::keep_memory::keep_memory;
 use azimuth_train::label::Talk;
 use azimuth_train::options::{DataOptions, TrainOptions};
 use azimuth_train::ranks::{self, Ranks, share_of};
-use azimuth_train::{inspect, label, run, solis, space, stream, sweep};
+use azimuth_train::{inspect, label, run, solis, stream, sweep};
 
 /// Train and measure encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -54,23 +51,7 @@ enum Command {
     Map(inspect::MapOptions),
     Neighbours(inspect::NeighboursOptions),
     Plot(inspect::PlotOptions),
-    /// Measure a weights file on the held-out games of data files.
-    Eval {
-        /// Weights file [default: the engine's built-in weights of the beam].
-        #[arg(long)]
-        weights: Option<PathBuf>,
-        #[command(flatten)]
-        data: DataOptions,
-        /// Measure all games, not only the held-out ones (for data that was not trained on).
-        #[arg(long)]
-        all: bool,
-        /// Print the result as one line of JSON at the end.
-        #[arg(long)]
-        json: bool,
-        /// Device to compute on.
-        #[arg(long, value_enum, default_value_t = Backend::Cpu)]
-        device: Backend,
-    },
+    Eval(EvalOptions),
     #[command(flatten)]
     Manual(Manual),
 }
@@ -149,40 +130,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Neighbours(options) => options.run(),
         Command::Plot(options) => options.run(),
         Command::Manual(manual) => manual.run(Arguments::command()),
-        Command::Eval { weights, data, all, json, device } => {
-            let weights = EmbeddedWeights::Beam.or_read(weights.as_deref())?;
-            let device = device.device().context("--device")?;
-            let positions = match all {
-                true => read_all(
-                    &data.data,
-                    data.sample_size(&weights.metadata.architecture, &device)?,
-                )?,
-                false => data.read(&weights.metadata.architecture, &device)?.validation,
-            };
-            let metrics = space::evaluate(&weights, &positions, &device)?;
-            print_line(format_args!("positions              {:>10}", metrics.positions))?;
-            print_line(format_args!("Kendall tau-b          {:>10.4}", metrics.tau))?;
-            print_line(format_args!("Spearman               {:>10.4}", metrics.spearman))?;
-            print_line(format_args!("sibling accuracy       {:>10.4}", metrics.sibling))?;
-            print_line(format_args!("R2                     {:>10.4}", metrics.r2))?;
-            print_line(format_args!("calibration error      {:>10.4}", metrics.ece))?;
-            print_line(format_args!("error, mean            {:>+10.4}", metrics.bias))?;
-            print_line(format_args!("error, rms             {:>10.4}", metrics.rms))?;
-            let decided = metrics.decided;
-            for (kind, share) in [
-                ("won, above 95%", decided.won),
-                ("drawn, 35% to 65%", decided.drawn),
-                ("lost, below 5%", decided.lost),
-            ] {
-                if let Some(share) = share {
-                    print_line(format_args!("{kind:<22} {:>9.1}%", 100.0 * share))?;
-                }
-            }
-            if json {
-                print_line(serde_json::to_string(&metrics)?)?;
-            }
-            Ok(())
-        }
+        Command::Eval(options) => options.run(),
     }
 }
 

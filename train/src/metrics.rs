@@ -1,6 +1,7 @@
 //! Held-out metrics of a space: rank correlations, sibling accuracy, R² and calibration error.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -68,6 +69,29 @@ impl Metrics {
             decided: Decided::of(predictions, labels),
             positions: labels.len(),
         }
+    }
+}
+
+/// One line for each metric.
+impl fmt::Display for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "positions              {:>10}", self.positions)?;
+        writeln!(f, "Kendall tau-b          {:>10.4}", self.tau)?;
+        writeln!(f, "Spearman               {:>10.4}", self.spearman)?;
+        writeln!(f, "sibling accuracy       {:>10.4}", self.sibling)?;
+        writeln!(f, "R2                     {:>10.4}", self.r2)?;
+        writeln!(f, "calibration error      {:>10.4}", self.ece)?;
+        writeln!(f, "error, mean            {:>+10.4}", self.bias)?;
+        write!(f, "error, rms             {:>10.4}", self.rms)?;
+        let Decided { won, drawn, lost, .. } = self.decided;
+        for (kind, share) in
+            [("won, above 95%", won), ("drawn, 35% to 65%", drawn), ("lost, below 5%", lost)]
+        {
+            if let Some(share) = share {
+                write!(f, "\n{kind:<22} {:>9.1}%", 100.0 * share)?;
+            }
+        }
+        Ok(())
     }
 }
 

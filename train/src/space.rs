@@ -116,18 +116,9 @@ pub fn build_space(
     Ok((weights, measured))
 }
 
-/// Metrics of a weights file on `positions`, along the direction used in play.
+/// Metrics of `weights`, whose encoder is `encoder`, on `positions`, along the direction used in
+/// play.
 pub fn evaluate(
-    weights: &Weights,
-    positions: &LabelledPositions,
-    device: &Device,
-) -> Result<Metrics> {
-    let mut encoder = azimuth::encoder::build(weights, device, DType::F32)?;
-    evaluate_with(&mut *encoder, weights, positions)
-}
-
-/// [`evaluate`] with the encoder of `weights`.
-fn evaluate_with(
     encoder: &mut dyn Encoder,
     weights: &Weights,
     positions: &LabelledPositions,
@@ -146,7 +137,7 @@ pub fn calibrate(weights: &mut Weights, data: &Dataset, device: &Device) -> Resu
     let cosines = weights.axis.cosines(&embed(&mut *encoder, positions)?);
     let perspective = weights.metadata.architecture.perspective();
     weights.calibration = fit_calibration(&cosines, &labels(positions, perspective))?;
-    let metrics = evaluate_with(&mut *encoder, weights, &data.validation)?;
+    let metrics = evaluate(&mut *encoder, weights, &data.validation)?;
     weights.metadata.metrics = serde_json::to_value(metrics)?;
     Ok(metrics)
 }

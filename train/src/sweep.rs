@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth::command_line::print_line;
 use azimuth_network::replace_file::replace_file;
 use azimuth_network::weights::Weights;
+use candle_core::DType;
 use clap::{ArgAction, Args, FromArgMatches};
 use serde::{Deserialize, Serialize};
 
@@ -187,7 +188,11 @@ fn run_one(
     let outcome = run::train_encoder(&config, dataset, &compute, &output, &Alone)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
     let elsewhere = match elsewhere {
-        Some(games) => Some(evaluate(&Weights::read(&output.weights)?, games, device)?),
+        Some(games) => {
+            let weights = Weights::read(&output.weights)?;
+            let mut encoder = azimuth::encoder::build(&weights, device, DType::F32)?;
+            Some(evaluate(&mut *encoder, &weights, games)?)
+        }
         None => None,
     };
     let games = options.games.play(name, &output.weights)?;

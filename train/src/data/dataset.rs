@@ -62,11 +62,15 @@ impl Dataset {
 /// Reads about `limit` positions from all splits of the files, for measuring on data that was not
 /// used in training.
 pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
-    let (data, _) = open(paths)?;
-    let every = step(Split::ALL.iter().map(|&split| data.len(split)).sum(), limit);
+    read_splits(&open(paths)?.0, &Split::ALL, limit)
+}
+
+/// Reads about `limit` positions from some splits.
+pub fn read_splits(data: &Datasets, splits: &[Split], limit: usize) -> Result<LabelledPositions> {
+    let every = step(splits.iter().map(|&split| data.len(split)).sum(), limit);
     let mut read = LabelledPositions::default();
-    for split in Split::ALL {
-        read.append(&LabelledPositions::read(&data, split, every)?);
+    for &split in splits {
+        read.append(&LabelledPositions::read(data, split, every)?);
     }
     Ok(read)
 }
