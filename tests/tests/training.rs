@@ -543,7 +543,7 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
 }
 
 #[test]
-fn a_search_with_a_network_labels_what_captures_lead_to() -> Result<()> {
+fn quiescence_search_with_a_network_labels_what_captures_lead_to() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| azimuth_tests::text(&folder.path().join(name));
     let [network, fens] = ["own.nnue", "fens.txt"].map(path);
@@ -554,19 +554,22 @@ fn a_search_with_a_network_labels_what_captures_lead_to() -> Result<()> {
     // Black's knight attacks the queen, which 1. a3 leaves where it is.
     std::fs::write(&fens, "r1bqkbnr/ppp2ppp/2np4/4p3/3QP3/5N2/PPP2PPP/RNB1KB1R w KQkq - 0 5\n")?;
     let after = "r1bqkbnr/ppp2ppp/2np4/4p3/3QP3/P4N2/1PP2PPP/RNB1KB1R b KQkq - 0 5";
-    let label = |nodes: &str, engines: &str| -> Result<f64> {
-        let [out, csv] = ["azd", "csv"].map(|kind| path(&format!("{nodes}-{engines}.{kind}")));
+    let label = |quiescence: &[&str], engines: &str| -> Result<f64> {
+        let [out, csv] =
+            ["azd", "csv"].map(|kind| path(&format!("{}-{engines}.{kind}", quiescence.len())));
         let walk = ["--walks", "2", "--plies", "1", "--best", "40", "--others", "40"];
-        let by = ["label", "--network", &network, "--search-nodes", nodes, "--engines", engines];
+        let by = ["label", "--network", &network, "--engines", engines];
+        let walk = [&walk[..], quiescence].concat();
         trainer(&[&by[..], &walk, &["--fens", &fens, "--out", &out]].concat())?;
         trainer(&["data", &out, "--out", &csv])?;
         let text = std::fs::read_to_string(&csv)?;
         let line = text.lines().find_map(|line| line.strip_prefix(after)?.strip_prefix(','));
         Ok(line.with_context(|| format!("'{after}' has no label"))?.parse()?)
     };
-    let (still, searched) = (label("0", "1")?, label("64", "1")?);
+    let quiescence = ["--quiescence"];
+    let (still, searched) = (label(&[], "1")?, label(&quiescence, "1")?);
     assert!(still > -300.0 && searched < -500.0, "{still} without a search, {searched} with it");
-    assert_eq!(label("64", "2")?, searched);
+    assert_eq!(label(&quiescence, "2")?, searched);
     Ok(())
 }
 

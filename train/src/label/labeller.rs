@@ -1,11 +1,11 @@
-//! Labellers: a UCI engine, or a Stockfish network with or without a search.
+//! Labellers: a UCI engine, or a Stockfish network with or without quiescence search.
 
 use anyhow::{Context, Result, bail};
 use azimuth_nnue::StockfishNetwork;
 use cozy_chess::{Board, Move};
 
 use super::network;
-use super::network_search::NetworkSearch;
+use super::network_quiescence::NetworkQuiescence;
 use super::options::LabelOptions;
 use super::scored_move::{ScoredMove, Scores};
 use super::uci_engine::UciLabeller;
@@ -17,8 +17,8 @@ pub enum Labeller {
     Engine(UciLabeller),
     /// A network without a search.
     Network(Box<StockfishNetwork>),
-    /// A search with a network as its evaluation.
-    NetworkSearch(Box<NetworkSearch>),
+    /// Quiescence search with a network as its evaluation.
+    NetworkQuiescence(Box<NetworkQuiescence>),
 }
 
 impl Labeller {
@@ -31,15 +31,13 @@ impl Labeller {
                 .collect(),
             (None, Some(network)) => {
                 let network = StockfishNetwork::read(network).context("--network")?;
-                let nodes = options.search_nodes;
-                threads
-                    .map(|_| match nodes {
-                        0 => Ok(Self::Network(Box::new(network.clone()))),
-                        _ => {
-                            Ok(Self::NetworkSearch(Box::new(NetworkSearch::new(&network, nodes)?)))
-                        }
-                    })
-                    .collect()
+                let labeller = |_| match options.quiescence {
+                    false => Ok(Self::Network(Box::new(network.clone()))),
+                    true => {
+                        Ok(Self::NetworkQuiescence(Box::new(NetworkQuiescence::new(&network)?)))
+                    }
+                };
+                threads.map(labeller).collect()
             }
             _ => bail!("--engine or --network: who labels is missing"),
         }
@@ -50,7 +48,7 @@ impl Labeller {
         match self {
             Self::Engine(engine) => engine.name(),
             Self::Network(network) => network.name(),
-            Self::NetworkSearch(search) => search.name(),
+            Self::NetworkQuiescence(search) => search.name(),
         }
     }
 
@@ -59,7 +57,7 @@ impl Labeller {
         match self {
             Self::Engine(engine) => engine.new_game(),
             Self::Network(_) => Ok(()),
-            Self::NetworkSearch(search) => {
+            Self::NetworkQuiescence(search) => {
                 search.new_game();
                 Ok(())
             }
@@ -71,7 +69,7 @@ impl Labeller {
         match self {
             Self::Engine(engine) => engine.value(board),
             Self::Network(network) => Ok(network::value(network, board)),
-            Self::NetworkSearch(search) => search.value(board),
+            Self::NetworkQuiescence(search) => search.value(board),
         }
     }
 
@@ -91,7 +89,7 @@ impl Labeller {
                 Ok(scored.filter(|scored| moves.contains(&scored.mv)).collect())
             }
             Self::Network(network) => Ok(network::score(network, board, moves)),
-            Self::NetworkSearch(search) => search.score(board, moves),
+            Self::NetworkQuiescence(search) => search.score(board, moves),
         }
     }
 }

@@ -5,7 +5,7 @@ mod labeller;
 mod lead;
 mod leaves;
 mod network;
-mod network_search;
+mod network_quiescence;
 mod noise;
 mod options;
 mod parts;

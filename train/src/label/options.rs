@@ -18,14 +18,14 @@ pub struct LabelOptions {
     #[arg(long, required_unless_present = "network")]
     pub engine: Option<PathBuf>,
     /// Label with this Stockfish network (`.nnue`, as written by Stockfish's `export_net`), without
-    /// a search or with `--search-nodes`; `data --filter quiet` keeps the positions for which a
+    /// a search or with `--quiescence`; `data --filter quiet` keeps the positions for which a
     /// static evaluation is accurate.
     #[arg(long, conflicts_with_all = ["engine", "depth"])]
     pub network: Option<PathBuf>,
-    /// Nodes of the search behind each label of `--network`: the selective search with the network
-    /// as its evaluation. 0 labels with the static evaluation.
-    #[arg(long, default_value_t = 0, conflicts_with = "engine")]
-    pub search_nodes: u64,
+    /// Label with the value of quiescence search, with the network as its evaluation: where a
+    /// capture wins material, the static evaluation is wrong.
+    #[arg(long, requires = "network")]
+    pub quiescence: bool,
     /// Files of FENs or EPD, one per line, at which walks start (also .zst); not used by `--walk
     /// endings`.
     #[arg(long, num_args = 1..)]

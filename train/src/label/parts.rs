@@ -180,8 +180,8 @@ fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
     if let (Some(all), Value::Object(own)) = (made_by.as_object_mut(), own) {
         all.extend(own);
         // Leaves out defaults, so that files from before these options existed can be continued.
-        if options.search_nodes > 0 {
-            all.insert("search_nodes".to_owned(), options.search_nodes.into());
+        if options.quiescence {
+            all.insert("quiescence".to_owned(), true.into());
         }
         if options.lead > 0 {
             all.insert("lead".to_owned(), options.lead.into());

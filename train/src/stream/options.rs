@@ -62,12 +62,13 @@ pub struct BranchOptions {
 /// ones.
 #[derive(Args, Clone)]
 pub struct RoundOptions {
-    /// Label with this Stockfish network (`.nnue`), without a search or with `--search-nodes`.
+    /// Label with this Stockfish network (`.nnue`), without a search or with `--quiescence`.
     #[arg(long, required_unless_present = "engine")]
     pub network: Option<PathBuf>,
-    /// Nodes of the search behind each label of `--network`; 0 labels with the static evaluation.
-    #[arg(long, default_value_t = 0, conflicts_with = "engine")]
-    pub search_nodes: u64,
+    /// Label with the value of quiescence search, with the network as its evaluation. The labels of
+    /// the beam need it, because the beam has no quiescence search.
+    #[arg(long, requires = "network")]
+    pub quiescence: bool,
     /// Planner to train for. It determines the labelled positions: children on walks and endings,
     /// and for the selective search also leaves of its searches.
     #[arg(long, value_enum, default_value_t = StreamFor::Selective)]

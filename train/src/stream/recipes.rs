@@ -78,7 +78,7 @@ impl Recipe {
         LabelOptions {
             engine: labels.engine.clone(),
             network: labels.network.clone(),
-            search_nodes: labels.search_nodes,
+            quiescence: labels.quiescence,
             fens: if walks_from_starts { labels.fens.clone() } else { Vec::new() },
             out: out.to_owned(),
             walks: walks.max(1),

@@ -9,6 +9,8 @@ use cozy_chess::Board;
 
 use super::iteration::{MainSearch, help};
 use super::leaves::LeafSampler;
+use super::node::Node;
+use super::score::{INFINITE, to_value};
 use super::settings::SelectiveSettings;
 use super::table_tree::TableTree;
 use super::tables::SearchTables;
@@ -65,6 +67,18 @@ impl Selective {
     pub fn take_leaves(&mut self) -> Vec<Board> {
         let samplers = self.tables.threads.iter_mut().filter_map(|thread| thread.leaves.as_mut());
         samplers.flat_map(LeafSampler::take).collect()
+    }
+
+    /// The value of `root` by quiescence search alone, on one thread and without limits. The tables
+    /// of earlier searches are used.
+    pub fn quiescence(&mut self, root: &Position) -> Result<Value> {
+        let (shared, threads) = self.tables.begin_search(root);
+        let thread = threads.first_mut().context("no thread to search")?;
+        let mut thread = SearchThread::new(thread, &shared, Vec::new(), None);
+        let (alpha, beta) = (-INFINITE, INFINITE);
+        let node = Node { ply: 0, depth: 0, alpha, beta, cut_node: false };
+        let score = thread.quiescence(root.board(), node);
+        thread.error.take().map_or_else(|| Ok(to_value(score)), Err)
     }
 
     /// Sets the tablebases that later searches probe.

@@ -1,9 +1,9 @@
-//! Labels from a search with a Stockfish network. In a position with a decisive capture or check,
-//! the label comes from the quiet positions that follow.
+//! Labels from quiescence search with a Stockfish network. Where a capture wins material, the label
+//! comes from the quiet positions that follow.
 
 use anyhow::Result;
 use azimuth::inference::Worker;
-use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings, Value};
+use azimuth::search::{Planner, Resources, Selective, SelectiveSettings, Value};
 use azimuth_chess::position::{Position, board_after};
 use azimuth_nnue::StockfishNetwork;
 use cozy_chess::{Board, Color, Move};
@@ -15,22 +15,20 @@ use crate::data::label::Label;
 /// A walk's searches share the tables, which are cleared before each walk.
 const RESOURCES: Resources = Resources { hash_mb: 2, threads: 1 };
 
-/// Azimuth's selective search with a Stockfish network as its evaluation.
-pub struct NetworkSearch {
+/// The quiescence search of the selective search with a Stockfish network as its evaluation.
+pub struct NetworkQuiescence {
     planner: Selective,
-    /// Nodes of each search.
-    nodes: u64,
     name: String,
 }
 
-impl NetworkSearch {
-    /// Searches with `network`, `nodes` nodes for each label.
-    pub fn new(network: &StockfishNetwork, nodes: u64) -> Result<Self> {
+impl NetworkQuiescence {
+    /// Searches with `network`.
+    pub fn new(network: &StockfishNetwork) -> Result<Self> {
         let evaluator = network.clone();
         let notice = Box::new(|text: &str| eprintln!("{text}"));
         let worker = Worker::with_evaluator(move || evaluator.clone(), notice);
         let planner = Selective::new(&worker, SelectiveSettings::default(), RESOURCES)?;
-        Ok(Self { planner, nodes, name: network.name().to_owned() })
+        Ok(Self { planner, name: network.name().to_owned() })
     }
 
     /// Name of the network.
@@ -45,14 +43,11 @@ impl NetworkSearch {
 
     /// Scores a position that has a legal move, from White's point of view.
     pub fn value(&mut self, board: &Board) -> Result<Label> {
-        let limits = Limits { nodes: Some(self.nodes), ..Limits::default() };
-        let root = Position::from(board.clone());
-        let best =
-            self.planner.search(&root, &mut Control::without_signals(limits), &mut |_| ())?;
-        Ok(label(best.value, board.side_to_move()))
+        let value = self.planner.quiescence(&Position::from(board.clone()))?;
+        Ok(label(value, board.side_to_move()))
     }
 
-    /// Scores each of `moves` by a separate search, and sorts them with the best for the side to
+    /// Scores each of `moves`, and sorts them with the best for the side to
     /// move first.
     pub fn score(&mut self, board: &Board, moves: &[Move]) -> Result<Vec<ScoredMove>> {
         let scored = moves.iter().map(|&mv| {
