@@ -184,7 +184,7 @@ mod tests {
         Ok(options)
     }
 
-    /// What the options determine.
+    /// The configuration that the options determine.
     fn meaning(options: &TrainOptions) -> Result<String> {
         let (config, output) = (serde_json::to_string(&options.config()?)?, options.output());
         let pace = output.pace.checkpoint_every;
