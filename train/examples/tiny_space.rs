@@ -55,7 +55,8 @@ fn options(data: &Path, weights: &Path) -> Result<TrainOptions> {
     Ok(Arguments::try_parse_from(command.split_whitespace())?.options)
 }
 
-/// The positions of random games as EPD: `ce` is material in centipawns, `dm` a mate in one.
+/// The positions of random games as EPD: `ce` is material in centipawns, `dm` a mate in one for or
+/// against the side to move.
 fn labelled_positions() -> Result<String> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut text = String::new();
@@ -68,9 +69,12 @@ fn labelled_positions() -> Result<String> {
             let board = position.board();
             let fields = fen_of(board);
             let placement: Vec<&str> = fields.split(' ').take(4).collect();
-            let label = match mates_in_one(board) {
-                true => "dm 1".to_owned(),
-                false => format!("ce {}", material(board)),
+            let label = if mates_in_one(board) {
+                "dm 1".to_owned()
+            } else if is_mated_in_one(board) {
+                "dm -1".to_owned()
+            } else {
+                format!("ce {}", material(board))
             };
             writeln!(text, "{} {label};", placement.join(" "))?;
         }
@@ -81,6 +85,12 @@ fn labelled_positions() -> Result<String> {
 fn mates_in_one(board: &Board) -> bool {
     let is_mate = |after: &Board| !after.checkers().is_empty() && legal_moves(after).is_empty();
     legal_moves(board).into_iter().any(|mv| is_mate(&board_after(board, mv)))
+}
+
+/// Whether the opponent mates after every move.
+fn is_mated_in_one(board: &Board) -> bool {
+    let moves = legal_moves(board);
+    !moves.is_empty() && moves.into_iter().all(|mv| mates_in_one(&board_after(board, mv)))
 }
 
 /// The side to move's material minus the opponent's, in centipawns.
