@@ -60,8 +60,8 @@ impl Folder {
 
     /// The positions for computing the directions, the calibration and the metrics of the stream at
     /// `path`. The stream was not trained on any of them. The datasets of mates define only the
-    /// paper's axis, because a fitted direction that includes them loses Elo (`train/README.md`,
-    /// "Rows 13 to 20").
+    /// paper's axis, because a fitted direction that includes them loses Elo
+    /// (`train/experiments.md`, "Rows 13 to 20").
     pub fn measured_in(path: &Path) -> Result<Dataset> {
         let held_out = shards(&path.join(HELD_OUT))?;
         let (mates, _) = open(&[held_out.clone(), shards(&path.join(MATES))?].concat())?;

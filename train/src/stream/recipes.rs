@@ -29,7 +29,7 @@ pub struct Recipe {
 
 /// Shards for the selective search. Children on walks from many starts teach the encoder to rank
 /// moves. Leaves are the positions that decide a search. Endings are rare in both
-/// (`train/README.md`, "Training data for the selective search").
+/// (`train/experiments.md`, "Training data for the selective search").
 const SELECTIVE: [Recipe; 5] = [
     moves(0.22, 27.0, 4, 2, 4),
     moves(0.18, 160.0, 24, 2, 4),
