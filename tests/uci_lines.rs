@@ -48,7 +48,7 @@ const GO: [&str; 22] = [
     "wtime 5 btime 5 movestogo 0",
 ];
 
-const OPTIONS: [&str; 44] = [
+const OPTIONS: [&str; 42] = [
     "Hash value 1",
     "Hash value 64",
     "Hash value 65536",
@@ -73,8 +73,6 @@ const OPTIONS: [&str; 44] = [
     "BeamVerify value none",
     "BeamVerify value quiescence",
     "BeamVerify value 4",
-    "BeamMode value global",
-    "BeamMode value tree",
     "MultiPV value 256",
     "UCI_Chess960 value true",
     "UCI_LimitStrength value true",

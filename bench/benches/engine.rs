@@ -12,16 +12,12 @@ use anyhow::Result;
 use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::encoder::{Attributes, EncodeError, Encoder, Scores};
 use azimuth::inference::Worker;
-use azimuth::names::name_of;
-use azimuth::search::{
-    Beam, BeamMode, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources,
-};
+use azimuth::search::{Beam, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources};
 use azimuth_chess::position::{Position, board_after};
 use azimuth_chess::tokens::tokenize;
 use azimuth_network::axis::Axis;
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
 use azimuth_network::{InputKind, Inputs, Perspective};
-use clap::ValueEnum;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// A stand-in encoder: a different embedding for every position, in constant time.
@@ -129,17 +125,14 @@ fn search(c: &mut Criterion) {
         let fake = Fake { axis: weights.axis.clone(), latency };
         let worker =
             Worker::with_encoder(weights.clone(), Box::new(fake), true, |_| ()).expect("a thread");
-        for &mode in BeamMode::value_variants() {
-            let beam = BeamSettings { mode, ..BeamSettings::PAPER };
-            let settings = PlannerSettings { beam, ..PlannerSettings::default() };
-            let resources = Resources { hash_mb: 16, threads: 1 };
-            let mut beam = Beam::new(&worker, &settings, resources).expect("memory");
-            let looked_at: u64 = roots.iter().map(|root| think(&mut beam, root)).sum();
-            group.throughput(Throughput::Elements(looked_at));
-            group.bench_function(format!("{name}, {}", name_of(&mode)), |b| {
-                b.iter(|| roots.iter().map(|root| think(&mut beam, root)).sum::<u64>());
-            });
-        }
+        let settings = PlannerSettings { beam: BeamSettings::PAPER, ..PlannerSettings::default() };
+        let resources = Resources { hash_mb: 16, threads: 1 };
+        let mut beam = Beam::new(&worker, &settings, resources).expect("memory");
+        let looked_at: u64 = roots.iter().map(|root| think(&mut beam, root)).sum();
+        group.throughput(Throughput::Elements(looked_at));
+        group.bench_function(name, |b| {
+            b.iter(|| roots.iter().map(|root| think(&mut beam, root)).sum::<u64>());
+        });
     }
 }
 

@@ -8,13 +8,13 @@ use clap::ValueEnum;
 ///
 /// ```
 /// use azimuth::names::{name_of, named, names_of};
-/// use azimuth::search::BeamMode;
+/// use azimuth::search::PlannerKind;
 ///
-/// assert_eq!(name_of(&BeamMode::Global), "global");
-/// assert_eq!(names_of::<BeamMode>(), ["tree", "global"]);
-/// assert_eq!(named::<BeamMode>("mode", "Tree")?, BeamMode::Tree);
-/// let error = named::<BeamMode>("mode", "wide").unwrap_err().to_string();
-/// assert_eq!(error, "mode 'wide': expected tree, global");
+/// assert_eq!(name_of(&PlannerKind::Beam), "beam");
+/// assert_eq!(names_of::<PlannerKind>(), ["beam", "selective"]);
+/// assert_eq!(named::<PlannerKind>("planner", "Beam")?, PlannerKind::Beam);
+/// let error = named::<PlannerKind>("planner", "wide").unwrap_err().to_string();
+/// assert_eq!(error, "planner 'wide': expected beam, selective");
 /// # Ok::<(), anyhow::Error>(())
 /// ```
 pub fn name_of<T: ValueEnum>(choice: &T) -> String {

@@ -46,8 +46,7 @@ const PROGRESS: Duration = Duration::from_secs(30);
 /// (standard deviation of the Gaussian noise added to each score, in logits, 0 to 100, default 0;
 /// excludes verification).
 ///
-/// The beam: `width` (moves kept at each node, default 3), `mode` (`tree` or `global`, default
-/// `tree`) and `verify` (how children are scored: `none` by their embeddings, `quiescence` by a
+/// The beam: `width` (moves kept at each node, default 3) and `verify` (how children are scored: `none` by their embeddings, `quiescence` by a
 /// search to the beam's last ply, 1 to 4 by a search that many plies beyond it; default 1, or
 /// `none` with noise).
 ///

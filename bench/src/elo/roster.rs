@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::{BatchSecond, Worker};
 use azimuth::names::name_of;
-use azimuth::search::{BeamMode, BeamVerify, PlannerKind};
+use azimuth::search::{BeamVerify, PlannerKind};
 use azimuth_network::hex::hex;
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
@@ -173,9 +173,6 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
             if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
                 name.push_str(&format!(" verify {}", name_of(&beam.verify)));
             }
-            if beam.mode != BeamMode::Tree {
-                name.push_str(&format!(" {}", name_of(&beam.mode)));
-            }
             if resources.threads > 1 {
                 name.push_str(&format!(" {} threads", resources.threads));
             }
@@ -210,7 +207,7 @@ mod tests {
             ("width=5 verify=quiescence", "Azimuth w5 d6 verify quiescence"),
             ("planner=selective nodes=10000", "Azimuth selective 10,000 nodes"),
             ("planner=selective nodes=10000 movetime=50", "Azimuth selective 50 ms"),
-            ("depth=4 tc=10+0.1 mode=global verify=none", "Azimuth w3 10+0.1 global"),
+            ("depth=4 tc=10+0.1 verify=none", "Azimuth w3 10+0.1"),
         ] {
             let player = PlayerSettings::parse(settings)?;
             assert_eq!(default_name(&player, "azimuth"), expected, "{settings}");

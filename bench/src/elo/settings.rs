@@ -134,9 +134,7 @@ impl InProcessPlayer {
         let Self { planner, planners, resources, noise, .. } = self;
         let PlannerSettings { beam, selective } = planners;
         let mut words = match planner {
-            PlannerKind::Beam => {
-                vec![("width", beam.width.to_string()), ("mode", name_of(&beam.mode))]
-            }
+            PlannerKind::Beam => vec![("width", beam.width.to_string())],
             PlannerKind::Selective => vec![("planner", name_of(planner))],
         };
         if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
@@ -259,10 +257,6 @@ impl Words {
             None => PlannerKind::Beam,
             Some(name) => named("planner", &name)?,
         };
-        let mode = match self.take_text("mode").as_deref() {
-            None => usual.mode,
-            Some(name) => named("mode", name)?,
-        };
         let parts = self.take_text("without").unwrap_or_default().parse().context("without")?;
         let parameters = self.take_text("set").unwrap_or_default().parse().context("set")?;
         let depth = limit.depth.unwrap_or(usual.depth);
@@ -277,7 +271,7 @@ impl Words {
         ensure!(!noisy_beam || verify == BeamVerify::None, "noise goes with verify=none alone");
         let width = self.take_in("width", WIDTHS, usual.width)?;
         let planners = PlannerSettings {
-            beam: BeamSettings { width, depth, mode, verify },
+            beam: BeamSettings { width, depth, verify },
             selective: SelectiveSettings { depth, parts, parameters },
         };
         let resources = Resources {
@@ -321,13 +315,13 @@ mod tests {
             "engine='Stockfish 16' 'option.Syzygy Path'='/x y' option.UCI_Elo=1500 \
              option.UCI_LimitStrength=true movetime=50"
         );
-        let beam = PlayerSettings::parse("width=5 depth=4 mode=global verify=quiescence")?;
+        let beam = PlayerSettings::parse("width=5 depth=4 verify=quiescence")?;
         assert_eq!(
             beam.describe("azimuth"),
-            "engine=azimuth width=5 mode=global verify=quiescence hash=16 depth=4"
+            "engine=azimuth width=5 verify=quiescence hash=16 depth=4"
         );
         let usual = PlayerSettings::parse("verify=none")?;
-        assert_eq!(usual.describe("azimuth"), "engine=azimuth width=3 mode=tree hash=16 depth=6");
+        assert_eq!(usual.describe("azimuth"), "engine=azimuth width=3 hash=16 depth=6");
         let timed = PlayerSettings::parse("tc=10+0.1")?;
         assert!(timed.describe("azimuth").ends_with("hash=16 tc=10+0.1"));
         Ok(())
@@ -350,7 +344,6 @@ mod tests {
             ("colour=red", "unknown setting 'colour'"),
             ("depth=1 depth=2", "'depth' comes twice"),
             ("tc=ten", "tc 'ten': expected SECONDS+INCREMENT"),
-            ("mode=wide", "mode 'wide': expected tree, global"),
             ("noise=0.5 verify=1", "noise goes with verify=none alone"),
             ("verify=9", "verify '9': expected none, quiescence, 1, 2, 3, 4"),
             (

@@ -14,8 +14,7 @@ use std::time::Duration;
 use anyhow::Result;
 use azimuth::command_line::print_line;
 use azimuth::model::Model;
-use azimuth::names::name_of;
-use azimuth::search::{BeamMode, BeamSettings};
+use azimuth::search::BeamSettings;
 use azimuth_network::replace_file::{check_output, replace_file};
 use candle_core::{DType, Device};
 use clap::Args;
@@ -172,7 +171,6 @@ impl Bench<'_> {
         Ok(SearchSpeed {
             encoder: self.subject.name.clone(),
             width: self.arguments.width,
-            mode: name_of(&BeamMode::Tree),
             positions: roots.len(),
             depths,
             game,

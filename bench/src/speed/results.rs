@@ -41,7 +41,6 @@ pub struct EncoderSpeed {
 pub struct SearchSpeed {
     pub encoder: String,
     pub width: usize,
-    pub mode: String,
     /// Number of positions searched, each with an empty cache.
     pub positions: usize,
     pub depths: Vec<DepthSpeed>,

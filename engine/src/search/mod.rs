@@ -24,7 +24,7 @@ mod value;
 mod wdl;
 mod wdl_fit;
 
-pub use beam::{Beam, BeamMode, BeamSettings, BeamVerify};
+pub use beam::{Beam, BeamSettings, BeamVerify};
 pub use bound::Bound;
 pub use control::{Control, Limits, Signal, StopSwitch, TimeLimit};
 pub use explanation::{ExplainedMove, Explanation, SearchedMove, VerifiedMove};

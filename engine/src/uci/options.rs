@@ -86,7 +86,6 @@ impl Options {
             combo_line("Precision", &default.model.precision),
             spin_line("BeamWidth", beam.width as u64, &WIDTH),
             spin_line("SearchDepth", beam.depth.into(), &DEPTH),
-            combo_line("BeamMode", &beam.mode),
             combo_line("BeamVerify", &beam.verify),
             check_line("UCI_LimitStrength", default.limit_strength),
             spin_line("UCI_Elo", default.elo.into(), &elo),
@@ -129,7 +128,6 @@ impl Options {
                 let depth = spin(name, value, DEPTH)? as u32;
                 (self.planners.beam.depth, self.planners.selective.depth) = (depth, depth);
             }
-            "beammode" => self.planners.beam.mode = combo(name, value)?,
             "beamverify" => self.planners.beam.verify = combo(name, value)?,
             "uci_limitstrength" => self.limit_strength = check(name, value)?,
             "uci_elo" => self.elo = spin(name, value, WEAKEST_TO_STRONGEST)?,
@@ -155,17 +153,17 @@ fn planners() -> Vec<String> {
 mod tests {
     use super::*;
     use crate::inference::Precision;
-    use crate::search::BeamMode;
+    use crate::search::BeamVerify;
 
     #[test]
     fn names_ignore_case_and_ranges_hold() -> Result<()> {
         let mut options = Options::default();
         options.set("HASH", Some("100"))?;
-        options.set("BeamMode", Some("Global"))?;
+        options.set("BeamVerify", Some("Quiescence"))?;
         options.set("weightsfile", Some("/a path/w.safetensors"))?;
         options.set("Precision", Some("BF16"))?;
         assert_eq!(options.resources.hash_mb, 100);
-        assert_eq!(options.planners.beam.mode, BeamMode::Global);
+        assert_eq!(options.planners.beam.verify, BeamVerify::Quiescence);
         assert_eq!(options.model.precision, Precision::Bf16);
         let before = options.clone();
         for (name, value, part) in [

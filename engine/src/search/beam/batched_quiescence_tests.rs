@@ -7,7 +7,7 @@ use azimuth_network::weights::Weights;
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
-use super::{Beam, BeamMode, BeamSettings, BeamVerify};
+use super::{Beam, BeamSettings, BeamVerify};
 use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::search::control::{Control, Limits};
@@ -176,13 +176,13 @@ fn mates_by_captures_are_exact_and_stand_in_the_line() -> Result<()> {
 }
 
 #[test]
-fn threads_limits_and_modes_go_with_batches() -> Result<()> {
+fn threads_and_limits_go_with_batches() -> Result<()> {
     let worker = remote(EmbeddedWeights::Selective)?;
     for fen in SHARP.iter().chain(&BENCH_POSITIONS[1..3]) {
         let root = Position::from_fen(fen)?;
         let mut values = Vec::new();
-        for (threads, mode) in [(1, BeamMode::Tree), (3, BeamMode::Tree), (1, BeamMode::Global)] {
-            let mut beam = beam(&worker, BeamSettings { mode, ..settings(3) }, threads)?;
+        for threads in [1, 3] {
+            let mut beam = beam(&worker, settings(3), threads)?;
             for nodes in [None, Some(2_000), Some(1)] {
                 let report = search(&mut beam, &root, Limits { nodes, ..Limits::default() })?;
                 let mut position = root.clone();
@@ -190,7 +190,7 @@ fn threads_limits_and_modes_go_with_batches() -> Result<()> {
                     assert!(position.board().is_legal(mv), "{fen}: {mv}");
                     position.play(mv);
                 }
-                if nodes.is_none() && mode == BeamMode::Tree {
+                if nodes.is_none() {
                     values.push(report.value);
                 }
             }

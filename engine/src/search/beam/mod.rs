@@ -21,4 +21,4 @@ mod verified_moves;
 mod verifier;
 
 pub use planner::Beam;
-pub use settings::{BeamMode, BeamSettings, BeamVerify};
+pub use settings::{BeamSettings, BeamVerify};

@@ -1,6 +1,6 @@
 //! The sequence of depths and widths of the iterations.
 
-use super::settings::{BeamMode, BeamSettings};
+use super::settings::BeamSettings;
 
 /// Maximum depth in plies.
 const MAX_DEPTH: u32 = 128;
@@ -15,13 +15,13 @@ pub(super) struct Iteration {
     pub(super) width: usize,
 }
 
-/// Each iteration is a ply deeper. In tree mode, the iterations of an open-ended search alternate
-/// once the configured depth is reached: one widens the beam by half and one move, the next is a
+/// Each iteration is a ply deeper. The iterations of an open-ended search alternate once the
+/// configured depth is reached: one widens the beam by half and one move, the next is a
 /// ply deeper. At a constant width, the beam would never find the moves that it cut, at any depth.
 #[derive(Clone)]
 pub(super) struct Schedule {
     settings: BeamSettings,
-    widens: bool,
+    open_ended: bool,
     next: Iteration,
 }
 
@@ -29,8 +29,7 @@ impl Schedule {
     /// Starts at depth 1. `open_ended` is true if the limits name no depth, and time, nodes or a
     /// signal end the search.
     pub(super) fn new(settings: BeamSettings, open_ended: bool) -> Self {
-        let widens = open_ended && settings.mode == BeamMode::Tree;
-        Self { settings, widens, next: Iteration { depth: 1, width: settings.width } }
+        Self { settings, open_ended, next: Iteration { depth: 1, width: settings.width } }
     }
 }
 
@@ -40,7 +39,7 @@ impl Iterator for Schedule {
     fn next(&mut self) -> Option<Iteration> {
         let iteration = self.next;
         let BeamSettings { depth, width, .. } = self.settings;
-        let own_shape = iteration.depth < depth || !self.widens;
+        let own_shape = iteration.depth < depth || !self.open_ended;
         // The beam is widened as often as it is deepened beyond the configured depth.
         let wider = width_after(width, iteration.depth.saturating_sub(depth) + 1);
         self.next = match own_shape || iteration.width >= wider {
@@ -61,16 +60,14 @@ mod tests {
 
     #[test]
     fn beyond_its_shape_it_grows_both_ways() {
-        let iterations = |mode, open_ended, first: usize| -> Vec<(u32, usize)> {
-            let settings = BeamSettings { width: 3, depth: 2, mode, ..BeamSettings::PAPER };
+        let iterations = |open_ended, first: usize| -> Vec<(u32, usize)> {
+            let settings = BeamSettings { width: 3, depth: 2, ..BeamSettings::PAPER };
             let steps = Schedule::new(settings, open_ended).take(first);
             steps.map(|iteration| (iteration.depth, iteration.width)).collect()
         };
         let grown = [(1, 3), (2, 3), (2, 5), (3, 5), (3, 8), (4, 8), (4, 13)];
-        assert_eq!(iterations(BeamMode::Tree, true, 7), grown);
-        for (mode, open_ended) in [(BeamMode::Tree, false), (BeamMode::Global, true)] {
-            assert_eq!(iterations(mode, open_ended, 3), [(1, 3), (2, 3), (3, 3)]);
-        }
-        assert_eq!(iterations(BeamMode::Tree, true, 40).last().map(|last| last.1), Some(MAX_WIDTH));
+        assert_eq!(iterations(true, 7), grown);
+        assert_eq!(iterations(false, 3), [(1, 3), (2, 3), (3, 3)]);
+        assert_eq!(iterations(true, 40).last().map(|last| last.1), Some(MAX_WIDTH));
     }
 }

@@ -11,7 +11,7 @@ use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::Rules;
 use super::proven_mates::ProvenMates;
-use super::settings::{BeamMode, BeamSettings};
+use super::settings::BeamSettings;
 use super::tree::{Candidate, ROOT, Tree};
 use super::verifier::{Child, Verifier};
 use crate::inference::{Evaluator, Lookup};
@@ -55,8 +55,6 @@ pub(super) struct BeamSearch<'a> {
     pub(super) verifier: Option<Verifier<'a>>,
     pub(super) control: &'a mut Control,
     pub(super) tree: Tree,
-    /// The nodes of the last ply that are still in the beam (global mode).
-    frontier: Vec<usize>,
     /// Root moves whose lines this iteration has found.
     searched_lines: Vec<usize>,
     /// Nodes to expand in the next batch.
@@ -106,7 +104,6 @@ impl<'a> BeamSearch<'a> {
             verifier,
             control,
             tree: Tree::new(task.root.board()),
-            frontier: vec![ROOT],
             searched_lines: Vec::new(),
             to_expand: Vec::new(),
             interruptible: false,
@@ -126,12 +123,9 @@ impl<'a> BeamSearch<'a> {
     ) -> Result<Option<Vec<Report>>> {
         self.interruptible = interruptible;
         let reaches_further = self.verifier.as_mut().is_some_and(|verifier| verifier.begin(depth));
-        if reaches_further && self.task.settings.mode == BeamMode::Tree {
+        if reaches_further {
             // Verification to a greater depth may keep moves that were dropped before.
             self.tree.clear();
-        }
-        if self.task.settings.mode == BeamMode::Global && !self.deepen_global()? {
-            return Ok(None);
         }
         let mut lines = Vec::new();
         self.searched_lines.clear();
@@ -265,16 +259,12 @@ impl<'a> BeamSearch<'a> {
                 }
             }
         }
-        // In global mode, all children may have left the beam; then there is no best child.
-        Ok(if best == Value::MIN && node != ROOT { static_value } else { best })
+        Ok(best)
     }
 
     /// Whether the children of `node` are leaves that are not stored in the tree.
     fn may_end_at(&self, node: usize) -> bool {
-        self.verifier.is_some()
-            && self.task.settings.mode == BeamMode::Tree
-            && node != ROOT
-            && self.tree.nodes[node].board.is_none()
+        self.verifier.is_some() && node != ROOT && self.tree.nodes[node].board.is_none()
     }
 
     /// The order in which a node's children are searched; each thread starts with a different one.
@@ -290,15 +280,15 @@ impl<'a> BeamSearch<'a> {
     }
 
     /// Whether these children are in the tree. If not, expands the node at once or, if the encoder
-    /// runs elsewhere, in the next batch; in global mode it expands nothing.
+    /// runs elsewhere, in the next batch.
     fn ensure_children(&mut self, node: usize, wanted: Children) -> Result<bool> {
         let known = &self.tree.nodes[node];
         let there = match wanted {
             Children::Kept => known.board.is_some(),
             Children::All => known.complete,
         };
-        if there || self.task.settings.mode == BeamMode::Global {
-            return Ok(there);
+        if there {
+            return Ok(true);
         }
         if !self.evaluator.answers_at_once() {
             let room = (self.evaluator.recommended_batch() / TYPICAL_MOVES).max(1);
@@ -322,33 +312,6 @@ impl<'a> BeamSearch<'a> {
         self.stopped |=
             self.interruptible && (full || self.control.should_stop(self.task.nodes.load(Relaxed)));
         self.stopped
-    }
-
-    /// Expands the whole frontier and keeps the `width` best of all children.
-    fn deepen_global(&mut self) -> Result<bool> {
-        if self.must_stop() {
-            return Ok(false);
-        }
-        let open = std::mem::take(&mut self.frontier);
-        self.expand(&open)?;
-        if self.stopped {
-            return Ok(false);
-        }
-        let nodes = &mut self.tree.nodes;
-        let mut pool: Vec<usize> =
-            open.iter().flat_map(|&node| nodes[node].children.clone()).collect();
-        pool.sort_by(|&a, &b| nodes[a].value.order(nodes[b].value));
-        pool.truncate(self.task.settings.width);
-        for &node in &open {
-            // Children are sorted, best first, so those that stay are the first ones.
-            let children = nodes[node].children.clone();
-            let kept = children.clone().filter(|child| pool.contains(child)).count();
-            nodes[node].children = children.start..children.start + kept;
-            nodes[node].complete &= kept == children.len();
-        }
-        pool.retain(|&node| !nodes[node].exact);
-        self.frontier = pool;
-        Ok(true)
     }
 
     /// Scores all children of `open` in one batch and keeps the best of each node or, if a node has

@@ -3,15 +3,6 @@
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-/// How the width limits the beam.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BeamMode {
-    /// Keeps `width` children of every kept node (the authors' published code).
-    Tree,
-    /// Keeps `width` nodes per ply in total (another reading of the paper).
-    Global,
-}
-
 /// How a child is scored before the beam keeps or drops it, and how far verification searches.
 ///
 /// Searches verify scores if the encoder runs on the search threads. If it runs elsewhere (on a
@@ -70,20 +61,17 @@ impl ValueEnum for BeamVerify {
 /// Settings of the beam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BeamSettings {
-    /// Number of moves kept at each node, or of nodes kept per ply in global mode; 3 by default.
+    /// Number of moves kept at each node; 3 by default.
     pub width: usize,
     /// Maximum depth in plies if the limits name none; 6 by default.
     pub depth: u32,
-    /// How the width limits the beam; tree by default.
-    pub mode: BeamMode,
     /// How a child is scored; by default, by a search to one ply beyond the beam's last.
     pub verify: BeamVerify,
 }
 
 impl BeamSettings {
     /// The paper's planner: a child is scored by its embedding, without verification.
-    pub const PAPER: Self =
-        Self { width: 3, depth: 6, mode: BeamMode::Tree, verify: BeamVerify::None };
+    pub const PAPER: Self = Self { width: 3, depth: 6, verify: BeamVerify::None };
 }
 
 impl Default for BeamSettings {

@@ -2,7 +2,7 @@ use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use cozy_chess::{Board, Move};
 
-use super::{Beam, BeamMode, BeamSettings};
+use super::{Beam, BeamSettings};
 use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::search::control::{Control, Limits};
@@ -141,24 +141,6 @@ fn a_second_search_scores_nothing_again() -> Result<()> {
     assert_eq!((first.value, &first.pv), (second.value, &second.pv));
     assert!(first.scored > 1000, "{}", first.scored);
     assert!(second.scored * 50 < first.scored, "{}", second.scored);
-    Ok(())
-}
-
-#[test]
-fn the_global_beam_keeps_its_width_each_ply() -> Result<()> {
-    for fen in FENS {
-        let root = Position::from_fen(fen)?;
-        let settings = BeamSettings { mode: BeamMode::Global, ..BeamSettings::PAPER };
-        let report = search(&mut paper(settings)?, &root, Limits::default())?;
-        assert!(report.depth == 6 || report.value.moves_to_mate().is_some(), "{fen}");
-        // One expansion at the root and three per ply after it.
-        assert!(report.nodes < 16 * 80, "{fen}: {}", report.nodes);
-        let mut position = root.clone();
-        for mv in report.pv {
-            assert!(position.board().is_legal(mv), "{fen}: {mv}");
-            position.play(mv);
-        }
-    }
     Ok(())
 }
 
