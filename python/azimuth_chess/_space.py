@@ -38,7 +38,7 @@ class Features(NamedTuple):
     """
 
     name: str
-    """The set of features, such as ``exchange-states-16+king-mirror+captures+threats``."""
+    """The set of features, such as ``exchange-states-16+king-mirror+threats``."""
     turn: npt.NDArray[np.uint16]
     """Rows in the view of the side to move, shape (k,)."""
     opponent: npt.NDArray[np.uint16]

@@ -167,8 +167,6 @@ fn training_on_a_dataset_is_training_on_its_games() -> Result<()> {
             "64",
             "--positives",
             "2",
-            "--siblings",
-            "4",
         ]);
         std::fs::remove_file(folder.path().join("run.checkpoint"))?;
         printed

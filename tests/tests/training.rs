@@ -44,7 +44,7 @@ fn export(checkpoint: &Path, out: &Path, stored: &str) -> Result<()> {
 #[test]
 fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let kept = ["--average", "0.9", "--patience", "3", "--validate-every", "5", "--siblings", "4"];
+    let kept = ["--patience", "3", "--validate-every", "5"];
     for (encoder, steps, stop, anchors, kept) in [
         ("sparse", "30", "13", "64", &[][..]),
         ("sparse", "40", "18", "64", &kept),
@@ -300,9 +300,13 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     let exchanges = "wide: --accumulator 128 --features exchange-states-16+threats --heads 2\n";
     sweep(exchanges)?;
     let made = std::fs::metadata(out.join("wide.safetensors"))?.modified()?;
-    let table = sweep(&format!("{exchanges}drawn: --anchors 16 --positives 3 --steps 4 --soft\n"))?;
+    let table =
+        sweep(&format!("{exchanges}drawn: --anchors 16 --positives 3 --steps 4 --no-mirror\n"))?;
     assert_eq!(table.lines().count(), 4, "{table}");
-    assert!(table.contains("| drawn | `--anchors 16 --positives 3 --steps 4 --soft` |"), "{table}");
+    assert!(
+        table.contains("| drawn | `--anchors 16 --positives 3 --steps 4 --no-mirror` |"),
+        "{table}"
+    );
     assert_eq!(table, std::fs::read_to_string(out.join("table.md"))?);
     assert_eq!(std::fs::metadata(out.join("wide.safetensors"))?.modified()?, made);
     // Errors in one line, before any training.

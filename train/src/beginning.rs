@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn rows_for_every_place_of_the_king_begin_as_copies() -> Result<()> {
-        for states in ["exchange-states-16", "attack-states-8+captures"] {
+        for states in ["exchange-states-16", "attack-states-8"] {
             let small = waves(&sizes(&format!("{states}+king-mirror+threats"))?)?;
             let bucketed = sizes(&format!("{states}+king-buckets-4+threats"))?;
             let large = grown(&small, &Architecture::Sparse(bucketed.clone()))?;

@@ -30,8 +30,6 @@ pub struct Config {
     pub schedule: Schedule,
     /// The largest gradient norm; longer gradients are scaled down to it.
     pub clip: Option<f64>,
-    /// Decay of the parameters' moving average, which becomes the final weights.
-    pub average: Option<f64>,
     /// Number of validations without an improvement after which the run stops; the best parameters
     /// become the final weights.
     pub patience: Option<u64>,

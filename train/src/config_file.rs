@@ -196,15 +196,15 @@ mod tests {
     fn the_command_line_overrides_the_file() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("run.toml");
-        let text = "data = ['a.azd', 'b.azd']\nout = 'x.safetensors'\nsteps = 300\nsoft = true\n\
+        let text = "data = ['a.azd', 'b.azd']\nout = 'x.safetensors'\nsteps = 300\nno-mirror = true\n\
                     no-mirror = false\ndelta-equal = 0.02\nfeatures = 'piece-square'\n";
         fs::write(&path, text)?;
         let file = path.display();
-        let plain = "train --data a.azd b.azd --out x.safetensors --steps 300 --soft \
+        let plain = "train --data a.azd b.azd --out x.safetensors --steps 300 --no-mirror \
                      --delta-equal 0.02 --features piece-square";
         assert_eq!(meaning(&parse(&format!("train --config {file}"))?)?, meaning(&parse(plain)?)?);
         let found = parse(&format!("train --data c.azd --steps 9 --config={file} --seed 5"))?;
-        let expected = "train --data c.azd --out x.safetensors --steps 9 --soft \
+        let expected = "train --data c.azd --out x.safetensors --steps 9 --no-mirror \
                         --delta-equal 0.02 --features piece-square --seed 5";
         assert_eq!(meaning(&found)?, meaning(&parse(expected)?)?);
         Ok(())
@@ -249,7 +249,7 @@ mod tests {
                 "'batch' is no option of train; `azimuth-train train --help` lists them",
             ),
             ("config = 'x.toml'", "'config' is no option of train"),
-            ("soft = 1", "'soft' is true or false"),
+            ("no-mirror = 1", "'no-mirror' is true or false"),
             ("steps = true", "'steps': boolean is no value of this option"),
             ("steps = [1, 2]", "'steps': array is no value of this option"),
             ("data = []", "'data' is empty"),

@@ -21,7 +21,6 @@ mod loss;
 pub mod metrics;
 mod model;
 mod move_choice;
-mod moving_average;
 mod onnx;
 pub mod optimizer;
 pub mod options;

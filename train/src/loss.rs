@@ -17,17 +17,12 @@ pub struct Losses {
     pub threshold: PositiveThreshold,
     /// Temperature of the contrastive loss.
     pub temperature: f32,
-    /// Whether the weight of positives decreases with the distance of their labels, to 0 at twice
-    /// the threshold.
-    pub soft: bool,
     /// Weight of the contrastive loss (the paper: 1).
     pub contrastive: f32,
     /// Weight of the regression of the win probability by a logistic unit (the paper: 0).
     pub regression: f32,
     /// Weight of the regression of the win probability by the cosine itself (the paper: 0).
     pub cosine: f32,
-    /// Weight of the ranking loss on siblings (the paper: 0).
-    pub ranking: f32,
 }
 
 /// The result of [`Losses::of`].
@@ -69,11 +64,9 @@ impl Losses {
         Self {
             threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
             temperature: 0.07,
-            soft: false,
             contrastive: 1.0,
             regression: 100.0,
             cosine: 0.0,
-            ranking: 0.0,
         }
     }
 }
@@ -100,18 +93,12 @@ impl Losses {
             let error = (((along(&unit)? + 1.0)? * 0.5)? - p)?.sqr()?.mean_all()?;
             total = (total + (error * f64::from(self.cosine))?)?;
         }
-        if self.ranking > 0.0
-            && let Some(disorder) = ranking(&logits, batch)?
-        {
-            total = (total + (disorder * f64::from(self.ranking))?)?;
-        }
         Ok(LossValues { total, contrastive, regression })
     }
 
     /// Supervised contrastive loss of unit embeddings `z` (n x D): the mean over all samples of
     /// `-1/|P(i)| Σ_p log(exp(z_i·z_p / T) / Σ_{a≠i} exp(z_i·z_a / T))`. The positives P(i) are the
-    /// samples within the threshold; a sample without positives adds 0. Soft positives have weight
-    /// `1 - d / 2` at a distance of `d` thresholds, and |P(i)| is the sum of the weights.
+    /// samples within the threshold; a sample without positives adds 0.
     ///
     /// On the CPU one pass over the similarities computes the loss and its gradient. If the batch
     /// has several contrasts, only positions of the same contrast are compared.
@@ -119,9 +106,9 @@ impl Losses {
         let coordinates = batch.win_probabilities.iter().map(|&p| self.threshold.coordinate(p));
         let coordinates: Vec<f32> = coordinates.collect();
         if z.device().is_cpu() && batch.contrasts == 1 {
-            fused(z, &coordinates, self.soft, self.temperature)
+            fused(z, &coordinates, self.temperature)
         } else {
-            composed(z, &coordinates, batch.contrasts, self.soft, self.temperature)
+            composed(z, &coordinates, batch.contrasts, self.temperature)
         }
     }
 }
@@ -131,53 +118,16 @@ impl Losses {
 pub struct BatchLabels<'a> {
     /// Win probabilities in the encoder's perspective.
     pub win_probabilities: &'a [f32],
-    /// Family indices, equal for siblings.
-    pub parents: &'a [u32],
     /// Number of contrasts in the batch. The position with index i belongs to the contrast with
     /// index i modulo this number.
     pub contrasts: usize,
 }
 
-/// Smallest difference of win probability at which siblings are ranked.
-const SIBLING_MARGIN: f32 = 0.02;
-
-/// The mean over pairs of siblings of `|Δp| log(1 + exp(-Δlogit))`, where the differences are the
-/// better minus the worse position's; `None` if there are no such pairs (Burges et al. 2005, with
-/// weights).
-fn ranking(logits: &Tensor, batch: &BatchLabels<'_>) -> Result<Option<Tensor>> {
-    let (mut better, mut worse, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    let mut by_parent: Vec<usize> = (0..batch.parents.len()).collect();
-    by_parent.sort_by_key(|&index| batch.parents[index]);
-    for family in by_parent.chunk_by(|&a, &b| batch.parents[a] == batch.parents[b]) {
-        for (rank, &a) in family.iter().enumerate() {
-            for &b in &family[rank + 1..] {
-                let difference = batch.win_probabilities[a] - batch.win_probabilities[b];
-                if difference.abs() > SIBLING_MARGIN {
-                    let (above, below) = if difference > 0.0 { (a, b) } else { (b, a) };
-                    better.push(above as u32);
-                    worse.push(below as u32);
-                    weights.push(difference.abs());
-                }
-            }
-        }
-    }
-    if weights.is_empty() {
-        return Ok(None);
-    }
-    let (count, device) = (weights.len(), logits.device());
-    let pick = |index: Vec<u32>| logits.index_select(&Tensor::from_vec(index, count, device)?, 0);
-    let difference = (pick(better)? - pick(worse)?)?;
-    // log(1 + exp(-x)) without overflow: max(-x, 0) + log(1 + exp(-|x|)).
-    let far = (difference.abs()?.neg()?.exp()? + 1.0)?.log()?;
-    let disorder = (difference.neg()?.relu()? + far)?;
-    Ok(Some((disorder * Tensor::from_vec(weights, count, device)?)?.mean_all()?))
-}
-
-fn fused(z: &Tensor, coordinates: &[f32], soft: bool, temperature: f32) -> Result<Tensor> {
+fn fused(z: &Tensor, coordinates: &[f32], temperature: f32) -> Result<Tensor> {
     let embeddings = z.detach();
     let slopes = embeddings.matmul(&embeddings.t()?)?;
     let mut loss = 0.0;
-    change_in_place(&slopes, |values| loss = contrast(values, coordinates, soft, temperature))?;
+    change_in_place(&slopes, |values| loss = contrast(values, coordinates, temperature))?;
     with_gradient(z, &Tensor::new(loss, z.device())?, &slopes.matmul(&embeddings)?)
 }
 
@@ -188,11 +138,10 @@ fn with_gradient(z: &Tensor, scalar: &Tensor, gradient: &Tensor) -> Result<Tenso
     scalar + (&along - along.detach())?
 }
 
-/// The weight as positives of two positions that are `distance` thresholds apart.
+/// 1 if two positions that are `distance` thresholds apart are positives, otherwise 0.
 #[inline(always)]
-fn attraction(distance: f32, soft: bool) -> f32 {
-    let hard = if distance.abs() < 1.0 { 1.0 } else { 0.0 };
-    if soft { (1.0 - 0.5 * distance.abs()).max(0.0) } else { hard }
+fn attraction(distance: f32) -> f32 {
+    if distance.abs() < 1.0 { 1.0 } else { 0.0 }
 }
 
 const LANES: usize = 16;
@@ -201,7 +150,7 @@ const LANES: usize = 16;
 /// loss. The similarity of i and j occurs in the terms of both with the same weight, so each
 /// gradient is the sum of the two.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn contrast(similarities: &mut [f32], coordinates: &[f32], soft: bool, temperature: f32) -> f32 {
+fn contrast(similarities: &mut [f32], coordinates: &[f32], temperature: f32) -> f32 {
     let n = coordinates.len();
     let sharpness = 1.0 / temperature;
     let mut loss = 0.0f64;
@@ -218,7 +167,7 @@ fn contrast(similarities: &mut [f32], coordinates: &[f32], soft: bool, temperatu
             // Similarities of unit vectors are at most 1, so no maximum is needed to keep exp in
             // range.
             let logit = (*similarity - 1.0) * sharpness;
-            let positive = attraction(coordinate - own, soft);
+            let positive = attraction(coordinate - own);
             *similarity = exp_of_negative(logit);
             mass[lane] += *similarity;
             positives[lane] += positive;
@@ -248,7 +197,7 @@ fn contrast(similarities: &mut [f32], coordinates: &[f32], soft: bool, temperatu
         let (own, share, pull) = (coordinates[anchor], shares[anchor], pulls[anchor]);
         let others = coordinates.iter().zip(shares.iter().zip(&pulls));
         for (slope, (&coordinate, (&other_share, &other_pull))) in row.iter_mut().zip(others) {
-            let pull = attraction(coordinate - own, soft) * (pull + other_pull);
+            let pull = attraction(coordinate - own) * (pull + other_pull);
             *slope = scale * (*slope * (share + other_share) - pull);
         }
         row[anchor] = 0.0;
@@ -258,13 +207,7 @@ fn contrast(similarities: &mut [f32], coordinates: &[f32], soft: bool, temperatu
 
 /// The same loss and gradient (see [`contrast`]) with candle's operations, for any device, for
 /// several contrasts in parallel.
-fn composed(
-    z: &Tensor,
-    coordinates: &[f32],
-    contrasts: usize,
-    soft: bool,
-    temperature: f32,
-) -> Result<Tensor> {
+fn composed(z: &Tensor, coordinates: &[f32], contrasts: usize, temperature: f32) -> Result<Tensor> {
     let ((all, dim), device) = (z.dims2()?, z.device());
     let n = all / contrasts;
     // One matrix for each contrast: contrasts x n x width.
@@ -277,11 +220,7 @@ fn composed(
     let not_self = not_self.broadcast_as(logits.shape())?;
     let coordinates = apart(&Tensor::from_slice(coordinates, (all, 1), device)?, 1)?;
     let distances = coordinates.broadcast_sub(&coordinates.t()?)?.abs()?;
-    let positive = match soft {
-        true => (1.0 - (distances * 0.5)?)?.relu()?,
-        false => distances.lt(1f32)?.to_dtype(logits.dtype())?,
-    };
-    let positive = (positive * &not_self)?;
+    let positive = (distances.lt(1f32)?.to_dtype(logits.dtype())? * &not_self)?;
     let similar = (logits.exp()? * not_self)?;
     let (mass, count) = (similar.sum_keepdim(2)?, positive.sum_keepdim(2)?);
     // An anchor without positives contributes nothing.
@@ -302,23 +241,6 @@ mod tests {
     use candle_core::{Device, Var};
 
     use super::*;
-
-    #[test]
-    fn siblings_are_ranked_wherever_they_are_in_the_batch() -> Result<()> {
-        let of = |logits: [f32; 4], win_probabilities: [f32; 4], parents: [u32; 4]| {
-            let batch = BatchLabels {
-                win_probabilities: &win_probabilities,
-                parents: &parents,
-                contrasts: 1,
-            };
-            let logits = Tensor::new(&logits, &Device::Cpu)?;
-            ranking(&logits, &batch)?.expect("there are pairs").to_scalar::<f32>()
-        };
-        let together: Result<f32> = of([0.1, 0.5, -0.3, 0.2], [0.2, 0.8, 0.6, 0.3], [1, 1, 2, 2]);
-        let apart: Result<f32> = of([0.1, -0.3, 0.5, 0.2], [0.2, 0.6, 0.8, 0.3], [1, 2, 1, 2]);
-        assert_eq!(together?, apart?);
-        Ok(())
-    }
 
     fn batch(n: usize) -> (Vec<f32>, Vec<f32>) {
         let labels = (0..n).map(|i| (i * 37 % 101) as f32 / 100.0).collect();
@@ -347,10 +269,9 @@ mod tests {
         let Fixture { n, d, delta, temperature, ref z, ref p, .. } = fixture;
         let z = Var::from_slice(z, (n, d), &Device::Cpu)?;
         let coordinates: Vec<f32> = p.iter().map(|p| p / delta).collect();
-        for loss in [
-            fused(&z, &coordinates, false, temperature)?,
-            composed(&z, &coordinates, 1, false, temperature)?,
-        ] {
+        for loss in
+            [fused(&z, &coordinates, temperature)?, composed(&z, &coordinates, 1, temperature)?]
+        {
             assert!((loss.to_scalar::<f32>()? - fixture.loss).abs() < 1e-5);
             let gradients = loss.backward()?;
             let gradient = gradients.get(&z).expect("tracked").flatten_all()?.to_vec1::<f32>()?;
@@ -365,19 +286,17 @@ mod tests {
     fn the_fused_pass_equals_the_composed_one() -> Result<()> {
         let (z, labels) = batch(67);
         let coordinates: Vec<f32> = labels.iter().map(|p| p / 0.05).collect();
-        for soft in [false, true] {
-            let z = Var::from_slice(&z, (67, 8), &Device::Cpu)?;
-            let fused = fused(&z, &coordinates, soft, 0.07)?;
-            let composed = composed(&z, &coordinates, 1, soft, 0.07)?;
-            let difference = (fused.to_scalar::<f32>()? - composed.to_scalar::<f32>()?).abs();
-            assert!(difference < 1e-4, "{difference}");
-            let (fused, composed) = (fused.backward()?, composed.backward()?);
-            let (Some(fused), Some(composed)) = (fused.get(&z), composed.get(&z)) else {
-                panic!("no gradient");
-            };
-            let difference = (fused - composed)?.abs()?.max_all()?.to_scalar::<f32>()?;
-            assert!(difference < 1e-4, "{difference}");
-        }
+        let z = Var::from_slice(&z, (67, 8), &Device::Cpu)?;
+        let fused = fused(&z, &coordinates, 0.07)?;
+        let composed = composed(&z, &coordinates, 1, 0.07)?;
+        let difference = (fused.to_scalar::<f32>()? - composed.to_scalar::<f32>()?).abs();
+        assert!(difference < 1e-4, "{difference}");
+        let (fused, composed) = (fused.backward()?, composed.backward()?);
+        let (Some(fused), Some(composed)) = (fused.get(&z), composed.get(&z)) else {
+            panic!("no gradient");
+        };
+        let difference = (fused - composed)?.abs()?.max_all()?.to_scalar::<f32>()?;
+        assert!(difference < 1e-4, "{difference}");
         Ok(())
     }
 
@@ -386,7 +305,7 @@ mod tests {
         let (z, labels) = batch(66);
         let coordinates: Vec<f32> = labels.iter().map(|p| p / 0.05).collect();
         let z = Var::from_slice(&z, (66, 8), &Device::Cpu)?;
-        let together = composed(&z, &coordinates, 3, false, 0.07)?;
+        let together = composed(&z, &coordinates, 3, 0.07)?;
         let mut sum = 0.0;
         let gradients = together.backward()?;
         let found = gradients.get(&z).expect("tracked");
@@ -395,7 +314,7 @@ mod tests {
             let mine: Vec<f32> = places.iter().map(|&place| coordinates[place as usize]).collect();
             let places = Tensor::new(places, &Device::Cpu)?;
             let part = Var::from_tensor(&z.index_select(&places, 0)?)?;
-            let loss = (fused(&part, &mine, false, 0.07)? / 3.0)?;
+            let loss = (fused(&part, &mine, 0.07)? / 3.0)?;
             sum += loss.to_scalar::<f32>()?;
             let gradients = loss.backward()?;
             let expected = gradients.get(&part).expect("tracked");
@@ -409,26 +328,21 @@ mod tests {
     #[test]
     fn every_gradient_matches_finite_differences() -> Result<()> {
         let (z, labels) = batch(12);
-        let parents = [0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4];
-        let labels = BatchLabels { win_probabilities: &labels, parents: &parents, contrasts: 1 };
+        let labels = BatchLabels { win_probabilities: &labels, contrasts: 1 };
         let only = Losses {
             threshold: PositiveThreshold { delta: 0.2, delta_equal: 0.1 },
             temperature: 0.5,
-            soft: false,
             contrastive: 0.0,
             regression: 0.0,
             cosine: 0.0,
-            ranking: 0.0,
         };
         let direction: Vec<f32> = (0..8).map(|i| (i as f32).cos()).collect();
         let direction = Tensor::new(direction, &Device::Cpu)?;
         let bias = Tensor::new(&[0.1f32], &Device::Cpu)?;
         for losses in [
             Losses { contrastive: 1.0, ..only },
-            Losses { contrastive: 1.0, soft: true, ..only },
             Losses { regression: 1.0, ..only },
             Losses { cosine: 1.0, ..only },
-            Losses { ranking: 1.0, ..only },
         ] {
             let loss = |z: &[f32]| -> Result<f64> {
                 let z = Tensor::from_slice(z, (12, 8), &Device::Cpu)?;
@@ -455,9 +369,7 @@ mod tests {
     fn a_sample_without_positives_adds_nothing() -> Result<()> {
         let z = Tensor::new(&[[1f32, 0.0], [0.0, 1.0]], &Device::Cpu)?;
         let coordinates = [0.0, 16.0];
-        for loss in
-            [fused(&z, &coordinates, false, 0.07)?, composed(&z, &coordinates, 1, false, 0.07)?]
-        {
+        for loss in [fused(&z, &coordinates, 0.07)?, composed(&z, &coordinates, 1, 0.07)?] {
             assert_eq!(loss.to_scalar::<f32>()?, 0.0);
         }
         Ok(())

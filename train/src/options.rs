@@ -125,7 +125,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<PathBuf>,
     /// Input features of the sparse encoder: piece-square, attack-states-8 or exchange-states-16,
-    /// optionally followed by '+' and king-mirror, king-buckets-4, captures, threats.
+    /// optionally followed by '+' and king-mirror, king-buckets-4, threats.
     #[arg(long, default_value = "exchange-states-16+threats+king-mirror")]
     features: FeatureSet,
     /// Width of the feature accumulator of one side (sparse encoder).
@@ -159,10 +159,6 @@ pub struct RunOptions {
     /// Number of further positions with a similar label for each anchor (the paper: 5).
     #[arg(long, default_value_t = 0)]
     positives: usize,
-    /// Number of consecutive positions that are drawn together; children of one parent are
-    /// consecutive.
-    #[arg(long, default_value_t = 1)]
-    siblings: usize,
     /// Number of parts of a batch, each with a separate contrastive loss. Threads compute the parts
     /// in parallel, and the ranks of mpirun divide them among themselves. A device computes its
     /// parts together; there, parts of 1024 positions are enough for the sparse encoder.
@@ -175,9 +171,6 @@ pub struct RunOptions {
     /// delta, as in the paper].
     #[arg(long)]
     delta_equal: Option<f32>,
-    /// Weight positives by the similarity of their labels, up to a difference of twice delta.
-    #[arg(long)]
-    soft: bool,
     /// Temperature of the contrastive loss.
     #[arg(long, default_value_t = 0.07)]
     temperature: f32,
@@ -190,9 +183,6 @@ pub struct RunOptions {
     /// Weight of the regression of the win probability from the cosine (the paper: 0).
     #[arg(long, default_value_t = 0.0)]
     cosine: f32,
-    /// Weight of the ranking loss between siblings; needs --siblings above 1 (the paper: 0).
-    #[arg(long, default_value_t = 0.0)]
-    ranking: f32,
     /// Optimiser (the paper: sgd).
     #[arg(long, value_enum, default_value_t = OptimizerKind::Adamw)]
     optimizer: OptimizerKind,
@@ -208,10 +198,6 @@ pub struct RunOptions {
     /// Clip the gradient to this norm.
     #[arg(long)]
     clip: Option<f64>,
-    /// Keep an exponential moving average of the parameters, with this decay per step (for example
-    /// 0.999), as the final weights.
-    #[arg(long)]
-    average: Option<f64>,
     /// Dropout probability (transformer).
     #[arg(long, default_value_t = 0.1)]
     dropout: f32,
@@ -393,7 +379,6 @@ impl RunOptions {
     pub fn config(&self, shape: ScheduleShape, steps: u64) -> Result<Config> {
         let delta_equal = self.delta_equal.unwrap_or(self.delta);
         ensure!(self.anchors > 1, "--anchors must be at least 2");
-        ensure!(self.siblings > 0, "--siblings must be at least 1");
         let sparse = self.is_sparse();
         ensure!(
             self.parts == 1 || self.positives == 0 || !sparse,
@@ -406,14 +391,11 @@ impl RunOptions {
             "--delta-equal must be above 0 and at most --delta"
         );
         ensure!(self.temperature > 0.0, "--temperature must be above 0");
-        let weights = [self.contrastive, self.regression, self.cosine, self.ranking];
+        let weights = [self.contrastive, self.regression, self.cosine];
         ensure!(weights.iter().all(|&weight| weight >= 0.0), "a loss has a negative weight");
         ensure!(weights.iter().any(|&weight| weight > 0.0), "all losses have weight 0");
-        ensure!(self.ranking == 0.0 || self.siblings > 1, "--ranking needs --siblings");
         ensure!((0.0..1.0).contains(&self.dropout), "--dropout must be in [0, 1)");
         ensure!(self.clip.is_none_or(|clip| clip > 0.0), "--clip must be above 0");
-        let decays = self.average.is_none_or(|decay| (0.0..1.0).contains(&decay));
-        ensure!(decays, "--average must be in [0, 1)");
         let default_rate = match self.optimizer {
             OptimizerKind::Sgd => 0.05,
             OptimizerKind::Adamw => 0.002,
@@ -427,18 +409,15 @@ impl RunOptions {
             sampling: Sampling {
                 anchors: self.anchors,
                 positives: self.positives,
-                siblings: self.siblings,
                 parts: self.parts,
                 mirror: !self.no_mirror,
             },
             losses: Losses {
                 threshold: PositiveThreshold { delta: self.delta, delta_equal },
                 temperature: self.temperature,
-                soft: self.soft,
                 contrastive: self.contrastive,
                 regression: self.regression,
                 cosine: self.cosine,
-                ranking: self.ranking,
             },
             dropout: self.dropout,
             schedule: Schedule {
@@ -450,7 +429,6 @@ impl RunOptions {
                 shape,
             },
             clip: self.clip,
-            average: self.average,
             patience: None,
             validate_every: 0,
             seed: self.seed,

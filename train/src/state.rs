@@ -1,4 +1,4 @@
-//! The state of a training run and its steps: the model, the moving average, and early stopping.
+//! The state of a training run and its steps: the model, and early stopping.
 
 use anyhow::Result;
 use azimuth_network::parameters::Parameters;
@@ -7,14 +7,12 @@ use crate::config::{Compute, Config};
 use crate::data::sampler::Batch;
 use crate::early_stopping::EarlyStopping;
 use crate::model::{self, Model};
-use crate::moving_average::MovingAverage;
 use crate::ranks::Ranks;
 use crate::training::{Checkpoint, Learnt};
 
 /// The state of a training run.
 pub struct State {
     model: Box<dyn Model>,
-    average: Option<MovingAverage>,
     early_stopping: Option<EarlyStopping>,
 }
 
@@ -25,7 +23,6 @@ impl State {
         let (device, parts) = (&compute.device, config.sampling.parts);
         Ok(Self {
             model: model::build(architecture, device, compute.dtype, *dropout, parts, *seed)?,
-            average: config.average.map(MovingAverage::new),
             early_stopping: config.patience.map(EarlyStopping::new),
         })
     }
@@ -42,9 +39,6 @@ impl State {
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.model.restore(checkpoint)?;
         let specs = self.model.specs();
-        if let Some(average) = &mut self.average {
-            average.restore(checkpoint, specs)?;
-        }
         if let Some(early_stopping) = &mut self.early_stopping {
             early_stopping.restore(checkpoint, specs)?;
         }
@@ -54,9 +48,6 @@ impl State {
     /// The state after `step` steps, as a checkpoint from which the run can resume.
     pub fn checkpoint(&self, step: u64, config: &str) -> Result<Checkpoint> {
         let mut state = self.model.state()?;
-        if let Some(average) = &self.average {
-            state.extend(average.state());
-        }
         if let Some(early_stopping) = &self.early_stopping {
             state.extend(early_stopping.state()?);
         }
@@ -76,11 +67,6 @@ impl State {
         let (gradients, found) =
             model::gradients(&*self.model, batch, &config.losses, dropout_seed, ranks)?;
         self.model.step(&gradients, config.schedule.step(index), config.clip)?;
-        if let Some(average) = &mut self.average
-            && MovingAverage::is_due(index + 1)
-        {
-            average.add(self.model.parameters()?)?;
-        }
         let losses = vec![("contrastive", found.contrastive), ("regression", found.regression)];
         Ok(Learnt { examples, losses })
     }
@@ -102,12 +88,9 @@ impl State {
         self.early_stopping.as_ref().is_some_and(EarlyStopping::is_over)
     }
 
-    /// The current parameters: the moving average if there is one.
+    /// The current parameters.
     pub fn current(&self) -> Result<Parameters> {
-        match self.average.as_ref().and_then(MovingAverage::parameters) {
-            Some(average) => Ok(average.clone()),
-            None => self.model.parameters(),
-        }
+        self.model.parameters()
     }
 
     /// The parameters for play: the best ones if early stopping keeps them, otherwise the current

@@ -280,14 +280,15 @@ mod tests {
 
     #[test]
     fn options_of_a_run_override_the_shared_ones() -> Result<()> {
-        let line = "sweep --runs runs.txt --folder runs -- --data a.azd b.azd --steps 300 --soft";
+        let line =
+            "sweep --runs runs.txt --folder runs -- --data a.azd b.azd --steps 300 --no-mirror";
         let options = Line::try_parse_from(line.split(' '))?.sweep;
         let shared = parse_run("shared", "", &options)?;
         assert_eq!(shared.data.data, ["a.azd", "b.azd"].map(PathBuf::from));
         let own = parse_run("own", "--data c.azd --steps 9", &options)?;
         assert_eq!(own.data.data, ["c.azd"].map(PathBuf::from));
         let config = own.config()?;
-        assert_eq!((config.schedule.steps, config.losses.soft), (9, true));
+        assert_eq!((config.schedule.steps, config.sampling.mirror), (9, false));
         let error = parse_run("file", "--config x.toml", &options).err().context("refused")?;
         assert!(error.to_string().contains("run 'file': --config; write its options"), "{error}");
         Ok(())

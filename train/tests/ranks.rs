@@ -11,8 +11,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_azimuth-train");
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/games.pgn.zst");
 
 /// Options of a short run whose weights depend on everything that ranks exchange.
-const SPARSE: &str = "--anchors 64 --sample 200 --parts 4 --clip 5 --average 0.9 --siblings 2 \
-                      --heads 2";
+const SPARSE: &str = "--anchors 64 --sample 200 --parts 4 --clip 5 --heads 2";
 
 /// The same of a small transformer.
 const TRANSFORMER: &str = "--encoder mini --layers 1 --hidden 32 --heads 2 --mlp 32 --anchors 16 \

@@ -128,8 +128,8 @@ mod tests {
         Ok(TrainingPositions::new(Datasets::new(vec![Arc::new(DatasetFile::open(path)?)])?))
     }
 
-    fn sampler(siblings: usize, positives: usize) -> Result<Sampler> {
-        let sampling = Sampling { anchors: 7, positives, siblings, parts: 1, mirror: true };
+    fn sampler(positives: usize) -> Result<Sampler> {
+        let sampling = Sampling { anchors: 7, positives, parts: 1, mirror: true };
         sampler_of(sampling, false)
     }
 
@@ -154,8 +154,8 @@ mod tests {
         assert_eq!(threads(Cores::Free), [1, 1, 1, 7, 32, 32]);
     }
 
-    /// The tokens, labels and parents of a batch.
-    type Taken = (Vec<[u8; 77]>, Vec<f32>, Vec<u32>);
+    /// The tokens and labels of a batch.
+    type Taken = (Vec<[u8; 77]>, Vec<f32>);
 
     fn batches(sampler: Sampler, threads: usize, steps: Range<u64>) -> Result<Vec<Taken>> {
         let mut batches = Batches::on_threads(sampler, steps.clone(), threads);
@@ -167,7 +167,6 @@ mod tests {
                 };
                 taken.0.extend(tokens);
                 taken.1.extend(part.labels);
-                taken.2.extend(part.parents);
             }
             Ok(taken)
         });
@@ -177,11 +176,11 @@ mod tests {
     #[test]
     fn batches_are_the_same_from_any_number_of_threads() -> Result<()> {
         // An epoch is four batches.
-        let all = batches(sampler(1, 2)?, 1, 0..13)?;
+        let all = batches(sampler(2)?, 1, 0..13)?;
         assert_ne!(all[0], all[4]);
         for threads in [2, 3, 8] {
-            assert_eq!(batches(sampler(1, 2)?, threads, 0..13)?, all, "{threads} threads");
-            let continued = batches(sampler(1, 2)?, threads, 5..13)?;
+            assert_eq!(batches(sampler(2)?, threads, 0..13)?, all, "{threads} threads");
+            let continued = batches(sampler(2)?, threads, 5..13)?;
             assert_eq!(continued, all[5..], "{threads} threads, continued");
         }
         Ok(())
@@ -191,7 +190,7 @@ mod tests {
     fn a_file_that_is_cut_short_ends_the_run_in_one_line() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("data.azd");
-        let sampling = Sampling { anchors: 7, positives: 2, siblings: 1, parts: 1, mirror: true };
+        let sampling = Sampling { anchors: 7, positives: 2, parts: 1, mirror: true };
         let sampler = sampler_from(data_at(&path)?, sampling, false)?;
         let mut batches = Batches::on_threads(sampler, 0..1_000_000, 2);
         batches.next()?;
@@ -212,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_contrastive_loss_of_too_many_positions_is_refused() -> Result<()> {
-        let sampling = Sampling { anchors: 8, positives: 0, siblings: 1, parts: 1, mirror: true };
+        let sampling = Sampling { anchors: 8, positives: 0, parts: 1, mirror: true };
         for (positives, parts, fits) in
             [(4095, 1, true), (4096, 1, false), (usize::MAX, 1, false), (4096, 2, true)]
         {
@@ -225,26 +224,19 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_sees_a_position_once_and_siblings_together() -> Result<()> {
-        for (siblings, at_least) in [(1, 28), (3, 28), (4, 28)] {
-            let epochs = batches(sampler(siblings, 0)?, 1, 0..8)?;
-            for epoch in epochs.chunks(4) {
-                let mut seen: Vec<_> = epoch.iter().flat_map(|(tokens, ..)| tokens).collect();
-                seen.sort_unstable();
-                seen.dedup();
-                assert_eq!(seen.len(), at_least, "{siblings} together");
-            }
-            let together =
-                |parents: &[u32]| parents.windows(2).filter(|two| two[0] == two[1]).count();
-            let pairs: usize = epochs.iter().map(|(_, _, parents)| together(parents)).sum();
-            assert_eq!(pairs > 15, siblings > 1, "{siblings} together, {pairs} pairs");
+    fn an_epoch_sees_a_position_once() -> Result<()> {
+        for epoch in batches(sampler(0)?, 1, 0..8)?.chunks(4) {
+            let mut seen: Vec<_> = epoch.iter().flat_map(|(tokens, _)| tokens).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), 28);
         }
         Ok(())
     }
 
     #[test]
     fn parts_come_apart_or_together_and_are_the_same_positions() -> Result<()> {
-        let sampling = Sampling { anchors: 9, positives: 0, siblings: 1, parts: 4, mirror: true };
+        let sampling = Sampling { anchors: 9, positives: 0, parts: 4, mirror: true };
         let (apart, together) = (sampler_of(sampling, false)?, sampler_of(sampling, true)?);
         for step in 0..5 {
             let (apart, together) = (apart.batch(step)?.parts, together.batch(step)?.parts);
@@ -275,7 +267,7 @@ mod tests {
             Ok(parts.collect())
         };
         for (positives, together) in [(0, false), (2, false), (0, true), (2, true)] {
-            let sampling = Sampling { anchors: 8, positives, siblings: 1, parts: 4, mirror: true };
+            let sampling = Sampling { anchors: 8, positives, parts: 4, mirror: true };
             for step in 0..3 {
                 let all = parts(sampler_of(sampling, together)?, step)?;
                 let half = |own| parts(sampler_of(sampling, together)?.only(own), step);
@@ -297,7 +289,7 @@ mod tests {
 
     #[test]
     fn positives_are_close_by_label() -> Result<()> {
-        for (_, labels, _) in batches(sampler(1, 3)?, 1, 0..20)? {
+        for (_, labels) in batches(sampler(3)?, 1, 0..20)? {
             let (anchors, positives) = labels.split_at(7);
             for (anchor, positives) in anchors.iter().zip(positives.chunks(3)) {
                 assert!(positives.iter().all(|positive| (positive - anchor).abs() < 0.1));

@@ -23,9 +23,6 @@ pub struct Sampling {
     pub anchors: usize,
     /// Number of positives drawn for each anchor.
     pub positives: usize,
-    /// Size of the groups of adjacent positions that are drawn together; the children of one parent
-    /// are adjacent.
-    pub siblings: usize,
     /// Number of parts of a step, each with its own contrastive loss. The CPU computes them in
     /// parallel, a device as one batch.
     #[serde(default = "one")]
@@ -57,8 +54,6 @@ pub struct BatchPart {
     pub inputs: Inputs,
     /// Win probabilities.
     pub labels: Vec<f32>,
-    /// Family indices, equal for siblings.
-    pub parents: Vec<u32>,
     /// Number of separate contrastive losses over the positions. The position with index i belongs
     /// to the loss with index i modulo this number.
     pub contrasts: usize,
@@ -67,9 +62,6 @@ pub struct BatchPart {
 /// Most positions that one contrastive loss compares with each other. Their similarities fill
 /// 4 GiB.
 const MOST_COMPARED: usize = 1 << 15;
-
-/// A position and its family.
-type Chosen = (PackedPosition, u32);
 
 /// Draws batches, reading positions from the mapped data.
 pub struct Sampler {
@@ -123,19 +115,11 @@ impl Sampler {
     /// Number of steps in an epoch, which uses each position once, except for the remainder of a
     /// step.
     pub fn steps_per_epoch(&self) -> u64 {
-        let (groups, together) = self.groups();
-        (groups * together / self.anchors_of_a_step()) as u64
-    }
-
-    /// The number of groups and the size of a group.
-    fn groups(&self) -> (usize, usize) {
-        let together = self.sampling.siblings.min(self.data.len());
-        (self.data.len() / together, together)
+        (self.data.len() / self.anchors_of_a_step()) as u64
     }
 
     fn anchors_of_a_step(&self) -> usize {
-        let (groups, together) = self.groups();
-        self.sampling.anchors.min(groups * together)
+        self.sampling.anchors.min(self.data.len())
     }
 
     /// The batch of a step.
@@ -176,15 +160,18 @@ impl Sampler {
     }
 
     /// Draws the positives of `anchors`, those of the first anchor first.
-    fn positives(&self, anchors: &[Chosen], rng: &mut Xoshiro256PlusPlus) -> Result<Vec<Chosen>> {
+    fn positives(
+        &self,
+        anchors: &[PackedPosition],
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Vec<PackedPosition>> {
         let mut chosen = Vec::with_capacity(anchors.len() * self.sampling.positives);
         let Some(by_label) = &self.by_label else { return Ok(chosen) };
-        for (anchor, _) in anchors {
+        for anchor in anchors {
             let similar = by_label.similar(anchor.label(), anchor.side_to_move());
             for _ in 0..self.sampling.positives {
                 let drawn = by_label.position(rng.random_range(similar.clone()));
-                let add = |position, parent| chosen.push((position, parent));
-                self.data.read(drawn..drawn + 1, add)?;
+                self.data.read(drawn..drawn + 1, |position, _| chosen.push(position))?;
             }
         }
         Ok(chosen)
@@ -194,14 +181,14 @@ impl Sampler {
     /// of `chosen`.
     fn part(
         &self,
-        chosen: &mut [Chosen],
+        chosen: &mut [PackedPosition],
         rng: &mut Xoshiro256PlusPlus,
         is_own: impl Fn(usize) -> bool,
     ) -> Result<BatchPart> {
         if let Architecture::Sparse(config) = &self.architecture {
             // In this order adjacent positions use the same layers, and each of several contrastive
             // losses gets positions of all heads.
-            chosen.sort_by_key(|(position, _)| config.head(position.pieces_on_board()));
+            chosen.sort_by_key(|position| config.head(position.pieces_on_board()));
         }
         let perspective = self.architecture.perspective();
         let mut part = BatchPart {
@@ -209,49 +196,32 @@ impl Sampler {
             weight: 1.0,
             inputs: Inputs::new(self.architecture.input_kind()),
             labels: Vec::new(),
-            parents: Vec::new(),
             contrasts: 1,
         };
         // Tokens include castling rights, which mirroring would invalidate.
         let mirror = self.sampling.mirror && !matches!(part.inputs, Inputs::Tokens(_));
-        for (index, (position, parent)) in chosen.iter().enumerate() {
+        for (index, position) in chosen.iter().enumerate() {
             let mirrored = mirror && rng.random();
             if is_own(index) {
                 push(&mut part.inputs, position, mirrored)?;
                 part.labels.push(position.win_probability(perspective));
-                part.parents.push(*parent);
             }
         }
         Ok(part)
     }
 
-    /// The anchors of a step, and their families. Each epoch divides the positions, which are
-    /// ordered by family, into groups with a new offset, and visits the groups in a new order.
-    fn anchors(&self, step: u64) -> Result<Vec<Chosen>> {
-        let (all, (groups, together)) = (self.data.len(), self.groups());
-        let anchors = self.anchors_of_a_step();
+    /// The anchors of a step. Each epoch visits the positions in a new order.
+    fn anchors(&self, step: u64) -> Result<Vec<PackedPosition>> {
+        let (all, anchors) = (self.data.len(), self.anchors_of_a_step());
         let batches_per_epoch = self.steps_per_epoch();
         let epoch = step / batches_per_epoch;
         let seed = mix(self.seed.wrapping_add(mix(epoch.wrapping_add(1))));
-        let order = Permutation::new(groups as u64, seed);
-        let shift = (seed % together as u64) as usize;
-
-        let mut place = (step % batches_per_epoch) as usize * anchors;
-        let end = place + anchors;
+        let order = Permutation::new(all as u64, seed);
+        let first = (step % batches_per_epoch) as usize * anchors;
         let mut chosen = Vec::with_capacity(anchors);
-        while place < end {
-            let (group, within) = (place / together, place % together);
-            let length = (together - within).min(end - place);
-            let first = order.at(group as u64) as usize * together + within + shift;
-            // The last group of an epoch may wrap around the end of the data.
-            for range in [
-                first.min(all)..(first + length).min(all),
-                first.max(all)..(first + length).max(all),
-            ] {
-                let wrapped = range.start % all..range.start % all + range.len();
-                self.data.read(wrapped, |position, parent| chosen.push((position, parent)))?;
-            }
-            place += length;
+        for place in first..first + anchors {
+            let index = order.at(place as u64) as usize;
+            self.data.read(index..index + 1, |position, _| chosen.push(position))?;
         }
         Ok(chosen)
     }
@@ -259,7 +229,11 @@ impl Sampler {
 
 /// Divides the anchors into parts of `size` (the last may be smaller), and adds to each part the
 /// positives of its anchors.
-fn apart(anchors: &[Chosen], positives: &[Chosen], size: usize) -> Vec<Vec<Chosen>> {
+fn apart(
+    anchors: &[PackedPosition],
+    positives: &[PackedPosition],
+    size: usize,
+) -> Vec<Vec<PackedPosition>> {
     let each = positives.len() / anchors.len();
     let positives_of = |place: usize, count: usize| &positives[place * each..][..count * each];
     let parts = anchors.chunks(size).enumerate();
@@ -268,7 +242,11 @@ fn apart(anchors: &[Chosen], positives: &[Chosen], size: usize) -> Vec<Vec<Chose
 
 /// Divides the anchors and their positives into `contrasts` parts of equal size, and interleaves
 /// them: a position with index i belongs to part i modulo `contrasts`. Leaves out the remainder.
-fn interleaved(anchors: &[Chosen], positives: &[Chosen], contrasts: usize) -> Vec<Chosen> {
+fn interleaved(
+    anchors: &[PackedPosition],
+    positives: &[PackedPosition],
+    contrasts: usize,
+) -> Vec<PackedPosition> {
     let each = positives.len() / anchors.len();
     let anchors = &anchors[..anchors.len() / contrasts * contrasts];
     if each == 0 {

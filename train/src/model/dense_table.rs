@@ -4,7 +4,7 @@
 //! shared with other rows of the same piece on the same square.
 
 use anyhow::Result;
-use azimuth::encoder::sparse::largest_playable_value;
+use azimuth::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use azimuth_network::sparse::features::{FeatureSet, PIECE_SQUARES};
 use candle_core::{DType, Device, Tensor, Var};
 
@@ -57,7 +57,7 @@ impl DenseTable {
             let by_part = pieces.reshape(((), period, shape.dims()[1]))?;
             pieces = by_part.broadcast_add(&shared.narrow(0, first, period)?)?.reshape(&shape)?;
         }
-        let largest = largest_playable_value(self.set);
+        let largest = LARGEST_PLAYABLE_VALUE;
         Ok(Tensor::cat(&[&pieces, &rest], 0)?.clamp(-largest, largest)?)
     }
 
@@ -94,7 +94,7 @@ mod tests {
         for name in [
             "piece-square",
             "exchange-states-16+threats+king-mirror",
-            "attack-states-8+king-buckets-4+captures",
+            "attack-states-8+king-buckets-4",
         ] {
             let set: FeatureSet = name.parse()?;
             let draw = |count| Ok((0..count).map(|i| (i as f32 * 0.7).sin() * 0.01).collect());

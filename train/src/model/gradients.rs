@@ -51,8 +51,8 @@ fn part_gradients(
     losses: &Losses,
     seed: u64,
 ) -> Result<(GradStore, LossValues)> {
-    let BatchPart { place, weight, inputs, labels, parents, contrasts } = part;
-    let labels = BatchLabels { win_probabilities: &labels, parents: &parents, contrasts };
+    let BatchPart { place, weight, inputs, labels, contrasts } = part;
+    let labels = BatchLabels { win_probabilities: &labels, contrasts };
     let embedded = model.forward(place, inputs, seed ^ mix(place as u64))?;
     let readout = model.readout();
     let found = losses.of(&embedded.z, &labels, readout.direction(), readout.bias())?;

@@ -188,7 +188,6 @@ mod tests {
                 weight: 1.0,
                 inputs: inputs.clone(),
                 labels: labels.clone(),
-                parents: vec![0; labels.len()],
                 contrasts: 1,
             };
             let batch = Batch { positions: labels.len(), parts: vec![part] };

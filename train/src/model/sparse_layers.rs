@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use azimuth::encoder::sparse::largest_playable_value;
+use azimuth::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use azimuth_network::sparse::SparseConfig;
-use azimuth_network::sparse::features::FeatureSet;
 use candle_core::{DType, Device, Tensor, Var};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -20,7 +19,6 @@ const FEATURE_BIAS: &str = "features.bias";
 /// The bias of the feature sums, the layers after them, and the read-out.
 pub struct SparseLayers {
     specs: Vec<ParameterSpec>,
-    features: FeatureSet,
     variables: BTreeMap<String, Var>,
     readout: Readout,
 }
@@ -43,7 +41,7 @@ impl SparseLayers {
             variables.insert(spec.name.clone(), variable(spec, device, rng)?);
         }
         let readout = Readout::new(config.embedding_dim, device, rng)?;
-        Ok((Self { specs, features: config.features, variables, readout }, table))
+        Ok((Self { specs, variables, readout }, table))
     }
 
     /// The specifications of all parameters used in play, including the table.
@@ -94,7 +92,7 @@ impl SparseLayers {
 
     /// The parameters for play, including `table`.
     pub fn playing(&self, table: &Tensor) -> Result<Parameters> {
-        let largest = largest_playable_value(self.features);
+        let largest = LARGEST_PLAYABLE_VALUE;
         let bias = self.bias().clamp(-largest, largest)?;
         copied(self.specs.iter().map(|spec| {
             let tensor = match spec.name.as_str() {
@@ -108,7 +106,7 @@ impl SparseLayers {
 
     /// The number of table values in `parameters` at the limit that can be quantised for play.
     pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
-        let largest = largest_playable_value(self.features);
+        let largest = LARGEST_PLAYABLE_VALUE;
         let values = parameters.values(TABLE)?;
         Ok(values.iter().filter(|value| value.abs() >= largest).count())
     }

@@ -95,7 +95,6 @@ mod tests {
             weight: 1.0 / PARTS as f64,
             inputs,
             labels: (0..POSITIONS).map(|i| 0.3 + number(i) as f32 * 0.02).collect(),
-            parents: vec![0; POSITIONS],
             contrasts: 1,
         }
     }

@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
-use azimuth::encoder::sparse::largest_playable_value;
+use azimuth::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use azimuth_network::embedding_bag::{GradientSink, RowGradients};
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
 use candle_core::{DType, Device, Tensor, Var};
@@ -83,8 +83,6 @@ pub struct FactoredTable {
     shared: Moving,
     /// The gradients of the shared parts, one for each share of the rows.
     shared_gradients: Vec<RowGradients>,
-    /// Largest magnitude of the sums that the network reads.
-    largest: f32,
     /// The sums, valid only in the rows of the last [`Self::prepare`].
     table: Var,
     /// The gradients, one for each part of a batch.
@@ -108,7 +106,6 @@ impl FactoredTable {
         Ok(Self {
             set,
             width,
-            largest: largest_playable_value(set),
             own: Moving::new(vec![0.0; rows * width]),
             shared: Moving::new(shared),
             shared_gradients: each(&|| RowGradients::new(shared_rows, width)),
@@ -235,7 +232,8 @@ impl FactoredTable {
             let shared = &self.shared.values[part * self.width..][..self.width];
             sums.iter_mut().zip(shared).for_each(|(sum, value)| *sum += value);
         }
-        sums.iter_mut().for_each(|sum| *sum = sum.clamp(-self.largest, self.largest));
+        sums.iter_mut()
+            .for_each(|sum| *sum = sum.clamp(-LARGEST_PLAYABLE_VALUE, LARGEST_PLAYABLE_VALUE));
     }
 
     /// The own and shared values and their moments, for a checkpoint.

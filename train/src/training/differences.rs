@@ -98,7 +98,7 @@ mod tests {
         let config = json!({
             "architecture": {"kind": "sparse", "accumulator": 256, "heads": 1},
             "sampling": {"anchors": 64, "mirror": true},
-            "losses": {"margin": {"delta": 0.05, "delta_equal": 0.02}, "soft": false},
+            "losses": {"margin": {"delta": 0.05, "delta_equal": 0.02}},
             "schedule": {"rule": "adamw", "learning_rate": 0.002, "steps": 9},
             "config": {"blocks": 3},
             "clip": null,

@@ -9,4 +9,4 @@ mod quantised;
 mod unit_order;
 
 pub use kernels::Kernels;
-pub use quantised::{QuantisedEncoder, largest_playable_value};
+pub use quantised::{LARGEST_PLAYABLE_VALUE, QuantisedEncoder};

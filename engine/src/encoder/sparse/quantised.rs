@@ -8,7 +8,7 @@ use azimuth_chess::placement::Placement;
 use azimuth_network::axis::Axis;
 use azimuth_network::normalize::SMALLEST_SQUARE;
 use azimuth_network::parameters::Parameters;
-use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, Features, SlottedFeatures};
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, SlottedFeatures};
 use azimuth_network::sparse::{HIDDEN, MAX_PIECES, SparseConfig};
 use azimuth_network::{InputKind, Inputs, Perspective};
 use cozy_chess::{Board, Color};
@@ -23,11 +23,6 @@ use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 use crate::large_memory;
 
 pub use super::kernels::Kernels;
-
-/// Upper bound on the captures of both sides together and the threats: each of 32 pieces attacks at
-/// most eight others, and pieces on the outermost occupied ranks and files attack fewer. Boards
-/// full of queens have more than 150 captures.
-const MAX_CAPTURES: i32 = 8 * MAX_PIECES as i32;
 
 /// A quantised sparse encoder. Copies share the feature table.
 #[derive(Clone)]
@@ -148,21 +143,6 @@ impl QuantisedEncoder {
         }
     }
 
-    /// The activations of the feature sums of one position of a batch.
-    fn activate_rows(&mut self, features: &Features<'_>) {
-        let set = self.config.features;
-        // Captures have no slots, because their number is not limited.
-        if !set.captures {
-            self.features = SlottedFeatures::from_rows(set, features);
-            return self.activate();
-        }
-        let Self { kernels, sums, accumulators, activations, .. } = self;
-        let halves = activations.chunks_exact_mut(self.config.accumulator);
-        for (rows, activations) in [features.own, features.other].into_iter().zip(halves) {
-            accumulators[0].activate_rows(*kernels, sums, rows, activations);
-        }
-    }
-
     /// The index of the head for a number of pieces, and the output of the head's last layer of
     /// [`HIDDEN`] neurons for the current activations.
     fn hidden(&self, pieces: usize) -> (usize, [f32; HIDDEN]) {
@@ -187,19 +167,11 @@ impl QuantisedEncoder {
 
 /// If all feature rows and biases lie within ± this value, their sums fit into 16 bits in every
 /// legal position.
-pub fn largest_playable_value(set: FeatureSet) -> f32 {
-    let rows = MAX_PIECES as i32 + other_rows(set);
-    let quantised = i32::from(i16::MAX) / (1 + rows);
-    quantised as f32 / f32::from(SUM_ONE)
-}
-
-/// Maximum number of rows in the sum of one view, without those of the pieces.
-fn other_rows(set: FeatureSet) -> i32 {
-    if set.captures { MAX_CAPTURES } else { FeatureSet::THREATS_SEEN }
-}
+pub const LARGEST_PLAYABLE_VALUE: f32 =
+    (i16::MAX as i32 / (1 + MAX_PIECES as i32 + FeatureSet::THREATS_SEEN)) as f32 / SUM_ONE as f32;
 
 /// Upper bound on the feature sums of legal positions: at most 32 pieces on different squares, and
-/// the largest other row [`other_rows`] times.
+/// the largest threat row [`FeatureSet::THREATS_SEEN`] times.
 fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
     let width = sums.bias.len();
     let largest = |values: &[i16]| {
@@ -215,7 +187,7 @@ fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
     }
     squares.sort_unstable_by_key(|&largest| -largest);
     let pieces: i32 = squares[..MAX_PIECES].iter().sum();
-    largest(&sums.bias) + pieces + other_rows(set) * others
+    largest(&sums.bias) + pieces + FeatureSet::THREATS_SEEN * others
 }
 
 impl Head {
@@ -294,7 +266,8 @@ impl Encoder for QuantisedEncoder {
         let dim = self.config.embedding_dim;
         let mut embeddings = vec![0.0; batch.len() * dim];
         for (position, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
-            self.activate_rows(&position);
+            self.features = SlottedFeatures::from_rows(self.config.features, &position);
+            self.activate();
             let (head, hidden) = self.hidden(position.pieces);
             let head = &self.heads[head];
             project(&hidden, &head.projection, &head.projection_bias, embedding);
@@ -305,7 +278,8 @@ impl Encoder for QuantisedEncoder {
     fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         let batch = features(inputs)?;
         let cosines = batch.iter().map(|position| {
-            self.activate_rows(&position);
+            self.features = SlottedFeatures::from_rows(self.config.features, &position);
+            self.activate();
             self.cosine_of(position.pieces)
         });
         Ok(Scores::Ready(cosines.collect()))
@@ -313,14 +287,9 @@ impl Encoder for QuantisedEncoder {
 
     /// Allocates no memory, because a search calls this at every leaf.
     fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
-        let set = self.config.features;
-        if set.captures {
-            self.begin(&Inputs::of(InputKind::Features(set), [board]))?.only()
-        } else {
-            self.features.fill(set, &Placement::of(board));
-            self.activate();
-            Ok(self.cosine_of(self.features.pieces))
-        }
+        self.features.fill(self.config.features, &Placement::of(board));
+        self.activate();
+        Ok(self.cosine_of(self.features.pieces))
     }
 
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {

@@ -138,8 +138,4 @@ impl RowSink for FeatureBatch {
     fn threat(&mut self, _index: usize, rows: [u16; 2]) {
         self.push_rows(rows);
     }
-
-    fn capture(&mut self, rows: [u16; 2]) {
-        self.push_rows(rows);
-    }
 }

@@ -12,14 +12,10 @@ use super::threats::{PAIRS, STEPS};
 /// Number of piece-squares: pieces of both sides times squares.
 pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;
 
-/// Number of captures: attackers of both sides times victims of the other side times the victims'
-/// squares.
-pub const CAPTURES: usize = 2 * Piece::NUM * Piece::NUM * 64;
-
 /// Row indices have 16 bits, and the largest one marks an empty slot.
 const MAX_ROWS: usize = u16::MAX as usize;
 
-/// A set of features. Its name lists its parts, as in `attack-states-8+captures`: the states of a
+/// A set of features. Its name lists its parts, as in `exchange-states-16+threats`: the states of a
 /// piece on its square, then additional features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -28,8 +24,6 @@ pub struct FeatureSet {
     pub states: States,
     /// The effect of a side's king on that side's view.
     pub king: KingView,
-    /// Whether every (attacker, victim, victim's square) is a feature.
-    pub captures: bool,
     /// Whether threats on the whole board are features: the best exchanges of both sides, the two
     /// best of the side that is not to move, and the safe checks of both.
     pub threats: bool,
@@ -73,13 +67,12 @@ const KINGS: [(KingView, &str); 3] = [
     (KingView::Buckets, "king-buckets-4"),
 ];
 
-const CAPTURES_NAME: &str = "captures";
 const THREATS_NAME: &str = "threats";
 
 impl FeatureSet {
     /// Attack states alone.
     pub const ATTACK_STATES: Self =
-        Self { states: States::Attack, king: KingView::None, captures: false, threats: false };
+        Self { states: States::Attack, king: KingView::None, threats: false };
 
     /// Number of threat features in one side's view.
     pub const THREATS_SEEN: i32 = PAIRS as i32;
@@ -112,21 +105,16 @@ impl FeatureSet {
         bucket * self.states() * PIECE_SQUARES
     }
 
-    /// The first row of the captures, after those of all pieces.
-    pub(super) fn first_capture(self) -> usize {
-        self.variants() * PIECE_SQUARES
-    }
-
     /// The row of a pair of threats for the side to move (view 0) or the other side (view 1), after
-    /// the rows of all captures.
+    /// the rows of the pieces.
     pub(super) fn threat_row(self, index: usize, view: usize, pair: usize) -> usize {
         self.first_threat() + (2 * index + view) * STEPS * STEPS + pair
     }
 
-    /// Index of the first threat row; earlier rows are pieces on squares and captures.
+    /// Index of the first threat row; earlier rows are pieces on squares.
     #[inline]
     pub fn first_threat(self) -> usize {
-        self.first_capture() + if self.captures { CAPTURES } else { 0 }
+        self.variants() * PIECE_SQUARES
     }
 
     /// Number of rows in the embedding table.
@@ -134,12 +122,11 @@ impl FeatureSet {
         self.first_threat() + if self.threats { THREATS } else { 0 }
     }
 
-    /// The slot of a row among the slots of a view, each of which holds at most one row; `None` for
-    /// captures.
-    pub(super) fn slot(self, row: usize) -> Option<usize> {
+    /// The slot of a row among the slots of a view, each of which holds at most one row.
+    pub(super) fn slot(self, row: usize) -> usize {
         match row.checked_sub(self.first_threat()) {
-            Some(threat) => Some(Square::NUM + threat / (STEPS * STEPS)),
-            None => self.piece_square(row).map(|piece_square| piece_square % Square::NUM),
+            Some(threat) => Square::NUM + threat / (STEPS * STEPS),
+            None => row % Square::NUM,
         }
     }
 
@@ -148,15 +135,15 @@ impl FeatureSet {
         Square::NUM + 2 * index + view
     }
 
-    /// The piece-square of a row; `None` for captures and threats.
+    /// The piece-square of a row; `None` for threats.
     pub fn piece_square(self, row: usize) -> Option<usize> {
-        (row < self.first_capture()).then_some(row % PIECE_SQUARES)
+        (row < self.first_threat()).then_some(row % PIECE_SQUARES)
     }
 
     /// The row of the same feature in the set with `king-mirror` in place of `king-buckets-4`.
     pub fn row_without_buckets(self, row: usize) -> usize {
         let bucket = self.states() * PIECE_SQUARES;
-        match row.checked_sub(self.first_capture()) {
+        match row.checked_sub(self.first_threat()) {
             None => row % bucket,
             Some(other) => bucket + other,
         }
@@ -168,7 +155,7 @@ impl FeatureSet {
         PIECE_SQUARES * (1 + self.shared_states())
     }
 
-    /// The shared components of a row; none for captures and threats.
+    /// The shared components of a row; none for threats.
     pub fn shared(self, row: usize) -> impl Iterator<Item = usize> {
         let parts = self.piece_square(row).map(|piece_square| {
             let state = row / PIECE_SQUARES % self.states();
@@ -193,10 +180,9 @@ impl fmt::Display for FeatureSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let states = STATES.iter().find(|known| known.0 == self.states).map_or("", |known| known.1);
         let king = KINGS.iter().find(|known| known.0 == self.king).map_or("", |known| known.1);
-        let captures = if self.captures { CAPTURES_NAME } else { "" };
         let threats = if self.threats { THREATS_NAME } else { "" };
         write!(f, "{states}")?;
-        [king, captures, threats]
+        [king, threats]
             .iter()
             .filter(|part| !part.is_empty())
             .try_for_each(|part| write!(f, "+{part}"))
@@ -212,16 +198,14 @@ impl FromStr for FeatureSet {
         let unknown = |part: &str| {
             anyhow!(
                 "features '{name}': '{part}' is none of piece-square, attack-states-8, \
-                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, captures, threats"
+                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, threats"
             )
         };
         let known = STATES.iter().find(|known| known.1 == states).ok_or_else(|| unknown(states))?;
-        let mut set =
-            Self { states: known.0, king: KingView::None, captures: false, threats: false };
+        let mut set = Self { states: known.0, king: KingView::None, threats: false };
         for part in parts {
             match KINGS.iter().find(|known| known.1 == part && !part.is_empty()) {
                 Some(king) => set.king = king.0,
-                None if part == CAPTURES_NAME => set.captures = true,
                 None if part == THREATS_NAME => set.threats = true,
                 None => return Err(unknown(part)),
             }
@@ -258,7 +242,7 @@ mod tests {
         for name in [
             "piece-square",
             "attack-states-8",
-            "exchange-states-16+king-mirror+captures+threats",
+            "exchange-states-16+king-mirror+threats",
             "attack-states-8+king-buckets-4",
         ] {
             assert_eq!(name.parse::<FeatureSet>()?.to_string(), name);

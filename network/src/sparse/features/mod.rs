@@ -12,5 +12,5 @@ mod threats;
 mod view;
 
 pub use batch::{FeatureBatch, Features};
-pub use feature_set::{CAPTURES, FeatureSet, KingView, PIECE_SQUARES, States};
+pub use feature_set::{FeatureSet, KingView, PIECE_SQUARES, States};
 pub use slots::{EMPTY, SLOTS, Slots, SlottedFeatures};

@@ -18,9 +18,6 @@ pub(super) trait RowSink {
 
     /// The rows of the pair of threats `index`.
     fn threat(&mut self, index: usize, rows: [u16; 2]);
-
-    /// The rows of a capture.
-    fn capture(&mut self, rows: [u16; 2]);
 }
 
 /// Finds the rows of a legal position: piece by piece, White's first, then the threats.
@@ -52,15 +49,6 @@ pub(super) fn find_rows(set: FeatureSet, placement: &Placement, sink: &mut impl 
                 let row =
                     |view: usize| (first[view] + state * PIECE_SQUARES + squares[view]) as u16;
                 sink.piece([row(0), row(1)], squares);
-                if set.captures {
-                    let theirs = attacks.from[square as usize] & placement.colors[!color as usize];
-                    for victim in Piece::ALL {
-                        for square in theirs & placement.pieces[victim as usize] {
-                            let row = |view: &View| view.capture(color, piece, victim, square);
-                            sink.capture([row(&views[0]), row(&views[1])]);
-                        }
-                    }
-                }
             }
         }
     }

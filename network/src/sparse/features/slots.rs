@@ -18,7 +18,7 @@ pub type Slots = [u16; SLOTS];
 /// Marks a slot without a row.
 pub const EMPTY: u16 = u16::MAX;
 
-/// The active rows of one position, without captures, whose number is not limited.
+/// The active rows of one position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlottedFeatures {
     /// The views of the side to move and of the other side.
@@ -36,7 +36,7 @@ impl SlottedFeatures {
     pub const NONE: Self =
         Self { views: [[EMPTY; SLOTS]; 2], rows: 0, pieces: 0, side_to_move: Color::White };
 
-    /// Makes these the features of a legal position. Captures are left out.
+    /// Makes these the features of a legal position.
     pub fn fill(&mut self, set: FeatureSet, placement: &Placement) {
         let pieces = (placement.colors[0] | placement.colors[1]).len() as usize;
         let threats = if set.threats { FeatureSet::THREATS_SEEN as usize } else { 0 };
@@ -52,9 +52,7 @@ impl SlottedFeatures {
         let in_slots = |rows: &[u16]| {
             let mut slots = [EMPTY; SLOTS];
             for &row in rows {
-                if let Some(slot) = set.slot(row.into()) {
-                    slots[slot] = row;
-                }
+                slots[set.slot(row.into())] = row;
             }
             slots
         };
@@ -76,8 +74,6 @@ impl RowSink for SlottedFeatures {
             self.views[view][FeatureSet::threat_slot(index, view)] = rows[view];
         }
     }
-
-    fn capture(&mut self, _rows: [u16; 2]) {}
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ pub struct View {
     /// XOR mask of squares: reverses the ranks for Black, and the files if the king requires it.
     flip: usize,
     first_piece: usize,
-    first_capture: usize,
 }
 
 impl View {
@@ -28,12 +27,7 @@ impl View {
             (KingView::Buckets, Rank::Second) => 2,
             (KingView::Buckets, _) => 3,
         };
-        Self {
-            color,
-            flip: ranks ^ files,
-            first_piece: set.first_piece(bucket),
-            first_capture: set.first_capture(),
-        }
+        Self { color, flip: ranks ^ files, first_piece: set.first_piece(bucket) }
     }
 
     /// The row of a `piece` of `color` in state 0 on square 0 of this view. A state adds
@@ -45,12 +39,6 @@ impl View {
     /// A square in this view.
     pub fn square(&self, square: Square) -> usize {
         square as usize ^ self.flip
-    }
-
-    /// The row of the capture of `victim` on `square` by `attacker` of `color`.
-    pub fn capture(&self, color: Color, attacker: Piece, victim: Piece, square: Square) -> u16 {
-        let pair = self.kind(color, attacker) * Piece::NUM + victim as usize;
-        (self.first_capture + pair * Square::NUM + self.square(square)) as u16
     }
 
     /// Index of a kind of piece: own pieces first, then the other side's.
