@@ -6,7 +6,6 @@ mod clock;
 mod device;
 mod elo;
 mod games;
-mod grouped;
 mod plot;
 mod precision;
 mod rating;

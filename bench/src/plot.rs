@@ -3,8 +3,6 @@
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
-use crate::grouped::grouped;
-
 const SIZE: (u32, u32) = (720, 440);
 
 const COLOURS: [RGBColor; 4] =
@@ -100,4 +98,17 @@ fn range(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
     }
     let room = ((high - low) * room).max(1e-3);
     (low - room, high + room)
+}
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

@@ -2,11 +2,9 @@
 //! static exchange evaluation, board representations for networks, and the win probability of a
 //! centipawn score. The cozy-chess crate implements the rules.
 
-pub mod attacked_squares;
 pub mod bench_positions;
 pub mod board_diagram;
 pub mod check_squares;
-pub mod en_passant;
 pub mod pgn;
 pub mod placement;
 pub mod position;

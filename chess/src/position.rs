@@ -3,10 +3,10 @@
 
 use anyhow::{Result, anyhow, ensure};
 use cozy_chess::{
-    BitBoard, Board, Color, FenParseError, File, Move, Piece, Rank, Square, get_king_moves, util,
+    BitBoard, Board, Color, FenParseError, File, Move, Piece, Rank, Square, get_king_moves,
+    get_pawn_attacks, util,
 };
 
-use crate::en_passant::legal_en_passant;
 use crate::text::shortened;
 
 /// The standard starting position.
@@ -348,6 +348,25 @@ fn explain(error: &FenParseError) -> &'static str {
         FenParseError::InvalidEnPassant => "the en-passant square is not one",
         _ => "the counters are not numbers in range",
     }
+}
+
+/// The en-passant square, if a capture on it is legal (the rule of python-chess and lichess).
+///
+/// ```
+/// use azimuth_chess::en_passant::legal_en_passant;
+/// use cozy_chess::{Board, Square};
+///
+/// let nothing_captures = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
+/// let captures = "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3";
+/// assert_eq!(legal_en_passant(&nothing_captures.parse::<Board>()?), None);
+/// assert_eq!(legal_en_passant(&captures.parse::<Board>()?), Some(Square::F6));
+/// # Ok::<(), cozy_chess::FenParseError>(())
+/// ```
+pub fn legal_en_passant(board: &Board) -> Option<Square> {
+    let us = board.side_to_move();
+    let to = Square::new(board.en_passant()?, Rank::Sixth.relative_to(us));
+    let pawns = get_pawn_attacks(to, !us) & board.colored_pieces(us, Piece::Pawn);
+    pawns.into_iter().any(|from| board.is_legal(Move { from, to, promotion: None })).then_some(to)
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
-use crate::en_passant::legal_en_passant;
 use crate::placement::Placement;
+use crate::position::legal_en_passant;
 
 /// Number of tokens of a position.
 pub const LEN: usize = 77;

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Error, Result};
-use clap::{Command, Subcommand};
+use anyhow::{Context, Error, Result, anyhow};
+use clap::{Command, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// Commands that generate a program's documentation.
@@ -80,4 +80,32 @@ fn is_closed_pipe(error: &Error) -> bool {
         let kind = kind.or_else(|| cause.downcast_ref::<serde_json::Error>()?.io_error_kind());
         kind == Some(ErrorKind::BrokenPipe)
     })
+}
+
+/// The name of a value.
+///
+/// ```
+/// use azimuth::names::{name_of, named, names_of};
+/// use azimuth::search::PlannerKind;
+///
+/// assert_eq!(name_of(&PlannerKind::Beam), "beam");
+/// assert_eq!(names_of::<PlannerKind>(), ["beam", "selective"]);
+/// assert_eq!(named::<PlannerKind>("planner", "Beam")?, PlannerKind::Beam);
+/// let error = named::<PlannerKind>("planner", "wide").unwrap_err().to_string();
+/// assert_eq!(error, "planner 'wide': expected beam, selective");
+/// # Ok::<(), anyhow::Error>(())
+/// ```
+pub fn name_of<T: ValueEnum>(choice: &T) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+/// The names of all values.
+pub fn names_of<T: ValueEnum>() -> Vec<String> {
+    T::value_variants().iter().map(name_of).collect()
+}
+
+/// The value with a name, ignoring case. The error starts with `what`, the setting's name.
+pub fn named<T: ValueEnum>(what: &str, name: &str) -> Result<T> {
+    let expected = |_| anyhow!("{what} '{name}': expected {}", names_of::<T>().join(", "));
+    T::from_str(name, true).map_err(expected)
 }

@@ -27,19 +27,15 @@
 //! # }
 //! ```
 
-pub mod build_facts;
 pub mod command_line;
 pub mod embedded_weights;
 pub mod encoder;
 pub mod explain;
-mod hash_slot;
 pub mod inference;
 mod large_memory;
 mod map;
 pub mod model;
-pub mod names;
 pub mod pages;
-mod plane;
 pub mod play;
 pub mod program;
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::io::{IsTerminal, stdin, stdout};
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::build_facts;
 use crate::command_line::{Manual, print_line, unless_closed};
 use crate::encoder::sparse::Kernels;
 use crate::explain::ExplainCommand;
@@ -83,7 +82,7 @@ fn split_genfens(
 
 /// Parses the command line. `--version` also prints the facts about the build.
 fn parse(command_line: impl IntoIterator<Item = OsString>) -> Arguments {
-    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &build_facts::lines()].concat();
+    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &lines()].concat();
     // The command line is parsed once, so this leak is bounded.
     let version: &'static str = version.join("\n").leak();
     let matches = Arguments::command().long_version(version).get_matches_from(command_line);
@@ -115,4 +114,28 @@ fn run_task(task: Option<Task>) -> Result<()> {
         Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
     }
     Ok(())
+}
+
+/// The commit that the program was built from, if the build set it.
+const COMMIT: Option<&str> = option_env!("AZIMUTH_COMMIT");
+
+/// A program's name, version and licence.
+pub fn about(name: &str) -> String {
+    format!("{name}, {}", env!("CARGO_PKG_LICENSE"))
+}
+
+/// Lines with the commit (if known), the compiler, the target, and the instruction set that the
+/// encoder uses.
+pub fn lines() -> Vec<String> {
+    let commit = COMMIT.map(|commit| format!("Commit: {commit}"));
+    let kernels = match Kernels::chosen() {
+        Ok(kernels) => kernels.to_string(),
+        Err(error) => format!("{error:#}"),
+    };
+    let facts = [
+        format!("Compiler: {}", env!("AZIMUTH_COMPILER")),
+        format!("Target: {}", env!("AZIMUTH_TARGET")),
+        format!("Instruction set: {kernels}"),
+    ];
+    commit.into_iter().chain(facts).collect()
 }

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use azimuth_chess::attacked_squares::attacked_squares;
+use azimuth_chess::check_squares::attacked_squares;
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::check_squares::CheckSquares;
 use azimuth_chess::placement::Placement;

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::inputs::InputKind;
-use super::parameters::ParameterSpec;
-use super::sparse::SparseConfig;
-use super::transformer::TransformerConfig;
+use crate::inputs::InputKind;
+use crate::parameters::ParameterSpec;
+use crate::sparse::SparseConfig;
+use crate::transformer::TransformerConfig;
 
 /// The encoder of a weights file, with its sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

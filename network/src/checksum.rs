@@ -16,8 +16,6 @@ use safetensors::tensor::View;
 use safetensors::{SafeTensors, serialize};
 use sha2::{Digest, Sha256};
 
-use crate::hex::hex;
-
 /// Metadata key of the checksum.
 const KEY: &str = "sha256";
 
@@ -85,6 +83,11 @@ fn checksum(file: &SafeTensors<'_>, metadata: BTreeMap<&str, &str>) -> String {
         text(&mut hash, tensor.data());
     }
     hex(&hash.finalize())
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

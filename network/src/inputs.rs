@@ -4,7 +4,7 @@ use azimuth_chess::placement::Placement;
 use azimuth_chess::tokens::{self, Tokens};
 use cozy_chess::Board;
 
-use super::sparse::features::{FeatureBatch, FeatureSet};
+use crate::sparse::features::{FeatureBatch, FeatureSet};
 
 /// The input of an encoder for one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,7 @@ pub mod axis;
 pub mod calibration;
 pub mod checksum;
 pub mod embedding_bag;
-pub mod file_lock;
 pub mod fused;
-pub mod hex;
 mod inputs;
 pub mod normalize;
 pub mod parameters;
@@ -25,7 +23,6 @@ pub mod sparse;
 pub mod tensor_slices;
 pub mod transformer;
 pub mod weights;
-mod wrong_file;
 
 pub use architecture::{Architecture, Perspective};
 pub use inputs::{InputKind, Inputs};

@@ -1,7 +1,7 @@
 //! Atomic replacement of files.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -214,6 +214,20 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Locks a file of `output` until the file is closed. Returns false if another process has locked
+/// it. Some network file systems do not support locks. Work continues there without one.
+pub fn try_lock(file: &File, output: &Path) -> bool {
+    match file.try_lock() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock) => false,
+        Err(TryLockError::Error(error)) => {
+            let output = output.display();
+            eprintln!("lock of '{output}': {error}; make sure that no other process writes it");
+            true
+        }
+    }
 }
 
 #[cfg(test)]

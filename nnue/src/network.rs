@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::placement::Placement;
-use azimuth_network::hex::hex;
+use azimuth_network::checksum::hex;
 use cozy_chess::{BitBoard, Color, Piece};
 use nnue_rs::{Accumulator, Network};
 use sha2::{Digest, Sha256};

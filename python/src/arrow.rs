@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use azimuth_train::data::DatasetFile;
-use azimuth_train::data::split::Split;
+use azimuth_train::data::family::Split;
 use cozy_chess::Square;
 
 use crate::dataset::{Columns, SPLITS};

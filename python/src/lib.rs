@@ -8,10 +8,7 @@ mod board;
 mod compute;
 mod dataset;
 mod error;
-mod features;
-mod pov;
 mod program;
-mod source;
 mod space;
 
 /// The module.

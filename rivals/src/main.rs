@@ -14,7 +14,6 @@ mod play;
 mod policy;
 mod qlearning;
 mod rival;
-mod sizes;
 mod studies;
 mod tau;
 mod training;
@@ -27,8 +26,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use azimuth::command_line::name_of;
 use azimuth::command_line::{Manual, exit};
-use azimuth::names::name_of;
 use azimuth_train::keep_memory::keep_memory;
 use clap::{CommandFactory, Parser, Subcommand};
 

@@ -2,22 +2,35 @@
 //! cosines of Azimuth's encoder. For a rival that predicts only moves, the label of the position
 //! after its move replaces the value.
 
-mod bootstrap;
-mod labelled;
-mod subject;
-
+use std::collections::HashMap;
+use std::iter;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use azimuth::command_line::name_of;
 use azimuth::command_line::print_line;
-use azimuth::search::{Control, Limits, Planner, TimeLimit};
-use clap::Args;
+use azimuth::embedded_weights::EmbeddedWeights;
+use azimuth::inference::{ModelClient, Worker};
+use azimuth::search::{
+    BeamSettings, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources, TimeLimit,
+};
+use azimuth_chess::position::{Position, board_after, fen_of, legal_moves, repetition_key};
+use azimuth_train::data::dataset;
+use azimuth_train::data::family::Split;
+use azimuth_train::data::family::{Family, FamilyLabels};
+use azimuth_train::metrics::kendall_tau_b;
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+use cozy_chess::{Board, Color, Move};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use bootstrap::{Interval, interval};
-use labelled::{Labelled, read};
-use subject::Subject;
+use crate::play::Play;
+use crate::rival::Rival;
+use crate::weights::RivalWeights;
 
 /// Number of positions for measuring speed, and the search time for each.
 const SPEED_POSITIONS: usize = 30;
@@ -123,4 +136,261 @@ fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
         seconds += control.elapsed().as_secs_f64();
     }
     Ok(nodes as f64 / seconds)
+}
+
+/// Number of samples.
+const SAMPLES: usize = 1_000;
+
+/// A 95% interval: the percentiles 2.5 and 97.5 of the samples (Efron 1979).
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Kendall's tau-b of `values` and `labels`, and its interval over samples of as many pairs, drawn
+/// with replacement. The same data give the same interval.
+pub fn interval(values: &[f32], labels: &[f32]) -> (f64, Interval) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut taus: Vec<f64> =
+        (0..SAMPLES).map(|_| tau_of_sample(values, labels, &mut rng)).collect();
+    taus.sort_by(f64::total_cmp);
+    let percentile = |share: f64| taus[(share * (SAMPLES - 1) as f64).round() as usize];
+    let interval = Interval { low: percentile(0.025), high: percentile(0.975) };
+    (kendall_tau_b(values, labels), interval)
+}
+
+fn tau_of_sample(values: &[f32], labels: &[f32], rng: &mut Xoshiro256PlusPlus) -> f64 {
+    let drawn = (0..labels.len()).map(|_| rng.random_range(0..labels.len()));
+    let (values, labels): (Vec<f32>, Vec<f32>) = drawn.map(|i| (values[i], labels[i])).unzip();
+    kendall_tau_b(&values, &labels)
+}
+
+/// A position with its label and the labels of its moves, as White's win probabilities.
+pub struct Labelled {
+    pub position: Position,
+    pub label: f32,
+    pub moves: Vec<(Move, f32)>,
+}
+
+/// The labelled positions of a file, with the labels of their moves if there are any.
+pub fn read(path: &Path) -> Result<Vec<Labelled>> {
+    let (data, _) = dataset::open(&[path.to_owned()])?;
+    let mut own: Vec<(Board, f32)> = Vec::new();
+    // The data keep one copy of each position, so the label after a move can be that of another
+    // position.
+    let mut known: HashMap<u64, f32> = HashMap::new();
+    for split in Split::ALL {
+        data.families(split, 1, |family, _| {
+            let Family { board, labels } = family.decode()?;
+            match labels {
+                FamilyLabels::Own(label) => {
+                    known.insert(repetition_key(&board), label.win_probability());
+                    own.push((board, label.win_probability()));
+                }
+                FamilyLabels::Children(children) => {
+                    known.extend(children.into_iter().map(|(mv, label)| {
+                        (repetition_key(&board_after(&board, mv)), label.win_probability())
+                    }));
+                }
+            }
+            Ok(())
+        })?;
+    }
+    ensure!(
+        !own.is_empty(),
+        "'{}': no position has a label; labels of moves alone are not enough",
+        path.display()
+    );
+    let label_after = |board: &Board, mv: Move| {
+        let after = board_after(board, mv);
+        known.get(&repetition_key(&after)).copied().or_else(|| result(&after))
+    };
+    let labelled = own.into_iter().map(|(board, label)| {
+        let moves = legal_moves(&board).into_iter();
+        let moves = moves.filter_map(|mv| Some((mv, label_after(&board, mv)?))).collect();
+        Ok(Labelled { position: Position::from_fen(&fen_of(&board))?, label, moves })
+    });
+    let mut labelled = labelled.collect::<Result<Vec<Labelled>>>()?;
+    labelled.retain(|labelled| labelled.position.has_legal_move());
+    Ok(labelled)
+}
+
+/// White's score of a game that is over; the data have no such positions.
+fn result(board: &Board) -> Option<f32> {
+    if board.generate_moves(|_| true) {
+        return None;
+    }
+    let mated = !board.checkers().is_empty();
+    let white_wins = board.side_to_move() == Color::Black;
+    Some(if !mated { 0.5 } else { f32::from(u8::from(white_wins)) })
+}
+
+/// Score cache of Azimuth's beam.
+const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
+
+/// A system that values or chooses moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Azimuth's encoder; its speed is that of the beam without verification.
+    Azimuth,
+    Rival(Rival),
+}
+
+/// `azimuth`, then the names of the rivals.
+impl ValueEnum for Subject {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+            let rivals = Rival::value_variants().iter().copied().map(Subject::Rival);
+            iter::once(Subject::Azimuth).chain(rivals).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Azimuth => Some(PossibleValue::new("azimuth").help("Azimuth's encoder")),
+            Self::Rival(rival) => rival.to_possible_value(),
+        }
+    }
+}
+
+/// The size of the weights and of their training; 0 where there is none or it is not recorded.
+#[derive(Default)]
+pub struct Training {
+    pub parameters: usize,
+    pub examples: u64,
+    pub seconds: f64,
+}
+
+impl Subject {
+    /// The name in results; that of Azimuth has the name of the weights file.
+    pub fn name(self, weights: Option<&Path>) -> String {
+        match self {
+            Self::Azimuth => format!("azimuth-{}", weights.map_or("default".to_owned(), stem)),
+            Self::Rival(rival) => name_of(&rival),
+        }
+    }
+
+    /// Reads the weights and builds the system.
+    pub fn measure(self, weights: Option<&Path>) -> Result<Measure> {
+        let (planner, value) = match self {
+            Self::Azimuth => {
+                let weights = EmbeddedWeights::Beam.or_read(weights)?;
+                let worker = Worker::on_cpu(weights, |notice| eprintln!("{notice}"))?;
+                let settings = PlannerSettings { beam: BeamSettings::PAPER, ..Default::default() };
+                let planner = settings.build(PlannerKind::Beam, &worker, RESOURCES, None)?;
+                (planner, Value::Cosine(Box::new(worker.model()?)))
+            }
+            Self::Rival(rival) => {
+                let value = match rival.is_policy() {
+                    true => Value::LabelOfChosenMove(name_of(&rival)),
+                    false => Value::Evaluation,
+                };
+                (rival.planner(weights, &Play::default())?, value)
+            }
+        };
+        Ok(Measure { planner, value })
+    }
+
+    /// Reads the sizes of the weights and of their training.
+    pub fn training(self, weights: Option<&Path>) -> Result<Training> {
+        Ok(match self {
+            Self::Azimuth => {
+                let weights = EmbeddedWeights::Beam.or_read(weights)?;
+                let parameters = weights.parameters.iter();
+                let parameters = parameters.map(|(_, tensor)| tensor.elem_count()).sum();
+                Training { parameters, ..Training::default() }
+            }
+            Self::Rival(rival) => {
+                let weights = rival.weights(weights)?;
+                weights.map_or_else(Training::default, |weights| Training::of(&weights))
+            }
+        })
+    }
+}
+
+impl Training {
+    fn of(weights: &RivalWeights) -> Self {
+        let training = &weights.metadata.training;
+        let number = |key: &str| training[key].as_f64().unwrap_or(0.0);
+        Self {
+            parameters: weights.parameter_count(),
+            examples: (number("batch") * number("steps")) as u64,
+            seconds: number("seconds"),
+        }
+    }
+}
+
+/// A system with its weights.
+pub struct Measure {
+    pub planner: Box<dyn Planner>,
+    value: Value,
+}
+
+/// The number that is compared with the label.
+enum Value {
+    /// White's win probability by the evaluation.
+    Evaluation,
+    /// The cosine from White's view.
+    Cosine(Box<ModelClient>),
+    /// The label of the move that this rival, a policy, chooses.
+    LabelOfChosenMove(String),
+}
+
+impl Measure {
+    /// The value of a position, larger if it is better for White.
+    pub fn value(&mut self, labelled: &Labelled) -> Result<f32> {
+        let position = &labelled.position;
+        let board = position.board();
+        let white = board.side_to_move() == Color::White;
+        match &mut self.value {
+            Value::Evaluation => {
+                let own = self.planner.evaluate(position)?.win_probability();
+                Ok(if white { own } else { 1.0 - own })
+            }
+            Value::Cosine(model) => {
+                let cosines = model.cosines(std::slice::from_ref(board))?;
+                let own = *cosines.first().context("no cosine")?;
+                Ok(if white { own } else { -own })
+            }
+            Value::LabelOfChosenMove(rival) => {
+                let mut control = Control::without_signals(Limits::default());
+                let report = self.planner.search(position, &mut control, &mut |_| ())?;
+                let chosen = report.pv.first().context("no move")?;
+                let label = labelled.moves.iter().find(|(mv, _)| mv == chosen);
+                label.map(|&(_, label)| label).with_context(|| {
+                    format!("{rival}: needs labels of all moves; '{board}' has none of {chosen}")
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_contains_tau_and_shrinks_with_more_positions() {
+        let noisy = |count: u32| {
+            let labels: Vec<f32> = (0..count).map(|i| i as f32).collect();
+            let noise = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
+            let values: Vec<f32> = (0..count).map(|i| i as f32 + 300.0 * noise(i)).collect();
+            interval(&values, &labels)
+        };
+        let (few, wide) = noisy(100);
+        let (many, narrow) = noisy(1_000);
+        assert!(wide.low < few && few < wide.high, "{few} {wide:?}");
+        assert!(narrow.low < many && many < narrow.high, "{many} {narrow:?}");
+        assert!(narrow.high - narrow.low < (wide.high - wide.low) / 2.0, "{narrow:?} {wide:?}");
+    }
+
+    #[test]
+    fn a_perfect_order_has_no_uncertainty() {
+        let labels: Vec<f32> = (0..500).map(|i| i as f32).collect();
+        let (tau, Interval { low, high }) = interval(&labels, &labels);
+        assert_eq!(tau, 1.0);
+        assert!(low > 0.999 && high > 0.999, "{low} {high}");
+    }
 }

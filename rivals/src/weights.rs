@@ -15,7 +15,7 @@ use safetensors::SafeTensors;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::sizes::check_sizes;
+use crate::rival::check_sizes;
 
 const METADATA_KEY: &str = "rival";
 

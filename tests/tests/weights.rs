@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth_network::hex::hex;
+use azimuth_network::checksum::hex;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::Weights;
 use azimuth_tests::{root, text, trainer};

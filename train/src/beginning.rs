@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use azimuth_network::Architecture;
 use azimuth_network::calibration::Calibration;
-use azimuth_network::hex::hex;
+use azimuth_network::checksum::hex;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::sparse::SparseConfig;
 use azimuth_network::sparse::features::KingView;

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::file_lock::try_lock;
+use azimuth_network::replace_file::try_lock;
 use azimuth_network::replace_file::{check_different, check_output, remove_unfinished};
 
 /// A lock on an output, held until it is dropped: a locked file `NAME.lock` beside the output.

@@ -14,13 +14,13 @@ use azimuth_network::weights::Weights;
 use cozy_chess::{Board, Color, Move, Piece};
 use serde::{Deserialize, Serialize};
 
+use crate::data::dataset::Datasets;
 use crate::data::dataset::open;
-use crate::data::datasets::Datasets;
+use crate::data::dataset::step;
+use crate::data::family::Label;
+use crate::data::family::Split;
 use crate::data::family::{Family, FamilyLabels};
-use crate::data::label::Label;
-use crate::data::labelled_positions::step;
 use crate::data::packed::PackedPosition;
-use crate::data::split::Split;
 use crate::space::embed;
 
 /// Numbers of moves that are kept for the recall.

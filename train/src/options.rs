@@ -20,8 +20,8 @@ use crate::config_file;
 use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampling;
 use crate::loss::Losses;
+use crate::loss::PositiveThreshold;
 use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
-use crate::positive_threshold::PositiveThreshold;
 use crate::run::Output;
 use crate::training::{Pace, StepsOrTime};
 

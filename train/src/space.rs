@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::data::dataset::Dataset;
-use crate::data::inputs::inputs_of;
-use crate::data::label::Label;
-use crate::data::labelled_positions::LabelledPositions;
+use crate::data::dataset::LabelledPositions;
+use crate::data::dataset::TrainingPositions;
+use crate::data::family::Label;
 use crate::data::packed::PackedPosition;
-use crate::data::training_positions::TrainingPositions;
+use crate::data::sampler::inputs_of;
 use crate::metrics::Metrics;
 use crate::side_by_side::side_by_side;
 

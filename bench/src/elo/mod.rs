@@ -1,18 +1,11 @@
 //! `azimuth-bench elo`: matches against any UCI engine, and between settings of Azimuth.
 
-pub mod adjudication;
-mod batches;
 pub mod book;
 pub mod game;
-mod network;
 pub mod player;
-mod process;
-mod results;
 pub mod roster;
 pub mod settings;
-pub mod time_control;
 mod tournament;
-mod waits;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -22,16 +15,15 @@ use anyhow::{Result, ensure};
 use azimuth::command_line::print_line;
 use azimuth_network::replace_file::{check_different, check_output, replace_file};
 use clap::Args;
+use game::{Adjudication, DrawRule, ResignRule};
+use roster::Roster;
+use serde::Serialize;
+use settings::PlayerSettings;
+use tournament::{Played, Tournament, Waits};
 
 use crate::device::DeviceArguments;
 use crate::games::record::GameFile;
-use crate::rating::{Sprt, Standings, Verdict, table};
-use adjudication::{Adjudication, DrawRule, ResignRule};
-use results::PairingResult;
-use roster::Roster;
-use settings::PlayerSettings;
-use tournament::{Played, Tournament};
-use waits::Waits;
+use crate::rating::{Sprt, Standings, Verdict, standings};
 
 /// Interval between progress lines.
 const PROGRESS: Duration = Duration::from_secs(30);
@@ -169,9 +161,9 @@ pub fn run(arguments: Elo) -> Result<()> {
     if let Some(path) = &arguments.batches
         && new > 0
     {
-        replace_file(path, batches::csv(roster.batches()).as_bytes())?;
+        replace_file(path, tournament::csv(roster.batches()).as_bytes())?;
     }
-    print_line(table(&standings).trim_end())?;
+    print_line(standings::table(&standings).trim_end())?;
     if let Some(sprt) = &arguments.sprt {
         print_line(sprt.summary(&standings.pairs(names)))?;
     }
@@ -183,4 +175,38 @@ pub fn run(arguments: Elo) -> Result<()> {
         began.elapsed().as_secs_f64() / 60.0
     ))?;
     Ok(())
+}
+
+/// A player against an opponent.
+#[derive(Debug, Serialize)]
+pub struct PairingResult {
+    player: String,
+    against: String,
+    wins: u64,
+    losses: u64,
+    draws: u64,
+    /// Logistic Elo difference with its 95% error margin; `None` if it is unbounded.
+    elo: Option<[f64; 2]>,
+}
+
+impl PairingResult {
+    /// All pairings of a match that have games.
+    pub fn of_all(tournament: &Tournament<'_>, standings: &Standings) -> Vec<Self> {
+        let name = |player: usize| tournament.participants[player].name.name.as_str();
+        let find = |name: &str| standings.players.iter().position(|player| player.name == name);
+        let results = tournament.pairings.iter().filter_map(|&[one, other]| {
+            let names = [one, other].map(name);
+            let between = standings.between(find(names[0])?, find(names[1])?);
+            let elo = standings.pairs(names).logistic_elo();
+            Some(Self {
+                player: names[0].to_owned(),
+                against: names[1].to_owned(),
+                wins: between.wins,
+                losses: between.losses,
+                draws: between.draws,
+                elo: elo.map(|elo| [elo.value, elo.error]),
+            })
+        });
+        results.collect()
+    }
 }

@@ -6,22 +6,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use azimuth::command_line::name_of;
 use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::{BatchSecond, Worker};
-use azimuth::names::name_of;
 use azimuth::search::{BeamVerify, PlannerKind};
-use azimuth_network::hex::hex;
+use azimuth_network::checksum::hex;
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
 
-use super::network::start_network;
+use super::player::Process;
+use super::player::start_network;
 use super::player::{InProcess, Player};
-use super::process::Process;
 use super::settings::{InProcessPlayer, Limit, PlayerProgram, PlayerSettings};
 use crate::device::start_worker;
 use crate::games::record::Name;
-use crate::grouped::grouped;
+use crate::plot::grouped;
 
 /// Number of bytes of a weights file's hash in a game's record.
 const FINGERPRINT: usize = 4;

@@ -1,19 +1,21 @@
 //! A match: every pairing plays every opening with both colours, several games at a time.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use azimuth::inference::BatchSecond;
 use crossbeam_channel::{Sender, bounded};
 
-use super::adjudication::Adjudication;
-use super::game::{self, Seat};
+use super::game;
+use super::game::{Adjudication, Seat};
 use super::player::Player;
 use super::roster::{Participant, Roster};
-use super::waits::Waited;
 use crate::games::record::GameRecord;
 
 /// The schedule of a match.
@@ -199,3 +201,90 @@ impl Tournament<'_> {
 
 /// A thread's players by their participant index.
 type ThreadPlayers = HashMap<usize, Box<dyn Player>>;
+
+const HEADER: &str = "weights,second,batches,searches,positions,largest\n";
+
+/// A line for each second in which an encoder had a batch: the batches that began in it, the mean
+/// number of searches and of positions in a batch, and the positions of the largest.
+pub fn csv<'a>(encoders: impl Iterator<Item = (&'a str, Vec<BatchSecond>)>) -> String {
+    let mut text = HEADER.to_owned();
+    for (name, seconds) in encoders {
+        for BatchSecond { second, batches, requests, positions, largest } in seconds {
+            let mean = |sum: u64| sum as f64 / batches.max(1) as f64;
+            let (searches, positions) = (mean(requests), mean(positions));
+            let _ =
+                writeln!(text, "{name},{second},{batches},{searches:.1},{positions:.1},{largest}");
+        }
+    }
+    text
+}
+
+/// The waits of a game's searches for an encoder on another thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waited {
+    pub time: Duration,
+    /// Number of moves of players that use such an encoder.
+    pub moves: usize,
+}
+
+impl Waited {
+    /// Adds the wait of a move; `None` if its player uses no such encoder.
+    pub fn add(&mut self, waited: Option<Duration>) {
+        if let Some(waited) = waited {
+            self.time += waited;
+            self.moves += 1;
+        }
+    }
+}
+
+/// The mean wait per move of each game.
+#[derive(Default)]
+pub struct Waits(Vec<f64>);
+
+impl Waits {
+    /// Adds a game.
+    pub fn add(&mut self, Waited { time, moves }: Waited) {
+        if moves > 0 {
+            self.0.push(time.as_secs_f64() * 1000.0 / moves as f64);
+        }
+    }
+
+    /// The mean over all games, and the game that waited most; `None` if no game waited.
+    pub fn summary(&self) -> Option<String> {
+        let mean = self.0.iter().sum::<f64>() / self.0.len().max(1) as f64;
+        let most = self.0.iter().copied().fold(0.0, f64::max);
+        (mean > 0.0).then(|| {
+            let times = most / mean;
+            format!(
+                "waiting for the encoder: {mean:.1} ms a move; in the game that waited most \
+                 {most:.1} ms, {times:.2} times the mean"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_means_of_a_second() {
+        let second =
+            BatchSecond { second: 7, batches: 4, requests: 10, positions: 30, largest: 16 };
+        let text = csv([("ab12", vec![second])].into_iter());
+        assert_eq!(text, format!("{HEADER}ab12,7,4,2.5,7.5,16\n"));
+    }
+
+    #[test]
+    fn the_game_that_waits_most_is_compared_with_the_mean() {
+        let mut waits = Waits::default();
+        assert_eq!(waits.summary(), None);
+        let game = |ms, moves| Waited { time: Duration::from_millis(ms), moves };
+        waits.add(game(100, 10));
+        waits.add(game(600, 20));
+        waits.add(game(0, 0));
+        let summary = waits.summary().unwrap_or_default();
+        assert!(summary.contains(": 20.0 ms a move"), "{summary}");
+        assert!(summary.contains("most 30.0 ms, 1.50 times"), "{summary}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::evaluation::Evaluation;
+use super::record::Evaluation;
 
 /// The content of a comment on the move before it.
 #[derive(Debug, PartialEq)]

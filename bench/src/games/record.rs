@@ -10,10 +10,9 @@ use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::{BadGame, Game, Outcome, Reader, decompressed};
 use azimuth_chess::position::{STARTPOS, board_after};
 use azimuth_chess::san::san_of_move;
-use azimuth_network::file_lock::try_lock;
+use azimuth_network::replace_file::try_lock;
 use cozy_chess::Color;
 
-use super::evaluation::Evaluation;
 use super::foreign;
 
 /// Maximum line length of the movetext.
@@ -330,6 +329,25 @@ fn read_evaluation(text: &str) -> (Option<Evaluation>, Option<u32>) {
         }
     };
     (evaluation, depth.parse().ok())
+}
+
+/// A score from White's view.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Evaluation {
+    Centipawns(i32),
+    /// Moves to mate; negative if White is mated.
+    Mate(i32),
+}
+
+impl Evaluation {
+    /// From the view of the side to move.
+    pub fn seen_by(self, side: Color) -> Self {
+        match (side, self) {
+            (Color::White, _) => self,
+            (Color::Black, Self::Centipawns(value)) => Self::Centipawns(-value),
+            (Color::Black, Self::Mate(moves)) => Self::Mate(-moves),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,8 @@
 
 mod effects;
 mod model;
-pub mod pentanomial;
 mod sprt;
-mod standings;
-mod table;
+pub mod standings;
 
 use std::path::PathBuf;
 
@@ -17,8 +15,8 @@ use crate::games::record;
 pub use effects::effects;
 pub use model::{Rating, Ratings};
 pub use sprt::{Sprt, Verdict};
+pub use standings::table;
 pub use standings::{Player, Standings};
-pub use table::table;
 
 /// Prints the ratings of all games in `files`, with players of `known` rating, or the effect of
 /// each technique that some players leave out.

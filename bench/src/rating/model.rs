@@ -434,9 +434,9 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
+    use super::super::standings::Player;
     use super::*;
     use crate::games::record;
-    use crate::rating::standings::Player;
 
     fn standings(elos: &[Option<f64>], games: &[((usize, usize), [u64; 3])]) -> Standings {
         let players = elos.iter().enumerate();

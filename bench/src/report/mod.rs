@@ -22,7 +22,7 @@ use results::Results;
 use rivals::rivals_table;
 use sources::Kind;
 pub use strength::header;
-use strength::{Strength, effects_table, pairing_table, summary, variants_table};
+use strength::{Strength, effects_table, summary, variants_table};
 
 use crate::wdl;
 
@@ -83,7 +83,6 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("depth-verified", strength.depth_table(true)),
         ("alone", strength.alone_table(&players.alone)),
         ("width", strength.width_table()),
-        ("mode", strength.mode_table()),
         ("beam-time", variants_table(&results.matches, &players.beams)),
         ("summary", summary(&[&timed, &gauntlet], &strength, &players.shipped)),
         ("timed", timed.timed_table()),
@@ -93,15 +92,13 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("effects", effects_table(&results.matches)?),
         ("levels", limited.level_table()?),
         ("neighbours", limited.neighbour_table()?),
-        ("pairings", pairing_table(&results.matches)),
-        ("opponents", strength.opponent_table()),
         ("speed-summary", tables::speed_summary(&results.speeds)),
         ("encoders", tables::encoders(&results.speeds)),
         ("search", tables::searches(&results.speeds)),
         ("suites", tables::suites(&results.suites)),
         ("timed-suites", tables::timed_suites(&results.timed_suites)),
         ("accuracy", tables::accuracies(&results.accuracies)),
-        ("wdl", wdl::report::table(&fits)),
+        ("wdl", wdl::table(&fits)),
         ("metrics", tables::metrics(&results.metrics)?),
     ];
     let mut files: Vec<(PathBuf, String)> = Vec::new();

@@ -7,10 +7,11 @@ use serde::de::DeserializeOwned;
 
 use super::rival_results::RivalResults;
 use super::sources::{Kind, Players, Sources};
-use crate::accuracy::results::AccuracyResults;
-use crate::games::record::{self, GameRecord};
+use crate::accuracy::AccuracyResults;
+use crate::games::record;
+use crate::games::record::GameRecord;
 use crate::speed::results::SpeedResults;
-use crate::suite::results::{SuiteResults, TimedSuite};
+use crate::suite::{SuiteResults, TimedSuite};
 
 /// A PGN file's games.
 pub struct Match {

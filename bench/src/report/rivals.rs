@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::rival_results::{RivalResults, Tau};
 use super::sources::Players;
 use super::strength::{Strength, header};
-use crate::grouped::grouped;
+use crate::plot::grouped;
 
 /// Kendall's tau as reported in the document (004, section 4.2).
 const REPORTED: [(&str, f64); 4] =

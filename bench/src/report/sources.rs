@@ -42,7 +42,7 @@ pub enum Kind {
     Rivals,
     /// Games of a planner against itself, for the chances to win, draw and lose.
     Wdl,
-    /// Listed but not rated.
+    /// Read but in no table.
     Checks,
 }
 

@@ -4,17 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
-use azimuth::names::named;
+use azimuth::command_line::named;
 use azimuth::search::PlannerKind;
 use azimuth::uci::Level;
-use azimuth_chess::pgn::Outcome;
 
 use super::results::Match;
 use super::sources::Kind;
 use crate::elo::settings::Words;
-use crate::games::evaluation::Evaluation;
-use crate::games::record::{GameRecord, Name, termination};
-use crate::grouped::grouped;
+use crate::games::record::{GameRecord, Name};
+use crate::plot::grouped;
 use crate::rating::{Player, Rating, Ratings, Standings, effects};
 
 /// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms per move,
@@ -58,7 +56,6 @@ impl Row {
 pub struct Beam {
     pub width: usize,
     pub depth: u32,
-    pub mode: String,
     /// How children are scored; `none` is the paper's method.
     pub verify: String,
 }
@@ -98,9 +95,9 @@ impl<'a> Strength<'a> {
         Ok(Self { own, standings, ratings, beams })
     }
 
-    /// Ratings of the tree beam of width 3, with or without verification, shallowest first.
+    /// Ratings of the beam of width 3, with or without verification, shallowest first.
     pub fn by_depth(&self, verified: bool) -> Vec<(u32, Rating)> {
-        self.tree_beams(verified)
+        self.paper_beams(verified)
             .into_iter()
             .map(|(beam, player)| (beam.depth, self.rating(player)))
             .collect()
@@ -112,7 +109,7 @@ impl<'a> Strength<'a> {
             NO_VERIFICATION => beam.depth.to_string(),
             verify => format!("{}, verify {verify}", beam.depth),
         };
-        let beams = self.tree_beams(verified).into_iter();
+        let beams = self.paper_beams(verified).into_iter();
         let rows: Vec<Row> = beams.map(|row| Row::of(row, label)).collect();
         self.ratings_table("depth", &rows, true)
     }
@@ -129,10 +126,10 @@ impl<'a> Strength<'a> {
         self.ratings_table("player", &alone.map(row).collect::<Vec<_>>(), false)
     }
 
-    /// Ratings of the tree beam without verification, a row for each width and a column for each
+    /// Ratings of the beam without verification, a row for each width and a column for each
     /// depth.
     pub fn width_table(&self) -> String {
-        let beams = self.rated(|beam| beam.mode == "tree" && beam.verify == NO_VERIFICATION);
+        let beams = self.rated(|beam| beam.verify == NO_VERIFICATION);
         let widths: BTreeSet<usize> = beams.iter().map(|(beam, _)| beam.width).collect();
         let depths: BTreeSet<u32> = beams.iter().map(|(beam, _)| beam.depth).collect();
         let mut columns = vec!["width".to_owned()];
@@ -232,7 +229,7 @@ impl<'a> Strength<'a> {
                 _ => format!("the beam, width {width}, depth {depth}, verified"),
             }
         };
-        let deepest = [true, false].into_iter().filter_map(|kind| self.tree_beams(kind).pop());
+        let deepest = [true, false].into_iter().filter_map(|kind| self.paper_beams(kind).pop());
         deepest.map(|row| Row::of(row, label)).collect()
     }
 
@@ -261,9 +258,9 @@ impl<'a> Strength<'a> {
     }
 
     /// The rating difference between a complete player and its variants that lack a technique,
-    /// largest first.
+    /// largest first. A row names the technique that the variant lacks.
     pub fn parts_table(&self, complete: &BTreeSet<String>) -> String {
-        let columns = ["player", "against", "won, lost, drawn", "score", "Elo difference"];
+        let columns = ["technique", "won, lost, drawn", "score", "Elo difference"];
         let mut rows: Vec<[usize; 2]> = self
             .standings
             .pairings()
@@ -277,8 +274,9 @@ impl<'a> Strength<'a> {
         rows.sort_by(|a, b| score(b).total_cmp(&score(a)));
         let mut text = header(&columns);
         for [one, other] in rows {
-            let cells = [self.name(one), self.name(other)];
-            pairing(&mut text, &self.standings, [one, other], &cells);
+            let name = self.name(other);
+            let technique = name.split_once(" without ").map_or(name, |(_, technique)| technique);
+            pairing(&mut text, &self.standings, [one, other], &[technique]);
         }
         text
     }
@@ -287,74 +285,11 @@ impl<'a> Strength<'a> {
         &self.standings.players[player].name
     }
 
-    /// Matches between the two modes.
-    pub fn mode_table(&self) -> String {
-        let columns =
-            ["", "against", "won, lost, drawn", "score", "Elo of the other", "95% interval"];
-        let mut text = header(&columns);
-        for (&one, beam) in self.beams.iter().filter(|(_, beam)| beam.mode == "tree") {
-            for (&other, against) in self.beams.iter().filter(|(_, beam)| beam.mode == "global") {
-                let results = self.standings.between(one, other);
-                if results.games() > 0 {
-                    let rating = self.rating(other);
-                    let _ = writeln!(
-                        text,
-                        "| tree, width {}, depth {} | global, width {}, depth {} | {}, {}, {} | \
-                         {:.1}% | {:.0} | {:.0} to {:.0} |",
-                        beam.width,
-                        beam.depth,
-                        against.width,
-                        against.depth,
-                        results.wins,
-                        results.losses,
-                        results.draws,
-                        results.score() * 100.0,
-                        rating.elo,
-                        rating.low,
-                        rating.high
-                    );
-                }
-            }
-        }
-        text
-    }
-
-    /// Statistics of the rated opponents: games, time per move and depth.
-    pub fn opponent_table(&self) -> String {
-        let columns = [
-            "player",
-            "games",
-            "ms a move",
-            "moves",
-            "depth that 999 in 1,000 moves reach",
-            "lost on time",
-        ];
-        let mut text = header(&columns);
-        let mut moves: BTreeMap<&str, Moves> = BTreeMap::new();
-        for game in &self.own {
-            for (player, first) in [(&game.white, true), (&game.black, false)] {
-                moves.entry(&player.name).or_default().add(game, first);
-            }
-        }
-        for (name, moves) in moves {
-            let _ = writeln!(
-                text,
-                "| {name} | {} | {:.1} | {} | {} | {} |",
-                moves.games,
-                moves.seconds * 1e3 / moves.times as f64,
-                grouped(moves.times),
-                moves.usual_least_depth(),
-                moves.forfeits
-            );
-        }
-        text
-    }
-
-    /// Tree beams of the paper's width, shallowest first.
-    fn tree_beams(&self, verified: bool) -> Vec<(Beam, usize)> {
+    /// Beams of the paper's width, 3, shallowest first.
+    fn paper_beams(&self, verified: bool) -> Vec<(Beam, usize)> {
         self.rated(|beam| {
             let is_verified = beam.verify != NO_VERIFICATION;
-            beam.width == 3 && beam.mode == "tree" && is_verified == verified
+            beam.width == 3 && is_verified == verified
         })
     }
 
@@ -433,17 +368,13 @@ impl<'a> Strength<'a> {
 
 /// The effect of each technique in the designed matches.
 pub fn effects_table(matches: &[Match]) -> Result<String> {
-    let mut text = header(&["file", "games", "technique", "Elo"]);
+    let mut text = header(&["technique", "Elo", "file"]);
     for played in matches.iter().filter(|played| played.kind == Kind::Effects) {
         for effect in effects(&played.games.iter().collect::<Vec<_>>())? {
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {:+.0} ± {:.0} |",
-                played.file,
-                grouped(played.games.len() as u64),
-                effect.name,
-                effect.elo,
-                effect.error
+                "| {} | {:+.0} ± {:.0} | {} |",
+                effect.name, effect.elo, effect.error, played.file
             );
         }
     }
@@ -453,8 +384,7 @@ pub fn effects_table(matches: &[Match]) -> Result<String> {
 /// Variants of the beam against the players in `originals`, for each of these the best first.
 /// Players with different times never meet, so they have no common ratings.
 pub fn variants_table(matches: &[Match], originals: &[String]) -> String {
-    let columns = ["player", "against", "won, lost, drawn", "score", "Elo difference"];
-    let mut text = header(&columns);
+    let mut text = header(&["variant", "won, lost, drawn", "score", "Elo difference"]);
     let played = matches.iter().filter(|played| played.kind == Kind::BeamTime);
     let standings = Standings::of(played.flat_map(|played| &played.games));
     let name = |player: usize| standings.players[player].name.as_str();
@@ -471,23 +401,7 @@ pub fn variants_table(matches: &[Match], originals: &[String]) -> String {
             |&[variant, original]: &[usize; 2]| standings.between(variant, original).score();
         pairings.sort_by(|a, b| score(b).total_cmp(&score(a)));
         for pair in pairings {
-            pairing(&mut text, &standings, pair, &pair.map(name));
-        }
-    }
-    text
-}
-
-/// Every pairing of every file.
-pub fn pairing_table(matches: &[Match]) -> String {
-    let columns = ["file", "player", "against", "won, lost, drawn", "score", "Elo difference"];
-    let mut text = header(&columns);
-    // A single pairing of a designed match is not meaningful.
-    for played in matches.iter().filter(|played| played.kind != Kind::Effects) {
-        let standings = Standings::of(&played.games);
-        for (one, other) in standings.pairings() {
-            let names = [one, other].map(|player| standings.players[player].name.as_str());
-            let cells = [played.file.as_str(), names[0], names[1]];
-            pairing(&mut text, &standings, [one, other], &cells);
+            pairing(&mut text, &standings, pair, &[name(pair[0])]);
         }
     }
     text
@@ -530,56 +444,16 @@ fn pairing(text: &mut String, standings: &Standings, [one, other]: [usize; 2], c
     );
 }
 
-/// A player's moves in some games.
-#[derive(Default)]
-struct Moves {
-    games: usize,
-    times: u64,
-    seconds: f64,
-    /// Number of moves by search depth, without those that see a mate, because a mate ends the
-    /// search.
-    depths: BTreeMap<u32, u64>,
-    forfeits: usize,
-}
-
-impl Moves {
-    fn add(&mut self, game: &GameRecord, is_white: bool) {
-        self.games += 1;
-        let black_first = game.opening.split(' ').nth(1) == Some("b");
-        let own = usize::from(is_white == black_first);
-        for mv in game.moves.iter().skip(own).step_by(2) {
-            self.times += u64::from(mv.time.is_some());
-            self.seconds += mv.time.map_or(0.0, |time| time.as_secs_f64());
-            if let (Some(depth), Some(Evaluation::Centipawns(_))) = (mv.depth, mv.evaluation) {
-                *self.depths.entry(depth).or_default() += 1;
-            }
-        }
-        let lost = if is_white { Outcome::BlackWins } else { Outcome::WhiteWins };
-        let on_time = game.termination == termination::TIME_FORFEIT;
-        self.forfeits += usize::from(on_time && game.outcome == lost);
-    }
-
-    /// The depth that all but one in a thousand moves reached.
-    fn usual_least_depth(&self) -> u32 {
-        let all: u64 = self.depths.values().sum();
-        let mut below = 0;
-        for (&depth, count) in &self.depths {
-            below += count;
-            if below * 1000 > all {
-                return depth;
-            }
-        }
-        0
-    }
-}
-
 fn beam(player: &Name) -> Result<Option<Beam>> {
     let context = || format!("settings '{}'", player.settings);
     let mut words = Words::split(&player.settings).with_context(context)?;
-    let Some(mode) = words.take_text("mode") else { return Ok(None) };
+    // Earlier games name a mode: `tree`, or `global` for a search that was removed.
+    if words.take_text("mode").is_some_and(|mode| mode != "tree") {
+        return Ok(None);
+    }
     let (width, depth) = (words.take("width")?, words.take("depth")?);
     let verify = words.take_text("verify").unwrap_or_else(|| NO_VERIFICATION.to_owned());
-    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, mode, verify }))
+    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, verify }))
 }
 
 /// A level in words.
@@ -613,8 +487,8 @@ pub fn header(columns: &[&str]) -> String {
 mod tests {
     use std::path::Path;
 
+    use super::super::results::Results;
     use super::*;
-    use crate::report::results::Results;
 
     #[test]
     fn the_levels_of_the_engine_are_those_that_were_measured() -> Result<()> {

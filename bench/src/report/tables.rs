@@ -5,50 +5,56 @@ use std::fmt::Write;
 use anyhow::{Context, Result};
 
 use super::strength::header;
-use crate::accuracy::results::AccuracyResults;
-use crate::grouped::grouped;
+use crate::accuracy::AccuracyResults;
+use crate::plot::grouped;
 use crate::speed::results::{EncoderSpeed, Machine, SpeedResults};
-use crate::suite::results::{Rate, SuiteResults, TimedSuite};
+use crate::suite::{Rate, SuiteResults, TimedSuite};
 
-/// Positions per second by encoder and batch size.
+/// Speed of each encoder at its fastest batch size.
 pub fn encoders(runs: &[SpeedResults]) -> String {
-    let mut text = String::new();
+    let columns =
+        ["encoder", "device", "limit, GFLOP/s", "MFLOP", "batch", "positions/s", "of the limit"];
+    let mut text = header(&columns);
     for run in runs {
-        let _ = writeln!(text, "{}\n", machine(&run.machine));
-        text.push_str(&header(&["encoder", "MFLOP", "batch", "positions/s", "of the limit"]));
-        for speed in &run.encoders {
+        let Machine { device, precision, limit, .. } = &run.machine;
+        for speed in fastest(&run.encoders) {
             let _ = writeln!(
                 text,
-                "| {} | {:.3} | {} | {} | {:.1}% |",
+                "| {} | {device} {precision} | {:.1} | {:.3} | {} | {} | {:.1}% |",
                 speed.encoder,
+                limit / 1e9,
                 speed.operations / 1e6,
                 grouped(speed.batch as u64),
                 grouped(speed.positions_per_second.round() as u64),
                 speed.of_limit * 100.0
             );
         }
-        text.push('\n');
     }
     text
 }
 
-/// Speed of each encoder at its largest batch, in the fastest precision of its device, and time per
-/// move of the beam in a game.
+/// Each encoder at its fastest batch size.
+fn fastest(speeds: &[EncoderSpeed]) -> Vec<&EncoderSpeed> {
+    let mut best: Vec<&EncoderSpeed> = Vec::new();
+    for speed in speeds {
+        match best.iter_mut().find(|known| known.encoder == speed.encoder) {
+            Some(known) if known.positions_per_second < speed.positions_per_second => {
+                *known = speed;
+            }
+            Some(_) => {}
+            None => best.push(speed),
+        }
+    }
+    best
+}
+
+/// Speed of each encoder at its fastest batch size, in the fastest precision of its device, and time
+/// per move of the beam in a game.
 pub fn speed_summary(runs: &[SpeedResults]) -> String {
     let mut text = header(&["encoder", "device", "positions/s", "a move of the beam, depth 6"]);
     for run in runs.iter().filter(|run| run.machine.precision != "f32" || run.machine.threads == 1)
     {
-        let mut best: Vec<&EncoderSpeed> = Vec::new();
-        for speed in &run.encoders {
-            match best.iter_mut().find(|known| known.encoder == speed.encoder) {
-                Some(known) if known.positions_per_second < speed.positions_per_second => {
-                    *known = speed;
-                }
-                Some(_) => {}
-                None => best.push(speed),
-            }
-        }
-        for speed in best {
+        for speed in fastest(&run.encoders) {
             let searched = run.searches.iter().find(|search| search.encoder == speed.encoder);
             let game = searched.and_then(|search| search.game.as_ref());
             let game = game.filter(|game| game.depth == 6);
@@ -66,59 +72,42 @@ pub fn speed_summary(runs: &[SpeedResults]) -> String {
     text
 }
 
-/// Time per move by depth.
+/// Time per move at the greatest depth, on single positions and in a game.
 pub fn searches(runs: &[SpeedResults]) -> String {
     let columns = [
         "encoder",
-        "width",
+        "device",
         "depth",
         "ms a move",
-        "looked at",
         "scored",
-        "not scored again",
         "scored/s",
         "of the encoder alone",
-        "of the limit",
-        "overlapped",
+        "in a game: ms a move",
+        "not scored again",
     ];
-    let mut text = String::new();
+    let mut text = header(&columns);
     for run in runs {
-        let _ = writeln!(text, "{}\n", machine(&run.machine));
-        text.push_str(&header(&columns));
+        let Machine { device, precision, .. } = &run.machine;
         for search in &run.searches {
-            for depth in &search.depths {
-                let overlap =
-                    depth.overlap.map_or("-".to_owned(), |share| format!("{:.0}%", share * 100.0));
-                let _ = writeln!(
-                    text,
-                    "| {} | {} | {} | {:.2} | {} | {} | {:.1}% | {} | {:.0}% | {:.1}% | {overlap} |",
-                    search.encoder,
-                    search.width,
-                    depth.depth,
-                    depth.milliseconds,
-                    grouped(depth.looked_at.round() as u64),
-                    grouped(depth.scored.round() as u64),
-                    depth.transpositions * 100.0,
-                    grouped(depth.scored_per_second.round() as u64),
-                    depth.of_encoder * 100.0,
-                    depth.of_limit * 100.0
-                );
-            }
-            if let Some(game) = &search.game {
-                let _ = writeln!(
-                    text,
-                    "| {}, in a game | {} | {} | {:.2} | {} | {} | {:.1}% | | | | |",
-                    search.encoder,
-                    search.width,
-                    game.depth,
-                    game.milliseconds,
-                    grouped(game.looked_at.round() as u64),
-                    grouped(game.scored.round() as u64),
-                    game.hits * 100.0
-                );
-            }
+            let Some(depth) = search.depths.last() else { continue };
+            let _ = write!(
+                text,
+                "| {} | {device} {precision} | {} | {:.2} | {} | {} | {:.0}% |",
+                search.encoder,
+                depth.depth,
+                depth.milliseconds,
+                grouped(depth.scored.round() as u64),
+                grouped(depth.scored_per_second.round() as u64),
+                depth.of_encoder * 100.0
+            );
+            let game = search.game.as_ref().filter(|game| game.depth == depth.depth);
+            let _ = match game {
+                Some(game) => {
+                    writeln!(text, " {:.2} | {:.1}% |", game.milliseconds, game.hits * 100.0)
+                }
+                None => writeln!(text, " | |"),
+            };
         }
-        text.push('\n');
     }
     text
 }
@@ -195,14 +184,4 @@ pub fn metrics(all: &[(String, serde_json::Value)]) -> Result<String> {
         text.push('\n');
     }
     Ok(text)
-}
-
-fn machine(machine: &Machine) -> String {
-    let Machine { processor, threads, device, precision, limit, limit_size } = machine;
-    let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
-    format!(
-        "{device} {precision}, {processor}, {threads}; the limit is {:.1} GFLOP/s, a product of \
-         {limit_size} x {limit_size} matrices through candle:",
-        limit / 1e9
-    )
 }

@@ -2,16 +2,15 @@
 
 mod epd;
 mod puzzles;
-pub mod results;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
+use azimuth::command_line::{name_of, print_line};
 use azimuth::inference::Worker;
-use azimuth::names::name_of;
 use azimuth::search::{
     BeamSettings, BeamVerify, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources,
     TimeLimit,
@@ -20,10 +19,10 @@ use azimuth_chess::position::Position;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use cozy_chess::Move;
+use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceArguments, start_worker};
 use crate::elo::settings::file_name;
-use results::{DepthRate, Rate, SuiteResults, TimedSuite};
 
 /// Solve best-move suites (EPD with bm, am, and grades in c0) and lichess puzzles (CSV), by depth
 /// or in a fixed time.
@@ -192,6 +191,57 @@ impl Problems {
                     solved += u64::from(puzzle.is_solved_by(&mut choose)?);
                 }
                 Ok(Rate { solved, problems: puzzles.len() as u64, points: None })
+            }
+        }
+    }
+}
+
+/// One suite's solve rates.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SuiteResults {
+    /// File name.
+    pub suite: String,
+    pub planner: String,
+    pub depths: Vec<DepthRate>,
+}
+
+/// Problems solved at one depth.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DepthRate {
+    pub depth: u32,
+    #[serde(flatten)]
+    pub rate: Rate,
+}
+
+/// One suite's solve rate in a fixed time per move.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TimedSuite {
+    /// File name.
+    pub suite: String,
+    pub planner: String,
+    pub milliseconds: u64,
+    #[serde(flatten)]
+    pub rate: Rate,
+}
+
+/// Number of solved problems.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Rate {
+    pub solved: u64,
+    pub problems: u64,
+    /// Points scored and possible, if moves are graded.
+    pub points: Option<[u64; 2]>,
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |part: u64, whole: u64| part as f64 * 100.0 / whole as f64;
+        let Self { solved, problems, points } = self;
+        write!(f, "{solved} of {problems} solved ({:.1}%)", share(*solved, *problems))?;
+        match points {
+            None => Ok(()),
+            Some([points, most]) => {
+                write!(f, ", {points} of {most} points ({:.1}%)", share(*points, *most))
             }
         }
     }

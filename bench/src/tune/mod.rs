@@ -1,7 +1,6 @@
 //! `azimuth-bench tune`: tunes the parameters of the selective search in games against itself.
 
 mod spsa;
-mod state;
 
 use std::path::PathBuf;
 use std::thread;
@@ -18,15 +17,16 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::device::DeviceArguments;
-use crate::elo::adjudication::Adjudication;
 use crate::elo::book;
-use crate::elo::game::{self, Seat};
+use crate::elo::game;
+use crate::elo::game::Adjudication;
+use crate::elo::game::Seat;
 use crate::elo::player::InProcess;
 use crate::elo::roster::Roster;
 use crate::elo::settings::{InProcessPlayer, Limit, PlayerSettings, file_name};
 use crate::plot::{Axes, Series, draw};
+use spsa::TuneState;
 use spsa::{Perturbed, Schedule, Tuned};
-use state::TuneState;
 
 /// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(30);

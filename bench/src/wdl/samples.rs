@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result};
-use azimuth::names::name_of;
+use azimuth::command_line::name_of;
 use azimuth::search::{PlannerKind, material};
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
@@ -11,7 +11,7 @@ use azimuth_chess::san::parse_move;
 use cozy_chess::Color;
 
 use crate::elo::settings::Words;
-use crate::games::evaluation::Evaluation;
+use crate::games::record::Evaluation;
 use crate::games::record::{GameRecord, Name};
 
 /// Positions with at least this halfmove clock are left out. A game that ends by the 50-move rule

@@ -1,11 +1,9 @@
 //! A game's main line with its comments.
 
 use anyhow::{Result, ensure};
-use cozy_chess::Move;
+use cozy_chess::{Color, Move};
 
-use super::builder::{GameBuilder, Line};
-use super::outcome::Outcome;
-use super::tags::Tags;
+use super::reader::{GameBuilder, Line};
 use crate::position::Position;
 
 /// Maximum size of a game's comments, in bytes. A game without an end must not fill the memory.
@@ -76,4 +74,93 @@ impl GameBuilder for Game {
     fn end(self) -> Self {
         self
     }
+}
+
+/// The tags of a game, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tags(Vec<(String, String)>);
+
+impl Tags {
+    /// The value of the first tag of that name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// As [`Self::get`], but `None` if the value is empty or `?`, which PGN uses for unknown
+    /// values.
+    pub fn known(&self, name: &str) -> Option<&str> {
+        self.get(name).map(str::trim).filter(|value| !value.is_empty() && *value != "?")
+    }
+
+    /// Names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Whether there are no tags.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds a tag at the end.
+    pub(super) fn push(&mut self, name: String, value: String) {
+        self.0.push((name, value));
+    }
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// `1-0`.
+    WhiteWins,
+    /// `0-1`.
+    BlackWins,
+    /// `1/2-1/2`.
+    Draw,
+}
+
+impl Outcome {
+    /// The outcome in which `side` wins.
+    pub fn win_of(side: Color) -> Self {
+        match side {
+            Color::White => Self::WhiteWins,
+            Color::Black => Self::BlackWins,
+        }
+    }
+
+    /// The notation of PGN.
+    pub fn as_pgn(self) -> &'static str {
+        match self {
+            Self::WhiteWins => "1-0",
+            Self::BlackWins => "0-1",
+            Self::Draw => "1/2-1/2",
+        }
+    }
+
+    /// Parses the notation of [`Self::as_pgn`]; `None` for any other text, such as PGN's `*`.
+    pub fn from_pgn(text: &str) -> Option<Self> {
+        [Self::WhiteWins, Self::BlackWins, Self::Draw]
+            .into_iter()
+            .find(|outcome| outcome.as_pgn() == text)
+    }
+
+    /// White's score in half points, from 0 to 2.
+    pub fn white_half_points(self) -> usize {
+        match self {
+            Self::WhiteWins => 2,
+            Self::Draw => 1,
+            Self::BlackWins => 0,
+        }
+    }
+}
+
+/// Names of variants in lower case, as lichess, chess.com, cutechess and fastchess write them.
+/// Chess960 differs only in the starting position, which the `FEN` tag gives.
+const CHESS: [&str; 6] =
+    ["standard", "chess", "from position", "chess960", "fischerandom", "fischer random"];
+
+/// The name in lower case, if it is that of a variant with other rules.
+pub fn other_variant(name: &str) -> Option<String> {
+    let name = name.to_lowercase();
+    (!CHESS.contains(&name.as_str())).then_some(name)
 }

@@ -23,21 +23,16 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 
-mod builder;
-mod error;
 mod files;
 mod game;
-mod outcome;
 mod reader;
-mod tags;
 #[cfg(test)]
 mod tests;
-mod variant;
 
-pub use builder::{GameBuilder, GameNode, Line};
-pub use error::{BadGame, Fault};
+pub use files::{BadGame, Fault};
 pub use files::{decompressed, is_compressed, open_text, pgn_files};
+pub use game::Outcome;
+pub use game::Tags;
 pub use game::{Game, GameMove};
-pub use outcome::Outcome;
+pub use reader::{GameBuilder, GameNode, Line};
 pub use reader::{MOST_MOVES, Reader};
-pub use tags::Tags;

@@ -1,14 +1,152 @@
 //! Encoders for play: they map positions to unit vectors through one interface. [`build`] makes
 //! them from weights.
 
-mod build;
-mod encode_error;
-mod interface;
 pub mod sparse;
 pub mod transformer;
 
-pub use build::build;
-pub use encode_error::EncodeError;
+use std::fmt;
+
+use anyhow::{Context, Error, Result};
+use azimuth_network::weights::Weights;
+use azimuth_network::{Architecture, InputKind, Inputs, Perspective};
+use candle_core::{DType, Device};
+use cozy_chess::Board;
+use sparse::QuantisedEncoder;
+use transformer::CpuTransformer;
 #[cfg(feature = "cuda")]
-pub(crate) use encode_error::without_backtrace;
-pub use interface::{Attributes, Encoder, PendingScores, Scores};
+use transformer::GpuTransformer;
+
+/// Properties of an encoder.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes {
+    /// The form of its inputs.
+    pub input: InputKind,
+    /// The side whose win the axis points to.
+    pub perspective: Perspective,
+    /// Dimension of its embeddings.
+    pub embedding_dim: usize,
+    /// Number of positions from which on larger batches gain little.
+    pub recommended_batch: usize,
+    /// Largest batch that it takes.
+    pub maximum_batch: usize,
+    /// Whether a fixed set of batch sizes is faster, because the device can reuse its buffers.
+    pub fixed_sizes: bool,
+}
+
+/// One cosine for every position of a batch.
+pub enum Scores {
+    /// Computed by the calling thread.
+    Ready(Vec<f32>),
+    /// Being computed by a device.
+    Pending(Box<dyn PendingScores>),
+}
+
+/// Cosines that a device computes.
+pub trait PendingScores {
+    /// Whether the device is done.
+    fn is_ready(&self) -> bool;
+
+    /// Waits for the scores. Fails on a device error.
+    fn wait(self: Box<Self>) -> Result<Vec<f32>, EncodeError>;
+}
+
+impl Scores {
+    /// Waits for the scores if they are not ready.
+    pub fn wait(self) -> Result<Vec<f32>, EncodeError> {
+        match self {
+            Self::Ready(scores) => Ok(scores),
+            Self::Pending(pending) => pending.wait(),
+        }
+    }
+
+    /// Waits for the score of a batch of one position.
+    pub fn only(self) -> Result<f32, EncodeError> {
+        Ok(self.wait()?.first().copied().context("the encoder scored nothing")?)
+    }
+}
+
+/// Maps positions to unit vectors, and to their cosines with a fixed axis, on one device.
+pub trait Encoder: Send {
+    /// Batch sizes, dimensions and the form of the inputs.
+    fn attributes(&self) -> Attributes;
+
+    /// Unit embeddings, row by row: `inputs.len()` x `embedding_dim`. Fails on a device error.
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError>;
+
+    /// Starts to compute the positions' cosines with the axis. A device error is returned here or
+    /// by [`Scores::wait`].
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError>;
+
+    /// The cosine of one position with the axis, as [`Self::begin`] computes it.
+    fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
+        self.begin(&Inputs::of(self.attributes().input, [board]))?.only()
+    }
+
+    /// The same encoder with candle's operations only; `None` if it uses no others.
+    fn composed(&self) -> Option<Box<dyn Encoder>> {
+        None
+    }
+
+    /// A copy for the calling thread; `None` where it is faster to hand batches to another thread.
+    fn for_caller(&self) -> Option<Box<dyn Encoder>> {
+        None
+    }
+}
+
+/// An encoder's failure to compute a batch.
+#[derive(Debug)]
+pub enum EncodeError {
+    /// The batch is too large for the device's free memory; a smaller one may fit.
+    OutOfMemory(Error),
+    /// Any other failure.
+    Failed(Error),
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfMemory(error) => write!(f, "the device is out of memory: {error:#}"),
+            Self::Failed(error) => write!(f, "{error:#}"),
+        }
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+impl From<Error> for EncodeError {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<candle_core::Error> for EncodeError {
+    fn from(error: candle_core::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Removes the backtrace that candle adds to an error when RUST_BACKTRACE is set, so that the error
+/// fits on one line.
+#[cfg(feature = "cuda")]
+pub(crate) fn without_backtrace(error: candle_core::Error) -> candle_core::Error {
+    match error {
+        candle_core::Error::WithBacktrace { inner, .. } => without_backtrace(*inner),
+        error => error,
+    }
+}
+
+/// The encoder of `weights` on `device`: the integer path for a sparse encoder on the CPU, candle
+/// otherwise. Fails where the parameters do not fit the integer path, or the device fails.
+pub fn build(weights: &Weights, device: &Device, dtype: DType) -> Result<Box<dyn Encoder>> {
+    let (parameters, axis) = (&weights.parameters, &weights.axis);
+    Ok(match &weights.metadata.architecture {
+        Architecture::Sparse(config) => Box::new(QuantisedEncoder::new(config, parameters, axis)?),
+        Architecture::Transformer(config) => match device {
+            #[cfg(feature = "cuda")]
+            Device::Cuda(_) => {
+                Box::new(GpuTransformer::new(config, parameters, axis, device, dtype)?)
+            }
+            _ => Box::new(CpuTransformer::new(config, parameters, axis, dtype)?),
+        },
+    })
+}

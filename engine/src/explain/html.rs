@@ -5,17 +5,16 @@ use std::path::Path;
 use anyhow::Result;
 use askama::Template;
 use azimuth_chess::position::{board_after, fen_of};
-use azimuth_chess::san::san_of_move;
+use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_network::replace_file::replace_file;
-use cozy_chess::{Board, Color};
+use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
-use super::figures::{before_the_search, bounded, chances, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::names::name_of;
+use crate::command_line::name_of;
 use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
-use crate::search::{Bound, ExplainedMove, PlannerKind};
+use crate::search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
 
 /// Maximum number of replies that the tree shows per position; the rest are counted.
 const SHOWN_REPLIES: usize = 5;
@@ -167,4 +166,61 @@ fn grow(board: &Board, moves: &[&ExplainedMove], level: usize, tree: &mut Vec<Br
         let note = format!("{more} more looked at, {dropped} dropped");
         tree.push(Branch { level, text: String::new(), score: String::new(), note });
     }
+}
+
+/// Win probability, in percent, of the side that moves.
+pub fn percent(value: Value) -> f32 {
+    100.0 * value.win_probability()
+}
+
+/// `53.2%  cp 35`, `≤53.2%  cp 35`.
+pub fn bounded(value: Value, bound: Bound) -> String {
+    let sign = match bound {
+        Bound::Exact => "",
+        Bound::Upper => "≤",
+        Bound::Lower => "≥",
+    };
+    format!("{sign}{:.1}%  {value}", percent(value))
+}
+
+/// `wins 41.2%, draws 23.9%, loses 34.9%` of a search's value, for the side to move.
+pub fn chances(planner: PlannerKind, value: Value, board: &Board) -> String {
+    let permille = WdlModel::of(planner).permille(value, board);
+    let [wins, draws, loses] = permille.map(|permille| f64::from(permille) / 10.0);
+    format!("wins {wins:.1}%, draws {draws:.1}%, loses {loses:.1}%")
+}
+
+/// Search depth of a move of the tree and its values before the search: `4 plies, at first sight
+/// 52.9%, verified 32.1%`.
+pub fn before_the_search(explained: &ExplainedMove, plies: u32) -> String {
+    let first = format!("{plies} plies, at first sight {:.1}%", percent(explained.static_value));
+    match &explained.verified {
+        Some(verified) => format!("{first}, verified {:.1}%", percent(verified.value)),
+        None => first,
+    }
+}
+
+/// `White` or `Black`.
+pub fn side_to_move(board: &Board) -> &'static str {
+    match board.side_to_move() {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+/// A line with its move numbers.
+pub fn numbered(board: &Board, line: &[Move]) -> String {
+    let first = usize::from(board.fullmove_number());
+    let black_first = usize::from(board.side_to_move() == Color::Black);
+    let mut words = Vec::new();
+    for (ply, san) in san_of_line(board, line).into_iter().enumerate() {
+        let half_moves = ply + black_first;
+        let number = first + half_moves / 2;
+        match half_moves % 2 {
+            0 => words.push(format!("{number}. {san}")),
+            _ if ply == 0 => words.push(format!("{number}... {san}")),
+            _ => words.push(san),
+        }
+    }
+    words.join(" ")
 }

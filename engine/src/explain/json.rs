@@ -8,10 +8,10 @@ use azimuth_chess::san::{san_of_line, san_of_move};
 use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
-use super::quiet::QuietPositions;
 use super::reason::reason;
+use super::study::QuietPositions;
 use super::study::{StudiedMove, Study};
-use crate::names::name_of;
+use crate::command_line::name_of;
 use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlModel};
 
 /// Version of the format. It increases when a field changes its meaning or is removed.

@@ -5,7 +5,7 @@ use azimuth_chess::san::san_of_move;
 use cozy_chess::Move;
 
 use super::chess_terms::{Outcome, is_threat, new_passed_pawn, outcome, still_pays};
-use super::figures::numbered;
+use super::html::numbered;
 use super::study::{StudiedMove, Study};
 use crate::search::Value;
 

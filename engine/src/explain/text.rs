@@ -9,10 +9,10 @@ use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::san_of_move;
 use cozy_chess::Board;
 
-use super::figures::{before_the_search, bounded, chances, numbered, percent, side_to_move};
+use super::html::{before_the_search, bounded, chances, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::names::name_of;
+use crate::command_line::name_of;
 use crate::search::{Bound, ExplainedMove, PlannerKind};
 
 /// Maximum number of replies that the tree shows per position; the rest are counted.

@@ -7,7 +7,7 @@ use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 
-use super::notice::Notice;
+use super::worker::Notice;
 use crate::encoder::{EncodeError, Encoder};
 
 /// The scored positions: openings, middlegames and endings, with either side to move.

@@ -1,15 +1,19 @@
 //! The engine as an opponent.
 
+use std::str::FromStr;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use azimuth_chess::position::Position;
-use cozy_chess::Move;
+use cozy_chess::{Color, Move};
 
+use crate::explain::{Study, Task, numbered, reason};
 use crate::inference::ModelSource;
-use crate::search::{Control, Limits, PlannerKind, PlannerSettings, Resources, TimeLimit};
+use crate::search::{
+    Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, TimeLimit,
+};
 use crate::session::Session;
-use crate::uci::Level;
+use crate::uci::{Go, Level, budget};
 
 /// Size of the score cache and transposition table together.
 const HASH_MB: usize = 64;
@@ -67,4 +71,179 @@ impl Opponent {
 /// The limits of a search that takes at most `time`.
 pub fn time_limits(time: Duration) -> Limits {
     Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() }
+}
+
+/// Time of a move reserved for printing and waking up. A person does not notice it.
+const OVERHEAD: Duration = Duration::from_millis(30);
+
+/// Below this, clocks show tenths of a second.
+const SHORT: Duration = Duration::from_secs(20);
+
+/// How the time is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// The engine takes this time for a move, and the player has no limit.
+    PerMove(Duration),
+    /// Both sides have a clock: the time for the game, and the increment for each move.
+    Clock(Duration, Duration),
+}
+
+impl FromStr for Timing {
+    type Err = Error;
+
+    /// Reads `10s` as a time for a move, and `5m+3s` as a clock. The numbers of a clock may stand
+    /// alone, in seconds, as cutechess writes them: `300+3`.
+    fn from_str(text: &str) -> Result<Self> {
+        let Some((base, increment)) = text.split_once('+') else {
+            return Ok(Self::PerMove(humantime::parse_duration(text)?));
+        };
+        let base = duration(base)?;
+        let base = Some(base).filter(|base| !base.is_zero());
+        Ok(Self::Clock(base.context("a clock needs some time")?, duration(increment)?))
+    }
+}
+
+fn duration(text: &str) -> Result<Duration> {
+    match text.parse() {
+        Ok(seconds) => Ok(Duration::try_from_secs_f64(seconds)?),
+        Err(_) => Ok(humantime::parse_duration(text)?),
+    }
+}
+
+/// The clock of a game.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    base: Duration,
+    increment: Duration,
+    left: [Duration; 2],
+}
+
+impl Clock {
+    /// A clock before the first move.
+    pub fn new(base: Duration, increment: Duration) -> Self {
+        Self { base, increment, left: [base; 2] }
+    }
+
+    /// Takes `used` off the time of `side`. Returns whether any is left.
+    pub fn take(&mut self, side: Color, used: Duration) -> bool {
+        let left = &mut self.left[side as usize];
+        *left = left.saturating_sub(used);
+        !left.is_zero()
+    }
+
+    /// Adds the increment for a move of `side`.
+    pub fn add_increment(&mut self, side: Color) {
+        self.left[side as usize] += self.increment;
+    }
+
+    /// The limits of the engine's next move, by the time management of its UCI games.
+    pub fn limit(&self, side: Color) -> Option<TimeLimit> {
+        let go = Go { time: self.left.map(Some), increment: [self.increment; 2], ..Go::default() };
+        budget(&go, side, OVERHEAD)
+    }
+
+    /// `White 5:00, Black 4:58`.
+    pub fn shown(&self) -> String {
+        let [white, black] = self.left.map(shown);
+        format!("White {white}, Black {black}")
+    }
+
+    /// As the PGN tag `TimeControl` writes it: `300+3`.
+    pub fn as_pgn(&self) -> String {
+        format!("{}+{}", self.base.as_secs_f64(), self.increment.as_secs_f64())
+    }
+}
+
+fn shown(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 3600 {
+        0 if time < SHORT => format!("0:{:02}.{}", seconds, time.subsec_millis() / 100),
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// An analyst that searches at full strength, whatever the opponent's strength.
+pub struct Advisor {
+    time: Duration,
+    threads: usize,
+    /// Loaded on first use.
+    session: Option<Session>,
+}
+
+impl Advisor {
+    /// An advisor that searches for `time` with `threads` threads.
+    pub fn new(time: Duration, threads: usize) -> Self {
+        Self { time, threads, session: None }
+    }
+
+    /// The best line in a position with a legal move.
+    pub fn hint(&mut self, position: &Position) -> Result<Report> {
+        let control = &mut Control::without_signals(time_limits(self.time));
+        self.session()?.planner.search(position, control, &mut |_| ())
+    }
+
+    /// Explains whether the played move is the best one, or which move is better.
+    pub fn why(&mut self, position: &Position, played: Move) -> Result<String> {
+        let limits = time_limits(self.time);
+        let root = position.clone();
+        let (compared, stop) = (vec![played], StopSwitch::default());
+        let task = Task { root, limits, compared, plies: 1, stop };
+        let Session { planner, worker } = self.session()?;
+        let study = Study::make(task, &mut **planner, &mut worker.model()?)?;
+        let line = numbered(study.root.board(), &study.report.pv);
+        Ok(format!("{}\nBest line: {line}", reason(&study)))
+    }
+
+    fn session(&mut self) -> Result<&mut Session> {
+        if self.session.is_none() {
+            let settings = PlannerSettings::default();
+            self.session = Some(open_session(PlannerKind::Selective, &settings, self.threads)?);
+        }
+        self.session.as_mut().context("no planner")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_are_written_with_or_without_units() -> Result<()> {
+        let seconds = Duration::from_secs;
+        for (text, timing) in [
+            ("10s", Timing::PerMove(seconds(10))),
+            ("500ms", Timing::PerMove(Duration::from_millis(500))),
+            ("5m+3s", Timing::Clock(seconds(300), seconds(3))),
+            ("300+3", Timing::Clock(seconds(300), seconds(3))),
+            ("0.5+0.1", Timing::Clock(Duration::from_millis(500), Duration::from_millis(100))),
+            ("1h+0", Timing::Clock(seconds(3600), Duration::ZERO)),
+        ] {
+            assert_eq!(text.parse::<Timing>()?, timing, "{text}");
+        }
+        for text in ["", "5", "+", "5+", "+3", "0+3", "-1+0", "1e300+0", "nan+0", "5m+x"] {
+            assert!(text.parse::<Timing>().is_err(), "{text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_clock_runs_out_and_gains_its_increment() {
+        let seconds = Duration::from_secs;
+        let mut clock = Clock::new(seconds(300), seconds(3));
+        assert_eq!(
+            (clock.shown(), clock.as_pgn()),
+            ("White 5:00, Black 5:00".into(), "300+3".into())
+        );
+        assert!(clock.take(Color::White, seconds(10)));
+        clock.add_increment(Color::White);
+        assert!(clock.take(Color::Black, Duration::from_millis(292_600)));
+        assert_eq!(clock.shown(), "White 4:53, Black 0:07.4");
+        let [white, black] = [Color::White, Color::Black].map(|side| clock.limit(side));
+        assert!(white.is_some_and(|limit| limit.hard > seconds(8) && limit.hard < seconds(75)));
+        assert!(black.is_some_and(|limit| limit.hard < seconds(4)));
+        assert!(!clock.take(Color::Black, seconds(8)));
+        assert_eq!(clock.shown(), "White 4:53, Black 0:00.0");
+        assert_eq!(shown(seconds(3_723)), "1:02:03");
+    }
 }

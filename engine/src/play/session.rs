@@ -2,23 +2,70 @@
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::Position;
 use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
 use azimuth_network::replace_file::replace_file;
+use clap::Args;
 use cozy_chess::{Color, Move};
 use jiff::Zoned;
 
-use super::advice::Advisor;
 use super::board::drawn;
-use super::game::{Game, side_name};
-use super::opponent::Opponent;
-use super::pgn::{movetext, pgn};
-use super::time::Clock;
-use crate::explain::{numbered, worth};
+use super::game::{Game, movetext, pgn, side_name};
+use super::opponent::{Advisor, Clock, Opponent, Timing};
+use crate::explain::{Subject, numbered, worth};
+use crate::uci::WEAKEST_TO_STRONGEST;
+
+/// Time for hint and why if the game has a clock.
+const ADVICE: Duration = Duration::from_secs(1);
+
+/// Play a game in the terminal. Enter moves as Nf3 or g1f3; enter help for a list of commands.
+#[derive(Args)]
+pub struct PlayCommand {
+    #[command(flatten)]
+    start: Subject,
+    /// Limit the engine to this rating, on the scale of Stockfish 16's UCI_Elo [default: no limit]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(elo_range()))]
+    elo: Option<u32>,
+    /// Time of the engine for a move (500ms, 10s), or a clock for both sides: the time for the game
+    /// and the increment for a move. 5m+3s is five minutes and three seconds; 300+3 is the same,
+    /// since numbers without a unit are seconds. With a clock, hint and why search for one second.
+    #[arg(long, default_value = "1s")]
+    time: Timing,
+    /// Number of search threads.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// Play White (the default).
+    #[arg(long, conflicts_with = "black")]
+    white: bool,
+    /// Play Black.
+    #[arg(long)]
+    black: bool,
+}
+
+fn elo_range() -> std::ops::RangeInclusive<i64> {
+    (*WEAKEST_TO_STRONGEST.start()).into()..=(*WEAKEST_TO_STRONGEST.end()).into()
+}
+
+impl PlayCommand {
+    /// Plays until `quit` or the end of `input`. Fails with one line if the position or a file is
+    /// invalid.
+    pub fn run(&self, input: impl BufRead, output: impl Write) -> Result<()> {
+        let (start, _) = self.start.position()?;
+        let human = if self.black { Color::Black } else { Color::White };
+        let (time, clock) = match self.time {
+            Timing::PerMove(time) => (time, None),
+            Timing::Clock(base, increment) => (ADVICE, Some(Clock::new(base, increment))),
+        };
+        let threads = self.threads.into();
+        let opponent = Opponent::new(self.elo, time, threads)?;
+        let advisor = Advisor::new(time, threads);
+        Session::new(Game::new(start), human, opponent, advisor, clock, output).run(input)
+    }
+}
 
 /// Maximum length of a quoted line in an error, in characters.
 const LONGEST_QUOTE: usize = 80;

@@ -1,11 +1,12 @@
 //! Analysis of a game, position by position.
 
-use anyhow::Result;
-use azimuth_chess::position::{Position, legal_moves};
+use anyhow::{Error, Result};
+use azimuth_chess::position::{Position, castles_as_in_chess960, legal_moves, uci_move};
 use cozy_chess::{Board, Move};
 use serde::Serialize;
 
 use super::game::Game;
+use crate::explain::{ScoreJson, line, score};
 use crate::inference::ModelClient;
 use crate::search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
 
@@ -162,5 +163,124 @@ impl Analyst<'_> {
         let own = moves.iter().position(|&known| known == mv).map_or(0.0, |index| values[index]);
         let better = values.iter().filter(|&&value| value < own).count();
         Ok((better + 1, moves.len()))
+    }
+}
+
+/// A position of a game, analysed. The page computes everything else from these.
+#[derive(Serialize)]
+pub struct Judged {
+    /// Number of half-moves before the position.
+    ply: usize,
+    /// The score of the side to move.
+    score: ScoreJson,
+    /// Chances of the side to move to win, draw and lose, in permille; none if the game is over.
+    wdl: Option<[u32; 3]>,
+    /// The best line; empty if the game is over.
+    pv: Vec<String>,
+    /// The cosine of the position with the axis, for White.
+    cosine: f32,
+    /// Win probability that the move before the position lost.
+    loss: Option<f32>,
+    /// The classification of that move.
+    judgement: Option<Judgement>,
+    /// The rank of that move by static evaluation, and the number of legal moves.
+    rank: Option<(usize, usize)>,
+    /// The best moves of the position, if they were compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    compared: Vec<Compared>,
+}
+
+/// One of several moves of a position.
+#[derive(Serialize)]
+struct Compared {
+    /// The move in UCI notation.
+    uci: String,
+    /// The win probability of the side that moves.
+    p: f32,
+}
+
+impl Judged {
+    /// The analysis of a position after `ply` half-moves.
+    pub fn new(ply: usize, stop: &Stop) -> Self {
+        let board = stop.position.board();
+        let chess960 = castles_as_in_chess960(board);
+        let arrival = stop.arrival.as_ref();
+        let compared = stop.compared.iter().map(|&(mv, value)| Compared {
+            uci: uci_move(board, mv, chess960),
+            p: value.win_probability(),
+        });
+        Self {
+            ply,
+            score: score(stop.value),
+            wdl: stop.wdl,
+            pv: line(board, chess960, &stop.line),
+            cosine: stop.cosine,
+            loss: arrival.map(|arrival| arrival.loss),
+            judgement: arrival.and_then(|arrival| arrival.judgement),
+            rank: arrival.map(|arrival| arrival.rank),
+            compared: compared.collect(),
+        }
+    }
+}
+
+/// The games that could not be read. Until a game is read, only the first fault is kept: text that
+/// is no PGN has a fault in every paragraph.
+#[derive(Default)]
+pub struct Faults {
+    first: Option<Error>,
+    count: u64,
+    read: bool,
+}
+
+impl Faults {
+    /// Records a game that cannot be read. Returns the message if it may be shown now.
+    pub fn add(&mut self, fault: Error) -> Option<String> {
+        self.count += 1;
+        if self.read {
+            return Some(format!("{fault:#}"));
+        }
+        self.first.get_or_insert(fault);
+        None
+    }
+
+    /// Records that a game was read. If it is the first one, returns the message about the games
+    /// before it.
+    pub fn end(&mut self) -> Option<String> {
+        self.read = true;
+        let first = self.first.take()?;
+        Some(match self.count - 1 {
+            0 => format!("{first:#}"),
+            1 => format!("{first:#} (nor can the game after it)"),
+            more => format!("{first:#} (nor can the {more} games after it)"),
+        })
+    }
+
+    /// Number of games that could not be read.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first fault, if no game could be read.
+    pub fn only(self) -> Option<Error> {
+        self.first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn faults_before_the_first_game_are_one_message() {
+        let fault = |number: u64| anyhow!("game {number}: no move");
+        let mut faults = Faults::default();
+        assert!((1..=3).all(|number| faults.add(fault(number)).is_none()));
+        let before = faults.end();
+        assert_eq!(before.as_deref(), Some("game 1: no move (nor can the 2 games after it)"));
+        assert_eq!(faults.end(), None);
+        assert_eq!(faults.add(fault(5)).as_deref(), Some("game 5: no move"));
+        assert_eq!((faults.count(), faults.only().is_none()), (4, true));
     }
 }

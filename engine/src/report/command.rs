@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow};
 use azimuth_chess::pgn::{is_compressed, pgn_files};
-use azimuth_network::hex::hex;
+use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::{Replacement, check_output};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,15 +14,15 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::analysis::Analyst;
-use super::faults::Faults;
+use super::analysis::Faults;
 use super::game::Games;
 use super::journal::Journal;
 use super::page::{Frame, GameData, write_page};
+use crate::command_line::name_of;
 use crate::command_line::print_line;
 use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::ModelSource;
 use crate::map::{Map, MapWeights};
-use crate::names::name_of;
 use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit};
 use crate::session::Session;
 

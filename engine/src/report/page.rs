@@ -10,10 +10,10 @@ use azimuth_chess::position::castles_as_in_chess960;
 use cozy_chess::Board;
 use serde::{Serialize, Serializer};
 
+use super::analysis::Judged;
 use super::analysis::Stop;
 use super::game::{Game, Node};
 use super::journal::{Journal, StoredGames};
-use super::judged::Judged;
 use crate::inference::ModelClient;
 use crate::map::{Map, MapWeights, Sampled};
 use crate::pages::{BOARD_CREDIT, PAGE_BODY, PAGE_SCRIPT, PAGE_STYLE, PIECES_STYLE, policy};

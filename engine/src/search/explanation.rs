@@ -5,9 +5,9 @@ use anyhow::Result;
 use azimuth_chess::position::{Position, legal_moves};
 use cozy_chess::Move;
 
-use super::bound::Bound;
-use super::static_value::static_value;
+use super::value::Bound;
 use super::value::Value;
+use super::value::static_value;
 use crate::inference::Evaluator;
 
 /// The root of a search and its moves, best first.

@@ -2,17 +2,24 @@
 //! searches.
 
 use std::num::NonZero;
+use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
 use azimuth_chess::position::Position;
+use clap::ValueEnum;
+use cozy_chess::Move;
 
-use super::control::Control;
+use super::beam::{Beam, BeamSettings, BeamVerify};
+use super::control::{Control, Limits};
 use super::explanation::Explanation;
-use super::report::Report;
-use super::settings::PlannerKind;
+use super::selective::{Selective, SelectiveSettings};
+use super::tablebase::Tablebases;
 use super::value::Value;
 use super::wdl::WdlModel;
+use crate::embedded_weights::EmbeddedWeights;
+use crate::inference::Worker;
 
 /// Maximum number of search threads per processor. With more, the main thread, which watches the
 /// time, waits too long for its turn: with 1024 threads on two processors, a move of one second
@@ -64,4 +71,121 @@ pub trait Planner: Send {
 
     /// Clears what earlier searches learned.
     fn new_game(&mut self) {}
+}
+
+/// The planners by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlannerKind {
+    /// The paper's beam search.
+    Beam,
+    /// Selective alpha-beta search.
+    Selective,
+}
+
+/// The settings of both planners.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlannerSettings {
+    /// Settings of the beam.
+    pub beam: BeamSettings,
+    /// Settings of the selective search.
+    pub selective: SelectiveSettings,
+}
+
+impl PlannerSettings {
+    /// Whether the beam suits these limits: only a depth ends the search, and it is at most the
+    /// beam's configured depth.
+    pub fn is_for_the_beam(&self, limits: &Limits) -> bool {
+        let depth = self.beam.depth;
+        !limits.are_open_ended() && limits.depth.unwrap_or(depth) <= depth
+    }
+
+    /// The default weights of a planner. A beam that scores children by their own embeddings needs
+    /// weights that foresee captures; the other configurations resolve captures by search.
+    pub fn embedded(&self, kind: PlannerKind) -> EmbeddedWeights {
+        match (kind, self.beam.verify) {
+            (PlannerKind::Beam, BeamVerify::None) => EmbeddedWeights::Beam,
+            _ => EmbeddedWeights::Selective,
+        }
+    }
+}
+
+impl PlannerSettings {
+    /// Builds a planner. Fails if memory for its tables is missing.
+    pub fn build(
+        &self,
+        kind: PlannerKind,
+        worker: &Worker,
+        resources: Resources,
+        tablebases: Option<Arc<Tablebases>>,
+    ) -> Result<Box<dyn Planner>> {
+        Ok(match kind {
+            PlannerKind::Beam => {
+                let mut beam = Beam::new(worker, self, resources)?;
+                beam.set_tablebases(tablebases);
+                Box::new(beam)
+            }
+            PlannerKind::Selective => {
+                let mut selective = Selective::new(worker, self.selective, resources)?;
+                selective.set_tablebases(tablebases);
+                Box::new(selective)
+            }
+        })
+    }
+}
+
+/// The state of a search after an iteration.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Depth of this iteration, in plies.
+    pub depth: u32,
+    /// Maximum depth reached, in plies.
+    pub seldepth: u32,
+    /// Number of this line among several, 1 being the best.
+    pub multipv: usize,
+    /// The root's value for its side to move.
+    pub value: Value,
+    /// Positions searched so far.
+    pub nodes: u64,
+    /// Of these, positions that the encoder scored.
+    pub scored: u64,
+    /// Positions found in tablebases.
+    pub tbhits: u64,
+    /// Time so far.
+    pub time: Duration,
+    /// Of that, time spent waiting for an encoder on another thread.
+    pub waited: Duration,
+    /// Fill of the beam's score cache or the selective search's transposition table, in permille.
+    pub hashfull: usize,
+    /// The line that gives the value, best move first.
+    pub pv: Vec<Move>,
+}
+
+/// A root move that a search begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CurrentMove {
+    /// Depth of the iteration, in plies.
+    pub depth: u32,
+    /// The move.
+    pub mv: Move,
+    /// Its number among the root moves, in the order of the search, from 1.
+    pub number: usize,
+}
+
+impl Report {
+    /// A line without costs.
+    pub fn of(value: Value, pv: Vec<Move>) -> Self {
+        Self {
+            depth: 0,
+            seldepth: 0,
+            multipv: 1,
+            value,
+            nodes: 0,
+            scored: 0,
+            tbhits: 0,
+            time: Duration::ZERO,
+            waited: Duration::ZERO,
+            hashfull: 0,
+            pv,
+        }
+    }
 }

@@ -11,7 +11,7 @@ use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
 use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
 
-use super::terminal;
+use super::value;
 use super::value::Value;
 use crate::inference::Notice;
 
@@ -146,7 +146,7 @@ impl Tablebases {
     fn rank_move(&self, root: &Position, mv: Move) -> Option<i32> {
         let after = root.after(mv);
         let board = after.board();
-        let plies = match terminal::terminal_value(board, 1, after.history()) {
+        let plies = match value::terminal_value(board, 1, after.history()) {
             Some(value) if value.is_mated() => 1,
             Some(_) => 0,
             None if board.halfmove_clock() == 0 => {

@@ -9,7 +9,8 @@ use candle_core::{DType, Device};
 use cozy_chess::Board;
 
 use crate::embedded_weights::EmbeddedWeights;
-use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
+use crate::encoder;
+use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 use crate::inference::{EvaluateOne, Worker};
 
 /// A worker with embedded weights.

@@ -3,7 +3,12 @@
 use std::fmt;
 use std::ops::Neg;
 
+use anyhow::Result;
+use azimuth_chess::position::{Position, insufficient_material, repetition_key};
 use azimuth_chess::win_probability::centipawns_of_win_probability;
+use cozy_chess::Board;
+
+use crate::inference::Evaluator;
 
 /// Offset of mates from all other values.
 const MATE: f32 = 4.0;
@@ -129,6 +134,88 @@ impl fmt::Display for Value {
             None => write!(f, "cp {}", self.centipawns()),
         }
     }
+}
+
+/// How a score relates to the true score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The true score is at most this.
+    Upper,
+    /// The true score is at least this.
+    Lower,
+    /// The score is exact.
+    Exact,
+}
+
+impl Bound {
+    /// The bound type of `score`, returned by a search with the window `alpha`..`beta`.
+    pub(super) fn of<T: PartialOrd + Copy>(score: T, alpha: T, beta: T) -> Self {
+        match score {
+            _ if score >= beta => Self::Lower,
+            _ if score > alpha => Self::Exact,
+            _ => Self::Upper,
+        }
+    }
+}
+
+/// The bound from the other side's view.
+impl Neg for Bound {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        match self {
+            Self::Upper => Self::Lower,
+            Self::Lower => Self::Upper,
+            Self::Exact => Self::Exact,
+        }
+    }
+}
+
+/// The static evaluation of a position `ply` plies from the root; exact if the game is over.
+pub(super) fn static_value(
+    evaluator: &mut Evaluator,
+    position: &Position,
+    ply: u32,
+) -> Result<Value> {
+    let board = position.board();
+    Ok(match terminal_value(board, ply, position.history()) {
+        Some(value) => value,
+        None => Value::estimate(evaluator.value(board)?),
+    })
+}
+
+/// The value of a finished game: mate, stalemate, the 50-move rule, insufficient material, or a
+/// repetition. A position that occurred after the root counts as drawn at its second occurrence, an
+/// earlier one at its third. `keys` are those of the previous positions, the last one 1 ply back,
+/// as far back as the position can repeat them; `ply` counts from the root.
+pub fn terminal_value(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
+    if !board.generate_moves(|_| true) {
+        let mated = !board.checkers().is_empty();
+        return Some(if mated { Value::mated_in(ply) } else { Value::DRAW });
+    }
+    is_drawn(board, ply, keys).then_some(Value::DRAW)
+}
+
+/// Whether a position is drawn other than by stalemate, with arguments as for [`terminal_value`];
+/// at the hundredth half-move, mate takes precedence.
+pub(super) fn is_drawn(board: &Board, ply: u32, keys: &[u64]) -> bool {
+    let clock = usize::from(board.halfmove_clock());
+    if insufficient_material(board) {
+        return true;
+    }
+    if clock >= 100 {
+        return board.checkers().is_empty() || board.generate_moves(|_| true);
+    }
+    if clock < 4 {
+        return false;
+    }
+    let key = repetition_key(board);
+    // Only every second position has the same side to move.
+    let mut repeats = (4..=clock.min(keys.len()))
+        .step_by(2)
+        .filter(|distance| keys[keys.len() - distance] == key);
+    let latest = repeats.next();
+    latest.is_some_and(|latest| latest <= ply as usize || repeats.next().is_some())
 }
 
 #[cfg(test)]

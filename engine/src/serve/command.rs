@@ -12,7 +12,7 @@ use clap::Args;
 
 use super::gate::Gate;
 use super::queue::Queue;
-use super::seat::{Models, Seat};
+use super::queue::{Models, Seat};
 use super::server::{Shared, serve};
 use crate::command_line::unless_closed;
 use crate::inference::{Backend, ModelSource};

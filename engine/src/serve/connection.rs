@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket, close_code};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::outlet::Outlet;
 use super::protocol::{Event, Message, Request};
 use super::server::Shared;
-use super::task;
+use super::tasks;
+use crate::search::StopSwitch;
 use crate::uci::WEAKEST_TO_STRONGEST;
 
 /// Largest message of a page, in bytes: a game of 2000 half-moves fits.
@@ -96,7 +96,7 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
             && let Some(request) = next.take()
         {
             let outlet = Outlet::new(fill.clone());
-            let running = task::run(request, page, shared.queue.clone(), outlet.clone());
+            let running = tasks::run(request, page, shared.queue.clone(), outlet.clone());
             work = Some(Work { outlet, task: tokio::spawn(running) });
         }
     }
@@ -134,4 +134,44 @@ async fn close(socket: &mut WebSocket, code: u16, reason: &'static str) {
     let frame = CloseFrame { code, reason: reason.into() };
     // The connection ends either way.
     sent(socket.send(Frame::Close(Some(frame)))).await;
+}
+
+/// Sends a task's events, and holds the switches that end the task.
+#[derive(Clone)]
+pub struct Outlet {
+    events: mpsc::Sender<Event>,
+    /// Stops the task's searches.
+    pub switch: StopSwitch,
+    /// Wakes the task while it waits for a seat.
+    pub stopped: Arc<Notify>,
+}
+
+impl Outlet {
+    /// An outlet that fills `events`.
+    pub fn new(events: mpsc::Sender<Event>) -> Self {
+        Self { events, switch: StopSwitch::default(), stopped: Arc::default() }
+    }
+
+    /// Ends the task.
+    pub fn stop(&self) {
+        self.switch.stop();
+        self.stopped.notify_one();
+    }
+
+    /// Sends an event if there is room for it, otherwise drops it: for events that the next one of
+    /// the same kind replaces.
+    pub fn show(&self, event: Event) {
+        // The next event replaces this one, and a page that is gone needs none.
+        let _ = self.events.try_send(event);
+    }
+
+    /// Sends an event, and waits until there is room for it. For the threads of searches.
+    pub fn send(&self, event: Event) {
+        let _ = self.events.blocking_send(event);
+    }
+
+    /// The same for the server's own thread.
+    pub async fn send_soon(&self, event: Event) {
+        let _ = self.events.send(event).await;
+    }
 }

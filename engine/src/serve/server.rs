@@ -19,12 +19,11 @@ use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use tower_http::compression::CompressionLayer;
 
-use super::assets::{Asset, PAGE, asset};
 use super::connection::{LARGEST_MESSAGE, converse};
 use super::gate::{Gate, Refusal};
 use super::listener::BoundedListener;
-use super::queue::Queue;
-use super::seat::Seat;
+use super::queue::{Queue, Seat};
+use crate::pages::{PAGE_SCRIPT, PAGE_STYLE, PIECES_STYLE};
 
 /// Most pages at a time.
 const MOST_PAGES: usize = 200;
@@ -177,4 +176,33 @@ impl IntoResponse for Refusal {
         };
         (StatusCode::FORBIDDEN, why).into_response()
     }
+}
+
+/// A file of the page.
+pub struct Asset {
+    /// Its MIME type.
+    pub mime: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The page itself.
+pub const PAGE: Asset = Asset {
+    mime: HTML,
+    text: concat!(include_str!("../../web/head.html"), include_str!("../../web/body.html")),
+};
+
+/// The file with a name.
+pub fn asset(name: &str) -> Option<Asset> {
+    let (mime, text) = match name {
+        "board.js" => (SCRIPT, PAGE_SCRIPT),
+        "pieces.css" => (CSS, PIECES_STYLE),
+        "board.css" => (CSS, PAGE_STYLE),
+        _ => return None,
+    };
+    Some(Asset { mime, text })
 }

@@ -1,24 +1,25 @@
 //! The Azimuth engine behind the UCI protocol: its options, its encoders, and the choice of
 //! planner.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
 
-use super::bench::{BENCH_RESOURCES, BenchPlanners, bench, bench_searches};
-use super::command::{Bench, BenchSearches};
+use super::bench::{BENCH_RESOURCES, BenchPlanners, bench, bench_planner, bench_searches};
+use super::command::{Bench, BenchSearches, quoted};
 use super::display;
+use super::engine::Program;
 use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
-use super::program::Program;
-use super::workers::Workers;
+use crate::command_line::name_of;
 use crate::embedded_weights::EmbeddedWeights;
-use crate::inference::Worker;
-use crate::names::name_of;
+use crate::inference::{ModelSource, Worker};
 use crate::search::{
     Beam, BeamSettings, Control, Explanation, Limits, Planner, PlannerKind, PlannerSettings,
     Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
@@ -353,4 +354,135 @@ fn build(
 ) -> Result<(Plan, Box<dyn Planner>)> {
     let resources = plan.resources(options).on_this_machine();
     Ok((plan, plan.settings.build(plan.kind, worker, resources, tablebases)?))
+}
+
+/// Builds the planner: at the start, and again after a failed search.
+pub type Build = Box<dyn Fn() -> Result<Box<dyn Planner>>>;
+
+/// A program with a single planner.
+pub struct SinglePlanner {
+    name: String,
+    command: &'static str,
+    build: Build,
+    /// The idle planner; `None` during a search and after a failed one.
+    planner: Option<Box<dyn Planner>>,
+}
+
+impl SinglePlanner {
+    /// Builds the planner. Fails if `build` fails.
+    pub fn new(name: String, command: &'static str, build: Build) -> Result<Self> {
+        let planner = Some(build()?);
+        Ok(Self { name, command, build, planner })
+    }
+
+    fn planner(&mut self) -> Result<&mut Box<dyn Planner>> {
+        Ok(match &mut self.planner {
+            Some(planner) => planner,
+            lost => lost.insert((self.build)()?),
+        })
+    }
+}
+
+impl Program for SinglePlanner {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn command(&self) -> &'static str {
+        self.command
+    }
+
+    fn options(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn set_option(&mut self, name: &str, _value: Option<&str>) -> Result<()> {
+        bail!("unknown option '{}'", quoted(name))
+    }
+
+    fn limit(&self, _limits: &mut Limits, _analyses: bool) {}
+
+    fn warm_up(&mut self, _analyses: bool) -> Result<()> {
+        self.planner()?;
+        Ok(())
+    }
+
+    fn take_planner(&mut self, _limits: &Limits) -> Result<Box<dyn Planner>> {
+        self.planner()?;
+        self.planner.take().map_or_else(|| (self.build)(), Ok)
+    }
+
+    fn put_back(&mut self, planner: Option<Box<dyn Planner>>) {
+        self.planner = planner;
+    }
+
+    fn new_game(&mut self) {
+        if let Some(planner) = &mut self.planner {
+            planner.new_game();
+        }
+    }
+
+    fn evaluate(&mut self, position: &Position, chess960: bool) -> Result<String> {
+        display::scores(&mut **self.planner()?, position, chess960)
+    }
+
+    fn explain(&mut self) -> Result<Option<Explanation>> {
+        self.planner()?.explain(1)
+    }
+
+    fn bench(&mut self, bench: &Bench, _: &Position, say: &mut dyn FnMut(&str)) -> Result<()> {
+        let Bench::Fixed(depth) = bench else {
+            bail!("bench: expected a depth alone; '{}' has no hash and threads to set", self.name);
+        };
+        let name = self.name.clone();
+        let cost = bench_planner(&mut **self.planner()?, &name, *depth, say)?;
+        say(&cost.to_string());
+        Ok(())
+    }
+}
+
+/// One worker for each set of embedded weights, or a single worker under the key `None` if a
+/// weights file is set.
+#[derive(Default)]
+pub struct Workers(BTreeMap<Option<EmbeddedWeights>, Worker>);
+
+impl Workers {
+    /// The worker for the embedded weights `which`, or for the weights file that replaces them.
+    /// Messages about its device go to `output`.
+    pub fn get(
+        &mut self,
+        source: &ModelSource,
+        which: EmbeddedWeights,
+        output: &Output,
+    ) -> Result<&Worker> {
+        let key = source.weights.is_none().then_some(which);
+        Ok(match self.0.entry(key) {
+            Entry::Occupied(worker) => worker.into_mut(),
+            Entry::Vacant(place) => {
+                let output = output.clone();
+                place.insert(source.start(which, move |text| output.inform(text))?)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::Backend;
+
+    #[test]
+    fn a_weights_file_takes_the_place_of_all_embedded_ones() -> Result<()> {
+        let mini = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
+        for (weights, workers_expected) in [(None, 2), (Some(mini.into()), 1)] {
+            let source = ModelSource { weights, backend: Backend::Cpu, ..ModelSource::default() };
+            let mut workers = Workers::default();
+            for which in [EmbeddedWeights::Beam, EmbeddedWeights::Selective, EmbeddedWeights::Beam]
+            {
+                workers.get(&source, which, &Output::new(std::io::sink()))?;
+            }
+            assert_eq!(workers.0.len(), workers_expected);
+        }
+        Ok(())
+    }
 }

@@ -9,21 +9,60 @@ use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_chess::san::parse_move;
 
-use super::command::{Command, Go};
-use super::flip::flipped;
+use super::command::{Bench, Command, Go};
+use super::display::flipped;
 use super::genfens::GenFens;
-use super::node_clock::NodeClock;
-use super::option_values::text_line;
+use super::options::{Options, SessionOptions, text_line};
 use super::output::Output;
-use super::pace::paced;
 use super::perft::RunningPerft;
-use super::program::Program;
-use super::running::{HeldAnswer, Running};
-use super::running_search::{Answer, Finished, RunningSearch, any_move};
-use super::session_options::SessionOptions;
+use super::running_search::{Answer, Finished, HeldAnswer, Running, RunningSearch, any_move};
+use super::time_management::{NodeClock, paced};
 use super::{display, time_management};
-use crate::build_facts;
-use crate::search::{Limits, Value};
+use crate::inference::device_name;
+use crate::program;
+use crate::search::{Explanation, Limits, Planner, PlannerKind, PlannerSettings, Value};
+
+/// An engine that [`Engine`] drives by UCI. A method that fails changes nothing.
+pub trait Program {
+    /// Name and version for `id name`.
+    fn name(&self) -> String;
+
+    /// Name on the command line.
+    fn command(&self) -> &'static str;
+
+    /// The `option` lines of the engine's options.
+    fn options(&self) -> Vec<String>;
+
+    /// Sets an option, and loads the file that it names.
+    fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<()>;
+
+    /// Applies options that limit a search. `analyses` is true if the GUI analyses and does not
+    /// play.
+    fn limit(&self, limits: &mut Limits, analyses: bool);
+
+    /// Prepares the engine, so that the first move takes no longer than later ones.
+    fn warm_up(&mut self, analyses: bool) -> Result<()>;
+
+    /// Takes out the planner for a search; [`Self::put_back`] returns it.
+    fn take_planner(&mut self, limits: &Limits) -> Result<Box<dyn Planner>>;
+
+    /// Returns the planner; `None` if its search failed.
+    fn put_back(&mut self, planner: Option<Box<dyn Planner>>);
+
+    /// Clears the state of the previous game.
+    fn new_game(&mut self);
+
+    /// The static scores of a position and its moves.
+    fn evaluate(&mut self, position: &Position, chess960: bool) -> Result<String>;
+
+    /// The root moves of the last search with their results; `None` before the first search.
+    fn explain(&mut self) -> Result<Option<Explanation>>;
+
+    /// Searches a set of positions, which may be the `current` one. The last line passed to `say`
+    /// has nodes and nodes per second.
+    fn bench(&mut self, bench: &Bench, current: &Position, say: &mut dyn FnMut(&str))
+    -> Result<()>;
+}
 
 /// The state of a UCI session.
 pub struct Engine {
@@ -124,7 +163,7 @@ impl Engine {
             }
             Command::Compiler => {
                 self.output.say(&self.program.name());
-                build_facts::lines().iter().for_each(|line| self.output.say(line));
+                program::lines().iter().for_each(|line| self.output.say(line));
             }
             Command::Help => {
                 let (name, command) = (self.program.name(), self.program.command());
@@ -160,7 +199,7 @@ impl Engine {
     fn introduce(&self) {
         self.output.say(&format!("id name {}", self.program.name()));
         self.output.say("id author the Azimuth developers");
-        let about = text_line("UCI_EngineAbout", &build_facts::about(&self.program.name()));
+        let about = text_line("UCI_EngineAbout", &program::about(&self.program.name()));
         let options = [self.program.options(), SessionOptions::describe(), vec![about]].concat();
         options.iter().for_each(|option| self.output.say(option));
         self.output.say("uciok");
@@ -313,4 +352,15 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
         position.play(mv);
     }
     Ok(position)
+}
+
+/// One line with the name, the version, the encoder and device of the planner for timed games, and
+/// the commands to try.
+pub fn greeting() -> Result<String> {
+    let model = Options::default().model;
+    let weights = PlannerSettings::default().embedded(PlannerKind::Selective).weights()?;
+    let architecture = &weights.metadata.architecture;
+    let (device, _) = model.backend.open(model.precision, architecture, |_| ())?;
+    let (version, device) = (env!("CARGO_PKG_VERSION"), device_name(&device));
+    Ok(format!("Azimuth {version}, encoder {architecture} on {device}. UCI; type help or quit"))
 }

@@ -13,7 +13,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use super::position_file::{PositionFile, PositionLine};
+use super::bench::{PositionFile, PositionLine};
 use crate::search::{Control, Limits, Planner};
 
 /// Maximum number of positions of one command.

@@ -7,41 +7,29 @@ mod bench;
 mod command;
 mod display;
 mod engine;
-mod flip;
 mod genfens;
-mod greeting;
 mod limited_strength;
-mod node_clock;
-mod option_values;
 mod options;
 mod output;
-mod pace;
 mod perft;
-mod position_file;
-mod program;
-mod running;
 mod running_search;
-mod session_options;
-mod single_planner;
-mod skill_level;
 mod time_management;
-mod workers;
 
 use std::io::{BufRead, Read, Write};
 
 use anyhow::Result;
 
 use azimuth::Azimuth;
+pub use azimuth::Build;
+use azimuth::SinglePlanner;
 pub use command::Go;
 use command::{Bench, Command, parse};
 use engine::Engine;
+use engine::Program;
+pub use engine::greeting;
 use genfens::GenFens;
-pub use greeting::greeting;
 pub use limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use output::Output;
-use program::Program;
-pub use single_planner::Build;
-use single_planner::SinglePlanner;
 pub use time_management::budget;
 
 /// Maximum length of a line, in bytes; the rest of a longer line is skipped.

@@ -12,7 +12,8 @@ use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
-use super::pace::{closeness, thinking_time};
+use super::perft::RunningPerft;
+use super::time_management::{closeness, thinking_time};
 use crate::search::{Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel};
 
 /// A running search.
@@ -182,4 +183,61 @@ pub fn any_move(position: &Position, chess960: bool) -> String {
     let board = position.board();
     let mv = legal_moves(board).first().map(|&mv| uci_move(board, mv, chess960));
     format!("bestmove {}", mv.as_deref().unwrap_or("(none)"))
+}
+
+/// A background task.
+pub enum Running {
+    /// A search, which ends with a `bestmove`.
+    Search(RunningSearch),
+    /// `go perft`.
+    Perft(RunningPerft),
+    /// The answer to a `go` that needs no search.
+    Held(HeldAnswer),
+}
+
+/// The `bestmove` of a `go ponder` or `go infinite` that needs no search. UCI does not allow it
+/// before `stop` or, while pondering, `ponderhit`.
+pub struct HeldAnswer {
+    pub answer: String,
+    pub output: Output,
+    /// Whether `ponderhit` does not release it.
+    pub infinite: bool,
+    pub is_said: bool,
+}
+
+impl HeldAnswer {
+    fn say(&mut self) {
+        if !std::mem::replace(&mut self.is_said, true) {
+            self.output.say(&self.answer);
+        }
+    }
+}
+
+impl Running {
+    /// Whether the answer is printed or about to be, so that the next command may wait for it.
+    pub fn is_ending(&self) -> bool {
+        match self {
+            Self::Search(search) => search.is_ending(),
+            Self::Perft(perft) => perft.is_ending(),
+            Self::Held(held) => held.is_said,
+        }
+    }
+
+    /// Stops it; it then prints its answer.
+    pub fn stop(&mut self) {
+        match self {
+            Self::Search(search) => search.signal(Signal::Stop),
+            Self::Perft(perft) => perft.stop(),
+            Self::Held(held) => held.say(),
+        }
+    }
+
+    /// The opponent has played the move on which the engine ponders. A perft ignores it.
+    pub fn ponder_hit(&mut self) {
+        match self {
+            Self::Search(search) => search.signal(Signal::PonderHit),
+            Self::Held(held) if !held.infinite => held.say(),
+            Self::Held(_) | Self::Perft(_) => {}
+        }
+    }
 }

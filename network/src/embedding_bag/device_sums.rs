@@ -2,7 +2,7 @@
 
 use candle_core::{Result, Tensor};
 
-use super::bags::Bags;
+use super::Bags;
 use crate::fused::{activated_sums, activated_sums_back};
 
 /// The activations of a batch's sums. candle cannot differentiate them; [`Self::backward`] does.

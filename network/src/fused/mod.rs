@@ -10,12 +10,9 @@
 //! fits, for example for a head wider than the kernels support. Tests compare the fused operations
 //! with it.
 
-mod column_sums;
 mod cpu;
 #[cfg(any(feature = "cuda", test))]
 mod cuda;
-mod dropout_mask;
-mod layer_norm;
 pub mod numerics;
 mod operations;
 pub mod reference;
@@ -24,10 +21,10 @@ use candle_core::{DType, Result, Tensor, bail};
 
 use crate::embedding_bag::Bags;
 
-pub use column_sums::column_sums;
-pub use dropout_mask::DropoutMask;
-pub use layer_norm::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
+pub use operations::DropoutMask;
 pub use operations::Operations;
+pub use operations::column_sums;
+pub use operations::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
 
 /// The rows of `table` (ids x H) for the `ids` (batch x length, u8), plus the rows of `positional`
 /// (length x H) for their positions: (batch * length x H).

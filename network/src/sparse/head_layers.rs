@@ -10,7 +10,7 @@ use candle_core::{Context, CpuStorage, CustomOp2, Error, Layout, Result, Shape, 
 use candle_nn::Linear;
 use multiversion::multiversion;
 
-use super::config::HIDDEN;
+use super::network::HIDDEN;
 use crate::normalize::SMALLEST_SQUARE;
 use crate::tensor_slices::{values, with_values};
 

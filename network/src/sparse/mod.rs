@@ -1,10 +1,9 @@
 //! The sparse encoder, the default on CPUs: sums of feature rows from the views of both sides, a
 //! small MLP, and scaling to unit length. [`features`] are its inputs.
 
-mod config;
 pub mod features;
 mod head_layers;
 mod network;
 
-pub use config::{HIDDEN, MAX_PIECES, SparseConfig};
 pub use network::SparseNetwork;
+pub use network::{HIDDEN, MAX_PIECES, SparseConfig};

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use azimuth_chess::tokens;
 use serde::{Deserialize, Serialize};
 
-use super::super::parameters::{Init, ParameterSpec, linear};
+use crate::parameters::{Init, ParameterSpec, linear};
 
 /// Length of a sequence: the tokens and CLS.
 pub const LENGTH: usize = tokens::LEN + 1;

@@ -5,15 +5,11 @@
 //! remembers results.
 
 mod evaluation;
-mod judge;
-mod memory;
-mod ordering;
 mod planner;
 mod search;
-mod worth;
 
+pub use evaluation::Judge;
 pub use evaluation::{Evaluates, Evaluation};
-pub use judge::Judge;
 pub use planner::{AlphaBeta, DEFAULT_DEPTH};
 
 /// Number of positions that a network evaluates at a time.

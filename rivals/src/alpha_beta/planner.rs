@@ -7,10 +7,8 @@ use azimuth::search::{
 use azimuth_chess::position::Position;
 use cozy_chess::{Board, Move};
 
-use super::judge::Judge;
-use super::memory::Memory;
-use super::search::Search;
-use super::worth::Worth;
+use super::evaluation::{Judge, Worth};
+use super::search::{Memory, Search};
 
 /// Default search depth in plies (seed document 003, section 1).
 pub const DEFAULT_DEPTH: u32 = 3;

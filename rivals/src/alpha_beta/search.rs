@@ -3,12 +3,9 @@
 use anyhow::Result;
 use azimuth::search::{Control, terminal_value};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Color, Move, Piece};
 
-use super::judge::Judge;
-use super::memory::{Bound, Memory, Remembered};
-use super::ordering::order;
-use super::worth::Worth;
+use super::evaluation::{Judge, Worth};
 
 /// The result of a node and its principal variation.
 pub type Found<L> = (Worth<L>, Vec<Move>);
@@ -236,6 +233,76 @@ impl<L: Clone + Send> Best<L> {
             self.bound = Bound::Exact;
         }
         Ok(false)
+    }
+}
+
+/// Sorts the moves, the most promising first.
+pub fn order(board: &Board, moves: &mut [Move], best_before: Option<Move>) {
+    moves.sort_by_key(|&mv| std::cmp::Reverse((Some(mv) == best_before, gain(board, mv))));
+}
+
+/// The MVV-LVA score: 16 for each rank of the captured piece and of a promotion, less the rank of
+/// the moving piece. 0 for other moves.
+fn gain(board: &Board, mv: Move) -> i32 {
+    let rank = |piece: Option<Piece>| piece.map_or(0, |piece| piece as i32 + 1);
+    let opponents = board.colors(!board.side_to_move());
+    let taken = if opponents.has(mv.to) { rank(board.piece_on(mv.to)) } else { 0 };
+    let taken = taken + rank(mv.promotion);
+    if taken == 0 { 0 } else { 16 * taken - rank(board.piece_on(mv.from)) }
+}
+
+/// The result of a node.
+#[derive(Clone)]
+pub struct Remembered<L> {
+    pub worth: Worth<L>,
+    pub bound: Bound,
+    pub best: Move,
+    /// The depth in plies to which the node was searched.
+    pub depth: u32,
+}
+
+/// How a result relates to that of a search without pruning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Exact,
+    /// The position is worth at least this to the side to move.
+    AtLeast,
+    /// The position is worth at most this to the side to move.
+    AtMost,
+}
+
+/// A fixed number of places for results.
+pub struct Memory<L> {
+    places: Vec<Option<(u64, Remembered<L>)>>,
+}
+
+impl<L> Memory<L> {
+    /// A memory of `count` positions; with 0 it remembers nothing.
+    pub fn new(count: usize) -> Self {
+        Self { places: (0..count).map(|_| None).collect() }
+    }
+
+    /// The result of the position with this key; `None` if it is not stored.
+    pub fn get(&self, key: u64) -> Option<&Remembered<L>> {
+        let (known, result) = self.places.get(self.place(key)?)?.as_ref()?;
+        (*known == key).then_some(result)
+    }
+
+    /// Remembers a result, except that of a finished game. Such a result can differ between paths:
+    /// the distance to mate depends on the ply, and a draw can depend on earlier positions.
+    pub fn set(&mut self, key: u64, result: Remembered<L>) {
+        if let (Some(place), Worth::Leaf(_)) = (self.place(key), &result.worth) {
+            self.places[place] = Some((key, result));
+        }
+    }
+
+    /// Forgets all results.
+    pub fn clear(&mut self) {
+        self.places.iter_mut().for_each(|place| *place = None);
+    }
+
+    fn place(&self, key: u64) -> Option<usize> {
+        (key as usize).checked_rem(self.places.len())
     }
 }
 

@@ -2,9 +2,7 @@
 
 pub mod moves;
 pub mod planes;
-pub mod text;
-pub mod view;
 
 pub use moves::{MOVES, move_index};
 pub use planes::{PIECES, PLANES, planes};
-pub use view::{signs, turned, viewer};
+pub use planes::{signs, turned, viewer};

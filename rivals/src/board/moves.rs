@@ -6,6 +6,7 @@
 //! squares a1, b1, ... h8 and directions clockwise from north. Castling has the index of a king's
 //! move of two squares, in Chess960 as well; no other move has this index.
 
+use anyhow::{Result, anyhow, ensure};
 use cozy_chess::{Board, Color, Move, Piece, Square};
 
 /// Move types for each square.
@@ -55,9 +56,26 @@ fn way(board: &Board, mv: Move, view: Color) -> usize {
     direction * FARTHEST + distance - 1
 }
 
+/// A board as Shredder-FEN, from which [`board_of`] makes the same board.
+pub fn text_of(board: &Board) -> String {
+    format!("{board:#}")
+}
+
+/// The inverse of [`text_of`].
+pub fn board_of(text: &str) -> Result<Board> {
+    Board::from_fen(text, true).map_err(|error| anyhow!("'{text}': {error}"))
+}
+
+/// Parses a move in cozy-chess notation, and checks that it is legal on `board`.
+pub fn move_of(text: &str, board: &Board) -> Result<Move> {
+    let mv: Move = text.parse().map_err(|error| anyhow!("move '{text}': {error}"))?;
+    ensure!(board.is_legal(mv), "move '{text}' is not legal in '{board}'");
+    Ok(mv)
+}
+
 #[cfg(test)]
 mod tests {
-    use azimuth_chess::position::{legal_moves, uci_move};
+    use azimuth_chess::position::{board_after, legal_moves, uci_move};
     use cozy_chess::{File, Rank};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -66,7 +84,7 @@ mod tests {
 
     /// The move with an index on `board`. `None` if it leaves the board or its origin square has no
     /// piece of the side to move. It need not be legal.
-    fn move_of(board: &Board, index: usize) -> Option<Move> {
+    fn move_at(board: &Board, index: usize) -> Option<Move> {
         let from = Square::try_index(index / WAYS)?;
         let ours = board.colors(board.side_to_move()).has(from);
         let piece = board.piece_on(from).filter(|_| ours)?;
@@ -164,7 +182,7 @@ mod tests {
                 moves.iter().map(|&mv| move_index(&board, mv, Color::White)).collect();
             for (&number, &mv) in numbers.iter().zip(&moves) {
                 assert!(number < MOVES);
-                assert_eq!(move_of(&board, number), Some(mv), "{board}");
+                assert_eq!(move_at(&board, number), Some(mv), "{board}");
             }
             numbers.sort_unstable();
             numbers.dedup();
@@ -178,7 +196,28 @@ mod tests {
         // An empty origin square, a move off the board, a piece of the opponent, an index out of
         // range.
         for index in [28 * 73, 4 * 73 + 4 * 7, 52 * 73, MOVES] {
-            assert_eq!(move_of(&board, index), None, "{index}");
+            assert_eq!(move_at(&board, index), None, "{index}");
         }
+    }
+
+    #[test]
+    fn boards_and_moves_come_back() -> Result<()> {
+        let after_a_push = "rnbqkbnr/1ppppppp/8/p7/4P3/8/PPPP1PPP/RNBQKBNR w HAha a6 0 2";
+        for board in [
+            Board::startpos(),
+            Board::chess960_startpos(17),
+            board_of(after_a_push)?,
+            board_of("r3k2r/1P3ppp/8/2pPp3/8/8/p5PP/R3K2R w HAha c6 0 77")?,
+        ] {
+            assert_eq!(board_of(&text_of(&board))?, board);
+            for mv in legal_moves(&board) {
+                assert_eq!(move_of(&mv.to_string(), &board)?, mv);
+                let after = board_after(&board, mv);
+                assert_eq!(board_of(&text_of(&after))?, after, "{board} {mv}");
+            }
+        }
+        assert!(board_of("8/8/8/8/8/8/8/8 w - - 0 1").is_err());
+        assert!(move_of("e2e5", &Board::startpos()).is_err());
+        Ok(())
     }
 }

@@ -3,11 +3,8 @@
 //! codes and predicts which position is better, and alpha-beta uses these comparisons; or it takes
 //! the codes of a position and its successor and gives the score that alpha-beta uses.
 
-mod bits;
 mod model;
-mod pairs;
-mod planner;
 mod training;
 
-pub use planner::planner;
+pub use model::planner;
 pub use training::train;

@@ -1,12 +1,55 @@
 //! The networks of DeepChess.
 
-use candle_core::{D, Device, Module, Result, Tensor};
+use std::cmp::Ordering;
+
+use anyhow::{Context, Result};
+use azimuth::search::Planner;
+use candle_core::{D, Device, Module, Tensor};
 use candle_nn::VarBuilder;
-use cozy_chess::Board;
+use candle_nn::ops::softmax;
+use cozy_chess::{Board, Color, Move, Piece, Square};
 use serde::{Deserialize, Serialize};
 
-use super::bits::{BITS, bits};
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation, Judge, NETWORK_AT_ONCE};
 use crate::network::{Linear, linear};
+use crate::play::Play;
+use crate::weights::RivalWeights;
+
+/// Number of bits of a position.
+pub const BITS: usize = 12 * Square::NUM + 1 + 4;
+
+/// The bits of boards on a device (boards x 773). The order is: White's pawns on a1, b1, ... h8,
+/// then its knights, bishops, rooks, queens and king; the same for Black; 1 if White is to move;
+/// White's short and long castling rights, then Black's.
+pub fn bits<'a>(
+    boards: impl ExactSizeIterator<Item = &'a Board>,
+    device: &Device,
+) -> candle_core::Result<Tensor> {
+    let count = boards.len();
+    let mut bits = vec![0f32; count * BITS];
+    for (board, bits) in boards.zip(bits.chunks_exact_mut(BITS)) {
+        for color in [Color::White, Color::Black] {
+            for piece in Piece::ALL {
+                let plane = (color as usize * Piece::NUM + piece as usize) * Square::NUM;
+                for square in board.colored_pieces(color, piece) {
+                    bits[plane + square as usize] = 1.0;
+                }
+            }
+        }
+        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
+        let state = [
+            board.side_to_move() == Color::White,
+            white.short.is_some(),
+            white.long.is_some(),
+            black.short.is_some(),
+            black.long.is_some(),
+        ];
+        for (bit, is_set) in bits[12 * Square::NUM..].iter_mut().zip(state) {
+            *bit = f32::from(u8::from(is_set));
+        }
+    }
+    Tensor::from_vec(bits, (count, BITS), device)
+}
 
 /// Layer sizes of the networks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -32,7 +75,7 @@ pub struct DeepChessNetwork {
 
 impl DeepChessNetwork {
     /// Networks with the parameters `encoder.N` and `comparator.N`.
-    pub fn new(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Self> {
+    pub fn new(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         let code = config.encoder.last().copied().unwrap_or(BITS);
         let outputs = if config.score { 1 } else { 2 };
         let comparator = config.comparator.iter().copied().chain([outputs]);
@@ -53,33 +96,36 @@ impl DeepChessNetwork {
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,
         layers: usize,
-    ) -> Result<Tensor> {
+    ) -> candle_core::Result<Tensor> {
         let layers = self.encoder[..layers].iter();
         layers.fold(bits(boards, &self.device), |hidden, layer| layer.forward(&hidden?)?.relu())
     }
 
     /// The output of one encoder layer on the output of the layer before it.
-    pub fn layer(&self, layer: usize, hidden: &Tensor) -> Result<Tensor> {
+    pub fn layer(&self, layer: usize, hidden: &Tensor) -> candle_core::Result<Tensor> {
         self.encoder[layer].forward(hidden)?.relu()
     }
 
     /// The codes of boards.
-    pub fn codes<'a>(&self, boards: impl ExactSizeIterator<Item = &'a Board>) -> Result<Tensor> {
+    pub fn codes<'a>(
+        &self,
+        boards: impl ExactSizeIterator<Item = &'a Board>,
+    ) -> candle_core::Result<Tensor> {
         self.encode(boards, self.encoder.len())
     }
 
     /// The values for White, in [-1, 1], of the positions with the codes `next` (pairs x code).
     /// Each follows by a move from the position with the code in the same row of `current`.
-    pub fn scores(&self, current: &Tensor, next: &Tensor) -> Result<Tensor> {
+    pub fn scores(&self, current: &Tensor, next: &Tensor) -> candle_core::Result<Tensor> {
         self.outputs(current, next)?.squeeze(D::Minus1)?.tanh()
     }
 
     /// Logits (pairs x 2) that the first and that the second position is better for White.
-    pub fn compare(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
+    pub fn compare(&self, first: &Tensor, second: &Tensor) -> candle_core::Result<Tensor> {
         self.outputs(first, second)
     }
 
-    fn outputs(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
+    fn outputs(&self, first: &Tensor, second: &Tensor) -> candle_core::Result<Tensor> {
         let mut hidden = Tensor::cat(&[first, second], D::Minus1)?;
         for (place, layer) in self.comparator.iter().enumerate() {
             hidden = layer.forward(&hidden)?;
@@ -96,9 +142,116 @@ fn stack(
     inputs: usize,
     neurons: impl Iterator<Item = usize>,
     vb: &VarBuilder<'_>,
-) -> Result<Vec<Linear>> {
+) -> candle_core::Result<Vec<Linear>> {
     let mut before = inputs;
     let layer =
         |(place, after)| linear(std::mem::replace(&mut before, after), after, &vb.pp(place));
     neurons.enumerate().map(layer).collect()
+}
+
+/// The planner that plays with these weights.
+pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
+    let config: DeepChessConfig = weights.config()?;
+    let network = DeepChessNetwork::new(&config, &weights.parameters(&play.device)?)?;
+    if config.score {
+        let evaluation = Evaluation(Estimator(network));
+        return Ok(Box::new(AlphaBeta::new(evaluation, |_| DEFAULT_DEPTH, play.remembered)));
+    }
+    let even = network.codes([&Board::startpos()].into_iter())?;
+    Ok(Box::new(AlphaBeta::new(
+        DeepChessJudge { network, even },
+        |_| DEFAULT_DEPTH,
+        play.remembered,
+    )))
+}
+
+/// The network that scores the next position, given the current one.
+struct Estimator(DeepChessNetwork);
+
+impl Evaluates for Estimator {
+    fn at_once(&self) -> usize {
+        NETWORK_AT_ONCE
+    }
+
+    fn evaluate_children(
+        &mut self,
+        parent: &Board,
+        children: &[(Move, Board)],
+    ) -> Result<Vec<f32>> {
+        let next = self.0.codes(children.iter().map(|(_, board)| board))?;
+        let current = self.0.codes([parent].into_iter())?.broadcast_as(next.shape())?;
+        Ok(self.0.scores(&current, &next)?.to_vec1()?)
+    }
+
+    /// Takes `board` as both the current and the next position, because it has no predecessor.
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        let code = self.0.codes([board].into_iter())?;
+        let scores = self.0.scores(&code, &code)?.to_vec1()?;
+        scores.first().copied().context("the network says nothing")
+    }
+}
+
+struct DeepChessJudge {
+    network: DeepChessNetwork,
+    /// The code of the starting position. It replaces a draw, because the network has no absolute
+    /// scale.
+    even: Tensor,
+}
+
+impl DeepChessJudge {
+    /// The probability that the first position is better for White, averaged over both orders of
+    /// the pair.
+    fn probability(&self, first: &Tensor, second: &Tensor) -> Result<f32> {
+        let [one, other] = [[first, second], [second, first]].map(|pair| Tensor::cat(&pair, 0));
+        let logits = self.network.compare(&one?, &other?)?;
+        let chances = softmax(&logits, D::Minus1)?.to_vec2::<f32>()?;
+        Ok((chances[0][0] + chances[1][1]) / 2.0)
+    }
+}
+
+impl Judge for DeepChessJudge {
+    /// A code, 1 x the code's length (100 by default).
+    type Leaf = Tensor;
+
+    fn at_once(&self) -> usize {
+        NETWORK_AT_ONCE
+    }
+
+    fn leaves(&mut self, _parent: &Board, children: &[(Move, Board)]) -> Result<Vec<Tensor>> {
+        let codes = self.network.codes(children.iter().map(|(_, board)| board))?;
+        (0..children.len()).map(|place| Ok(codes.narrow(0, place, 1)?)).collect()
+    }
+
+    fn leaf(&mut self, board: &Board) -> Result<Tensor> {
+        Ok(self.network.codes([board].into_iter())?)
+    }
+
+    fn compare(&mut self, a: &Tensor, b: &Tensor) -> Result<Ordering> {
+        Ok(self.probability(a, b)?.total_cmp(&0.5))
+    }
+
+    fn compare_with_draw(&mut self, leaf: &Tensor) -> Result<Ordering> {
+        Ok(self.probability(leaf, &self.even)?.total_cmp(&0.5))
+    }
+
+    fn value(&mut self, leaf: &Tensor) -> Result<f32> {
+        Ok(2.0 * self.probability(leaf, &self.even)? - 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_those_worked_out_by_hand() -> Result<()> {
+        assert_eq!(BITS, 773);
+        let board: Board = "4k3/8/8/8/8/8/1P6/R3K3 w Q - 0 1".parse().expect("valid");
+        let bits = bits([&board].into_iter(), &Device::Cpu)?.to_vec2::<f32>()?.remove(0);
+        let set: Vec<usize> = (0..BITS).filter(|&bit| bits[bit] == 1.0).collect();
+        // b2 is square 9 of plane 0, a1 square 0 of plane 3, e1 square 4 of plane 5, e8 square 60
+        // of plane 11.
+        assert_eq!(set, [9, 3 * 64, 5 * 64 + 4, 11 * 64 + 60, 768, 770]);
+        Ok(())
+    }
 }

@@ -4,11 +4,7 @@
 //! predicted future replaces the search.
 
 mod model;
-mod noise;
-mod planner;
-mod sampling;
-mod sequences;
 mod training;
 
-pub use planner::planner;
+pub use model::planner;
 pub use training::train;

@@ -1,12 +1,21 @@
 //! The network: a bidirectional transformer that predicts the original tokens from partly masked
 //! ones.
 
-use candle_core::{Device, Module, Result, Tensor};
+use anyhow::Result;
+use azimuth::search::{Planner, Value};
+use azimuth_chess::position::Position;
+use candle_core::{D, Device, Module, Tensor};
 use candle_nn::{Embedding, Init, VarBuilder, embedding};
+use cozy_chess::{Board, Move};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use super::sequences::{ACTION_TOKENS, STATE, STATE_TOKENS};
+use super::training::{ACTION_TOKENS, STATE, STATE_TOKENS, state_tokens};
+use crate::board::{move_index, viewer};
+use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{LayerNorm, Linear, attention, linear};
+use crate::weights::RivalWeights;
 
 /// Sizes of the network and of its sequences.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -56,7 +65,7 @@ struct Layer {
 impl DiffusionNetwork {
     /// A network with the parameters `states`, `actions`, `places`, `layer.N`, `norm`, `to_states`,
     /// `to_actions`.
-    pub fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> Result<Self> {
+    pub fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         let DiffusionConfig { horizon, width, layers, .. } = config;
         // Positional embeddings start as large as token embeddings, so that masked tokens differ
         // from each other.
@@ -68,7 +77,7 @@ impl DiffusionNetwork {
             places: vb.get_with_hints((1, horizon * (STATE + 1), width), "places", normal)?,
             layers: (0..layers)
                 .map(|number| Layer::new(width, &vb.pp("layer").pp(number)))
-                .collect::<Result<_>>()?,
+                .collect::<candle_core::Result<_>>()?,
             norm: LayerNorm::new(width, &vb.pp("norm"))?,
             to_states: linear(width, STATE_TOKENS, &vb.pp("to_states"))?,
             to_actions: linear(width, ACTION_TOKENS, &vb.pp("to_actions"))?,
@@ -89,7 +98,11 @@ impl DiffusionNetwork {
     /// first result holds the logits of all states but the first (sequences x 77 (horizon - 1) x
     /// 33); it is `None` if the horizon is 1. The second holds the logits of the actions (sequences
     /// x horizon x 4672).
-    pub fn forward(&self, states: &Tensor, actions: &Tensor) -> Result<(Option<Tensor>, Tensor)> {
+    pub fn forward(
+        &self,
+        states: &Tensor,
+        actions: &Tensor,
+    ) -> candle_core::Result<(Option<Tensor>, Tensor)> {
         let (count, horizon) = actions.dims2()?;
         let width = self.config.width;
         let states = self.states.forward(states)?;
@@ -113,7 +126,7 @@ impl DiffusionNetwork {
 }
 
 impl Layer {
-    fn new(width: usize, vb: &VarBuilder<'_>) -> Result<Self> {
+    fn new(width: usize, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         Ok(Self {
             norms: [
                 LayerNorm::new(width, &vb.pp("norm1"))?,
@@ -126,11 +139,121 @@ impl Layer {
         })
     }
 
-    fn forward(&self, stream: &Tensor, heads: usize) -> Result<Tensor> {
+    fn forward(&self, stream: &Tensor, heads: usize) -> candle_core::Result<Tensor> {
         let [before_attention, before_widening] = &self.norms;
         let mixed = attention(&self.packed.forward(&before_attention.forward(stream)?)?, heads)?;
         let stream = (stream + self.mixed.forward(&mixed)?)?;
         let wide = self.wide.forward(&before_widening.forward(&stream)?)?.relu()?;
         stream + self.narrow.forward(&wide)?
+    }
+}
+
+/// The probability that a token is not masked at time `t` of `timesteps`.
+pub fn alpha(t: usize, timesteps: usize) -> f64 {
+    1.0 - t as f64 / timesteps as f64
+}
+
+/// lambda_t = (alpha_{t-1} - alpha_t) / (1 - alpha_t): the weight in the loss of a masked token at
+/// time `t` (from 1), and the probability that it is unmasked in the step to t - 1. (The document's
+/// formula lacks a minus sign.)
+pub fn lambda(t: usize, timesteps: usize) -> f64 {
+    (alpha(t - 1, timesteps) - alpha(t, timesteps)) / (1.0 - alpha(t, timesteps))
+}
+
+/// The loss of the document's Algorithm 1, averaged over sequences: minus lambda_t times the sum,
+/// over the masked tokens (x_t differs from x_0), of the log probability of the true token.
+/// `truths` (sequences x tokens) holds these log probabilities. `masked` (sequences x tokens) holds
+/// the weight of each masked token, and 0 for other tokens. `lambdas` holds one number for each
+/// sequence.
+pub fn loss(truths: &Tensor, masked: &Tensor, lambdas: &Tensor) -> candle_core::Result<Tensor> {
+    ((truths * masked)?.sum(1)? * lambdas)?.mean_all()?.neg()
+}
+
+impl DiffusionNetwork {
+    /// Sorts `moves`, the legal moves of `board`: first the sampled move, then the others by their
+    /// logits in the step that sampled it.
+    pub fn sample(&self, board: &Board, moves: &[Move]) -> Result<Vec<Move>> {
+        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.config();
+        let view = viewer(board, oriented);
+        let number = |mv: Move| move_index(board, mv, view);
+        let mut states = state_tokens(board, view).to_vec();
+        states.resize(horizon * STATE, MASKED_STATE);
+        let mut actions = vec![MASKED_ACTION; horizon];
+        let mut ranked = moves.to_vec();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(board.hash());
+        for t in (1..=timesteps).rev() {
+            let ids = Tensor::from_slice(&states, (1, horizon, STATE), self.device())?;
+            let of_actions = Tensor::from_slice(&actions, (1, horizon), self.device())?;
+            let (of_states, of_actions) = self.forward(&ids, &of_actions)?;
+            let of_actions = of_actions.squeeze(0)?;
+            let mut likeliest = of_actions.argmax(D::Minus1)?.to_vec1::<u32>()?;
+            if actions[0] == MASKED_ACTION {
+                let logits = of_actions.get(0)?.to_vec1::<f32>()?;
+                ranked.sort_by(|&a, &b| logits[number(b)].total_cmp(&logits[number(a)]));
+                likeliest[0] = ranked.first().map_or(MASKED_ACTION, |&mv| number(mv) as u32);
+            }
+            let chance = lambda(t, timesteps);
+            uncover(&mut actions, MASKED_ACTION, &likeliest, chance, &mut rng);
+            if let Some(of_states) = of_states {
+                let likeliest = of_states.squeeze(0)?.argmax(D::Minus1)?.to_vec1::<u32>()?;
+                uncover(&mut states[STATE..], MASKED_STATE, &likeliest, chance, &mut rng);
+            }
+        }
+        Ok(ranked)
+    }
+}
+
+/// Replaces each masked token by the most probable one, with probability `chance`.
+fn uncover(tokens: &mut [u32], mask: u32, likeliest: &[u32], chance: f64, rng: &mut impl Rng) {
+    for (token, &likeliest) in tokens.iter_mut().zip(likeliest) {
+        if *token == mask && rng.random::<f64>() < chance {
+            *token = likeliest;
+        }
+    }
+}
+
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
+    let network = DiffusionNetwork::new(weights.config()?, &weights.parameters(device)?)?;
+    Ok(Box::new(MoveRanking(network)))
+}
+
+impl RanksMoves for DiffusionNetwork {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+        let moves = self.sample(root.board(), moves)?;
+        // The network predicts a move and no value.
+        let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
+        Ok(Ranking { moves, nodes: self.config().timesteps as u64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+
+    #[test]
+    fn lambda_is_one_over_t_for_a_line() {
+        for t in 1..=8 {
+            assert!((lambda(t, 8) - 1.0 / t as f64).abs() < 1e-12, "{t}");
+        }
+        // At time 1 all masked tokens are unmasked, so none is left at time 0.
+        assert_eq!(lambda(1, 8), 1.0);
+        assert_eq!((alpha(0, 8), alpha(8, 8)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn the_loss_is_the_formulas_on_two_tokens() -> Result<()> {
+        let device = &Device::Cpu;
+        // Probabilities 1/2 and 1/4 at t = 2 of 4 with both masked; 1/8 and 1 at t = 4 with the
+        // first masked.
+        let truths = Tensor::new(&[[0.5f32, 0.25], [0.125, 1.0]], device)?.log()?;
+        let masked = Tensor::new(&[[1f32, 1.0], [1.0, 0.0]], device)?;
+        let lambdas = [lambda(2, 4) as f32, lambda(4, 4) as f32];
+        let found = loss(&truths, &masked, &Tensor::new(&lambdas, device)?)?.to_scalar::<f32>()?;
+        // By hand: (1/2 (ln 2 + ln 4) + 1/4 ln 8) / 2 = (3/2 ln 2 + 3/4 ln 2) / 2 = 9/8 ln 2.
+        assert!((found - 1.125 * 2f32.ln()).abs() < 1e-6, "{found}");
+        Ok(())
     }
 }

@@ -9,8 +9,9 @@ use azimuth_network::tensor_slices::values;
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Module, Result, Shape, Tensor};
 use candle_nn::VarBuilder;
 use cozy_chess::Square;
+use serde::{Deserialize, Serialize};
 
-use super::linear::{Linear, linear};
+use super::layers::{Linear, linear};
 
 /// Number of boards whose neighbourhoods are gathered at a time.
 const BOARDS: usize = 4;
@@ -214,12 +215,63 @@ impl CustomOp3 for Convolution {
     }
 }
 
+/// Sizes of a tower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TowerConfig {
+    /// Number of residual blocks.
+    pub blocks: usize,
+    /// Channels of each block.
+    pub channels: usize,
+    /// Whether the inputs, moves and values are those of the side to move, instead of White's.
+    #[serde(default)]
+    pub oriented: bool,
+}
+
+/// Maps boards x 64 x inputs to boards x 64 x channels.
+pub struct ResidualTower {
+    first: BoardConvolution,
+    blocks: Vec<[BoardConvolution; 2]>,
+}
+
+impl ResidualTower {
+    /// A tower with the parameters `first` and `block.N.0`, `block.N.1`.
+    pub fn new(inputs: usize, config: TowerConfig, vb: &VarBuilder<'_>) -> Result<Self> {
+        let TowerConfig { blocks, channels, .. } = config;
+        let block = |number: usize| {
+            let vb = vb.pp("block").pp(number);
+            let second = silent_board_convolution(channels, channels, &vb.pp("1"))?;
+            Ok([board_convolution(channels, channels, &vb.pp("0"))?, second])
+        };
+        Ok(Self {
+            first: board_convolution(inputs, channels, &vb.pp("first"))?,
+            blocks: (0..blocks).map(block).collect::<Result<_>>()?,
+        })
+    }
+
+    /// The device of the parameters.
+    pub fn device(&self) -> &Device {
+        self.first.device()
+    }
+}
+
+impl Module for ResidualTower {
+    fn forward(&self, boards: &Tensor) -> Result<Tensor> {
+        let mut stream = self.first.forward(boards)?;
+        for [first, second] in &self.blocks {
+            let hidden = first.forward(&stream.relu()?)?;
+            stream = (stream + second.forward(&hidden.relu()?)?)?;
+        }
+        stream.relu()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use candle_core::Var;
 
+    use super::super::assert_agree;
     use super::*;
-    use crate::network::assert_agree;
 
     #[test]
     fn values_and_gradients_equal_those_of_candles_convolution() -> Result<()> {

@@ -2,22 +2,17 @@
 
 #[cfg(test)]
 mod agreement;
-mod attention;
 mod board_convolution;
-mod clipped_relu;
 mod heads;
-mod layer_norm;
-mod legal_moves;
-mod linear;
-mod residual_tower;
+mod layers;
 
 #[cfg(test)]
 pub use agreement::assert_agree;
-pub use attention::attention;
 pub use board_convolution::{BoardConvolution, board_convolution};
-pub use clipped_relu::clipped_relu;
+pub use board_convolution::{ResidualTower, TowerConfig};
+pub use heads::LegalMoves;
 pub use heads::{PolicyHead, ValueHead};
-pub use layer_norm::LayerNorm;
-pub use legal_moves::LegalMoves;
-pub use linear::{Linear, linear};
-pub use residual_tower::{ResidualTower, TowerConfig};
+pub use layers::LayerNorm;
+pub use layers::attention;
+pub use layers::clipped_relu;
+pub use layers::{Linear, linear};

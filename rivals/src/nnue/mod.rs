@@ -2,12 +2,8 @@
 //! share a layer of 256 neurons; layers of 32, 32 and 1 follow, with clipped ReLU. It plays with
 //! quantised weights and incrementally updated sums, under alpha-beta.
 
-mod accumulators;
-mod features;
 mod model;
-mod planner;
 mod quantised;
-mod training;
 
-pub use planner::planner;
-pub use training::train;
+pub use model::train;
+pub use quantised::planner;

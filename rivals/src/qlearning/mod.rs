@@ -2,13 +2,9 @@
 //! move in a position. It learns from self-play, with a replay buffer that favours transitions with
 //! large errors.
 
-mod encoding;
 mod model;
-mod planner;
-mod replay;
-mod reward;
 mod self_play;
 mod training;
 
-pub use planner::planner;
+pub use model::planner;
 pub use training::train;

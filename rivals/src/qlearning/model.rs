@@ -3,15 +3,86 @@
 //! computed once. The network does not learn to distinguish moves from a move's two numbers alone.
 //! With `squares`, the dense layer also gets the convolutions' outputs on the move's two squares.
 
+use anyhow::{Context, Result};
+use azimuth::search::{Planner, Value};
+use azimuth_chess::check_squares::attacked_squares;
 use azimuth_chess::position::{Position, legal_moves};
-use candle_core::{D, Module, ModuleT, Result, Tensor};
+use candle_core::{D, Device, Module, ModuleT, Tensor};
 use candle_nn::{BatchNorm, BatchNormConfig, VarBuilder, batch_norm};
-use cozy_chess::{Board, Move, Square};
+use cozy_chess::{Board, Color, Move, Piece, Square};
 use serde::{Deserialize, Serialize};
 
-use super::encoding::{ACTION, PLANES, STATE, actions, states};
-use super::reward::{repetition, reward};
+use super::self_play::{repetition, reward};
+use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{BoardConvolution, Linear, board_convolution, linear};
+use crate::weights::RivalWeights;
+
+/// Number of planes of a board.
+pub const PLANES: usize = 14;
+
+/// Numbers of a board beside the planes.
+pub const STATE: usize = 7;
+
+/// Numbers of a move.
+pub const ACTION: usize = 2;
+
+/// The first of the two planes of attacked squares, White's and Black's.
+const ATTACKED: usize = 2 * Piece::NUM;
+
+/// Divisor of the move number.
+const LONG_GAME: f32 = 100.0;
+
+/// The inputs of boards on a device: planes (boards x 64 x 14) and numbers (boards x 7). The last
+/// two planes stay empty without `attacks`.
+pub fn states<'a>(
+    boards: impl ExactSizeIterator<Item = &'a Board>,
+    attacks: bool,
+    device: &Device,
+) -> candle_core::Result<[Tensor; 2]> {
+    let count = boards.len();
+    let mut planes = vec![0f32; count * Square::NUM * PLANES];
+    let mut numbers = Vec::with_capacity(count * STATE);
+    for (board, planes) in boards.zip(planes.chunks_exact_mut(Square::NUM * PLANES)) {
+        for color in [Color::White, Color::Black] {
+            for piece in Piece::ALL {
+                let plane = color as usize * Piece::NUM + piece as usize;
+                for square in board.colored_pieces(color, piece) {
+                    planes[square as usize * PLANES + plane] = 1.0;
+                }
+            }
+            if attacks {
+                for square in attacked_squares(board, color) {
+                    planes[square as usize * PLANES + ATTACKED + color as usize] = 1.0;
+                }
+            }
+        }
+        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
+        let is = |condition: bool| f32::from(u8::from(condition));
+        numbers.extend([
+            is(white.short.is_some()),
+            is(white.long.is_some()),
+            is(black.short.is_some()),
+            is(black.long.is_some()),
+            is(board.side_to_move() == Color::White),
+            is(!board.checkers().is_empty()),
+            f32::from(board.fullmove_number()) / LONG_GAME,
+        ]);
+    }
+    Ok([
+        Tensor::from_vec(planes, (count, Square::NUM, PLANES), device)?,
+        Tensor::from_vec(numbers, (count, STATE), device)?,
+    ])
+}
+
+/// The inputs of moves on a device (moves x 2).
+pub fn actions(
+    moves: impl ExactSizeIterator<Item = Move>,
+    device: &Device,
+) -> candle_core::Result<Tensor> {
+    let count = moves.len();
+    let numbers = moves.flat_map(|mv| [mv.from, mv.to]).map(|square| square as usize as f32 / 63.0);
+    Tensor::from_vec(numbers.collect(), (count, ACTION), device)
+}
 
 /// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -46,7 +117,7 @@ pub struct QNetwork {
 impl QNetwork {
     /// A network with the parameters `block.N`, `of_board`, `of_action` (both of one dense layer)
     /// and `value`.
-    pub fn new(config: QConfig, vb: &VarBuilder<'_>) -> Result<Self> {
+    pub fn new(config: QConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         let QConfig { channels, hidden, squares, attacks, rewards } = config;
         let inputs = std::iter::once(PLANES).chain(channels);
         let block = |(number, (inputs, outputs)): (usize, (usize, usize))| {
@@ -57,7 +128,11 @@ impl QNetwork {
         let dense = Square::NUM * channels[2] + STATE;
         let action = ACTION + if squares { 2 * channels[2] } else { 0 };
         Ok(Self {
-            blocks: inputs.zip(channels).enumerate().map(block).collect::<Result<_>>()?,
+            blocks: inputs
+                .zip(channels)
+                .enumerate()
+                .map(block)
+                .collect::<candle_core::Result<_>>()?,
             of_board: linear(dense, hidden, &vb.pp("of_board"))?,
             of_action: candle_nn::linear_no_bias(action, hidden, vb.pp("of_action"))?,
             squares,
@@ -74,7 +149,7 @@ impl QNetwork {
         boards: &[&Board],
         moves: &[(usize, Move)],
         train: bool,
-    ) -> Result<Tensor> {
+    ) -> candle_core::Result<Tensor> {
         let device = self.value.weight().device();
         let [mut planes, numbers] = states(boards.iter().copied(), self.attacks, device)?;
         for (convolution, norm) in &self.blocks {
@@ -109,7 +184,7 @@ impl QNetwork {
 
     /// The values of all legal moves of each position. If the network adds the rewards of moves,
     /// this also adds the reward for repeating a position.
-    pub fn values_of(&self, positions: &[&Position]) -> Result<Vec<Vec<(Move, f32)>>> {
+    pub fn values_of(&self, positions: &[&Position]) -> candle_core::Result<Vec<Vec<(Move, f32)>>> {
         let boards: Vec<_> = positions.iter().map(|position| position.board()).collect();
         let mut values = self.legal_values(&boards)?;
         if self.rewards {
@@ -121,7 +196,7 @@ impl QNetwork {
     }
 
     /// The values of all legal moves of each board.
-    pub fn legal_values(&self, boards: &[&Board]) -> Result<Vec<Vec<(Move, f32)>>> {
+    pub fn legal_values(&self, boards: &[&Board]) -> candle_core::Result<Vec<Vec<(Move, f32)>>> {
         let legal: Vec<Vec<Move>> = boards.iter().map(|board| legal_moves(board)).collect();
         let all = legal.iter().enumerate();
         let all: Vec<_> =
@@ -138,4 +213,55 @@ impl QNetwork {
 /// The move with the largest value; `None` if there are no moves.
 pub fn largest(values: &[(Move, f32)]) -> Option<(Move, f32)> {
     values.iter().copied().reduce(|best, next| if next.1 > best.1 { next } else { best })
+}
+
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
+    let network = QNetwork::new(weights.config()?, &weights.parameters(device)?)?;
+    Ok(Box::new(MoveRanking(network)))
+}
+
+impl RanksMoves for QNetwork {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+        let mut values = self.values_of(&[root])?.pop().unwrap_or_default();
+        let nodes = values.len() as u64;
+        values.retain(|(mv, _)| moves.contains(mv));
+        values.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let moves = values.into_iter().map(|(mv, value)| (mv, Value::estimate(value))).collect();
+        Ok(Ranking { moves, nodes })
+    }
+
+    fn value(&mut self, position: &Position) -> Result<Value> {
+        let values = self.values_of(&[position])?;
+        let best = values.first().and_then(|values| largest(values)).context("no legal move")?;
+        Ok(Value::estimate(best.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_worked_out_by_hand() -> Result<()> {
+        assert_eq!(PLANES * Square::NUM + STATE, 903);
+        let board: Board = "r3k3/8/8/8/8/8/4r3/4K2R w Kq - 0 25".parse().expect("valid");
+        let set = |attacks: bool, square: Square| -> Result<Vec<usize>> {
+            let [planes, numbers] = states([&board].into_iter(), attacks, &Device::Cpu)?;
+            assert_eq!(numbers.to_vec2::<f32>()?, [[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.25]]);
+            let planes = planes.to_vec3::<f32>()?.remove(0);
+            Ok((0..PLANES).filter(|&plane| planes[square as usize][plane] == 1.0).collect())
+        };
+        assert_eq!(set(false, Square::E1)?, [5]);
+        assert_eq!(set(false, Square::E2)?, [9]);
+        assert_eq!(set(false, Square::D4)?, [0; 0]);
+        // e1: defended by the rook on h1, attacked by that on e2, which the king attacks.
+        assert_eq!(set(true, Square::E1)?, [5, 12, 13]);
+        assert_eq!(set(true, Square::E2)?, [9, 12]);
+        assert_eq!(set(true, Square::D8)?, [13]);
+        assert_eq!(set(true, Square::D4)?, [0; 0]);
+        let mv = "a1h8".parse().expect("a move");
+        assert_eq!(actions([mv].into_iter(), &Device::Cpu)?.to_vec2::<f32>()?, [[0.0, 1.0]]);
+        Ok(())
+    }
 }

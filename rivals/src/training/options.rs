@@ -11,8 +11,8 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::learner::Plan;
-use crate::sizes::check_sizes;
+use super::run::Plan;
+use crate::rival::check_sizes;
 
 /// Most examples in a step.
 const MOST_EXAMPLES: i64 = 16_384;

@@ -3,9 +3,8 @@
 //! then from self-play.
 
 mod model;
-mod planner;
 mod self_play;
 mod training;
 
-pub use planner::planner;
+pub use model::planner;
 pub use training::train;

@@ -1,14 +1,16 @@
 //! The two-headed network.
 
 use anyhow::Result;
+use azimuth::search::Planner;
 use azimuth_chess::position::Position;
-use candle_core::{Module, Tensor};
+use candle_core::{Device, Module, Tensor};
 use candle_nn::VarBuilder;
 use cozy_chess::{Board, Color};
 
 use crate::board::{PLANES, planes, signs};
-use crate::monte_carlo::{Assessment, PolicyValue};
+use crate::monte_carlo::{Assessment, MonteCarlo, PolicyValue};
 use crate::network::{LegalMoves, PolicyHead, ResidualTower, TowerConfig, ValueHead};
+use crate::weights::RivalWeights;
 
 /// Maps positions to logits of moves and values.
 pub struct TwoHeadNetwork {
@@ -65,4 +67,10 @@ impl PolicyValue for TwoHeadNetwork {
     fn assess(&mut self, positions: &[&Position]) -> Result<Vec<Assessment>> {
         (&*self).assess(positions)
     }
+}
+
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
+    let network = TwoHeadNetwork::new(weights.config()?, &weights.parameters(device)?)?;
+    Ok(Box::new(MonteCarlo(network)))
 }

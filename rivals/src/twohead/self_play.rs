@@ -15,7 +15,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::model::TwoHeadNetwork;
-use crate::board::text::{board_of, move_of, text_of};
+use crate::board::moves::{board_of, move_of, text_of};
 use crate::monte_carlo::{PolicyValue, Tree};
 use crate::studies::Study;
 

@@ -92,17 +92,17 @@ mod tests {
     use azimuth_network::{Architecture, Inputs};
     use cozy_chess::Board;
 
-    use super::super::datasets::Datasets;
+    use super::super::dataset::Datasets;
+    use super::super::dataset::TrainingPositions;
+    use super::super::family::Label;
+    use super::super::family::Split;
     use super::super::family::{Family, FamilyLabels};
     use super::super::file::dataset_file::DatasetFile;
-    use super::super::file::description::Description;
+    use super::super::file::writer::Description;
     use super::super::file::writer::{Writer, WriterState};
-    use super::super::label::Label;
     use super::super::sampler::Sampling;
-    use super::super::split::Split;
-    use super::super::training_positions::TrainingPositions;
     use super::*;
-    use crate::positive_threshold::PositiveThreshold;
+    use crate::loss::PositiveThreshold;
 
     fn data() -> Result<TrainingPositions> {
         let folder = tempfile::tempdir()?;

@@ -1,21 +1,22 @@
 //! The data of a run. Dataset files are opened directly; other files are packed into a temporary
 //! dataset.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use cozy_chess::Color;
 use serde::{Deserialize, Serialize};
 
-use super::datasets::Datasets;
+use super::family::{Label, Split};
 use super::file::dataset_file::DatasetFile;
-use super::labelled_positions::{LabelledPositions, step};
+use super::file::family_code::EncodedFamily;
 use super::pack::{PackOptions, pack};
-use super::read::csv::View;
+use super::packed::PackedPosition;
 use super::read::input::Input;
-use super::split::Split;
-use super::training_positions::TrainingPositions;
+use super::read::position_lines::View;
 
 /// A data file, as recorded in the weights.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,4 +113,274 @@ fn packed(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
     let options = PackOptions { filters: Vec::new(), skip_illegal: false, commit_every };
     pack(inputs, &options, &path)?;
     Ok(Arc::new(DatasetFile::open(&path)?))
+}
+
+/// A sequence of dataset files. Positions and families are numbered in each split, from 0, across
+/// all files. Positions that occur in several files are not merged.
+#[derive(Clone)]
+pub struct Datasets {
+    files: Vec<Arc<DatasetFile>>,
+    /// For each split: the first position and family of each file, and the totals.
+    starts: [Vec<Start>; Split::NUM],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Start {
+    position: u32,
+    family: u32,
+}
+
+impl Datasets {
+    /// Fails if there are more positions than 32-bit indices.
+    pub fn new(files: Vec<Arc<DatasetFile>>) -> Result<Self> {
+        let starts = |split| -> Result<Vec<Start>> {
+            let (mut next, mut starts) = (Start::default(), vec![Start::default()]);
+            for file in &files {
+                let after = |number: u32, more: usize| {
+                    let more = u32::try_from(more).ok();
+                    more.and_then(|more| number.checked_add(more))
+                        .context("the datasets have more than 4,294,967,295 positions together")
+                };
+                next = Start {
+                    position: after(next.position, file.len(split))?,
+                    family: after(next.family, file.families_in(split))?,
+                };
+                starts.push(next);
+            }
+            Ok(starts)
+        };
+        let [training, calibration, held_out] = Split::ALL.map(starts);
+        let starts = [training?, calibration?, held_out?];
+        Ok(Self { files, starts })
+    }
+
+    /// Number of positions in a split.
+    pub fn len(&self, split: Split) -> usize {
+        self.starts[split as usize].last().map_or(0, |end| end.position as usize)
+    }
+
+    /// Fails if a file has become shorter since it was opened.
+    pub fn check_lengths(&self) -> Result<()> {
+        self.files.iter().try_for_each(|file| file.check_length())
+    }
+
+    /// Calls `visit` with the positions `range` of a split and the indices of their families.
+    pub fn positions(
+        &self,
+        split: Split,
+        range: Range<usize>,
+        mut visit: impl FnMut(PackedPosition, u32),
+    ) -> Result<()> {
+        let starts = &self.starts[split as usize];
+        let mut next = range.start;
+        while next < range.end {
+            let file = starts.partition_point(|start| start.position as usize <= next) - 1;
+            let (start, end) = (starts[file], starts[file + 1].position as usize);
+            let first = start.position as usize;
+            let here = next - first..range.end.min(end) - first;
+            self.files[file].positions(split, here, |position, family| {
+                visit(position, start.family + family);
+            })?;
+            next = end;
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with the index, label and side to move of every position of a split, in order.
+    pub fn labels(&self, split: Split, mut visit: impl FnMut(usize, Label, Color)) {
+        for (file, start) in self.files.iter().zip(&self.starts[split as usize]) {
+            let first = start.position as usize;
+            file.labels(split, |index, label, side| visit(first + index, label, side));
+        }
+    }
+
+    /// Calls `visit` with every `every`-th family of each file in a split, and its index.
+    pub fn families(
+        &self,
+        split: Split,
+        every: usize,
+        mut visit: impl FnMut(EncodedFamily<'_>, u32) -> Result<()>,
+    ) -> Result<()> {
+        for (file, start) in self.files.iter().zip(&self.starts[split as usize]) {
+            file.families(split, every, |family, number| visit(family, start.family + number))?;
+        }
+        Ok(())
+    }
+}
+
+/// The training split of datasets, with indices from 0.
+#[derive(Clone)]
+pub struct TrainingPositions(Datasets);
+
+impl TrainingPositions {
+    /// The training split of `data`.
+    pub fn new(data: Datasets) -> Self {
+        Self(data)
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.0.len(Split::Training)
+    }
+
+    /// Fails if a file has become shorter since it was opened.
+    pub fn check_lengths(&self) -> Result<()> {
+        self.0.check_lengths()
+    }
+
+    /// Calls `visit` with the positions `range` and the indices of their families.
+    pub fn read(&self, range: Range<usize>, visit: impl FnMut(PackedPosition, u32)) -> Result<()> {
+        self.0.positions(Split::Training, range, visit)
+    }
+
+    /// Calls `visit` with the index, label and side to move of every position, in order.
+    pub fn labels(&self, visit: impl FnMut(usize, Label, Color)) {
+        self.0.labels(Split::Training, visit);
+    }
+
+    /// At most `limit` of the positions whose label passes `pass`, evenly spread.
+    pub fn spread(
+        &self,
+        limit: usize,
+        pass: impl Fn(Label) -> bool,
+    ) -> Result<Vec<PackedPosition>> {
+        let mut passing = 0usize;
+        self.labels(|_, label, _| passing += usize::from(pass(label)));
+        let every = passing.div_ceil(limit).max(1);
+        let (mut seen, mut chosen) = (0usize, Vec::new());
+        self.labels(|index, label, _| {
+            if pass(label) {
+                if seen.is_multiple_of(every) {
+                    chosen.push(index);
+                }
+                seen += 1;
+            }
+        });
+        let mut positions = Vec::with_capacity(chosen.len());
+        for index in chosen {
+            self.read(index..index + 1, |position, _| positions.push(position))?;
+        }
+        Ok(positions)
+    }
+}
+
+/// Labelled positions with their families. The children of one parent are adjacent.
+#[derive(Clone, Default)]
+pub struct LabelledPositions {
+    /// The positions.
+    pub positions: Vec<PackedPosition>,
+    /// The family index of each position.
+    pub parents: Vec<u32>,
+}
+
+impl LabelledPositions {
+    /// Reads every `every`-th family of a split.
+    pub fn read(data: &Datasets, split: Split, every: usize) -> Result<Self> {
+        let mut read = Self::default();
+        data.families(split, every, |family, number| {
+            family.positions(0..family.len(), |position| read.positions.push(position))?;
+            read.parents.resize(read.positions.len(), number);
+            Ok(())
+        })?;
+        Ok(read)
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are no positions.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Appends other positions, with new family indices.
+    pub fn append(&mut self, other: &Self) {
+        let first = self.parents.iter().max().map_or(0, |last| last + 1);
+        self.positions.extend_from_slice(&other.positions);
+        self.parents.extend(other.parents.iter().map(|parent| first + parent));
+    }
+
+    /// Every `n`-th family, about `limit` positions in total.
+    pub fn sample(&self, limit: usize) -> Self {
+        let every = step(self.positions.len(), limit);
+        let mut sample = Self::default();
+        let families = self.parents.chunk_by(|a, b| a == b);
+        let mut first = 0;
+        for (index, family) in families.enumerate() {
+            let end = first + family.len();
+            if index.is_multiple_of(every) {
+                sample.positions.extend_from_slice(&self.positions[first..end]);
+                sample.parents.extend_from_slice(family);
+            }
+            first = end;
+        }
+        sample
+    }
+}
+
+/// The step between families that selects about `limit` of `positions`.
+pub fn step(positions: usize, limit: usize) -> usize {
+    positions.div_ceil(limit.max(1)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth_chess::position::legal_moves;
+    use cozy_chess::Board;
+
+    use super::super::family::{Family, FamilyLabels};
+    use super::super::file::writer::{Description, Writer, WriterState};
+    use super::*;
+
+    /// A dataset of families with the given numbers of children.
+    fn file(sizes: &[usize]) -> Result<Arc<DatasetFile>> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("data.azd");
+        let mut writer = Writer::open(&path, WriterState::default())?;
+        for (number, &size) in sizes.iter().enumerate() {
+            let board = Board::chess960_startpos(number as u32 * 30);
+            let moves = legal_moves(&board).into_iter().take(size).enumerate();
+            let label = |index: usize| Label::Centipawns((number * 10 + index) as i32);
+            let children = moves.map(|(index, mv)| (mv, label(index))).collect();
+            let family = Family { board, labels: FamilyLabels::Children(children) };
+            writer.add(Split::Training, &family)?;
+        }
+        writer.finish(&Description::new())?;
+        Ok(Arc::new(DatasetFile::open(&path)?))
+    }
+
+    fn all(data: &Datasets, range: Range<usize>) -> Result<Vec<(Label, u32)>> {
+        let mut found = Vec::new();
+        data.positions(Split::Training, range, |position, family| {
+            found.push((position.label(), family));
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn files_are_read_as_one() -> Result<()> {
+        let data = Datasets::new(vec![file(&[3, 2])?, file(&[])?, file(&[1, 4])?])?;
+        assert_eq!(data.len(Split::Training), 10);
+        assert_eq!(data.len(Split::HeldOut), 0);
+        let label = Label::Centipawns;
+        let expected = [(0, 0), (1, 0), (2, 0), (10, 1), (11, 1)].into_iter();
+        let expected = expected.chain([(0, 2), (10, 3), (11, 3), (12, 3), (13, 3)]);
+        let expected: Vec<_> = expected.map(|(value, family)| (label(value), family)).collect();
+        for range in [0..10, 4..6, 5..5, 6..10, 9..10] {
+            assert_eq!(all(&data, range.clone())?, expected[range.clone()], "{range:?}");
+        }
+        let mut labels = Vec::new();
+        data.labels(Split::Training, |index, label, _| labels.push((index, label)));
+        let in_order: Vec<_> = expected.iter().map(|(label, _)| *label).enumerate().collect();
+        assert_eq!(labels, in_order);
+        let mut families = Vec::new();
+        data.families(Split::Training, 1, |family, number| {
+            families.push((family.len(), number));
+            Ok(())
+        })?;
+        assert_eq!(families, [(3, 0), (2, 1), (1, 2), (4, 3)]);
+        Ok(())
+    }
 }

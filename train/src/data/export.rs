@@ -11,10 +11,10 @@ use azimuth_network::replace_file::Replacement;
 use cozy_chess::{Board, Color, Move};
 use indicatif::ProgressBar;
 
+use super::family::Label;
 use super::family::{Family, FamilyLabels};
 use super::file::dataset_file::DatasetFile;
-use super::label::Label;
-use super::read::format::ending;
+use super::read::input::ending;
 
 /// Zstandard level; higher levels reduce files little.
 const COMPRESSION: i32 = 10;

@@ -5,7 +5,7 @@ use azimuth_chess::placement::Placement;
 use azimuth_network::Perspective;
 use cozy_chess::{BitBoard, Board, BoardBuilder, Color, File, Piece, Rank, Square};
 
-use super::label::Label;
+use super::family::Label;
 
 /// Code of a rook that may still castle, in place of a [`Piece`].
 const CASTLING_ROOK: u8 = Piece::NUM as u8;

@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
-use anyhow::{Result, ensure};
-use azimuth_network::{Architecture, Inputs};
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use anyhow::{Context, Result, ensure};
+use azimuth_network::{Architecture, InputKind, Inputs, Perspective};
+use cozy_chess::Color;
+use memmap2::MmapMut;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use serde::{Deserialize, Serialize};
 
-use super::by_label::ByLabel;
-use super::inputs::push;
-use super::mix::mix;
+use super::dataset::TrainingPositions;
+use super::family::Label;
 use super::packed::PackedPosition;
-use super::permutation::Permutation;
-use super::training_positions::TrainingPositions;
-use crate::positive_threshold::PositiveThreshold;
+use crate::loss::PositiveThreshold;
 
 /// The composition of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -255,4 +254,187 @@ fn interleaved(
     let positives = &positives[..anchors.len() * each];
     let parts = apart(anchors, positives, anchors.len() / contrasts);
     (0..parts[0].len()).flat_map(|index| parts.iter().map(move |part| part[index])).collect()
+}
+
+/// Number of distinct stored labels.
+const LABELS: usize = 1 << 16;
+
+/// Indices of positions sorted by label, in an unnamed temporary file. It takes 4 bytes a position,
+/// which the kernel keeps in memory while there is room.
+pub struct ByLabel {
+    numbers: MmapMut,
+    /// The offset of each label's positions, and the total count.
+    starts: Vec<u32>,
+    /// The coordinate of each label ([`PositiveThreshold::coordinate`]), ascending.
+    coordinates: Vec<f32>,
+    perspective: Perspective,
+}
+
+impl ByLabel {
+    /// Sorts the positions by their labels from the point of view of `perspective`.
+    pub fn new(
+        positions: &TrainingPositions,
+        perspective: Perspective,
+        threshold: PositiveThreshold,
+    ) -> Result<Self> {
+        let mut starts = vec![0u32; LABELS + 1];
+        positions.labels(|_, label, side| starts[rank(label, side, perspective) + 1] += 1);
+        for index in 0..LABELS {
+            starts[index + 1] += starts[index];
+        }
+        let file = tempfile::tempfile().context("a temporary file; TMPDIR names another place")?;
+        let bytes = positions.len() as u64 * size_of::<u32>() as u64;
+        file.set_len(bytes).context("a temporary file; TMPDIR names another place")?;
+        // SAFETY: the file has no name, so no other process changes it.
+        let mut numbers = unsafe { MmapMut::map_mut(&file)? };
+        let places: &mut [u32] = bytemuck::cast_slice_mut(&mut numbers);
+        let mut next = starts.clone();
+        positions.labels(|index, label, side| {
+            let place = &mut next[rank(label, side, perspective)];
+            places[*place as usize] = index as u32;
+            *place += 1;
+        });
+        let coordinates =
+            (0..LABELS).map(|rank| threshold.coordinate(label_of(rank).win_probability()));
+        Ok(Self { numbers, starts, coordinates: coordinates.collect(), perspective })
+    }
+
+    /// The slots of the positions whose labels differ from `label` by less than the threshold.
+    /// `side` is the side to move in the position with `label`.
+    pub fn similar(&self, label: Label, side: Color) -> Range<usize> {
+        let place = self.coordinates[rank(label, side, self.perspective)];
+        let first = self.coordinates.partition_point(|&other| other <= place - 1.0);
+        let end = self.coordinates.partition_point(|&other| other < place + 1.0);
+        self.starts[first] as usize..self.starts[end] as usize
+    }
+
+    /// The index of the position in the slot `place`.
+    pub fn position(&self, place: usize) -> usize {
+        bytemuck::cast_slice::<u8, u32>(&self.numbers)[place] as usize
+    }
+}
+
+/// The rank of a label among all stored labels, from the point of view of `perspective`.
+fn rank(label: Label, side: Color, perspective: Perspective) -> usize {
+    let seen = match perspective {
+        Perspective::SideToMove => label.seen_by(side),
+        Perspective::White => label,
+    };
+    (i32::from(seen.bits()) - i32::from(i16::MIN)) as usize
+}
+
+fn label_of(rank: usize) -> Label {
+    Label::from_bits((rank as i32 + i32::from(i16::MIN)) as i16)
+}
+
+/// Number of Feistel rounds; four suffice for a permutation that looks random.
+const ROUNDS: u64 = 4;
+
+/// A pseudorandom permutation of `0..len`: a Feistel network over the next power of four, with
+/// cycle walking to stay in the range (Black and Rogaway 2002).
+#[derive(Clone, Copy, Debug)]
+pub struct Permutation {
+    len: u64,
+    half_bits: u32,
+    seed: u64,
+}
+
+impl Permutation {
+    /// The permutation of `0..len` for `seed`.
+    pub fn new(len: u64, seed: u64) -> Self {
+        let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
+        Self { len, half_bits: bits.div_ceil(2).max(1), seed }
+    }
+
+    /// The image of `index`, which must be below the length.
+    pub fn at(&self, index: u64) -> u64 {
+        let mut value = index;
+        loop {
+            value = self.scramble(value);
+            if value < self.len {
+                return value;
+            }
+        }
+    }
+
+    fn scramble(&self, value: u64) -> u64 {
+        let mask = (1 << self.half_bits) - 1;
+        let (mut left, mut right) = (value >> self.half_bits, value & mask);
+        for round in 0..ROUNDS {
+            let mixed = mix(self.seed ^ mix(right | (round << 60)));
+            (left, right) = (right, left ^ (mixed & mask));
+        }
+        left << self.half_bits | right
+    }
+}
+
+/// The increment of SplitMix64's state.
+const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Element `number` of SplitMix64's sequence, counted from 1: consecutive numbers give uncorrelated
+/// seeds.
+pub fn mix(number: u64) -> u64 {
+    SplitMix64::seed_from_u64(number.wrapping_sub(1).wrapping_mul(INCREMENT)).next_u64()
+}
+
+/// The positions without any augmentation.
+pub fn inputs_of(positions: &[PackedPosition], kind: InputKind) -> Result<Inputs> {
+    let mut inputs = Inputs::new(kind);
+    positions.iter().try_for_each(|position| push(&mut inputs, position, false))?;
+    Ok(inputs)
+}
+
+/// Adds a position; `mirror` mirrors features from left to right (a-file and h-file and so on).
+pub fn push(inputs: &mut Inputs, position: &PackedPosition, mirror: bool) -> Result<()> {
+    match inputs {
+        Inputs::Features(features) => {
+            let placement = position.placement();
+            features.push(&if mirror { placement.mirrored() } else { placement });
+        }
+        Inputs::Tokens(_) => inputs.push(&position.board()?),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_taken_once() {
+        for len in [1, 2, 3, 7, 64, 1000, 4097] {
+            for seed in 0..5 {
+                let permutation = Permutation::new(len, seed);
+                let mut places: Vec<u64> = (0..len).map(|index| permutation.at(index)).collect();
+                places.sort_unstable();
+                assert!(places.into_iter().eq(0..len), "{len}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_is_shuffled() {
+        let len = 100_000u64;
+        let [one, other] = [1, 2].map(|seed| Permutation::new(len, seed));
+        // In a random permutation of 100,000 numbers about half of the steps rise, and hardly any
+        // images coincide with those of another permutation.
+        let rises = (1..len).filter(|&index| one.at(index) > one.at(index - 1)).count();
+        assert!((49_500..50_500).contains(&rises), "{rises}");
+        assert!((0..len).filter(|&index| one.at(index) == other.at(index)).count() < 20);
+        let far = (0..len).map(|index| one.at(index).abs_diff(index) as f64).sum::<f64>();
+        assert!((far / len as f64 / (len as f64 / 3.0) - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn seeds_are_the_sequence_of_split_mix() {
+        let mut sequence = SplitMix64::seed_from_u64(0);
+        for number in 1..100 {
+            assert_eq!(mix(number), sequence.next_u64());
+        }
+        // Existing runs and datasets depend on these values.
+        assert_eq!(
+            [mix(0), mix(1), mix(u64::MAX)],
+            [0, 0xe220_a839_7b1d_cdaf, 0x3365_03c6_b835_bec0]
+        );
+    }
 }

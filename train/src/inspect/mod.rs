@@ -2,13 +2,11 @@
 //! positions, training curves, maps.
 
 mod curves;
-mod embed;
-mod found;
 mod map;
 mod neighbours;
 mod positions;
 
 pub use curves::PlotOptions;
-pub use embed::EmbedOptions;
 pub use map::MapOptions;
 pub use neighbours::NeighboursOptions;
+pub use positions::EmbedOptions;

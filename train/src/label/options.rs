@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::shard::Shard;
+use super::parts::Shard;
 
 /// Default search depth of an engine, in plies.
 pub const DEPTH: u32 = 1;

@@ -1,15 +1,20 @@
 //! Labelling in parts, made by several engines in parallel and written in order.
 
+use std::fs::File;
 use std::ops::Range;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
-use std::thread;
 use std::time::Instant;
+use std::{fmt, thread};
 
 use anyhow::{Context, Result, ensure};
 use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth::inference::Worker;
 use azimuth::search::Tablebases;
-use azimuth_network::hex::hex;
+use azimuth_chess::pgn::decompressed;
+use azimuth_chess::position::Position;
+use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::check_output;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -19,19 +24,16 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::endings::EndingSampler;
-use super::labeller::Labeller;
-use super::leaves::LeafWalker;
-use super::noise::warn_of_noise;
+use super::labeller::{Labeller, Scores};
 use super::options::{LabelOptions, WalkKind};
-use super::scored_move::Scores;
-use super::sources::Starts;
-use super::talk::Talk;
-use super::walk::{MoveWalker, Walk};
+use super::uci_engine::{Talk, warn_of_noise};
+use super::walk::{LeafWalker, MoveWalker, Walk};
 use crate::data::family::Game;
-use crate::data::file::description::Source;
-use crate::data::mix::mix;
-use crate::data::packer::Packer;
-use crate::data::read::games::Skipped;
+use crate::data::file::writer::Source;
+use crate::data::pack::Packer;
+use crate::data::read::input::Lines;
+use crate::data::read::pgn::Skipped;
+use crate::data::sampler::mix;
 
 /// Number of walks in a part. A resumed run repeats the part that was interrupted.
 const WALKS_A_PART: u64 = 64;
@@ -242,4 +244,135 @@ fn write_parts(
     }
     shown.finish();
     Ok(())
+}
+
+/// Shard `number` of `count`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: u64,
+    count: u64,
+}
+
+impl Shard {
+    /// All of the work.
+    pub const WHOLE: Self = Self { number: 1, count: 1 };
+
+    /// The parts of `0..parts` in this shard. They are consecutive, so that the shards in order
+    /// make up all parts in order.
+    pub fn of(self, parts: u64) -> Range<u64> {
+        let end =
+            |number: u64| (u128::from(parts) * u128::from(number) / u128::from(self.count)) as u64;
+        end(self.number - 1)..end(self.number)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let numbers = text.split_once('/').and_then(|(number, count)| {
+            Some(Self { number: number.parse().ok()?, count: count.parse().ok()? })
+        });
+        let valid = numbers.filter(|shard| (1..=shard.count).contains(&shard.number));
+        valid.with_context(|| format!("'{text}': expected I/N, I from 1 to N"))
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.count)
+    }
+}
+
+/// The positions at which walks start.
+pub struct Starts {
+    /// FENs of legal positions.
+    pub fens: Vec<String>,
+    /// SHA-256 of the lines.
+    pub sha256: String,
+}
+
+impl Starts {
+    /// Reads the lines of all files. Fails, with the file and the line, if one is not a position.
+    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+        let (mut fens, mut hash) = (Vec::new(), Sha256::new());
+        each_start(paths, |line, fen, _| {
+            hash.update(line.as_bytes());
+            hash.update(b"\n");
+            fens.push(fen);
+        })?;
+        Ok(Self { fens, sha256: hex(&hash.finalize()) })
+    }
+}
+
+/// Calls `visit` with every line that is not empty, its FEN and its position. Fails, with the file
+/// and the line, if one is not a position, and if there are files but no positions.
+pub fn each_start(paths: &[PathBuf], mut visit: impl FnMut(&str, String, Position)) -> Result<()> {
+    let mut found = paths.is_empty();
+    for path in paths {
+        let name = || format!("FEN file '{}'", path.display());
+        let file = File::open(path).with_context(name)?;
+        let mut lines = Lines::new(decompressed(path, file).with_context(name)?);
+        loop {
+            let number = lines.number() + 1;
+            let Some(line) = lines.next().with_context(name)? else { break };
+            if !line.is_empty() {
+                let fen = fen_of(line);
+                let position = Position::from_fen(&fen);
+                let position = position.with_context(|| format!("{}: line {number}", name()))?;
+                visit(line, fen, position);
+                found = true;
+            }
+        }
+    }
+    let names = || paths.iter().map(|path| format!("'{}'", path.display())).collect::<Vec<_>>();
+    ensure!(found, "no positions in {}", names().join(", "));
+    Ok(())
+}
+
+/// The FEN at the beginning of a line of EPD, with its move counters if there are any.
+fn fen_of(line: &str) -> String {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let counters = fields.iter().skip(4).take(2);
+    let counts =
+        counters.take_while(|field| field.bytes().all(|byte| byte.is_ascii_digit())).count();
+    fields[..fields.len().min(4 + counts)].join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_all_parts_in_order() -> Result<()> {
+        for parts in [0, 1, 5, 100] {
+            for count in 1..7u64 {
+                let mut next = 0;
+                for number in 1..=count {
+                    let share = Shard { number, count }.of(parts);
+                    assert_eq!(share.start, next);
+                    next = share.end;
+                }
+                assert_eq!(next, parts);
+            }
+        }
+        assert_eq!("2/3".parse::<Shard>()?.to_string(), "2/3");
+        for bad in ["", "1", "0/2", "3/2", "a/b", "1/0", "-1/2"] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn lines_of_books_are_positions() {
+        let four = "8/5k2/8/8/3R4/8/4K3/8 b - -";
+        for (line, fen) in [
+            (format!("{four} 3 40"), format!("{four} 3 40")),
+            (format!("{four} hmvc 3; fmvn 40;"), four.to_owned()),
+            (format!("{four} bm Kd7; id \"a\";"), four.to_owned()),
+            (four.to_owned(), four.to_owned()),
+        ] {
+            assert_eq!(fen_of(&line), fen);
+        }
+    }
 }

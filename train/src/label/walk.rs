@@ -1,20 +1,20 @@
 //! Walks from a starting position, which repeatedly play one of a few good moves. They visit
 //! positions like those in which a search or a player must choose a move.
 
-use anyhow::Result;
+use std::collections::HashSet;
+
+use anyhow::{Context, Result};
 use azimuth::inference::{Evaluator, Worker};
+use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use azimuth_chess::position::{Position, TYPICAL_MOVES, board_after, legal_moves};
 use cozy_chess::{Board, Move};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::labeller::Labeller;
-use super::lead;
+use super::labeller::{Labeller, ScoredMove};
 use super::options::{LabelOptions, WalkKind};
-use super::scored_move::ScoredMove;
-use crate::data::family::{Family, FamilyLabels, Game};
-use crate::data::label::Label;
+use crate::data::family::{Family, FamilyLabels, Game, Label};
 
 /// Megabytes of cached scores; a walk rarely repeats a position.
 pub const CACHE: usize = 1;
@@ -138,7 +138,7 @@ impl Walk for MoveWalker {
     ) -> Result<Game> {
         let start = &starts[rng.random_range(0..starts.len())];
         let mut position = Position::from_fen(start)?;
-        lead::play(&mut self.evaluator, &mut position, options.lead, rng)?;
+        play_lead(&mut self.evaluator, &mut position, options.lead, rng)?;
         let mut board = position.board().clone();
         let mut families = Vec::new();
         for _ in 0..options.plies {
@@ -187,4 +187,165 @@ fn choose<T: Copy>(
     chosen.extend(best);
     chosen.extend(others);
     chosen
+}
+
+/// Number of random moves of which a lead plays the best. Scoring all moves would take several
+/// times as long, and single random moves would soon be blunders.
+const DRAWN: usize = 6;
+
+/// Plays 0 to `most` moves; all numbers have the same probability. Stops earlier if the fifty-move
+/// rule applies or all of the moves drawn end the game.
+pub fn play_lead(
+    evaluator: &mut Evaluator,
+    position: &mut Position,
+    most: u32,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<()> {
+    // Draws no random number without a lead, so that walks stay equal to those of versions without
+    // leads.
+    if most == 0 {
+        return Ok(());
+    }
+    for _ in 0..rng.random_range(0..=most) {
+        if position.board().halfmove_clock() >= FIFTY_MOVES {
+            break;
+        }
+        let Some(mv) = best_of_drawn(evaluator, position, rng)? else { break };
+        position.play(mv);
+    }
+    Ok(())
+}
+
+/// Draws [`DRAWN`] moves, and returns the one with the lowest value for the opponent. Leaves out
+/// moves that end the game; `None` if no other move is drawn.
+fn best_of_drawn(
+    evaluator: &mut Evaluator,
+    position: &Position,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<Option<Move>> {
+    let mut moves = legal_moves(position.board());
+    moves.shuffle(rng);
+    let mut best: Option<(f32, Move)> = None;
+    for mv in moves.into_iter().take(DRAWN) {
+        let child = board_after(position.board(), mv);
+        if child.generate_moves(|_| true) {
+            let value = evaluator.value(&child)?;
+            if best.is_none_or(|(lowest, _)| value < lowest) {
+                best = Some((value, mv));
+            }
+        }
+    }
+    Ok(best.map(|(_, mv)| mv))
+}
+
+/// Tables for a few thousand nodes, which are cleared before every walk.
+const RESOURCES: Resources = Resources { hash_mb: 1, threads: 1 };
+
+/// Walks that play the selective search's moves.
+pub struct LeafWalker {
+    planner: Selective,
+    /// Ranks the moves of leads.
+    evaluator: Evaluator,
+}
+
+impl LeafWalker {
+    /// A walker whose search uses the encoder of `worker`.
+    pub fn new(worker: &Worker) -> Result<Self> {
+        let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
+        Ok(Self { planner, evaluator: Evaluator::new(worker, CACHE)? })
+    }
+
+    /// Searches `position`, plays the best move, and returns the sampled leaves and the last
+    /// position of the principal variation.
+    fn step(&mut self, position: &mut Position, nodes: u64) -> Result<Vec<Board>> {
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+        let mut control = Control::without_signals(limits);
+        let best = self.planner.search(position, &mut control, &mut |_| ())?;
+        let mut leaves = self.planner.take_leaves();
+        leaves.push(best.pv.iter().fold(position.board().clone(), |b, &mv| board_after(&b, mv)));
+        position.play(*best.pv.first().context("the search found no move")?);
+        Ok(leaves)
+    }
+}
+
+impl Walk for LeafWalker {
+    fn walk(
+        &mut self,
+        starts: &[String],
+        options: &LabelOptions,
+        engine: &mut Labeller,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Game> {
+        // A walk must not depend on earlier walks.
+        self.planner.new_game();
+        self.planner.sample_leaves(options.leaf_every);
+        let mut position = Position::from_fen(&starts[rng.random_range(0..starts.len())])?;
+        play_lead(&mut self.evaluator, &mut position, options.lead, rng)?;
+        let (mut families, mut seen) = (Vec::new(), HashSet::new());
+        for _ in 0..options.plies {
+            if !position.has_legal_move() {
+                break;
+            }
+            for leaf in self.step(&mut position, options.nodes)? {
+                if leaf.generate_moves(|_| true) && seen.insert(leaf.hash()) {
+                    let label = engine.value(&leaf)?;
+                    families.push(Family::own(leaf, label));
+                }
+            }
+        }
+        Ok(Game::new(families))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use azimuth::embedded_weights::EmbeddedWeights;
+    use azimuth::inference::Worker;
+    use candle_core::{DType, Device};
+    use rand::SeedableRng;
+
+    use super::*;
+
+    fn ends(fen: &str, most: u32) -> Result<Vec<Position>> {
+        let weights = Arc::new(EmbeddedWeights::Beam.weights()?);
+        let notice = Box::new(|_: &str| ());
+        let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
+        let mut evaluator = Evaluator::new(&worker, 1)?;
+        let end = |seed| {
+            let mut position = Position::from_fen(fen)?;
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            play_lead(&mut evaluator, &mut position, most, &mut rng)?;
+            Ok(position)
+        };
+        (0..40).map(end).collect()
+    }
+
+    #[test]
+    fn leads_from_one_start_differ() -> Result<()> {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let hashes = |most| -> Result<HashSet<u64>> {
+            Ok(ends(start, most)?.iter().map(|position| position.board().hash()).collect())
+        };
+        assert_eq!(hashes(0)?.len(), 1);
+        assert!(hashes(16)?.len() > 30);
+        Ok(())
+    }
+
+    #[test]
+    fn a_lead_ends_before_the_game() -> Result<()> {
+        // Many moves give mate, and some give stalemate.
+        let ends = ends("7k/8/6K1/5Q2/8/8/8/8 w - - 0 1", 40)?;
+        assert!(ends.iter().all(Position::has_legal_move));
+        Ok(())
+    }
+
+    #[test]
+    fn a_lead_of_any_length_ends() -> Result<()> {
+        let ends = ends("8/8/4k3/8/8/4K3/8/8 w - - 0 1", u32::MAX)?;
+        assert!(ends.iter().all(|end| end.board().halfmove_clock() == FIFTY_MOVES));
+        Ok(())
+    }
 }

@@ -1,14 +1,16 @@
 //! The gradients of a step, computed in parts.
 
+use std::collections::HashMap;
+
 use anyhow::{Context, Result};
+use azimuth_network::parameters::{ParameterSpec, Parameters};
 use candle_core::backprop::GradStore;
+use candle_core::{DType, Device, Tensor, Var};
 
 use super::Model;
-use super::sum_of_ranks::sum_of_ranks;
-use crate::data::mix::mix;
-use crate::data::sampler::{Batch, BatchPart};
+use crate::data::sampler::{Batch, BatchPart, mix};
 use crate::loss::{BatchLabels, LossValues, Losses};
-use crate::ranks::Ranks;
+use crate::ranks::{Ranks, sum_parts};
 use crate::side_by_side::side_by_side;
 
 /// The gradients and losses of a step, averaged over the parts of all ranks. The parts of this rank
@@ -58,4 +60,252 @@ fn part_gradients(
     let found = losses.of(&embedded.z, &labels, readout.direction(), readout.bias())?;
     let found = found.scaled(weight)?;
     Ok((embedded.backward(&found.total)?, found))
+}
+
+/// Number of losses in [`LossValues`].
+const LOSSES: usize = 3;
+
+/// The sum of the gradients and losses of all parts of all ranks; `parts` has those of this rank.
+pub fn sum_of_ranks(
+    model: &dyn Model,
+    parts: &[(GradStore, LossValues)],
+    ranks: &dyn Ranks,
+) -> Result<(GradStore, LossValues)> {
+    let variables: Vec<&Var> = model.optimizer().variables().collect();
+    let length = variables.iter().map(|variable| variable.elem_count()).sum::<usize>() + LOSSES;
+    let device = model.readout().bias().device();
+    let parts = parts.iter().map(|part| flat(part, &variables)).collect::<Result<Vec<_>>>()?;
+    if !device.is_cpu() {
+        // A device computes all parts of a rank together.
+        let own = match parts.first() {
+            Some(own) => own.clone(),
+            None => Tensor::zeros(length, DType::F32, device)?,
+        };
+        if let Some(sum) = ranks.sum_on_devices(&own)? {
+            return apart(&sum, &variables);
+        }
+    }
+    let parts = parts.iter().map(|part| Ok(part.to_vec1()?)).collect::<Result<Vec<_>>>()?;
+    let sum = sum_parts(ranks, &parts, length)?;
+    model.sum_rows(ranks)?;
+    apart(&Tensor::from_vec(sum, length, device)?, &variables)
+}
+
+/// The gradients of all variables one after another, and then the losses, in f32.
+fn flat((gradients, values): &(GradStore, LossValues), variables: &[&Var]) -> Result<Tensor> {
+    let mut all = Vec::new();
+    for variable in variables {
+        let gradient = gradients.get(variable).context("a parameter has no gradient")?;
+        all.push(gradient.flatten_all()?.to_dtype(DType::F32)?);
+    }
+    for loss in [&values.total, &values.contrastive, &values.regression] {
+        all.push(loss.detach().flatten_all()?);
+    }
+    Ok(Tensor::cat(&all, 0)?)
+}
+
+/// The inverse of [`flat`].
+fn apart(all: &Tensor, variables: &[&Var]) -> Result<(GradStore, LossValues)> {
+    // Candle creates a gradient store only in a backward pass.
+    let mut gradients = all.zeros_like()?.sum_all()?.backward()?;
+    let mut first = 0;
+    for variable in variables {
+        let count = variable.elem_count();
+        gradients.insert(variable, all.narrow(0, first, count)?.reshape(variable.shape())?);
+        first += count;
+    }
+    let loss = |index: usize| all.get(first + index);
+    let values = LossValues { total: loss(0)?, contrastive: loss(1)?, regression: loss(2)? };
+    Ok((gradients, values))
+}
+
+/// Parameters in f32 (the master weights), and in the network's precision.
+pub struct FlatParameters {
+    specs: Vec<ParameterSpec>,
+    master: Var,
+    /// A 16-bit copy of the master; `None` if the network computes in f32.
+    working: Option<Var>,
+}
+
+impl FlatParameters {
+    /// `values` has the parameters `specs` one after another; the network computes in `dtype`.
+    pub fn new(
+        specs: Vec<ParameterSpec>,
+        values: Vec<f32>,
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Self> {
+        let count = values.len();
+        let master = Var::from_vec(values, count, device)?;
+        let working = match dtype {
+            DType::F32 => None,
+            _ => Some(Var::from_tensor(&master.to_dtype(dtype)?)?),
+        };
+        Ok(Self { specs, master, working })
+    }
+
+    /// The parameters' names and shapes, in the order of the master.
+    pub fn specs(&self) -> &[ParameterSpec] {
+        &self.specs
+    }
+
+    /// The variable that the optimiser updates.
+    pub fn master(&self) -> &Var {
+        &self.master
+    }
+
+    /// Views of the parameters in f32, which follow every update.
+    pub fn parameters(&self) -> Result<Parameters> {
+        self.parts_of(&self.master)
+    }
+
+    /// Views of the parameters in the network's precision, which follow every refresh.
+    pub fn working_parameters(&self) -> Result<Parameters> {
+        self.parts_of(self.working.as_ref().unwrap_or(&self.master))
+    }
+
+    fn parts_of(&self, all: &Var) -> Result<Parameters> {
+        let all = all.as_detached_tensor();
+        let mut first = 0;
+        let parts = self.specs.iter().map(|spec| {
+            let count = spec.shape.iter().product();
+            let part = all.narrow(0, first, count)?.reshape(spec.shape.as_slice())?;
+            first += count;
+            Ok((spec.name.clone(), part))
+        });
+        Ok(Parameters::new(parts.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// The gradients of all parameters in the order of the master, f32.
+    pub fn flatten(&self, mut gradients: HashMap<String, Tensor>) -> Result<Tensor> {
+        let parts = self.specs.iter().map(|spec| {
+            let gradient = gradients.remove(&spec.name);
+            let gradient = gradient.with_context(|| format!("no gradient of '{}'", spec.name))?;
+            Ok(gradient.flatten_all()?)
+        });
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        Ok(Tensor::cat(&parts, 0)?.to_dtype(DType::F32)?)
+    }
+
+    /// Copies the master to the network's precision after an update.
+    pub fn refresh(&self) -> Result<()> {
+        if let Some(working) = &self.working {
+            working.set(&self.master.as_detached_tensor().to_dtype(working.dtype())?)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth_network::parameters::{Init, Parameters};
+    use azimuth_network::sparse::SparseConfig;
+    use azimuth_network::transformer::TransformerConfig;
+    use azimuth_network::{Architecture, Inputs};
+    use candle_core::Device;
+    use cozy_chess::Board;
+
+    use super::super::build;
+    use super::*;
+    use crate::data::sampler::{Batch, BatchPart};
+    use crate::loss::Losses;
+    use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
+    use crate::ranks::threads::on_threads;
+    use crate::ranks::{Alone, share_of};
+
+    const PARTS: usize = 4;
+    const POSITIONS: usize = 5;
+
+    /// Part `place` of a batch.
+    fn part(architecture: &Architecture, place: usize) -> BatchPart {
+        let number = |index: usize| (place * POSITIONS + index) as u32;
+        let mut inputs = Inputs::new(architecture.input_kind());
+        (0..POSITIONS).for_each(|i| inputs.push(&Board::chess960_startpos(number(i) * 40)));
+        BatchPart {
+            place,
+            weight: 1.0 / PARTS as f64,
+            inputs,
+            labels: (0..POSITIONS).map(|i| 0.3 + number(i) as f32 * 0.02).collect(),
+            contrasts: 1,
+        }
+    }
+
+    /// The parameters and the last loss after some steps on this rank's share of the batch.
+    fn taught(architecture: &Architecture, ranks: &dyn Ranks) -> Result<(Parameters, f32)> {
+        let losses = Losses::contrastive_and_regression();
+        let schedule = Schedule {
+            rule: OptimizerKind::Adamw,
+            learning_rate: 1e-2,
+            warmup: 1,
+            steps: 4,
+            weight_decay: 0.0,
+            shape: ScheduleShape::Cosine,
+        };
+        let mut model = build(architecture, &Device::Cpu, DType::F32, 0.1, PARTS, 3)?;
+        let mut loss = f32::NAN;
+        for step in 0..schedule.steps {
+            let parts = share_of(ranks, PARTS)?.map(|place| part(architecture, place)).collect();
+            let batch = Batch { parts, positions: PARTS * POSITIONS };
+            let (found, values) = gradients(&*model, batch, &losses, step, ranks)?;
+            loss = values.total.to_scalar()?;
+            model.step(&found, schedule.step(step), Some(1.0))?;
+        }
+        Ok((model.parameters()?, loss))
+    }
+
+    #[test]
+    fn ranks_learn_as_one_process_to_the_last_bit() -> Result<()> {
+        let sparse = SparseConfig {
+            features: "attack-states-8+threats".parse()?,
+            accumulator: 128,
+            embedding_dim: 8,
+            heads: 2,
+            middle_layers: 1,
+        };
+        let transformer =
+            TransformerConfig { layers: 1, hidden: 16, heads: 2, mlp: 16, embedding_dim: 8 };
+        for architecture in [Architecture::Sparse(sparse), Architecture::Transformer(transformer)] {
+            let (expected, loss) = taught(&architecture, &Alone)?;
+            for count in [2, 4] {
+                for (found, its_loss) in on_threads(count, |ranks| taught(&architecture, ranks))? {
+                    assert_eq!(its_loss.to_bits(), loss.to_bits());
+                    for (name, _) in expected.iter() {
+                        let bits = |parameters: &Parameters| -> Result<Vec<u32>> {
+                            Ok(parameters.values(name)?.iter().map(|v| v.to_bits()).collect())
+                        };
+                        assert!(bits(&found)? == bits(&expected)?, "{name}, {count} ranks");
+                    }
+                }
+            }
+        }
+        assert!(on_threads(3, |ranks| share_of(ranks, PARTS)).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn parts_follow_the_master_and_gradients_its_order() -> Result<()> {
+        let spec =
+            |name: &str, shape: &[usize]| ParameterSpec::new(name, shape, Init::Constant(0.0));
+        let specs = vec![spec("b", &[2, 3]), spec("a", &[2])];
+        let values: Vec<f32> = (0..8).map(|i| i as f32).collect();
+        let flat = FlatParameters::new(specs, values, &Device::Cpu, DType::BF16)?;
+        let (exact, working) = (flat.parameters()?, flat.working_parameters()?);
+        assert_eq!(exact.get("b")?.to_vec2::<f32>()?, [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]);
+        assert_eq!(working.values("a")?, [6.0, 7.0]);
+
+        let moved = (flat.master().as_detached_tensor() + 1.001)?;
+        flat.master().set(&moved)?;
+        flat.refresh()?;
+        assert_eq!(exact.values("a")?, [7.001, 8.001]);
+        assert_eq!(working.values("a")?, [7.0, 8.0]);
+
+        let gradients = [("a", vec![1f32, 2.0], vec![2]), ("b", vec![3f32; 6], vec![2, 3])];
+        let gradients = gradients.into_iter().map(|(name, values, shape)| {
+            Ok((name.to_owned(), Tensor::from_vec(values, shape, &Device::Cpu)?))
+        });
+        let joined = flat.flatten(gradients.collect::<Result<_>>()?)?;
+        assert_eq!(joined.to_vec1::<f32>()?, [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0, 2.0]);
+        assert!(flat.flatten(HashMap::new()).is_err());
+        Ok(())
+    }
 }

@@ -1,35 +1,28 @@
 //! Encoders in training: the interface that a training step uses, and the parts that all encoders
 //! share.
 
-mod dense_table;
-mod draw;
-mod flat_parameters;
 mod gradients;
-mod readout;
 mod sparse;
-mod sparse_layers;
 mod sparse_on_device;
-mod sum_of_ranks;
 mod transformer;
 
 use anyhow::{Context, Result};
-use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::parameters::{Init, ParameterSpec, Parameters};
 use azimuth_network::{Architecture, Inputs};
 use candle_core::backprop::GradStore;
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Device, Tensor, Var};
+use rand_distr::{Distribution, Normal, Uniform};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use sparse::{Readout, Sparse};
+use sparse_on_device::SparseOnDevice;
+use transformer::TransformerModel;
 
 use crate::beginning::Beginning;
 use crate::data::sampler::Batch;
-use crate::optimizer::Step;
-use crate::optimizer::dense::DenseOptimizer;
+use crate::optimizer::{DenseOptimizer, Step};
 use crate::ranks::Ranks;
 use crate::training::Checkpoint;
-
 pub use gradients::gradients;
-use readout::Readout;
-use sparse::Sparse;
-use sparse_on_device::SparseOnDevice;
-use transformer::TransformerModel;
 
 /// An encoder in training.
 pub trait Model: Sync {
@@ -146,6 +139,29 @@ fn copied(tensors: impl Iterator<Item = Result<(String, Tensor)>>) -> Result<Par
         Ok((name, tensor.detach().to_device(&Device::Cpu)?.copy()?))
     });
     Ok(Parameters::new(copies.collect::<Result<Vec<_>>>()?))
+}
+
+/// `count` random values with the distribution `init`.
+pub fn draw(init: Init, count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f32>> {
+    Ok(match init {
+        Init::Constant(value) => vec![value; count],
+        Init::Normal(deviation) => {
+            Normal::new(0.0, deviation)?.sample_iter(rng).take(count).collect()
+        }
+        Init::Uniform(bound) => {
+            Uniform::new_inclusive(-bound, bound)?.sample_iter(rng).take(count).collect()
+        }
+    })
+}
+
+/// A parameter that is optimised as one dense tensor.
+pub fn variable(
+    spec: &ParameterSpec,
+    device: &Device,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<Var> {
+    let values = draw(spec.init, spec.shape.iter().product(), rng)?;
+    Ok(Var::from_vec(values, spec.shape.as_slice(), device)?)
 }
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
 //! A sparse encoder in training on the CPU, where a step updates only the rows of the table that
 //! its batch uses.
 
-use anyhow::{Result, bail};
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use azimuth::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use azimuth_network::Inputs;
-use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::parameters::{Init, ParameterSpec, Parameters};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
 use candle_core::backprop::GradStore;
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::readout::Readout;
-use super::sparse_layers::SparseLayers;
-use super::{EmbeddedBatch, Model};
-use crate::beginning::Beginning;
+use super::{EmbeddedBatch, Model, copied, draw, variable};
+use crate::beginning::{Beginning, READOUT_LENGTH, TABLE};
 use crate::data::sampler::Batch;
-use crate::optimizer::Step;
-use crate::optimizer::dense::DenseOptimizer;
 use crate::optimizer::rows::FactoredTable;
+use crate::optimizer::{DenseOptimizer, Step};
 use crate::ranks::Ranks;
 use crate::training::Checkpoint;
 
@@ -100,5 +100,146 @@ impl Model for Sparse {
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.optimizer.restore(checkpoint)?;
         self.table.restore(checkpoint)
+    }
+}
+
+const FEATURE_BIAS: &str = "features.bias";
+
+/// The bias of the feature sums, the layers after them, and the read-out.
+pub struct SparseLayers {
+    specs: Vec<ParameterSpec>,
+    variables: BTreeMap<String, Var>,
+    readout: Readout,
+}
+
+impl SparseLayers {
+    /// Initialises the table, which `table` builds from random values that it requests, and then
+    /// everything else.
+    pub fn new<T>(
+        config: &SparseConfig,
+        device: &Device,
+        rng: &mut Xoshiro256PlusPlus,
+        table: impl FnOnce(&mut dyn FnMut(usize) -> Result<Vec<f32>>) -> Result<T>,
+    ) -> Result<(Self, T)> {
+        let specs = config.parameters();
+        let of_table = specs.iter().find(|spec| spec.name == TABLE);
+        let init = of_table.with_context(|| format!("no parameter '{TABLE}'"))?.init;
+        let table = table(&mut |count| draw(init, count, rng))?;
+        let mut variables = BTreeMap::new();
+        for spec in specs.iter().filter(|spec| spec.name != TABLE) {
+            variables.insert(spec.name.clone(), variable(spec, device, rng)?);
+        }
+        let readout = Readout::new(config.embedding_dim, device, rng)?;
+        Ok((Self { specs, variables, readout }, table))
+    }
+
+    /// The specifications of all parameters used in play, including the table.
+    pub fn specs(&self) -> &[ParameterSpec] {
+        &self.specs
+    }
+
+    /// The read-out of the auxiliary regression.
+    pub fn readout(&self) -> &Readout {
+        &self.readout
+    }
+
+    /// The bias of the feature sums.
+    pub fn bias(&self) -> &Var {
+        &self.variables[FEATURE_BIAS]
+    }
+
+    /// All variables with their names in a checkpoint.
+    pub fn variables(&self) -> impl Iterator<Item = (String, Var)> {
+        let own = self.variables.iter().map(|(name, variable)| (name.clone(), variable.clone()));
+        own.chain(self.readout.variables())
+    }
+
+    /// The network's parameters, including `table`.
+    pub fn with_table(&self, table: &Tensor) -> Parameters {
+        let own = self.variables.iter();
+        let own = own.map(|(name, variable)| (name.clone(), variable.as_tensor().clone()));
+        Parameters::new(own.chain([(TABLE.to_owned(), table.clone())]))
+    }
+
+    /// Sets the parameters to those of `beginning`; the table is passed to `table`.
+    pub fn begin(
+        &self,
+        beginning: &Beginning,
+        table: impl FnOnce(&Tensor) -> Result<()>,
+    ) -> Result<()> {
+        let device = self.bias().device();
+        let given = |name: &str| -> Result<Tensor> {
+            let tensor = beginning.parameters.get(name)?.to_dtype(DType::F32)?;
+            Ok(tensor.to_device(device)?)
+        };
+        table(&given(TABLE)?)?;
+        for (name, variable) in &self.variables {
+            variable.set(&given(name)?)?;
+        }
+        self.readout.begin(beginning)
+    }
+
+    /// The parameters for play, including `table`.
+    pub fn playing(&self, table: &Tensor) -> Result<Parameters> {
+        let largest = LARGEST_PLAYABLE_VALUE;
+        let bias = self.bias().clamp(-largest, largest)?;
+        copied(self.specs.iter().map(|spec| {
+            let tensor = match spec.name.as_str() {
+                TABLE => table,
+                FEATURE_BIAS => &bias,
+                name => self.variables[name].as_tensor(),
+            };
+            Ok((spec.name.clone(), tensor.clone()))
+        }))
+    }
+
+    /// The number of table values in `parameters` at the limit that can be quantised for play.
+    pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
+        let largest = LARGEST_PLAYABLE_VALUE;
+        let values = parameters.values(TABLE)?;
+        Ok(values.iter().filter(|value| value.abs() >= largest).count())
+    }
+}
+
+/// A direction (D) and a bias.
+pub struct Readout {
+    direction: Var,
+    bias: Var,
+}
+
+impl Readout {
+    /// A random direction for embeddings of dimension `dim`.
+    pub fn new(dim: usize, device: &Device, rng: &mut Xoshiro256PlusPlus) -> Result<Self> {
+        let spread = READOUT_LENGTH / (dim as f32).sqrt();
+        let mut drawn =
+            |name, size, init| variable(&ParameterSpec::new(name, &[size], init), device, rng);
+        Ok(Self {
+            direction: drawn("readout.direction", dim, Init::Normal(spread))?,
+            bias: drawn("readout.bias", 1, Init::Constant(0.0))?,
+        })
+    }
+
+    /// Its variables with their names in a checkpoint.
+    pub fn variables(&self) -> [(String, Var); 2] {
+        [("readout.direction", &self.direction), ("readout.bias", &self.bias)]
+            .map(|(name, variable)| (name.to_owned(), variable.clone()))
+    }
+
+    /// Sets the read-out to that of a weights file.
+    pub fn begin(&self, beginning: &Beginning) -> Result<()> {
+        let device = self.bias.device();
+        let readout = &beginning.readout;
+        self.direction.set(&Tensor::from_slice(readout, readout.len(), device)?)?;
+        Ok(self.bias.set(&Tensor::new(&[beginning.readout_bias], device)?)?)
+    }
+
+    /// The direction.
+    pub fn direction(&self) -> &Tensor {
+        &self.direction
+    }
+
+    /// The bias.
+    pub fn bias(&self) -> &Tensor {
+        &self.bias
     }
 }

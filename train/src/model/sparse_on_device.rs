@@ -1,21 +1,20 @@
 //! A sparse encoder in training on a device, where every step updates all rows of the table.
 
 use anyhow::{Result, bail};
+use azimuth::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use azimuth_network::Inputs;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::sparse::features::{FeatureSet, PIECE_SQUARES};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
 use candle_core::backprop::GradStore;
-use candle_core::{Device, Tensor, Var};
+use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::dense_table::DenseTable;
-use super::readout::Readout;
-use super::sparse_layers::SparseLayers;
+use super::sparse::{Readout, SparseLayers};
 use super::{EmbeddedBatch, Model};
 use crate::beginning::{Beginning, TABLE};
-use crate::optimizer::Step;
-use crate::optimizer::dense::DenseOptimizer;
+use crate::optimizer::{DenseOptimizer, Step};
 use crate::training::Checkpoint;
 
 /// The name in a checkpoint of the shared parts of the table's rows.
@@ -97,5 +96,130 @@ impl Model for SparseOnDevice {
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.optimizer.restore(checkpoint)
+    }
+}
+
+/// The rows' own values and the shared parts of a table.
+pub struct DenseTable {
+    set: FeatureSet,
+    own: Var,
+    shared: Var,
+}
+
+impl DenseTable {
+    /// Initialises the shared parts of pieces on squares with `draw`, which returns the requested
+    /// number of values, and everything else with zeros.
+    pub fn new(
+        set: FeatureSet,
+        width: usize,
+        device: &Device,
+        draw: impl FnOnce(usize) -> Result<Vec<f32>>,
+    ) -> Result<Self> {
+        let drawn = Tensor::from_vec(draw(PIECE_SQUARES * width)?, (PIECE_SQUARES, width), device)?;
+        let more = set.shared_rows() - PIECE_SQUARES;
+        let rest = Tensor::zeros((more, width), DType::F32, device)?;
+        let shared = Var::from_tensor(&Tensor::cat(&[&drawn, &rest], 0)?)?;
+        Ok(Self { set, own: Var::zeros((set.rows(), width), DType::F32, device)?, shared })
+    }
+
+    /// Sets the rows' own values to `rows` (rows x H), and the shared parts to zero.
+    pub fn begin(&self, rows: &Tensor) -> Result<()> {
+        self.own.set(rows)?;
+        Ok(self.shared.set(&self.shared.zeros_like()?)?)
+    }
+
+    /// The rows' own values (rows x H).
+    pub fn own(&self) -> &Var {
+        &self.own
+    }
+
+    /// The shared parts (parts x H).
+    pub fn shared(&self) -> &Var {
+        &self.shared
+    }
+
+    /// The table that the network reads: the sums, clamped to the largest value that can be
+    /// quantised for play.
+    pub fn folded(&self) -> Result<Tensor> {
+        let (own, shared) = (self.own.as_detached_tensor(), self.shared.as_detached_tensor());
+        let (mut pieces, rest) = self.pieces_and_rest(&own)?;
+        let shape = pieces.shape().clone();
+        for (first, period) in self.shared_parts() {
+            let by_part = pieces.reshape(((), period, shape.dims()[1]))?;
+            pieces = by_part.broadcast_add(&shared.narrow(0, first, period)?)?.reshape(&shape)?;
+        }
+        let largest = LARGEST_PLAYABLE_VALUE;
+        Ok(Tensor::cat(&[&pieces, &rest], 0)?.clamp(-largest, largest)?)
+    }
+
+    /// The gradient of the shared parts, given that of the table, which is also the gradient of the
+    /// rows' own values. The clamping does not stop either gradient.
+    pub fn shared_gradient(&self, gradient: &Tensor) -> Result<Tensor> {
+        let (pieces, _) = self.pieces_and_rest(gradient)?;
+        let parts = self.shared_parts();
+        let sums = parts.map(|(_, period)| pieces.reshape(((), period, pieces.dim(1)?))?.sum(0));
+        Ok(Tensor::cat(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?)
+    }
+
+    /// The first index and the number of the shared parts of each kind. Rows share a part if their
+    /// indices differ by a multiple of this number.
+    fn shared_parts(&self) -> impl Iterator<Item = (usize, usize)> {
+        let more = self.set.shared_rows() - PIECE_SQUARES;
+        [(0, PIECE_SQUARES), (PIECE_SQUARES, more)].into_iter().filter(|&(_, period)| period > 0)
+    }
+
+    /// Splits a table into the rows of pieces on squares, which share parts, and the other rows.
+    fn pieces_and_rest(&self, table: &Tensor) -> Result<(Tensor, Tensor)> {
+        let pieces = self.set.variants() * PIECE_SQUARES;
+        let rest = table.dim(0)? - pieces;
+        Ok((table.narrow(0, 0, pieces)?, table.narrow(0, pieces, rest)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_summed_with_the_parts_that_they_share() -> Result<()> {
+        for name in [
+            "piece-square",
+            "exchange-states-16+threats+king-mirror",
+            "attack-states-8+king-buckets-4",
+        ] {
+            let set: FeatureSet = name.parse()?;
+            let draw = |count| Ok((0..count).map(|i| (i as f32 * 0.7).sin() * 0.01).collect());
+            let table = DenseTable::new(set, 2, &Device::Cpu, draw)?;
+            let wave = |rows: usize, step: f32| {
+                let values = (0..2 * rows).map(|i| (i as f32 * step).sin() * 0.01).collect();
+                Tensor::from_vec::<_, f32>(values, (rows, 2), &Device::Cpu)
+            };
+            let (own, gradient) = (wave(set.rows(), 0.3)?, wave(set.rows(), 1.1)?);
+            let shared = wave(set.shared_rows(), 0.5)?;
+            table.own().set(&own)?;
+            table.shared().set(&shared)?;
+            let mut expected = own.to_vec2::<f32>()?;
+            let mut expected_gradient = vec![vec![0f32; 2]; set.shared_rows()];
+            let (shared, rows) = (shared.to_vec2::<f32>()?, gradient.to_vec2::<f32>()?);
+            for (row, values) in expected.iter_mut().enumerate() {
+                for part in set.shared(row) {
+                    for column in 0..2 {
+                        values[column] += shared[part][column];
+                        expected_gradient[part][column] += rows[row][column];
+                    }
+                }
+            }
+            let close = |found: &Tensor, expected: &[Vec<f32>]| -> Result<()> {
+                let found = found.to_vec2::<f32>()?;
+                assert_eq!(found.len(), expected.len(), "{name}");
+                for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+                    assert!((found - expected).abs() < 1e-6, "{name}: {found} {expected}");
+                }
+                Ok(())
+            };
+            close(&table.folded()?, &expected)?;
+            close(&table.shared_gradient(&gradient)?, &expected_gradient)?;
+        }
+        Ok(())
     }
 }

@@ -11,13 +11,13 @@ use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::draw::draw;
-use super::flat_parameters::FlatParameters;
-use super::readout::Readout;
+use super::draw;
+use super::gradients::FlatParameters;
+use super::sparse::Readout;
 use super::{EmbeddedBatch, Model, copied};
 use crate::beginning::Beginning;
+use crate::optimizer::DenseOptimizer;
 use crate::optimizer::Step;
-use crate::optimizer::dense::DenseOptimizer;
 use crate::training::Checkpoint;
 
 /// The name in a checkpoint of the flat tensor of parameters.

@@ -14,7 +14,7 @@ use prost::Message;
 use serde_json::json;
 
 use super::graph::{Builder, float, integer, integers, rows};
-use super::messages::{Entry, FLOAT, Graph, INT64, Model, OperatorSet};
+use super::graph::{Entry, FLOAT, Graph, INT64, Model, OperatorSet};
 
 /// Version of the file format, of the same release of ONNX as [`OPERATORS`].
 const FORMAT: i64 = 8;

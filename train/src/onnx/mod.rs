@@ -2,6 +2,5 @@
 
 mod export;
 mod graph;
-mod messages;
 
 pub use export::export;

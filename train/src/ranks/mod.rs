@@ -7,27 +7,22 @@
 //! [`sum_rows`]). Therefore, on the CPU, N ranks give the weights of one process with the same
 //! `--parts`, to the last bit.
 
-mod alone;
-mod announced;
 mod join;
 #[cfg(feature = "mpi")]
 mod mpi;
 #[cfg(feature = "nccl")]
 mod nccl;
-mod share;
 mod sum;
 #[cfg(test)]
 pub mod threads;
 
+use std::ops::Range;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use candle_core::Tensor;
 
-pub use alone::Alone;
-pub use announced::{agree_on, from_first};
 pub use join::join;
-pub use share::share_of;
 pub use sum::{sum_parts, sum_rows};
 
 /// One rank of a run, and its connection to the others. All ranks must call the same functions in
@@ -85,4 +80,101 @@ pub struct Traffic {
     pub bytes: u64,
     /// Time spent sending, and waiting for the messages of other ranks.
     pub time: Duration,
+}
+
+/// The only rank of a run.
+pub struct Alone;
+
+impl Ranks for Alone {
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn exchange(&self, to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
+        Ok(to)
+    }
+
+    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>> {
+        Ok(vec![own])
+    }
+}
+
+/// The range of this rank among the `parts` of a batch. Fails if `parts` is not a multiple of the
+/// number of ranks.
+pub fn share_of(ranks: &dyn Ranks, parts: usize) -> Result<Range<usize>> {
+    let (rank, count) = (ranks.rank(), ranks.count());
+    ensure!(
+        parts.is_multiple_of(count),
+        "--parts {parts}: {count} ranks need a multiple of {count}, so that each has equally many"
+    );
+    let each = parts / count;
+    Ok(rank * each..(rank + 1) * each)
+}
+
+/// The `bytes` of the first rank; those of the other ranks are ignored.
+pub fn from_first(ranks: &dyn Ranks, bytes: &[u8]) -> Result<Vec<u8>> {
+    if ranks.count() == 1 {
+        return Ok(bytes.to_vec());
+    }
+    let mut own = Vec::new();
+    if ranks.is_first() {
+        own.push(u32::try_from(bytes.len() % 4)?);
+        let whole = bytes.chunks(4).map(|bytes| {
+            let mut word = [0; 4];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u32::from_le_bytes(word)
+        });
+        own.extend(whole);
+    }
+    let messages = ranks.gather(own)?;
+    let (&rest, words) = messages[0].split_first().context("the first rank sent nothing")?;
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    if rest > 0 {
+        bytes.truncate(bytes.len() - 4 + rest as usize);
+    }
+    Ok(bytes)
+}
+
+/// Fails if the `text` of a rank differs from that of the first, naming the rank and `thing`.
+pub fn agree_on(ranks: &dyn Ranks, thing: &str, text: &str) -> Result<()> {
+    let first = from_first(ranks, text.as_bytes())?;
+    ensure!(
+        first == text.as_bytes(),
+        "its {thing} differ from those of rank 0; give all ranks the same"
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::threads::on_threads;
+    use super::*;
+
+    #[test]
+    fn the_first_rank_is_heard_by_all() -> Result<()> {
+        for length in 0..10u8 {
+            let said: Vec<u8> = (0..length).collect();
+            let heard = on_threads(3, |ranks| match ranks.rank() {
+                0 => from_first(ranks, &said),
+                _ => from_first(ranks, b"something else"),
+            })?;
+            assert_eq!(heard, vec![said; 3]);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_rank_with_other_options_fails() -> Result<()> {
+        let errors = on_threads(3, |ranks| {
+            let text = if ranks.rank() == 1 { "b" } else { "a" };
+            Ok(agree_on(ranks, "options", text).err().map(|error| error.to_string()))
+        })?;
+        let line = "its options differ from those of rank 0; give all ranks the same".to_owned();
+        assert_eq!(errors, [None, Some(line), None]);
+        Ok(())
+    }
 }

@@ -8,7 +8,7 @@ use azimuth::inference::Backend;
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
-use azimuth_network::hex::hex;
+use azimuth_network::checksum::hex;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::replace_file::check_output;
 use azimuth_network::transformer::TransformerConfig;
@@ -18,7 +18,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::means;
+use super::export;
 use super::pth::Pth;
 use crate::options::{DataOptions, SLOW_SAMPLE};
 use crate::space::calibrate;
@@ -72,7 +72,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     parameters.check(&specs).with_context(name)?;
 
     let dim = architecture.embedding_dim();
-    let mean = |path| means::read(path, dim);
+    let mean = |path| export::read(path, dim);
     let (white, black) = (mean(&options.white_mean)?, mean(&options.black_mean)?);
     let axis = Axis::new(white, black, None, Direction::Mates)?;
     let calibration = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;

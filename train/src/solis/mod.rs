@@ -2,8 +2,6 @@
 
 mod export;
 mod import;
-mod means;
-mod pickle;
 mod pth;
 
 pub use export::export;

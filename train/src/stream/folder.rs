@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::file_lock::try_lock;
+use azimuth_network::replace_file::try_lock;
 use azimuth_network::replace_file::{remove_unfinished, replace_file};
 
-use super::place::Place;
+use super::training::Place;
+use crate::data::dataset::TrainingPositions;
 use crate::data::dataset::{Dataset, open};
 use crate::data::file::dataset_file::DatasetFile;
-use crate::data::training_positions::TrainingPositions;
 use crate::training::Checkpoint;
 
 /// Subfolder of pending rounds.

@@ -1,13 +1,16 @@
 //! The loop of every training run: steps, measurements, checkpoints and the end.
 
 use std::ops::Range;
+use std::process::exit;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use candle_core::Tensor;
 
-use super::interruption::Interruption;
 use super::progress::Progress;
-use super::steps_or_time::{StepsOrTime, Stopwatch};
 
 /// A run, as the loop uses it.
 pub trait Run {
@@ -114,6 +117,122 @@ fn save(run: &mut dyn Run, done: u64, progress: &mut Progress) -> Result<()> {
     run.save(done)
 }
 
+/// No run is in progress: Ctrl-C ends the process.
+const IDLE: u8 = 0;
+
+/// A run is in progress.
+const RUNNING: u8 = 1;
+
+/// The user has asked the run to end.
+const ASKED: u8 = 2;
+
+/// Exit code after Ctrl-C, as in shells: 128 plus the number of SIGINT.
+const CODE: i32 = 130;
+
+static STATE: AtomicU8 = AtomicU8::new(IDLE);
+
+/// While a value of this type exists, the first Ctrl-C asks the run to end ([`Self::is_asked`]).
+/// The second ends the process at once.
+pub struct Interruption {
+    /// Whether no other `Interruption` existed when this one was created.
+    is_first: bool,
+}
+
+impl Interruption {
+    /// Starts to receive Ctrl-C. If the process ignores Ctrl-C or already has a handler for it,
+    /// changes nothing.
+    pub fn receive() -> Result<Self> {
+        static HANDLER: OnceLock<Result<(), ctrlc::Error>> = OnceLock::new();
+        match HANDLER.get_or_init(|| ctrlc::try_set_handler(handle)) {
+            Ok(()) | Err(ctrlc::Error::MultipleHandlers) => {}
+            Err(error) => return Err(anyhow::anyhow!("{error}")).context("Ctrl-C"),
+        }
+        let begun = STATE.compare_exchange(IDLE, RUNNING, Ordering::SeqCst, Ordering::SeqCst);
+        Ok(Self { is_first: begun.is_ok() })
+    }
+
+    /// Whether the user has asked the run to end.
+    pub fn is_asked(&self) -> bool {
+        Self::was_asked()
+    }
+
+    /// Whether the user has asked the run in progress to end.
+    pub fn was_asked() -> bool {
+        STATE.load(Ordering::SeqCst) == ASKED
+    }
+}
+
+impl Drop for Interruption {
+    fn drop(&mut self) {
+        if self.is_first {
+            STATE.store(IDLE, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Runs on another thread at each Ctrl-C.
+fn handle() {
+    let asked = STATE.compare_exchange(RUNNING, ASKED, Ordering::SeqCst, Ordering::SeqCst);
+    if asked.is_err() {
+        exit(CODE);
+    }
+}
+
+/// A number of steps, or a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepsOrTime {
+    /// Optimiser steps.
+    Steps(u64),
+    /// Elapsed time.
+    Time(Duration),
+}
+
+impl FromStr for StepsOrTime {
+    type Err = anyhow::Error;
+
+    /// Parses a number of steps, or a time with its unit: `2000`, `90s`, `9m 30s`.
+    fn from_str(text: &str) -> Result<Self> {
+        let length = match text.parse() {
+            Ok(steps) => Self::Steps(steps),
+            Err(_) => Self::Time(humantime::parse_duration(text).with_context(|| {
+                format!("'{text}' is no number of steps and no time such as 90s or 5m")
+            })?),
+        };
+        ensure!(
+            length != Self::Steps(0) && length != Self::Time(Duration::ZERO),
+            "'{text}' is nothing"
+        );
+        Ok(length)
+    }
+}
+
+/// Measures whether a number of steps, or a time, has passed.
+pub struct Stopwatch {
+    length: StepsOrTime,
+    first: u64,
+    started: Instant,
+}
+
+impl Stopwatch {
+    /// Starts after `step` steps.
+    pub fn start(length: StepsOrTime, step: u64) -> Self {
+        Self { length, first: step, started: Instant::now() }
+    }
+
+    /// Whether the duration has passed after `step` steps.
+    pub fn has_passed(&self, step: u64) -> bool {
+        match self.length {
+            StepsOrTime::Steps(steps) => step >= self.first + steps,
+            StepsOrTime::Time(time) => self.started.elapsed() >= time,
+        }
+    }
+
+    /// Restarts after `step` steps.
+    pub fn restart(&mut self, step: u64) {
+        *self = Self::start(self.length, step);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use candle_core::Device;
@@ -187,5 +306,27 @@ mod tests {
         assert!(error.contains("loss is NaN") && error.contains("--learning-rate"), "{error}");
         assert_eq!(run.saved, [3]);
         Ok(())
+    }
+
+    #[test]
+    fn lengths_are_steps_or_times() -> Result<()> {
+        assert_eq!("2000".parse::<StepsOrTime>()?, StepsOrTime::Steps(2000));
+        assert_eq!("9m 30s".parse::<StepsOrTime>()?, StepsOrTime::Time(Duration::from_secs(570)));
+        for nothing in ["", "0", "0s", "-3", "5 parsecs", "1.5"] {
+            assert!(nothing.parse::<StepsOrTime>().is_err(), "{nothing}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_stopwatch_tells_when_they_have_passed() {
+        let mut steps = Stopwatch::start(StepsOrTime::Steps(3), 10);
+        assert!(!steps.has_passed(12) && steps.has_passed(13));
+        steps.restart(13);
+        assert!(!steps.has_passed(15) && steps.has_passed(16));
+        assert!(
+            !Stopwatch::start(StepsOrTime::Time(Duration::from_secs(3600)), 0).has_passed(1 << 40)
+        );
+        assert!(Stopwatch::start(StepsOrTime::Time(Duration::from_nanos(1)), 0).has_passed(0));
     }
 }

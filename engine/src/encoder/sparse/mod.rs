@@ -2,11 +2,8 @@
 //! position.
 
 mod accumulator;
-mod direction;
 mod kernels;
-mod middle_layer;
 mod quantised;
-mod unit_order;
 
 pub use kernels::Kernels;
 pub use quantised::{LARGEST_PLAYABLE_VALUE, QuantisedEncoder};

@@ -14,15 +14,11 @@ use azimuth_network::{InputKind, Inputs, Perspective};
 use cozy_chess::{Board, Color};
 use multiversion::multiversion;
 
-use super::accumulator::Accumulator;
-use super::direction::HeadAlong;
+use super::accumulator::{Accumulator, by_activity, reorder};
+pub use super::kernels::Kernels;
 use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
-use super::middle_layer::{MiddleLayer, by_input};
-use super::unit_order::{by_activity, reorder};
 use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 use crate::large_memory;
-
-pub use super::kernels::Kernels;
 
 /// A quantised sparse encoder. Copies share the feature table.
 #[derive(Clone)]
@@ -295,4 +291,98 @@ impl Encoder for QuantisedEncoder {
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {
         Some(Box::new(self.clone()))
     }
+}
+
+/// Number of values that are summed in parallel.
+const LANES: usize = 8;
+
+/// One head's last layer along a direction.
+#[derive(Clone)]
+pub(super) struct HeadAlong {
+    along: [f32; HIDDEN],
+    along_bias: f32,
+    /// `WᵀW`, row by row.
+    gram: Vec<f32>,
+    /// `2 Wᵀb`.
+    cross: [f32; HIDDEN],
+    bias_square: f32,
+}
+
+impl HeadAlong {
+    /// Folds a projection (`[HIDDEN][D]`), its bias and the unit vector `axis` into one head.
+    pub(super) fn new(projection: &[f32], bias: &[f32], axis: &[f32]) -> Self {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        let columns: Vec<&[f32]> = projection.chunks_exact(bias.len()).collect();
+        let of_column = |value: &dyn Fn(&[f32]) -> f32| -> [f32; HIDDEN] {
+            std::array::from_fn(|input| value(columns[input]))
+        };
+        Self {
+            along: of_column(&|column| dot(column, axis)),
+            along_bias: dot(bias, axis),
+            gram: columns.iter().flat_map(|a| of_column(&|b| dot(a, b))).collect(),
+            cross: of_column(&|column| 2.0 * dot(column, bias)),
+            bias_square: dot(bias, bias),
+        }
+    }
+
+    /// The cosine of the embedding of `hidden` with the direction.
+    pub(super) fn cosine(&self, hidden: &[f32; HIDDEN]) -> f32 {
+        cosine(self, hidden)
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn cosine(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
+    let mut products = head.cross;
+    // Zeros are multiplied too: a branch on each would be mispredicted half the time.
+    for (&input, row) in hidden.iter().zip(head.gram.chunks_exact(HIDDEN)) {
+        products.iter_mut().zip(row).for_each(|(product, value)| *product += input * value);
+    }
+    let (mut along, mut square) = ([0.0; LANES], [0.0; LANES]);
+    for (index, &input) in hidden.iter().enumerate() {
+        along[index % LANES] += input * head.along[index];
+        square[index % LANES] += input * products[index];
+    }
+    let square = square.iter().sum::<f32>() + head.bias_square;
+    (along.iter().sum::<f32>() + head.along_bias) / (square.max(0.0) + SMALLEST_SQUARE).sqrt()
+}
+
+/// A square layer of [`HIDDEN`] neurons, in f32.
+#[derive(Clone)]
+pub(super) struct MiddleLayer {
+    /// `[input][output]`.
+    weights: Vec<f32>,
+    bias: [f32; HIDDEN],
+}
+
+impl MiddleLayer {
+    /// From weights given as `[output][input]`.
+    pub(super) fn new(by_output: &[f32], biases: &[f32]) -> Self {
+        let mut bias = [0.0; HIDDEN];
+        bias.copy_from_slice(biases);
+        Self { weights: by_input(by_output), bias }
+    }
+
+    /// The output of the layer for `input`, with ReLU.
+    pub(super) fn after(&self, input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
+        middle(&self.weights, &self.bias, input)
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn middle(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
+    let mut output = *bias;
+    // Zeros are multiplied too: a branch on each would be mispredicted half the time.
+    for (&input, weights) in input.iter().zip(weights.chunks_exact(HIDDEN)) {
+        output.iter_mut().zip(weights).for_each(|(out, weight)| *out += input * weight);
+    }
+    output.map(|value| value.max(0.0))
+}
+
+/// Transposes weights with [`HIDDEN`] inputs from output-major to input-major order.
+pub(super) fn by_input(by_output: &[f32]) -> Vec<f32> {
+    let inputs = 0..HIDDEN;
+    inputs
+        .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |weights| weights[input]))
+        .collect()
 }

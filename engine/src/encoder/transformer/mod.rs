@@ -1,7 +1,5 @@
 //! The transformer for play, on the CPU and on a GPU.
 
-#[cfg(feature = "cuda")]
-mod async_transfer;
 mod cpu_encoder;
 #[cfg(feature = "cuda")]
 mod gpu_encoder;

@@ -10,10 +10,10 @@ use cozy_chess::Board;
 use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
+use super::{PendingResponse, Wanted};
 use crate::embedded_weights::EmbeddedWeights;
 use crate::encoder::{EncodeError, PendingScores, Scores};
 use crate::inference::evaluator::Evaluator;
-use crate::inference::request::{PendingResponse, Wanted};
 
 const MAXIMUM: usize = 40;
 

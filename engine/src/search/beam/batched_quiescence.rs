@@ -57,7 +57,7 @@ pub(super) struct Start<'k> {
     pub(super) ply: u32,
     /// The static value for the side to move.
     pub(super) value: Value,
-    /// The keys of the earlier positions, as for [`crate::search::terminal::terminal_value`].
+    /// The keys of the earlier positions, as for [`crate::search::value::terminal_value`].
     pub(super) keys: &'k [u64],
 }
 

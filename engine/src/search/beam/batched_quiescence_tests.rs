@@ -10,17 +10,17 @@ use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
+use crate::search::control::Handicap;
 use crate::search::control::{Control, Limits};
-use crate::search::handicap::Handicap;
+use crate::search::planner::PlannerSettings;
+use crate::search::planner::Report;
 use crate::search::planner::{Planner, Resources};
-use crate::search::report::Report;
 use crate::search::selective::{
     INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch,
 };
-use crate::search::settings::PlannerSettings;
-use crate::search::terminal::terminal_value;
 use crate::search::test_workers::remote;
 use crate::search::value::Value;
+use crate::search::value::terminal_value;
 
 /// Positions with checks and mates by captures, promotions and en passant captures.
 const SHARP: [&str; 6] = [

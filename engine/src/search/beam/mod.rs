@@ -4,21 +4,15 @@
 mod batched_quiescence;
 #[cfg(test)]
 mod batched_quiescence_tests;
-mod grown_again;
 mod iteration;
 mod planner;
-mod proven_mates;
-mod schedule;
 mod search;
-mod settings;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod verification;
 #[cfg(test)]
 mod verification_tests;
-mod verified_moves;
-mod verifier;
 
 pub use planner::Beam;
-pub use settings::{BeamSettings, BeamVerify};
+pub use planner::{BeamSettings, BeamVerify};

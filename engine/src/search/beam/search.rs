@@ -10,18 +10,18 @@ use azimuth_chess::position::{Position, TYPICAL_MOVES, board_after, legal_moves,
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::Rules;
-use super::proven_mates::ProvenMates;
-use super::settings::BeamSettings;
+use super::planner::BeamSettings;
+use super::tree::ProvenMates;
 use super::tree::{Candidate, ROOT, Tree};
-use super::verifier::{Child, Verifier};
+use super::verification::{Child, Verifier};
 use crate::inference::{Evaluator, Lookup};
-use crate::search::bound::Bound;
 use crate::search::control::Control;
+use crate::search::control::blurred;
 use crate::search::explanation::{SearchedMove, record_searched};
-use crate::search::handicap::blurred;
-use crate::search::report::Report;
+use crate::search::planner::Report;
 use crate::search::tablebase::Tablebases;
-use crate::search::terminal;
+use crate::search::value;
+use crate::search::value::Bound;
 use crate::search::value::Value;
 
 /// Number of kept positions at which a search ends; they take less than 1 GB.
@@ -73,7 +73,7 @@ pub(super) struct BeamSearch<'a> {
 pub(super) struct Expansion {
     node: usize,
     board: Board,
-    /// The keys of the positions before the children, as for [`terminal::terminal_value`].
+    /// The keys of the positions before the children, as for [`value::terminal_value`].
     pub(super) keys: Vec<u64>,
     /// The children's plies from the root.
     pub(super) ply: u32,
@@ -387,7 +387,7 @@ impl<'a> BeamSearch<'a> {
     }
 
     pub(super) fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
-        terminal::terminal_value(board, ply, keys).or_else(|| {
+        value::terminal_value(board, ply, keys).or_else(|| {
             let value = self.task.tablebases?.value(board, ply)?;
             self.tbhits += 1;
             Some(value)

@@ -6,11 +6,11 @@ use super::{Beam, BeamSettings};
 use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::search::control::{Control, Limits};
+use crate::search::planner::PlannerSettings;
+use crate::search::planner::Report;
 use crate::search::planner::{Planner, Resources};
-use crate::search::report::Report;
-use crate::search::settings::PlannerSettings;
-use crate::search::terminal;
 use crate::search::test_workers::{embedded, remote};
+use crate::search::value;
 use crate::search::value::Value;
 
 const FENS: [&str; 5] = [
@@ -51,7 +51,7 @@ fn plain_minimax(
     let mut children = Vec::new();
     for mv in legal_moves(board) {
         let child = board_after(board, mv);
-        let exact = terminal::terminal_value(&child, ply + 1, &keys);
+        let exact = value::terminal_value(&child, ply + 1, &keys);
         let value = match exact {
             Some(value) => value,
             None => Value::estimate(evaluator.value(&child)?),

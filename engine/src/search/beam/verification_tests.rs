@@ -13,13 +13,13 @@ use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::refusals::refusing_from;
 use crate::search::control::{Control, Limits, Signal};
+use crate::search::planner::PlannerSettings;
+use crate::search::planner::Report;
 use crate::search::planner::{Planner, Resources};
-use crate::search::report::Report;
 use crate::search::selective::score::{DRAW, INFINITE, Score, mated_in, of_estimate, to_value};
 use crate::search::selective::{Part, Parts, SelectiveSettings};
-use crate::search::settings::PlannerSettings;
-use crate::search::terminal;
 use crate::search::test_workers::{embedded, failing};
+use crate::search::value;
 use crate::search::value::Value;
 
 const FENS: [&str; 5] = [
@@ -49,7 +49,7 @@ fn plain(
     ply: usize,
     depth: u32,
 ) -> Result<Score> {
-    if terminal::is_drawn(board, ply as u32, keys) {
+    if value::is_drawn(board, ply as u32, keys) {
         return Ok(DRAW);
     }
     let in_check = !board.checkers().is_empty();
@@ -90,7 +90,7 @@ fn plain_children(
     let mut children = Vec::new();
     for mv in legal_moves(board) {
         let child = board_after(board, mv);
-        let exact = terminal::terminal_value(&child, ply as u32 + 1, &keys);
+        let exact = value::terminal_value(&child, ply as u32 + 1, &keys);
         let score = match exact {
             Some(value) if value == Value::DRAW => DRAW,
             Some(_) => -mated_in(ply + 1),
@@ -122,7 +122,7 @@ fn plain_beam(
     let children = plain_children(evaluator, board, keys, ply, horizon)?;
     let keys = [keys, &[repetition_key(board)]].concat();
     for (score, mv, child) in children.into_iter().take(width) {
-        let over = terminal::terminal_value(&child, ply as u32 + 1, &keys).is_some();
+        let over = value::terminal_value(&child, ply as u32 + 1, &keys).is_some();
         let is_leaf = over || depth == 1 || score.abs() > 29_000;
         let score = match is_leaf {
             true => score,

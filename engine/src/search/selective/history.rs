@@ -1,9 +1,18 @@
 //! History heuristics: moves that were good elsewhere in the tree tend to be good here.
 
+use azimuth_chess::position::legal_moves;
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square};
 
-use super::parameters::SearchParameters;
+use super::move_loop::BestSoFar;
+use super::move_picker::{ScoredMove, is_quiet};
+use super::parameters::{Part, SearchParameters};
+use super::score::{INFINITE, Score, is_decisive};
+use super::search::{Node, NodeInfo};
+use super::thread::SearchThread;
+use super::transposition_table::Entry;
 use crate::large_memory;
+use crate::large_memory::prefetch;
+use crate::search::value::Bound;
 
 /// Largest value of any one statistic.
 const MAX_HISTORY: i32 = 16_384;
@@ -225,6 +234,239 @@ pub(super) fn add_with_gravity(sum: &mut i16, bonus: i32, limit: i32) {
     *sum = (value + bonus - value * bonus.abs() / limit) as i16;
 }
 
+/// Slots in one table for each side to move; a power of two.
+const PLACES: usize = 1 << 14;
+
+/// Largest value of any one statistic.
+const MAX_CORRECTION: i32 = 1024;
+
+/// From this depth on (in plies), a search result has full weight.
+const FULL_WEIGHT_DEPTH: i32 = 8;
+
+/// Differences between search scores and encoder scores; recent ones weigh most.
+pub(super) struct CorrectionHistory {
+    /// By the pawns of both sides.
+    pawns: Box<[i16]>,
+    /// By the pieces of one side; a table for each side's pieces.
+    pieces: Box<[i16]>,
+    /// By the last two moves.
+    moves: Box<[i16]>,
+}
+
+/// The slots of a position in the three tables.
+#[derive(Clone, Copy)]
+pub(super) struct CorrectionPlaces {
+    pawns: usize,
+    pieces: [usize; Color::NUM],
+    moves: Option<usize>,
+}
+
+impl CorrectionPlaces {
+    /// The slots for `board`, reached by the last two moves.
+    pub(super) fn of(board: &Board, previous_moves: [Option<PieceTo>; 2]) -> Self {
+        let side = board.side_to_move() as usize;
+        let at =
+            |table: usize, key: u64| (table * Color::NUM + side) * PLACES + key as usize % PLACES;
+        let colors = Color::ALL.map(|color| board.colors(color));
+        let of = |color: usize, piece: Piece| (board.pieces(piece) & colors[color]).0;
+        let pieces = |color: usize| {
+            Piece::ALL[1..].iter().fold(0, |key, &piece| mixed(key, of(color, piece))) >> 32
+        };
+        let [last, before] = previous_moves;
+        let moves = last
+            .zip(before)
+            .map(|(last, before)| (side * PIECE_TOS + before.index()) * PIECE_TOS + last.index());
+        Self { pawns: at(0, pawn_key(board)), pieces: [at(0, pieces(0)), at(1, pieces(1))], moves }
+    }
+}
+
+/// A hash of both sides' pawns; its lower half is well mixed.
+pub(super) fn pawn_key(board: &Board) -> u64 {
+    let of = |color| (board.pieces(Piece::Pawn) & board.colors(color)).0;
+    mixed(mixed(0, of(Color::White)), of(Color::Black)) >> 32
+}
+
+/// Mixes `bits` into a hash; its upper half is well mixed.
+fn mixed(key: u64, bits: u64) -> u64 {
+    (key.rotate_left(23) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl CorrectionHistory {
+    /// Empty tables; `None` if the system refuses the memory.
+    pub(super) fn new() -> Option<Self> {
+        Some(Self {
+            pawns: large_memory::zeroed(Color::NUM * PLACES)?,
+            pieces: large_memory::zeroed(Color::NUM * Color::NUM * PLACES)?,
+            moves: large_memory::zeroed(Color::NUM * PIECE_TOS * PIECE_TOS)?,
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        for part in [&mut self.pawns, &mut self.pieces, &mut self.moves] {
+            part.fill(0);
+        }
+    }
+
+    /// Fetches the slots into the processor's cache.
+    pub(super) fn prefetch(&self, places: &CorrectionPlaces) {
+        prefetch(&self.pawns[places.pawns]);
+        places.pieces.iter().for_each(|&place| prefetch(&self.pieces[place]));
+        if let Some(place) = places.moves {
+            prefetch(&self.moves[place]);
+        }
+    }
+
+    /// Correction to add to the encoder's score, in centipawns.
+    pub(super) fn correction(
+        &self,
+        places: &CorrectionPlaces,
+        parameters: &SearchParameters,
+    ) -> Score {
+        let pawns = i32::from(self.pawns[places.pawns]);
+        let pieces: i32 = places.pieces.iter().map(|&place| i32::from(self.pieces[place])).sum();
+        let moves = places.moves.map_or(0, |place| i32::from(self.moves[place]));
+        (pawns * parameters.correction_pawns
+            + pieces * parameters.correction_pieces
+            + moves * parameters.correction_moves)
+            / MAX_CORRECTION
+    }
+
+    /// Records that a search of `depth` plies scored `error` centipawns above the corrected score.
+    pub(super) fn update(&mut self, places: &CorrectionPlaces, error: Score, depth: i32) {
+        let most = MAX_CORRECTION / 4;
+        let bonus = (error * depth / FULL_WEIGHT_DEPTH).clamp(-most, most);
+        let add = |sum: &mut i16| add_with_gravity(sum, bonus, MAX_CORRECTION);
+        add(&mut self.pawns[places.pawns]);
+        places.pieces.iter().for_each(|&place| add(&mut self.pieces[place]));
+        if let Some(place) = places.moves {
+            add(&mut self.moves[place]);
+        }
+    }
+}
+
+impl SearchThread<'_> {
+    /// Records the results of the moves.
+    pub(super) fn learn(
+        &mut self,
+        board: &Board,
+        node: Node,
+        info: &NodeInfo,
+        best: &BestSoFar,
+        failed: &[ScoredMove],
+    ) {
+        let Node { ply, depth, alpha, beta, .. } = node;
+        if let Some(good) = best.mv.filter(|_| best.score >= beta && self.has(Part::History)) {
+            self.update_histories(board, node, good, failed);
+        }
+        if self.stack[ply].excluded_move.is_some() || ply == 0 && self.finished_lines > 0 {
+            return;
+        }
+        let parameters = &self.shared.parameters;
+        match best.mv {
+            _ if !self.has(Part::History) => {}
+            None => self.teach_last_move(board, node, parameters.history_unrefuted),
+            Some(_) if best.score >= beta => {
+                self.teach_last_move(board, node, -parameters.history_refuted);
+            }
+            Some(_) => {}
+        }
+        let entry = Entry {
+            mv: best.mv.map(|best| best.mv),
+            score: best.score,
+            static_eval: self.stack[ply].encoded,
+            depth,
+            bound: Bound::of(best.score, alpha, beta),
+            was_pv: info.was_pv,
+        };
+        // The score of some root moves (`searchmoves`, tablebases) is not that of the position.
+        // Only the move is stored, with a bound that excludes nothing.
+        if ply == 0 && self.root_moves.len() < legal_moves(board).len() {
+            let entry = Entry { score: INFINITE, bound: Bound::Upper, ..entry };
+            self.store_in_table(board, ply, entry);
+            return;
+        }
+        self.learn_correction(node, best, &entry);
+        self.store_in_table(board, ply, entry);
+    }
+
+    /// Updates the correction history, if the score bounds the error and no capture explains it.
+    fn learn_correction(&mut self, node: Node, best: &BestSoFar, entry: &Entry) {
+        let here = &self.stack[node.ply];
+        let (Some(static_eval), Some(places)) = (here.static_eval, here.correction) else { return };
+        let is_quiet = best.mv.is_none_or(|best| best.is_quiet);
+        if entry.tightens(static_eval) && is_quiet && !is_decisive(best.score) {
+            self.data.correction.update(&places, best.score - static_eval, node.depth);
+        }
+    }
+
+    /// Gives the quiet move that led here a bonus because no move refuted it, or a malus: `percent`
+    /// of a cutoff's bonus.
+    fn teach_last_move(&mut self, board: &Board, node: Node, percent: i32) {
+        let Some(before) = node.ply.checked_sub(1) else { return };
+        let Some(made) = self.stack[before].moved.filter(|made| made.is_quiet) else { return };
+        let bonus = self.shared.parameters.history_bonus(node.depth) * percent / 100;
+        let quiet = QuietMove::made(!board.side_to_move(), made, self.quiet_context(before));
+        self.data.history.update_quiet(quiet, bonus);
+    }
+
+    /// Updates the histories with the move that caused the cutoff and the moves that did not.
+    fn update_histories(
+        &mut self,
+        board: &Board,
+        node: Node,
+        good: ScoredMove,
+        failed: &[ScoredMove],
+    ) {
+        let context = self.quiet_context(node.ply);
+        let bonus = self.shared.parameters.history_bonus(node.depth);
+        let malus = bonus * self.shared.parameters.history_malus / 100;
+        let quiet = |scored: ScoredMove| QuietMove::new(board, scored.mv, context);
+        let history = &mut self.data.history;
+        if good.is_quiet {
+            history.update_quiet(quiet(good), bonus);
+            let killers = &mut self.stack[node.ply].killers;
+            if killers[0] != Some(good.mv) {
+                *killers = [Some(good.mv), killers[0]];
+            }
+        } else {
+            history.update_capture(board, good.mv, bonus);
+        }
+        for bad in failed {
+            match bad.is_quiet {
+                true if good.is_quiet => {
+                    history.update_quiet(quiet(*bad), -malus);
+                }
+                true => {}
+                false => history.update_capture(board, bad.mv, -malus),
+            }
+        }
+    }
+
+    /// Updates the histories with the table move that cuts off the node.
+    pub(super) fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
+        let Some(mv) = entry.mv.filter(|_| entry.score >= node.beta) else { return };
+        if self.has(Part::TableHistory) && self.has(Part::History) && is_quiet(board, mv) {
+            self.prepare_context(board, node.ply);
+            let quiet = QuietMove::new(board, mv, self.quiet_context(node.ply));
+            let bonus = self.shared.parameters.history_bonus(node.depth);
+            self.data.history.update_quiet(quiet, bonus);
+        }
+    }
+
+    /// Updates the last move's history by its change of the static evaluation.
+    pub(super) fn learn_from_eval(&mut self, board: &Board, ply: usize) {
+        let Some(made) = self.stack[ply - 1].moved.filter(|made| made.is_quiet) else { return };
+        let Some(gained) = self.gained(ply) else { return };
+        if self.has(Part::EvalHistory) && self.has(Part::History) {
+            let parameters = &self.shared.parameters;
+            let most = parameters.eval_history_maximum;
+            let bonus = -gained.clamp(-most, most) * parameters.eval_history / 16;
+            let quiet = QuietMove::made(!board.side_to_move(), made, self.quiet_context(ply - 1));
+            self.data.history.update_butterfly(quiet, bonus);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,5 +495,38 @@ mod tests {
         assert_eq!(of(d4, [None; 3]), -500);
         history.clear();
         assert_eq!(score(&history, e4, before), 0);
+    }
+
+    fn places(fen: &str) -> CorrectionPlaces {
+        CorrectionPlaces::of(&fen.parse().expect("a position"), [None, None])
+    }
+
+    #[test]
+    fn positions_that_share_something_share_a_correction() {
+        let [here, same_pawns, other] = [
+            "4k3/pp6/8/8/8/8/PP6/4K2R w K - 0 1",
+            "4k2r/pp6/8/8/8/8/PP6/4K3 w k - 0 1",
+            "3qk3/3p4/8/8/8/8/3P4/3QK3 w - - 0 1",
+        ]
+        .map(places);
+        let parameters = SearchParameters {
+            correction_pawns: 40,
+            correction_pieces: 30,
+            correction_moves: 20,
+            ..SearchParameters::default()
+        };
+        let mut history = CorrectionHistory::new().expect("memory");
+        for _ in 0..1000 {
+            history.update(&here, 500, 20);
+        }
+        let of = |history: &CorrectionHistory, places| history.correction(places, &parameters);
+        // At most the maxima of the parameters for pawns and both sides' pieces.
+        assert!((95..=100).contains(&of(&history, &here)), "{}", of(&history, &here));
+        assert!((38..=40).contains(&of(&history, &same_pawns)), "{}", of(&history, &same_pawns));
+        assert_eq!(of(&history, &other), 0);
+        history.update(&here, -500, 20);
+        assert!(of(&history, &here) < 80);
+        history.clear();
+        assert_eq!(of(&history, &here), 0);
     }
 }

@@ -4,16 +4,16 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::Result;
+use cozy_chess::Move;
 
-use super::score::{Score, to_value};
-use super::soft_limit::SoftLimit;
-use super::stack::MAX_PLY;
-use super::thread::{RootLine, SearchThread};
+use super::parameters::{ASPIRATION_MAX_DELTA, ASPIRATION_MIN_DEPTH, Part};
+use super::score::{INFINITE, Score, is_decisive, to_value};
+use super::search::Node;
+use super::thread::{MAX_PLY, RootLine, SearchThread};
 use crate::search::control::Control;
 use crate::search::explanation::{SearchedMove, record_searched};
-use crate::search::iterative_deepening::Deepening;
-use crate::search::report::Report;
-use crate::search::root_moves::RootMoves;
+use crate::search::iterative_deepening::{Deepening, RootMoves};
+use crate::search::planner::Report;
 
 /// The main thread's search, which checks the limits and reports.
 pub(super) struct MainSearch<'a> {
@@ -168,4 +168,115 @@ pub(super) fn help(mut thread: SearchThread<'_>, number: usize) {
         expected = thread.best.as_ref().map(|best| best.score);
     }
     thread.publish_nodes();
+}
+
+impl SearchThread<'_> {
+    /// Searches the root to `depth` plies, in a window around the expected score, which is widened
+    /// until it contains the score. `best` holds the result; if a limit stops the search, the best
+    /// root move so far that exceeded the window's lower bound, if any.
+    pub(super) fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) {
+        let narrow = self.has(Part::AspirationWindows) && depth >= ASPIRATION_MIN_DEPTH;
+        let mut delta = self.shared.parameters.aspiration_delta;
+        let (mut alpha, mut beta) = match expected {
+            Some(score) if narrow && !is_decisive(score) => (score - delta, score + delta),
+            _ => (-INFINITE, INFINITE),
+        };
+        let board = self.shared.root.board().clone();
+        loop {
+            self.best = None;
+            let root = Node { ply: 0, depth, alpha, beta, cut_node: false };
+            let score = self.search(&board, root);
+            delta += delta / 2;
+            if self.stopped || alpha < score && score < beta {
+                return;
+            }
+            if score <= alpha {
+                (alpha, beta) = (score - delta, (alpha + beta) / 2);
+            } else {
+                beta = score + delta;
+            }
+            if delta > ASPIRATION_MAX_DELTA {
+                (alpha, beta) = (-INFINITE, INFINITE);
+            }
+        }
+    }
+}
+
+/// Below this depth the limit is not scaled: the best move still changes at random.
+const MIN_DEPTH: u32 = 6;
+
+/// Factor for a new best move, its decrease per iteration that the move remains the best, and the
+/// maximum number of iterations that count.
+const NEW_BEST_MOVE: f64 = 1.6;
+const LESS_BY_STABILITY: f64 = 0.07;
+const STABLE_ITERATIONS: u32 = 8;
+
+/// The increase per centipawn that the score has fallen, and the range of the factor.
+const MORE_BY_CENTIPAWN: f64 = 0.012;
+const FALLING_RANGE: (f64, f64) = (0.85, 1.6);
+
+/// Factors if all nodes, or none, are spent on the best move.
+const ALL_NODES: f64 = 0.5;
+const NO_NODES: f64 = 1.8;
+
+/// The state of the iterations that the scale depends on.
+#[derive(Default)]
+pub(super) struct SoftLimit {
+    best: Option<Move>,
+    stable: u32,
+    /// The exponential moving average of the earlier iterations' scores.
+    usual: Option<f64>,
+    scale: Option<f64>,
+}
+
+impl SoftLimit {
+    /// The factor of the soft limit; 1 until an iteration of [`MIN_DEPTH`] plies.
+    pub(super) fn scale(&self) -> f64 {
+        self.scale.unwrap_or(1.0)
+    }
+
+    /// Adds an iteration of `depth` plies: its best move and score, and the share of nodes spent on
+    /// that move, in [0, 1].
+    pub(super) fn take_in(&mut self, depth: u32, best: Move, score: Score, share: f64) {
+        self.stable = if self.best == Some(best) { self.stable + 1 } else { 0 };
+        self.best = Some(best);
+        let score = f64::from(score);
+        let usual = self.usual.unwrap_or(score);
+        self.usual = Some((usual + score) / 2.0);
+        if depth < MIN_DEPTH {
+            return;
+        }
+        let steady =
+            NEW_BEST_MOVE - LESS_BY_STABILITY * f64::from(self.stable.min(STABLE_ITERATIONS));
+        let (least, most) = FALLING_RANGE;
+        let falling = (1.0 + MORE_BY_CENTIPAWN * (usual - score)).clamp(least, most);
+        let settled = NO_NODES + (ALL_NODES - NO_NODES) * share.clamp(0.0, 1.0);
+        self.scale = Some(steady * falling * settled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubt_takes_time_and_certainty_saves_it() {
+        let [e4, d4]: [Move; 2] = ["e2e4", "d2d4"].map(|mv| mv.parse().expect("a move"));
+        let after = |iterations: &[(Move, Score, f64)]| {
+            let mut limit = SoftLimit::default();
+            for (depth, &(mv, score, share)) in (1..).zip(iterations) {
+                limit.take_in(depth, mv, score, share);
+            }
+            limit.scale()
+        };
+        let settled = after(&[(e4, 30, 0.95); 12]);
+        let open = after(&[(e4, 30, 0.4); 12]);
+        let mut changed = [(e4, 30, 0.4); 12];
+        changed[11] = (d4, 30, 0.4);
+        let mut fallen = changed;
+        fallen[11].1 = -10;
+        assert_eq!(after(&[(e4, 30, 0.95); 5]), 1.0);
+        assert!(settled < 0.6 && settled < open, "{settled} {open}");
+        assert!(open < after(&changed) && after(&changed) < after(&fallen));
+    }
 }

@@ -4,29 +4,23 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Position, board_after, legal_moves};
 use cozy_chess::Board;
 
 use super::iteration::{MainSearch, help};
-use super::leaves::LeafSampler;
-use super::node::Node;
+use super::parameters::SelectiveSettings;
 use super::score::{INFINITE, to_value};
-use super::settings::SelectiveSettings;
-use super::table_tree::TableTree;
-use super::tables::SearchTables;
-use super::thread::SearchThread;
+use super::search::Node;
+use super::thread::{LeafSampler, SearchTables, SearchThread};
+use super::transposition_table::TranspositionTable;
 use crate::inference::{Evaluator, Worker};
 use crate::search::control::Control;
-use crate::search::explanation::{Explanation, LastSearch};
-use crate::search::iterative_deepening::deepen;
-use crate::search::planner::{Planner, Resources};
-use crate::search::report::Report;
-use crate::search::root_moves::RootMoves;
+use crate::search::explanation::{Explanation, LastSearch, SearchedMove, SearchedTree};
+use crate::search::iterative_deepening::{RootMoves, deepen};
+use crate::search::planner::{Planner, PlannerKind, Report, Resources};
 use crate::search::scoped_thread::{RefusalNotice, StopOnDrop, start_helpers};
-use crate::search::settings::PlannerKind;
-use crate::search::static_value::static_value;
 use crate::search::tablebase::Tablebases;
-use crate::search::value::Value;
+use crate::search::value::{Value, static_value};
 use crate::search::wdl::WdlModel;
 
 /// The planner that runs the selective search.
@@ -136,5 +130,31 @@ impl Planner for Selective {
     fn new_game(&mut self) {
         self.last = LastSearch::default();
         self.tables.clear();
+    }
+}
+
+pub(super) struct TableTree<'a> {
+    pub(super) table: &'a TranspositionTable,
+    pub(super) evaluator: &'a mut Evaluator,
+}
+
+impl SearchedTree for TableTree<'_> {
+    fn evaluator(&mut self) -> &mut Evaluator {
+        self.evaluator
+    }
+
+    /// Looks up the position after each move; its entry may stem from another move order.
+    fn searched(&mut self, position: &Position, ply: u32, _: u32) -> Result<Vec<SearchedMove>> {
+        let board = position.board();
+        let known = legal_moves(board).into_iter().filter_map(|mv| {
+            let entry = self.table.probe(board_after(board, mv).hash(), ply as usize + 1)?;
+            Some(SearchedMove {
+                mv,
+                value: to_value(-entry.score),
+                bound: -entry.bound,
+                depth: entry.depth as u32 + 1,
+            })
+        });
+        Ok(known.collect())
     }
 }

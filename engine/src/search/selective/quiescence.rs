@@ -7,15 +7,15 @@ use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::Board;
 
 use super::move_picker::{Kind, MovePicker, ScoredMove};
-use super::node::Node;
+use super::parameters::Part;
 use super::parameters::{PAWN_VALUE, QUIESCENCE_MAX_MOVES};
-use super::parts::Part;
 use super::score::{DRAW, INFINITE, Score, is_loss, mated_in};
 use super::search::LATE_HALFMOVE_CLOCK;
-use super::stack::MAX_PLY;
+use super::search::Node;
+use super::thread::MAX_PLY;
 use super::thread::SearchThread;
 use super::transposition_table::Entry;
-use crate::search::bound::Bound;
+use crate::search::value::Bound;
 
 impl SearchThread<'_> {
     /// The score of a position by captures and promotions alone, which the side to move may decline

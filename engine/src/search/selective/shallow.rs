@@ -5,13 +5,13 @@ use cozy_chess::{Board, Move};
 
 use super::history::{MadeMove, PieceTo};
 use super::move_picker::is_quiet;
-use super::node::Node;
-use super::parts::Part;
+use super::parameters::Part;
 use super::score::{Score, of_value, to_value};
 use super::search::LATE_HALFMOVE_CLOCK;
-use super::stack::MAX_PLY;
+use super::search::Node;
+use super::thread::MAX_PLY;
 use super::thread::{SearchThread, Shared, ThreadData};
-use crate::search::bound::Bound;
+use crate::search::value::Bound;
 use crate::search::value::Value;
 
 /// Number of positions before the parent that are put on the search stack; static evaluations are
@@ -47,7 +47,7 @@ impl<'a> ShallowSearch<'a> {
 
     /// Sets the parent, `ply` plies from the root, whose children are searched next. `keys` are
     /// those of the positions before the children, as for
-    /// [`crate::search::terminal::terminal_value`]; `line` leads to the parent, the nearest
+    /// [`crate::search::value::terminal_value`]; `line` leads to the parent, the nearest
     /// position first.
     pub(in crate::search) fn enter(
         &mut self,

@@ -8,16 +8,17 @@ use clap::ValueEnum;
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
-use super::score::{self, Score, to_value};
+use super::score;
+use super::score::{Score, to_value};
 use super::{Part, Parts, Selective, SelectiveSettings};
 use crate::embedded_weights::EmbeddedWeights;
 use crate::inference::{Evaluator, Worker};
 use crate::refusals::refusing_from;
 use crate::search::control::{Control, Limits, Signal, TimeLimit};
+use crate::search::planner::Report;
 use crate::search::planner::{Planner, Resources};
-use crate::search::report::Report;
-use crate::search::terminal;
 use crate::search::test_workers::{embedded, failing};
+use crate::search::value;
 use crate::search::value::Value;
 
 const FENS: [&str; 6] = [
@@ -54,7 +55,7 @@ fn minimax(
     ply: usize,
     depth: u32,
 ) -> Result<Score> {
-    if ply > 0 && terminal::is_drawn(board, ply as u32, keys) {
+    if ply > 0 && value::is_drawn(board, ply as u32, keys) {
         return Ok(score::DRAW);
     }
     let in_check = !board.checkers().is_empty();

@@ -1,29 +1,29 @@
 //! One thread of a search: its own data, the data shared by all threads, and the operations on
 //! moves, tables and static evaluations.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-use anyhow::Error;
-use azimuth_chess::attacked_squares::attacked_squares;
+use anyhow::{Error, Result, ensure};
+use azimuth_chess::check_squares::attacked_squares;
 use azimuth_chess::position::{Position, repetition_key};
-use cozy_chess::{Board, Move};
+use cozy_chess::{BitBoard, Board, Move};
 
-use super::correction::{CorrectionHistory, CorrectionPlaces, pawn_key};
-use super::history::{CONTINUATION_PLIES, History, MadeMove, PieceTo, PreviousMoves, QuietContext};
-use super::late_move_table::LateMoveTable;
-use super::leaves::LeafSampler;
+use super::history::{
+    CONTINUATION_PLIES, CorrectionHistory, CorrectionPlaces, History, MadeMove, PieceTo,
+    PreviousMoves, QuietContext, pawn_key,
+};
+use super::move_loop::LateMoveTable;
 use super::move_picker::ScoredMove;
-use super::parameters::SearchParameters;
-use super::parts::{Part, Parts};
+use super::parameters::{Part, Parts, SearchParameters, SelectiveSettings};
 use super::score::{DRAW, Score, corrected, of_estimate, plies_to_mate};
-use super::stack::{MAX_PLY, StackEntry};
 use super::transposition_table::{Entry, TranspositionTable};
-use crate::inference::Evaluator;
-use crate::search::control::Control;
+use crate::inference::{Evaluator, Notice};
+use crate::search::control::{Control, Handicap, blurred};
 use crate::search::explanation::SearchedMove;
-use crate::search::handicap::{Handicap, blurred};
-use crate::search::report::CurrentMove;
+use crate::search::planner::CurrentMove;
 use crate::search::tablebase::Tablebases;
 
 /// Number of nodes between checks of the limits.
@@ -339,5 +339,135 @@ impl<'a> SearchThread<'a> {
         pv.clear();
         pv.push(mv);
         pv.extend_from_slice(&below[0].pv);
+    }
+}
+
+/// Maximum ply of a line.
+pub(super) const MAX_PLY: usize = 128;
+
+#[derive(Default)]
+pub(super) struct StackEntry {
+    /// The move made here; `None` for a null move.
+    pub(super) moved: Option<MadeMove>,
+    /// The encoder's score of the position; `None` in check.
+    pub(super) encoded: Option<Score>,
+    /// The encoder's score plus the correction history's correction.
+    pub(super) static_eval: Option<Score>,
+    /// The slots of that correction.
+    pub(super) correction: Option<CorrectionPlaces>,
+    /// Squares that the opponent attacks.
+    pub(super) threats: BitBoard,
+    /// A hash of the pawns.
+    pub(super) pawns: usize,
+    /// Reduction of the move made here, in plies.
+    pub(super) reduction: i32,
+    /// Beta cutoffs at this ply since the node two plies before was entered.
+    pub(super) cutoffs: u32,
+    /// Quiet moves that caused a cutoff in siblings of this position.
+    pub(super) killers: [Option<Move>; 2],
+    /// The move excluded by a singular search.
+    pub(super) excluded_move: Option<Move>,
+    /// Reused memory for the move list.
+    pub(super) moves: Vec<ScoredMove>,
+    /// Reused memory for the moves that caused no cutoff.
+    pub(super) failed: Vec<ScoredMove>,
+    /// The principal variation from here on.
+    pub(super) pv: Vec<Move>,
+}
+
+/// Collects every n-th leaf.
+pub(super) struct LeafSampler {
+    every: u64,
+    seen: u64,
+    taken: Vec<Board>,
+}
+
+impl LeafSampler {
+    /// Collects one of `every` leaves.
+    pub(super) fn new(every: u64) -> Self {
+        Self { every: every.max(1), seen: 0, taken: Vec::new() }
+    }
+
+    /// Called when quiescence search stands pat on `board`.
+    pub(super) fn visit(&mut self, board: &Board) {
+        self.seen += 1;
+        if self.seen.is_multiple_of(self.every) {
+            self.taken.push(board.clone());
+        }
+    }
+
+    /// The leaves collected since the last call.
+    pub(super) fn take(&mut self) -> Vec<Board> {
+        std::mem::take(&mut self.taken)
+    }
+}
+
+/// Tables of an alpha-beta search for one or more threads.
+pub(in crate::search) struct SearchTables {
+    settings: SelectiveSettings,
+    late_moves: LateMoveTable,
+    table: TranspositionTable,
+    pub(in crate::search) threads: Vec<ThreadData>,
+    /// Tablebases to probe, if any.
+    pub(in crate::search) tablebases: Option<Arc<Tablebases>>,
+}
+
+impl SearchTables {
+    /// Creates a transposition table of `table_mb` megabytes, and histories for each evaluator's
+    /// thread. If memory for all threads is missing, there are fewer, and `notice` says so. Fails
+    /// if memory for the first thread or for the transposition table is missing.
+    pub(in crate::search) fn new(
+        evaluators: Vec<Evaluator>,
+        settings: SelectiveSettings,
+        table_mb: usize,
+        notice: &Notice,
+    ) -> Result<Self> {
+        let table = TranspositionTable::new(table_mb.max(1))?;
+        let wanted = evaluators.len();
+        let threads: Vec<ThreadData> = evaluators.into_iter().map_while(ThreadData::new).collect();
+        ensure!(!threads.is_empty(), "no memory for the histories of a search");
+        if threads.len() < wanted {
+            notice(&format!("memory for {} of {wanted} threads only", threads.len()));
+        }
+        Ok(Self {
+            settings,
+            late_moves: LateMoveTable::new(&settings.parameters),
+            table,
+            threads,
+            tablebases: None,
+        })
+    }
+
+    /// Starts a search from `root`. Returns the state shared by its threads, and each thread's own
+    /// data.
+    pub(in crate::search) fn begin_search<'a>(
+        &'a mut self,
+        root: &'a Position,
+    ) -> (Shared<'a>, &'a mut [ThreadData]) {
+        self.table.begin_search();
+        let shared = Shared {
+            root,
+            handicap: None,
+            table: &self.table,
+            tablebases: self.tablebases.as_deref(),
+            parts: self.settings.parts,
+            parameters: self.settings.parameters,
+            late_moves: &self.late_moves,
+            stop: false.into(),
+            nodes: 0.into(),
+            tbhits: 0.into(),
+        };
+        (shared, &mut self.threads)
+    }
+
+    /// The transposition table and the first thread's evaluator.
+    pub(super) fn table_and_evaluator(&mut self) -> Option<(&TranspositionTable, &mut Evaluator)> {
+        Some((&self.table, &mut self.threads.first_mut()?.evaluator))
+    }
+
+    /// Clears the transposition table and all histories and caches.
+    pub(in crate::search) fn clear(&mut self) {
+        self.table.clear();
+        self.threads.iter_mut().for_each(ThreadData::clear);
     }
 }

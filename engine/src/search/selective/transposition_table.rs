@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use cozy_chess::{Move, Piece, Square};
 
 use super::score::{Score, from_table, to_table};
-use crate::hash_slot::{prefetch, slot_of};
 use crate::large_memory;
-use crate::search::bound::Bound;
+use crate::large_memory::{prefetch, slot_of};
+use crate::search::value::Bound;
 
 /// Number of entries in a bucket, which is a cache line; a position can be in any of them.
 const BUCKET: usize = 4;

@@ -3,9 +3,9 @@
 use candle_core::{Device, Result, Tensor};
 use multiversion::multiversion;
 
-use super::super::dropout_mask::DropoutMask;
-use super::super::numerics::exp_of_negative;
 use super::product::{BLOCK, Matrix, Size, Sums, add_product};
+use crate::fused::numerics::exp_of_negative;
+use crate::fused::operations::DropoutMask;
 use crate::tensor_slices::with_values;
 
 pub fn attention(

@@ -2,13 +2,10 @@
 
 mod add_norm;
 mod attention;
-mod embed;
-mod gelu;
 mod product;
-mod sums;
 
+pub use add_norm::embed;
 pub use add_norm::{add_norm, add_norm_back};
+pub use add_norm::{gelu, gelu_back};
 pub use attention::{attention, attention_back};
-pub use embed::embed;
-pub use gelu::{gelu, gelu_back};
-pub use sums::{activated_sums, activated_sums_back};
+pub use product::{activated_sums, activated_sums_back};

@@ -4,7 +4,7 @@ use std::num::TryFromIntError;
 
 use candle_core::{DType, Result, Tensor, bail};
 
-use super::super::dropout_mask::DropoutMask;
+use crate::fused::operations::DropoutMask;
 
 /// Maximum number of values that a thread loads or stores at a time.
 pub(super) const VECTOR_WIDTH: usize = 8;

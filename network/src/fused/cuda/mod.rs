@@ -11,9 +11,9 @@ mod tests;
 
 use candle_core::{DType, Device, Result, Tensor, bail};
 
-use super::column_sums::column_sums;
-use super::dropout_mask::DropoutMask;
-use super::layer_norm::{AddNorm, AddNormBack};
+use super::operations::DropoutMask;
+use super::operations::column_sums;
+use super::operations::{AddNorm, AddNormBack};
 use crate::embedding_bag::Bags;
 use launch::{Launch, THREADS, VECTOR_WIDTH};
 

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, ensure};
 use cozy_chess::{Piece, Square};
 use serde::{Deserialize, Serialize};
 
-use super::threats::{PAIRS, STEPS};
+use super::states::{PAIRS, STEPS};
 
 /// Number of piece-squares: pieces of both sides times squares.
 pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;

@@ -2,15 +2,11 @@
 //! attackers and defenders (see [`FeatureSet`]). Each position has a view for each side, with that
 //! side's first rank at the bottom.
 
-mod attacks;
 mod batch;
 mod feature_set;
 mod rows;
-mod slots;
 mod states;
-mod threats;
-mod view;
 
+pub use batch::{EMPTY, SLOTS, Slots, SlottedFeatures};
 pub use batch::{FeatureBatch, Features};
 pub use feature_set::{FeatureSet, KingView, PIECE_SQUARES, States};
-pub use slots::{EMPTY, SLOTS, Slots, SlottedFeatures};

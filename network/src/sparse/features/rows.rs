@@ -2,13 +2,10 @@
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::see::StaticExchange;
-use cozy_chess::{BitBoard, Color, Piece};
+use cozy_chess::{BitBoard, Color, File, Piece, Rank, Square};
 
-use super::attacks::Attacks;
-use super::feature_set::{FeatureSet, PIECE_SQUARES, States};
-use super::states::{ExchangeStates, attack_state};
-use super::threats::Threats;
-use super::view::View;
+use super::feature_set::{FeatureSet, KingView, PIECE_SQUARES, States};
+use super::states::{Attacks, ExchangeStates, Threats, attack_state};
 
 /// Receives the rows of a position. Of each pair, the first is in the side to move's view and the
 /// second in the other side's.
@@ -57,5 +54,47 @@ pub(super) fn find_rows(set: FeatureSet, placement: &Placement, sink: &mut impl 
             let row = |view| set.threat_row(index, view, pair) as u16;
             sink.threat(index, [row(0), row(1)]);
         }
+    }
+}
+
+/// Computes the rows of the features in one side's view.
+pub struct View {
+    color: Color,
+    /// XOR mask of squares: reverses the ranks for Black, and the files if the king requires it.
+    flip: usize,
+    first_piece: usize,
+}
+
+impl View {
+    /// The view of `color`.
+    pub fn new(set: FeatureSet, placement: &Placement, color: Color) -> Self {
+        let ranks = if color == Color::White { 0 } else { 56 };
+        let king = placement.king(color);
+        let files = if set.king != KingView::None && king.file() > File::D { 7 } else { 0 };
+        let bucket = match (set.king, king.rank().relative_to(color)) {
+            (KingView::None | KingView::Mirror, _) => 0,
+            (KingView::Buckets, Rank::First) => {
+                usize::from((File::C..=File::F).contains(&king.file()))
+            }
+            (KingView::Buckets, Rank::Second) => 2,
+            (KingView::Buckets, _) => 3,
+        };
+        Self { color, flip: ranks ^ files, first_piece: set.first_piece(bucket) }
+    }
+
+    /// The row of a `piece` of `color` in state 0 on square 0 of this view. A state adds
+    /// [`PIECE_SQUARES`](super::PIECE_SQUARES) rows, a square one.
+    pub fn first_row(&self, color: Color, piece: Piece) -> usize {
+        self.first_piece + self.kind(color, piece) * Square::NUM
+    }
+
+    /// A square in this view.
+    pub fn square(&self, square: Square) -> usize {
+        square as usize ^ self.flip
+    }
+
+    /// Index of a kind of piece: own pieces first, then the other side's.
+    fn kind(&self, color: Color, piece: Piece) -> usize {
+        usize::from(color != self.color) * Piece::NUM + piece as usize
     }
 }

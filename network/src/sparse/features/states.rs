@@ -1,9 +1,10 @@
 //! The states of pieces, which distinguish pieces of the same kind on the same square.
 
 use azimuth_chess::placement::Placement;
-use cozy_chess::{BitBoard, Color, File, Piece, Square, get_king_moves};
-
-use super::attacks::Attacks;
+use cozy_chess::{
+    BitBoard, Color, File, Piece, Square, get_bishop_moves, get_king_moves, get_knight_moves,
+    get_pawn_attacks, get_rook_moves,
+};
 
 /// The state of a piece by the attacks on its square:
 ///
@@ -155,6 +156,171 @@ fn beside(squares: BitBoard) -> BitBoard {
     BitBoard((squares & !File::H.bitboard()).0 << 1 | (squares & !File::A.bitboard()).0 >> 1)
 }
 
+/// The attacks of both sides.
+pub struct Attacks {
+    /// Squares that the piece on a square attacks; empty if the square is empty.
+    pub from: [BitBoard; Square::NUM],
+    sides: [Side; Color::NUM],
+}
+
+impl Attacks {
+    /// The attacks in a position.
+    pub fn of(placement: &Placement) -> Self {
+        let mut from = [BitBoard::EMPTY; Square::NUM];
+        let white = Side::of(placement, Color::White, &mut from);
+        let black = Side::of(placement, Color::Black, &mut from);
+        Self { from, sides: [white, black] }
+    }
+
+    /// The attacks of one side.
+    pub fn by(&self, color: Color) -> &Side {
+        &self.sides[color as usize]
+    }
+}
+
+/// Squares that one side attacks, including those of its own pieces, by the value of the attacker.
+#[derive(Default)]
+pub struct Side {
+    /// By a pawn.
+    pub pawn: BitBoard,
+    /// By a pawn, knight or bishop.
+    minor: BitBoard,
+    /// By any piece less valuable than a queen, except the king.
+    rook: BitBoard,
+    /// By any piece.
+    pub any: BitBoard,
+    /// By two pieces or more.
+    pub twice: BitBoard,
+    /// By a knight, by a bishop or queen, by a rook or queen.
+    moves: [BitBoard; 3],
+}
+
+impl Side {
+    fn of(placement: &Placement, color: Color, from: &mut [BitBoard; Square::NUM]) -> Self {
+        let ours = placement.colors[color as usize];
+        let occupied = placement.colors[0] | placement.colors[1];
+        let of = |piece: Piece| placement.pieces[piece as usize] & ours;
+        let mut all = Self::default();
+        let mut add = |all: &mut Self, square: Square, attacks: BitBoard| {
+            from[square as usize] = attacks;
+            all.twice |= all.any & attacks;
+            all.any |= attacks;
+        };
+        // From the least to the most valuable piece, so that the union so far contains all attacks
+        // by less valuable pieces.
+        of(Piece::Pawn).into_iter().for_each(|s| add(&mut all, s, get_pawn_attacks(s, color)));
+        all.pawn = all.any;
+        let mut moves = [BitBoard::EMPTY; 3];
+        for square in of(Piece::Knight) {
+            moves[0] |= get_knight_moves(square);
+            add(&mut all, square, get_knight_moves(square));
+        }
+        for square in of(Piece::Bishop) {
+            let diagonals = get_bishop_moves(square, occupied);
+            moves[1] |= diagonals;
+            add(&mut all, square, diagonals);
+        }
+        all.minor = all.any;
+        for square in of(Piece::Rook) {
+            let lines = get_rook_moves(square, occupied);
+            moves[2] |= lines;
+            add(&mut all, square, lines);
+        }
+        all.rook = all.any;
+        for square in of(Piece::Queen) {
+            let diagonals = get_bishop_moves(square, occupied);
+            let lines = get_rook_moves(square, occupied);
+            moves[1] |= diagonals;
+            moves[2] |= lines;
+            add(&mut all, square, diagonals | lines);
+        }
+        all.moves = moves;
+        of(Piece::King).into_iter().for_each(|s| add(&mut all, s, get_king_moves(s)));
+        all
+    }
+
+    /// Number of moves by which a knight, bishop, rook or queen gives check to the king on `king`,
+    /// to squares outside `shunned`. A square counts once for each kind of check (knight, diagonal,
+    /// straight).
+    pub fn checks(&self, king: Square, occupied: BitBoard, shunned: BitBoard) -> u32 {
+        let from = [
+            get_knight_moves(king),
+            get_bishop_moves(king, occupied),
+            get_rook_moves(king, occupied),
+        ];
+        let ways = self.moves.iter().zip(from);
+        ways.map(|(&moves, from)| (moves & from & !shunned).len()).sum()
+    }
+
+    /// Squares attacked by a piece less valuable than `piece`.
+    pub fn by_cheaper_than(&self, piece: Piece) -> BitBoard {
+        match piece {
+            Piece::Pawn | Piece::King => BitBoard::EMPTY,
+            Piece::Knight | Piece::Bishop => self.pawn,
+            Piece::Rook => self.minor,
+            Piece::Queen => self.rook,
+        }
+    }
+}
+
+/// Number of values of each member of a pair.
+pub const STEPS: usize = 8;
+
+/// Number of pairs that describe a position.
+pub const PAIRS: usize = 3;
+
+/// The two best exchanges of each side.
+#[derive(Default)]
+pub struct Threats([[i32; 2]; Color::NUM]);
+
+impl Threats {
+    /// Records an exchange that gains `gain` pawns for `color`.
+    pub fn add(&mut self, color: Color, gain: i32) {
+        let best = &mut self.0[color as usize];
+        if gain > best[0] {
+            *best = [gain, best[0]];
+        } else if gain > best[1] {
+            best[1] = gain;
+        }
+    }
+
+    /// Pairs of steps, each encoded as one number: the best exchanges of the side to move and of
+    /// the other side, the two best of the other side, and the checks of both.
+    pub fn pairs(&self, placement: &Placement, attacks: &Attacks) -> [usize; PAIRS] {
+        let (us, them) = (placement.side_to_move, !placement.side_to_move);
+        let (ours, theirs) = (self.0[us as usize], self.0[them as usize]);
+        let checks = |color| checks(placement, attacks, color);
+        [
+            (gain_step(ours[0]), gain_step(theirs[0])),
+            (gain_step(theirs[0]), gain_step(theirs[1])),
+            (checks(us), checks(them)),
+        ]
+        .map(|(first, second)| first * STEPS + second)
+    }
+}
+
+/// Step of a gain in pawns: nothing, 1, 2, 3, 4, up to 6, up to 9, more (a check).
+fn gain_step(gain: i32) -> usize {
+    match gain {
+        ..=0 => 0,
+        1..=4 => gain as usize,
+        5..=6 => 5,
+        7..=9 => 6,
+        _ => STEPS - 1,
+    }
+}
+
+/// Step of the number of checks that `color` can give from squares that the other side does not
+/// attack: none, 1, 2, more; and the same four if the other king has no free square.
+fn checks(placement: &Placement, attacks: &Attacks, color: Color) -> usize {
+    let [ours, theirs] = [color, !color].map(|color| placement.colors[color as usize]);
+    let king = placement.king(!color);
+    let shunned = attacks.by(!color).any | ours;
+    let checks = attacks.by(color).checks(king, ours | theirs, shunned).min(3) as usize;
+    let shut_in = (get_king_moves(king) & !theirs & !attacks.by(color).any).is_empty();
+    checks + if shut_in { STEPS / 2 } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,5 +345,21 @@ mod tests {
         // No piece is on a8, so a bishop there attacks no square and is restricted.
         assert_eq!(white.of(Piece::Bishop, Square::A8, None), 11);
         assert_eq!(states(Color::Black).of(Piece::King, Square::E8, None), 0);
+    }
+
+    #[test]
+    fn the_two_best_and_the_checks_count() {
+        // The rook can check on a8, which Black does not attack; b8 to h8 are attacked by the king
+        // or out of the rook's reach.
+        let board: cozy_chess::Board = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1".parse().expect("valid");
+        let placement = Placement::of(&board);
+        let attacks = Attacks::of(&placement);
+        let mut threats = Threats::default();
+        [1, 9, 3].into_iter().for_each(|gain| threats.add(Color::Black, gain));
+        threats.add(Color::White, 5);
+        let [best, next, checks] = threats.pairs(&placement, &attacks);
+        assert_eq!([best, next], [5 * STEPS + 6, 6 * STEPS + 3]);
+        // White has one check, and Black's king can still move to f8 and h8; Black has no check.
+        assert_eq!(checks, STEPS);
     }
 }

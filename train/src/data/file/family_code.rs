@@ -1,4 +1,4 @@
-//! Encoding and decoding of a family as bytes (see [`super::layout`]).
+//! Encoding and decoding of a family as bytes (see [`super::dataset_file`]).
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use azimuth_chess::position::board_after;
 use cozy_chess::{Board, Color, Move};
 
+use crate::data::family::Label;
 use crate::data::family::{Family, FamilyLabels};
-use crate::data::label::Label;
 use crate::data::packed::PackedPosition;
 
 /// Bytes of a family before its pieces.

@@ -1,20 +1,19 @@
 //! Writes a dataset file: one file of blocks for each split, joined at the end, so that the final
 //! name never has an incomplete file.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::file_lock::try_lock;
+use azimuth_network::replace_file::{remove_unfinished, replace_file, try_lock};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::block::{OpenBlock, check, families, seal};
-use super::description::Description;
+use super::dataset_file::{BLOCK, MAGIC, OpenBlock, VERSION, check, families, seal};
 use super::family_code::{EncodedFamily, encode};
-use super::layout::{BLOCK, MAGIC, VERSION};
-use crate::data::family::Family;
-use crate::data::split::Split;
+use crate::data::family::{Family, Split};
 
 const NAMES: [&str; Split::NUM] = ["training", "calibration", "held-out"];
 
@@ -170,4 +169,131 @@ fn header(blocks: [u64; Split::NUM], description: &[u8]) -> [u8; BLOCK] {
     block[..bytes.len()].copy_from_slice(&bytes);
     seal(&mut block);
     block
+}
+
+/// The progress of a run.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Journal {
+    /// The settings that determine the output; a journal is valid only for equal settings.
+    pub job: Value,
+    /// The description so far.
+    pub description: Description,
+    /// Index of the current input.
+    pub input: usize,
+    /// The description of the current source so far. Its `end` is the index of the first record
+    /// that is not yet written.
+    pub current: Option<Source>,
+    /// The state of the writer.
+    pub writer: WriterState,
+}
+
+impl Journal {
+    /// The journal of a new run.
+    pub fn new(job: Value) -> Self {
+        let (description, writer) = (Description::new(), WriterState::default());
+        Self { job, description, input: 0, current: None, writer }
+    }
+
+    /// Reads the journal of `out`; `None` if there is none.
+    pub fn read(out: &Path) -> Result<Option<Self>> {
+        let path = path(out);
+        let name = || format!("journal '{}'", path.display());
+        match fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            bytes => {
+                Ok(Some(serde_json::from_slice(&bytes.with_context(name)?).with_context(name)?))
+            }
+        }
+    }
+
+    /// Writes the journal of `out` atomically.
+    pub fn write(&self, out: &Path) -> Result<()> {
+        replace_file(&path(out), &serde_json::to_vec(self)?)
+    }
+
+    /// Removes temporary journals of `out` that killed processes left. The caller must hold the
+    /// lock on `out`.
+    pub fn remove_unfinished(out: &Path) {
+        remove_unfinished(&path(out));
+    }
+
+    /// Removes the journal of `out`.
+    pub fn remove(out: &Path) -> Result<()> {
+        let path = path(out);
+        fs::remove_file(&path).with_context(|| format!("cannot remove '{}'", path.display()))
+    }
+}
+
+fn path(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
+/// A source of labels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its file name without the folder.
+    pub name: String,
+    /// The format, or the way the labels were made.
+    pub made_by: Value,
+    /// SHA-256 of its bytes. For labels by an engine: of the file of starting positions.
+    pub sha256: String,
+    /// Index of the first record used (game, line or labelling part).
+    pub first: u64,
+    /// Index after the last record used.
+    pub end: u64,
+    /// Number of labelled positions found.
+    pub labels: u64,
+    /// Numbers of positions or records left out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+impl Source {
+    /// Merges `next` if it continues the same source. Returns false if it does not.
+    pub fn join(&mut self, next: &Self) -> bool {
+        let continues = self.name == next.name
+            && self.sha256 == next.sha256
+            && self.made_by == next.made_by
+            && self.end == next.first;
+        if continues {
+            self.end = next.end;
+            self.labels += next.labels;
+            for (reason, count) in &next.skipped {
+                *self.skipped.entry(reason.clone()).or_default() += count;
+            }
+        }
+        continues
+    }
+}
+
+/// The description at the end of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// The trainer and its version.
+    pub trainer: String,
+    /// Number of positions left out as duplicates, ignoring the move counters.
+    pub duplicates: u64,
+    /// Number of positions left out by filters.
+    pub filtered: u64,
+    /// Numbers of labelled positions for training, calibration and metrics.
+    pub positions: [u64; Split::NUM],
+    /// Numbers of families in each split.
+    pub families: [u64; Split::NUM],
+    /// The sources, in order.
+    pub sources: Vec<Source>,
+}
+
+impl Description {
+    /// The description of an empty dataset.
+    pub fn new() -> Self {
+        Self {
+            trainer: concat!("azimuth-train ", env!("CARGO_PKG_VERSION")).to_owned(),
+            duplicates: 0,
+            filtered: 0,
+            positions: [0; Split::NUM],
+            families: [0; Split::NUM],
+            sources: Vec::new(),
+        }
+    }
 }

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, anyhow, ensure};
 use bulletformat::ChessBoard;
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 
-use super::exact::read_exact_or_end;
-use super::games::{Games, ReadError, Skipped};
+use super::input::read_exact_or_end;
+use super::pgn::{Games, ReadError, Skipped};
+use crate::data::family::Label;
 use crate::data::family::{Family, Game};
-use crate::data::label::Label;
 
 const RECORD: usize = 32;
 

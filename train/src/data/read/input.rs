@@ -5,24 +5,20 @@ use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::pgn::{decompressed, is_compressed};
-use azimuth_network::hex::hex;
+use azimuth_network::checksum::hex;
+use clap::ValueEnum;
 use indicatif::ProgressBar;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::bag::Bag;
-use super::binpack::Binpack;
+use super::binpack::{Binpack, PackedGames};
 use super::bullet::Bullet;
-use super::csv::{Csv, View};
-use super::epd::Epd;
-use super::format::Format;
-use super::games::Games;
 use super::lichess::Lichess;
-use super::lines::Lines;
-use super::packed_games::PackedGames;
-use super::pgn::Pgn;
-use super::position_lines::PositionLines;
+use super::pgn::{Games, Pgn};
+use super::position_lines::{Csv, Epd, PositionLines, View};
 use super::viriformat::Viriformat;
 use crate::data::file::dataset_file::DatasetFile;
 
@@ -122,5 +118,145 @@ impl Input {
     fn stream(&self, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
         let file = bar.wrap_read(File::open(&self.path)?);
         Ok(decompressed(&self.path, file)?)
+    }
+}
+
+/// A format of labelled positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// A dataset of azimuth-train (.azd).
+    Dataset,
+    /// Games with `[%eval]` comments (.pgn).
+    Pgn,
+    /// lichess's evaluation database (.jsonl).
+    Lichess,
+    /// Positions with the operation `ce` or `dm` (.epd).
+    Epd,
+    /// Columns with headings: `fen` and `cp` or `p` (.csv).
+    Csv,
+    /// ChessBench's state values (.bag).
+    Bag,
+    /// ChessBench's state values with each record compressed (.bagz).
+    Bagz,
+    /// Stockfish's training data (.binpack).
+    Binpack,
+    /// bullet's training data (.bullet).
+    Bullet,
+    /// Viridithas's training data (.viri, .vf).
+    Viriformat,
+}
+
+impl Format {
+    /// The format implied by a file's name.
+    pub fn of(path: &Path) -> Result<Self> {
+        let known = ending(path).and_then(|ending| match ending.as_str() {
+            "azd" => Some(Self::Dataset),
+            "pgn" => Some(Self::Pgn),
+            "jsonl" => Some(Self::Lichess),
+            "epd" => Some(Self::Epd),
+            "csv" => Some(Self::Csv),
+            "bag" => Some(Self::Bag),
+            "bagz" => Some(Self::Bagz),
+            "binpack" => Some(Self::Binpack),
+            "bullet" => Some(Self::Bullet),
+            "viri" | "vf" => Some(Self::Viriformat),
+            _ => None,
+        });
+        known.with_context(|| {
+            format!(
+                "'{}': the format does not follow from the name (.azd, .pgn, .jsonl, .epd, .csv, .bag, .bagz, \
+                 .binpack, .bullet, .viri; but for .azd, .bag, .bagz and .binpack also with .zst); give --format",
+                path.display()
+            )
+        })
+    }
+}
+
+/// The extension of a name in lower case, ignoring `.zst`.
+pub fn ending(path: &Path) -> Option<String> {
+    let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
+    plain.extension().map(|extension| extension.to_string_lossy().to_lowercase())
+}
+
+/// Maximum length of a line in bytes; it protects memory against input without line breaks.
+const LONGEST: u64 = 1 << 20;
+
+/// Lines, numbered from 1.
+pub struct Lines {
+    input: Box<dyn BufRead + Send>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl Lines {
+    /// The lines of `input`.
+    pub fn new(input: Box<dyn BufRead + Send>) -> Self {
+        Self { input, line: Vec::new(), number: 0 }
+    }
+
+    /// Number of lines read so far.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next line without surrounding whitespace; `None` at the end.
+    pub fn next(&mut self) -> Result<Option<&str>> {
+        self.line.clear();
+        self.number += 1;
+        let number = self.number;
+        let read = self.input.by_ref().take(LONGEST).read_until(b'\n', &mut self.line);
+        if read.with_context(|| format!("line {number}"))? == 0 {
+            self.number -= 1;
+            return Ok(None);
+        }
+        ensure!((self.line.len() as u64) < LONGEST, "line {number}: longer than {LONGEST} bytes");
+        let text = std::str::from_utf8(&self.line)
+            .map_err(|_| anyhow::anyhow!("line {number}: not UTF-8"))?;
+        Ok(Some(text.trim()))
+    }
+
+    /// Skips to the line after the first `number` lines.
+    pub fn skip_to(&mut self, number: u64) -> Result<()> {
+        while self.number < number && self.next()?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Fills `record`. Returns false at the end of the stream; fails if the stream ends within the
+/// record.
+pub fn read_exact_or_end(input: &mut (impl BufRead + ?Sized), record: &mut [u8]) -> Result<bool> {
+    if input.fill_buf()?.is_empty() {
+        return Ok(false);
+    }
+    match input.read_exact(record) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            bail!("the file ends within it")
+        }
+        read => read.map(|()| true).map_err(Into::into),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(bytes: &'static [u8]) -> Lines {
+        Lines::new(Box::new(bytes))
+    }
+
+    #[test]
+    fn lines_are_bounded_and_text() -> Result<()> {
+        let mut two = lines(b"one\r\ntwo");
+        assert_eq!(two.next()?, Some("one"));
+        assert_eq!(two.next()?, Some("two"));
+        assert_eq!(two.next()?, None);
+        assert_eq!(two.number(), 2);
+        let error = lines(b"\xff\xfe\n").next().expect_err("not text").to_string();
+        assert_eq!(error, "line 1: not UTF-8");
+        let endless = Box::new(std::io::BufReader::new(std::io::repeat(b'x')));
+        let error = Lines::new(endless).next().expect_err("too long").to_string();
+        assert!(error.contains("longer than"), "{error}");
+        Ok(())
     }
 }

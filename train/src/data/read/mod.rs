@@ -3,15 +3,8 @@
 mod bag;
 mod binpack;
 mod bullet;
-pub mod csv;
-pub mod epd;
-mod exact;
-pub mod format;
-pub mod games;
 pub mod input;
 mod lichess;
-pub mod lines;
-mod packed_games;
-mod pgn;
-mod position_lines;
+pub mod pgn;
+pub mod position_lines;
 mod viriformat;

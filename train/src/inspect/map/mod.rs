@@ -1,22 +1,21 @@
 //! `azimuth-train map`: plots of a space (paper, Figures 1 and 3) and of its axis.
 
-mod depths;
 mod lines;
-mod mates;
-mod nearest;
-mod page;
+mod measures;
 mod picture;
 mod projection;
-mod trajectories;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth::command_line::print_line;
+use azimuth::report::{Game, Games};
+use azimuth_network::{Inputs, Perspective};
 use clap::{Args, ValueEnum};
-
-use super::positions::PositionsOptions;
+use cozy_chess::{Board, Color};
 use projection::{Plane, Projection};
+
+use super::positions::{EmbeddedPositions, PositionsOptions};
 
 /// Minimum number of positions for a map.
 const LEAST_POSITIONS: usize = 20;
@@ -70,7 +69,7 @@ impl MapOptions {
             .with_context(|| format!("cannot write '{}'", self.out.display()))?;
         let mut space = self.positions.open_apart()?;
         ensure!(space.len() > LEAST_POSITIONS, "too few positions for a map: {}", space.len());
-        let mut trajectories = games.map(trajectories::read).transpose()?.unwrap_or_default();
+        let mut trajectories = games.map(read).transpose()?.unwrap_or_default();
         if wanted(Figure::Space) || games.is_some() {
             let mut embeddings = Vec::with_capacity(space.len() * space.dim());
             space.for_each_part(|_, _, part| {
@@ -86,7 +85,7 @@ impl MapOptions {
             plane.turn_along(&cosines);
             if wanted(Figure::Space) {
                 self.write("space.svg", &picture::space(&space, &plane, &cosines))?;
-                self.write("space.html", &page::page(&space, &plane, &cosines, &embeddings)?)?;
+                self.write("space.html", &picture::page(&space, &plane, &cosines, &embeddings)?)?;
             }
             if games.is_some() {
                 let picture = picture::games(&space, &plane, &cosines, &trajectories);
@@ -94,16 +93,16 @@ impl MapOptions {
             }
         }
         if wanted(Figure::Mates) {
-            let nodes = mates::NODES;
+            let nodes = measures::NODES;
             let missing = format!("no position of the data has a mate that {nodes} nodes prove");
-            match mates::figure(&mut space)? {
+            match measures::mate_figure(&mut space)? {
                 Some(figure) => self.write("mates.svg", &figure)?,
                 None if self.figures.is_empty() => eprintln!("mates.svg is left out: {missing}"),
                 None => bail!("--figures mates: {missing}"),
             }
         }
         if wanted(Figure::Depths) {
-            self.write("depths.svg", &depths::figure(&space)?)?;
+            self.write("depths.svg", &measures::depth_figure(&space)?)?;
         }
         Ok(())
     }
@@ -113,5 +112,54 @@ impl MapOptions {
         azimuth_network::replace_file::replace_file(&path, text.as_bytes())?;
         print_line(path.display())?;
         Ok(())
+    }
+}
+
+/// Number of games in a figure.
+const GAMES: usize = 3;
+
+/// The positions of a game, in order.
+pub struct Trajectory {
+    /// Players and result.
+    pub title: String,
+    boards: Vec<Board>,
+}
+
+/// Reads the first games of a file. Fails if one of them cannot be read.
+pub fn read(path: &Path) -> Result<Vec<Trajectory>> {
+    let name = || format!("'{}'", path.display());
+    let games = Games::of(path)?.take(GAMES);
+    let read = games.map(|game| Ok(Trajectory::of(&game?.with_context(name)?)));
+    let read: Vec<Trajectory> = read.collect::<Result<_>>()?;
+    ensure!(!read.is_empty(), "{}: there is no game in it", name());
+    Ok(read)
+}
+
+impl Trajectory {
+    fn of(game: &Game) -> Self {
+        let tag = |name: &'static str| game.tag(name).unwrap_or(name);
+        let title = format!("{} – {}, {}", tag("White"), tag("Black"), tag("Result"));
+        let mut position = game.start.clone();
+        let mut boards = vec![position.board().clone()];
+        for &mv in &game.moves {
+            position.play(mv);
+            boards.push(position.board().clone());
+        }
+        Self { title, boards }
+    }
+
+    /// Number of positions in the trajectory.
+    pub fn len(&self) -> usize {
+        self.boards.len()
+    }
+
+    /// The embeddings of the positions, row by row. An encoder with the side to move's perspective
+    /// embeds the two sides' positions differently, so only positions with White to move are kept.
+    pub fn embed(&mut self, space: &mut EmbeddedPositions) -> Result<Vec<f32>> {
+        if space.weights.metadata.architecture.perspective() == Perspective::SideToMove {
+            self.boards.retain(|board| board.side_to_move() == Color::White);
+        }
+        let inputs = Inputs::of(space.encoder.attributes().input, &self.boards);
+        Ok(space.encoder.encode(&inputs)?)
     }
 }

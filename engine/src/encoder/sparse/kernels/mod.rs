@@ -5,18 +5,20 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod choice;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
-mod sums;
 #[cfg(test)]
 mod tests;
 
+use std::env;
+use std::fmt::{Display, Formatter};
+
+use anyhow::{Context, Result};
 use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::Slots;
-use sums::Change;
-pub(super) use sums::{ACTIVATION_ONE, SUM_ONE, Sums};
+
+use crate::large_memory::prefetch;
 
 /// The width of a sum is a multiple of this. Every kernel works on a block of this width, or on a
 /// part of it, in whole registers.
@@ -126,4 +128,83 @@ impl Kernels {
             Self::Portable => portable::multiply(hidden, activations),
         }
     }
+}
+
+/// The environment variable that names an instruction set.
+const VARIABLE: &str = "AZIMUTH_INSTRUCTION_SET";
+
+impl Kernels {
+    /// The instruction set that `AZIMUTH_INSTRUCTION_SET` names; if it is not set, the best of this
+    /// processor. Fails if this processor does not support the named one.
+    pub fn chosen() -> Result<Self> {
+        let available = Self::available();
+        match env::var_os(VARIABLE) {
+            None => Ok(available[0]),
+            Some(name) => Self::named(&name.to_string_lossy(), &available),
+        }
+    }
+
+    fn named(name: &str, available: &[Self]) -> Result<Self> {
+        let mut names = available.iter().map(Self::to_string);
+        let place = names.position(|known| known == name);
+        place.map(|place| available[place]).with_context(|| {
+            let names: Vec<String> = available.iter().map(Self::to_string).collect();
+            format!("{VARIABLE}: this processor has no '{name}', only {}", names.join(", "))
+        })
+    }
+}
+
+/// The name by which `AZIMUTH_INSTRUCTION_SET` chooses it.
+impl Display for Kernels {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => "neon",
+            Self::Portable => "portable",
+        })
+    }
+}
+
+/// Values in a line of the processor's cache.
+const LINE: usize = 32;
+
+/// 1.0 in a feature sum.
+pub(in crate::encoder::sparse) const SUM_ONE: i16 = 255;
+
+/// Squares of sums are shifted right by this, so that activations stay below 128 and sums of two
+/// products below 2^15.
+pub(super) const ACTIVATION_SHIFT: u32 = 9;
+
+/// 1.0 in an activation: `SUM_ONE² / 2^ACTIVATION_SHIFT`.
+pub(in crate::encoder::sparse) const ACTIVATION_ONE: f32 = 65_025.0 / 512.0;
+
+/// The parameters of the feature sums.
+pub(in crate::encoder::sparse) struct Sums {
+    /// Feature rows in units of 1 / `SUM_ONE`.
+    pub(in crate::encoder::sparse) table: Vec<i16>,
+    pub(in crate::encoder::sparse) bias: Vec<i16>,
+}
+
+impl Sums {
+    /// Fetches the beginning of rows into the processor's cache; the rest follows while the
+    /// beginning is used.
+    pub(in crate::encoder::sparse) fn prefetch(&self, rows: &[u16]) {
+        let width = self.bias.len();
+        for &row in rows {
+            let first = usize::from(row) * width;
+            let (lines, _) = self.table[first..][..BLOCK].as_chunks::<LINE>();
+            lines.iter().for_each(prefetch);
+        }
+    }
+}
+
+/// Rows of a table to add to a sum and to subtract from it.
+pub(super) struct Change<'a> {
+    pub(super) table: &'a [i16],
+    pub(super) added: &'a [u16],
+    pub(super) removed: &'a [u16],
 }

@@ -5,7 +5,7 @@ use std::arch::aarch64::*;
 use azimuth_network::sparse::HIDDEN;
 
 use super::BLOCK;
-use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
+use super::{ACTIVATION_SHIFT, Change, SUM_ONE};
 use azimuth_network::sparse::features::{SLOTS, Slots};
 
 const LANES: usize = 8;

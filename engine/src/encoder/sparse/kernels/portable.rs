@@ -2,7 +2,7 @@
 
 use azimuth_network::sparse::HIDDEN;
 
-use super::sums::{ACTIVATION_SHIFT, Change, SUM_ONE};
+use super::{ACTIVATION_SHIFT, Change, SUM_ONE};
 use azimuth_network::sparse::features::Slots;
 
 pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [u8]) {

@@ -1,0 +1,506 @@
+//! The tasks of [`super::protocol`]. Each runs on a thread that may block.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_chess::position::{
+    Position, board_after, castles_as_in_chess960, legal_moves, uci_move,
+};
+use azimuth_chess::san::{parse_move, san_of_move};
+use azimuth_chess::text::shortened;
+use cozy_chess::{Board, Color};
+use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::connection::Outlet;
+use super::protocol::{
+    Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Reason, Request, Space, Task, Tree,
+};
+use super::queue::{Queue, Role, Seat};
+use crate::embedded_weights::EmbeddedWeights;
+use crate::explain;
+use crate::explain::{Study, document, line, score};
+use crate::report::{Analyst, Judged, Stop};
+use crate::search::{
+    BeamSettings, Control, ExplainedMove, Limits, PlannerKind, Report, TimeLimit, WdlModel,
+};
+use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget};
+
+/// A task in progress.
+pub struct Job<'a> {
+    /// The seat that runs its search.
+    pub seat: &'a mut Seat,
+    /// The page that asked for it.
+    pub page: u64,
+    /// The page's number for it.
+    pub id: u32,
+    /// The position, with its game.
+    pub line: &'a PlayedLine,
+    /// Sends the events to the page.
+    pub outlet: &'a Outlet,
+}
+
+impl Job<'_> {
+    /// Fails if the position has no legal move.
+    fn ensure_goes_on(&self) -> Result<()> {
+        ensure!(self.line.last.has_legal_move(), "the game is over");
+        Ok(())
+    }
+}
+
+/// Longest time of a task, except of a report: the number of its positions limits its time.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// A task ends after this time if a page waits.
+const TURN: Duration = Duration::from_secs(15);
+
+/// How often the times are checked.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Most half-moves of a game.
+const MOST_MOVES: usize = 2_000;
+
+/// Maximum length of a move that an error quotes.
+const LONGEST_QUOTE: usize = 20;
+
+/// A game up to the position of a task: its first position, and every later one with its move.
+pub struct PlayedLine {
+    /// The first position.
+    pub start: Position,
+    /// The moves.
+    pub moves: Vec<cozy_chess::Move>,
+    /// The last position, with its history.
+    pub last: Position,
+}
+
+impl PlayedLine {
+    /// Reads the first position and the moves of a request.
+    fn of(request: &Request) -> Result<Self> {
+        let start = match request.fen.as_str() {
+            "startpos" => Position::default(),
+            fen => Position::from_fen(fen)?,
+        };
+        let count = request.moves.len();
+        ensure!(count <= MOST_MOVES, "the game has {count} half-moves, more than {MOST_MOVES}");
+        let (mut last, mut moves) = (start.clone(), Vec::with_capacity(count));
+        for (number, text) in (1..).zip(&request.moves) {
+            let text = shortened(text, LONGEST_QUOTE);
+            let mv = parse_move(&last, &text).with_context(|| format!("half-move {number}"))?;
+            last.play(mv);
+            moves.push(mv);
+        }
+        Ok(Self { start, moves, last })
+    }
+}
+
+/// Runs a task to its end. `page` is the page's number.
+pub async fn run(request: Request, page: u64, queue: Arc<Queue<Seat>>, outlet: Outlet) {
+    let id = request.id;
+    let event = match finish(request, page, queue, &outlet).await {
+        Ok(reason) => Event::Ended { id, reason },
+        Err(error) => Event::Error { id: Some(id), message: format!("{error:#}") },
+    };
+    outlet.send_soon(event).await;
+}
+
+async fn finish(
+    request: Request,
+    page: u64,
+    queue: Arc<Queue<Seat>>,
+    outlet: &Outlet,
+) -> Result<Reason> {
+    let Request { id, .. } = request;
+    let longest = match request.task {
+        Task::Report { .. } => Duration::MAX,
+        _ => LONGEST,
+    };
+    let line = PlayedLine::of(&request)?;
+    let mut ticket = queue.enter();
+    let seat = tokio::select! {
+        () = outlet.stopped.notified() => return Ok(Reason::Stopped),
+        seat = ticket.wait(|place| outlet.show(Event::Queued { id, place })) => seat,
+    };
+    let mut seat = seat.context("the server ends")?;
+    let working = outlet.clone();
+    let mut work = spawn_blocking(move || {
+        working.send(Event::Begun { id });
+        // Unwind safety: the planner of a task that panics is dropped.
+        let work = || perform(&mut seat, page, id, &line, request.task, &working);
+        let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            seat.forget();
+            Err(anyhow!("internal error"))
+        });
+        (seat, done)
+    });
+    let began = Instant::now();
+    let mut reason = Reason::Done;
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (seat, done) = loop {
+        tokio::select! {
+            finished = &mut work => break finished.context("internal error")?,
+            () = outlet.stopped.notified() => reason = Reason::Stopped,
+            _ = ticks.tick() => {
+                let over = match began.elapsed() {
+                    time if time >= longest => Some(Reason::Limit),
+                    time if time >= TURN && queue.is_waited_for() => Some(Reason::Turn),
+                    _ => None,
+                };
+                if let Some(over) = over {
+                    outlet.switch.stop();
+                    reason = over;
+                }
+            }
+        }
+    };
+    queue.give_back(seat);
+    done.map(|()| reason)
+}
+
+fn perform(
+    seat: &mut Seat,
+    page: u64,
+    id: u32,
+    line: &PlayedLine,
+    task: Task,
+    outlet: &Outlet,
+) -> Result<()> {
+    let job = &mut Job { seat, page, id, line, outlet };
+    match task {
+        Task::Analyse { lines, milliseconds } => analyse(job, lines, milliseconds),
+        Task::Play { elo, seed, time } => play(job, elo, seed, time),
+        Task::Why { compared } => why(job, &compared),
+        Task::Beam {} => beam(job),
+        Task::Space { sample } => space(job, sample),
+        Task::Report { milliseconds } => report(job, milliseconds),
+    }
+}
+
+/// Most lines.
+const MOST_LINES: usize = 10;
+
+/// Shortest time between two events: a person sees no more.
+const EVENT_INTERVAL: Duration = Duration::from_millis(60);
+
+/// Searches with `lines` lines, for `milliseconds` or until it is stopped.
+pub fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Result<()> {
+    job.ensure_goes_on()?;
+    let root = &job.line.last;
+    let lines = lines.clamp(1, MOST_LINES);
+    let planner = job.seat.planner(Role::Analyst, job.page)?;
+    // The limit of nodes keeps a search without `milliseconds` open-ended. A clock would end the
+    // search of a forced move at once.
+    let time = milliseconds.map(Duration::from_millis);
+    let time = time.map(|time| TimeLimit { soft: time, hard: time });
+    let limits = Limits { nodes: Some(u64::MAX), time, multipv: lines, ..Limits::default() };
+    let mut control = Control::without_signals(limits).stopped_by(&job.outlet.switch);
+    let mut shown = Shown::new(job.id, root, lines, planner.wdl_model());
+    let outlet = job.outlet;
+    planner.search(root, &mut control, &mut |report| {
+        if let Some(info) = shown.add(report) {
+            outlet.show(Event::Info(info));
+        }
+    })?;
+    if let Some(info) = shown.last {
+        outlet.send(Event::Info(info));
+    }
+    Ok(())
+}
+
+/// The lines of the current iteration.
+struct Shown<'a> {
+    id: u32,
+    root: &'a Position,
+    chess960: bool,
+    /// Number of lines that an iteration reports.
+    count: usize,
+    lines: Vec<Line>,
+    wdl: WdlModel,
+    /// When the last event was sent.
+    sent: Option<Instant>,
+    /// The last event, if it was not sent.
+    last: Option<Info>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(id: u32, root: &'a Position, lines: usize, wdl: WdlModel) -> Self {
+        let chess960 = castles_as_in_chess960(root.board());
+        let count = lines.min(legal_moves(root.board()).len());
+        Self { id, root, chess960, count, lines: Vec::new(), wdl, sent: None, last: None }
+    }
+
+    /// Adds a line. Returns an event if the lines are complete and it is time for it.
+    fn add(&mut self, report: &Report) -> Option<Info> {
+        let board = self.root.board();
+        let shown = Line {
+            score: score(report.value),
+            wdl: self.wdl.permille(report.value, board),
+            depth: report.depth,
+            pv: line(board, self.chess960, &report.pv),
+        };
+        let place = report.multipv.max(1) - 1;
+        match self.lines.get_mut(place) {
+            Some(known) => *known = shown,
+            None => self.lines.push(shown),
+        }
+        let milliseconds = report.time.as_millis() as u64;
+        let info = Info {
+            id: self.id,
+            depth: report.depth,
+            seldepth: report.seldepth,
+            nodes: report.nodes,
+            nps: (report.nodes as f64 / report.time.as_secs_f64().max(1e-3)) as u64,
+            time: milliseconds,
+            lines: self.lines.clone(),
+        };
+        let is_time = self.sent.is_none_or(|sent| sent.elapsed() >= EVENT_INTERVAL);
+        if place + 1 == self.count && is_time {
+            self.sent = Some(Instant::now());
+            self.last = None;
+            return Some(info);
+        }
+        self.last = Some(info);
+        None
+    }
+}
+
+/// Most dropped moves of a position that the page gets by name.
+const NAMED: usize = 5;
+
+/// Searches with the beam to its depth, and sends the tree after each iteration.
+pub fn beam(job: &mut Job<'_>) -> Result<()> {
+    job.ensure_goes_on()?;
+    let root = &job.line.last;
+    let planner = job.seat.planner(Role::Beam, job.page)?;
+    for depth in 1..=BeamSettings::default().depth {
+        let limits = Limits { depth: Some(depth), ..Limits::default() };
+        let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);
+        let report = planner.search(root, control, &mut |_| ())?;
+        let explanation = planner.explain(depth)?;
+        if job.outlet.switch.is_stopped() {
+            break;
+        }
+        if let Some(explanation) = explanation {
+            let tree = branches(root.board(), &explanation.moves);
+            job.outlet.send(Event::Tree { id: job.id, depth, tree });
+        }
+        if report.depth < depth {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The moves that the beam kept in a position, and the best of those that it dropped.
+fn branches(board: &Board, moves: &[ExplainedMove]) -> Tree {
+    let kept = moves.iter().filter_map(|explained| {
+        let searched = explained.searched?.value.win_probability();
+        Some(Branch {
+            san: san_of_move(board, explained.mv),
+            first_sight: explained.static_value.win_probability(),
+            verified: explained.verified.as_ref().map(|it| it.value.win_probability()),
+            searched,
+            replies: branches(&board_after(board, explained.mv), &explained.replies),
+        })
+    });
+    let dropped = moves.iter().filter(|explained| explained.searched.is_none());
+    let mut dropped: Vec<Dropped> = dropped
+        .map(|explained| {
+            let verified = explained.verified.as_ref().map(|verified| verified.value);
+            let value = verified.unwrap_or(explained.static_value).win_probability();
+            Dropped { san: san_of_move(board, explained.mv), value }
+        })
+        .collect();
+    dropped.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let others = dropped.len().saturating_sub(NAMED);
+    dropped.truncate(NAMED);
+    Tree { kept: kept.collect(), dropped, others }
+}
+
+/// Time of a move that is reserved for the messages to and from the page.
+const OVERHEAD: Duration = Duration::from_millis(100);
+
+/// Longest time for a move.
+const LONGEST_MOVE: Duration = Duration::from_secs(60);
+
+/// Plays at the rating `elo`, or at full strength.
+pub fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Result<()> {
+    job.ensure_goes_on()?;
+    let root = &job.line.last;
+    let board = root.board();
+    let mut limits = Limits { time: time_limit(time, board.side_to_move()), ..Limits::default() };
+    let role = match elo {
+        None => Role::Analyst,
+        Some(elo) => {
+            let range = WEAKEST_TO_STRONGEST;
+            let (least, most) = (range.start(), range.end());
+            ensure!(range.contains(&elo), "the rating {elo} is not in {least} to {most}");
+            let level = Level::of(elo);
+            level.limit(&mut limits, seed.into());
+            Role::Limited(level.planner)
+        }
+    };
+    let planner = job.seat.planner(role, job.page)?;
+    let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);
+    let report = planner.search(root, control, &mut |_| ())?;
+    let mv = report.pv.first().copied().context("the search found no move")?;
+    let uci = uci_move(board, mv, castles_as_in_chess960(board));
+    job.outlet.send(Event::Move { id: job.id, uci, score: score(report.value) });
+    Ok(())
+}
+
+/// The limits of a move, at most [`LONGEST_MOVE`].
+fn time_limit(time: PlayTime, side: Color) -> Option<TimeLimit> {
+    let go = match time {
+        PlayTime::Move { milliseconds } => {
+            let time = Duration::from_millis(milliseconds);
+            return Some(TimeLimit { soft: time.min(LONGEST_MOVE), hard: time.min(LONGEST) });
+        }
+        PlayTime::Clock { left, increment } => Go {
+            time: left.map(|left| Some(Duration::from_millis(left))),
+            increment: [Duration::from_millis(increment); 2],
+            ..Go::default()
+        },
+    };
+    let TimeLimit { soft, hard } = budget(&go, side, OVERHEAD)?;
+    Some(TimeLimit { soft: soft.min(LONGEST_MOVE), hard: hard.min(LONGEST) })
+}
+
+/// Longest time for a position.
+const LONGEST_POSITION: Duration = Duration::from_secs(10);
+
+/// Searches each position for `milliseconds`.
+pub fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
+    let time = Duration::from_millis(milliseconds).min(LONGEST_POSITION);
+    let mut model = job.seat.models().model(EmbeddedWeights::Selective)?;
+    let planner = job.seat.planner(Role::Analyst, job.page)?;
+    let limits = Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() };
+    let switch = job.outlet.switch.clone();
+    let mut analyst = Analyst { planner, model: &mut model, limits, switch };
+    let mut stop = analyst.stop(job.line.start.clone())?;
+    let send = |ply, stop: &Stop| {
+        // The result of an interrupted search is shallow, and may show a false blunder.
+        if !job.outlet.switch.is_stopped() {
+            job.outlet.send(Event::Judged { id: job.id, judged: Box::new(Judged::new(ply, stop)) });
+        }
+    };
+    send(0, &stop);
+    for (ply, &mv) in (1..).zip(&job.line.moves) {
+        if job.outlet.switch.is_stopped() {
+            break;
+        }
+        stop = analyst.next_stop(&stop, mv)?;
+        send(ply, &stop);
+    }
+    Ok(())
+}
+
+/// Number of neighbours.
+const NEAR: usize = 8;
+
+/// Sends the places, with the sample if the page asks for it.
+pub fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
+    let models = job.seat.models();
+    let mut model = models.model(EmbeddedWeights::Beam)?;
+    let map = models.map()?;
+    let mut boards = vec![job.line.start.board().clone()];
+    for &mv in &job.line.moves {
+        boards.push(board_after(&boards[boards.len() - 1], mv));
+    }
+    let board = job.line.last.board();
+    let moves = legal_moves(board);
+    let after: Vec<Board> = moves.iter().map(|&mv| board_after(board, mv)).collect();
+    let path = map.spots(&mut model, &boards)?.into_iter().map(|spot| spot.at).collect();
+    let chess960 = castles_as_in_chess960(board);
+    let candidates = moves.iter().zip(map.spots(&mut model, &after)?).map(|(&mv, spot)| {
+        let p = if board.side_to_move() == Color::White { spot.p } else { 1.0 - spot.p };
+        let (uci, san) = (uci_move(board, mv, chess960), san_of_move(board, mv));
+        Candidate { uci, san, at: spot.at, p }
+    });
+    let space = Space {
+        id: job.id,
+        weights: models.map_weights(),
+        path,
+        candidates: candidates.collect(),
+        near: map.near(&mut model, board, NEAR)?,
+        sample: sample.then(|| map.sample().to_vec()),
+    };
+    job.outlet.send(Event::Space(Box::new(space)));
+    Ok(())
+}
+
+/// Time until the moves are compared.
+const TIME: Duration = Duration::from_secs(1);
+
+/// Shortest time between two tables.
+const TABLE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Explains, and compares the chosen move with the moves `compared`.
+pub fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
+    job.ensure_goes_on()?;
+    let root = &job.line.last;
+    let compared: Vec<_> =
+        compared.iter().map(|text| parse_move(root, text)).collect::<Result<_>>()?;
+    let chess960 = castles_as_in_chess960(root.board());
+    let mut model = job.seat.models().model(EmbeddedWeights::Selective)?;
+    let planner = job.seat.planner(Role::Analyst, job.page)?;
+    let show = |study: &Study, complete| Event::Why {
+        id: job.id,
+        explanation: Box::new(document(study, PlannerKind::Selective, chess960)),
+        complete,
+    };
+    let (began, mut shown) = (Instant::now(), None::<Instant>);
+    // The tables are of finished iterations, so each one is a separate search. It finds the
+    // iterations before it in the transposition table.
+    let mut reached = 0;
+    while began.elapsed() < TIME && !job.outlet.switch.is_stopped() {
+        let depth = reached + 1;
+        let limits = Limits { depth: Some(depth), ..Limits::default() };
+        let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);
+        let report = planner.search(root, control, &mut |_| ())?;
+        if report.depth < depth {
+            break;
+        }
+        reached = depth;
+        if shown.is_none_or(|shown| shown.elapsed() >= TABLE_INTERVAL) {
+            let study = Study::of_last_search(root.clone(), report, 1, planner, &mut model)?;
+            job.outlet.show(show(&study, false));
+            shown = Some(Instant::now());
+        }
+    }
+    let task = explain::Task {
+        root: root.clone(),
+        limits: Limits { depth: Some(reached.max(1)), ..Limits::default() },
+        compared,
+        plies: 1,
+        stop: job.outlet.switch.clone(),
+    };
+    let study = Study::make(task, planner, &mut model)?;
+    if !job.outlet.switch.is_stopped() {
+        job.outlet.send(show(&study, true));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_clock_makes_a_move_take_longer_than_a_minute() {
+        let year = 365 * 24 * 3600 * 1000;
+        for time in [
+            PlayTime::Move { milliseconds: year },
+            PlayTime::Clock { left: [year; 2], increment: year },
+        ] {
+            let limit = time_limit(time, Color::Black);
+            assert!(limit.is_some_and(|limit| limit.hard == LONGEST_MOVE), "{time:?}");
+        }
+        let clock = PlayTime::Clock { left: [60_000, 1_000], increment: 0 };
+        let of = |side| time_limit(clock, side).map(|limit| limit.hard);
+        assert!(of(Color::Black) < Some(Duration::from_millis(500)));
+        assert!(of(Color::White) > Some(Duration::from_millis(500)));
+    }
+}

@@ -1,0 +1,155 @@
+//! The policy network (seed document 004, section 2.3.1): a residual tower on 20 planes with 4,672
+//! outputs, trained with the cross-entropy on the best move. It plays the most probable legal move
+//! without search.
+
+use anyhow::Result;
+use azimuth::search::{Planner, Value};
+use azimuth_chess::position::Position;
+use candle_core::{Device, Module, Tensor};
+use candle_nn::VarBuilder;
+use cozy_chess::{Board, Move};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::board::{PLANES, planes};
+use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
+use crate::network::{LegalMoves, PolicyHead, ResidualTower, TowerConfig};
+use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::weights::RivalWeights;
+
+/// Maps positions to logits of moves.
+pub struct PolicyNetwork {
+    tower: ResidualTower,
+    policy: PolicyHead,
+    oriented: bool,
+}
+
+impl PolicyNetwork {
+    /// A network with the parameters `tower` and `policy`.
+    pub fn new(config: TowerConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
+        Ok(Self {
+            tower: ResidualTower::new(PLANES, config, &vb.pp("tower"))?,
+            policy: PolicyHead::new(config.channels, &vb.pp("policy"))?,
+            oriented: config.oriented,
+        })
+    }
+
+    /// Whether the moves are those that the side to move sees.
+    pub fn oriented(&self) -> bool {
+        self.oriented
+    }
+
+    /// Logits of all moves, boards x 4672.
+    pub fn logits<'a>(
+        &self,
+        boards: impl ExactSizeIterator<Item = &'a Board>,
+    ) -> candle_core::Result<Tensor> {
+        self.policy.forward(&self.tower.forward(&planes(
+            boards,
+            self.oriented,
+            self.tower.device(),
+        )?)?)
+    }
+}
+
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
+    let network = PolicyNetwork::new(weights.config()?, &weights.parameters(device)?)?;
+    Ok(Box::new(MoveRanking(network)))
+}
+
+impl RanksMoves for PolicyNetwork {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+        let board = root.board();
+        let logits = self.logits([board].into_iter())?;
+        let legal = LegalMoves::new(&[board], self.oriented(), logits.device())?;
+        let mut probable = legal.probabilities(&logits)?.concat();
+        probable.retain(|(mv, _)| moves.contains(mv));
+        probable.sort_by(|a, b| b.1.total_cmp(&a.1));
+        // The network predicts a move and no value.
+        let moves = probable.into_iter().map(|(mv, _)| (mv, Value::DRAW)).collect();
+        Ok(Ranking { moves, nodes: 1 })
+    }
+}
+
+/// The document shows the tower's sizes in a picture that is missing; these are common ones. The
+/// rest is the document's plan: 20 epochs of 6.7 million positions, in batches of 512.
+const DOCUMENT: (TowerConfig, Plan) = (
+    TowerConfig { blocks: 10, channels: 128, oriented: false },
+    Plan { batch: 512, steps: 262_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+);
+
+const SMALL: (TowerConfig, Plan) = (
+    TowerConfig { blocks: 4, channels: 32, oriented: true },
+    Plan { batch: 128, steps: 26_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+);
+
+/// Temperature of the distribution over labelled moves, in win probability: a move that is worse by
+/// this amount gets 1/e of the probability of the better move.
+const TEMPERATURE: f32 = 0.03;
+
+/// Trains the network and writes its weights.
+pub fn train(options: &TrainOptions) -> Result<()> {
+    let lesson = Lesson::read("policy", options, DOCUMENT, SMALL)?;
+    let network = PolicyNetwork::new(lesson.config, &lesson.vb())?;
+    let mut learner = PolicyLearner { network, studies: &lesson.studies, plan: lesson.plan };
+    crate::training::train(options, &lesson, &mut learner)
+}
+
+struct PolicyLearner<'a> {
+    network: PolicyNetwork,
+    studies: &'a Studies,
+    plan: Plan,
+}
+
+impl Learner for PolicyLearner<'_> {
+    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
+        let studies = self.studies.sample(self.plan.batch, rng);
+        let boards = boards(&studies);
+        let logits = self.network.logits(boards.iter().copied())?;
+        let legal = LegalMoves::new(&boards, self.network.oriented(), logits.device())?;
+        Ok(legal.cross_entropy(&logits, &preferences(&studies))?)
+    }
+
+    fn measure(&mut self) -> Result<Metrics> {
+        policy_metrics(&self.studies.held_out, self.network.oriented(), |boards| {
+            Ok(self.network.logits(boards.iter().copied())?)
+        })
+    }
+}
+
+/// The boards of studies.
+fn boards<'a>(studies: &[&'a Study]) -> Vec<&'a Board> {
+    studies.iter().map(|study| &study.board).collect()
+}
+
+/// The distributions over moves that a policy learns from studies.
+pub fn preferences(studies: &[&Study]) -> Vec<Vec<(Move, f32)>> {
+    studies.iter().map(|study| study.preferences(TEMPERATURE)).collect()
+}
+
+/// Held-out cross-entropy, and the share of positions in which the most probable legal move is the
+/// best labelled one.
+pub fn policy_metrics(
+    held_out: &[Study],
+    oriented: bool,
+    logits: impl Fn(&[&Board]) -> Result<Tensor>,
+) -> Result<Metrics> {
+    let (mut loss, mut right) = (0.0, 0);
+    for studies in held_out.chunks(MEASURED_AT_ONCE) {
+        let studies: Vec<&Study> = studies.iter().collect();
+        let boards = boards(&studies);
+        let logits = logits(&boards)?;
+        let legal = LegalMoves::new(&boards, oriented, logits.device())?;
+        let mean = legal.cross_entropy(&logits, &preferences(&studies))?.to_scalar::<f32>()?;
+        loss += f64::from(mean) * studies.len() as f64;
+        let probabilities = legal.probabilities(&logits)?;
+        let finds = |study: &Study, moves: &[(Move, f32)]| {
+            let most_probable = moves.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            most_probable.is_some_and(|&(mv, _)| mv == study.best().0)
+        };
+        right += studies.iter().zip(&probabilities).filter(|(s, moves)| finds(s, moves)).count();
+    }
+    let count = held_out.len() as f64;
+    Ok(vec![("cross_entropy", loss / count), ("best_move", right as f64 / count)])
+}

@@ -1,0 +1,185 @@
+//! The evaluation-only network (seed document 004, section 2.3.4): a residual tower that predicts
+//! the value of positions, under alpha-beta. The search depth increases as pieces leave the board.
+
+use anyhow::{Context, Result};
+use azimuth::search::Planner;
+use azimuth_train::metrics::kendall_tau_b;
+use candle_core::{Module, Tensor};
+use candle_nn::VarBuilder;
+use candle_nn::loss::mse;
+use cozy_chess::{Board, Move};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use crate::alpha_beta::{AlphaBeta, Evaluates, Evaluation, NETWORK_AT_ONCE};
+use crate::board::{PLANES, planes, signs};
+use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead, board_convolution};
+use crate::play::Play;
+use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::weights::RivalWeights;
+
+/// Sizes of the network.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueConfig {
+    /// Number of residual blocks.
+    pub blocks: usize,
+    /// Channels of each block.
+    pub channels: usize,
+    /// Channels of the convolution after the blocks.
+    pub last_channels: usize,
+    /// Whether the inputs and the output are those of the side to move, instead of White's.
+    #[serde(default)]
+    pub oriented: bool,
+}
+
+/// Maps positions to values.
+pub struct ValueNetwork {
+    tower: ResidualTower,
+    last: BoardConvolution,
+    value: ValueHead,
+    oriented: bool,
+}
+
+impl ValueNetwork {
+    /// A network with the parameters `tower`, `last` and `value`.
+    pub fn new(config: ValueConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
+        let ValueConfig { blocks, channels, last_channels, oriented } = config;
+        let tower = TowerConfig { blocks, channels, oriented };
+        Ok(Self {
+            tower: ResidualTower::new(PLANES, tower, &vb.pp("tower"))?,
+            last: board_convolution(channels, last_channels, &vb.pp("last"))?,
+            value: ValueHead::new(last_channels, &vb.pp("value"))?,
+            oriented,
+        })
+    }
+
+    /// The value of positions for White, in [-1, 1].
+    pub fn values<'a>(
+        &self,
+        boards: impl ExactSizeIterator<Item = &'a Board> + Clone,
+    ) -> candle_core::Result<Tensor> {
+        let device = self.tower.device();
+        let signs = signs(boards.clone(), self.oriented, device)?;
+        let boards = self.tower.forward(&planes(boards, self.oriented, device)?)?;
+        self.value.forward(&self.last.forward(&boards)?.relu()?)? * signs
+    }
+}
+
+/// The planner that plays with these weights.
+pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
+    let network = ValueNetwork::new(weights.config()?, &weights.parameters(&play.device)?)?;
+    Ok(Box::new(AlphaBeta::new(Evaluation(network), depth, play.remembered)))
+}
+
+/// Default depth in plies. It increases as pieces leave the board, because wins in endgames need a
+/// deeper search. The document says that the depth depends on the number of pieces, but not how.
+fn depth(board: &Board) -> u32 {
+    match board.occupied().len() {
+        0..=5 => 5,
+        6..=12 => 4,
+        13..=22 => 3,
+        _ => 2,
+    }
+}
+
+impl Evaluates for ValueNetwork {
+    fn at_once(&self) -> usize {
+        NETWORK_AT_ONCE
+    }
+
+    fn evaluate_children(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
+        Ok(self.values(children.iter().map(|(_, board)| board))?.to_vec1()?)
+    }
+
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        let values = self.values([board].into_iter())?.to_vec1()?;
+        values.first().copied().context("the network says nothing")
+    }
+}
+
+/// The document shows the sizes in a picture that is missing; these are common ones. The rest is
+/// the document's plan: 15 epochs of 10 million positions, in batches of 512.
+const DOCUMENT: (ValueConfig, Plan) = (
+    ValueConfig { blocks: 10, channels: 128, last_channels: 256, oriented: false },
+    Plan { batch: 512, steps: 293_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+);
+
+const SMALL: (ValueConfig, Plan) = (
+    ValueConfig { blocks: 3, channels: 32, last_channels: 64, oriented: true },
+    Plan { batch: 128, steps: 30_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
+);
+
+/// Trains the network and writes its weights.
+pub fn train(options: &TrainOptions) -> Result<()> {
+    let lesson = Lesson::read("value", options, DOCUMENT, SMALL)?;
+    let network = ValueNetwork::new(lesson.config, &lesson.vb())?;
+    let mut learner = ValueLearner { network, studies: &lesson.studies, plan: lesson.plan };
+    crate::training::train(options, &lesson, &mut learner)
+}
+
+struct ValueLearner<'a> {
+    network: ValueNetwork,
+    studies: &'a Studies,
+    plan: Plan,
+}
+
+impl Learner for ValueLearner<'_> {
+    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
+        let studies = self.studies.sample(self.plan.batch, rng);
+        let Labelled { successors, values: labels, .. } = labelled(studies.into_iter(), rng);
+        let values = self.network.values(successors.iter())?;
+        let labels = Tensor::from_vec(labels, successors.len(), values.device())?;
+        Ok(mse(&values, &labels)?)
+    }
+
+    fn measure(&mut self) -> Result<Metrics> {
+        value_metrics(&self.studies.held_out, |_, boards| {
+            Ok(self.network.values(boards.iter())?.to_vec1()?)
+        })
+    }
+}
+
+/// Positions, a labelled successor of each, and its value for White in [-1, 1].
+pub struct Labelled<'a> {
+    pub boards: Vec<&'a Board>,
+    pub successors: Vec<Board>,
+    pub values: Vec<f32>,
+}
+
+/// A random labelled child of each study.
+pub fn labelled<'a>(
+    studies: impl Iterator<Item = &'a Study>,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Labelled<'a> {
+    let (mut boards, mut successors, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for study in studies {
+        let (child, p) = study.child(rng);
+        boards.push(&study.board);
+        successors.push(child);
+        values.push(2.0 * p - 1.0);
+    }
+    Labelled { boards, successors, values }
+}
+
+/// Held-out mean squared error of values in [-1, 1], and Kendall's tau-b. `values` takes positions
+/// and their successors, and returns the values of the successors.
+pub fn value_metrics(
+    held_out: &[Study],
+    mut values: impl FnMut(&[&Board], &[Board]) -> Result<Vec<f32>>,
+) -> Result<Metrics> {
+    // The same positions at every measurement.
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let Labelled { boards, successors, values: labels } = labelled(held_out.iter(), &mut rng);
+    let mut found = Vec::with_capacity(boards.len());
+    for (boards, successors) in
+        boards.chunks(MEASURED_AT_ONCE).zip(successors.chunks(MEASURED_AT_ONCE))
+    {
+        found.extend(values(boards, successors)?);
+    }
+    let squares = found.iter().zip(&labels).map(|(a, b)| f64::from(a - b).powi(2));
+    let mse = squares.sum::<f64>() / found.len() as f64;
+    Ok(vec![("mse", mse), ("tau", kendall_tau_b(&found, &labels))])
+}
