@@ -1,4 +1,4 @@
-"""Plays a move with the engine section of the lichess-bot configuration in docs/gui.md. As in
+"""Plays a move with the engine section of the lichess-bot configuration in docs/uci.md. As in
 lichess-bot, the YAML is passed to python-chess's configure, which refuses options that the
 engine lacks."""
 

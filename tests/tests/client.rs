@@ -20,7 +20,7 @@ fn python_chess_drives_everything_that_it_knows() -> Result<()> {
 
 #[test]
 fn the_lichess_bot_configuration_of_the_documents_plays() -> Result<()> {
-    let paths = [binary("azimuth")?, root().join("docs/gui.md")];
+    let paths = [binary("azimuth")?, root().join("docs/uci.md")];
     let arguments = paths.map(|path| path.to_string_lossy().into_owned());
     let printed = python("lichess_bot.py", &arguments.each_ref().map(String::as_str))?;
     assert_eq!(printed, "done\n");
