@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::encoder::{Attributes, EncodeError, Encoder, Scores};
-use azimuth::inference::Worker;
-use azimuth::search::{Beam, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources};
 use azimuth_chess::position::{Position, board_after};
 use azimuth_chess::tokens::tokenize;
 use azimuth_network::axis::Axis;
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
 use azimuth_network::{InputKind, Inputs, Perspective};
+use azimuth_search::DefaultWeights;
+use azimuth_search::encoder::{Attributes, EncodeError, Encoder, Scores};
+use azimuth_search::inference::Worker;
+use azimuth_search::{Beam, BeamSettings, Control, Limits, Planner, PlannerSettings, Resources};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// A stand-in encoder: a different embedding for every position, in constant time.
@@ -114,7 +114,7 @@ fn batches(c: &mut Criterion) {
 
 /// The cost of the planner alone: width 3, depth 6, empty cache.
 fn search(c: &mut Criterion) {
-    let weights = Arc::new(EmbeddedWeights::Beam.weights().expect("embedded weights"));
+    let weights = Arc::new(DefaultWeights::Beam.weights().expect("embedded weights"));
     let roots = positions::roots().expect("legal positions");
     let mut group = c.benchmark_group("search, width 3, depth 6");
     group.sample_size(20);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 

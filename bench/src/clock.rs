@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
 use azimuth_chess::pgn::Outcome;
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use azimuth::inference::{Backend, Precision, Worker};
 use azimuth_network::weights::Weights;
+use azimuth_search::inference::{Backend, Precision, Worker};
 use candle_core::{DType, Device};
 use clap::Args;
 

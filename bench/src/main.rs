@@ -18,7 +18,7 @@ mod wdl;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use azimuth::command_line::{Manual, exit};
+use azimuth_cli::{Manual, exit};
 use clap::{CommandFactory, Parser, Subcommand};
 
 /// Measurements of the Azimuth chess engine.

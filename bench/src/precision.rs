@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use azimuth::command_line::print_line;
-use azimuth::encoder::Encoder;
-use azimuth::inference::device_name;
+use azimuth_cli::print_line;
 use azimuth_network::Inputs;
 use azimuth_network::axis::Axis;
 use azimuth_network::replace_file::{check_output, replace_file};
+use azimuth_search::encoder::Encoder;
+use azimuth_search::inference::device_name;
 use candle_core::{DType, Device};
 use clap::Args;
 use cozy_chess::Board;
@@ -67,11 +67,13 @@ pub fn run(arguments: &Precision) -> Result<()> {
     for name in &arguments.encoders {
         let subject = Subject::named(name)?;
         let exact = embed(
-            &mut *azimuth::encoder::build(&subject.weights, &Device::Cpu, DType::F32)?,
+            &mut *azimuth_search::encoder::build(&subject.weights, &Device::Cpu, DType::F32)?,
             &boards,
         )?;
-        let found =
-            embed(&mut *azimuth::encoder::build(&subject.weights, &device, dtype)?, &boards)?;
+        let found = embed(
+            &mut *azimuth_search::encoder::build(&subject.weights, &device, dtype)?,
+            &boards,
+        )?;
         let [embedding, cosine, pairs, best] =
             compare(&exact, &found, &sizes, &subject.weights.axis);
         print_line(format_args!(

@@ -9,11 +9,12 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::inference::Worker;
-use azimuth::search::{Control, Limits, Planner, PlannerKind, PlannerSettings, Resources};
+use azimuth::embedded_weights;
 use azimuth_chess::pgn::{Game, Reader, open_text};
 use azimuth_chess::position::{fen_of, uci_move};
+use azimuth_search::DefaultWeights;
+use azimuth_search::inference::Worker;
+use azimuth_search::{Control, Limits, Planner, PlannerKind, PlannerSettings, Resources};
 use cozy_chess::Color;
 
 /// Number of positions of a game that are spread over it.
@@ -27,7 +28,7 @@ const DEPTH: u32 = 5;
 
 fn main() -> Result<()> {
     let paths: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
-    let weights = EmbeddedWeights::Selective.weights()?;
+    let weights = embedded_weights::read(DefaultWeights::Selective)?;
     let worker = Worker::on_cpu(weights, |notice| eprintln!("{notice}"))?;
     let resources = Resources { hash_mb: 16, threads: 1 };
     let settings = PlannerSettings::default();

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use azimuth::command_line::exit;
 use azimuth::program;
+use azimuth_cli::exit;
 
 fn main() -> ExitCode {
     exit("azimuth", program::run(std::env::args_os()))

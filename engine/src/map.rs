@@ -7,7 +7,7 @@ use azimuth_network::axis::Axis;
 use cozy_chess::{Board, Color};
 use serde::Serialize;
 
-use crate::inference::ModelClient;
+use azimuth_search::inference::ModelClient;
 
 /// Positions of recorded games: a FEN, the move that was played, and for a forced mate the number
 /// of moves, negative if Black mates. `cargo run --release --example map_sample` writes it.

@@ -6,13 +6,13 @@ use std::io::{IsTerminal, stdin, stdout};
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::command_line::{Manual, print_line, unless_closed};
-use crate::encoder::sparse::Kernels;
 use crate::explain::ExplainCommand;
 use crate::play::PlayCommand;
 use crate::report::ReportCommand;
 use crate::serve::ServeCommand;
 use crate::uci;
+use azimuth_cli::{Manual, print_line, unless_closed};
+use azimuth_search::encoder::sparse::Kernels;
 
 /// The last part of the `--help` text.
 const EXAMPLES: &str = "\

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use crate::inference::{ModelSource, Worker};
-use crate::search::{Planner, PlannerKind, PlannerSettings, Resources, Tablebases};
+use crate::embedded_weights;
+
+use azimuth_search::inference::{ModelSource, Worker};
+use azimuth_search::{Planner, PlannerKind, PlannerSettings, Resources, Tablebases};
 
 /// A planner with the worker that evaluates its positions.
 pub struct Session {
@@ -27,7 +29,8 @@ impl Session {
         tablebases: Option<Arc<Tablebases>>,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
-        let worker = source.start(settings.embedded(kind), notice)?;
+        let worker =
+            source.start(|| embedded_weights::read(settings.default_weights(kind)), notice)?;
         let resources = resources.on_this_machine();
         let planner = settings.build(kind, &worker, resources, tablebases)?;
         Ok(Self { planner, worker })

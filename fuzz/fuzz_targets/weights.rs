@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use azimuth::model::Model;
+use azimuth_search::model::Model;
 use azimuth_network::weights::Weights;
 use azimuth_network::{Inputs, checksum};
 use candle_core::{DType, Device};

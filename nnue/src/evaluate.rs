@@ -1,9 +1,9 @@
 //! A Stockfish network in place of the engine's encoder.
 
 use anyhow::Result;
-use azimuth::inference::{EvaluateOne, PositionKey};
 use azimuth_chess::placement::Placement;
 use azimuth_chess::win_probability::win_probability_of_centipawns;
+use azimuth_search::inference::{EvaluateOne, PositionKey};
 use cozy_chess::Board;
 
 use super::network::StockfishNetwork;

@@ -4,8 +4,8 @@ use std::num::NonZero;
 use std::thread;
 
 use anyhow::{Context, Error, Result};
-use azimuth::model::Model;
 use azimuth_network::Inputs;
+use azimuth_search::model::Model;
 use cozy_chess::Color;
 use numpy::PyArray1;
 use pyo3::prelude::*;

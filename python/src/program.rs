@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use azimuth::command_line::fails;
 use azimuth::program;
+use azimuth_cli::fails;
 use pyo3::prelude::*;
 
 /// Runs the program `azimuth` with its command line, the program's name first. Returns its exit

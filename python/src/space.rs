@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::model::Model;
-use azimuth::space::Space;
+use azimuth::embedded_weights;
 use azimuth_chess::position::Position;
 use azimuth_network::weights::{Metadata, Weights};
 use azimuth_network::{Inputs, Perspective};
+use azimuth_search::DefaultWeights;
+use azimuth_search::model::Model;
+use azimuth_search::space::Space;
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -123,14 +124,14 @@ impl NativeSpace {
     /// The space of the weights that ship as `default`.
     #[staticmethod]
     fn default_weights(py: Python<'_>) -> PyResult<Self> {
-        py.detach(|| Self::of(&EmbeddedWeights::Beam.weights()?))
+        py.detach(|| Self::of(&embedded_weights::read(DefaultWeights::Beam)?))
             .map_err(|error| python_error(&error))
     }
 
     /// The space of the weights that ship as `selective`.
     #[staticmethod]
     fn selective_weights(py: Python<'_>) -> PyResult<Self> {
-        py.detach(|| Self::of(&EmbeddedWeights::Selective.weights()?))
+        py.detach(|| Self::of(&embedded_weights::read(DefaultWeights::Selective)?))
             .map_err(|error| python_error(&error))
     }
 

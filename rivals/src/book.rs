@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use azimuth::search::{Control, Limits, Planner, Report, Value};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_search::{Control, Limits, Planner, Report, Value};
 use azimuth_train::label::each_start;
 use cozy_chess::{Board, Move};
 

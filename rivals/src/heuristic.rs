@@ -1,8 +1,8 @@
 //! The hand-written evaluation (seed document 003, section 2) under alpha-beta. It has no weights.
 
 use anyhow::Result;
-use azimuth::search::Planner;
 use azimuth_chess::win_probability::win_probability_of_centipawns;
+use azimuth_search::Planner;
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square};
 
 use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation};

@@ -26,8 +26,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use azimuth::command_line::name_of;
-use azimuth::command_line::{Manual, exit};
+use azimuth_cli::{Manual, exit};
+use azimuth_search::names::name_of;
 use azimuth_train::keep_memory::keep_memory;
 use clap::{CommandFactory, Parser, Subcommand};
 

@@ -2,8 +2,8 @@
 //! value replaces the rollout, and its policy guides the selection.
 
 use anyhow::{Context, Result};
-use azimuth::search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 use azimuth_chess::position::Position;
+use azimuth_search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 use cozy_chess::Move;
 
 /// Predicts the policy and value of positions.

@@ -1,8 +1,8 @@
 //! Rivals that rank the moves of a position without search.
 
 use anyhow::{Context, Result};
-use azimuth::search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 use azimuth_chess::position::Position;
+use azimuth_search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 use cozy_chess::Move;
 
 /// Ranks the moves of positions.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use azimuth::inference::Backend;
+use azimuth_search::inference::Backend;
 use candle_core::Device;
 use clap::Args;
 

@@ -3,8 +3,8 @@
 //! without search.
 
 use anyhow::Result;
-use azimuth::search::{Planner, Value};
 use azimuth_chess::position::Position;
+use azimuth_search::{Planner, Value};
 use candle_core::{Device, Module, Tensor};
 use candle_nn::VarBuilder;
 use cozy_chess::{Board, Move};

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth::command_line::name_of;
-use azimuth::search::Planner;
+use azimuth_search::Planner;
+use azimuth_search::names::name_of;
 use clap::ValueEnum;
 use serde_json::Value;
 

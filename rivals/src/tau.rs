@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::name_of;
-use azimuth::command_line::print_line;
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::inference::{ModelClient, Worker};
-use azimuth::search::{
+use azimuth_chess::position::{Position, board_after, fen_of, legal_moves, repetition_key};
+use azimuth_cli::print_line;
+use azimuth_search::DefaultWeights;
+use azimuth_search::inference::{ModelClient, Worker};
+use azimuth_search::names::name_of;
+use azimuth_search::{
     BeamSettings, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources, TimeLimit,
 };
-use azimuth_chess::position::{Position, board_after, fen_of, legal_moves, repetition_key};
 use azimuth_train::data::dataset;
 use azimuth_train::data::family::Split;
 use azimuth_train::data::family::{Family, FamilyLabels};
@@ -276,7 +276,7 @@ impl Subject {
     pub fn measure(self, weights: Option<&Path>) -> Result<Measure> {
         let (planner, value) = match self {
             Self::Azimuth => {
-                let weights = EmbeddedWeights::Beam.or_read(weights)?;
+                let weights = DefaultWeights::Beam.or_read(weights)?;
                 let worker = Worker::on_cpu(weights, |notice| eprintln!("{notice}"))?;
                 let settings = PlannerSettings { beam: BeamSettings::PAPER, ..Default::default() };
                 let planner = settings.build(PlannerKind::Beam, &worker, RESOURCES, None)?;
@@ -297,7 +297,7 @@ impl Subject {
     pub fn training(self, weights: Option<&Path>) -> Result<Training> {
         Ok(match self {
             Self::Azimuth => {
-                let weights = EmbeddedWeights::Beam.or_read(weights)?;
+                let weights = DefaultWeights::Beam.or_read(weights)?;
                 let parameters = weights.parameters.iter();
                 let parameters = parameters.map(|(_, tensor)| tensor.elem_count()).sum();
                 Training { parameters, ..Training::default() }

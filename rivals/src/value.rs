@@ -2,7 +2,7 @@
 //! the value of positions, under alpha-beta. The search depth increases as pieces leave the board.
 
 use anyhow::{Context, Result};
-use azimuth::search::Planner;
+use azimuth_search::Planner;
 use azimuth_train::metrics::kendall_tau_b;
 use candle_core::{Module, Tensor};
 use candle_nn::VarBuilder;

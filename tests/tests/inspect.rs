@@ -3,7 +3,8 @@
 use std::fs::File;
 
 use anyhow::{Context, Result};
-use azimuth::embedded_weights::EmbeddedWeights;
+use azimuth::embedded_weights;
+use azimuth_search::DefaultWeights;
 use azimuth_tests::{python, root, text, trainer};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
@@ -21,7 +22,7 @@ fn embeddings_are_unit_vectors_with_what_is_known_of_them() -> Result<()> {
     let (array, table) = (folder.path().join("a.npy"), folder.path().join("a.csv"));
     let arguments = ["embed", "--data", GAMES, "--sample", "300", "--out", &text(&array)];
     trainer(&arguments)?;
-    let weights = EmbeddedWeights::Beam.weights()?;
+    let weights = embedded_weights::read(DefaultWeights::Beam)?;
     let dim = weights.axis.dim();
     let array = npyz::NpyFile::new(File::open(&array)?)?;
     let shape = array.shape().to_vec();

@@ -1,11 +1,11 @@
 //! Transformers as ONNX models: ONNX Runtime computes the same embeddings.
 
 use anyhow::{Context, Result};
-use azimuth::space::Space;
 use azimuth_chess::position::Position;
 use azimuth_chess::tokens::tokenize;
 use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
+use azimuth_search::space::Space;
 use azimuth_tests::{python, root, text, trainer};
 use candle_core::{DType, Device};
 
@@ -49,7 +49,7 @@ fn embeddings_are_those_of_onnx_runtime() -> Result<()> {
         let [embeddings, cosines, probabilities]: [Vec<f32>; 3] =
             serde_json::from_str(read.trim())?;
         let weights = Weights::read(&path)?;
-        let mut encoder = azimuth::encoder::build(&weights, &Device::Cpu, DType::F32)?;
+        let mut encoder = azimuth_search::encoder::build(&weights, &Device::Cpu, DType::F32)?;
         let boards = positions.iter().map(Position::board);
         let ours = encoder.encode(&Inputs::of(encoder.attributes().input, boards))?;
         assert_close(&ours, &embeddings);

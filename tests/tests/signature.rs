@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::encoder::sparse::Kernels;
+use azimuth_search::encoder::sparse::Kernels;
 use azimuth_tests::{binary, root};
 
 /// The file with the recorded numbers of nodes.

@@ -33,7 +33,8 @@ fn tokens() -> Result<String> {
 }
 
 fn embeddings(weights: &Path) -> Result<Vec<f32>> {
-    let mut encoder = azimuth::encoder::build(&Weights::read(weights)?, &Device::Cpu, DType::F32)?;
+    let mut encoder =
+        azimuth_search::encoder::build(&Weights::read(weights)?, &Device::Cpu, DType::F32)?;
     let positions = boards()?;
     let boards = positions.iter().map(Position::board);
     Ok(encoder.encode(&Inputs::of(encoder.attributes().input, boards))?)

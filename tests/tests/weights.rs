@@ -6,10 +6,11 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use azimuth::embedded_weights::EmbeddedWeights;
+use azimuth::embedded_weights;
 use azimuth_network::checksum::hex;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::Weights;
+use azimuth_search::DefaultWeights;
 use azimuth_tests::{root, text, trainer};
 use candle_core::{DType, Device, Tensor};
 use sha2::{Digest, Sha256};
@@ -27,7 +28,7 @@ fn refusal(path: &Path) -> String {
 fn what_is_written_reads_back() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("copy.safetensors");
-    let weights = EmbeddedWeights::Beam.weights()?;
+    let weights = embedded_weights::read(DefaultWeights::Beam)?;
     weights.write(&path)?;
     let copy = Weights::read(&path)?;
     assert_eq!(copy.metadata.architecture, weights.metadata.architecture);
@@ -44,7 +45,7 @@ fn what_is_written_reads_back() -> Result<()> {
 fn broken_files_are_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("weights.safetensors");
-    let good = EmbeddedWeights::Beam.weights()?;
+    let good = embedded_weights::read(DefaultWeights::Beam)?;
     good.write(&path)?;
     let bytes = std::fs::read(&path)?;
 
@@ -140,7 +141,7 @@ fn files_of_other_kinds_are_named() -> Result<()> {
 fn damage_is_noticed() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("weights.safetensors");
-    EmbeddedWeights::Beam.weights()?.write(&path)?;
+    embedded_weights::read(DefaultWeights::Beam)?.write(&path)?;
     let bytes = fs::read(&path)?;
     // Flips bits in all parts of the file: in the header and in the tensors.
     for place in 0..60 {
@@ -208,10 +209,10 @@ fn weights_that_ship_are_as_they_were_released() -> Result<()> {
         assert!(files > 1 && files == sums.len(), "{}", folder.display());
     }
     for (embedded, name) in
-        [(EmbeddedWeights::Beam, "default"), (EmbeddedWeights::Selective, "selective")]
+        [(DefaultWeights::Beam, "default"), (DefaultWeights::Selective, "selective")]
     {
         let file = fs::read(root().join(format!("weights/{name}.safetensors")))?;
-        assert!(embedded.bytes() == file, "{name}");
+        assert!(embedded_weights::bytes(embedded) == file, "{name}");
     }
     Ok(())
 }

@@ -221,7 +221,7 @@ mod tests {
         for fen in POSITIONS {
             inputs.push(&fen.parse::<Board>().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
         }
-        Ok(azimuth::encoder::build(weights, &Device::Cpu, DType::F32)?.encode(&inputs)?)
+        Ok(azimuth_search::encoder::build(weights, &Device::Cpu, DType::F32)?.encode(&inputs)?)
     }
 
     fn sizes(features: &str) -> Result<SparseConfig> {

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
-use azimuth::inference::Backend;
+use azimuth_cli::print_line;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::replace_file::check_output;
 use azimuth_network::weights::Weights;
+use azimuth_search::inference::Backend;
 use candle_core::Device;
 use clap::{Args, ValueEnum};
 

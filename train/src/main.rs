@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use azimuth::command_line::{Manual, exit, print_line};
+use azimuth_cli::{Manual, exit, print_line};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use azimuth_train::data::command::DataCommand;

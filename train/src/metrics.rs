@@ -5,9 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::inference::Backend;
+use azimuth_cli::print_line;
+use azimuth_search::DefaultWeights;
+use azimuth_search::inference::Backend;
 use candle_core::DType;
 use clap::Args;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -261,7 +261,7 @@ struct Evaluation {
 impl EvalOptions {
     /// Measures and prints the metrics.
     pub fn run(&self) -> Result<()> {
-        let weights = EmbeddedWeights::Beam.or_read(self.weights.as_deref())?;
+        let weights = DefaultWeights::Beam.or_read(self.weights.as_deref())?;
         let architecture = &weights.metadata.architecture;
         let device = self.device.device().context("--device")?;
         let limit = self.data.sample_size(architecture, &device)?;
@@ -271,7 +271,7 @@ impl EvalOptions {
         let (metrics, scores) = if self.labels.is_empty() {
             let positions = read_splits(&data, splits, limit)?;
             ensure!(!positions.is_empty(), "--data: no game is held out; --all measures all games");
-            let mut encoder = azimuth::encoder::build(&weights, &device, DType::F32)?;
+            let mut encoder = azimuth_search::encoder::build(&weights, &device, DType::F32)?;
             let metrics = space::evaluate(&mut *encoder, &weights, &positions)?;
             (Some(metrics), move_choice::scores(&mut *encoder, &weights, &choices)?)
         } else {

@@ -7,10 +7,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use azimuth::encoder::Encoder;
 use azimuth_chess::position::{board_after, legal_moves};
 use azimuth_network::Perspective;
 use azimuth_network::weights::Weights;
+use azimuth_search::encoder::Encoder;
 use cozy_chess::{Board, Color, Move, Piece};
 use serde::{Deserialize, Serialize};
 

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::inference::{Backend, Precision};
 use azimuth_network::Architecture;
 use azimuth_network::sparse::SparseConfig;
 use azimuth_network::sparse::features::FeatureSet;
 use azimuth_network::transformer::TransformerConfig;
+use azimuth_search::inference::{Backend, Precision};
 use candle_core::{DType, Device};
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use toml::Table;

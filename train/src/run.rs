@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
+use azimuth_cli::print_line;
 use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
 use serde_json::{Value, json};

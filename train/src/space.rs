@@ -4,12 +4,12 @@
 use std::thread::available_parallelism;
 
 use anyhow::{Result, ensure};
-use azimuth::encoder::Encoder;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::{Metadata, Weights};
 use azimuth_network::{Architecture, Perspective};
+use azimuth_search::encoder::Encoder;
 use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -77,7 +77,7 @@ pub fn build_space(
     let identity = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
     let metadata = Metadata::new(architecture.clone(), Direction::Mates, training, Value::Null);
     let mut weights = Weights { metadata, parameters, axis: placeholder, calibration: identity };
-    let mut encoder = azimuth::encoder::build(&weights, device, DType::F32)?;
+    let mut encoder = azimuth_search::encoder::build(&weights, device, DType::F32)?;
     let perspective = architecture.perspective();
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);
 
@@ -132,7 +132,7 @@ pub fn evaluate(
 /// Fits the calibration of a weights file to its axis on the calibration games of `data`, and
 /// measures it on the held-out games. Returns the metrics, and stores them in the metadata.
 pub fn calibrate(weights: &mut Weights, data: &Dataset, device: &Device) -> Result<Metrics> {
-    let mut encoder = azimuth::encoder::build(weights, device, DType::F32)?;
+    let mut encoder = azimuth_search::encoder::build(weights, device, DType::F32)?;
     let positions = &data.calibration.positions;
     let cosines = weights.axis.cosines(&embed(&mut *encoder, positions)?);
     let perspective = weights.metadata.architecture.perspective();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::replace_file;
 use azimuth_network::weights::Weights;
 use candle_core::DType;
@@ -190,7 +190,7 @@ fn run_one(
     let elsewhere = match elsewhere {
         Some(games) => {
             let weights = Weights::read(&output.weights)?;
-            let mut encoder = azimuth::encoder::build(&weights, device, DType::F32)?;
+            let mut encoder = azimuth_search::encoder::build(&weights, device, DType::F32)?;
             Some(evaluate(&mut *encoder, &weights, games)?)
         }
         None => None,

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
-use azimuth::command_line::print_line;
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use decisions::Decision;

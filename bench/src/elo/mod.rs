@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use azimuth::command_line::print_line;
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_different, check_output, replace_file};
 use clap::Args;
 use game::{Adjudication, DrawRule, ResignRule};

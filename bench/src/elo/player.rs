@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use azimuth::inference::Worker;
-use azimuth::search::{Control, Handicap, Limits, Planner, Value};
 use azimuth::uci::{Go, budget};
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
 use azimuth_nnue::StockfishNetwork;
+use azimuth_search::inference::Worker;
+use azimuth_search::{Control, Handicap, Limits, Planner, Value};
 use cozy_chess::Move;
 
 use super::settings::{InProcessPlayer, Limit, UciPlayer};

@@ -1,17 +1,15 @@
 //! The players of a match, checked and named before the first game.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::name_of;
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::inference::{BatchSecond, Worker};
-use azimuth::search::{BeamVerify, PlannerKind};
 use azimuth_network::checksum::hex;
 use azimuth_network::weights::Weights;
+use azimuth_search::inference::{BatchSecond, Worker};
+use azimuth_search::names::name_of;
+use azimuth_search::{BeamVerify, PlannerKind};
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
 
@@ -26,11 +24,10 @@ use crate::plot::grouped;
 /// Number of bytes of a weights file's hash in a game's record.
 const FINGERPRINT: usize = 4;
 
-/// The source of scores: a weights file, embedded weights, or a Stockfish network.
+/// The source of scores: a weights file or a Stockfish network.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     File(PathBuf),
-    EmbeddedWeights(EmbeddedWeights),
     Network(PathBuf),
 }
 
@@ -41,22 +38,19 @@ impl Source {
                 Self::Network(path.clone())
             }
             Some(path) => Self::File(path.clone()),
-            None => Self::EmbeddedWeights(player.planners.embedded(player.planner)),
+            None => Self::File(player.planners.default_weights(player.planner).path()),
         }
     }
 
-    fn bytes(&self) -> Result<Cow<'static, [u8]>> {
-        Ok(match self {
-            Self::File(path) | Self::Network(path) => Cow::Owned(std::fs::read(path)?),
-            Self::EmbeddedWeights(which) => Cow::Borrowed(which.bytes()),
-        })
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let (Self::File(path) | Self::Network(path)) = self;
+        std::fs::read(path).with_context(|| format!("weights '{}'", path.display()))
     }
 
     fn worker(&self, device: &Device, dtype: DType) -> Result<Worker> {
         let weights = match self {
             Self::Network(path) => return start_network(path),
             Self::File(path) => Weights::read(path)?,
-            Self::EmbeddedWeights(which) => which.weights()?,
         };
         start_worker(Arc::new(weights), device, dtype)
     }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use azimuth::command_line::{name_of, named};
-use azimuth::search::{
+use azimuth_search::names::{name_of, named};
+use azimuth_search::{
     BeamSettings, BeamVerify, PlannerKind, PlannerSettings, Resources, SelectiveSettings,
 };
 

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth::inference::BatchSecond;
+use azimuth_search::inference::BatchSecond;
 use crossbeam_channel::{Sender, bounded};
 
 use super::game;

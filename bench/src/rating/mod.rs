@@ -8,7 +8,7 @@ pub mod standings;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use azimuth::command_line::print_line;
+use azimuth_cli::print_line;
 
 use crate::games::record;
 

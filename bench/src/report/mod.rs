@@ -13,7 +13,7 @@ mod tables;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::replace_file;
 use clap::Args;
 

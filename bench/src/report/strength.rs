@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
-use azimuth::command_line::named;
-use azimuth::search::PlannerKind;
 use azimuth::uci::Level;
+use azimuth_search::PlannerKind;
+use azimuth_search::names::named;
 
 use super::results::Match;
 use super::sources::Kind;

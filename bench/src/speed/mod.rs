@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use azimuth::command_line::print_line;
-use azimuth::inference::device_name;
-use azimuth::model::Model;
-use azimuth::search::BeamSettings;
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
+use azimuth_search::BeamSettings;
+use azimuth_search::inference::device_name;
+use azimuth_search::model::Model;
 use candle_core::{DType, Device, Tensor};
 use clap::Args;
 use results::{DepthSpeed, EncoderSpeed, Machine, SearchSpeed, SpeedResults};

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use azimuth::encoder::Scores;
-use azimuth::inference::Worker;
-use azimuth::model::Model;
-use azimuth::search::{
-    Beam, BeamSettings, Control, Limits, Planner, PlannerSettings, Report, Resources,
-};
 use azimuth_chess::position::Position;
 use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
+use azimuth_search::encoder::Scores;
+use azimuth_search::inference::Worker;
+use azimuth_search::model::Model;
+use azimuth_search::{
+    Beam, BeamSettings, Control, Limits, Planner, PlannerSettings, Report, Resources,
+};
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use azimuth::embedded_weights::EmbeddedWeights;
 use azimuth_chess::tokens;
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
@@ -15,6 +14,7 @@ use azimuth_network::sparse::features::FeatureBatch;
 use azimuth_network::sparse::{HIDDEN, SparseConfig};
 use azimuth_network::transformer::TransformerConfig;
 use azimuth_network::weights::{Metadata, Weights};
+use azimuth_search::DefaultWeights;
 use candle_core::{Device, Tensor};
 use cozy_chess::Board;
 
@@ -29,7 +29,7 @@ impl Subject {
     pub fn named(name: &str) -> Result<Self> {
         let transformer = |config| random(Architecture::Transformer(config));
         let weights = match name {
-            "default" => EmbeddedWeights::Beam.weights(),
+            "default" => DefaultWeights::Beam.weights(),
             "mini" => transformer(TransformerConfig::mini()),
             "small" => transformer(TransformerConfig::small()),
             "base" => transformer(TransformerConfig::base()),

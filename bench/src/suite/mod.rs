@@ -9,14 +9,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::{name_of, print_line};
-use azimuth::inference::Worker;
-use azimuth::search::{
+use azimuth_chess::position::Position;
+use azimuth_cli::print_line;
+use azimuth_network::replace_file::{check_output, replace_file};
+use azimuth_search::inference::Worker;
+use azimuth_search::names::name_of;
+use azimuth_search::{
     BeamSettings, BeamVerify, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources,
     TimeLimit,
 };
-use azimuth_chess::position::Position;
-use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use cozy_chess::Move;
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,9 @@ pub fn run(arguments: &Suite) -> Result<()> {
         check_output(path, &inputs.collect::<Vec<_>>())?;
     }
     let weights = Arc::new(
-        settings(arguments).embedded(arguments.planner).or_read(arguments.weights.as_deref())?,
+        settings(arguments)
+            .default_weights(arguments.planner)
+            .or_read(arguments.weights.as_deref())?,
     );
     let worker = start_worker(weights, &device, dtype)?;
     let json = match arguments.movetime {

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
-use azimuth::inference::Worker;
-use azimuth::search::{PlannerKind, SearchParameters};
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
+use azimuth_search::inference::Worker;
+use azimuth_search::{PlannerKind, SearchParameters};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 use rand::SeedableRng;

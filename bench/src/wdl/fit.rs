@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::search::WdlModel;
 use azimuth_chess::win_probability::win_probability_of_centipawns;
+use azimuth_search::WdlModel;
 use nalgebra::{SMatrix, SVector};
 use plotters::prelude::SeriesLabelPosition;
 

@@ -8,9 +8,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use azimuth::command_line::{name_of, print_line};
-use azimuth::search::{PlannerKind, WdlModel};
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
+use azimuth_search::names::name_of;
+use azimuth_search::{PlannerKind, WdlModel};
 use clap::{Args, ValueEnum};
 use fit::{Predicted, Quality, chart, constant_draws, fit, quality};
 use samples::{ScoredMove, samples};
@@ -157,7 +158,7 @@ mod tests {
     use std::path::Path;
 
     use anyhow::Result;
-    use azimuth::search::WdlModel;
+    use azimuth_search::WdlModel;
 
     use crate::report::wdl_fits_in;
 

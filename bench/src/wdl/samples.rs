@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result};
-use azimuth::command_line::name_of;
-use azimuth::search::{PlannerKind, material};
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
 use azimuth_chess::san::parse_move;
+use azimuth_search::names::name_of;
+use azimuth_search::{PlannerKind, material};
 use cozy_chess::Color;
 
 use crate::elo::settings::Words;

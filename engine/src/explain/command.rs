@@ -17,12 +17,12 @@ use cozy_chess::Color;
 
 use super::study::{Study, Task};
 use super::{html, json, text};
-use crate::inference::{Backend, ModelSource};
-use crate::search::{
+use crate::session::Session;
+use azimuth_search::inference::{Backend, ModelSource};
+use azimuth_search::{
     BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch,
     Tablebases, TimeLimit,
 };
-use crate::session::Session;
 
 /// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);

@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::command_line::name_of;
-use crate::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
-use crate::search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
+use azimuth_pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
+use azimuth_search::names::name_of;
+use azimuth_search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
 
 /// Maximum number of replies that the tree shows per position; the rest are counted.
 const SHOWN_REPLIES: usize = 5;

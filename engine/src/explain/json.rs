@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::reason::reason;
 use super::study::QuietPositions;
 use super::study::{StudiedMove, Study};
-use crate::command_line::name_of;
-use crate::search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlModel};
+use azimuth_search::names::name_of;
+use azimuth_search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlModel};
 
 /// Version of the format. It increases when a field changes its meaning or is removed.
 const FORMAT_VERSION: u32 = 1;

@@ -7,7 +7,7 @@ use cozy_chess::Move;
 use super::chess_terms::{Outcome, is_threat, new_passed_pawn, outcome, still_pays};
 use super::html::numbered;
 use super::study::{StudiedMove, Study};
-use crate::search::Value;
+use azimuth_search::Value;
 
 /// Maximum number of plies that a sentence quotes.
 const LONGEST_QUOTE: usize = 12;

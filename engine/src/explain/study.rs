@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves};
 use cozy_chess::{Board, Move};
 
-use crate::inference::ModelClient;
-use crate::search::{
+use azimuth_search::inference::ModelClient;
+use azimuth_search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, StopSwitch,
     Value, VerifiedMove,
 };

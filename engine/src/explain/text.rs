@@ -12,8 +12,8 @@ use cozy_chess::Board;
 use super::html::{before_the_search, bounded, chances, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use crate::command_line::name_of;
-use crate::search::{Bound, ExplainedMove, PlannerKind};
+use azimuth_search::names::name_of;
+use azimuth_search::{Bound, ExplainedMove, PlannerKind};
 
 /// Maximum number of replies that the tree shows per position; the rest are counted.
 const SHOWN_REPLIES: usize = 3;

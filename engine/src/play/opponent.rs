@@ -8,12 +8,12 @@ use azimuth_chess::position::Position;
 use cozy_chess::{Color, Move};
 
 use crate::explain::{Study, Task, numbered, reason};
-use crate::inference::ModelSource;
-use crate::search::{
-    Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, TimeLimit,
-};
 use crate::session::Session;
 use crate::uci::{Go, Level, budget};
+use azimuth_search::inference::ModelSource;
+use azimuth_search::{
+    Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, TimeLimit,
+};
 
 /// Size of the score cache and transposition table together.
 const HASH_MB: usize = 64;

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::game::Game;
 use crate::explain::{ScoreJson, line, score};
-use crate::inference::ModelClient;
-use crate::search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
+use azimuth_search::inference::ModelClient;
+use azimuth_search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
 
 /// Loss of win probability above which a move is an inaccuracy, a mistake or a blunder: lichess's
 /// thresholds (0.1, 0.2 and 0.3 of winning chances in [-1, 1]).

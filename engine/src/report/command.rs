@@ -18,13 +18,14 @@ use super::analysis::Faults;
 use super::game::Games;
 use super::journal::Journal;
 use super::page::{Frame, GameData, write_page};
-use crate::command_line::name_of;
-use crate::command_line::print_line;
-use crate::embedded_weights::EmbeddedWeights;
-use crate::inference::ModelSource;
+use crate::embedded_weights;
 use crate::map::{Map, MapWeights};
-use crate::search::{Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit};
 use crate::session::Session;
+use azimuth_cli::print_line;
+use azimuth_search::DefaultWeights;
+use azimuth_search::inference::ModelSource;
+use azimuth_search::names::name_of;
+use azimuth_search::{Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -85,7 +86,7 @@ impl ReportCommand {
         // The weights that the user names draw the map, too.
         let beam = match self.weights {
             Some(_) => None,
-            None => Some(source.start(EmbeddedWeights::Beam, notice)?),
+            None => Some(source.start(|| embedded_weights::read(DefaultWeights::Beam), notice)?),
         };
         let weights = if beam.is_some() { MapWeights::Beam } else { MapWeights::User };
         let mut painter = beam.as_ref().unwrap_or(&worker).model()?;

@@ -14,9 +14,10 @@ use super::analysis::Judged;
 use super::analysis::Stop;
 use super::game::{Game, Node};
 use super::journal::{Journal, StoredGames};
-use crate::inference::ModelClient;
+use crate::board_page::{PAGE_BODY, PAGE_SCRIPT, PAGE_STYLE};
 use crate::map::{Map, MapWeights, Sampled};
-use crate::pages::{BOARD_CREDIT, PAGE_BODY, PAGE_SCRIPT, PAGE_STYLE, PIECES_STYLE, policy};
+use azimuth_pages::{BOARD_CREDIT, PIECES_STYLE, policy};
+use azimuth_search::inference::ModelClient;
 
 /// Number of neighbours of a position in the sample of the map.
 const NEAR: usize = 4;

@@ -14,9 +14,9 @@ use super::gate::Gate;
 use super::queue::Queue;
 use super::queue::{Models, Seat};
 use super::server::{Shared, serve};
-use crate::command_line::unless_closed;
-use crate::inference::{Backend, ModelSource};
-use crate::search::Resources;
+use azimuth_cli::unless_closed;
+use azimuth_search::Resources;
+use azimuth_search::inference::{Backend, ModelSource};
 
 /// The port to try first. A browser stores a game by the page's address and port.
 const USUAL_PORT: u16 = 8064;

@@ -12,8 +12,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::protocol::{Event, Message, Request};
 use super::server::Shared;
 use super::tasks;
-use crate::search::StopSwitch;
 use crate::uci::WEAKEST_TO_STRONGEST;
+use azimuth_search::StopSwitch;
 
 /// Largest message of a page, in bytes: a game of 2000 half-moves fits.
 pub const LARGEST_MESSAGE: usize = 64 << 10;

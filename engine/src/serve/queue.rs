@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use anyhow::{Context, Result};
 use tokio::sync::{oneshot, watch};
 
-use crate::embedded_weights::EmbeddedWeights;
-use crate::inference::{ModelClient, ModelSource, Worker};
+use crate::embedded_weights;
 use crate::map::{Map, MapWeights};
-use crate::search::{Planner, PlannerKind, PlannerSettings, Resources};
 use crate::uci::Level;
+use azimuth_search::DefaultWeights;
+use azimuth_search::inference::{ModelClient, ModelSource, Worker};
+use azimuth_search::{Planner, PlannerKind, PlannerSettings, Resources};
 
 /// Seats of any type, lent to one page each.
 pub struct Queue<S> {
@@ -161,29 +162,31 @@ pub struct Seat {
 impl Models {
     /// Opens the model of the selective search. Fails if the weights cannot be read.
     pub fn open(source: ModelSource) -> Result<Self> {
-        let selective = Mutex::new(source.start(EmbeddedWeights::Selective, notice)?);
+        let selective =
+            Mutex::new(source.start(|| embedded_weights::read(DefaultWeights::Selective), notice)?);
         Ok(Self { source, selective, beam: Mutex::new(None), map: OnceLock::new() })
     }
 
     /// Calls `connect` with the worker of these weights, and opens the worker first if necessary.
     fn with_worker<T>(
         &self,
-        weights: EmbeddedWeights,
+        weights: DefaultWeights,
         connect: impl FnOnce(&Worker) -> Result<T>,
     ) -> Result<T> {
         // A weights file that the user names takes the place of both.
-        if weights == EmbeddedWeights::Selective || self.source.weights.is_some() {
+        if weights == DefaultWeights::Selective || self.source.weights.is_some() {
             return connect(&lock(&self.selective));
         }
         let mut beam = lock(&self.beam);
         if beam.is_none() {
-            *beam = Some(self.source.start(EmbeddedWeights::Beam, notice)?);
+            *beam =
+                Some(self.source.start(|| embedded_weights::read(DefaultWeights::Beam), notice)?);
         }
         connect(beam.as_ref().context("no model")?)
     }
 
     /// Access to the model of these weights.
-    pub fn model(&self, weights: EmbeddedWeights) -> Result<ModelClient> {
+    pub fn model(&self, weights: DefaultWeights) -> Result<ModelClient> {
         self.with_worker(weights, Worker::model)
     }
 
@@ -192,7 +195,7 @@ impl Models {
         if let Some(map) = self.map.get() {
             return Ok(map);
         }
-        let map = Map::draw(&mut self.model(EmbeddedWeights::Beam)?)?;
+        let map = Map::draw(&mut self.model(DefaultWeights::Beam)?)?;
         Ok(self.map.get_or_init(|| map))
     }
 
@@ -240,7 +243,7 @@ impl Seat {
             Role::Beam => (PlannerKind::Beam, usual, self.resources),
             Role::Limited(kind) => (kind, Level::settings_of(kind, usual), limited),
         };
-        let weights = settings.embedded(kind);
+        let weights = settings.default_weights(kind);
         self.models.with_worker(weights, |worker| settings.build(kind, worker, resources, None))
     }
 }

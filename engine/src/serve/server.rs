@@ -23,7 +23,8 @@ use super::connection::{LARGEST_MESSAGE, converse};
 use super::gate::{Gate, Refusal};
 use super::listener::BoundedListener;
 use super::queue::{Queue, Seat};
-use crate::pages::{PAGE_SCRIPT, PAGE_STYLE, PIECES_STYLE};
+use crate::board_page::{PAGE_SCRIPT, PAGE_STYLE};
+use azimuth_pages::PIECES_STYLE;
 
 /// Most pages at a time.
 const MOST_PAGES: usize = 200;

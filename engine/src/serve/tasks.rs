@@ -19,14 +19,14 @@ use super::protocol::{
     Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Reason, Request, Space, Task, Tree,
 };
 use super::queue::{Queue, Role, Seat};
-use crate::embedded_weights::EmbeddedWeights;
 use crate::explain;
 use crate::explain::{Study, document, line, score};
 use crate::report::{Analyst, Judged, Stop};
-use crate::search::{
+use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget};
+use azimuth_search::DefaultWeights;
+use azimuth_search::{
     BeamSettings, Control, ExplainedMove, Limits, PlannerKind, Report, TimeLimit, WdlModel,
 };
-use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget};
 
 /// A task in progress.
 pub struct Job<'a> {
@@ -374,7 +374,7 @@ const LONGEST_POSITION: Duration = Duration::from_secs(10);
 /// Searches each position for `milliseconds`.
 pub fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let time = Duration::from_millis(milliseconds).min(LONGEST_POSITION);
-    let mut model = job.seat.models().model(EmbeddedWeights::Selective)?;
+    let mut model = job.seat.models().model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::Analyst, job.page)?;
     let limits = Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() };
     let switch = job.outlet.switch.clone();
@@ -403,7 +403,7 @@ const NEAR: usize = 8;
 /// Sends the places, with the sample if the page asks for it.
 pub fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
     let models = job.seat.models();
-    let mut model = models.model(EmbeddedWeights::Beam)?;
+    let mut model = models.model(DefaultWeights::Beam)?;
     let map = models.map()?;
     let mut boards = vec![job.line.start.board().clone()];
     for &mv in &job.line.moves {
@@ -444,7 +444,7 @@ pub fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     let compared: Vec<_> =
         compared.iter().map(|text| parse_move(root, text)).collect::<Result<_>>()?;
     let chess960 = castles_as_in_chess960(root.board());
-    let mut model = job.seat.models().model(EmbeddedWeights::Selective)?;
+    let mut model = job.seat.models().model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::Analyst, job.page)?;
     let show = |study: &Study, complete| Event::Why {
         id: job.id,

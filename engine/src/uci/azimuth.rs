@@ -17,10 +17,11 @@ use super::engine::Program;
 use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
-use crate::command_line::name_of;
-use crate::embedded_weights::EmbeddedWeights;
-use crate::inference::{ModelSource, Worker};
-use crate::search::{
+use crate::embedded_weights;
+use azimuth_search::DefaultWeights;
+use azimuth_search::inference::{ModelSource, Worker};
+use azimuth_search::names::name_of;
+use azimuth_search::{
     Beam, BeamSettings, Control, Explanation, Limits, Planner, PlannerKind, PlannerSettings,
     Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
 };
@@ -61,8 +62,8 @@ impl Plan {
     }
 
     /// The embedded weights of the planner, used if no weights file is set.
-    fn embedded(&self) -> EmbeddedWeights {
-        self.settings.embedded(self.kind)
+    fn embedded(&self) -> DefaultWeights {
+        self.settings.default_weights(self.kind)
     }
 }
 
@@ -206,7 +207,7 @@ impl Program for Azimuth {
         };
         let mut fresh = |kind, beam| {
             let settings = PlannerSettings { beam, ..PlannerSettings::default() };
-            let worker = self.worker(settings.embedded(kind))?;
+            let worker = self.worker(settings.default_weights(kind))?;
             settings.build(kind, worker, BENCH_RESOURCES, None)
         };
         let mut planners = BenchPlanners {
@@ -301,7 +302,7 @@ impl Azimuth {
         Ok(Some(Arc::new(tablebases.with_probing(options.probing))))
     }
 
-    fn worker(&mut self, embedded: EmbeddedWeights) -> Result<&Worker> {
+    fn worker(&mut self, embedded: DefaultWeights) -> Result<&Worker> {
         self.workers.get(&self.options.model, embedded, &self.output)
     }
 
@@ -444,7 +445,7 @@ impl Program for SinglePlanner {
 /// One worker for each set of embedded weights, or a single worker under the key `None` if a
 /// weights file is set.
 #[derive(Default)]
-pub struct Workers(BTreeMap<Option<EmbeddedWeights>, Worker>);
+pub struct Workers(BTreeMap<Option<DefaultWeights>, Worker>);
 
 impl Workers {
     /// The worker for the embedded weights `which`, or for the weights file that replaces them.
@@ -452,7 +453,7 @@ impl Workers {
     pub fn get(
         &mut self,
         source: &ModelSource,
-        which: EmbeddedWeights,
+        which: DefaultWeights,
         output: &Output,
     ) -> Result<&Worker> {
         let key = source.weights.is_none().then_some(which);
@@ -460,7 +461,10 @@ impl Workers {
             Entry::Occupied(worker) => worker.into_mut(),
             Entry::Vacant(place) => {
                 let output = output.clone();
-                place.insert(source.start(which, move |text| output.inform(text))?)
+                place.insert(
+                    source
+                        .start(|| embedded_weights::read(which), move |text| output.inform(text))?,
+                )
             }
         })
     }
@@ -469,7 +473,7 @@ impl Workers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::Backend;
+    use azimuth_search::inference::Backend;
 
     #[test]
     fn a_weights_file_takes_the_place_of_all_embedded_ones() -> Result<()> {
@@ -477,8 +481,7 @@ mod tests {
         for (weights, workers_expected) in [(None, 2), (Some(mini.into()), 1)] {
             let source = ModelSource { weights, backend: Backend::Cpu, ..ModelSource::default() };
             let mut workers = Workers::default();
-            for which in [EmbeddedWeights::Beam, EmbeddedWeights::Selective, EmbeddedWeights::Beam]
-            {
+            for which in [DefaultWeights::Beam, DefaultWeights::Selective, DefaultWeights::Beam] {
                 workers.get(&source, which, &Output::new(std::io::sink()))?;
             }
             assert_eq!(workers.0.len(), workers_expected);

@@ -13,7 +13,7 @@ use azimuth_chess::text::shortened;
 
 use super::command::{BenchLimit, BenchPositions, BenchSearches};
 use super::perft::divide;
-use crate::search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
+use azimuth_search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
 
 /// Resources of each planner.
 pub const BENCH_RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };

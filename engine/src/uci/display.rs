@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use azimuth_chess::position::{Position, uci_move};
 use cozy_chess::{Color, Move};
 
-use crate::search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
+use azimuth_search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
 
 /// The score of the position and of each legal move, best first.
 pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) -> Result<String> {

@@ -18,9 +18,10 @@ use super::perft::RunningPerft;
 use super::running_search::{Answer, Finished, HeldAnswer, Running, RunningSearch, any_move};
 use super::time_management::{NodeClock, paced};
 use super::{display, time_management};
-use crate::inference::device_name;
+use crate::embedded_weights;
 use crate::program;
-use crate::search::{Explanation, Limits, Planner, PlannerKind, PlannerSettings, Value};
+use azimuth_search::inference::device_name;
+use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, Value};
 
 /// An engine that [`Engine`] drives by UCI. A method that fails changes nothing.
 pub trait Program {
@@ -358,7 +359,7 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
 /// the commands to try.
 pub fn greeting() -> Result<String> {
     let model = Options::default().model;
-    let weights = PlannerSettings::default().embedded(PlannerKind::Selective).weights()?;
+    let weights = embedded_weights::read(DefaultWeights::Selective)?;
     let architecture = &weights.metadata.architecture;
     let (device, _) = model.backend.open(model.precision, architecture, |_| ())?;
     let (version, device) = (env!("CARGO_PKG_VERSION"), device_name(&device));

@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::bench::{PositionFile, PositionLine};
-use crate::search::{Control, Limits, Planner};
+use azimuth_search::{Control, Limits, Planner};
 
 /// Maximum number of positions of one command.
 const MOST_POSITIONS: u32 = 1_000_000;
@@ -185,14 +185,15 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::embedded_weights::EmbeddedWeights;
-    use crate::inference::Worker;
-    use crate::search::{PlannerKind, PlannerSettings, Resources};
+    use crate::embedded_weights;
+    use azimuth_search::DefaultWeights;
+    use azimuth_search::inference::Worker;
+    use azimuth_search::{PlannerKind, PlannerSettings, Resources};
 
     const LUCENA: &str = "1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1";
 
     fn planner() -> Result<Box<dyn Planner>> {
-        let worker = Worker::on_cpu(EmbeddedWeights::Selective.weights()?, |_| ())?;
+        let worker = Worker::on_cpu(embedded_weights::read(DefaultWeights::Selective)?, |_| ())?;
         let resources = Resources { hash_mb: 1, threads: 1 };
         PlannerSettings::default().build(PlannerKind::Selective, &worker, resources, None)
     }

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::search::{BeamSettings, BeamVerify, Handicap, Limits, PlannerKind, PlannerSettings};
+use azimuth_search::{BeamSettings, BeamVerify, Handicap, Limits, PlannerKind, PlannerSettings};
 
 /// Depth, in plies, of the beam with limited strength. Its ratings were measured at this depth.
 const LIMITED_DEPTH: u32 = 6;

@@ -11,9 +11,9 @@ use clap::ValueEnum;
 
 use super::command::quoted;
 use super::limited_strength::{FULL_SKILL, WEAKEST_TO_STRONGEST, elo_of_skill};
-use crate::command_line::{name_of, names_of};
-use crate::inference::ModelSource;
-use crate::search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resources};
+use azimuth_search::inference::ModelSource;
+use azimuth_search::names::{name_of, names_of};
+use azimuth_search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resources};
 
 /// Value of `WeightsFile` for the embedded weights.
 const EMBEDDED: &str = "<embedded>";
@@ -303,8 +303,8 @@ pub fn expected(name: &str, wanted: &str, found: &str) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::Precision;
-    use crate::search::BeamVerify;
+    use azimuth_search::BeamVerify;
+    use azimuth_search::inference::Precision;
 
     #[test]
     fn names_ignore_case_and_ranges_hold() -> Result<()> {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use azimuth_chess::text::shortened;
 
-use crate::command_line::unless_closed;
+use azimuth_cli::unless_closed;
 
 /// Maximum length of an `info string` text, in characters: enough for a long path and a FEN.
 const TEXT_LIMIT: usize = 600;

@@ -14,7 +14,7 @@ use crossbeam_channel::{Sender, unbounded};
 use super::output::Output;
 use super::perft::RunningPerft;
 use super::time_management::{closeness, thinking_time};
-use crate::search::{Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel};
+use azimuth_search::{Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel};
 
 /// A running search.
 pub struct RunningSearch {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cozy_chess::Color;
 
 use super::command::Go;
-use crate::search::{ExplainedMove, Explanation, Limits, TimeLimit};
+use azimuth_search::{ExplainedMove, Explanation, Limits, TimeLimit};
 
 /// Number of moves that are expected if `movestogo` is missing.
 const EXPECTED_MOVES: u32 = 30;
@@ -123,7 +123,7 @@ mod tests {
     use cozy_chess::Color;
 
     use super::{budget, *};
-    use crate::search::{Bound, Handicap, SearchedMove, Value};
+    use azimuth_search::{Bound, Handicap, SearchedMove, Value};
 
     fn clock(milliseconds: u64, increment: u64, moves_to_go: Option<u32>) -> Go {
         Go {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use anyhow::Result;
-use azimuth::search::Value;
+use azimuth_search::Value;
 use cozy_chess::{Board, Color, Move};
 
 /// Estimates the value of positions to White, in [-1, 1]; 0 is a draw.

@@ -1,10 +1,10 @@
 //! Alpha-beta as a planner: iterative deepening, one ply at a time, until a limit is reached.
 
 use anyhow::{Context, Result};
-use azimuth::search::{
+use azimuth_chess::position::Position;
+use azimuth_search::{
     Control, Deepening, Planner, Report, RootMoves, Value, deepen, terminal_value,
 };
-use azimuth_chess::position::Position;
 use cozy_chess::{Board, Move};
 
 use super::evaluation::{Judge, Worth};

@@ -1,8 +1,8 @@
 //! The recursive search.
 
 use anyhow::Result;
-use azimuth::search::{Control, terminal_value};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_search::{Control, terminal_value};
 use cozy_chess::{Board, Color, Move, Piece};
 
 use super::evaluation::{Judge, Worth};
@@ -308,7 +308,7 @@ impl<L> Memory<L> {
 
 #[cfg(test)]
 mod tests {
-    use azimuth::search::{Limits, Value};
+    use azimuth_search::{Limits, Value};
 
     use super::super::evaluation::{Evaluates, Evaluation};
     use super::*;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use anyhow::{Context, Result};
-use azimuth::search::Planner;
+use azimuth_search::Planner;
 use candle_core::{D, Device, Module, Tensor};
 use candle_nn::VarBuilder;
 use candle_nn::ops::softmax;

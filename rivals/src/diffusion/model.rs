@@ -2,8 +2,8 @@
 //! ones.
 
 use anyhow::Result;
-use azimuth::search::{Planner, Value};
 use azimuth_chess::position::Position;
+use azimuth_search::{Planner, Value};
 use candle_core::{D, Device, Module, Tensor};
 use candle_nn::{Embedding, Init, VarBuilder, embedding};
 use cozy_chess::{Board, Move};

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::search::Planner;
+use azimuth_search::Planner;
 use candle_core::{DType, Device, IndexOp, Tensor};
 use cozy_chess::{Board, Color, Move};
 

@@ -4,9 +4,9 @@
 //! With `squares`, the dense layer also gets the convolutions' outputs on the move's two squares.
 
 use anyhow::{Context, Result};
-use azimuth::search::{Planner, Value};
 use azimuth_chess::check_squares::attacked_squares;
 use azimuth_chess::position::{Position, legal_moves};
+use azimuth_search::{Planner, Value};
 use candle_core::{D, Device, Module, ModuleT, Tensor};
 use candle_nn::{BatchNorm, BatchNormConfig, VarBuilder, batch_norm};
 use cozy_chess::{Board, Color, Move, Piece, Square};

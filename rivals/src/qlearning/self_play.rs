@@ -1,8 +1,8 @@
 //! Self-play with epsilon-greedy moves, and the transitions to remember.
 
 use anyhow::{Result, ensure};
-use azimuth::search::{Value, terminal_value};
 use azimuth_chess::position::{Position, board_after, repetition_key};
+use azimuth_search::{Value, terminal_value};
 use cozy_chess::{BitBoard, Board, Color, File, GameStatus, Move, Piece, Square, get_king_moves};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};

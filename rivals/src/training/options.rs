@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use azimuth::inference::Backend;
+use azimuth_search::inference::Backend;
 use azimuth_train::claim::{Claim, claim_all};
 use azimuth_train::training::{Pace, StepsOrTime};
 use candle_core::Device;

@@ -1,8 +1,8 @@
 //! The two-headed network.
 
 use anyhow::Result;
-use azimuth::search::Planner;
 use azimuth_chess::position::Position;
+use azimuth_search::Planner;
 use candle_core::{Device, Module, Tensor};
 use candle_nn::VarBuilder;
 use cozy_chess::{Board, Color};

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use anyhow::Result;
-use azimuth::search::{Value, terminal_value};
 use azimuth_chess::position::{Position, fen_of};
+use azimuth_search::{Value, terminal_value};
 use cozy_chess::{Board, Color, Move};
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;

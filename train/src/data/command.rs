@@ -8,10 +8,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth::command_line::unless_closed;
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{fen_of, legal_moves};
 use azimuth_chess::see::StaticExchange;
+use azimuth_cli::unless_closed;
 use clap::Args;
 use cozy_chess::{Board, Color};
 

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use azimuth::command_line::print_line;
 use azimuth_chess::pgn::{Game, Reader, open_text};
 use azimuth_chess::position::{Position, fen_of};
+use azimuth_cli::print_line;
 use azimuth_network::{Inputs, Perspective};
 use clap::Args;
 use cozy_chess::Color;

@@ -4,13 +4,13 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::encoder::Encoder;
-use azimuth::inference::Backend;
 use azimuth_chess::position::{TYPICAL_MOVES, fen_of};
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::Replacement;
 use azimuth_network::weights::Weights;
+use azimuth_search::DefaultWeights;
+use azimuth_search::encoder::Encoder;
+use azimuth_search::inference::Backend;
 use candle_core::DType;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -97,9 +97,9 @@ impl PositionsOptions {
             "--data {}: there is no position in it, or none with the label that this command needs",
             files().collect::<Vec<_>>().join(", ")
         );
-        let weights = EmbeddedWeights::Beam.or_read(self.weights.as_deref())?;
+        let weights = DefaultWeights::Beam.or_read(self.weights.as_deref())?;
         let device = self.device.device().context("--device")?;
-        let encoder = azimuth::encoder::build(&weights, &device, DType::F32)?;
+        let encoder = azimuth_search::encoder::build(&weights, &device, DType::F32)?;
         Ok(EmbeddedPositions { weights, encoder, positions })
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use azimuth::search::Tablebases;
 use azimuth_chess::position::Position;
+use azimuth_search::Tablebases;
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 use rand::RngExt;
 use rand::seq::IndexedRandom;

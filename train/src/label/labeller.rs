@@ -1,11 +1,11 @@
 //! Labellers: a UCI engine, or a Stockfish network with or without quiescence search.
 
 use anyhow::{Context, Result, bail};
-use azimuth::inference::Worker;
-use azimuth::search::{Planner, Resources, Selective, SelectiveSettings, Value};
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Position, board_after};
 use azimuth_nnue::StockfishNetwork;
+use azimuth_search::inference::Worker;
+use azimuth_search::{Planner, Resources, Selective, SelectiveSettings, Value};
 use cozy_chess::{Board, Color, Move};
 
 use super::options::LabelOptions;

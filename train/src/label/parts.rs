@@ -9,13 +9,13 @@ use std::time::Instant;
 use std::{fmt, thread};
 
 use anyhow::{Context, Result, ensure};
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::inference::Worker;
-use azimuth::search::Tablebases;
 use azimuth_chess::pgn::decompressed;
 use azimuth_chess::position::Position;
 use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::check_output;
+use azimuth_search::DefaultWeights;
+use azimuth_search::Tablebases;
+use azimuth_search::inference::Worker;
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rand::SeedableRng;
@@ -76,7 +76,7 @@ fn check(options: &LabelOptions) -> Result<()> {
 /// can resume with a different number of engines. Progress goes to `talk`.
 pub fn label_from(starts: &Starts, options: &LabelOptions, talk: Talk) -> Result<()> {
     let engines = Labeller::start_all(options, scores(options.walk))?;
-    let weights = Arc::new(embedded(options.walk).or_read(options.weights.as_deref())?);
+    let weights = Arc::new(default_weights(options.walk).or_read(options.weights.as_deref())?);
 
     let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
     let made_by = made_by(options, engines[0].name())?;
@@ -150,19 +150,18 @@ fn scores(walk: WalkKind) -> Scores {
 }
 
 /// The default weights of the search that makes the walks.
-fn embedded(walk: WalkKind) -> EmbeddedWeights {
+fn default_weights(walk: WalkKind) -> DefaultWeights {
     match walk {
-        WalkKind::Leaves => EmbeddedWeights::Selective,
-        WalkKind::Beam | WalkKind::Engine | WalkKind::Endings => EmbeddedWeights::Beam,
+        WalkKind::Leaves => DefaultWeights::Selective,
+        WalkKind::Beam | WalkKind::Engine | WalkKind::Endings => DefaultWeights::Beam,
     }
 }
 
 /// The settings that determine the labels, except for the starts.
 fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
-    let weights = match &options.weights {
-        Some(path) => hex(&Sha256::digest(std::fs::read(path)?)),
-        None => hex(&Sha256::digest(embedded(options.walk).bytes())),
-    };
+    let path = options.weights.clone().unwrap_or_else(|| default_weights(options.walk).path());
+    let name = || format!("weights '{}'", path.display());
+    let weights = hex(&Sha256::digest(std::fs::read(&path).with_context(name)?));
     let mut made_by = json!({
         "engine": engine,
         "depth": options.network.is_none().then_some(options.depth),

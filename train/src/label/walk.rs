@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use anyhow::{Context, Result};
-use azimuth::inference::{Evaluator, Worker};
-use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use azimuth_chess::position::{Position, TYPICAL_MOVES, board_after, legal_moves};
+use azimuth_search::inference::{Evaluator, Worker};
+use azimuth_search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use cozy_chess::{Board, Move};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -302,15 +302,15 @@ mod tests {
     use std::collections::HashSet;
     use std::sync::Arc;
 
-    use azimuth::embedded_weights::EmbeddedWeights;
-    use azimuth::inference::Worker;
+    use azimuth_search::DefaultWeights;
+    use azimuth_search::inference::Worker;
     use candle_core::{DType, Device};
     use rand::SeedableRng;
 
     use super::*;
 
     fn ends(fen: &str, most: u32) -> Result<Vec<Position>> {
-        let weights = Arc::new(EmbeddedWeights::Beam.weights()?);
+        let weights = Arc::new(DefaultWeights::Beam.weights()?);
         let notice = Box::new(|_: &str| ());
         let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
         let mut evaluator = Evaluator::new(&worker, 1)?;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use azimuth::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use azimuth_network::Inputs;
 use azimuth_network::parameters::{Init, ParameterSpec, Parameters};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
+use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;

@@ -1,11 +1,11 @@
 //! A sparse encoder in training on a device, where every step updates all rows of the table.
 
 use anyhow::{Result, bail};
-use azimuth::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use azimuth_network::Inputs;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use azimuth_network::sparse::features::{FeatureSet, PIECE_SQUARES};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
+use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;

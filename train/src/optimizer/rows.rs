@@ -8,9 +8,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
-use azimuth::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use azimuth_network::embedding_bag::{GradientSink, RowGradients};
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
+use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
 

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
-use azimuth::inference::Backend;
+use azimuth_cli::print_line;
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
@@ -13,6 +12,7 @@ use azimuth_network::parameters::Parameters;
 use azimuth_network::replace_file::check_output;
 use azimuth_network::transformer::TransformerConfig;
 use azimuth_network::weights::{Metadata, Weights};
+use azimuth_search::inference::Backend;
 use candle_core::Tensor;
 use clap::Args;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use azimuth::inference::Backend;
+use azimuth_search::inference::Backend;
 use clap::{Args, ValueEnum};
 
 use crate::label::DEPTH;

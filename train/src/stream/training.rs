@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use azimuth::command_line::print_line;
-use azimuth::inference::Backend;
+use azimuth_cli::print_line;
 use azimuth_network::replace_file::check_output;
+use azimuth_search::inference::Backend;
 use candle_core::{DType, Device, Tensor};
 use serde_json::json;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use azimuth::embedded_weights::EmbeddedWeights;
-use azimuth::inference::Worker;
-use azimuth::search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_network::{Inputs, Perspective};
+use azimuth_search::DefaultWeights;
+use azimuth_search::inference::Worker;
+use azimuth_search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
 use candle_core::{Device, Tensor};
 use cozy_chess::{Board, Color};
 use indicatif::ProgressBar;
@@ -162,7 +162,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
 
 /// The shipped selective search, which proves mates.
 pub fn planner() -> Result<Selective> {
-    let weights = EmbeddedWeights::Selective.weights()?;
+    let weights = DefaultWeights::Selective.weights()?;
     let worker = Worker::on_cpu(weights, |text| eprintln!("{text}"))?;
     let resources = Resources { hash_mb: 64, threads: 1 };
     Selective::new(&worker, SelectiveSettings::default(), resources)

@@ -8,8 +8,8 @@ mod projection;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth::command_line::print_line;
-use azimuth::report::{Game, Games};
+use azimuth_chess::pgn::{Game, Reader, open_text, pgn_files};
+use azimuth_cli::print_line;
 use azimuth_network::{Inputs, Perspective};
 use clap::{Args, ValueEnum};
 use cozy_chess::{Board, Color};
@@ -125,24 +125,30 @@ pub struct Trajectory {
     boards: Vec<Board>,
 }
 
-/// Reads the first games of a file. Fails if one of them cannot be read.
+/// Reads the first games of a file or of a folder of files. Fails if one of them cannot be read.
 pub fn read(path: &Path) -> Result<Vec<Trajectory>> {
-    let name = || format!("'{}'", path.display());
-    let games = Games::of(path)?.take(GAMES);
-    let read = games.map(|game| Ok(Trajectory::of(&game?.with_context(name)?)));
-    let read: Vec<Trajectory> = read.collect::<Result<_>>()?;
-    ensure!(!read.is_empty(), "{}: there is no game in it", name());
+    let mut read = Vec::new();
+    for file in pgn_files(path)? {
+        let name = || format!("'{}'", file.display());
+        let mut reader = Reader::new(open_text(&file)?);
+        while read.len() < GAMES
+            && let Some(game) = reader.read_game::<Game>().with_context(name)?
+        {
+            read.push(Trajectory::of(&game.with_context(name)?));
+        }
+    }
+    ensure!(!read.is_empty(), "'{}': there is no game in it", path.display());
     Ok(read)
 }
 
 impl Trajectory {
     fn of(game: &Game) -> Self {
-        let tag = |name: &'static str| game.tag(name).unwrap_or(name);
+        let tag = |name: &'static str| game.tags.known(name).unwrap_or(name);
         let title = format!("{} – {}, {}", tag("White"), tag("Black"), tag("Result"));
         let mut position = game.start.clone();
         let mut boards = vec![position.board().clone()];
-        for &mv in &game.moves {
-            position.play(mv);
+        for played in &game.moves {
+            position.play(played.mv);
             boards.push(position.board().clone());
         }
         Self { title, boards }

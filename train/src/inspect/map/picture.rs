@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use askama::Template;
-use azimuth::pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use azimuth_chess::position::fen_of;
 use azimuth_network::Perspective;
+use azimuth_pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use serde::Serialize;
 
 use super::Trajectory;

@@ -1,0 +1,34 @@
+//! Embeds positions: reads FENs from standard input, one per line, and writes their embeddings as
+//! CSV.
+//!
+//!     cargo run --release -p azimuth-search --example embed < positions.txt > embeddings.csv
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, Result};
+use azimuth_chess::position::Position;
+use azimuth_search::DefaultWeights;
+use azimuth_search::inference::Worker;
+
+/// Number of positions that are embedded together.
+const BATCH: usize = 256;
+
+fn main() -> Result<()> {
+    let worker = Worker::on_cpu(DefaultWeights::Beam.weights()?, |notice| eprintln!("{notice}"))?;
+    let mut model = worker.model()?;
+    let dimensions = model.space().axis.dim();
+    let mut boards = Vec::new();
+    for (number, line) in (1..).zip(io::stdin().lines()) {
+        let position =
+            Position::from_fen(line?.trim()).with_context(|| format!("line {number}"))?;
+        boards.push(position.board().clone());
+    }
+    let mut output = BufWriter::new(io::stdout().lock());
+    for batch in boards.chunks(BATCH) {
+        for embedding in model.embeddings(batch)?.chunks_exact(dimensions) {
+            let numbers: Vec<String> = embedding.iter().map(f32::to_string).collect();
+            writeln!(output, "{}", numbers.join(","))?;
+        }
+    }
+    Ok(output.flush()?)
+}

@@ -1,0 +1,226 @@
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_network::weights::Weights;
+use cozy_chess::{Board, Move};
+
+use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
+use super::{Beam, BeamSettings, BeamVerify};
+use crate::DefaultWeights;
+use crate::control::Handicap;
+use crate::control::{Control, Limits};
+use crate::inference::{Evaluator, Worker};
+use crate::planner::PlannerSettings;
+use crate::planner::Report;
+use crate::planner::{Planner, Resources};
+use crate::selective::{INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
+use crate::test_workers::remote;
+use crate::value::Value;
+use crate::value::terminal_value;
+
+/// Positions with checks and mates by captures, promotions and en passant captures.
+const SHARP: [&str; 6] = [
+    "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 4 4",
+    "r3k2r/1P2pp1p/6p1/8/2b5/8/p1P2PPP/1R2K2R w Kkq - 0 1",
+    "rnbqkbnr/ppp2ppp/8/3pP3/3Pp3/8/PPP2PPP/RNBQKBNR b KQkq d3 0 3",
+    "4r1k1/1P3ppp/8/8/8/8/r4PPP/1R2R1K1 w - - 0 1",
+    "4k3/P6p/8/8/8/1p6/p6P/4K3 b - - 0 1",
+    "r5k1/5ppp/8/8/2P5/8/5PPP/R5K1 w - - 0 1",
+];
+
+/// Twelve queens on each side that attack one another.
+const QUEENS: &str = "kr6/rr6/2qQqQqQ/2QqQqQq/2qQqQqQ/2QqQqQq/6RR/6RK w - - 0 1";
+
+/// Limits that no line reaches.
+const UNBOUNDED: Rules = Rules { least_gain: 1, max_plies: 40, max_positions: 100_000 };
+
+/// A position with its children in which the game is not over.
+struct Parent<'p> {
+    position: &'p Position,
+    keys: Vec<u64>,
+    children: Vec<(Move, Board)>,
+}
+
+impl<'p> Parent<'p> {
+    fn new(position: &'p Position) -> Self {
+        let board = position.board();
+        let keys = [position.history(), &[repetition_key(board)]].concat();
+        let children = legal_moves(board).into_iter().map(|mv| (mv, board_after(board, mv)));
+        let goes_on = |(_, child): &(Move, Board)| terminal_value(child, 1, &keys).is_none();
+        let children = children.filter(goes_on).collect();
+        Self { position, keys, children }
+    }
+
+    /// The children's values by batched quiescence search.
+    fn resolved(&self, evaluator: &mut Evaluator, rules: Rules) -> Result<Vec<Resolved>> {
+        let mut starts = Vec::new();
+        for (_, board) in &self.children {
+            let value = Value::estimate(evaluator.value(board)?);
+            starts.push(Start { board: board.clone(), ply: 1, value, keys: &self.keys });
+        }
+        let mut quiescence = BatchedQuiescence::new(rules, starts);
+        while quiescence.deepen(terminal_value) > 0 {
+            quiescence.score(evaluator)?;
+        }
+        Ok(quiescence.resolved())
+    }
+
+    /// Compares the recursive search's values, in centipawns, with those of the batched search.
+    fn compare(&self, worker: &Worker) -> Result<()> {
+        let parts = Parts::only(&[Part::Quiescence, Part::SeePruning]);
+        let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
+        let mut evaluator = Evaluator::new(worker, 16)?;
+        let resolved = self.resolved(&mut evaluator, UNBOUNDED)?;
+        for ((_, child), Resolved { value, line }) in self.children.iter().zip(&resolved) {
+            let mut end = child.clone();
+            for mv in line {
+                end.play(*mv);
+            }
+            let ply = line.len() as u32 + 1;
+            let estimate = Value::estimate(evaluator.value(&end)?);
+            let reached = terminal_value(&end, ply, &[]).unwrap_or(estimate);
+            assert_eq!(*value, if ply % 2 == 1 { reached } else { -reached }, "{child}");
+        }
+        let mut tables = SearchTables::new(vec![evaluator], settings, 1, worker.notice())?;
+        let (shared, threads) = tables.begin_search(self.position);
+        let mut search = ShallowSearch::new(threads.first_mut().context("a thread")?, &shared);
+        let board = self.position.board();
+        search.enter(board, 0, self.keys.clone(), &[]);
+        for ((mv, child), Resolved { value, .. }) in self.children.iter().zip(resolved) {
+            let expected = search.score(board, *mv, child, (-INFINITE, INFINITE), 0);
+            // The search rounds to whole centipawns, none of which is 0, before it compares.
+            let difference = (search.score_of(value) - expected).abs();
+            let tolerance = if value.is_decisive() { 0 } else { 2 };
+            assert!(difference <= tolerance, "{board}, {mv}: {value}, not {expected}");
+        }
+        Ok(())
+    }
+}
+
+fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
+    beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
+}
+
+/// A beam whose encoder runs on another thread.
+fn beam(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
+    let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+    Beam::new(worker, &settings, Resources { hash_mb: 16, threads })
+}
+
+fn settings(depth: u32) -> BeamSettings {
+    BeamSettings { depth, verify: BeamVerify::Quiescence, ..BeamSettings::PAPER }
+}
+
+#[test]
+fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
+    let worker = remote(DefaultWeights::Selective)?;
+    for fen in BENCH_POSITIONS.iter().chain(&SHARP) {
+        Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_transformer_finds_the_values_of_the_recursive_search() -> Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors");
+    let worker = Worker::on_cpu(Weights::read(&path)?, |_| ())?;
+    assert!(!worker.runs_in_searches());
+    for fen in ["8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", SHARP[4]] {
+        Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_capture_that_loses_the_queen_is_not_kept() -> Result<()> {
+    let worker = remote(DefaultWeights::Selective)?;
+    // The other queen defends the pawn.
+    let fen = "1k1r4/pp1b1R2/3q2p1/4p2p/2B5/4Q3/PPP2B2/2K5 w - - 0 2";
+    let root = Position::from_fen(fen)?;
+    let kept = |verify: BeamVerify| -> Result<_> {
+        let mut beam = beam(&worker, BeamSettings { verify, ..settings(1) }, 1)?;
+        let report = search(&mut beam, &root, Limits::default())?;
+        let explanation = beam.explain(1)?.context("it has searched")?;
+        let kept = explanation.moves.into_iter().filter(|mv| mv.searched.is_some());
+        Ok((report.value, kept.map(|mv| mv.mv.to_string()).collect::<Vec<_>>()))
+    };
+    let capture = "e3e5".to_owned();
+    let (_, unverified) = kept(BeamVerify::None)?;
+    assert!(unverified.contains(&capture), "{unverified:?}");
+    for verify in [BeamVerify::Quiescence, BeamVerify::Plies(4)] {
+        let (value, verified) = kept(verify)?;
+        assert!(verified.len() == 3 && !verified.contains(&capture), "{verified:?}");
+        assert!(value > Value::DRAW, "{value}");
+    }
+    Ok(())
+}
+
+#[test]
+fn mates_by_captures_are_exact_and_stand_in_the_line() -> Result<()> {
+    let mut beam = beam(&remote(DefaultWeights::Selective)?, settings(1), 1)?;
+    // Black's rook captures the undefended rook with mate.
+    let root = Position::from_fen("r5k1/5ppp/8/8/2P5/8/5PPP/R5K1 w - - 0 1")?;
+    let search_moves = vec![root.parse_move("c4c5")?];
+    for depth in [1, 3] {
+        let limits =
+            Limits { depth: Some(depth), search_moves: search_moves.clone(), ..Limits::default() };
+        let report = search(&mut beam, &root, limits)?;
+        let line: Vec<String> = report.pv.iter().map(ToString::to_string).collect();
+        assert_eq!((report.value.moves_to_mate(), line.join(" ")), (Some(-1), "c4c5 a8a1".into()));
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_and_limits_go_with_batches() -> Result<()> {
+    let worker = remote(DefaultWeights::Selective)?;
+    for fen in SHARP.iter().chain(&BENCH_POSITIONS[1..3]) {
+        let root = Position::from_fen(fen)?;
+        let mut values = Vec::new();
+        for threads in [1, 3] {
+            let mut beam = beam(&worker, settings(3), threads)?;
+            for nodes in [None, Some(2_000), Some(1)] {
+                let report = search(&mut beam, &root, Limits { nodes, ..Limits::default() })?;
+                let mut position = root.clone();
+                for mv in report.pv {
+                    assert!(position.board().is_legal(mv), "{fen}: {mv}");
+                    position.play(mv);
+                }
+                if nodes.is_none() {
+                    values.push(report.value);
+                }
+            }
+        }
+        assert_eq!(values[0], values[1], "{fen}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_limited_strength_is_not_verified() -> Result<()> {
+    let worker = remote(DefaultWeights::Selective)?;
+    let root = Position::from_fen(BENCH_POSITIONS[1])?;
+    let found = |verify: BeamVerify| -> Result<_> {
+        let handicap = Some(Handicap { deviation: 0.2, seed: 7, nodes: None });
+        let mut beam = beam(&worker, BeamSettings { verify, ..settings(2) }, 1)?;
+        let report = search(&mut beam, &root, Limits { handicap, ..Limits::default() })?;
+        Ok((report.value, report.nodes, report.pv))
+    };
+    assert_eq!(found(BeamVerify::Quiescence)?, found(BeamVerify::None)?);
+    Ok(())
+}
+
+#[test]
+fn queens_that_attack_one_another_end_soon() -> Result<()> {
+    let root = Position::from_fen(QUEENS)?;
+    let report = search(
+        &mut beam(&remote(DefaultWeights::Selective)?, settings(1), 1)?,
+        &root,
+        Limits::default(),
+    )?;
+    let moves = legal_moves(root.board()).len() as u64;
+    assert!(report.nodes < 200 * moves, "{} nodes behind {moves} moves", report.nodes);
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! The iterations of the main thread, each deeper or wider than the last, and the helper threads
+//! that search in parallel.
+
+use std::sync::atomic::AtomicU64;
+
+use anyhow::Result;
+use azimuth_chess::position::{Position, legal_moves};
+use cozy_chess::Move;
+
+use super::batched_quiescence::Rules;
+use super::planner::BeamSettings;
+use super::search::{BeamSearch, Task};
+use super::tree::ProvenMates;
+use super::verification::{Horizons, Verifier, verified_moves};
+use crate::control::{Control, Limits};
+use crate::explanation::{SearchedMove, SearchedTree, VerifiedMove};
+use crate::inference::Evaluator;
+use crate::iterative_deepening::Deepening;
+use crate::planner::Report;
+use crate::selective::{SearchTables, ShallowSearch};
+use crate::tablebase::Tablebases;
+use crate::value::Value;
+
+/// The results of a search that the planner keeps.
+pub(super) struct Findings {
+    /// The results for the root moves in the last finished iteration.
+    pub(super) searched: Vec<SearchedMove>,
+    /// The last finished iteration.
+    pub(super) finished: Option<Iteration>,
+    /// The proven mates, if the best line is a mate by the root's side.
+    pub(super) mates: Option<ProvenMates>,
+}
+
+/// The main thread's search, which checks the limits and reports.
+pub(super) struct MainSearch<'a> {
+    search: BeamSearch<'a>,
+    schedule: Schedule,
+    /// Maximum depth in plies if the limits name none.
+    default_depth: u32,
+    /// Moves kept at each node by the next iteration.
+    width: usize,
+    finished: Option<Iteration>,
+    /// The results for the root moves in the last finished iteration.
+    searched: Vec<SearchedMove>,
+}
+
+impl<'a> MainSearch<'a> {
+    pub(super) fn new(search: BeamSearch<'a>, schedule: Schedule, default_depth: u32) -> Self {
+        Self { search, schedule, default_depth, width: 0, finished: None, searched: Vec::new() }
+    }
+
+    /// Ends the search, whose best line is `best`.
+    pub(super) fn finish(self, best: &Report) -> Findings {
+        let mating = best.value > Value::DRAW;
+        let plies = best.value.plies_to_mate().filter(|_| mating);
+        let mates = plies.map(|plies| self.search.proven_mates(plies));
+        self.search.discard();
+        Findings { searched: self.searched, finished: self.finished, mates }
+    }
+}
+
+impl Deepening for MainSearch<'_> {
+    fn next_depth(&mut self) -> Option<u32> {
+        let Iteration { depth, width } = self.schedule.next()?;
+        self.width = width;
+        Some(depth)
+    }
+
+    fn may_begin(&self, depth: u32) -> bool {
+        self.search.control.may_begin(depth, self.default_depth)
+    }
+
+    fn iterate(&mut self, depth: u32, interruptible: bool) -> Result<Option<Vec<Report>>> {
+        self.search.widen(self.width);
+        let lines = self.search.iterate(depth, interruptible)?;
+        if lines.is_some() {
+            self.finished = Some(Iteration { depth, width: self.width });
+            self.searched.clone_from(&self.search.searched);
+        }
+        Ok(lines)
+    }
+
+    /// If all lines are mates, a deeper iteration changes neither the mates nor the choice.
+    fn is_settled(&self, lines: &[Report]) -> bool {
+        lines.iter().all(|line| line.value.plies_to_mate().is_some())
+    }
+
+    fn on_the_clock(&self) -> bool {
+        self.search.control.on_the_clock()
+    }
+
+    fn add_costs(&mut self, report: &mut Report) {
+        self.search.add_costs(report);
+    }
+}
+
+/// Runs a helper thread until the main thread stops it.
+pub(super) fn help(mut search: BeamSearch<'_>, schedule: Schedule) {
+    for Iteration { depth, width } in schedule {
+        if !search.control.may_begin(depth, depth) {
+            break;
+        }
+        search.widen(width);
+        // The main thread meets and reports the same encoder error.
+        if !matches!(search.iterate(depth, true), Ok(Some(_))) {
+            break;
+        }
+    }
+    search.discard();
+}
+
+/// Maximum depth in plies.
+const MAX_DEPTH: u32 = 128;
+
+/// Maximum number of moves kept at a node, unless the settings ask for more.
+const MAX_WIDTH: usize = 64;
+
+/// The depth of an iteration in plies, and the number of moves that it keeps at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Iteration {
+    pub(super) depth: u32,
+    pub(super) width: usize,
+}
+
+/// Each iteration is a ply deeper. The iterations of an open-ended search alternate once the
+/// configured depth is reached: one widens the beam by half and one move, the next is a
+/// ply deeper. At a constant width, the beam would never find the moves that it cut, at any depth.
+#[derive(Clone)]
+pub(super) struct Schedule {
+    settings: BeamSettings,
+    open_ended: bool,
+    next: Iteration,
+}
+
+impl Schedule {
+    /// Starts at depth 1. `open_ended` is true if the limits name no depth, and time, nodes or a
+    /// signal end the search.
+    pub(super) fn new(settings: BeamSettings, open_ended: bool) -> Self {
+        Self { settings, open_ended, next: Iteration { depth: 1, width: settings.width } }
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Iteration;
+
+    fn next(&mut self) -> Option<Iteration> {
+        let iteration = self.next;
+        let BeamSettings { depth, width, .. } = self.settings;
+        let own_shape = iteration.depth < depth || !self.open_ended;
+        // The beam is widened as often as it is deepened beyond the configured depth.
+        let wider = width_after(width, iteration.depth.saturating_sub(depth) + 1);
+        self.next = match own_shape || iteration.width >= wider {
+            true => Iteration { depth: iteration.depth + 1, ..iteration },
+            false => Iteration { width: wider, ..iteration },
+        };
+        (iteration.depth <= MAX_DEPTH).then_some(iteration)
+    }
+}
+
+fn width_after(width: usize, times: u32) -> usize {
+    (0..times).fold(width, |width, _| (width + width / 2 + 1).min(MAX_WIDTH.max(width)))
+}
+
+pub(super) struct GrownAgain<'a> {
+    pub(super) evaluator: &'a mut Evaluator,
+    /// Tables of the verifying searches, and their horizon in plies from the root.
+    pub(super) verification: Option<(&'a mut SearchTables, u32)>,
+    pub(super) quiescence: Option<Rules>,
+    pub(super) settings: BeamSettings,
+    pub(super) tablebases: Option<&'a Tablebases>,
+}
+
+impl SearchedTree for GrownAgain<'_> {
+    fn evaluator(&mut self) -> &mut Evaluator {
+        self.evaluator
+    }
+
+    fn searched(&mut self, position: &Position, ply: u32, depth: u32) -> Result<Vec<SearchedMove>> {
+        let task = Task {
+            settings: self.settings,
+            quiescence: self.quiescence,
+            tablebases: self.tablebases,
+            root: position,
+            root_moves: &legal_moves(position.board()),
+            nodes: &AtomicU64::new(0),
+            thread: 0,
+        };
+        let mut control = Control::without_signals(Limits::default());
+        let (tables, horizon) = self.verification.as_mut().map(|(t, h)| (t, *h)).unzip();
+        let (shared, verifying) = tables.map(|tables| tables.begin_search(position)).unzip();
+        let searching = verifying.and_then(|threads| threads.first_mut()).zip(shared.as_ref());
+        let verifier = searching.zip(horizon).map(|((data, shared), horizon)| {
+            let horizons = Horizons::Fixed(horizon.saturating_sub(ply));
+            Verifier::new(ShallowSearch::new(data, shared), horizons)
+        });
+        let mut search = BeamSearch::new(self.evaluator, task, verifier, &mut control);
+        for depth in 1..=depth {
+            search.iterate(depth, false)?;
+        }
+        let mut searched = std::mem::take(&mut search.searched);
+        for found in &mut searched {
+            found.value = found.value.seen_from_before(ply);
+        }
+        Ok(searched)
+    }
+
+    fn verified(
+        &mut self,
+        position: &Position,
+        ply: u32,
+        moves: &[Move],
+    ) -> Result<Vec<VerifiedMove>> {
+        let Some((tables, horizon)) = &mut self.verification else { return Ok(Vec::new()) };
+        let (shared, threads) = tables.begin_search(position);
+        let Some(data) = threads.first_mut() else { return Ok(Vec::new()) };
+        let search = ShallowSearch::new(data, &shared);
+        verified_moves(search, self.tablebases, position, (ply, *horizon), moves)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beyond_its_shape_it_grows_both_ways() {
+        let iterations = |open_ended, first: usize| -> Vec<(u32, usize)> {
+            let settings = BeamSettings { width: 3, depth: 2, ..BeamSettings::PAPER };
+            let steps = Schedule::new(settings, open_ended).take(first);
+            steps.map(|iteration| (iteration.depth, iteration.width)).collect()
+        };
+        let grown = [(1, 3), (2, 3), (2, 5), (3, 5), (3, 8), (4, 8), (4, 13)];
+        assert_eq!(iterations(true, 7), grown);
+        assert_eq!(iterations(false, 3), [(1, 3), (2, 3), (3, 3)]);
+        assert_eq!(iterations(true, 40).last().map(|last| last.1), Some(MAX_WIDTH));
+    }
+}

@@ -1,0 +1,181 @@
+use anyhow::{Context, Result};
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use cozy_chess::{Board, Move};
+
+use super::{Beam, BeamSettings};
+use crate::DefaultWeights;
+use crate::control::{Control, Limits};
+use crate::inference::{Evaluator, Worker};
+use crate::planner::PlannerSettings;
+use crate::planner::Report;
+use crate::planner::{Planner, Resources};
+use crate::test_workers::{embedded, remote};
+use crate::value;
+use crate::value::Value;
+
+const FENS: [&str; 5] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 b - - 95 70",
+    "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
+];
+
+fn evaluator() -> Result<Evaluator> {
+    Evaluator::new(&embedded(DefaultWeights::Beam)?, 16)
+}
+
+fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
+    let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+    Beam::new(worker, &settings, Resources { hash_mb: 16, threads })
+}
+
+fn paper(beam: BeamSettings) -> Result<Beam> {
+    beam_of(&embedded(DefaultWeights::Beam)?, beam, 1)
+}
+
+fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
+    beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
+}
+
+/// The paper's search: every kept node is expanded and nothing is pruned.
+fn plain_minimax(
+    evaluator: &mut Evaluator,
+    board: &Board,
+    keys: &[u64],
+    ply: u32,
+    depth: u32,
+    width: usize,
+) -> Result<(Value, Option<Move>)> {
+    let keys = [keys, &[repetition_key(board)]].concat();
+    let mut children = Vec::new();
+    for mv in legal_moves(board) {
+        let child = board_after(board, mv);
+        let exact = value::terminal_value(&child, ply + 1, &keys);
+        let value = match exact {
+            Some(value) => value,
+            None => Value::estimate(evaluator.value(&child)?),
+        };
+        children.push((value, exact.is_some(), mv, child));
+    }
+    children.sort_by(|a, b| a.0.order(b.0));
+    let (mut best, mut choice) = (Value::MIN, None);
+    for (place, (value, exact, mv, child)) in children.into_iter().enumerate() {
+        // Moves beyond the width count only if all moves before them are mated.
+        if place >= width && !best.is_mated() {
+            break;
+        }
+        let value = match exact || depth == 1 {
+            true => value,
+            false => plain_minimax(evaluator, &child, &keys, ply + 1, depth - 1, width)?.0,
+        };
+        if -value > best {
+            (best, choice) = (-value, Some(mv));
+        }
+    }
+    Ok((best, choice))
+}
+
+#[test]
+fn pruning_changes_no_choice() -> Result<()> {
+    for fen in FENS {
+        let root = Position::from_fen(fen)?;
+        for (width, depth) in [(3, 4), (2, 6), (5, 3)] {
+            let expected = plain_minimax(&mut evaluator()?, root.board(), &[], 0, depth, width)?;
+            let mut beam = paper(BeamSettings { width, depth, ..BeamSettings::PAPER })?;
+            let report = search(&mut beam, &root, Limits::default())?;
+            assert_eq!((report.value, report.pv.first().copied()), expected, "{fen}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn batches_for_a_device_change_no_choice() -> Result<()> {
+    let remote = remote(DefaultWeights::Beam)?;
+    for fen in FENS {
+        let root = Position::from_fen(fen)?;
+        let limits = Limits { multipv: 2, ..Limits::default() };
+        let searched = |worker: &Worker| -> Result<Vec<_>> {
+            let mut lines = Vec::new();
+            beam_of(worker, BeamSettings::PAPER, 1)?.search(
+                &root,
+                &mut Control::without_signals(limits.clone()),
+                &mut |line| lines.push((line.depth, line.value, line.pv.first().copied())),
+            )?;
+            Ok(lines)
+        };
+        let here = searched(&embedded(DefaultWeights::Beam)?)?;
+        assert!(!Evaluator::new(&remote, 16)?.answers_at_once());
+        assert_eq!(searched(&remote)?, here, "{fen}");
+    }
+    Ok(())
+}
+
+#[test]
+fn more_threads_change_no_choice() -> Result<()> {
+    let worker = embedded(DefaultWeights::Beam)?;
+    for fen in FENS {
+        let root = Position::from_fen(fen)?;
+        let mut choices = Vec::new();
+        for threads in [1, 3] {
+            let mut beam = beam_of(&worker, BeamSettings::PAPER, threads)?;
+            let report = search(&mut beam, &root, Limits::default())?;
+            choices.push((report.value, report.pv.first().copied()));
+            let explanation = beam.explain(1)?.context("it has searched")?;
+            let kept = explanation.moves.iter().filter(|mv| mv.searched.is_some()).count();
+            assert!(kept >= 3.min(explanation.moves.len()), "{fen}");
+            assert_eq!(Some(explanation.moves[0].mv), report.pv.first().copied(), "{fen}");
+        }
+        assert_eq!(choices[0], choices[1], "{fen}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_second_search_scores_nothing_again() -> Result<()> {
+    let mut beam = paper(BeamSettings::PAPER)?;
+    let root = Position::default();
+    let first = search(&mut beam, &root, Limits::default())?;
+    let second = search(&mut beam, &root, Limits::default())?;
+    assert_eq!((first.value, &first.pv), (second.value, &second.pv));
+    assert!(first.scored > 1000, "{}", first.scored);
+    assert!(second.scored * 50 < first.scored, "{}", second.scored);
+    Ok(())
+}
+
+#[test]
+fn draws_are_exact() -> Result<()> {
+    let mut beam = paper(BeamSettings::PAPER)?;
+    let mut value_of = |fen: &str, played: &str, mv: &str| -> Result<Value> {
+        let mut root = Position::from_fen(fen)?;
+        for text in played.split_whitespace() {
+            root.play(root.parse_move(text)?);
+        }
+        let search_moves = vec![root.parse_move(mv)?];
+        let limits = Limits { depth: Some(1), search_moves, ..Limits::default() };
+        Ok(search(&mut beam, &root, limits)?.value)
+    };
+    let stalemate = value_of("7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "", "g6f7")?;
+    assert_eq!(stalemate, Value::DRAW);
+    let fifty = value_of("7k/8/8/8/8/8/R7/K7 w - - 99 80", "", "a2b2")?;
+    assert_eq!(fifty, Value::DRAW);
+    let bare = value_of("7k/8/8/8/8/8/1p6/K7 w - - 0 1", "", "a1b2")?;
+    assert_eq!(bare, Value::DRAW);
+    let queen = "7k/8/8/8/8/8/Q7/K7 w - - 0 1";
+    let twice = "a2b2 h8g8 b2a2 g8h8";
+    assert_ne!(value_of(queen, "a2b2 h8g8 b2a2", "g8h8")?, Value::DRAW);
+    let third = value_of(queen, &format!("{twice} a2b2 h8g8 b2a2"), "g8h8")?;
+    assert_eq!(third, Value::DRAW);
+    Ok(())
+}
+
+#[test]
+fn mate_comes_before_the_fifty_move_rule_and_in_the_fewest_moves() -> Result<()> {
+    let mut beam = paper(BeamSettings::PAPER)?;
+    let root = Position::from_fen("6k1/5ppp/8/8/8/8/8/K2R4 w - - 99 80")?;
+    let report = search(&mut beam, &root, Limits::default())?;
+    assert_eq!(report.value.moves_to_mate(), Some(1));
+    assert_eq!(report.pv, vec![root.parse_move("d1d8")?]);
+    Ok(())
+}

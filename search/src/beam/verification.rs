@@ -1,0 +1,404 @@
+//! Verification of the beam's scores.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::{Error, Result};
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_chess::see::{StaticExchange, piece_value};
+use cozy_chess::{Board, Move};
+
+use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
+use super::search::{BeamSearch, Expansion};
+use super::tree::{Candidate, ROOT};
+use crate::explanation::VerifiedMove;
+use crate::selective::{ANCESTORS, Ancestor, INFINITE, Score, ShallowSearch};
+use crate::tablebase::Tablebases;
+use crate::value;
+use crate::value::Value;
+
+impl<'a> BeamSearch<'a> {
+    /// The children of `node` by verified scores: the best `width` have values; the others follow
+    /// with bounds only. `None` if a limit stopped the search.
+    pub(super) fn verify(
+        &mut self,
+        node: usize,
+        board: &Board,
+        keys: Vec<u64>,
+        children: Vec<Child>,
+        width: usize,
+    ) -> Result<Option<Vec<Candidate>>> {
+        let parent = self.parent(node, board, keys);
+        self.with_verifier(|verifier, stop| verifier.best_children(parent, children, width, stop))
+    }
+
+    /// The value of a node that is not expanded, in a window: the best of its children's verified
+    /// values. `None` if a limit stopped the search.
+    pub(super) fn value_at_horizon(
+        &mut self,
+        node: usize,
+        window: (Value, Value),
+    ) -> Result<Option<Value>> {
+        let board = self.tree.board(node);
+        let keys = self.keys_before_children(node, &board);
+        let ply = self.tree.nodes[node].ply + 1;
+        let mut children = Vec::new();
+        for mv in legal_moves(&board) {
+            let child = board_after(&board, mv);
+            let exact = self.exact_value(&child, ply, &keys);
+            let value = match exact {
+                Some(value) => value,
+                None => Value::estimate(self.evaluator.value(&child)?),
+            };
+            let candidate = Candidate { mv, value, exact: exact.is_some(), tail: Vec::new() };
+            children.push(Child { board: child, candidate });
+        }
+        let parent = self.parent(node, &board, keys);
+        let width = self.task.settings.width;
+        let found = self.with_verifier(|verifier, stop| {
+            verifier.best_value(parent, children, width, window, stop)
+        })?;
+        Ok(found.map(|(value, line)| {
+            if !line.is_empty() {
+                self.tree.nodes[node].tail = line;
+            }
+            value
+        }))
+    }
+
+    /// Gives every child without a certain value the value of a batched quiescence search. Returns
+    /// `false` if a limit stopped the search.
+    pub(super) fn verify_in_batches(
+        &mut self,
+        expanded: &mut [Expansion],
+        rules: Rules,
+    ) -> Result<bool> {
+        let starts = expanded.iter().flat_map(|Expansion { keys, ply, children, .. }| {
+            let open = children.iter().filter(|child| !child.candidate.exact);
+            open.map(|Child { board, candidate }| Start {
+                board: board.clone(),
+                ply: *ply,
+                value: candidate.value,
+                keys,
+            })
+        });
+        let mut quiescence = BatchedQuiescence::new(rules, starts);
+        loop {
+            let positions =
+                quiescence.deepen(|board, ply, keys| self.exact_value(board, ply, keys));
+            if positions == 0 {
+                break;
+            }
+            self.task.nodes.fetch_add(positions as u64, Relaxed);
+            quiescence.score(self.evaluator)?;
+            if self.must_stop() {
+                return Ok(false);
+            }
+        }
+        self.seldepth = self.seldepth.max(quiescence.seldepth());
+        let resolved = quiescence.resolved();
+        let children = expanded.iter_mut().flat_map(|expansion| &mut expansion.children);
+        let open = children.map(|child| &mut child.candidate).filter(|child| !child.exact);
+        for (candidate, Resolved { value, line }) in open.zip(resolved) {
+            (candidate.value, candidate.tail) = (value, line);
+            candidate.exact = value.is_decisive();
+        }
+        Ok(true)
+    }
+
+    /// Runs the verifier, if there is one, with a function that checks the limits, and counts its
+    /// nodes.
+    fn with_verifier<T>(
+        &mut self,
+        verify: impl FnOnce(&mut Verifier<'a>, &mut dyn FnMut(&Verifier<'a>) -> bool) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(mut verifier) = self.verifier.take() else { return Ok(None) };
+        let mut counted = verifier.nodes();
+        let mut stop = |verifier: &Verifier<'a>| {
+            self.task.nodes.fetch_add(verifier.nodes() - counted, Relaxed);
+            counted = verifier.nodes();
+            self.must_stop()
+        };
+        let found = verify(&mut verifier, &mut stop);
+        self.task.nodes.fetch_add(verifier.nodes() - counted, Relaxed);
+        self.seldepth = self.seldepth.max(verifier.seldepth());
+        let error = verifier.take_error();
+        self.verifier = Some(verifier);
+        error.map_or(Ok(found), Err)
+    }
+
+    fn parent<'p>(&self, node: usize, board: &'p Board, keys: Vec<u64>) -> Parent<'p> {
+        let mut line = Vec::new();
+        let mut place = node;
+        while place != ROOT && line.len() < ANCESTORS {
+            let mv = self.tree.nodes[place].mv;
+            place = self.tree.nodes[place].parent;
+            line.push(Ancestor { board: self.tree.board(place), mv });
+        }
+        Parent { board, ply: self.tree.nodes[node].ply, keys, line }
+    }
+}
+
+/// Value of a pawn in centipawns, for the material lost after a capture. The order of the children
+/// subtracts it from the capture's score.
+const PAWN: Score = 100;
+
+/// Maximum depth of a search in plies; a search is not interrupted. It is the depth at the root's
+/// children in a beam of depth 6 with 4 plies beyond.
+pub(super) const MOST_PLIES: u32 = 9;
+
+/// Reduction of the first search of a late child, in plies.
+const LATE_REDUCTION: u32 = 2;
+
+/// A child and its board.
+pub(super) struct Child {
+    pub(super) board: Board,
+    /// The move with its static score, for the child's side to move, or its exact result.
+    pub(super) candidate: Candidate,
+}
+
+/// A position whose children are scored.
+pub(super) struct Parent<'p> {
+    pub(super) board: &'p Board,
+    /// Plies from the root.
+    pub(super) ply: u32,
+    /// The keys of the positions before the children, as for
+    /// [`crate::value::terminal_value`].
+    pub(super) keys: Vec<u64>,
+    /// The line to it, the nearest position first; [`ANCESTORS`] positions are enough.
+    pub(super) line: Vec<Ancestor>,
+}
+
+/// The horizons of the searches in a beam's iterations, in plies from the root. Quiescence search
+/// follows a search.
+#[derive(Clone, Copy)]
+pub(super) enum Horizons {
+    /// The same horizon in all iterations.
+    Fixed(u32),
+    /// `beyond` plies beyond the beam's last ply.
+    Beyond {
+        beyond: u32,
+        /// Depth of the beam's last iteration, if known. Earlier iterations then use its horizon,
+        /// so that nothing is searched twice. The first iteration does not: it is never
+        /// interrupted, so its horizon is as near as possible.
+        last_depth: Option<u32>,
+    },
+}
+
+impl Horizons {
+    /// The horizon in an iteration of `depth` plies.
+    pub(super) fn of_iteration(self, depth: u32) -> u32 {
+        match self {
+            Self::Fixed(horizon) => horizon,
+            Self::Beyond { beyond, .. } if depth == 1 => beyond.saturating_add(1),
+            Self::Beyond { beyond, last_depth } => {
+                last_depth.unwrap_or(depth).saturating_add(beyond)
+            }
+        }
+    }
+}
+
+/// Scores children by searches.
+pub(super) struct Verifier<'a> {
+    search: ShallowSearch<'a>,
+    horizons: Horizons,
+    /// Horizon of all searches, in plies from the root.
+    horizon: u32,
+    /// Depth of the searches at the current parent, in plies.
+    plies: u32,
+}
+
+impl<'a> Verifier<'a> {
+    pub(super) fn new(search: ShallowSearch<'a>, horizons: Horizons) -> Self {
+        Self { search, horizons, horizon: 0, plies: 0 }
+    }
+
+    /// Starts an iteration of `depth` plies. Returns whether the horizon has moved.
+    pub(super) fn begin(&mut self, depth: u32) -> bool {
+        let before = self.horizon;
+        self.horizon = self.horizons.of_iteration(depth);
+        self.horizon > before
+    }
+
+    /// The error that stopped the searches, if any; their values are invalid.
+    pub(super) fn take_error(&mut self) -> Option<Error> {
+        self.search.take_error()
+    }
+
+    /// Nodes searched so far.
+    pub(super) fn nodes(&self) -> u64 {
+        self.search.nodes()
+    }
+
+    /// The selective depth so far, in plies from the root.
+    pub(super) fn seldepth(&self) -> u32 {
+        self.search.seldepth()
+    }
+
+    /// The children by verified values, best first: the first `width` have values with their lines,
+    /// the others bounds only. `None` if `stop` returns true.
+    pub(super) fn best_children(
+        &mut self,
+        parent: Parent<'_>,
+        mut children: Vec<Child>,
+        width: usize,
+        mut stop: impl FnMut(&Self) -> bool,
+    ) -> Option<Vec<Candidate>> {
+        let board = parent.board;
+        self.enter(parent);
+        self.order(board, &mut children);
+        let late_from = width.saturating_mul(2);
+        let (mut kept, mut others) = (Vec::<(Score, Candidate)>::new(), Vec::new());
+        for (place, child) in children.into_iter().enumerate() {
+            if stop(self) {
+                return None;
+            }
+            let worst = kept.last().map(|kept| kept.0).filter(|_| kept.len() >= width);
+            let score = match worst {
+                None => self.score(board, &child, (-INFINITE, INFINITE), 0),
+                Some(worst) if self.exceeds(board, &child, worst, place >= late_from) => {
+                    self.score(board, &child, (worst, INFINITE), 0)
+                }
+                Some(worst) => worst,
+            };
+            let mut candidate = child.candidate;
+            if !candidate.exact {
+                candidate.value = self.search.value_of(-score);
+            }
+            if worst.is_some_and(|worst| score <= worst) {
+                others.push(candidate);
+                continue;
+            }
+            if !candidate.exact {
+                candidate.exact = candidate.value.is_decisive();
+                candidate.tail = self.search.line().to_vec();
+            }
+            let place = kept.partition_point(|(known, _)| *known >= score);
+            kept.insert(place, (score, candidate));
+            if kept.len() > width {
+                others.extend(kept.pop().map(|(_, candidate)| candidate));
+            }
+        }
+        Some(kept.into_iter().map(|(_, candidate)| candidate).chain(others).collect())
+    }
+
+    /// The value of `parent` by its children's verified values, exact between `alpha` and `beta`,
+    /// with its line if it is above `alpha`. `None` if `stop` returns true.
+    pub(super) fn best_value(
+        &mut self,
+        parent: Parent<'_>,
+        mut children: Vec<Child>,
+        width: usize,
+        (alpha, beta): (Value, Value),
+        mut stop: impl FnMut(&Self) -> bool,
+    ) -> Option<(Value, Vec<Move>)> {
+        let board = parent.board;
+        self.enter(parent);
+        self.order(board, &mut children);
+        let (mut low, high) = (self.search.score_of(alpha), self.search.score_of(beta));
+        let (mut best, mut line) = (-INFINITE, Vec::new());
+        for (place, child) in children.iter().enumerate() {
+            if stop(self) {
+                return None;
+            }
+            let must_be_scored = place == 0 || self.exceeds(board, child, low, place >= width);
+            let score = if must_be_scored { self.score(board, child, (low, high), 0) } else { low };
+            best = best.max(score);
+            if score > low {
+                low = score;
+                line.clear();
+                line.push(child.candidate.mv);
+                if !child.candidate.exact {
+                    line.extend_from_slice(self.search.line());
+                }
+            }
+            if score >= high {
+                break;
+            }
+        }
+        Some((self.search.value_of(best), line))
+    }
+
+    /// Sets the search to the children of `parent`.
+    fn enter(&mut self, parent: Parent<'_>) {
+        let Parent { board, ply, keys, line } = parent;
+        self.plies = self.horizon.saturating_sub(ply + 1).min(MOST_PLIES);
+        self.search.enter(board, ply, keys, &line);
+    }
+
+    /// Sorts the children: the table move first, then by static score less the material lost on a
+    /// capture's square after it.
+    fn order(&self, board: &Board, children: &mut [Child]) {
+        let table_move = self.search.table_move(board);
+        let placement = Placement::of(board);
+        let exchange = StaticExchange::new(&placement);
+        // Castling is encoded as the king's move to its own rook's square.
+        let captured = |mv: Move| match board.color_on(mv.to) {
+            Some(color) if color == board.side_to_move() => None,
+            _ => board.piece_on(mv.to),
+        };
+        children.sort_by_cached_key(|Child { candidate, .. }| {
+            let won = piece_value(captured(candidate.mv));
+            let lost_behind = (exchange.see_of_move(candidate.mv) - won).min(0);
+            let score = PAWN * lost_behind - self.search.score_of(candidate.value);
+            (Some(candidate.mv) != table_move, -score)
+        });
+    }
+
+    /// Whether a child's score exceeds `threshold` for the side that moves.
+    fn exceeds(&mut self, board: &Board, child: &Child, threshold: Score, is_late: bool) -> bool {
+        let window = (threshold, threshold + 1);
+        let reduces = is_late && self.search.reduces_late_moves();
+        let reduction = if reduces { LATE_REDUCTION } else { 0 };
+        self.score(board, child, window, reduction) > threshold
+            && (reduction == 0 || self.score(board, child, window, 0) > threshold)
+    }
+
+    /// The score of a child for the side that moves: exact between `alpha` and `beta`, a bound
+    /// outside.
+    fn score(
+        &mut self,
+        board: &Board,
+        Child { board: after, candidate }: &Child,
+        (alpha, beta): (Score, Score),
+        reduction: u32,
+    ) -> Score {
+        if candidate.exact {
+            return -self.search.score_of(candidate.value);
+        }
+        let plies = self.plies.saturating_sub(reduction);
+        -self.search.score(board, candidate.mv, after, (-beta, -alpha), plies)
+    }
+}
+
+/// The verified values of legal moves of `position`, `ply` plies from the root, in the order of
+/// `moves`, by searches to `horizon` plies from the root.
+pub(super) fn verified_moves(
+    mut search: ShallowSearch<'_>,
+    tablebases: Option<&Tablebases>,
+    position: &Position,
+    (ply, horizon): (u32, u32),
+    moves: &[Move],
+) -> Result<Vec<VerifiedMove>> {
+    let board = position.board();
+    let keys = [position.history(), &[repetition_key(board)]].concat();
+    search.enter(board, ply, keys.clone(), &[]);
+    let mut verified = Vec::with_capacity(moves.len());
+    for &mv in moves {
+        let child = board_after(board, mv);
+        let exact = value::terminal_value(&child, ply + 1, &keys)
+            .or_else(|| tablebases?.value(&child, ply + 1));
+        verified.push(match exact {
+            Some(value) => VerifiedMove { value: -value, plies: 0, line: Vec::new() },
+            None => {
+                let plies = horizon.saturating_sub(ply + 1).min(MOST_PLIES);
+                let score = search.score(board, mv, &child, (-INFINITE, INFINITE), plies);
+                let mut end = child;
+                search.line().iter().for_each(|&mv| end.play_unchecked(mv));
+                search.lengthen_line(end, score);
+                VerifiedMove { value: -search.value_of(score), plies, line: search.line().to_vec() }
+            }
+        });
+    }
+    search.take_error().map_or(Ok(verified), Err)
+}

@@ -1,0 +1,428 @@
+//! Runs a model. A device, or a slow encoder, belongs to one thread, the [`Batcher`]: any number of
+//! searches send it batches over a bounded channel. An encoder that evaluates a batch faster than
+//! another thread can be woken (the sparse one on a CPU) is copied to each search thread.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail};
+use azimuth_network::weights::Weights;
+use azimuth_network::{InputKind, Inputs};
+use candle_core::{DType, Device};
+use cozy_chess::{Board, Color};
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::backend::{Backend, Precision};
+use super::batcher::{BatchLog, BatchSecond, Batcher};
+use super::device_check::{Checked, checked};
+use super::evaluate::{Evaluate, EvaluateAttributes, EvaluateOne, OneByOne};
+use super::evaluator::PositionKey;
+use crate::encoder;
+use crate::encoder::{Attributes, Encoder};
+use crate::model::Model;
+use crate::space::Space;
+
+/// Number of requests in the queue at which a sender has to wait.
+const QUEUE_LENGTH: usize = 64;
+
+/// Makes evaluators for any number of searches. Its thread, if it has one, ends when the worker and
+/// all its clients are dropped.
+pub struct Worker {
+    source: Source,
+    notice: Notice,
+}
+
+enum Source {
+    /// Each search thread gets a copy.
+    Copies(Model),
+    /// The inference thread.
+    Thread(ModelThread),
+    /// Any other evaluator.
+    Other(Box<dyn Fn() -> Box<dyn Evaluate> + Send>),
+}
+
+struct ModelThread {
+    space: Arc<Space>,
+    attributes: Attributes,
+    requests: Sender<Request>,
+    log: Arc<BatchLog>,
+    /// Every client holds a copy, so that the clients can be counted.
+    clients: Arc<()>,
+}
+
+impl Worker {
+    /// Builds the model of `weights` on `device`, compares its cosines with the CPU's, and starts
+    /// its thread if it needs one. If the device's cosines are wrong, it falls back to operations
+    /// that are correct; if memory is short, to smaller batches; after any other device error, to
+    /// the CPU. It reports each fallback once through `notice`.
+    pub fn start(
+        weights: Arc<Weights>,
+        device: &Device,
+        dtype: DType,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let notice: Notice = Arc::new(notice);
+        let encoder = encoder::build(&weights, device, dtype)?;
+        let Checked { encoder, on_cpu } = match device.is_cpu() {
+            true => Checked { encoder, on_cpu: true },
+            false => checked(&weights, encoder, dtype, &notice)?,
+        };
+        Self::in_space(weights, encoder, on_cpu, notice)
+    }
+
+    /// A worker for `weights` on the CPU, in f32. Fails if the integer encoder cannot represent
+    /// them.
+    pub fn on_cpu(weights: Weights, notice: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
+        Self::start(Arc::new(weights), &Device::Cpu, DType::F32, notice)
+    }
+
+    /// A worker for any encoder, in the space of `weights`. It falls back to the encoder of
+    /// `weights` on the CPU, unless it is already `on_cpu`.
+    pub fn with_encoder(
+        weights: Arc<Weights>,
+        encoder: Box<dyn Encoder>,
+        on_cpu: bool,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        Self::in_space(weights, encoder, on_cpu, Arc::new(notice))
+    }
+
+    fn in_space(
+        weights: Arc<Weights>,
+        encoder: Box<dyn Encoder>,
+        on_cpu: bool,
+        notice: Notice,
+    ) -> Result<Self> {
+        let model = Model::with_encoder(encoder, Arc::new(Space::of(&weights)))?;
+        match model.for_caller() {
+            Some(copy) => Ok(Self { source: Source::Copies(copy), notice }),
+            None => Self::on_thread(model, (!on_cpu).then_some(weights), notice),
+        }
+    }
+
+    /// A worker for any other evaluator: `another` makes one for each search thread.
+    pub fn with_evaluator<E: EvaluateOne + 'static>(
+        another: impl Fn() -> E + Send + 'static,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Self {
+        let another = move || Box::new(OneByOne::new(another())) as Box<dyn Evaluate>;
+        Self { source: Source::Other(Box::new(another)), notice: Arc::new(notice) }
+    }
+
+    /// The function that shows messages of searches to the user.
+    pub fn notice(&self) -> &Notice {
+        &self.notice
+    }
+
+    fn on_thread(model: Model, fallback: Option<Arc<Weights>>, notice: Notice) -> Result<Self> {
+        let (space, attributes) = (model.space().clone(), model.attributes());
+        let (requests, waiting) = bounded(QUEUE_LENGTH);
+        let (log, clients) = (Arc::new(BatchLog::new()), Arc::new(()));
+        let (counted, work) = (Arc::downgrade(&clients), Arc::clone(&log));
+        let batcher = Batcher::new(model, fallback, notice.clone(), work, counted);
+        thread::Builder::new()
+            .name("inference".to_owned())
+            .spawn(move || batcher.run(&waiting))
+            .context("cannot start the inference thread")?;
+        let thread = ModelThread { space, attributes, requests, log, clients };
+        Ok(Self { source: Source::Thread(thread), notice })
+    }
+
+    /// Time in which the inference thread's device had work; zero if there is no such thread.
+    pub fn busy(&self) -> Duration {
+        match &self.source {
+            Source::Thread(thread) => thread.log.busy(),
+            Source::Copies(_) | Source::Other(_) => Duration::ZERO,
+        }
+    }
+
+    /// The batches of the inference thread so far, second by second; empty if there is no such
+    /// thread.
+    pub fn batches(&self) -> Vec<BatchSecond> {
+        match &self.source {
+            Source::Thread(thread) => thread.log.seconds(),
+            Source::Copies(_) | Source::Other(_) => Vec::new(),
+        }
+    }
+
+    /// Whether every search evaluates on its own thread instead of sending batches to another.
+    pub fn runs_in_searches(&self) -> bool {
+        !matches!(self.source, Source::Thread(_))
+    }
+
+    /// An evaluator for one thread of a search.
+    pub fn connect(&self) -> Box<dyn Evaluate> {
+        match &self.source {
+            Source::Other(another) => another(),
+            Source::Copies(model) => Box::new(client_of_copy(model)),
+            Source::Thread(thread) => Box::new(thread.client()),
+        }
+    }
+
+    /// Access to the model itself. Fails if the evaluator is not a model.
+    pub fn model(&self) -> Result<ModelClient> {
+        match &self.source {
+            Source::Copies(model) => Ok(client_of_copy(model)),
+            Source::Thread(thread) => Ok(thread.client()),
+            Source::Other(_) => bail!("this evaluator has no space to look into"),
+        }
+    }
+}
+
+impl ModelThread {
+    fn client(&self) -> ModelClient {
+        let (requests, _clients) = (self.requests.clone(), self.clients.clone());
+        let route = Route::Thread { requests, _clients };
+        ModelClient::new(route, self.space.clone(), self.attributes)
+    }
+}
+
+fn client_of_copy(model: &Model) -> ModelClient {
+    let copy = model.for_caller().expect("it was copied before");
+    let (space, attributes) = (copy.space().clone(), copy.attributes());
+    ModelClient::new(Route::Here(copy), space, attributes)
+}
+
+/// The thread that runs the model.
+pub(super) enum Route {
+    /// The calling thread.
+    Here(Model),
+    /// The inference thread, which counts its clients.
+    Thread { requests: Sender<Request>, _clients: Arc<()> },
+}
+
+/// Evaluates positions with a model, and returns their embeddings and cosines.
+pub struct ModelClient {
+    route: Route,
+    space: Arc<Space>,
+    attributes: Attributes,
+    queue: Inputs,
+    /// Side to move of each enqueued position.
+    sides: Vec<Color>,
+    in_flight: VecDeque<PendingResponse>,
+    /// Buffers for reuse.
+    spare: Vec<Inputs>,
+    waited: Duration,
+}
+
+impl ModelClient {
+    pub(super) fn new(route: Route, space: Arc<Space>, attributes: Attributes) -> Self {
+        Self {
+            route,
+            space,
+            attributes,
+            queue: Inputs::new(attributes.input),
+            sides: Vec::new(),
+            in_flight: VecDeque::new(),
+            spare: Vec::new(),
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// The space of the embeddings.
+    pub fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    /// Unit embeddings of `boards`, row by row.
+    pub fn embeddings(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
+        self.numbers(boards, Wanted::Embeddings)
+    }
+
+    /// Cosines of `boards` with the axis, each from the view of its side to move.
+    pub fn cosines(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
+        let mut cosines = self.numbers(boards, Wanted::Cosines)?;
+        for (cosine, board) in cosines.iter_mut().zip(boards) {
+            *cosine = self.space.cosine_for_side_to_move(*cosine, board.side_to_move());
+        }
+        Ok(cosines)
+    }
+
+    fn numbers(&mut self, boards: &[Board], wanted: Wanted) -> Result<Vec<f32>> {
+        let inputs = Inputs::of(self.attributes.input, boards);
+        self.submit(inputs, wanted)?.wait()?.numbers
+    }
+
+    /// Sends a batch, and waits while the queue is full; or computes it at once on the calling
+    /// thread.
+    pub(super) fn submit(&mut self, inputs: Inputs, wanted: Wanted) -> Result<PendingResponse> {
+        match &mut self.route {
+            Route::Thread { requests, .. } => {
+                let (response, pending) = bounded(1);
+                requests.send(Request { inputs, wanted, response }).map_err(|_| thread_ended())?;
+                Ok(PendingResponse::OnThread(pending))
+            }
+            Route::Here(model) => {
+                let largest = self.attributes.maximum_batch;
+                let numbers = match wanted {
+                    Wanted::Cosines => model.cosines(&inputs, largest),
+                    Wanted::Embeddings => model.embeddings(&inputs, largest),
+                };
+                let numbers = numbers.map_err(Into::into);
+                Ok(PendingResponse::Ready(Response { inputs, numbers }))
+            }
+        }
+    }
+
+    fn send(&mut self) -> Result<()> {
+        let mut next = self.spare.pop().unwrap_or_else(|| Inputs::new(self.attributes.input));
+        next.clear();
+        let inputs = std::mem::replace(&mut self.queue, next);
+        let asked = Instant::now();
+        let pending = self.submit(inputs, Wanted::Cosines)?;
+        // A model on the calling thread has computed, not waited.
+        if matches!(pending, PendingResponse::OnThread(_)) {
+            self.waited += asked.elapsed();
+        }
+        self.in_flight.push_back(pending);
+        Ok(())
+    }
+
+    fn forget_enqueued(&mut self) {
+        self.sides.clear();
+        self.in_flight.clear();
+        self.queue.clear();
+    }
+
+    fn wait_for_all(&mut self) -> Result<Vec<f32>> {
+        if !self.queue.is_empty() {
+            self.send()?;
+        }
+        let mut values = Vec::with_capacity(self.sides.len());
+        while let Some(pending) = self.in_flight.pop_front() {
+            let asked = Instant::now();
+            let response = pending.wait()?;
+            self.waited += asked.elapsed();
+            self.spare.push(response.inputs);
+            for cosine in response.numbers? {
+                values.push(self.space.value(cosine, self.sides[values.len()]));
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl Evaluate for ModelClient {
+    fn attributes(&self) -> EvaluateAttributes {
+        EvaluateAttributes {
+            immediate: matches!(self.route, Route::Here(_)),
+            recommended_batch: self.attributes.recommended_batch,
+            key: match self.attributes.input {
+                InputKind::Features(_) => PositionKey::WithoutEnPassant,
+                InputKind::Tokens => PositionKey::WithClocks,
+            },
+        }
+    }
+
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        if let Route::Here(model) = &mut self.route {
+            return Ok(self.space.value(model.cosine(board)?, board.side_to_move()));
+        }
+        self.enqueue(board)?;
+        self.collect()?.first().copied().context("the model evaluated nothing")
+    }
+
+    fn enqueue(&mut self, board: &Board) -> Result<()> {
+        self.queue.push(board);
+        self.sides.push(board.side_to_move());
+        if self.queue.len() < self.attributes.recommended_batch {
+            return Ok(());
+        }
+        self.send().inspect_err(|_| self.forget_enqueued())
+    }
+
+    fn collect(&mut self) -> Result<Vec<f32>> {
+        let outcome = self.wait_for_all();
+        self.forget_enqueued();
+        outcome
+    }
+
+    fn waited(&self) -> Duration {
+        self.waited
+    }
+}
+
+/// The numbers that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// A cosine with the axis for each position.
+    Cosines,
+    /// An embedding for each position, row by row.
+    Embeddings,
+}
+
+/// The numbers of one request, and its input buffer for reuse.
+pub(super) struct Response {
+    pub(super) inputs: Inputs,
+    pub(super) numbers: Result<Vec<f32>>,
+}
+
+/// A batch of positions.
+pub(super) struct Request {
+    pub(super) inputs: Inputs,
+    pub(super) wanted: Wanted,
+    pub(super) response: Sender<Response>,
+}
+
+impl Request {
+    pub(super) fn respond(self, numbers: Result<Vec<f32>>) {
+        // A search that has ended needs no response.
+        let _ = self.response.send(Response { inputs: self.inputs, numbers });
+    }
+}
+
+/// The response to a request, not yet received.
+pub(super) enum PendingResponse {
+    OnThread(Receiver<Response>),
+    Ready(Response),
+}
+
+impl PendingResponse {
+    /// Waits for the response.
+    pub(super) fn wait(self) -> Result<Response> {
+        match self {
+            Self::OnThread(response) => response.recv().map_err(|_| thread_ended()),
+            Self::Ready(response) => Ok(response),
+        }
+    }
+}
+
+/// The error if the inference thread has ended.
+pub(super) fn thread_ended() -> anyhow::Error {
+    anyhow!("the inference thread has ended")
+}
+
+/// The weights to load, and the device and precision of their encoder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelSource {
+    /// The weights file; if `None`, the default weights.
+    pub weights: Option<PathBuf>,
+    /// The device of the encoder.
+    pub backend: Backend,
+    /// The precision of the encoder.
+    pub precision: Precision,
+}
+
+impl ModelSource {
+    /// Starts a worker, with the weights that `default` reads if no file is named. Fails if the
+    /// weights cannot be read or the device cannot be opened.
+    pub fn start(
+        &self,
+        default: impl FnOnce() -> Result<Weights>,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Worker> {
+        let weights = self.weights.as_deref().map_or_else(default, Weights::read)?;
+        let architecture = &weights.metadata.architecture;
+        let (device, dtype) = self.backend.open(self.precision, architecture, &notice)?;
+        Worker::start(Arc::new(weights), &device, dtype, notice)
+    }
+}
+
+/// Shows a message to the user.
+pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;

@@ -1,0 +1,532 @@
+//! History heuristics: moves that were good elsewhere in the tree tend to be good here.
+
+use azimuth_chess::position::legal_moves;
+use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square};
+
+use super::move_loop::BestSoFar;
+use super::move_picker::{ScoredMove, is_quiet};
+use super::parameters::{Part, SearchParameters};
+use super::score::{INFINITE, Score, is_decisive};
+use super::search::{Node, NodeInfo};
+use super::thread::SearchThread;
+use super::transposition_table::Entry;
+use crate::large_memory;
+use crate::large_memory::prefetch;
+use crate::value::Bound;
+
+/// Largest value of any one statistic.
+const MAX_HISTORY: i32 = 16_384;
+
+#[derive(Clone, Copy)]
+pub(super) struct MadeMove {
+    pub(super) mv: Move,
+    pub(super) piece_to: PieceTo,
+    /// Neither a capture nor a promotion.
+    pub(super) is_quiet: bool,
+}
+
+/// A piece and the square that it went to.
+#[derive(Clone, Copy)]
+pub(super) struct PieceTo {
+    piece: Piece,
+    to: Square,
+}
+
+impl PieceTo {
+    /// The piece that `mv` moves on `board`.
+    pub(super) fn of(board: &Board, mv: Move) -> Self {
+        Self { piece: board.piece_on(mv.from).unwrap_or(Piece::King), to: mv.to }
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.piece as usize * Square::NUM + self.to as usize
+    }
+}
+
+pub(super) const PIECE_TOS: usize = Piece::NUM * Square::NUM;
+const VICTIMS: usize = Piece::NUM + 1;
+
+/// Numbers of plies back whose moves index the continuation history.
+pub(super) const CONTINUATION_PLIES: [usize; 3] = [1, 2, 4];
+
+/// The moves that led to a position, at the distances in [`CONTINUATION_PLIES`].
+pub(super) type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES.len()];
+
+/// Number of pawn-structure slots in the pawn history; a power of two.
+const PAWN_STRUCTURES: usize = 1 << 9;
+
+/// The attributes of a position that, with the move, index the histories of quiet moves.
+#[derive(Clone, Copy, Default)]
+pub(super) struct QuietContext {
+    /// The moves before.
+    pub(super) previous: PreviousMoves,
+    /// Squares that the other side attacks.
+    pub(super) threats: BitBoard,
+    /// A hash of both sides' pawns; `None` if pawn history is off.
+    pub(super) pawns: Option<usize>,
+}
+
+/// Statistics of the moves: positive for cutoffs, negative for failures; recent results weigh most.
+pub(super) struct History {
+    /// Butterfly history: indexed by side, origin and target, and by which of the two squares are
+    /// attacked.
+    quiet: Box<[i16]>,
+    /// Continuation history: indexed by the piece and target of a previous move and of this one,
+    /// separately for previous moves by the opponent and by the same side.
+    continuation: Box<[i16]>,
+    /// Pawn history: indexed by pawn structure, side, piece and target.
+    pawns: Box<[i16]>,
+    /// Capture history: indexed by capturing piece, target and captured piece.
+    capture: Box<[i16]>,
+}
+
+/// A quiet move with its context.
+#[derive(Clone, Copy)]
+pub(super) struct QuietMove {
+    side: Color,
+    mv: Move,
+    piece_to: PieceTo,
+    context: QuietContext,
+}
+
+/// A table of zeros, in place of one that does not apply.
+static NO_HISTORY: [i16; PIECE_TOS] = [0; PIECE_TOS];
+
+/// The tables of one position's quiet moves, most of them indexed by the moved piece and its
+/// target.
+pub(super) struct QuietHistories<'a> {
+    butterfly: &'a [i16],
+    continuation: [&'a [i16; PIECE_TOS]; CONTINUATION_PLIES.len()],
+    pawns: &'a [i16; PIECE_TOS],
+    side: Color,
+    threats: BitBoard,
+}
+
+impl QuietHistories<'_> {
+    /// The history score of a quiet move on `board`.
+    pub(super) fn of(&self, board: &Board, mv: Move, parameters: &SearchParameters) -> i32 {
+        let place = PieceTo::of(board, mv).index();
+        let [last, second, fourth] = self.continuation.map(|table| i32::from(table[place]));
+        i32::from(self.butterfly[butterfly_index(self.side, mv, self.threats)])
+            + i32::from(self.pawns[place]) * parameters.history_pawns / 16
+            + last
+            + second
+            + fourth * parameters.history_fourth / 16
+    }
+}
+
+fn butterfly_index(side: Color, mv: Move, threats: BitBoard) -> usize {
+    let threatened = 2 * usize::from(threats.has(mv.from)) + usize::from(threats.has(mv.to));
+    ((threatened * Color::NUM + side as usize) * Square::NUM + mv.from as usize) * Square::NUM
+        + mv.to as usize
+}
+
+/// The table of the continuation history for the previous move `index`: 0 for the opponent's moves,
+/// 1 for those of the same side.
+fn continuation_table(index: usize) -> usize {
+    1 - CONTINUATION_PLIES[index] % 2
+}
+
+impl QuietMove {
+    /// A legal move on `board`, in its context.
+    pub(super) fn new(board: &Board, mv: Move, context: QuietContext) -> Self {
+        Self { side: board.side_to_move(), mv, piece_to: PieceTo::of(board, mv), context }
+    }
+
+    /// The move `made` by `side`, in the context of the position before it.
+    pub(super) fn made(side: Color, made: MadeMove, context: QuietContext) -> Self {
+        Self { side, mv: made.mv, piece_to: made.piece_to, context }
+    }
+
+    fn butterfly(&self) -> usize {
+        butterfly_index(self.side, self.mv, self.context.threats)
+    }
+
+    fn pawn_place(&self) -> Option<usize> {
+        let structure = self.context.pawns? % PAWN_STRUCTURES;
+        Some((structure * Color::NUM + self.side as usize) * PIECE_TOS + self.piece_to.index())
+    }
+
+    /// Its indices in the continuation history, one for each previous move.
+    fn continuations(self) -> [Option<usize>; CONTINUATION_PLIES.len()] {
+        let now = self.piece_to.index();
+        std::array::from_fn(|index| {
+            self.context.previous[index].map(|before| {
+                (continuation_table(index) * PIECE_TOS + before.index()) * PIECE_TOS + now
+            })
+        })
+    }
+}
+
+impl History {
+    /// Empty tables; `None` if the system refuses the memory.
+    pub(super) fn new() -> Option<Self> {
+        Some(Self {
+            quiet: large_memory::zeroed(4 * Color::NUM * Square::NUM * Square::NUM)?,
+            pawns: large_memory::zeroed(PAWN_STRUCTURES * Color::NUM * PIECE_TOS)?,
+            continuation: large_memory::zeroed(2 * PIECE_TOS * PIECE_TOS)?,
+            capture: large_memory::zeroed(PIECE_TOS * VICTIMS)?,
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        for part in [&mut self.quiet, &mut self.continuation, &mut self.pawns, &mut self.capture] {
+            part.fill(0);
+        }
+    }
+
+    /// The histories of the quiet moves of `side` in one position.
+    pub(super) fn of_quiets(&self, side: Color, context: &QuietContext) -> QuietHistories<'_> {
+        let (continuation, _) = self.continuation.as_chunks::<PIECE_TOS>();
+        let (pawns, _) = self.pawns.as_chunks::<PIECE_TOS>();
+        let of_previous = |(index, before): (usize, Option<PieceTo>)| {
+            before.map_or(&NO_HISTORY, |before| {
+                &continuation[continuation_table(index) * PIECE_TOS + before.index()]
+            })
+        };
+        let [last, second, fourth] = context.previous;
+        QuietHistories {
+            butterfly: &self.quiet,
+            continuation: [(0, last), (1, second), (2, fourth)].map(of_previous),
+            pawns: context.pawns.map_or(&NO_HISTORY, |structure| {
+                &pawns[structure % PAWN_STRUCTURES * Color::NUM + side as usize]
+            }),
+            side,
+            threats: context.threats,
+        }
+    }
+
+    /// Records a quiet move as a success or failure in the butterfly history alone.
+    pub(super) fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
+        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
+    }
+
+    /// The history score of a capture or promotion.
+    pub(super) fn of_capture(&self, board: &Board, mv: Move) -> i32 {
+        self.capture[capture_index(board, mv)].into()
+    }
+
+    /// Records a quiet move as a success (`bonus` > 0) or failure in all its histories.
+    pub(super) fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
+        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
+        for place in quiet.continuations().into_iter().flatten() {
+            add_with_gravity(&mut self.continuation[place], bonus, MAX_HISTORY);
+        }
+        if let Some(place) = quiet.pawn_place() {
+            add_with_gravity(&mut self.pawns[place], bonus, MAX_HISTORY);
+        }
+    }
+
+    /// Records a capture or promotion as a success or failure.
+    pub(super) fn update_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
+        add_with_gravity(&mut self.capture[capture_index(board, mv)], bonus, MAX_HISTORY);
+    }
+}
+
+fn capture_index(board: &Board, mv: Move) -> usize {
+    let victim = board.piece_on(mv.to).map_or(Piece::NUM, |piece| piece as usize);
+    PieceTo::of(board, mv).index() * VICTIMS + victim
+}
+
+/// Moves a statistic towards its `limit`, by less the nearer it is ("history gravity").
+pub(super) fn add_with_gravity(sum: &mut i16, bonus: i32, limit: i32) {
+    let value = i32::from(*sum);
+    *sum = (value + bonus - value * bonus.abs() / limit) as i16;
+}
+
+/// Slots in one table for each side to move; a power of two.
+const PLACES: usize = 1 << 14;
+
+/// Largest value of any one statistic.
+const MAX_CORRECTION: i32 = 1024;
+
+/// From this depth on (in plies), a search result has full weight.
+const FULL_WEIGHT_DEPTH: i32 = 8;
+
+/// Differences between search scores and encoder scores; recent ones weigh most.
+pub(super) struct CorrectionHistory {
+    /// By the pawns of both sides.
+    pawns: Box<[i16]>,
+    /// By the pieces of one side; a table for each side's pieces.
+    pieces: Box<[i16]>,
+    /// By the last two moves.
+    moves: Box<[i16]>,
+}
+
+/// The slots of a position in the three tables.
+#[derive(Clone, Copy)]
+pub(super) struct CorrectionPlaces {
+    pawns: usize,
+    pieces: [usize; Color::NUM],
+    moves: Option<usize>,
+}
+
+impl CorrectionPlaces {
+    /// The slots for `board`, reached by the last two moves.
+    pub(super) fn of(board: &Board, previous_moves: [Option<PieceTo>; 2]) -> Self {
+        let side = board.side_to_move() as usize;
+        let at =
+            |table: usize, key: u64| (table * Color::NUM + side) * PLACES + key as usize % PLACES;
+        let colors = Color::ALL.map(|color| board.colors(color));
+        let of = |color: usize, piece: Piece| (board.pieces(piece) & colors[color]).0;
+        let pieces = |color: usize| {
+            Piece::ALL[1..].iter().fold(0, |key, &piece| mixed(key, of(color, piece))) >> 32
+        };
+        let [last, before] = previous_moves;
+        let moves = last
+            .zip(before)
+            .map(|(last, before)| (side * PIECE_TOS + before.index()) * PIECE_TOS + last.index());
+        Self { pawns: at(0, pawn_key(board)), pieces: [at(0, pieces(0)), at(1, pieces(1))], moves }
+    }
+}
+
+/// A hash of both sides' pawns; its lower half is well mixed.
+pub(super) fn pawn_key(board: &Board) -> u64 {
+    let of = |color| (board.pieces(Piece::Pawn) & board.colors(color)).0;
+    mixed(mixed(0, of(Color::White)), of(Color::Black)) >> 32
+}
+
+/// Mixes `bits` into a hash; its upper half is well mixed.
+fn mixed(key: u64, bits: u64) -> u64 {
+    (key.rotate_left(23) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl CorrectionHistory {
+    /// Empty tables; `None` if the system refuses the memory.
+    pub(super) fn new() -> Option<Self> {
+        Some(Self {
+            pawns: large_memory::zeroed(Color::NUM * PLACES)?,
+            pieces: large_memory::zeroed(Color::NUM * Color::NUM * PLACES)?,
+            moves: large_memory::zeroed(Color::NUM * PIECE_TOS * PIECE_TOS)?,
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        for part in [&mut self.pawns, &mut self.pieces, &mut self.moves] {
+            part.fill(0);
+        }
+    }
+
+    /// Fetches the slots into the processor's cache.
+    pub(super) fn prefetch(&self, places: &CorrectionPlaces) {
+        prefetch(&self.pawns[places.pawns]);
+        places.pieces.iter().for_each(|&place| prefetch(&self.pieces[place]));
+        if let Some(place) = places.moves {
+            prefetch(&self.moves[place]);
+        }
+    }
+
+    /// Correction to add to the encoder's score, in centipawns.
+    pub(super) fn correction(
+        &self,
+        places: &CorrectionPlaces,
+        parameters: &SearchParameters,
+    ) -> Score {
+        let pawns = i32::from(self.pawns[places.pawns]);
+        let pieces: i32 = places.pieces.iter().map(|&place| i32::from(self.pieces[place])).sum();
+        let moves = places.moves.map_or(0, |place| i32::from(self.moves[place]));
+        (pawns * parameters.correction_pawns
+            + pieces * parameters.correction_pieces
+            + moves * parameters.correction_moves)
+            / MAX_CORRECTION
+    }
+
+    /// Records that a search of `depth` plies scored `error` centipawns above the corrected score.
+    pub(super) fn update(&mut self, places: &CorrectionPlaces, error: Score, depth: i32) {
+        let most = MAX_CORRECTION / 4;
+        let bonus = (error * depth / FULL_WEIGHT_DEPTH).clamp(-most, most);
+        let add = |sum: &mut i16| add_with_gravity(sum, bonus, MAX_CORRECTION);
+        add(&mut self.pawns[places.pawns]);
+        places.pieces.iter().for_each(|&place| add(&mut self.pieces[place]));
+        if let Some(place) = places.moves {
+            add(&mut self.moves[place]);
+        }
+    }
+}
+
+impl SearchThread<'_> {
+    /// Records the results of the moves.
+    pub(super) fn learn(
+        &mut self,
+        board: &Board,
+        node: Node,
+        info: &NodeInfo,
+        best: &BestSoFar,
+        failed: &[ScoredMove],
+    ) {
+        let Node { ply, depth, alpha, beta, .. } = node;
+        if let Some(good) = best.mv.filter(|_| best.score >= beta && self.has(Part::History)) {
+            self.update_histories(board, node, good, failed);
+        }
+        if self.stack[ply].excluded_move.is_some() || ply == 0 && self.finished_lines > 0 {
+            return;
+        }
+        let parameters = &self.shared.parameters;
+        match best.mv {
+            _ if !self.has(Part::History) => {}
+            None => self.teach_last_move(board, node, parameters.history_unrefuted),
+            Some(_) if best.score >= beta => {
+                self.teach_last_move(board, node, -parameters.history_refuted);
+            }
+            Some(_) => {}
+        }
+        let entry = Entry {
+            mv: best.mv.map(|best| best.mv),
+            score: best.score,
+            static_eval: self.stack[ply].encoded,
+            depth,
+            bound: Bound::of(best.score, alpha, beta),
+            was_pv: info.was_pv,
+        };
+        // The score of some root moves (`searchmoves`, tablebases) is not that of the position.
+        // Only the move is stored, with a bound that excludes nothing.
+        if ply == 0 && self.root_moves.len() < legal_moves(board).len() {
+            let entry = Entry { score: INFINITE, bound: Bound::Upper, ..entry };
+            self.store_in_table(board, ply, entry);
+            return;
+        }
+        self.learn_correction(node, best, &entry);
+        self.store_in_table(board, ply, entry);
+    }
+
+    /// Updates the correction history, if the score bounds the error and no capture explains it.
+    fn learn_correction(&mut self, node: Node, best: &BestSoFar, entry: &Entry) {
+        let here = &self.stack[node.ply];
+        let (Some(static_eval), Some(places)) = (here.static_eval, here.correction) else { return };
+        let is_quiet = best.mv.is_none_or(|best| best.is_quiet);
+        if entry.tightens(static_eval) && is_quiet && !is_decisive(best.score) {
+            self.data.correction.update(&places, best.score - static_eval, node.depth);
+        }
+    }
+
+    /// Gives the quiet move that led here a bonus because no move refuted it, or a malus: `percent`
+    /// of a cutoff's bonus.
+    fn teach_last_move(&mut self, board: &Board, node: Node, percent: i32) {
+        let Some(before) = node.ply.checked_sub(1) else { return };
+        let Some(made) = self.stack[before].moved.filter(|made| made.is_quiet) else { return };
+        let bonus = self.shared.parameters.history_bonus(node.depth) * percent / 100;
+        let quiet = QuietMove::made(!board.side_to_move(), made, self.quiet_context(before));
+        self.data.history.update_quiet(quiet, bonus);
+    }
+
+    /// Updates the histories with the move that caused the cutoff and the moves that did not.
+    fn update_histories(
+        &mut self,
+        board: &Board,
+        node: Node,
+        good: ScoredMove,
+        failed: &[ScoredMove],
+    ) {
+        let context = self.quiet_context(node.ply);
+        let bonus = self.shared.parameters.history_bonus(node.depth);
+        let malus = bonus * self.shared.parameters.history_malus / 100;
+        let quiet = |scored: ScoredMove| QuietMove::new(board, scored.mv, context);
+        let history = &mut self.data.history;
+        if good.is_quiet {
+            history.update_quiet(quiet(good), bonus);
+            let killers = &mut self.stack[node.ply].killers;
+            if killers[0] != Some(good.mv) {
+                *killers = [Some(good.mv), killers[0]];
+            }
+        } else {
+            history.update_capture(board, good.mv, bonus);
+        }
+        for bad in failed {
+            match bad.is_quiet {
+                true if good.is_quiet => {
+                    history.update_quiet(quiet(*bad), -malus);
+                }
+                true => {}
+                false => history.update_capture(board, bad.mv, -malus),
+            }
+        }
+    }
+
+    /// Updates the histories with the table move that cuts off the node.
+    pub(super) fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
+        let Some(mv) = entry.mv.filter(|_| entry.score >= node.beta) else { return };
+        if self.has(Part::TableHistory) && self.has(Part::History) && is_quiet(board, mv) {
+            self.prepare_context(board, node.ply);
+            let quiet = QuietMove::new(board, mv, self.quiet_context(node.ply));
+            let bonus = self.shared.parameters.history_bonus(node.depth);
+            self.data.history.update_quiet(quiet, bonus);
+        }
+    }
+
+    /// Updates the last move's history by its change of the static evaluation.
+    pub(super) fn learn_from_eval(&mut self, board: &Board, ply: usize) {
+        let Some(made) = self.stack[ply - 1].moved.filter(|made| made.is_quiet) else { return };
+        let Some(gained) = self.gained(ply) else { return };
+        if self.has(Part::EvalHistory) && self.has(Part::History) {
+            let parameters = &self.shared.parameters;
+            let most = parameters.eval_history_maximum;
+            let bonus = -gained.clamp(-most, most) * parameters.eval_history / 16;
+            let quiet = QuietMove::made(!board.side_to_move(), made, self.quiet_context(ply - 1));
+            self.data.history.update_butterfly(quiet, bonus);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn successes_rise_and_stay_within_the_limit() {
+        let board = Board::default();
+        let (e4, d4) = ("e2e4".parse().expect("a move"), "d2d4".parse().expect("a move"));
+        let mut history = History::new().expect("memory");
+        let before = [Some(PieceTo { piece: Piece::Pawn, to: Square::E5 }), None, None];
+        let quiet = |mv, previous| {
+            QuietMove::new(&board, mv, QuietContext { previous, ..QuietContext::default() })
+        };
+        let parameters = SearchParameters::default();
+        for _ in 0..1000 {
+            history.update_quiet(quiet(e4, before), 1500);
+        }
+        history.update_quiet(quiet(d4, before), -500);
+        let score = |history: &History, mv, previous| {
+            let context = QuietContext { previous, ..QuietContext::default() };
+            history.of_quiets(Color::White, &context).of(&board, mv, &parameters)
+        };
+        let of = |mv, previous| score(&history, mv, previous);
+        assert!((30_000..=2 * MAX_HISTORY).contains(&of(e4, before)));
+        assert_eq!(of(d4, before), -1000);
+        assert_eq!(of(d4, [None; 3]), -500);
+        history.clear();
+        assert_eq!(score(&history, e4, before), 0);
+    }
+
+    fn places(fen: &str) -> CorrectionPlaces {
+        CorrectionPlaces::of(&fen.parse().expect("a position"), [None, None])
+    }
+
+    #[test]
+    fn positions_that_share_something_share_a_correction() {
+        let [here, same_pawns, other] = [
+            "4k3/pp6/8/8/8/8/PP6/4K2R w K - 0 1",
+            "4k2r/pp6/8/8/8/8/PP6/4K3 w k - 0 1",
+            "3qk3/3p4/8/8/8/8/3P4/3QK3 w - - 0 1",
+        ]
+        .map(places);
+        let parameters = SearchParameters {
+            correction_pawns: 40,
+            correction_pieces: 30,
+            correction_moves: 20,
+            ..SearchParameters::default()
+        };
+        let mut history = CorrectionHistory::new().expect("memory");
+        for _ in 0..1000 {
+            history.update(&here, 500, 20);
+        }
+        let of = |history: &CorrectionHistory, places| history.correction(places, &parameters);
+        // At most the maxima of the parameters for pawns and both sides' pieces.
+        assert!((95..=100).contains(&of(&history, &here)), "{}", of(&history, &here));
+        assert!((38..=40).contains(&of(&history, &same_pawns)), "{}", of(&history, &same_pawns));
+        assert_eq!(of(&history, &other), 0);
+        history.update(&here, -500, 20);
+        assert!(of(&history, &here) < 80);
+        history.clear();
+        assert_eq!(of(&history, &here), 0);
+    }
+}

@@ -1,0 +1,298 @@
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use clap::ValueEnum;
+use cozy_chess::{Board, Move};
+use crossbeam_channel::unbounded;
+
+use super::score;
+use super::score::{Score, to_value};
+use super::{Part, Parts, Selective, SelectiveSettings};
+use crate::DefaultWeights;
+use crate::control::{Control, Limits, Signal, TimeLimit};
+use crate::inference::{Evaluator, Worker};
+use crate::planner::Report;
+use crate::planner::{Planner, Resources};
+use crate::refusals::refusing_from;
+use crate::test_workers::{embedded, failing};
+use crate::value;
+use crate::value::Value;
+
+const FENS: [&str; 6] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 b - - 95 70",
+    "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
+    "8/P7/8/8/8/6k1/5p2/7K b - - 0 1",
+];
+
+fn planner(parts: Parts, threads: usize) -> Result<Selective> {
+    let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
+    Selective::new(
+        &embedded(DefaultWeights::Selective)?,
+        settings,
+        Resources { hash_mb: 4, threads },
+    )
+}
+
+fn search(planner: &mut Selective, root: &Position, limits: Limits) -> Result<Report> {
+    planner.search(root, &mut Control::without_signals(limits), &mut |_| ())
+}
+
+fn to_depth(depth: u32) -> Limits {
+    Limits { depth: Some(depth), ..Limits::default() }
+}
+
+/// Minimax over all moves to `depth` plies, then over all evasions of checks.
+fn minimax(
+    evaluator: &mut Evaluator,
+    board: &Board,
+    keys: &[u64],
+    ply: usize,
+    depth: u32,
+) -> Result<Score> {
+    if ply > 0 && value::is_drawn(board, ply as u32, keys) {
+        return Ok(score::DRAW);
+    }
+    let in_check = !board.checkers().is_empty();
+    if depth == 0 && !in_check {
+        return Ok(score::of_estimate(evaluator.value(board)?));
+    }
+    let keys = [keys, &[repetition_key(board)]].concat();
+    let mut best = if in_check { score::mated_in(ply) } else { -score::INFINITE };
+    for mv in legal_moves(board) {
+        let child = board_after(board, mv);
+        let value = -minimax(evaluator, &child, &keys, ply + 1, depth.saturating_sub(1))?;
+        best = best.max(value);
+    }
+    Ok(if best == -score::INFINITE { score::DRAW } else { best })
+}
+
+#[test]
+fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
+    let mut evaluator = Evaluator::new(&embedded(DefaultWeights::Selective)?, 4)?;
+    for fen in FENS {
+        let root = Position::from_fen(fen)?;
+        let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;
+        for parts in [&[][..], &[Part::History, Part::AspirationWindows]] {
+            let report = search(&mut planner(Parts::only(parts), 1)?, &root, to_depth(3))?;
+            assert_eq!(report.value, to_value(expected), "{fen} with {parts:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
+    for (fen, mate) in [
+        ("6k1/5ppp/8/8/8/8/8/K2R4 w - - 99 80", 1),
+        ("7k/8/8/8/8/8/R7/1R5K w - - 0 1", 2),
+        ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
+    ] {
+        let root = Position::from_fen(fen)?;
+        let all = Part::value_variants();
+        let without = |out: &Part| all.iter().copied().filter(|part| part != out).collect();
+        let mut sets: Vec<Vec<Part>> = all.iter().map(without).collect();
+        sets.push(all.to_vec());
+        for parts in sets {
+            let mut planner = planner(Parts::only(&parts), 1)?;
+            let report = search(&mut planner, &root, to_depth(12))?;
+            assert_eq!(report.value.moves_to_mate(), Some(mate), "{fen} with {parts:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn draws_are_exact() -> Result<()> {
+    let mut planner = planner(Parts::default(), 1)?;
+    for (fen, played, mv) in [
+        ("7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "", "g6f7"),
+        ("7k/8/8/8/8/8/R7/K7 w - - 99 80", "", "a2b2"),
+        ("7k/8/8/8/8/8/1p6/K7 w - - 0 1", "", "a1b2"),
+        ("7k/8/8/8/8/8/Q7/K7 w - - 0 1", "a2b2 h8g8 b2a2 g8h8 a2b2 h8g8 b2a2", "g8h8"),
+    ] {
+        let mut root = Position::from_fen(fen)?;
+        for text in played.split_whitespace() {
+            root.play(root.parse_move(text)?);
+        }
+        let moves = vec![root.parse_move(mv)?];
+        let report = search(&mut planner, &root, Limits { search_moves: moves, ..to_depth(4) })?;
+        assert_eq!(report.value, Value::DRAW, "{fen} {mv}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_search_repeats_itself_and_its_lines_are_legal() -> Result<()> {
+    for fen in FENS {
+        let root = Position::from_fen(fen)?;
+        let mut lines = Vec::new();
+        let mut planner = planner(Parts::default(), 1)?;
+        for _ in 0..2 {
+            planner.new_game();
+            planner.search(&root, &mut Control::without_signals(to_depth(7)), &mut |line| {
+                lines.push((line.depth, line.value, line.pv.clone(), line.nodes));
+            })?;
+        }
+        let (first, second) = lines.split_at(lines.len() / 2);
+        assert_eq!(first, second, "{fen}");
+        for (_, _, pv, _) in first {
+            let mut position = root.clone();
+            for &mv in pv {
+                assert!(position.board().is_legal(mv), "{fen}: {mv}");
+                position.play(mv);
+            }
+            assert!(!pv.is_empty());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_line_has_a_root_move_of_its_own_among_those_asked_for() -> Result<()> {
+    let root = Position::default();
+    let moves: Vec<Move> =
+        ["e2e4", "d2d4", "g1f3"].iter().map(|mv| root.parse_move(mv)).collect::<Result<_>>()?;
+    let limits = Limits { multipv: 5, search_moves: moves.clone(), ..to_depth(6) };
+    let mut planner = planner(Parts::default(), 1)?;
+    let mut lines = Vec::new();
+    planner.search(&root, &mut Control::without_signals(limits), &mut |line| {
+        if line.depth == 6 {
+            lines.push((line.multipv, line.value, line.pv[0]));
+        }
+    })?;
+    let mut found: Vec<Move> = lines.iter().map(|line| line.2).collect();
+    assert!(lines.iter().map(|line| line.0).eq(1..=3) && lines.is_sorted_by(|a, b| a.1 >= b.1));
+    found.sort_by_key(ToString::to_string);
+    let mut asked = moves;
+    asked.sort_by_key(ToString::to_string);
+    assert_eq!(found, asked);
+    let explanation = planner.explain(1)?.context("it has searched")?;
+    let searched = explanation.moves.iter().filter(|mv| mv.searched.is_some()).count();
+    assert_eq!((searched, explanation.moves.len()), (3, 20));
+    Ok(())
+}
+
+#[test]
+fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
+    let root = Position::from_fen(FENS[1])?;
+    for threads in [1, 3] {
+        let mut planner = planner(Parts::default(), threads)?;
+        let report =
+            search(&mut planner, &root, Limits { nodes: Some(5000), ..Limits::default() })?;
+        // The main thread may be scheduled late, while the others search.
+        assert!(report.nodes >= 5000 && (threads > 1 || report.nodes < 5100), "{}", report.nodes);
+        let end = Duration::from_millis(30);
+        let time = Some(TimeLimit { soft: end, hard: end });
+        let report = search(&mut planner, &root, Limits { time, ..Limits::default() })?;
+        assert!(report.depth > 2 && root.board().is_legal(report.pv[0]));
+        let (stop, signals) = unbounded();
+        let limits = Limits { infinite: true, ..Limits::default() };
+        let mut control = Control::new(limits, signals);
+        let stopped = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            stop.send(Signal::Stop).map(|()| Instant::now())
+        });
+        planner.search(&root, &mut control, &mut |_| ())?;
+        let asked = stopped.join().expect("it only sends")?;
+        assert!(asked.elapsed() < Duration::from_secs(2));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_capture_that_loses_is_seen_at_the_first_ply() -> Result<()> {
+    // The queen could capture a defended pawn.
+    let root = Position::from_fen("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1")?;
+    let mv = root.parse_move("d3d6")?;
+    let limits = Limits { search_moves: vec![mv], ..to_depth(1) };
+    let resolved = search(&mut planner(Parts::default(), 1)?, &root, limits)?;
+    let quiet = search(&mut planner(Parts::default(), 1)?, &root, to_depth(1))?;
+    assert!(resolved.value < Value::DRAW && quiet.value > Value::DRAW);
+    Ok(())
+}
+
+#[test]
+fn leaves_are_taken_where_quiescence_stands_pat() -> Result<()> {
+    let mut planner = planner(Parts::default(), 1)?;
+    let root = Position::from_fen(FENS[1])?;
+    search(&mut planner, &root, to_depth(4))?;
+    assert!(planner.take_leaves().is_empty(), "nobody asked for any");
+    let mut taken = Vec::new();
+    for every in [1, 8] {
+        planner.new_game();
+        planner.sample_leaves(every);
+        search(&mut planner, &root, to_depth(4))?;
+        let leaves = planner.take_leaves();
+        assert!(leaves.iter().all(|leaf| leaf.checkers().is_empty()));
+        assert!(planner.take_leaves().is_empty());
+        taken.push(leaves);
+    }
+    let [all, some] = taken.as_slice() else { unreachable!("two searches") };
+    assert!(all.len() > 100 && some.len() == all.len() / 8, "{} and {}", all.len(), some.len());
+    let eighth: Vec<&Board> = all.iter().skip(7).step_by(8).collect();
+    assert!(eighth.into_iter().eq(some));
+    Ok(())
+}
+
+#[test]
+fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()> {
+    let left = Arc::<AtomicU64>::default();
+    let root = Position::from_fen(FENS[1])?;
+    for threads in [1, 2] {
+        for evaluations in [0, 1, 7, 100, 2000] {
+            let resources = Resources { hash_mb: 4, threads };
+            let settings = SelectiveSettings::default();
+            let mut planner = Selective::new(&failing(&left), settings, resources)?;
+            left.store(evaluations, SeqCst);
+            let error = search(&mut planner, &root, to_depth(8)).map(|_| ());
+            let error = error.expect_err("there were too few evaluations").to_string();
+            assert_eq!(error, "the evaluator failed", "{evaluations} evaluations");
+            left.store(u64::MAX, SeqCst);
+            let report = search(&mut planner, &root, to_depth(2))?;
+            assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
+    let root = Position::from_fen(FENS[1])?;
+    let said = Arc::new(Mutex::new(Vec::<String>::new()));
+    let heard = said.clone();
+    let notice = move |text: &str| heard.lock().expect("no panics").push(text.to_owned());
+    let worker = Worker::on_cpu(DefaultWeights::Selective.weights()?, notice)?;
+    let (mut failures, mut fewer) = (0, 0);
+    for n in 1.. {
+        let (outcome, refused) = refusing_from(n, || -> Result<Report> {
+            let resources = Resources { hash_mb: 4, threads: 3 };
+            let mut planner = Selective::new(&worker, SelectiveSettings::default(), resources)?;
+            search(&mut planner, &root, to_depth(3))
+        });
+        let notices = std::mem::take(&mut *said.lock().expect("no panics"));
+        match outcome {
+            Err(error) => {
+                assert!(error.to_string().contains("memory"), "{error}");
+                failures += 1;
+            }
+            Ok(report) => {
+                assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
+                assert_eq!(notices.is_empty(), !refused, "{notices:?}");
+                fewer += usize::from(refused);
+            }
+        }
+        if !refused {
+            break;
+        }
+    }
+    // Two tables and the first thread's seven blocks are required; the other threads' fourteen and
+    // two threads are not.
+    assert_eq!((failures, fewer), (9, 16));
+    Ok(())
+}

@@ -1,0 +1,331 @@
+//! The integer sparse encoder against its definition in f32, on every instruction set, and the
+//! features of given positions.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use azimuth_chess::placement::Placement;
+use azimuth_network::axis::{Axis, Direction};
+use azimuth_network::parameters::{Init, Parameters};
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
+use azimuth_network::sparse::{SparseConfig, SparseNetwork};
+use azimuth_network::weights::Weights;
+use azimuth_network::{Architecture, Inputs};
+use azimuth_search::DefaultWeights;
+use azimuth_search::encoder::Encoder;
+use azimuth_search::encoder::sparse::{Kernels, LARGEST_PLAYABLE_VALUE, QuantisedEncoder};
+use candle_core::{Device, Tensor};
+use cozy_chess::{Board, Move};
+
+/// Feature sets that together contain every kind of feature.
+const SETS: [&str; 4] = [
+    "piece-square",
+    "attack-states-8",
+    "exchange-states-16+king-mirror+threats",
+    "attack-states-8+king-buckets-4",
+];
+
+/// Positions of games that play every n-th legal move.
+fn positions() -> Vec<Board> {
+    let mut boards = Vec::new();
+    for stride in [1, 2, 3, 5, 7, 11, 13] {
+        let mut board = Board::startpos();
+        for ply in 0..80 {
+            let mut moves: Vec<Move> = Vec::new();
+            board.generate_moves(|piece_moves| {
+                moves.extend(piece_moves);
+                false
+            });
+            let Some(&mv) = moves.get((ply * stride + stride) % moves.len().max(1)) else { break };
+            board.play(mv);
+            boards.push(board.clone());
+        }
+    }
+    boards
+}
+
+fn sparse_weights() -> Result<(Weights, azimuth_network::sparse::SparseConfig)> {
+    let weights = DefaultWeights::Beam.weights()?;
+    let Architecture::Sparse(config) = weights.metadata.architecture.clone() else {
+        anyhow::bail!("the default encoder is sparse");
+    };
+    Ok((weights, config))
+}
+
+#[test]
+fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
+    let (weights, config) = sparse_weights()?;
+    // Wider than any trained weights: more groups of activations than a kernel tests together.
+    let wide = SparseConfig { accumulator: 768, ..config.clone() };
+    let made_up = made_up(&wide)?;
+    for (config, parameters) in [(config, &weights.parameters), (wide, &made_up)] {
+        let inputs = Inputs::Features(FeatureBatch::of(config.features, &positions()));
+        let encode = |kernels: Kernels| -> Result<Vec<f32>> {
+            let encoder = QuantisedEncoder::new(&config, parameters, &weights.axis)?;
+            Ok(encoder.with_kernels(kernels).encode(&inputs)?)
+        };
+        let expected = encode(Kernels::Portable)?;
+        for kernels in Kernels::available() {
+            assert_eq!(encode(kernels)?, expected, "{kernels:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_cosine_is_that_of_the_embedding() -> Result<()> {
+    let (weights, config) = sparse_weights()?;
+    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters, &weights.axis)?;
+    for boards in positions().chunks(7) {
+        let inputs = Inputs::Features(FeatureBatch::of(config.features, boards));
+        let expected = weights.axis.cosines(&encoder.encode(&inputs)?);
+        let batch = encoder.begin(&inputs)?.wait()?;
+        for ((board, cosine), expected) in boards.iter().zip(&batch).zip(&expected) {
+            assert_eq!(encoder.cosine(board)?, *cosine);
+            assert!((cosine - expected).abs() < 1e-5, "{cosine}, the embedding's {expected}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn integers_stay_close_to_the_definition() -> Result<()> {
+    let (weights, config) = sparse_weights()?;
+    let features = FeatureBatch::of(config.features, &positions());
+    let network = SparseNetwork::new(&config, &weights.parameters)?;
+    let exact = network.forward(&Arc::new(features.clone()), None)?;
+    let exact = weights.axis.cosines(&exact.flatten_all()?.to_vec1()?);
+    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters, &weights.axis)?;
+    let rounded = weights.axis.cosines(&encoder.encode(&Inputs::Features(features))?);
+    let errors: Vec<f32> = exact.iter().zip(&rounded).map(|(a, b)| (a - b).abs()).collect();
+    let mean = errors.iter().sum::<f32>() / errors.len() as f32;
+    assert!(mean < 0.01, "cosines differ by {mean} on average");
+    Ok(())
+}
+
+/// An arbitrary axis.
+fn axis(dim: usize) -> Result<Axis> {
+    let mean = (0..dim).map(|index| index as f32 - 3.0).collect();
+    Axis::new(mean, vec![0.0; dim], None, Direction::Mates)
+}
+
+/// Pseudorandom parameters, which differ from one another as trained ones do.
+fn made_up(config: &SparseConfig) -> Result<Parameters> {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let tensors = config.parameters().into_iter().map(|spec| {
+        let scale = match spec.init {
+            Init::Constant(value) | Init::Normal(value) | Init::Uniform(value) => value,
+        };
+        let count: usize = spec.shape.iter().product();
+        let values: Vec<f32> = (0..count).map(|_| scale * next()).collect();
+        Ok((spec.name, Tensor::from_vec(values, spec.shape.as_slice(), &Device::Cpu)?))
+    });
+    Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
+}
+
+#[test]
+fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
+    for (number, (set, heads)) in SETS.iter().zip([1, 2, 8, 3, 32]).enumerate() {
+        let config = SparseConfig {
+            features: set.parse()?,
+            accumulator: 128,
+            embedding_dim: 16,
+            heads,
+            middle_layers: number % 3,
+        };
+        config.check()?;
+        let parameters = made_up(&config)?;
+        let features = FeatureBatch::of(config.features, &positions());
+        let network = SparseNetwork::new(&config, &parameters)?;
+        let exact = network.forward(&Arc::new(features.clone()), None)?;
+        let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
+        let mut encoder =
+            QuantisedEncoder::new(&config, &parameters, &axis(config.embedding_dim)?)?;
+        let played = encoder.encode(&Inputs::Features(features))?;
+        let error = exact.iter().zip(&played).map(|(a, b)| (a - b).abs()).sum::<f32>();
+        let mean = error / exact.len() as f32;
+        assert!(mean < 0.01, "{set}, {heads} heads: coordinates differ by {mean} on average");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
+    for set in SETS {
+        let features = set.parse()?;
+        let config = SparseConfig {
+            features,
+            accumulator: 128,
+            embedding_dim: 16,
+            heads: 1,
+            middle_layers: 1,
+        };
+        let parameters = made_up(&config)?;
+        let axis = axis(config.embedding_dim)?;
+        let encode = |boards: &[Board]| {
+            let inputs = Inputs::Features(FeatureBatch::of(features, boards));
+            QuantisedEncoder::new(&config, &parameters, &axis)?.encode(&inputs)
+        };
+        let boards = positions();
+        let in_order = encode(&boards)?;
+        // The order jumps between games, so that few rows of the previous position remain.
+        let step = 83;
+        let order: Vec<usize> = (0..boards.len()).map(|i| i * step % boards.len()).collect();
+        let shuffled: Vec<Board> = order.iter().map(|&i| boards[i].clone()).collect();
+        let shuffled = encode(&shuffled)?;
+        for (place, &board) in order.iter().enumerate() {
+            assert_eq!(shuffled[16 * place..][..16], in_order[16 * board..][..16], "{set}");
+        }
+        assert_eq!(encode(&boards[7..8])?, in_order[16 * 7..][..16], "{set}");
+    }
+    Ok(())
+}
+
+#[test]
+fn widths_that_the_kernels_do_not_take_are_refused() -> Result<()> {
+    let (weights, config) = sparse_weights()?;
+    for config in [
+        SparseConfig { accumulator: 100, ..config.clone() },
+        SparseConfig { accumulator: 2 * config.accumulator, ..config.clone() },
+        SparseConfig { heads: 2 * config.heads, ..config },
+    ] {
+        let encoder = QuantisedEncoder::new(&config, &weights.parameters, &weights.axis);
+        assert!(encoder.is_err(), "{config:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
+    let (weights, config) = sparse_weights()?;
+    let tensors = weights.parameters.iter().map(|(name, tensor)| {
+        let factor = if name == "features.weight" { 20.0 } else { 1.0 };
+        Ok((name.clone(), (tensor * factor)?))
+    });
+    let parameters = Parameters::new(tensors.collect::<Result<Vec<_>>>()?);
+    let encoder = QuantisedEncoder::new(&config, &parameters, &weights.axis);
+    let error = encoder.err().expect("too large").to_string();
+    assert!(error.contains("features.weight are too large"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
+    for features in ["piece-square", "attack-states-8+threats"] {
+        let features: FeatureSet = features.parse()?;
+        let config = SparseConfig {
+            features,
+            accumulator: 128,
+            embedding_dim: 16,
+            heads: 1,
+            middle_layers: 0,
+        };
+        let boards = [Board::startpos()];
+        // Every row has the largest allowed value; larger values are refused.
+        let largest = LARGEST_PLAYABLE_VALUE;
+        let filled = |value: f32| -> Result<Parameters> {
+            let parameters = made_up(&config)?;
+            let tensors = parameters.iter().map(|(name, tensor)| {
+                let is_summed = name.starts_with("features.");
+                let filled = Tensor::full(value, tensor.shape(), &Device::Cpu)?;
+                Ok((name.clone(), if is_summed { filled } else { tensor.clone() }))
+            });
+            Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
+        };
+        let axis = axis(config.embedding_dim)?;
+        assert!(QuantisedEncoder::new(&config, &filled(1.05 * largest)?, &axis).is_err());
+        for value in [largest, -largest] {
+            let parameters = filled(value)?;
+            let batch = FeatureBatch::of(features, &boards);
+            let network = SparseNetwork::new(&config, &parameters)?;
+            let exact = network.forward(&Arc::new(batch.clone()), None)?;
+            let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
+            let mut encoder = QuantisedEncoder::new(&config, &parameters, &axis)?;
+            let played = encoder.encode(&Inputs::Features(batch))?;
+            for (exact, played) in exact.iter().zip(&played) {
+                assert!((exact - played).abs() < 0.02, "{features}: {exact} becomes {played}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rows of one position, seen by the side to move and by the other side, in increasing order.
+fn rows(set: FeatureSet, placement: &Placement) -> [Vec<usize>; 2] {
+    let mut batch = FeatureBatch::new(set);
+    batch.push(placement);
+    let features = batch.iter().next().expect("one position");
+    [features.own, features.other].map(|rows| {
+        let mut rows: Vec<usize> = rows.iter().map(|&row| row.into()).collect();
+        rows.sort_unstable();
+        rows
+    })
+}
+
+#[test]
+fn rows_lie_in_the_table_and_both_sides_have_as_many() -> Result<()> {
+    for set in SETS {
+        let set: FeatureSet = set.parse()?;
+        for board in positions() {
+            let [own, other] = rows(set, &Placement::of(&board));
+            assert_eq!(own.len(), other.len());
+            assert!(own.iter().chain(&other).all(|&row| row < set.rows()), "{set}: {board}");
+            let pieces = own.iter().filter(|&&row| set.piece_square(row).is_some()).count();
+            assert_eq!(pieces, board.occupied().len() as usize);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn colours_are_symmetric_and_mirroring_keeps_states() -> Result<()> {
+    let pairs = [
+        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", "4k3/8/8/4p3/3Q4/8/8/4K3 b - - 0 1"),
+        ("r3k3/2p5/8/8/8/8/5N2/4K2R w - - 0 1", "4k2r/5n2/8/8/8/8/2P5/R3K3 b - - 0 1"),
+    ];
+    for set in SETS {
+        let set: FeatureSet = set.parse()?;
+        for (white, black) in pairs {
+            let [white, black] =
+                [white, black].map(|fen| Placement::of(&fen.parse().expect("a legal position")));
+            assert_eq!(rows(set, &white), rows(set, &black), "{set}");
+            assert_eq!(white.mirrored().mirrored(), white);
+        }
+    }
+    // With a mirrored king, a position and its mirror image have the same rows.
+    let mirror: FeatureSet = "attack-states-8+king-mirror".parse()?;
+    for board in positions() {
+        let placement = Placement::of(&board);
+        assert_eq!(rows(mirror, &placement), rows(mirror, &placement.mirrored()), "{board}");
+    }
+    Ok(())
+}
+
+#[test]
+fn states_say_what_hangs() -> Result<()> {
+    // White to move. The pawn on e4 attacks the queen on d5, which nothing defends; the queen
+    // attacks the pawn, which the king on e3 defends.
+    let board: Board = "4k3/8/8/3q4/4P3/4K3/8/8 w - - 0 1".parse().expect("valid");
+    let attack_states = FeatureSet::ATTACK_STATES;
+    let state_of = |set: FeatureSet, board: &Board, piece_square: usize| {
+        let [own, _] = rows(set, &Placement::of(board));
+        let found = own.iter().find(|&&row| set.piece_square(row) == Some(piece_square));
+        found.map(|row| row / PIECE_SQUARES)
+    };
+    let (queen, pawn) = ((6 + 4) * 64 + 35, 28);
+    assert_eq!(state_of(attack_states, &board, queen), Some(4));
+    assert_eq!(state_of(attack_states, &board, pawn), Some(3));
+    let exchanges: FeatureSet = "exchange-states-16".parse()?;
+    assert_eq!(state_of(exchanges, &board, queen), Some(10));
+    // The pawn is passed, with the king in its way: capturing it loses material.
+    assert_eq!(state_of(exchanges, &board, pawn), Some(7));
+    // A second attacker outnumbers the one defender.
+    let board: Board = "4k3/8/5n2/3q4/4P3/4K3/8/8 w - - 0 1".parse().expect("valid");
+    assert_eq!(state_of(attack_states, &board, pawn), Some(6));
+    assert_eq!(state_of(exchanges, &board, pawn), Some(9));
+    Ok(())
+}
