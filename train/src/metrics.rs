@@ -229,7 +229,7 @@ fn calibration_error(predictions: &[f32], labels: &[f32]) -> f64 {
 /// labelled also measure the choice of a move.
 #[derive(Args)]
 pub struct EvalOptions {
-    /// Weights file [default: the engine's built-in weights of the beam].
+    /// Weights file [default: the default weights of the beam].
     #[arg(long)]
     weights: Option<PathBuf>,
     #[command(flatten)]

@@ -276,7 +276,7 @@ pub struct GameOptions {
     /// Openings: EPD or FEN, one per line, plain or zipped.
     #[arg(long)]
     book: Option<PathBuf>,
-    /// Weights of the opponent [default: the built-in weights].
+    /// Weights of the opponent [default: the default weights].
     #[arg(long)]
     against: Option<PathBuf>,
     /// Nodes per move for both sides, so that neither clock nor speed affects the result.

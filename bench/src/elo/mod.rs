@@ -34,7 +34,7 @@ const PROGRESS: Duration = Duration::from_secs(30);
 ///
 /// Azimuth, which plays in this process: `planner` (`beam` or `selective`, default `beam`),
 /// `weights` (a weights file, or a Stockfish network, .nnue, that replaces the encoder; default:
-/// the embedded weights), `hash` (score cache in MB, default 16), `threads` (default 1) and `noise`
+/// the default weights), `hash` (score cache in MB, default 16), `threads` (default 1) and `noise`
 /// (standard deviation of the Gaussian noise added to each score, in logits, 0 to 100, default 0;
 /// excludes verification).
 ///

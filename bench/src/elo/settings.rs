@@ -49,7 +49,7 @@ pub enum PlayerProgram {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct InProcessPlayer {
-    /// A weights file or a Stockfish network (`.nnue`); the embedded weights if `None`.
+    /// A weights file or a Stockfish network (`.nnue`); the default weights if `None`.
     pub weights: Option<PathBuf>,
     pub planner: PlannerKind,
     pub planners: PlannerSettings,

@@ -32,7 +32,7 @@ const LONGEST_ROUND: Duration = Duration::from_secs(20);
 /// On a CPU, set RAYON_NUM_THREADS=1 to measure a single core.
 #[derive(Args)]
 pub struct Speed {
-    /// Encoder: default (the embedded weights), mini, small or base (random parameters), or a
+    /// Encoder: default (the default weights), mini, small or base (random parameters), or a
     /// weights file; may be repeated.
     #[arg(long = "encoder", default_values_t = ["default".to_owned(), "mini".to_owned()])]
     encoders: Vec<String>,

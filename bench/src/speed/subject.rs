@@ -25,7 +25,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// `default` for the embedded weights, `mini`, `small`, `base`, or the path of a weights file.
+    /// `default` for the default weights, `mini`, `small`, `base`, or the path of a weights file.
     pub fn named(name: &str) -> Result<Self> {
         let transformer = |config| random(Architecture::Transformer(config));
         let weights = match name {

@@ -32,7 +32,7 @@ pub struct Suite {
     /// Suites: .epd, .csv or .csv.zst files.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Weights file [default: the embedded weights of the planner].
+    /// Weights file [default: the default weights of the planner].
     #[arg(long)]
     weights: Option<PathBuf>,
     /// Beam width: number of moves kept at each node.

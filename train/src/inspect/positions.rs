@@ -33,7 +33,7 @@ pub struct PositionsOptions {
     /// Approximate number of positions, spread over the data [default: all].
     #[arg(long)]
     sample: Option<usize>,
-    /// Weights file [default: the engine's built-in weights of the beam].
+    /// Weights file [default: the default weights of the beam].
     #[arg(long)]
     weights: Option<PathBuf>,
     /// Device to compute on.

@@ -77,7 +77,7 @@ pub struct LabelOptions {
     /// Number of engine processes or copies of the network, one per thread.
     #[arg(long, default_value_t = 1)]
     pub engines: u64,
-    /// Weights of the beam or selective search that makes the walks [default: the built-in weights
+    /// Weights of the beam or selective search that makes the walks [default: the default weights
     /// of that search].
     #[arg(long)]
     pub weights: Option<PathBuf>,

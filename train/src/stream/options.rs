@@ -86,7 +86,7 @@ pub struct RoundOptions {
     /// Folders of Syzygy tables, which label the endings that they contain.
     #[arg(long)]
     pub syzygy: Option<String>,
-    /// Weights of the selective search that finds leaves [default: its built-in weights].
+    /// Weights of the selective search that finds leaves [default: its default weights].
     #[arg(long)]
     pub weights: Option<PathBuf>,
     /// Approximate number of positions in a round.

@@ -295,7 +295,7 @@ impl Recipe {
             best: self.best,
             others: self.others,
             engines: 1,
-            // Walks along the beam use its built-in weights.
+            // Walks along the beam use its default weights.
             weights: labels.weights.clone().filter(|_| self.walk == WalkKind::Leaves),
             commit_every: COMMIT_EVERY,
             seed,
