@@ -12,9 +12,10 @@ use anyhow::{Context, Result};
 use azimuth::embedded_weights;
 use azimuth_chess::pgn::{Game, Reader, open_text};
 use azimuth_chess::position::{fen_of, uci_move};
-use azimuth_search::DefaultWeights;
 use azimuth_search::inference::Worker;
-use azimuth_search::{Control, Limits, Planner, PlannerKind, PlannerSettings, Resources};
+use azimuth_search::{
+    Control, DefaultWeights, Limits, Planner, PlannerKind, PlannerSettings, Resources,
+};
 use cozy_chess::Color;
 
 /// Number of positions of a game that are spread over it.

@@ -4,10 +4,9 @@
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after};
 use azimuth_network::axis::Axis;
+use azimuth_search::inference::ModelClient;
 use cozy_chess::{Board, Color};
 use serde::Serialize;
-
-use azimuth_search::inference::ModelClient;
 
 /// Positions of recorded games: a FEN, the move that was played, and for a forced mate the number
 /// of moves, negative if Black mates. `cargo run --release --example map_sample` writes it.
@@ -61,7 +60,8 @@ impl Map {
     pub fn draw(model: &mut ModelClient) -> Result<Self> {
         let (mut boards, mut fens, mut mates) = (Vec::new(), Vec::new(), Vec::new());
         for line in SAMPLE.lines() {
-            let (fen, mv, mate) = parse(line).with_context(|| format!("sample: '{line}'"))?;
+            let (fen, mv, mate) =
+                parse_sampled(line).with_context(|| format!("sample: '{line}'"))?;
             let position = Position::from_fen(fen)?;
             let mv = position.parse_move(mv)?;
             boards.push(position.board().clone());
@@ -165,20 +165,17 @@ fn straighten(rest: &mut [f32], slope: &[f32], cosine: f32) {
     rest.iter_mut().zip(slope).for_each(|(value, slope)| *value -= cosine * slope);
 }
 
-fn parse(line: &'static str) -> Option<(&'static str, &'static str, Option<i32>)> {
+fn parse_sampled(line: &'static str) -> Option<(&'static str, &'static str, Option<i32>)> {
     let mut fields = line.split(';');
     let (fen, mv) = (fields.next()?, fields.next()?);
     let mate = fields.next().map(str::parse).transpose().ok()?;
     Some((fen, mv, mate))
 }
 
-/// Iterations of the power method; enough for a plot.
-const STEPS: usize = 100;
-
-/// The direction of largest variance. An encoder that sees positions from the side to move embeds
-/// each side's positions differently, so each side has its own mean and its own half of the
-/// direction, and the halves are found together.
-pub struct Plane {
+/// The second coordinate: the direction orthogonal to the axis in which positions vary most. An
+/// encoder that sees positions from the side to move embeds each side's positions differently, so
+/// each side has its own mean and its own half of the direction, and the halves are found together.
+struct Plane {
     means: [Vec<f32>; 2],
     /// White's half, then Black's.
     direction: Vec<f32>,
@@ -190,7 +187,7 @@ impl Plane {
     /// Finds the direction for positions whose embeddings, without their part along the axis, are
     /// `rests`. `sides` are their sides to move, 0 for White. Each pair joins the positions before
     /// and after a move; White's and Black's halves of the direction agree on them.
-    pub fn fit(sides: &[usize], rests: &[Vec<f32>], pairs: &[[usize; 2]], dim: usize) -> Self {
+    fn fit(sides: &[usize], rests: &[Vec<f32>], pairs: &[[usize; 2]], dim: usize) -> Self {
         let of_side = |side| {
             sides.iter().zip(rests).filter(move |(of, _)| **of == side).map(|(_, rest)| rest)
         };
@@ -223,7 +220,7 @@ impl Plane {
 
     /// The coordinate of a position with this side to move, scaled so that the mean square of the
     /// fitted positions is 1.
-    pub fn place(&self, side: usize, rest: &[f32]) -> f32 {
+    fn place(&self, side: usize, rest: &[f32]) -> f32 {
         let dim = rest.len();
         let half = &self.direction[side * dim..][..dim];
         (dot(rest, half) - dot(&self.means[side], half)) / self.spreads[side]
@@ -231,18 +228,21 @@ impl Plane {
 }
 
 /// The part of an embedding that is orthogonal to the axis.
-pub fn off_axis(embedding: &[f32], axis: &Axis) -> Vec<f32> {
+fn off_axis(embedding: &[f32], axis: &Axis) -> Vec<f32> {
     let mut rest = embedding.to_vec();
     add(&mut rest, axis.unit(), -axis.cosine(embedding));
     rest
 }
+
+/// Iterations of the power method; enough for a plot.
+const POWER_ITERATIONS: usize = 100;
 
 /// The direction of largest variance, of length 1: the first principal component by power
 /// iteration.
 fn main_direction(vectors: &[Vec<f32>], dim: usize) -> Vec<f32> {
     // A fixed start vector makes the result reproducible.
     let mut direction: Vec<f32> = (0..dim).map(|index| 1.0 + (index as f32 * 0.7).sin()).collect();
-    for _ in 0..STEPS {
+    for _ in 0..POWER_ITERATIONS {
         let mut next = vec![0.0; dim];
         for vector in vectors {
             add(&mut next, vector, dot(vector, &direction));

@@ -1,9 +1,12 @@
-//! The program `azimuth`: the engine on standard input and output. The Python package runs it, too.
+//! The program `azimuth`: its command line, and the facts about its build. The Python package runs
+//! it, too.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin, stdout};
 
 use anyhow::Result;
+use azimuth_cli::{Manual, print_line, unless_closed};
+use azimuth_search::encoder::sparse::Kernels;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::explain::ExplainCommand;
@@ -11,8 +14,6 @@ use crate::play::PlayCommand;
 use crate::report::ReportCommand;
 use crate::serve::ServeCommand;
 use crate::uci;
-use azimuth_cli::{Manual, print_line, unless_closed};
-use azimuth_search::encoder::sparse::Kernels;
 
 /// The last part of the `--help` text.
 const EXAMPLES: &str = "\
@@ -82,7 +83,7 @@ fn split_genfens(
 
 /// Parses the command line. `--version` also prints the facts about the build.
 fn parse(command_line: impl IntoIterator<Item = OsString>) -> Arguments {
-    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &lines()].concat();
+    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &build_facts()].concat();
     // The command line is parsed once, so this leak is bounded.
     let version: &'static str = version.join("\n").leak();
     let matches = Arguments::command().long_version(version).get_matches_from(command_line);
@@ -116,17 +117,17 @@ fn run_task(task: Option<Task>) -> Result<()> {
     Ok(())
 }
 
-/// The commit that the program was built from, if the build set it.
-const COMMIT: Option<&str> = option_env!("AZIMUTH_COMMIT");
-
 /// A program's name, version and licence.
-pub fn about(name: &str) -> String {
+pub(crate) fn about(name: &str) -> String {
     format!("{name}, {}", env!("CARGO_PKG_LICENSE"))
 }
 
+/// The commit that the program was built from, if the build set it.
+const COMMIT: Option<&str> = option_env!("AZIMUTH_COMMIT");
+
 /// Lines with the commit (if known), the compiler, the target, and the instruction set that the
 /// encoder uses.
-pub fn lines() -> Vec<String> {
+pub(crate) fn build_facts() -> Vec<String> {
     let commit = COMMIT.map(|commit| format!("Commit: {commit}"));
     let kernels = match Kernels::chosen() {
         Ok(kernels) => kernels.to_string(),

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-
-use crate::embedded_weights;
-
 use azimuth_search::inference::{ModelSource, Worker};
 use azimuth_search::{Planner, PlannerKind, PlannerSettings, Resources, Tablebases};
+
+use crate::embedded_weights;
 
 /// A planner with the worker that evaluates its positions.
 pub struct Session {

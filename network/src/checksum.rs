@@ -85,7 +85,7 @@ fn checksum(file: &SafeTensors<'_>, metadata: BTreeMap<&str, &str>) -> String {
     hex(&hash.finalize())
 }
 
-/// Bytes in hexadecimal digits.
+/// Bytes in hexadecimal digits, as `sha256sum` prints a hash.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

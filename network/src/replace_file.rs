@@ -1,4 +1,4 @@
-//! Atomic replacement of files.
+//! Atomic replacement of files, and locks that allow only one process at a time to write a file.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, TryLockError};
@@ -10,9 +10,6 @@ use tempfile::{Builder, NamedTempFile};
 
 /// Suffix of an unfinished file, after the final name and random letters.
 const SUFFIX: &str = ".partial";
-
-/// Maximum number of links from a path to a file that does not exist, as in Linux.
-const MOST_LINKS: usize = 40;
 
 /// Number of random letters in the name of an unfinished file.
 const RANDOM: usize = 6;
@@ -69,6 +66,20 @@ pub fn remove_unfinished(path: &Path) {
         if is_unfinished(&entry.file_name()) {
             // A file that cannot be removed takes up space, but does no other harm.
             let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Locks a file of `output` until the file is closed. Returns false if another process has locked
+/// it. Some network file systems do not support locks. Work continues there without one.
+pub fn try_lock(file: &File, output: &Path) -> bool {
+    match file.try_lock() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock) => false,
+        Err(TryLockError::Error(error)) => {
+            let output = output.display();
+            eprintln!("lock of '{output}': {error}; make sure that no other process writes it");
+            true
         }
     }
 }
@@ -144,6 +155,9 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write '{}'", path.display())
 }
 
+/// Maximum number of links from a path to a file that does not exist, as in Linux.
+const MOST_LINKS: usize = 40;
+
 /// The target of a link, which need not exist; any other path unchanged.
 fn resolved(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
@@ -214,20 +228,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
-}
-
-/// Locks a file of `output` until the file is closed. Returns false if another process has locked
-/// it. Some network file systems do not support locks. Work continues there without one.
-pub fn try_lock(file: &File, output: &Path) -> bool {
-    match file.try_lock() {
-        Ok(()) => true,
-        Err(TryLockError::WouldBlock) => false,
-        Err(TryLockError::Error(error)) => {
-            let output = output.display();
-            eprintln!("lock of '{output}': {error}; make sure that no other process writes it");
-            true
-        }
-    }
 }
 
 #[cfg(test)]

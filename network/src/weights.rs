@@ -1,6 +1,7 @@
 //! The weights file: one safetensors file with the encoder's parameters, the axis and the
 //! calibration. Its metadata contain, under `azimuth`, a description of them and their origin. A
-//! [`checksum`] in the metadata detects damage; files of older versions have none.
+//! [`checksum`] in the metadata detects damage; files of older versions have none. The error for a
+//! file that is not weights says what it is and how to use it.
 //!
 //! Keys: the parameters of [`Architecture::parameters`], `axis.white_mean`, `axis.black_mean`,
 //! `axis.fitted` (optional), `calibration.cosine`, `calibration.win_probability`.
@@ -43,9 +44,9 @@ pub struct Metadata {
     /// The direction that gives the scores.
     pub direction: Direction,
     /// Data files with their hashes, steps, seed, optimiser, and the trainer's version.
-    pub training: serde_json::Value,
+    pub training: Value,
     /// Held-out metrics.
-    pub metrics: serde_json::Value,
+    pub metrics: Value,
 }
 
 impl Metadata {
@@ -53,8 +54,8 @@ impl Metadata {
     pub fn new(
         architecture: Architecture,
         direction: Direction,
-        training: serde_json::Value,
-        metrics: serde_json::Value,
+        training: Value,
+        metrics: Value,
     ) -> Self {
         let input = input_name(&architecture);
         Self { format_version: FORMAT_VERSION, architecture, input, direction, training, metrics }
@@ -108,8 +109,8 @@ impl Weights {
         ensure!(metadata.is_file(), "{}: not a regular file", name());
         let mut start = Vec::new();
         let file = File::open(path).with_context(name)?;
-        file.take(START as u64).read_to_end(&mut start).with_context(name)?;
-        if let Some(kind) = by_start(&start) {
+        file.take(START_BYTES as u64).read_to_end(&mut start).with_context(name)?;
+        if let Some(kind) = kind_by_start(&start) {
             bail!("{}: no weights, but {kind}", name());
         }
         ensure!(metadata.len() <= LARGEST_FILE, "{}: larger than 4 GiB", name());
@@ -126,7 +127,7 @@ impl Weights {
         let entries = header.metadata().as_ref();
         let entry = |key: &str| entries.and_then(|entries| entries.get(key));
         let Some(text) = entry(METADATA_KEY) else {
-            match by_metadata(entry("config"), entry("rival")) {
+            match kind_by_metadata(entry("config"), entry("rival")) {
                 Some(kind) => bail!("no weights, but {kind}"),
                 None => bail!("no weights of Azimuth: metadata key '{METADATA_KEY}' is missing"),
             }
@@ -196,7 +197,7 @@ impl Weights {
 
 fn read_metadata(text: &str) -> Result<Metadata> {
     let unreadable = || format!("metadata key '{METADATA_KEY}' is not readable");
-    let entries: serde_json::Value = serde_json::from_str(text).with_context(unreadable)?;
+    let entries: Value = serde_json::from_str(text).with_context(unreadable)?;
     let version = entries["format_version"].as_u64().with_context(|| {
         format!("metadata key '{METADATA_KEY}.format_version' is missing or not a number")
     })?;
@@ -214,12 +215,12 @@ fn read_metadata(text: &str) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// The number of bytes that [`by_start`] needs.
-pub(crate) const START: usize = 16;
+/// The number of bytes that [`kind_by_start`] needs.
+const START_BYTES: usize = 16;
 
 /// The kind of a file by its first bytes, and its use; `None` for a kind that is not known, or for
 /// safetensors.
-pub(crate) fn by_start(start: &[u8]) -> Option<&'static str> {
+fn kind_by_start(start: &[u8]) -> Option<&'static str> {
     match start {
         [
             _,
@@ -261,7 +262,7 @@ pub(crate) fn by_start(start: &[u8]) -> Option<&'static str> {
 
 /// The kind of a safetensors file by metadata that weights do not have: `config` of a checkpoint,
 /// or `rival` of a rival's weights.
-pub(crate) fn by_metadata(config: Option<&String>, rival: Option<&String>) -> Option<String> {
+fn kind_by_metadata(config: Option<&String>, rival: Option<&String>) -> Option<String> {
     let rival_in = |text: &String| -> Option<String> {
         let value: Value = serde_json::from_str(text).ok()?;
         Some(value["rival"].as_str()?.to_owned())

@@ -1,4 +1,5 @@
-//! Search control: the limits of a search, the signals sent to it while it runs, and its clock.
+//! Search control: the limits of a search, with the noise of a limited strength, the signals sent
+//! to it while it runs, and its clock.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -12,11 +13,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use super::planner::{CurrentMove, Report};
-
-/// Time after which a search announces its root moves, as in Stockfish: before that, they change
-/// faster than a GUI can show them.
-const ANNOUNCES_AFTER: Duration = Duration::from_secs(3);
+use crate::planner::{CurrentMove, Report};
 
 /// A signal to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +94,42 @@ pub struct TimeLimit {
     /// The hard limit: the search stops here, even in the middle of an iteration.
     pub hard: Duration,
 }
+
+/// A limited strength: noise on the score of every position, so that the search plans well with an
+/// imperfect evaluation, and a limit on the size of a search. The noise of a position stays the
+/// same for the whole game. Mate scores stay exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Handicap {
+    /// Standard deviation of the noise, in logits of the win probability.
+    pub deviation: f32,
+    /// Seed of the noise; one per game.
+    pub seed: u64,
+    /// Maximum number of positions searched, also while the opponent's clock is running.
+    pub nodes: Option<u64>,
+}
+
+impl Handicap {
+    /// The Gaussian noise of a position, in logits.
+    pub(super) fn noise(&self, board: &Board) -> f32 {
+        let mut random = SplitMix64::seed_from_u64(repetition_key(board) ^ self.seed);
+        let normal: f32 = StandardNormal.sample(&mut random);
+        normal * self.deviation
+    }
+}
+
+/// Adds `noise` logits to a value in [-1, 1].
+pub fn blurred(value: f32, noise: f32) -> f32 {
+    if noise == 0.0 {
+        return value;
+    }
+    // With v = 2p - 1, logit(p) is 2 artanh(v).
+    let certain = 1.0 - f32::EPSILON;
+    (value.clamp(-certain, certain).atanh() + noise / 2.0).tanh()
+}
+
+/// Time after which a search announces its root moves, as in Stockfish: before that, they change
+/// faster than a GUI can show them.
+const ANNOUNCES_AFTER: Duration = Duration::from_secs(3);
 
 /// The limits, signals and clock of a running search.
 pub struct Control {
@@ -297,40 +330,10 @@ impl Control {
     }
 }
 
-/// The amount of noise, its seed, and a limit on the size of a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Handicap {
-    /// Standard deviation of the noise, in logits of the win probability.
-    pub deviation: f32,
-    /// Seed of the noise; one per game.
-    pub seed: u64,
-    /// Maximum number of positions searched, also while the opponent's clock is running.
-    pub nodes: Option<u64>,
-}
-
-impl Handicap {
-    /// The noise of a position, in logits.
-    pub(super) fn noise(&self, board: &Board) -> f32 {
-        let mut random = SplitMix64::seed_from_u64(repetition_key(board) ^ self.seed);
-        let normal: f32 = StandardNormal.sample(&mut random);
-        normal * self.deviation
-    }
-}
-
-/// Adds `noise` logits to a value in [-1, 1].
-pub(super) fn blurred(value: f32, noise: f32) -> f32 {
-    if noise == 0.0 {
-        return value;
-    }
-    // With v = 2p - 1, logit(p) is 2 artanh(v).
-    let certain = 1.0 - f32::EPSILON;
-    (value.clamp(-certain, certain).atanh() + noise / 2.0).tanh()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::value::Value;
     use super::*;
+    use crate::value::Value;
 
     #[test]
     fn only_a_soft_limit_of_its_own_moves_and_never_beyond_the_hard_one() {

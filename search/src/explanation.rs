@@ -5,10 +5,8 @@ use anyhow::Result;
 use azimuth_chess::position::{Position, legal_moves};
 use cozy_chess::Move;
 
-use super::value::Bound;
-use super::value::Value;
-use super::value::static_value;
 use crate::inference::Evaluator;
+use crate::value::{Bound, Value, static_value};
 
 /// The root of a search and its moves, best first.
 #[derive(Clone, Debug)]
@@ -61,7 +59,7 @@ pub struct SearchedMove {
 }
 
 /// The part of a planner's last search that it keeps.
-pub(super) trait SearchedTree {
+pub trait SearchedTree {
     /// The evaluator that scores positions.
     fn evaluator(&mut self) -> &mut Evaluator;
 
@@ -83,28 +81,24 @@ pub(super) trait SearchedTree {
 
 /// The last search's root, and the root moves searched in its last complete iteration.
 #[derive(Default)]
-pub(super) struct LastSearch {
+pub struct LastSearch {
     root: Option<Position>,
     searched: Vec<SearchedMove>,
 }
 
 impl LastSearch {
-    pub(super) fn new(root: &Position, searched: Vec<SearchedMove>) -> Self {
+    pub fn new(root: &Position, searched: Vec<SearchedMove>) -> Self {
         Self { root: Some(root.clone()), searched }
     }
 
     /// Whether the root had the same board.
-    pub(super) fn is_of(&self, root: &Position) -> bool {
+    pub fn is_of(&self, root: &Position) -> bool {
         self.root.as_ref().is_some_and(|last| last.board() == root.board())
     }
 
     /// Explains every root move, to `plies` plies of replies in all; `None` before the first
     /// search.
-    pub(super) fn explain(
-        &self,
-        plies: u32,
-        tree: &mut dyn SearchedTree,
-    ) -> Result<Option<Explanation>> {
+    pub fn explain(&self, plies: u32, tree: &mut dyn SearchedTree) -> Result<Option<Explanation>> {
         let Some(root) = &self.root else { return Ok(None) };
         let mut moves = explain_moves(root, 0, plies, &self.searched, tree)?;
         // Verify the moves that the search followed first: searches of dropped moves may overwrite
@@ -176,7 +170,7 @@ fn verify(
 }
 
 /// Replaces the result recorded for a move, or adds it.
-pub(super) fn record_searched(all: &mut Vec<SearchedMove>, found: SearchedMove) {
+pub fn record_searched(all: &mut Vec<SearchedMove>, found: SearchedMove) {
     match all.iter_mut().find(|known| known.mv == found.mv) {
         Some(known) => *known = found,
         None => all.push(found),

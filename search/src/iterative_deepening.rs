@@ -1,13 +1,13 @@
 //! Iterative deepening, shared by all planners: each iteration is deeper than the one before (or
-//! wider, in the beam), until a limit is reached.
+//! wider, in the beam), until a limit is reached. [`RootMoves`] are the moves that it considers.
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, legal_moves};
 use cozy_chess::Move;
 
-use super::control::Limits;
-use super::planner::Report;
-use super::tablebase::{RankedMoves, Tablebases};
+use crate::control::Limits;
+use crate::planner::Report;
+use crate::tablebase::{RankedMoves, Tablebases};
 
 /// A search that runs in iterations.
 pub trait Deepening {
@@ -124,8 +124,6 @@ fn without_repeats(moves: &[Move]) -> Vec<Move> {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Result;
-
     use super::*;
 
     #[test]

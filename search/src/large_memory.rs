@@ -1,5 +1,6 @@
-//! Large allocations with random access, such as a search's tables and an encoder's rows. With 4 KB
-//! pages almost every access would also miss the TLB, so Linux is asked for 2 MB pages.
+//! Large allocations with random access, such as a search's tables and an encoder's rows: their
+//! memory, the slots of keys, and prefetching. With 4 KB pages almost every access would also miss
+//! the TLB, so Linux is asked for 2 MB pages.
 
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_slice_box;

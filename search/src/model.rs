@@ -8,8 +8,7 @@ use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 
-use crate::encoder;
-use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
+use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
 use crate::space::Space;
 
 /// An encoder with its space.

@@ -1,5 +1,5 @@
-//! The planner interface: chooses a move for a position within limits, and reports while it
-//! searches.
+//! The planner interface: a planner chooses a move for a position within limits, and reports while
+//! it searches. [`PlannerSettings`] builds the planners.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -11,37 +11,15 @@ use azimuth_chess::position::Position;
 use clap::ValueEnum;
 use cozy_chess::Move;
 
-use super::beam::{Beam, BeamSettings, BeamVerify};
-use super::control::{Control, Limits};
-use super::explanation::Explanation;
-use super::selective::{Selective, SelectiveSettings};
-use super::tablebase::Tablebases;
-use super::value::Value;
-use super::wdl::WdlModel;
 use crate::DefaultWeights;
+use crate::beam::{Beam, BeamSettings, BeamVerify};
+use crate::control::{Control, Limits};
+use crate::explanation::Explanation;
 use crate::inference::Worker;
-
-/// Maximum number of search threads per processor. With more, the main thread, which watches the
-/// time, waits too long for its turn: with 1024 threads on two processors, a move of one second
-/// took 22 seconds.
-pub const THREADS_PER_PROCESSOR: usize = 8;
-
-/// Memory and threads that a planner may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resources {
-    /// Total size of all caches and tables, in megabytes.
-    pub hash_mb: usize,
-    /// Number of search threads.
-    pub threads: usize,
-}
-
-impl Resources {
-    /// These resources with at most [`THREADS_PER_PROCESSOR`].
-    pub fn on_this_machine(self) -> Self {
-        let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        Self { threads: self.threads.min(processors * THREADS_PER_PROCESSOR), ..self }
-    }
-}
+use crate::selective::{Selective, SelectiveSettings};
+use crate::tablebase::Tablebases;
+use crate::value::Value;
+use crate::wdl::WdlModel;
 
 /// Chooses moves.
 pub trait Planner: Send {
@@ -71,6 +49,63 @@ pub trait Planner: Send {
 
     /// Clears what earlier searches learned.
     fn new_game(&mut self) {}
+}
+
+/// The state of a search after an iteration.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Depth of this iteration, in plies.
+    pub depth: u32,
+    /// Maximum depth reached, in plies.
+    pub seldepth: u32,
+    /// Number of this line among several, 1 being the best.
+    pub multipv: usize,
+    /// The root's value for its side to move.
+    pub value: Value,
+    /// Positions searched so far.
+    pub nodes: u64,
+    /// Of these, positions that the encoder scored.
+    pub scored: u64,
+    /// Positions found in tablebases.
+    pub tbhits: u64,
+    /// Time so far.
+    pub time: Duration,
+    /// Of that, time spent waiting for an encoder on another thread.
+    pub waited: Duration,
+    /// Fill of the beam's score cache or the selective search's transposition table, in permille.
+    pub hashfull: usize,
+    /// The line that gives the value, best move first.
+    pub pv: Vec<Move>,
+}
+
+impl Report {
+    /// A line without costs.
+    pub fn of(value: Value, pv: Vec<Move>) -> Self {
+        Self {
+            depth: 0,
+            seldepth: 0,
+            multipv: 1,
+            value,
+            nodes: 0,
+            scored: 0,
+            tbhits: 0,
+            time: Duration::ZERO,
+            waited: Duration::ZERO,
+            hashfull: 0,
+            pv,
+        }
+    }
+}
+
+/// A root move that a search begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CurrentMove {
+    /// Depth of the iteration, in plies.
+    pub depth: u32,
+    /// The move.
+    pub mv: Move,
+    /// Its number among the root moves, in the order of the search, from 1.
+    pub number: usize,
 }
 
 /// The planners by name.
@@ -107,9 +142,7 @@ impl PlannerSettings {
             _ => DefaultWeights::Selective,
         }
     }
-}
 
-impl PlannerSettings {
     /// Builds a planner. Fails if memory for its tables is missing.
     pub fn build(
         &self,
@@ -133,59 +166,24 @@ impl PlannerSettings {
     }
 }
 
-/// The state of a search after an iteration.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// Depth of this iteration, in plies.
-    pub depth: u32,
-    /// Maximum depth reached, in plies.
-    pub seldepth: u32,
-    /// Number of this line among several, 1 being the best.
-    pub multipv: usize,
-    /// The root's value for its side to move.
-    pub value: Value,
-    /// Positions searched so far.
-    pub nodes: u64,
-    /// Of these, positions that the encoder scored.
-    pub scored: u64,
-    /// Positions found in tablebases.
-    pub tbhits: u64,
-    /// Time so far.
-    pub time: Duration,
-    /// Of that, time spent waiting for an encoder on another thread.
-    pub waited: Duration,
-    /// Fill of the beam's score cache or the selective search's transposition table, in permille.
-    pub hashfull: usize,
-    /// The line that gives the value, best move first.
-    pub pv: Vec<Move>,
-}
+/// Maximum number of search threads per processor. With more, the main thread, which watches the
+/// time, waits too long for its turn: with 1024 threads on two processors, a move of one second
+/// took 22 seconds.
+pub const THREADS_PER_PROCESSOR: usize = 8;
 
-/// A root move that a search begins.
+/// Memory and threads that a planner may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CurrentMove {
-    /// Depth of the iteration, in plies.
-    pub depth: u32,
-    /// The move.
-    pub mv: Move,
-    /// Its number among the root moves, in the order of the search, from 1.
-    pub number: usize,
+pub struct Resources {
+    /// Total size of all caches and tables, in megabytes.
+    pub hash_mb: usize,
+    /// Number of search threads.
+    pub threads: usize,
 }
 
-impl Report {
-    /// A line without costs.
-    pub fn of(value: Value, pv: Vec<Move>) -> Self {
-        Self {
-            depth: 0,
-            seldepth: 0,
-            multipv: 1,
-            value,
-            nodes: 0,
-            scored: 0,
-            tbhits: 0,
-            time: Duration::ZERO,
-            waited: Duration::ZERO,
-            hashfull: 0,
-            pv,
-        }
+impl Resources {
+    /// These resources with at most [`THREADS_PER_PROCESSOR`].
+    pub fn on_this_machine(self) -> Self {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        Self { threads: self.threads.min(processors * THREADS_PER_PROCESSOR), ..self }
     }
 }

@@ -9,7 +9,7 @@ thread_local! {
 
 /// Runs `work` with the n-th request of this thread and all later ones refused. Returns whether any
 /// was.
-pub(crate) fn refusing_from<T>(n: usize, work: impl FnOnce() -> T) -> (T, bool) {
+pub fn refusing_from<T>(n: usize, work: impl FnOnce() -> T) -> (T, bool) {
     UNTIL_REFUSED.set(Some(n));
     let result = work();
     let refused = UNTIL_REFUSED.take() == Some(0);
@@ -17,7 +17,7 @@ pub(crate) fn refusing_from<T>(n: usize, work: impl FnOnce() -> T) -> (T, bool) 
 }
 
 /// Counts a request. Returns whether it is refused.
-pub(crate) fn refuses() -> bool {
+pub fn refuses() -> bool {
     match UNTIL_REFUSED.get() {
         None => false,
         Some(0) => true,

@@ -7,20 +7,20 @@ use std::thread::{Builder, Scope};
 use crate::inference::Notice;
 
 /// Tells the user once that the system refuses threads.
-pub(super) struct RefusalNotice {
+pub struct RefusalNotice {
     notice: Notice,
     told: bool,
 }
 
 impl RefusalNotice {
-    pub(super) fn new(notice: &Notice) -> Self {
+    pub fn new(notice: &Notice) -> Self {
         Self { notice: notice.clone(), told: false }
     }
 }
 
 /// Starts a thread for each of `helpers`, `count` in number, until the system refuses one. In that
 /// case `refusal` reports the number of search threads, including the main one.
-pub(super) fn start_helpers<'scope, 'env, F: FnOnce() + Send + 'scope>(
+pub fn start_helpers<'scope, 'env, F: FnOnce() + Send + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     helpers: impl Iterator<Item = F>,
     count: usize,
@@ -51,7 +51,7 @@ fn start<'scope, F: FnOnce() + Send + 'scope>(
 }
 
 /// Sets a flag when dropped, so that threads that check it stop even if the main thread panics.
-pub(super) struct StopOnDrop<'a>(pub(super) &'a AtomicBool);
+pub struct StopOnDrop<'a>(pub &'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {

@@ -1,8 +1,7 @@
 //! Syzygy tablebases: exact values of positions with few pieces.
 
 use std::ffi::OsStr;
-use std::sync::Arc;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::Position;
@@ -11,9 +10,8 @@ use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
 use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
 
-use super::value;
-use super::value::Value;
 use crate::inference::Notice;
+use crate::value::{self, Value};
 
 /// Ranks of won moves, for wins unaffected by the 50-move rule (`CERTAIN`) and wins that the rule
 /// turns into draws (`CURSED`). Draws rank 0, losses are negated. Both exceed any distance to

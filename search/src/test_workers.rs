@@ -9,17 +9,16 @@ use candle_core::{DType, Device};
 use cozy_chess::Board;
 
 use crate::DefaultWeights;
-use crate::encoder;
-use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
+use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
 use crate::inference::{EvaluateOne, Worker};
 
-/// A worker with embedded weights.
-pub(super) fn embedded(which: DefaultWeights) -> Result<Worker> {
+/// A worker that evaluates on the threads of the search.
+pub fn local(which: DefaultWeights) -> Result<Worker> {
     Worker::on_cpu(which.weights()?, |_| ())
 }
 
 /// A worker with the same encoder on another thread, as on a device.
-pub(super) fn remote(which: DefaultWeights) -> Result<Worker> {
+pub fn remote(which: DefaultWeights) -> Result<Worker> {
     let weights = Arc::new(which.weights()?);
     let encoder = Remote(encoder::build(&weights, &Device::Cpu, DType::F32)?);
     Worker::with_encoder(weights, Box::new(encoder), true, |_| ())
@@ -43,7 +42,7 @@ impl Encoder for Remote {
 
 /// A worker whose evaluations fail after the next `left` ones, until `left` is raised. Its values
 /// depend only on the position.
-pub(super) fn failing(left: &Arc<AtomicU64>) -> Worker {
+pub fn failing(left: &Arc<AtomicU64>) -> Worker {
     let left = left.clone();
     Worker::with_evaluator(move || Failing(left.clone()), |_| ())
 }

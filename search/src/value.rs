@@ -1,4 +1,5 @@
-//! The value scale of the search: expected score of the side to move, including exact results.
+//! The value scale of the search: expected score of the side to move, including exact results;
+//! bounds of values; and the values of positions without a search: static and terminal ones.
 
 use std::fmt;
 use std::ops::Neg;
@@ -172,11 +173,7 @@ impl Neg for Bound {
 }
 
 /// The static evaluation of a position `ply` plies from the root; exact if the game is over.
-pub(super) fn static_value(
-    evaluator: &mut Evaluator,
-    position: &Position,
-    ply: u32,
-) -> Result<Value> {
+pub fn static_value(evaluator: &mut Evaluator, position: &Position, ply: u32) -> Result<Value> {
     let board = position.board();
     Ok(match terminal_value(board, ply, position.history()) {
         Some(value) => value,
@@ -198,7 +195,7 @@ pub fn terminal_value(board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
 
 /// Whether a position is drawn other than by stalemate, with arguments as for [`terminal_value`];
 /// at the hundredth half-move, mate takes precedence.
-pub(super) fn is_drawn(board: &Board, ply: u32, keys: &[u64]) -> bool {
+pub fn is_drawn(board: &Board, ply: u32, keys: &[u64]) -> bool {
     let clock = usize::from(board.halfmove_clock());
     if insufficient_material(board) {
         return true;

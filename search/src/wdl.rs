@@ -3,8 +3,8 @@
 
 use cozy_chess::{Board, Piece};
 
-use super::planner::PlannerKind;
-use super::value::Value;
+use crate::planner::PlannerKind;
+use crate::value::Value;
 
 /// Material, in pawns, for which the model is fitted. Material outside this range counts as the
 /// nearest end.
@@ -23,6 +23,18 @@ pub struct WdlModel {
     /// Coefficients of the polynomial `b`, the width of the transition, constant first.
     pub width: [f64; 4],
 }
+
+/// The fit to games of the beam with verification, as `azimuth-bench wdl` prints it.
+const BEAM: WdlModel = WdlModel {
+    even: [819.11, -2347.25, 2409.65, -805.69],
+    width: [545.53, -1637.95, 1829.55, -630.8],
+};
+
+/// The fit to games of the selective search.
+const SELECTIVE: WdlModel = WdlModel {
+    even: [508.15, -1325.12, 1404.08, -483.43],
+    width: [178.67, -457.39, 531.76, -185.31],
+};
 
 impl WdlModel {
     /// The model of a planner's scores.
@@ -76,18 +88,6 @@ pub fn material(board: &Board) -> u32 {
 fn dot(coefficients: [f64; 4], powers: [f64; 4]) -> f64 {
     coefficients.iter().zip(powers).map(|(coefficient, power)| coefficient * power).sum()
 }
-
-/// Of the beam with verification.
-pub(super) const BEAM: WdlModel = WdlModel {
-    even: [819.11, -2347.25, 2409.65, -805.69],
-    width: [545.53, -1637.95, 1829.55, -630.8],
-};
-
-/// Of the selective search.
-pub(super) const SELECTIVE: WdlModel = WdlModel {
-    even: [508.15, -1325.12, 1404.08, -483.43],
-    width: [178.67, -457.39, 531.76, -185.31],
-};
 
 #[cfg(test)]
 mod tests {

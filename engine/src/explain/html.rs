@@ -1,4 +1,5 @@
-//! Writes an explanation as a self-contained HTML page.
+//! Writes an explanation as a self-contained HTML page. It also formats the numbers and lines that
+//! the page and the text have in common.
 
 use std::path::Path;
 
@@ -7,14 +8,14 @@ use askama::Template;
 use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_network::replace_file::replace_file;
+use azimuth_pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
+use azimuth_search::names::name_of;
+use azimuth_search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
 use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use azimuth_pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
-use azimuth_search::names::name_of;
-use azimuth_search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
 
 /// Maximum number of replies that the tree shows per position; the rest are counted.
 const SHOWN_REPLIES: usize = 5;

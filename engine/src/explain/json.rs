@@ -5,14 +5,13 @@ use std::io::{self, Write};
 use anyhow::Result;
 use azimuth_chess::position::{board_after, fen_of, uci_move};
 use azimuth_chess::san::{san_of_line, san_of_move};
+use azimuth_search::names::name_of;
+use azimuth_search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlModel};
 use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
 use super::reason::reason;
-use super::study::QuietPositions;
-use super::study::{StudiedMove, Study};
-use azimuth_search::names::name_of;
-use azimuth_search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlModel};
+use super::study::{QuietPositions, StudiedMove, Study};
 
 /// Version of the format. It increases when a field changes its meaning or is removed.
 const FORMAT_VERSION: u32 = 1;

@@ -8,8 +8,7 @@ mod reason;
 mod study;
 mod text;
 
-pub use command::ExplainCommand;
-pub use command::Subject;
+pub use command::{ExplainCommand, Subject};
 pub(crate) use html::numbered;
 pub(crate) use json::{Document, ScoreJson, document, line, score};
 pub(crate) use reason::{reason, worth};

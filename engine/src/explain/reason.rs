@@ -2,12 +2,12 @@
 
 use azimuth_chess::position::board_after;
 use azimuth_chess::san::san_of_move;
+use azimuth_search::Value;
 use cozy_chess::Move;
 
 use super::chess_terms::{Outcome, is_threat, new_passed_pawn, outcome, still_pays};
 use super::html::numbered;
 use super::study::{StudiedMove, Study};
-use azimuth_search::Value;
 
 /// Maximum number of plies that a sentence quotes.
 const LONGEST_QUOTE: usize = 12;

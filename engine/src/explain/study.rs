@@ -1,20 +1,16 @@
-//! The analysis of a position: one search, its result for every move, and separate searches of the
-//! moves that a person would compare.
+//! The analysis of a position: one search, its result for every move, separate searches of the
+//! moves that a person would compare, and the quiet positions at the ends of verified lines.
 
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves};
-use cozy_chess::{Board, Move};
-
 use azimuth_search::inference::ModelClient;
 use azimuth_search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, StopSwitch,
     Value, VerifiedMove,
 };
-
-/// Number of moves, best static evaluation first, that are always compared with the chosen move.
-const FIRST_SIGHT_MOVES: usize = 3;
+use cozy_chess::{Board, Move};
 
 /// The parameters of a study.
 pub struct Task {
@@ -76,9 +72,7 @@ impl StudiedMove {
     pub fn value(&self) -> Option<Value> {
         self.found().filter(|found| found.bound == Bound::Exact).map(|found| found.value)
     }
-}
 
-impl StudiedMove {
     fn take_in(&mut self, own: Report) {
         let Report { value, depth, pv, .. } = own;
         let mv = self.explained.mv;
@@ -240,6 +234,9 @@ impl Alone<'_> {
     }
 }
 
+/// Number of moves, best static evaluation first, that are always compared with the chosen move.
+const FIRST_SIGHT_MOVES: usize = 3;
+
 /// Searches moves without an exact value to the depth of the main search: the runner-up, the
 /// [`FIRST_SIGHT_MOVES`] and the moves that the user asked for. Moves that only an earlier
 /// iteration values above the chosen move are searched to this depth, too.
@@ -344,7 +341,7 @@ impl QuietPositions {
     /// Collects the quiet positions of `moves` and of all their replies. Fails if the model does.
     pub fn of(board: &Board, moves: &[ExplainedMove], model: &mut ModelClient) -> Result<Self> {
         let mut boards = Vec::new();
-        collect(board, moves, &mut boards);
+        collect_quiet(board, moves, &mut boards);
         let cosines = model.cosines(&boards)?;
         Ok(Self { cosines: boards.into_iter().zip(cosines).collect() })
     }
@@ -360,13 +357,13 @@ impl QuietPositions {
     }
 }
 
-fn collect(board: &Board, moves: &[ExplainedMove], boards: &mut Vec<Board>) {
+fn collect_quiet(board: &Board, moves: &[ExplainedMove], boards: &mut Vec<Board>) {
     for explained in moves {
         let verified = explained.verified.as_ref();
         if let Some(verified) = verified.filter(|verified| is_estimate(verified.value)) {
             boards.push(end_of(board, explained, verified));
         }
-        collect(&board_after(board, explained.mv), &explained.replies, boards);
+        collect_quiet(&board_after(board, explained.mv), &explained.replies, boards);
     }
 }
 

@@ -7,13 +7,13 @@ use anyhow::Result;
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::san_of_move;
+use azimuth_search::names::name_of;
+use azimuth_search::{Bound, ExplainedMove, PlannerKind};
 use cozy_chess::Board;
 
 use super::html::{before_the_search, bounded, chances, numbered, percent, side_to_move};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
-use azimuth_search::names::name_of;
-use azimuth_search::{Bound, ExplainedMove, PlannerKind};
 
 /// Maximum number of replies that the tree shows per position; the rest are counted.
 const SHOWN_REPLIES: usize = 3;

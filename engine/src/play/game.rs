@@ -1,4 +1,4 @@
-//! A game in progress: its positions, and how it ends.
+//! A game in progress: its positions, how it ends, and its PGN.
 
 use azimuth_chess::position::{
     Position, STARTPOS, castles_as_in_chess960, insufficient_material, repetition_key,
@@ -165,8 +165,8 @@ pub fn side_name(side: Color) -> &'static str {
     }
 }
 
-/// Maximum length of a line of moves, in characters.
-const LINE: usize = 80;
+/// Maximum length of a line of moves in a PGN, in characters.
+const PGN_LINE: usize = 80;
 
 /// The game in PGN format, with its tags.
 pub fn pgn(game: &Game, players: [&str; 2], date: &str, clock: Option<&Clock>) -> String {
@@ -225,7 +225,7 @@ fn wrapped(words: &[String], result: &str) -> String {
         let line = &mut lines[0];
         match line.len() {
             0 => line.push_str(word),
-            length if length + 1 + word.len() <= LINE => {
+            length if length + 1 + word.len() <= PGN_LINE => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -239,7 +239,6 @@ fn wrapped(words: &[String], result: &str) -> String {
 #[cfg(test)]
 mod tests {
     use anyhow::Result;
-    use azimuth_chess::position::Position;
     use azimuth_chess::san::parse_move;
 
     use super::*;
@@ -315,7 +314,7 @@ mod tests {
             game.play(parse_move(game.position(), san)?);
         }
         let text = pgn(&game, ["You", "Azimuth"], "????.??.??", None);
-        assert!(text.lines().all(|line| line.len() <= LINE), "{text}");
+        assert!(text.lines().all(|line| line.len() <= PGN_LINE), "{text}");
         assert!(!text.contains("FEN") && text.contains("30. Ng1 Ng8"), "{text}");
         Ok(())
     }

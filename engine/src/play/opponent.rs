@@ -1,33 +1,19 @@
-//! The engine as an opponent.
+//! The engine in a game: as the opponent, as the advisor of the player, and its clock.
 
 use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
 use azimuth_chess::position::Position;
+use azimuth_search::inference::ModelSource;
+use azimuth_search::{
+    Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, TimeLimit,
+};
 use cozy_chess::{Color, Move};
 
 use crate::explain::{Study, Task, numbered, reason};
 use crate::session::Session;
 use crate::uci::{Go, Level, budget};
-use azimuth_search::inference::ModelSource;
-use azimuth_search::{
-    Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, TimeLimit,
-};
-
-/// Size of the score cache and transposition table together.
-const HASH_MB: usize = 64;
-
-/// Starts a planner with its default weights.
-pub fn open_session(
-    kind: PlannerKind,
-    settings: &PlannerSettings,
-    threads: usize,
-) -> Result<Session> {
-    let notice = |text: &str| eprintln!("azimuth: {text}");
-    let resources = Resources { hash_mb: HASH_MB, threads };
-    Session::new(kind, settings, &ModelSource::default(), resources, None, notice)
-}
 
 /// The engine that plays against the human.
 pub struct Opponent {
@@ -65,101 +51,6 @@ impl Opponent {
         let control = &mut Control::without_signals(Limits { time, ..self.limits.clone() });
         let report = self.session.planner.search(position, control, &mut |_| ())?;
         report.pv.first().copied().context("the search found no move")
-    }
-}
-
-/// The limits of a search that takes at most `time`.
-pub fn time_limits(time: Duration) -> Limits {
-    Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() }
-}
-
-/// Time of a move reserved for printing and waking up. A person does not notice it.
-const OVERHEAD: Duration = Duration::from_millis(30);
-
-/// Below this, clocks show tenths of a second.
-const SHORT: Duration = Duration::from_secs(20);
-
-/// How the time is limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timing {
-    /// The engine takes this time for a move, and the player has no limit.
-    PerMove(Duration),
-    /// Both sides have a clock: the time for the game, and the increment for each move.
-    Clock(Duration, Duration),
-}
-
-impl FromStr for Timing {
-    type Err = Error;
-
-    /// Reads `10s` as a time for a move, and `5m+3s` as a clock. The numbers of a clock may stand
-    /// alone, in seconds, as cutechess writes them: `300+3`.
-    fn from_str(text: &str) -> Result<Self> {
-        let Some((base, increment)) = text.split_once('+') else {
-            return Ok(Self::PerMove(humantime::parse_duration(text)?));
-        };
-        let base = duration(base)?;
-        let base = Some(base).filter(|base| !base.is_zero());
-        Ok(Self::Clock(base.context("a clock needs some time")?, duration(increment)?))
-    }
-}
-
-fn duration(text: &str) -> Result<Duration> {
-    match text.parse() {
-        Ok(seconds) => Ok(Duration::try_from_secs_f64(seconds)?),
-        Err(_) => Ok(humantime::parse_duration(text)?),
-    }
-}
-
-/// The clock of a game.
-#[derive(Clone, Debug)]
-pub struct Clock {
-    base: Duration,
-    increment: Duration,
-    left: [Duration; 2],
-}
-
-impl Clock {
-    /// A clock before the first move.
-    pub fn new(base: Duration, increment: Duration) -> Self {
-        Self { base, increment, left: [base; 2] }
-    }
-
-    /// Takes `used` off the time of `side`. Returns whether any is left.
-    pub fn take(&mut self, side: Color, used: Duration) -> bool {
-        let left = &mut self.left[side as usize];
-        *left = left.saturating_sub(used);
-        !left.is_zero()
-    }
-
-    /// Adds the increment for a move of `side`.
-    pub fn add_increment(&mut self, side: Color) {
-        self.left[side as usize] += self.increment;
-    }
-
-    /// The limits of the engine's next move, by the time management of its UCI games.
-    pub fn limit(&self, side: Color) -> Option<TimeLimit> {
-        let go = Go { time: self.left.map(Some), increment: [self.increment; 2], ..Go::default() };
-        budget(&go, side, OVERHEAD)
-    }
-
-    /// `White 5:00, Black 4:58`.
-    pub fn shown(&self) -> String {
-        let [white, black] = self.left.map(shown);
-        format!("White {white}, Black {black}")
-    }
-
-    /// As the PGN tag `TimeControl` writes it: `300+3`.
-    pub fn as_pgn(&self) -> String {
-        format!("{}+{}", self.base.as_secs_f64(), self.increment.as_secs_f64())
-    }
-}
-
-fn shown(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds / 3600 {
-        0 if time < SHORT => format!("0:{:02}.{}", seconds, time.subsec_millis() / 100),
-        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
-        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
     }
 }
 
@@ -204,6 +95,112 @@ impl Advisor {
     }
 }
 
+/// Size of the score cache and transposition table together.
+const HASH_MB: usize = 64;
+
+/// Starts a planner with its default weights.
+fn open_session(kind: PlannerKind, settings: &PlannerSettings, threads: usize) -> Result<Session> {
+    let notice = |text: &str| eprintln!("azimuth: {text}");
+    let resources = Resources { hash_mb: HASH_MB, threads };
+    Session::new(kind, settings, &ModelSource::default(), resources, None, notice)
+}
+
+/// The limits of a search that takes at most `time`.
+fn time_limits(time: Duration) -> Limits {
+    Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() }
+}
+
+/// How the time is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// The engine takes this time for a move, and the player has no limit.
+    PerMove(Duration),
+    /// Both sides have a clock: the time for the game, and the increment for each move.
+    Clock(Duration, Duration),
+}
+
+impl FromStr for Timing {
+    type Err = Error;
+
+    /// Reads `10s` as a time for a move, and `5m+3s` as a clock. The numbers of a clock may stand
+    /// alone, in seconds, as cutechess writes them: `300+3`.
+    fn from_str(text: &str) -> Result<Self> {
+        let Some((base, increment)) = text.split_once('+') else {
+            return Ok(Self::PerMove(humantime::parse_duration(text)?));
+        };
+        let base = duration(base)?;
+        let base = Some(base).filter(|base| !base.is_zero());
+        Ok(Self::Clock(base.context("a clock needs some time")?, duration(increment)?))
+    }
+}
+
+fn duration(text: &str) -> Result<Duration> {
+    match text.parse() {
+        Ok(seconds) => Ok(Duration::try_from_secs_f64(seconds)?),
+        Err(_) => Ok(humantime::parse_duration(text)?),
+    }
+}
+
+/// Time of a move on a clock that is reserved for printing and waking up. A person does not notice
+/// it.
+const CLOCK_OVERHEAD: Duration = Duration::from_millis(30);
+
+/// The clock of a game.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    base: Duration,
+    increment: Duration,
+    left: [Duration; 2],
+}
+
+impl Clock {
+    /// A clock before the first move.
+    pub fn new(base: Duration, increment: Duration) -> Self {
+        Self { base, increment, left: [base; 2] }
+    }
+
+    /// Takes `used` off the time of `side`. Returns whether any is left.
+    pub fn take(&mut self, side: Color, used: Duration) -> bool {
+        let left = &mut self.left[side as usize];
+        *left = left.saturating_sub(used);
+        !left.is_zero()
+    }
+
+    /// Adds the increment for a move of `side`.
+    pub fn add_increment(&mut self, side: Color) {
+        self.left[side as usize] += self.increment;
+    }
+
+    /// The limits of the engine's next move, by the time management of its UCI games.
+    pub fn limit(&self, side: Color) -> Option<TimeLimit> {
+        let go = Go { time: self.left.map(Some), increment: [self.increment; 2], ..Go::default() };
+        budget(&go, side, CLOCK_OVERHEAD)
+    }
+
+    /// `White 5:00, Black 4:58`.
+    pub fn shown(&self) -> String {
+        let [white, black] = self.left.map(shown_time);
+        format!("White {white}, Black {black}")
+    }
+
+    /// As the PGN tag `TimeControl` writes it: `300+3`.
+    pub fn as_pgn(&self) -> String {
+        format!("{}+{}", self.base.as_secs_f64(), self.increment.as_secs_f64())
+    }
+}
+
+/// Below this, clocks show tenths of a second.
+const SHORT: Duration = Duration::from_secs(20);
+
+fn shown_time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 3600 {
+        0 if time < SHORT => format!("0:{:02}.{}", seconds, time.subsec_millis() / 100),
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,6 +241,6 @@ mod tests {
         assert!(black.is_some_and(|limit| limit.hard < seconds(4)));
         assert!(!clock.take(Color::Black, seconds(8)));
         assert_eq!(clock.shown(), "White 4:53, Black 0:00.0");
-        assert_eq!(shown(seconds(3_723)), "1:02:03");
+        assert_eq!(shown_time(seconds(3_723)), "1:02:03");
     }
 }

@@ -1,4 +1,4 @@
-//! The dialogue with the human.
+//! The command line of `azimuth play`, and the dialogue with the human.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl PlayCommand {
 const LONGEST_QUOTE: usize = 80;
 
 /// A game with its players.
-pub struct Session<W> {
+struct Session<W> {
     game: Game,
     human: Color,
     opponent: Opponent,
@@ -88,7 +88,7 @@ pub struct Session<W> {
 
 impl<W: Write> Session<W> {
     /// A session in which the human plays `human`.
-    pub fn new(
+    fn new(
         game: Game,
         human: Color,
         opponent: Opponent,
@@ -112,7 +112,7 @@ impl<W: Write> Session<W> {
 
     /// Plays until `quit` or the end of the input. An invalid line produces an error message, and
     /// the game continues.
-    pub fn run(mut self, mut input: impl BufRead) -> Result<()> {
+    fn run(mut self, mut input: impl BufRead) -> Result<()> {
         let (name, side) = (self.opponent.name(), side_name(self.human));
         writeln!(self.output, "You play {side} against {name}. help lists what can be typed.\n")?;
         self.show_board()?;

@@ -8,15 +8,14 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
-use clap::Args;
-
-use super::gate::Gate;
-use super::queue::Queue;
-use super::queue::{Models, Seat};
-use super::server::{Shared, serve};
 use azimuth_cli::unless_closed;
 use azimuth_search::Resources;
 use azimuth_search::inference::{Backend, ModelSource};
+use clap::Args;
+
+use super::gate::Gate;
+use super::queue::{Models, Queue, Seat};
+use super::server::{Shared, serve};
 
 /// The port to try first. A browser stores a game by the page's address and port.
 const USUAL_PORT: u16 = 8064;

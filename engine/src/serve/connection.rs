@@ -1,10 +1,12 @@
-//! The conversation with one page. It runs one task at a time: a new one ends the one before.
+//! The conversation with one page. It runs one task at a time: a new one ends the one before. An
+//! [`Outlet`] sends a task's events.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket, close_code};
+use azimuth_search::StopSwitch;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -13,7 +15,6 @@ use super::protocol::{Event, Message, Request};
 use super::server::Shared;
 use super::tasks;
 use crate::uci::WEAKEST_TO_STRONGEST;
-use azimuth_search::StopSwitch;
 
 /// Largest message of a page, in bytes: a game of 2000 half-moves fits.
 pub const LARGEST_MESSAGE: usize = 64 << 10;

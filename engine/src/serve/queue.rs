@@ -1,17 +1,17 @@
-//! The seats, and the pages that wait for one. First come, first served.
+//! The seats of searches, the pages that wait for one (first come, first served), and the models
+//! that the seats share.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anyhow::{Context, Result};
+use azimuth_search::inference::{ModelClient, ModelSource, Worker};
+use azimuth_search::{DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources};
 use tokio::sync::{oneshot, watch};
 
 use crate::embedded_weights;
 use crate::map::{Map, MapWeights};
 use crate::uci::Level;
-use azimuth_search::DefaultWeights;
-use azimuth_search::inference::{ModelClient, ModelSource, Worker};
-use azimuth_search::{Planner, PlannerKind, PlannerSettings, Resources};
 
 /// Seats of any type, lent to one page each.
 pub struct Queue<S> {
@@ -129,14 +129,14 @@ impl<S> Drop for Ticket<S> {
     }
 }
 
-/// The models that all searches share.
-pub struct Models {
-    source: ModelSource,
-    selective: Mutex<Worker>,
-    /// Opened when a task needs it first.
-    beam: Mutex<Option<Worker>>,
-    /// Drawn when a task needs it first.
-    map: OnceLock<Map>,
+/// Room for one search. It keeps the planner of its last task, so that the next search of the same
+/// page finds its tables filled.
+pub struct Seat {
+    models: Arc<Models>,
+    resources: Resources,
+    planner: Option<(Role, Box<dyn Planner>)>,
+    /// The page whose searches filled the planner's tables.
+    page: Option<u64>,
 }
 
 /// The planner that a task needs.
@@ -150,13 +150,57 @@ pub enum Role {
     Limited(PlannerKind),
 }
 
-/// Room for one search.
-pub struct Seat {
-    models: Arc<Models>,
-    resources: Resources,
-    planner: Option<(Role, Box<dyn Planner>)>,
-    /// The page whose searches filled the planner's tables.
-    page: Option<u64>,
+impl Seat {
+    /// A seat without a planner.
+    pub fn new(models: Arc<Models>, resources: Resources) -> Self {
+        Self { models, resources, planner: None, page: None }
+    }
+
+    /// The models.
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// The planner of a role, for a page. Its tables are empty unless the same page used it last.
+    /// Fails if memory is missing.
+    pub fn planner(&mut self, role: Role, page: u64) -> Result<&mut dyn Planner> {
+        let known = self.planner.take().filter(|(known, _)| *known == role);
+        let mut planner = match known {
+            Some((_, planner)) => planner,
+            None => self.build(role)?,
+        };
+        if self.page.replace(page) != Some(page) {
+            planner.new_game();
+        }
+        Ok(&mut *self.planner.insert((role, planner)).1)
+    }
+
+    /// Drops the planner: after a panic its state is unknown.
+    pub fn forget(&mut self) {
+        self.planner = None;
+    }
+
+    fn build(&self, role: Role) -> Result<Box<dyn Planner>> {
+        let usual = PlannerSettings::default();
+        let limited = Resources { threads: Level::THREADS, ..self.resources };
+        let (kind, settings, resources) = match role {
+            Role::Analyst => (PlannerKind::Selective, usual, self.resources),
+            Role::Beam => (PlannerKind::Beam, usual, self.resources),
+            Role::Limited(kind) => (kind, Level::settings_of(kind, usual), limited),
+        };
+        let weights = settings.default_weights(kind);
+        self.models.with_worker(weights, |worker| settings.build(kind, worker, resources, None))
+    }
+}
+
+/// The models that all searches share.
+pub struct Models {
+    source: ModelSource,
+    selective: Mutex<Worker>,
+    /// Opened when a task needs it first.
+    beam: Mutex<Option<Worker>>,
+    /// Drawn when a task needs it first.
+    map: OnceLock<Map>,
 }
 
 impl Models {
@@ -202,49 +246,6 @@ impl Models {
     /// The weights of the map.
     pub fn map_weights(&self) -> MapWeights {
         if self.source.weights.is_some() { MapWeights::User } else { MapWeights::Beam }
-    }
-}
-
-impl Seat {
-    /// A seat without a planner.
-    pub fn new(models: Arc<Models>, resources: Resources) -> Self {
-        Self { models, resources, planner: None, page: None }
-    }
-
-    /// The models.
-    pub fn models(&self) -> &Models {
-        &self.models
-    }
-
-    /// The planner of a role, for a page. Its tables are empty unless the same page used it last.
-    /// Fails if memory is missing.
-    pub fn planner(&mut self, role: Role, page: u64) -> Result<&mut dyn Planner> {
-        let known = self.planner.take().filter(|(known, _)| *known == role);
-        let mut planner = match known {
-            Some((_, planner)) => planner,
-            None => self.build(role)?,
-        };
-        if self.page.replace(page) != Some(page) {
-            planner.new_game();
-        }
-        Ok(&mut *self.planner.insert((role, planner)).1)
-    }
-
-    /// Drops the planner: after a panic its state is unknown.
-    pub fn forget(&mut self) {
-        self.planner = None;
-    }
-
-    fn build(&self, role: Role) -> Result<Box<dyn Planner>> {
-        let usual = PlannerSettings::default();
-        let limited = Resources { threads: Level::THREADS, ..self.resources };
-        let (kind, settings, resources) = match role {
-            Role::Analyst => (PlannerKind::Selective, usual, self.resources),
-            Role::Beam => (PlannerKind::Beam, usual, self.resources),
-            Role::Limited(kind) => (kind, Level::settings_of(kind, usual), limited),
-        };
-        let weights = settings.default_weights(kind);
-        self.models.with_worker(weights, |worker| settings.build(kind, worker, resources, None))
     }
 }
 

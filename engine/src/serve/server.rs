@@ -1,4 +1,4 @@
-//! The web server: its routes, headers and shutdown.
+//! The web server: its routes, headers and shutdown, and the files of the page.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use azimuth_pages::PIECES_STYLE;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use tower_http::compression::CompressionLayer;
@@ -24,7 +25,6 @@ use super::gate::{Gate, Refusal};
 use super::listener::BoundedListener;
 use super::queue::{Queue, Seat};
 use crate::board_page::{PAGE_SCRIPT, PAGE_STYLE};
-use azimuth_pages::PIECES_STYLE;
 
 /// Most pages at a time.
 const MOST_PAGES: usize = 200;
@@ -162,12 +162,6 @@ async fn open_socket(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrad
     )
 }
 
-impl IntoResponse for Asset {
-    fn into_response(self) -> Response {
-        ([(CONTENT_TYPE, self.mime)], self.text).into_response()
-    }
-}
-
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let why = match self {
@@ -180,11 +174,17 @@ impl IntoResponse for Refusal {
 }
 
 /// A file of the page.
-pub struct Asset {
+struct Asset {
     /// Its MIME type.
-    pub mime: &'static str,
+    mime: &'static str,
     /// Its text.
-    pub text: &'static str,
+    text: &'static str,
+}
+
+impl IntoResponse for Asset {
+    fn into_response(self) -> Response {
+        ([(CONTENT_TYPE, self.mime)], self.text).into_response()
+    }
 }
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -192,13 +192,13 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page itself.
-pub const PAGE: Asset = Asset {
+const PAGE: Asset = Asset {
     mime: HTML,
     text: concat!(include_str!("../../web/head.html"), include_str!("../../web/body.html")),
 };
 
 /// The file with a name.
-pub fn asset(name: &str) -> Option<Asset> {
+fn asset(name: &str) -> Option<Asset> {
     let (mime, text) = match name {
         "board.js" => (SCRIPT, PAGE_SCRIPT),
         "pieces.css" => (CSS, PIECES_STYLE),

@@ -1,4 +1,5 @@
-//! The tasks of [`super::protocol`]. Each runs on a thread that may block.
+//! The tasks of [`super::protocol`]. A task waits for a seat, runs on a thread that may block, and
+//! ends when its time is over or another page has waited long enough.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,6 +11,10 @@ use azimuth_chess::position::{
 };
 use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
+use azimuth_search::{
+    BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, Report, TimeLimit,
+    WdlModel,
+};
 use cozy_chess::{Board, Color};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
@@ -19,39 +24,22 @@ use super::protocol::{
     Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Reason, Request, Space, Task, Tree,
 };
 use super::queue::{Queue, Role, Seat};
-use crate::explain;
-use crate::explain::{Study, document, line, score};
+use crate::explain::{self, Study, document, line, score};
 use crate::report::{Analyst, Judged, Stop};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget};
-use azimuth_search::DefaultWeights;
-use azimuth_search::{
-    BeamSettings, Control, ExplainedMove, Limits, PlannerKind, Report, TimeLimit, WdlModel,
-};
 
-/// A task in progress.
-pub struct Job<'a> {
-    /// The seat that runs its search.
-    pub seat: &'a mut Seat,
-    /// The page that asked for it.
-    pub page: u64,
-    /// The page's number for it.
-    pub id: u32,
-    /// The position, with its game.
-    pub line: &'a PlayedLine,
-    /// Sends the events to the page.
-    pub outlet: &'a Outlet,
-}
-
-impl Job<'_> {
-    /// Fails if the position has no legal move.
-    fn ensure_goes_on(&self) -> Result<()> {
-        ensure!(self.line.last.has_legal_move(), "the game is over");
-        Ok(())
-    }
+/// Runs a task to its end. `page` is the page's number.
+pub async fn run(request: Request, page: u64, queue: Arc<Queue<Seat>>, outlet: Outlet) {
+    let id = request.id;
+    let event = match run_on_seat(request, page, queue, &outlet).await {
+        Ok(reason) => Event::Ended { id, reason },
+        Err(error) => Event::Error { id: Some(id), message: format!("{error:#}") },
+    };
+    outlet.send_soon(event).await;
 }
 
 /// Longest time of a task, except of a report: the number of its positions limits its time.
-const LONGEST: Duration = Duration::from_secs(600);
+const LONGEST_TASK: Duration = Duration::from_secs(600);
 
 /// A task ends after this time if a page waits.
 const TURN: Duration = Duration::from_secs(15);
@@ -59,53 +47,7 @@ const TURN: Duration = Duration::from_secs(15);
 /// How often the times are checked.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Most half-moves of a game.
-const MOST_MOVES: usize = 2_000;
-
-/// Maximum length of a move that an error quotes.
-const LONGEST_QUOTE: usize = 20;
-
-/// A game up to the position of a task: its first position, and every later one with its move.
-pub struct PlayedLine {
-    /// The first position.
-    pub start: Position,
-    /// The moves.
-    pub moves: Vec<cozy_chess::Move>,
-    /// The last position, with its history.
-    pub last: Position,
-}
-
-impl PlayedLine {
-    /// Reads the first position and the moves of a request.
-    fn of(request: &Request) -> Result<Self> {
-        let start = match request.fen.as_str() {
-            "startpos" => Position::default(),
-            fen => Position::from_fen(fen)?,
-        };
-        let count = request.moves.len();
-        ensure!(count <= MOST_MOVES, "the game has {count} half-moves, more than {MOST_MOVES}");
-        let (mut last, mut moves) = (start.clone(), Vec::with_capacity(count));
-        for (number, text) in (1..).zip(&request.moves) {
-            let text = shortened(text, LONGEST_QUOTE);
-            let mv = parse_move(&last, &text).with_context(|| format!("half-move {number}"))?;
-            last.play(mv);
-            moves.push(mv);
-        }
-        Ok(Self { start, moves, last })
-    }
-}
-
-/// Runs a task to its end. `page` is the page's number.
-pub async fn run(request: Request, page: u64, queue: Arc<Queue<Seat>>, outlet: Outlet) {
-    let id = request.id;
-    let event = match finish(request, page, queue, &outlet).await {
-        Ok(reason) => Event::Ended { id, reason },
-        Err(error) => Event::Error { id: Some(id), message: format!("{error:#}") },
-    };
-    outlet.send_soon(event).await;
-}
-
-async fn finish(
+async fn run_on_seat(
     request: Request,
     page: u64,
     queue: Arc<Queue<Seat>>,
@@ -114,7 +56,7 @@ async fn finish(
     let Request { id, .. } = request;
     let longest = match request.task {
         Task::Report { .. } => Duration::MAX,
-        _ => LONGEST,
+        _ => LONGEST_TASK,
     };
     let line = PlayedLine::of(&request)?;
     let mut ticket = queue.enter();
@@ -178,14 +120,72 @@ fn perform(
     }
 }
 
-/// Most lines.
+/// A task in progress.
+struct Job<'a> {
+    /// The seat that runs its search.
+    seat: &'a mut Seat,
+    /// The page that asked for it.
+    page: u64,
+    /// The page's number for it.
+    id: u32,
+    /// The position, with its game.
+    line: &'a PlayedLine,
+    /// Sends the events to the page.
+    outlet: &'a Outlet,
+}
+
+impl Job<'_> {
+    /// Fails if the position has no legal move.
+    fn ensure_goes_on(&self) -> Result<()> {
+        ensure!(self.line.last.has_legal_move(), "the game is over");
+        Ok(())
+    }
+}
+
+/// Maximum number of half-moves of a game.
+const MOST_MOVES: usize = 2_000;
+
+/// Maximum length of a move that an error quotes.
+const LONGEST_QUOTE: usize = 20;
+
+/// A game up to the position of a task: its first position, and every later one with its move.
+struct PlayedLine {
+    /// The first position.
+    start: Position,
+    /// The moves.
+    moves: Vec<cozy_chess::Move>,
+    /// The last position, with its history.
+    last: Position,
+}
+
+impl PlayedLine {
+    /// Reads the first position and the moves of a request.
+    fn of(request: &Request) -> Result<Self> {
+        let start = match request.fen.as_str() {
+            "startpos" => Position::default(),
+            fen => Position::from_fen(fen)?,
+        };
+        let count = request.moves.len();
+        ensure!(count <= MOST_MOVES, "the game has {count} half-moves, more than {MOST_MOVES}");
+        let (mut last, mut moves) = (start.clone(), Vec::with_capacity(count));
+        for (number, text) in (1..).zip(&request.moves) {
+            let text = shortened(text, LONGEST_QUOTE);
+            let mv = parse_move(&last, &text).with_context(|| format!("half-move {number}"))?;
+            last.play(mv);
+            moves.push(mv);
+        }
+        Ok(Self { start, moves, last })
+    }
+}
+
+/// Maximum number of lines of an analysis.
 const MOST_LINES: usize = 10;
 
 /// Shortest time between two events: a person sees no more.
 const EVENT_INTERVAL: Duration = Duration::from_millis(60);
 
 /// Searches with `lines` lines, for `milliseconds` or until it is stopped.
-pub fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Result<()> {
+fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let lines = lines.clamp(1, MOST_LINES);
@@ -196,7 +196,7 @@ pub fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Re
     let time = time.map(|time| TimeLimit { soft: time, hard: time });
     let limits = Limits { nodes: Some(u64::MAX), time, multipv: lines, ..Limits::default() };
     let mut control = Control::without_signals(limits).stopped_by(&job.outlet.switch);
-    let mut shown = Shown::new(job.id, root, lines, planner.wdl_model());
+    let mut shown = ShownLines::new(job.id, root, lines, planner.wdl_model());
     let outlet = job.outlet;
     planner.search(root, &mut control, &mut |report| {
         if let Some(info) = shown.add(report) {
@@ -210,7 +210,7 @@ pub fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Re
 }
 
 /// The lines of the current iteration.
-struct Shown<'a> {
+struct ShownLines<'a> {
     id: u32,
     root: &'a Position,
     chess960: bool,
@@ -224,7 +224,7 @@ struct Shown<'a> {
     last: Option<Info>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownLines<'a> {
     fn new(id: u32, root: &'a Position, lines: usize, wdl: WdlModel) -> Self {
         let chess960 = castles_as_in_chess960(root.board());
         let count = lines.min(legal_moves(root.board()).len());
@@ -267,10 +267,10 @@ impl<'a> Shown<'a> {
 }
 
 /// Most dropped moves of a position that the page gets by name.
-const NAMED: usize = 5;
+const NAMED_DROPPED: usize = 5;
 
 /// Searches with the beam to its depth, and sends the tree after each iteration.
-pub fn beam(job: &mut Job<'_>) -> Result<()> {
+fn beam(job: &mut Job<'_>) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let planner = job.seat.planner(Role::Beam, job.page)?;
@@ -314,19 +314,19 @@ fn branches(board: &Board, moves: &[ExplainedMove]) -> Tree {
         })
         .collect();
     dropped.sort_by(|a, b| b.value.total_cmp(&a.value));
-    let others = dropped.len().saturating_sub(NAMED);
-    dropped.truncate(NAMED);
+    let others = dropped.len().saturating_sub(NAMED_DROPPED);
+    dropped.truncate(NAMED_DROPPED);
     Tree { kept: kept.collect(), dropped, others }
 }
 
 /// Time of a move that is reserved for the messages to and from the page.
-const OVERHEAD: Duration = Duration::from_millis(100);
+const MESSAGE_TIME: Duration = Duration::from_millis(100);
 
-/// Longest time for a move.
+/// Longest time for a move of the engine.
 const LONGEST_MOVE: Duration = Duration::from_secs(60);
 
 /// Plays at the rating `elo`, or at full strength.
-pub fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Result<()> {
+fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let board = root.board();
@@ -356,7 +356,7 @@ fn time_limit(time: PlayTime, side: Color) -> Option<TimeLimit> {
     let go = match time {
         PlayTime::Move { milliseconds } => {
             let time = Duration::from_millis(milliseconds);
-            return Some(TimeLimit { soft: time.min(LONGEST_MOVE), hard: time.min(LONGEST) });
+            return Some(TimeLimit { soft: time.min(LONGEST_MOVE), hard: time.min(LONGEST_TASK) });
         }
         PlayTime::Clock { left, increment } => Go {
             time: left.map(|left| Some(Duration::from_millis(left))),
@@ -364,15 +364,15 @@ fn time_limit(time: PlayTime, side: Color) -> Option<TimeLimit> {
             ..Go::default()
         },
     };
-    let TimeLimit { soft, hard } = budget(&go, side, OVERHEAD)?;
-    Some(TimeLimit { soft: soft.min(LONGEST_MOVE), hard: hard.min(LONGEST) })
+    let TimeLimit { soft, hard } = budget(&go, side, MESSAGE_TIME)?;
+    Some(TimeLimit { soft: soft.min(LONGEST_MOVE), hard: hard.min(LONGEST_TASK) })
 }
 
-/// Longest time for a position.
+/// Longest time for a position of a report.
 const LONGEST_POSITION: Duration = Duration::from_secs(10);
 
-/// Searches each position for `milliseconds`.
-pub fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
+/// Analyses every position of the game, each for `milliseconds`.
+fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let time = Duration::from_millis(milliseconds).min(LONGEST_POSITION);
     let mut model = job.seat.models().model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::Analyst, job.page)?;
@@ -397,11 +397,13 @@ pub fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// Number of neighbours.
-const NEAR: usize = 8;
+/// Number of neighbours of the position in the sample of the map.
+const NEIGHBOURS: usize = 8;
 
-/// Sends the places, with the sample if the page asks for it.
-pub fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
+/// Sends the places of a game's positions and of the legal moves on the map of the space, with the
+/// sample if the page asks for it. The beam's weights draw the map: those of the selective search
+/// leave captures to the search, so a game's path through their space jumps at each capture.
+fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
     let models = job.seat.models();
     let mut model = models.model(DefaultWeights::Beam)?;
     let map = models.map()?;
@@ -424,21 +426,23 @@ pub fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
         weights: models.map_weights(),
         path,
         candidates: candidates.collect(),
-        near: map.near(&mut model, board, NEAR)?,
+        near: map.near(&mut model, board, NEIGHBOURS)?,
         sample: sample.then(|| map.sample().to_vec()),
     };
     job.outlet.send(Event::Space(Box::new(space)));
     Ok(())
 }
 
-/// Time until the moves are compared.
-const TIME: Duration = Duration::from_secs(1);
+/// Time of an explanation until the moves are compared.
+const WHY_TIME: Duration = Duration::from_secs(1);
 
-/// Shortest time between two tables.
+/// Shortest time between two tables of an explanation.
 const TABLE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Explains, and compares the chosen move with the moves `compared`.
-pub fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
+/// Explains the choice of a move: sends the table of `azimuth explain` after every iteration and,
+/// at the end, the table with the moves that are searched separately, among them `compared`, and
+/// the reason.
+fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let compared: Vec<_> =
@@ -455,7 +459,7 @@ pub fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     // The tables are of finished iterations, so each one is a separate search. It finds the
     // iterations before it in the transposition table.
     let mut reached = 0;
-    while began.elapsed() < TIME && !job.outlet.switch.is_stopped() {
+    while began.elapsed() < WHY_TIME && !job.outlet.switch.is_stopped() {
         let depth = reached + 1;
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);

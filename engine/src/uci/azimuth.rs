@@ -1,5 +1,5 @@
-//! The Azimuth engine behind the UCI protocol: its options, its encoders, and the choice of
-//! planner.
+//! The programs behind the UCI protocol: the Azimuth engine, with its options, its encoders and the
+//! choice of planner, and a program with a single planner.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,6 +9,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
+use azimuth_search::inference::{ModelSource, Worker};
+use azimuth_search::names::name_of;
+use azimuth_search::{
+    Beam, BeamSettings, Control, DefaultWeights, Explanation, Limits, Planner, PlannerKind,
+    PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
+};
 
 use super::bench::{BENCH_RESOURCES, BenchPlanners, bench, bench_planner, bench_searches};
 use super::command::{Bench, BenchSearches, quoted};
@@ -18,22 +24,6 @@ use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
 use crate::embedded_weights;
-use azimuth_search::DefaultWeights;
-use azimuth_search::inference::{ModelSource, Worker};
-use azimuth_search::names::name_of;
-use azimuth_search::{
-    Beam, BeamSettings, Control, Explanation, Limits, Planner, PlannerKind, PlannerSettings,
-    Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
-};
-
-/// Search time of the warm-up at `isready`.
-const WARM_UP: Duration = Duration::from_millis(50);
-
-/// Size of the score cache of `eval`, in megabytes.
-const EVAL_HASH_MB: usize = 1;
-
-/// Search depth of the warm-up, in plies.
-const WARM_UP_DEPTH: u32 = 6;
 
 /// A planner with its settings.
 #[derive(Clone, Copy, PartialEq)]
@@ -66,6 +56,15 @@ impl Plan {
         self.settings.default_weights(self.kind)
     }
 }
+
+/// Search time of the warm-up at `isready`.
+const WARM_UP: Duration = Duration::from_millis(50);
+
+/// Search depth of the warm-up, in plies.
+const WARM_UP_DEPTH: u32 = 6;
+
+/// Size of the score cache of `eval`, in megabytes.
+const EVAL_HASH_MB: usize = 1;
 
 /// The Azimuth engine.
 pub struct Azimuth {
@@ -277,7 +276,7 @@ impl Azimuth {
                 Some(workers) => workers.get(&changed.model, plan.embedded(), &self.output)?,
                 None => self.worker(plan.embedded())?,
             };
-            self.planner = Some(build(worker, changed, plan, tablebases.clone())?);
+            self.planner = Some(build_planner(worker, changed, plan, tablebases.clone())?);
             self.has_searched = false;
             self.tablebases = tablebases;
         }
@@ -341,13 +340,13 @@ impl Azimuth {
             Some((of, planner)) if of == plan => Ok(planner),
             _ => {
                 let (options, tablebases) = (self.options.clone(), self.tablebases.clone());
-                Ok(build(self.worker(plan.embedded())?, &options, plan, tablebases)?.1)
+                Ok(build_planner(self.worker(plan.embedded())?, &options, plan, tablebases)?.1)
             }
         }
     }
 }
 
-fn build(
+fn build_planner(
     worker: &Worker,
     options: &Options,
     plan: Plan,
@@ -357,10 +356,38 @@ fn build(
     Ok((plan, plan.settings.build(plan.kind, worker, resources, tablebases)?))
 }
 
-/// Builds the planner: at the start, and again after a failed search.
+/// Inference workers, each started on first use: one for each set of embedded weights, or a single
+/// one under the key `None` if a weights file is set.
+#[derive(Default)]
+struct Workers(BTreeMap<Option<DefaultWeights>, Worker>);
+
+impl Workers {
+    /// The worker for the embedded weights `which`, or for the weights file that replaces them.
+    /// Messages about its device go to `output`.
+    fn get(
+        &mut self,
+        source: &ModelSource,
+        which: DefaultWeights,
+        output: &Output,
+    ) -> Result<&Worker> {
+        let key = source.weights.is_none().then_some(which);
+        Ok(match self.0.entry(key) {
+            Entry::Occupied(worker) => worker.into_mut(),
+            Entry::Vacant(place) => {
+                let output = output.clone();
+                place.insert(
+                    source
+                        .start(|| embedded_weights::read(which), move |text| output.inform(text))?,
+                )
+            }
+        })
+    }
+}
+
+/// Builds the planner of a [`SinglePlanner`]: at the start, and again after a failed search.
 pub type Build = Box<dyn Fn() -> Result<Box<dyn Planner>>>;
 
-/// A program with a single planner.
+/// A program with a single planner and no options.
 pub struct SinglePlanner {
     name: String,
     command: &'static str,
@@ -442,38 +469,11 @@ impl Program for SinglePlanner {
     }
 }
 
-/// One worker for each set of embedded weights, or a single worker under the key `None` if a
-/// weights file is set.
-#[derive(Default)]
-pub struct Workers(BTreeMap<Option<DefaultWeights>, Worker>);
-
-impl Workers {
-    /// The worker for the embedded weights `which`, or for the weights file that replaces them.
-    /// Messages about its device go to `output`.
-    pub fn get(
-        &mut self,
-        source: &ModelSource,
-        which: DefaultWeights,
-        output: &Output,
-    ) -> Result<&Worker> {
-        let key = source.weights.is_none().then_some(which);
-        Ok(match self.0.entry(key) {
-            Entry::Occupied(worker) => worker.into_mut(),
-            Entry::Vacant(place) => {
-                let output = output.clone();
-                place.insert(
-                    source
-                        .start(|| embedded_weights::read(which), move |text| output.inform(text))?,
-                )
-            }
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use azimuth_search::inference::Backend;
+
+    use super::*;
 
     #[test]
     fn a_weights_file_takes_the_place_of_all_embedded_ones() -> Result<()> {

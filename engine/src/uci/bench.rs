@@ -1,5 +1,6 @@
 //! `bench`: a fixed set of searches. Their node count is a fingerprint of the search, and their
-//! time measures the speed of the machine.
+//! time measures the speed of the machine. Also files with one position a line, FEN or EPD, which
+//! `genfens` reads, too.
 
 use std::fmt::{Display, Formatter};
 use std::path::Path;
@@ -10,10 +11,10 @@ use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
 use azimuth_chess::text::shortened;
+use azimuth_search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
 
 use super::command::{BenchLimit, BenchPositions, BenchSearches};
 use super::perft::divide;
-use azimuth_search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
 
 /// Resources of each planner.
 pub const BENCH_RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-
 use azimuth_chess::text::shortened;
 
 use super::genfens::GenFens;

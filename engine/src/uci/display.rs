@@ -1,10 +1,9 @@
-//! Tables for the terminal: static scores, and the root moves of a search.
+//! Tables for the terminal: static scores, and the root moves of a search. Also `flip`.
 
 use anyhow::{Result, ensure};
 use azimuth_chess::position::{Position, uci_move};
-use cozy_chess::{Color, Move};
-
 use azimuth_search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
+use cozy_chess::{Color, Move};
 
 /// The score of the position and of each legal move, best first.
 pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) -> Result<String> {
@@ -65,8 +64,8 @@ fn score(value: Value) -> String {
     }
 }
 
-/// Mirrors the ranks and exchanges the colours and the side to move. The history of the game is
-/// dropped.
+/// Exchanges the sides: mirrors the ranks, and exchanges the colours and the side to move. The
+/// score for the side to move must not change. The history of the game is dropped.
 pub fn flipped(position: &Position) -> Result<Position> {
     let fen = position.fen(true);
     let fields: Vec<&str> = fen.split(' ').collect();

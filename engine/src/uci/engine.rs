@@ -1,5 +1,5 @@
-//! The state of a UCI session, and the execution of its commands. A command that fails changes
-//! nothing.
+//! The state of a UCI session, and the execution of its commands by a [`Program`]. A command that
+//! fails changes nothing.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -8,22 +8,21 @@ use anyhow::{Context, Result, anyhow, ensure};
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_chess::san::parse_move;
+use azimuth_search::inference::device_name;
+use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, Value};
 
 use super::command::{Bench, Command, Go};
-use super::display::flipped;
+use super::display::{self, flipped};
 use super::genfens::GenFens;
 use super::options::{Options, SessionOptions, text_line};
 use super::output::Output;
 use super::perft::RunningPerft;
 use super::running_search::{Answer, Finished, HeldAnswer, Running, RunningSearch, any_move};
-use super::time_management::{NodeClock, paced};
-use super::{display, time_management};
-use crate::embedded_weights;
-use crate::program;
-use azimuth_search::inference::device_name;
-use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, Value};
+use super::time_management::{self, NodeClock, paced};
+use crate::{embedded_weights, program};
 
-/// An engine that [`Engine`] drives by UCI. A method that fails changes nothing.
+/// An engine with planners and options, which [`Engine`] drives by UCI. A method that fails changes
+/// nothing.
 pub trait Program {
     /// Name and version for `id name`.
     fn name(&self) -> String;
@@ -164,7 +163,7 @@ impl Engine {
             }
             Command::Compiler => {
                 self.output.say(&self.program.name());
-                program::lines().iter().for_each(|line| self.output.say(line));
+                program::build_facts().iter().for_each(|line| self.output.say(line));
             }
             Command::Help => {
                 let (name, command) = (self.program.name(), self.program.command());
@@ -355,8 +354,8 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
     Ok(position)
 }
 
-/// One line with the name, the version, the encoder and device of the planner for timed games, and
-/// the commands to try.
+/// The greeting in a terminal: one line with the name, the version, the encoder and device of the
+/// planner for timed games, and the commands to try.
 pub fn greeting() -> Result<String> {
     let model = Options::default().model;
     let weights = embedded_weights::read(DefaultWeights::Selective)?;

@@ -9,12 +9,12 @@ use std::str::FromStr;
 use anyhow::{Context, Result, bail};
 use azimuth_chess::position::{Position, fen_of, insufficient_material, legal_moves};
 use azimuth_chess::text::shortened;
+use azimuth_search::{Control, Limits, Planner};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::bench::{PositionFile, PositionLine};
-use azimuth_search::{Control, Limits, Planner};
 
 /// Maximum number of positions of one command.
 const MOST_POSITIONS: u32 = 1_000_000;
@@ -184,11 +184,11 @@ fn is_over(position: &Position) -> bool {
 mod tests {
     use std::collections::HashSet;
 
+    use azimuth_search::inference::Worker;
+    use azimuth_search::{DefaultWeights, PlannerKind, PlannerSettings, Resources};
+
     use super::*;
     use crate::embedded_weights;
-    use azimuth_search::DefaultWeights;
-    use azimuth_search::inference::Worker;
-    use azimuth_search::{PlannerKind, PlannerSettings, Resources};
 
     const LUCENA: &str = "1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1";
 

@@ -19,14 +19,12 @@ use std::io::{BufRead, Read, Write};
 
 use anyhow::Result;
 
-use azimuth::Azimuth;
 pub use azimuth::Build;
-use azimuth::SinglePlanner;
+use azimuth::{Azimuth, SinglePlanner};
 pub use command::Go;
 use command::{Bench, Command, parse};
-use engine::Engine;
-use engine::Program;
 pub use engine::greeting;
+use engine::{Engine, Program};
 use genfens::GenFens;
 pub use limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use output::Output;

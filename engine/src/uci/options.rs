@@ -1,4 +1,5 @@
-//! Azimuth's UCI options: names, ranges, defaults and current values.
+//! The UCI options: names, ranges, defaults and current values, of Azimuth ([`Options`]) and of
+//! every program behind the protocol ([`SessionOptions`]).
 
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -7,13 +8,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail, ensure};
+use azimuth_search::inference::ModelSource;
+use azimuth_search::names::{name_of, names_of};
+use azimuth_search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resources};
 use clap::ValueEnum;
 
 use super::command::quoted;
 use super::limited_strength::{FULL_SKILL, WEAKEST_TO_STRONGEST, elo_of_skill};
-use azimuth_search::inference::ModelSource;
-use azimuth_search::names::{name_of, names_of};
-use azimuth_search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resources};
 
 /// Value of `WeightsFile` for the embedded weights.
 const EMBEDDED: &str = "<embedded>";
@@ -29,7 +30,7 @@ const PROBE_LIMIT: RangeInclusive<u64> = 0..=MOST_PIECES as u64;
 const WIDTH: RangeInclusive<u64> = 1..=64;
 const DEPTH: RangeInclusive<u64> = 1..=64;
 
-/// The current values of the options.
+/// The current values of Azimuth's options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Hash size and number of threads.
@@ -119,7 +120,7 @@ impl Options {
                 let kind = kind.map_err(|_| expected(name, &planners().join(", "), value))?;
                 self.planner = Some(kind);
             }
-            "weightsfile" => self.model.weights = path(value, EMBEDDED).map(PathBuf::from),
+            "weightsfile" => self.model.weights = text(value, EMBEDDED).map(PathBuf::from),
             "backend" => self.model.backend = combo(name, value)?,
             "precision" => self.model.precision = combo(name, value)?,
             "beamwidth" => self.planners.beam.width = spin(name, value, WIDTH)? as usize,
@@ -136,7 +137,7 @@ impl Options {
                 self.probing.most_pieces = spin(name, value, PROBE_LIMIT)? as usize;
             }
             "syzygy50moverule" => self.probing.fifty_move_rule = check(name, value)?,
-            "syzygypath" => self.syzygy_path = path(value, EMPTY).map(str::to_owned),
+            "syzygypath" => self.syzygy_path = text(value, EMPTY).map(str::to_owned),
             _ => bail!("unknown option '{}'", quoted(name)),
         }
         Ok(())
@@ -152,7 +153,7 @@ const OVERHEAD_MS: RangeInclusive<u64> = 0..=5_000;
 const MULTIPV: RangeInclusive<u64> = 1..=256;
 const NODES_PER_MS: RangeInclusive<u64> = 0..=10_000;
 
-/// The current values of the options.
+/// The current values of the options that do not depend on the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionOptions {
     /// Time reserved at each move for communication with the GUI.
@@ -220,37 +221,37 @@ impl SessionOptions {
             "uci_analysemode" => self.analyse_mode = check(name, value)?,
             "uci_chess960" => self.chess960 = check(name, value)?,
             "nodestime" => self.nodes_per_ms = NonZeroU64::new(spin(name, value, NODES_PER_MS)?),
-            "uci_opponent" => self.opponent = path(value, EMPTY).map(str::to_owned),
+            "uci_opponent" => self.opponent = text(value, EMPTY).map(str::to_owned),
             // Some GUIs set every option that they were sent.
             "uci_engineabout" => {}
-            "debug log file" | "logfile" => self.log_file = path(value, EMPTY).map(PathBuf::from),
+            "debug log file" | "logfile" => self.log_file = text(value, EMPTY).map(PathBuf::from),
             _ => return Ok(false),
         }
         Ok(true)
     }
 }
 
-/// The value for no path.
-pub const EMPTY: &str = "<empty>";
+/// The value for no text.
+const EMPTY: &str = "<empty>";
 
 /// The `option` line of a number.
-pub fn spin_line(name: &str, value: u64, range: &RangeInclusive<u64>) -> String {
+fn spin_line(name: &str, value: u64, range: &RangeInclusive<u64>) -> String {
     let (min, max) = (range.start(), range.end());
     format!("option name {name} type spin default {value} min {min} max {max}")
 }
 
 /// The `option` line of a switch.
-pub fn check_line(name: &str, value: bool) -> String {
+fn check_line(name: &str, value: bool) -> String {
     format!("option name {name} type check default {value}")
 }
 
 /// The `option` line of an enumeration.
-pub fn combo_line<T: ValueEnum>(name: &str, value: &T) -> String {
+fn combo_line<T: ValueEnum>(name: &str, value: &T) -> String {
     choice_line(name, &name_of(value), &names_of::<T>())
 }
 
 /// The `option` line of a combo box with these choices.
-pub fn choice_line(name: &str, value: &str, choices: &[String]) -> String {
+fn choice_line(name: &str, value: &str, choices: &[String]) -> String {
     let choices: String = choices.iter().map(|choice| format!(" var {choice}")).collect();
     format!("option name {name} type combo default {value}{choices}")
 }
@@ -261,17 +262,17 @@ pub fn text_line(name: &str, value: &str) -> String {
 }
 
 /// The `option` line of a button.
-pub fn button_line(name: &str) -> String {
+fn button_line(name: &str) -> String {
     format!("option name {name} type button")
 }
 
-/// Parses a path; `None` if the text is empty or `none`.
-pub fn path<'a>(value: &'a str, none: &str) -> Option<&'a str> {
+/// The text of a value; `None` if it is empty or `none`.
+fn text<'a>(value: &'a str, none: &str) -> Option<&'a str> {
     (!value.is_empty() && !value.eq_ignore_ascii_case(none)).then_some(value)
 }
 
 /// Reads a number.
-pub fn spin<T>(name: &str, value: &str, range: RangeInclusive<T>) -> Result<T>
+fn spin<T>(name: &str, value: &str, range: RangeInclusive<T>) -> Result<T>
 where
     T: std::str::FromStr + PartialOrd + Display,
 {
@@ -282,7 +283,7 @@ where
 }
 
 /// Reads `true` or `false`.
-pub fn check(name: &str, value: &str) -> Result<bool> {
+fn check(name: &str, value: &str) -> Result<bool> {
     match value.to_ascii_lowercase().as_str() {
         "true" => Ok(true),
         "false" => Ok(false),
@@ -291,20 +292,21 @@ pub fn check(name: &str, value: &str) -> Result<bool> {
 }
 
 /// Reads a choice.
-pub fn combo<T: ValueEnum>(name: &str, value: &str) -> Result<T> {
+fn combo<T: ValueEnum>(name: &str, value: &str) -> Result<T> {
     T::from_str(value, true).map_err(|_| expected(name, &names_of::<T>().join(", "), value))
 }
 
 /// The error for an invalid value.
-pub fn expected(name: &str, wanted: &str, found: &str) -> anyhow::Error {
+fn expected(name: &str, wanted: &str, found: &str) -> anyhow::Error {
     anyhow!("option {name}: expected {wanted}, found '{}'", quoted(found))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use azimuth_search::BeamVerify;
     use azimuth_search::inference::Precision;
+
+    use super::*;
 
     #[test]
     fn names_ignore_case_and_ranges_hold() -> Result<()> {

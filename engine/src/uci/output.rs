@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-
 use azimuth_chess::text::shortened;
-
 use azimuth_cli::unless_closed;
 
 /// Maximum length of an `info string` text, in characters: enough for a long path and a FEN.

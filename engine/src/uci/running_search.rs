@@ -1,4 +1,5 @@
-//! A search in a separate thread, and its output.
+//! Background tasks: a search in a separate thread with its output, a perft, or an answer that
+//! waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,13 +9,52 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use azimuth_chess::position::{Position, legal_moves, uci_move};
+use azimuth_search::{Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel};
 use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
 use super::perft::RunningPerft;
 use super::time_management::{closeness, thinking_time};
-use azimuth_search::{Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel};
+
+/// A background task.
+pub enum Running {
+    /// A search, which ends with a `bestmove`.
+    Search(RunningSearch),
+    /// `go perft`.
+    Perft(RunningPerft),
+    /// The answer to a `go` that needs no search.
+    Held(HeldAnswer),
+}
+
+impl Running {
+    /// Whether the answer is printed or about to be, so that the next command may wait for it.
+    pub fn is_ending(&self) -> bool {
+        match self {
+            Self::Search(search) => search.is_ending(),
+            Self::Perft(perft) => perft.is_ending(),
+            Self::Held(held) => held.is_said,
+        }
+    }
+
+    /// Stops it; it then prints its answer.
+    pub fn stop(&mut self) {
+        match self {
+            Self::Search(search) => search.signal(Signal::Stop),
+            Self::Perft(perft) => perft.stop(),
+            Self::Held(held) => held.say(),
+        }
+    }
+
+    /// The opponent has played the move on which the engine ponders. A perft ignores it.
+    pub fn ponder_hit(&mut self) {
+        match self {
+            Self::Search(search) => search.signal(Signal::PonderHit),
+            Self::Held(held) if !held.infinite => held.say(),
+            Self::Held(_) | Self::Perft(_) => {}
+        }
+    }
+}
 
 /// A running search.
 pub struct RunningSearch {
@@ -185,16 +225,6 @@ pub fn any_move(position: &Position, chess960: bool) -> String {
     format!("bestmove {}", mv.as_deref().unwrap_or("(none)"))
 }
 
-/// A background task.
-pub enum Running {
-    /// A search, which ends with a `bestmove`.
-    Search(RunningSearch),
-    /// `go perft`.
-    Perft(RunningPerft),
-    /// The answer to a `go` that needs no search.
-    Held(HeldAnswer),
-}
-
 /// The `bestmove` of a `go ponder` or `go infinite` that needs no search. UCI does not allow it
 /// before `stop` or, while pondering, `ponderhit`.
 pub struct HeldAnswer {
@@ -209,35 +239,6 @@ impl HeldAnswer {
     fn say(&mut self) {
         if !std::mem::replace(&mut self.is_said, true) {
             self.output.say(&self.answer);
-        }
-    }
-}
-
-impl Running {
-    /// Whether the answer is printed or about to be, so that the next command may wait for it.
-    pub fn is_ending(&self) -> bool {
-        match self {
-            Self::Search(search) => search.is_ending(),
-            Self::Perft(perft) => perft.is_ending(),
-            Self::Held(held) => held.is_said,
-        }
-    }
-
-    /// Stops it; it then prints its answer.
-    pub fn stop(&mut self) {
-        match self {
-            Self::Search(search) => search.signal(Signal::Stop),
-            Self::Perft(perft) => perft.stop(),
-            Self::Held(held) => held.say(),
-        }
-    }
-
-    /// The opponent has played the move on which the engine ponders. A perft ignores it.
-    pub fn ponder_hit(&mut self) {
-        match self {
-            Self::Search(search) => search.signal(Signal::PonderHit),
-            Self::Held(held) if !held.infinite => held.say(),
-            Self::Held(_) | Self::Perft(_) => {}
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Allocates time to a move.
+//! Allocates time to a move, paces the answers of a limited strength about as a person would, and
+//! keeps the clock of `nodestime`.
 
 use std::time::Duration;
 
+use azimuth_search::{ExplainedMove, Explanation, Limits, TimeLimit};
 use cozy_chess::Color;
 
 use super::command::Go;
-use azimuth_search::{ExplainedMove, Explanation, Limits, TimeLimit};
 
 /// Number of moves that are expected if `movestogo` is missing.
 const EXPECTED_MOVES: u32 = 30;
@@ -58,6 +59,14 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
     Some(TimeLimit { soft: share.min(hard).mul_f64(SOFT_SHARE), hard })
 }
 
+/// The time limit that paces the answer to `go`: that of the clock, if the strength is limited.
+/// `None` if the GUI sets the time or the nodes of the move, or if time is counted in nodes.
+pub fn paced(go: &Go, limits: &Limits) -> Option<TimeLimit> {
+    let by_clock = go.move_time.is_none() && limits.nodes.is_none();
+    let limited = limits.handicap.is_some() && limits.nodes_per_ms.is_none();
+    limits.time.filter(|_| by_clock && limited && !limits.infinite)
+}
+
 /// Time for an obvious move, and the additional time for the closest choice, as shares of the soft
 /// limit.
 const OBVIOUS: f64 = 0.25;
@@ -69,22 +78,14 @@ const HARD_LIMIT_SHARE: f64 = 0.5;
 /// Random deviation from the time, as a share of it, up or down.
 const VARIATION: f64 = 0.25;
 
-/// Loss of win probability of the second-best move that halves the additional time.
-const HALF_CLOSE: f32 = 0.03;
-
-/// The time limit that paces the answer to `go`: that of the clock, if the strength is limited.
-/// `None` if the GUI sets the time or the nodes of the move, or if time is counted in nodes.
-pub fn paced(go: &Go, limits: &Limits) -> Option<TimeLimit> {
-    let by_clock = go.move_time.is_none() && limits.nodes.is_none();
-    let limited = limits.handicap.is_some() && limits.nodes_per_ms.is_none();
-    limits.time.filter(|_| by_clock && limited && !limits.infinite)
-}
-
 /// Time to think about a choice of this `closeness`, in [0, 1]. `luck`, in [0, 1], varies it.
 pub fn thinking_time(limit: TimeLimit, closeness: f64, luck: f64) -> Duration {
     let share = (OBVIOUS + CLOSE * closeness) * (1.0 + VARIATION * (2.0 * luck - 1.0));
     limit.soft.mul_f64(share).min(limit.hard.mul_f64(HARD_LIMIT_SHARE))
 }
+
+/// Loss of win probability of the second-best move that halves the additional time.
+const HALF_CLOSE: f32 = 0.03;
 
 /// How close the choice was, in [0, 1]: 1 if another move is as good, 0 if there is no other. A
 /// bound of another move counts as its value.
@@ -97,7 +98,8 @@ pub fn closeness(explanation: &Explanation) -> f64 {
     second.map_or(0.0, |second| (1.0 / (1.0 + (best - second).max(0.0) / HALF_CLOSE)).into())
 }
 
-/// The time left. The GUI's clock initialises it once.
+/// The clock of `nodestime`, which counts searched positions instead of time. The GUI's clock
+/// initialises it once.
 #[derive(Default)]
 pub struct NodeClock {
     left: Option<Duration>,
@@ -120,10 +122,9 @@ impl NodeClock {
 #[cfg(test)]
 mod tests {
     use azimuth_chess::position::{Position, legal_moves};
-    use cozy_chess::Color;
-
-    use super::{budget, *};
     use azimuth_search::{Bound, Handicap, SearchedMove, Value};
+
+    use super::*;
 
     fn clock(milliseconds: u64, increment: u64, moves_to_go: Option<u32>) -> Go {
         Go {

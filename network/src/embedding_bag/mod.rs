@@ -1,8 +1,9 @@
 //! The embedding bag: the sum of the rows of a table in each bag, plus a bias. It is the first
 //! layer of networks with sparse input features.
 //!
-//! On the CPU it is a custom candle operation. The gradient of the table is dense, or a
-//! [`RowGradients`] with only the rows in bags. On a device it is [`DeviceSums`].
+//! On the CPU it is a custom candle operation, [`sums`] or [`activations`], vectorised by the
+//! compiler for each instruction set. The gradient of the table is dense, or a [`RowGradients`]
+//! with only the rows in bags. On a device it is [`DeviceSums`].
 
 mod device_sums;
 
@@ -17,6 +18,28 @@ use multiversion::multiversion;
 
 use crate::tensor_slices::{values, with_values};
 pub use device_sums::DeviceSums;
+
+/// Sums of `bias` (H) and the rows of `table` (rows x H) in each of the `bags`: bags x H. The
+/// gradient of the table is dense, as candle's optimisers expect.
+pub fn sums(table: &Tensor, bias: &Tensor, bags: Bags) -> Result<Tensor> {
+    apply(table, bias, EmbeddingBag { bags, is_activated: false, table: TableGradient::Whole })
+}
+
+/// Activations `clamp(x, 0, 1)²` of such sums. `sink` receives the gradient of the table, only for
+/// rows in bags; without a sink it is not computed.
+pub fn activations(
+    table: &Tensor,
+    bias: &Tensor,
+    bags: Bags,
+    sink: Option<&GradientSink>,
+) -> Result<Tensor> {
+    let gradient = sink.map_or(TableGradient::Nowhere, |sink| TableGradient::Rows(sink.clone()));
+    apply(table, bias, EmbeddingBag { bags, is_activated: true, table: gradient })
+}
+
+fn apply(table: &Tensor, bias: &Tensor, bag: EmbeddingBag) -> Result<Tensor> {
+    table.contiguous()?.apply_op2(&bias.contiguous()?, bag)
+}
 
 /// The rows of a table that are in each bag.
 #[derive(Debug)]
@@ -78,28 +101,7 @@ impl Bags {
     }
 }
 
-/// Sums of `bias` (H) and the rows of `table` (rows x H) in each of the `bags`: bags x H. The
-/// gradient of the table is dense, as candle's optimisers expect.
-pub fn sums(table: &Tensor, bias: &Tensor, bags: Bags) -> Result<Tensor> {
-    apply(table, bias, EmbeddingBag { bags, is_activated: false, table: TableGradient::Whole })
-}
-
-/// Activations `clamp(x, 0, 1)²` of such sums. `sink` receives the gradient of the table, only for
-/// rows in bags; without a sink it is not computed.
-pub fn activations(
-    table: &Tensor,
-    bias: &Tensor,
-    bags: Bags,
-    sink: Option<&GradientSink>,
-) -> Result<Tensor> {
-    let gradient = sink.map_or(TableGradient::Nowhere, |sink| TableGradient::Rows(sink.clone()));
-    apply(table, bias, EmbeddingBag { bags, is_activated: true, table: gradient })
-}
-
-fn apply(table: &Tensor, bias: &Tensor, bag: EmbeddingBag) -> Result<Tensor> {
-    table.contiguous()?.apply_op2(&bias.contiguous()?, bag)
-}
-
+/// The custom operation.
 struct EmbeddingBag {
     bags: Bags,
     is_activated: bool,
@@ -166,7 +168,7 @@ impl CustomOp2 for EmbeddingBag {
 
 /// Sums `bias` (H) and the rows of `table` (rows x H) in each bag: bags x H.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub fn sum_rows(bags: &Bags, table: &[f32], bias: &[f32], sums: &mut [f32]) {
+pub(crate) fn sum_rows(bags: &Bags, table: &[f32], bias: &[f32], sums: &mut [f32]) {
     let width = bias.len();
     for (bag, sum) in bags.iter().zip(sums.chunks_exact_mut(width)) {
         sum.copy_from_slice(bias);
@@ -179,7 +181,7 @@ pub fn sum_rows(bags: &Bags, table: &[f32], bias: &[f32], sums: &mut [f32]) {
 
 /// Adds the gradient of each bag's sum (bags x H) to those of its rows (rows x H).
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub fn add_to_rows(bags: &Bags, gradients: &[f32], table: &mut [f32]) {
+pub(crate) fn add_to_rows(bags: &Bags, gradients: &[f32], table: &mut [f32]) {
     let width = gradients.len() / bags.len().max(1);
     for (bag, gradient) in bags.iter().zip(gradients.chunks_exact(width.max(1))) {
         for &row in bag {
@@ -191,7 +193,7 @@ pub fn add_to_rows(bags: &Bags, gradients: &[f32], table: &mut [f32]) {
 
 /// Adds the rows of a matrix to `sums`, the gradient of the bias.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub fn sum_columns(rows: &[f32], sums: &mut [f32]) {
+pub(crate) fn sum_columns(rows: &[f32], sums: &mut [f32]) {
     for row in rows.chunks_exact(sums.len()) {
         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
     }
@@ -199,18 +201,21 @@ pub fn sum_columns(rows: &[f32], sums: &mut [f32]) {
 
 /// `clamp(x, 0, 1)²`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub fn activate(sums: &mut [f32]) {
+pub(crate) fn activate(sums: &mut [f32]) {
     sums.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0).powi(2));
 }
 
 /// Converts the gradient of activations to that of the sums: `d clamp(x, 0, 1)² / dx` is `2x`
 /// inside the interval and 0 outside, and inside x is the square root of the activation.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub fn activation_gradients(activations: &[f32], gradients: &mut [f32]) {
+pub(crate) fn activation_gradients(activations: &[f32], gradients: &mut [f32]) {
     for (gradient, &activation) in gradients.iter_mut().zip(activations) {
         *gradient *= if activation < 1.0 { 2.0 * activation.sqrt() } else { 0.0 };
     }
 }
+
+/// Receives a table's gradient from backward passes.
+pub type GradientSink = Arc<Mutex<RowGradients>>;
 
 /// Gradient of an embedding table, only for the rows that some position used.
 #[derive(Debug)]
@@ -272,7 +277,7 @@ impl RowGradients {
     }
 
     /// Adds the gradient of each bag, a row of `gradients`, to all table rows in the bag.
-    pub(super) fn add_bags(&mut self, bags: &Bags, gradients: &[f32]) {
+    fn add_bags(&mut self, bags: &Bags, gradients: &[f32]) {
         bags.rows().iter().for_each(|&row| self.touch(row.into()));
         add_to_rows(bags, gradients, &mut self.values);
     }
@@ -284,17 +289,12 @@ impl RowGradients {
     }
 }
 
-/// Receives a table's gradient from backward passes.
-pub type GradientSink = Arc<Mutex<RowGradients>>;
-
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use candle_core::backprop::GradStore;
     use candle_core::{Device, Var};
 
-    use super::{RowGradients, *};
+    use super::*;
 
     const ROWS: usize = 9;
     const WIDTH: usize = 4;

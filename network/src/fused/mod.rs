@@ -20,11 +20,9 @@ pub mod reference;
 use candle_core::{DType, Result, Tensor, bail};
 
 use crate::embedding_bag::Bags;
-
-pub use operations::DropoutMask;
-pub use operations::Operations;
-pub use operations::column_sums;
-pub use operations::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
+pub use operations::{
+    AddNorm, AddNormBack, DropoutMask, LAYER_NORM_EPSILON, Operations, column_sums,
+};
 
 /// The rows of `table` (ids x H) for the `ids` (batch x length, u8), plus the rows of `positional`
 /// (length x H) for their positions: (batch * length x H).

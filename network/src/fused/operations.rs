@@ -1,4 +1,5 @@
-//! The choice of operations that compute a network.
+//! What the fused operations and their reference have in common: the choice between them, the
+//! parameters of a layer norm, sums of columns, and dropout masks.
 
 use candle_core::{Device, Result, Shape, Tensor};
 
@@ -93,7 +94,9 @@ pub fn column_sums(x: &Tensor) -> Result<Tensor> {
     Tensor::ones((1, rows), x.dtype(), x.device())?.matmul(x)?.reshape(width)
 }
 
-/// Sets values to 0 at random and scales the others up to preserve the mean (inverted dropout).
+/// Sets values to 0 at random and scales the others up to preserve the mean (inverted dropout). No
+/// mask is stored: whether a value is dropped depends only on the seeds and the value's index, on
+/// every device. So the backward pass drops the same values as the forward pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DropoutMask {
     /// Values whose 32 random bits are below this are dropped.

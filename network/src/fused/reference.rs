@@ -3,8 +3,7 @@
 use candle_core::{D, Result, Tensor, Var};
 use candle_nn::ops;
 
-use super::operations::DropoutMask;
-use super::operations::{AddNorm, AddNormBack, LAYER_NORM_EPSILON};
+use super::operations::{AddNorm, AddNormBack, DropoutMask, LAYER_NORM_EPSILON};
 
 /// Reference for [`super::embed`].
 pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {

@@ -5,5 +5,4 @@ pub mod features;
 mod head_layers;
 mod network;
 
-pub use network::SparseNetwork;
-pub use network::{HIDDEN, MAX_PIECES, SparseConfig};
+pub use network::{HIDDEN, MAX_PIECES, SparseConfig, SparseNetwork};

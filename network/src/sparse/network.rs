@@ -1,4 +1,5 @@
-//! The sparse encoder as a network for training: from features to the space.
+//! The sparse encoder: its sizes and parameters, and the network for training, from features to the
+//! space.
 
 use anyhow::{Result, ensure};
 use candle_core::{Module, Result as CandleResult, Tensor};
@@ -14,20 +15,14 @@ use crate::parameters::{Init, ParameterSpec, Parameters, linear};
 /// Width of the layer between the feature sums and the embedding.
 pub const HIDDEN: usize = 32;
 
-/// Maximum number of layers after the hidden layer.
-const MAX_MIDDLE_LAYERS: usize = 4;
-
 /// Pieces on a full board.
 pub const MAX_PIECES: usize = 32;
 
-/// Index, among `heads`, of the head for a position with `pieces` pieces: each head covers an equal
-/// share of the 32 piece counts.
-pub(super) fn head(pieces: usize, heads: usize) -> usize {
-    pieces.clamp(1, MAX_PIECES).saturating_sub(1) * heads / MAX_PIECES
-}
+/// Maximum number of layers after the hidden layer.
+const MAX_MIDDLE_LAYERS: usize = 4;
 
 /// The width of the feature sums is a multiple of this, so that every SIMD kernel fits.
-const BLOCK: usize = 128;
+const ACCUMULATOR_BLOCK: usize = 128;
 
 /// Sizes of a sparse encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +50,7 @@ impl SparseConfig {
     /// Index of the head for a position with `pieces` pieces.
     #[inline]
     pub fn head(&self, pieces: usize) -> usize {
-        head(pieces, self.heads)
+        head_of(pieces, self.heads)
     }
 
     /// Checks that the integer path can run these sizes.
@@ -69,8 +64,8 @@ impl SparseConfig {
         );
         ensure!((1..=MAX_PIECES).contains(&self.heads), "heads {}: not 1 to 32", self.heads);
         ensure!(
-            self.accumulator.is_multiple_of(BLOCK),
-            "accumulator width {} is not a multiple of {BLOCK}",
+            self.accumulator.is_multiple_of(ACCUMULATOR_BLOCK),
+            "accumulator width {} is not a multiple of {ACCUMULATOR_BLOCK}",
             self.accumulator
         );
         Ok(())
@@ -94,6 +89,12 @@ impl SparseConfig {
         specs.extend(linear("projection", HIDDEN, self.heads * self.embedding_dim));
         specs
     }
+}
+
+/// Index, among `heads`, of the head for a position with `pieces` pieces: each head covers an equal
+/// share of the 32 piece counts.
+fn head_of(pieces: usize, heads: usize) -> usize {
+    pieces.clamp(1, MAX_PIECES).saturating_sub(1) * heads / MAX_PIECES
 }
 
 /// The sparse encoder as a function of its parameters.
@@ -148,7 +149,7 @@ impl SparseNetwork {
     }
 
     fn heads_of(&self, features: &FeatureBatch) -> Vec<usize> {
-        features.iter().map(|features| head(features.pieces, self.heads)).collect()
+        features.iter().map(|features| head_of(features.pieces, self.heads)).collect()
     }
 
     fn layers(&self) -> AllLayers<'_> {

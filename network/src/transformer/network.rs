@@ -3,14 +3,12 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use azimuth_chess::tokens;
-use azimuth_chess::tokens::Tokens;
+use azimuth_chess::tokens::{self, Tokens};
 use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::Linear;
 
 use super::config::{LENGTH, TransformerConfig, layer_name};
-use crate::fused;
-use crate::fused::{AddNorm, DropoutMask, Operations};
+use crate::fused::{self, AddNorm, DropoutMask, Operations};
 use crate::normalize::normalize;
 use crate::parameters::Parameters;
 

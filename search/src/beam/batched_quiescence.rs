@@ -27,20 +27,18 @@ const MAX_POSITIONS: usize = 64;
 
 /// The captures to search, and the limits of the search.
 #[derive(Clone, Copy)]
-pub(super) struct Rules {
+pub struct Rules {
     /// Minimum static exchange value of a capture, in pawns.
-    pub(super) least_gain: i32,
-    pub(super) max_plies: u32,
+    pub least_gain: i32,
+    pub max_plies: u32,
     /// Number of positions below a start at which its lines end; the ply that reaches it is the
     /// last.
-    pub(super) max_positions: usize,
+    pub max_positions: usize,
 }
 
 impl Rules {
     /// The rules for the settings of a selective search; `None` if quiescence search is off.
-    pub(super) fn of(
-        SelectiveSettings { parts, parameters, .. }: &SelectiveSettings,
-    ) -> Option<Self> {
+    pub fn of(SelectiveSettings { parts, parameters, .. }: &SelectiveSettings) -> Option<Self> {
         let least_gain = match parts.has(Part::SeePruning) {
             true => parameters.quiescence_least_gain,
             false => i32::MIN,
@@ -51,24 +49,24 @@ impl Rules {
 }
 
 /// A position to evaluate, in which the game is not over.
-pub(super) struct Start<'k> {
-    pub(super) board: Board,
+pub struct Start<'k> {
+    pub board: Board,
     /// Plies from the root.
-    pub(super) ply: u32,
+    pub ply: u32,
     /// The static value for the side to move.
-    pub(super) value: Value,
+    pub value: Value,
     /// The keys of the earlier positions, as for [`crate::value::terminal_value`].
-    pub(super) keys: &'k [u64],
+    pub keys: &'k [u64],
 }
 
 /// The value of a start for its side to move, and the line of captures that leads to it.
-pub(super) struct Resolved {
-    pub(super) value: Value,
-    pub(super) line: Vec<Move>,
+pub struct Resolved {
+    pub value: Value,
+    pub line: Vec<Move>,
 }
 
 /// The search trees of several positions.
-pub(super) struct BatchedQuiescence<'k> {
+pub struct BatchedQuiescence<'k> {
     rules: Rules,
     starts: Vec<Lines<'k>>,
     /// The starts, then the positions of each ply; siblings are adjacent.
@@ -107,7 +105,7 @@ struct QuiescenceNode {
 }
 
 impl<'k> BatchedQuiescence<'k> {
-    pub(super) fn new(rules: Rules, starts: impl IntoIterator<Item = Start<'k>>) -> Self {
+    pub fn new(rules: Rules, starts: impl IntoIterator<Item = Start<'k>>) -> Self {
         let (mut all, mut nodes) = (Vec::new(), Vec::new());
         for Start { board, ply, value, keys } in starts {
             let mut node = QuiescenceNode::new(board, None, all.len(), ply);
@@ -125,10 +123,7 @@ impl<'k> BatchedQuiescence<'k> {
     /// of a check. `exact` returns a certain value, if any, given a position, its plies from the
     /// root, and the keys before it. Returns the number of positions added, which [`Self::score`]
     /// has to score next; 0 at the end.
-    pub(super) fn deepen(
-        &mut self,
-        mut exact: impl FnMut(&Board, u32, &[u64]) -> Option<Value>,
-    ) -> usize {
+    pub fn deepen(&mut self, mut exact: impl FnMut(&Board, u32, &[u64]) -> Option<Value>) -> usize {
         let first = self.nodes.len();
         for place in self.frontier.clone() {
             let node = &self.nodes[place];
@@ -164,7 +159,7 @@ impl<'k> BatchedQuiescence<'k> {
     }
 
     /// Scores the ply that [`Self::deepen`] added, in one batch.
-    pub(super) fn score(&mut self, evaluator: &mut Evaluator) -> Result<()> {
+    pub fn score(&mut self, evaluator: &mut Evaluator) -> Result<()> {
         let mut asked = Vec::<(usize, Lookup)>::new();
         for place in self.frontier.clone() {
             let node = &self.nodes[place];
@@ -180,12 +175,12 @@ impl<'k> BatchedQuiescence<'k> {
     }
 
     /// The selective depth, in plies from the root.
-    pub(super) fn seldepth(&self) -> u32 {
+    pub fn seldepth(&self) -> u32 {
         self.nodes.iter().map(|node| node.ply).max().unwrap_or(0)
     }
 
     /// The results of the starts, in their order.
-    pub(super) fn resolved(mut self) -> Vec<Resolved> {
+    pub fn resolved(mut self) -> Vec<Resolved> {
         // Children follow their parents in `nodes`.
         for place in (0..self.nodes.len()).rev() {
             let (mut value, mut best) = (self.nodes[place].value, None);

@@ -9,16 +9,12 @@ use cozy_chess::{Board, Move};
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::DefaultWeights;
-use crate::control::Handicap;
-use crate::control::{Control, Limits};
+use crate::control::{Control, Handicap, Limits};
 use crate::inference::{Evaluator, Worker};
-use crate::planner::PlannerSettings;
-use crate::planner::Report;
-use crate::planner::{Planner, Resources};
+use crate::planner::{Planner, PlannerSettings, Report, Resources};
 use crate::selective::{INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
 use crate::test_workers::remote;
-use crate::value::Value;
-use crate::value::terminal_value;
+use crate::value::{Value, terminal_value};
 
 /// Positions with checks and mates by captures, promotions and en passant captures.
 const SHARP: [&str; 6] = [

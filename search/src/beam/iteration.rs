@@ -1,5 +1,5 @@
 //! The iterations of the main thread, each deeper or wider than the last, and the helper threads
-//! that search in parallel.
+//! that search in parallel; and the tree of the last search, rebuilt for an explanation.
 
 use std::sync::atomic::AtomicU64;
 
@@ -21,18 +21,8 @@ use crate::selective::{SearchTables, ShallowSearch};
 use crate::tablebase::Tablebases;
 use crate::value::Value;
 
-/// The results of a search that the planner keeps.
-pub(super) struct Findings {
-    /// The results for the root moves in the last finished iteration.
-    pub(super) searched: Vec<SearchedMove>,
-    /// The last finished iteration.
-    pub(super) finished: Option<Iteration>,
-    /// The proven mates, if the best line is a mate by the root's side.
-    pub(super) mates: Option<ProvenMates>,
-}
-
 /// The main thread's search, which checks the limits and reports.
-pub(super) struct MainSearch<'a> {
+pub struct MainSearch<'a> {
     search: BeamSearch<'a>,
     schedule: Schedule,
     /// Maximum depth in plies if the limits name none.
@@ -45,12 +35,12 @@ pub(super) struct MainSearch<'a> {
 }
 
 impl<'a> MainSearch<'a> {
-    pub(super) fn new(search: BeamSearch<'a>, schedule: Schedule, default_depth: u32) -> Self {
+    pub fn new(search: BeamSearch<'a>, schedule: Schedule, default_depth: u32) -> Self {
         Self { search, schedule, default_depth, width: 0, finished: None, searched: Vec::new() }
     }
 
     /// Ends the search, whose best line is `best`.
-    pub(super) fn finish(self, best: &Report) -> Findings {
+    pub fn finish(self, best: &Report) -> Findings {
         let mating = best.value > Value::DRAW;
         let plies = best.value.plies_to_mate().filter(|_| mating);
         let mates = plies.map(|plies| self.search.proven_mates(plies));
@@ -94,8 +84,18 @@ impl Deepening for MainSearch<'_> {
     }
 }
 
+/// The results of a search that the planner keeps.
+pub struct Findings {
+    /// The results for the root moves in the last finished iteration.
+    pub searched: Vec<SearchedMove>,
+    /// The last finished iteration.
+    pub finished: Option<Iteration>,
+    /// The proven mates, if the best line is a mate by the root's side.
+    pub mates: Option<ProvenMates>,
+}
+
 /// Runs a helper thread until the main thread stops it.
-pub(super) fn help(mut search: BeamSearch<'_>, schedule: Schedule) {
+pub fn help(mut search: BeamSearch<'_>, schedule: Schedule) {
     for Iteration { depth, width } in schedule {
         if !search.control.may_begin(depth, depth) {
             break;
@@ -115,27 +115,27 @@ const MAX_DEPTH: u32 = 128;
 /// Maximum number of moves kept at a node, unless the settings ask for more.
 const MAX_WIDTH: usize = 64;
 
-/// The depth of an iteration in plies, and the number of moves that it keeps at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Iteration {
-    pub(super) depth: u32,
-    pub(super) width: usize,
-}
-
 /// Each iteration is a ply deeper. The iterations of an open-ended search alternate once the
 /// configured depth is reached: one widens the beam by half and one move, the next is a
 /// ply deeper. At a constant width, the beam would never find the moves that it cut, at any depth.
 #[derive(Clone)]
-pub(super) struct Schedule {
+pub struct Schedule {
     settings: BeamSettings,
     open_ended: bool,
     next: Iteration,
 }
 
+/// The depth of an iteration in plies, and the number of moves that it keeps at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    pub depth: u32,
+    pub width: usize,
+}
+
 impl Schedule {
     /// Starts at depth 1. `open_ended` is true if the limits name no depth, and time, nodes or a
     /// signal end the search.
-    pub(super) fn new(settings: BeamSettings, open_ended: bool) -> Self {
+    pub fn new(settings: BeamSettings, open_ended: bool) -> Self {
         Self { settings, open_ended, next: Iteration { depth: 1, width: settings.width } }
     }
 }
@@ -161,13 +161,16 @@ fn width_after(width: usize, times: u32) -> usize {
     (0..times).fold(width, |width, _| (width + width / 2 + 1).min(MAX_WIDTH.max(width)))
 }
 
-pub(super) struct GrownAgain<'a> {
-    pub(super) evaluator: &'a mut Evaluator,
+/// The tree of the last search, rebuilt for an explanation. The beam below a position depends only
+/// on the position, its depth, its width and the horizon of its verification; its scores are in the
+/// cache.
+pub struct GrownAgain<'a> {
+    pub evaluator: &'a mut Evaluator,
     /// Tables of the verifying searches, and their horizon in plies from the root.
-    pub(super) verification: Option<(&'a mut SearchTables, u32)>,
-    pub(super) quiescence: Option<Rules>,
-    pub(super) settings: BeamSettings,
-    pub(super) tablebases: Option<&'a Tablebases>,
+    pub verification: Option<(&'a mut SearchTables, u32)>,
+    pub quiescence: Option<Rules>,
+    pub settings: BeamSettings,
+    pub tablebases: Option<&'a Tablebases>,
 }
 
 impl SearchedTree for GrownAgain<'_> {

@@ -14,5 +14,4 @@ mod verification;
 #[cfg(test)]
 mod verification_tests;
 
-pub use planner::Beam;
-pub use planner::{BeamSettings, BeamVerify};
+pub use planner::{Beam, BeamSettings, BeamVerify};

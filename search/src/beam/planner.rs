@@ -1,4 +1,4 @@
-//! The beam as a planner: a main thread that deepens and reports, and helper threads.
+//! The beam as a planner: its settings, a main thread that deepens and reports, and helper threads.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -24,6 +24,28 @@ use crate::scoped_thread::{RefusalNotice, start_helpers};
 use crate::selective::{SearchTables, ShallowSearch};
 use crate::tablebase::Tablebases;
 use crate::value::{Bound, Value, static_value};
+
+/// Settings of the beam.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BeamSettings {
+    /// Number of moves kept at each node; 3 by default.
+    pub width: usize,
+    /// Maximum depth in plies if the limits name none; 6 by default.
+    pub depth: u32,
+    /// How a child is scored; by default, by a search to one ply beyond the beam's last.
+    pub verify: BeamVerify,
+}
+
+impl BeamSettings {
+    /// The paper's planner: a child is scored by its embedding, without verification.
+    pub const PAPER: Self = Self { width: 3, depth: 6, verify: BeamVerify::None };
+}
+
+impl Default for BeamSettings {
+    fn default() -> Self {
+        Self { verify: BeamVerify::Plies(1), ..Self::PAPER }
+    }
+}
 
 /// How a child is scored before the beam keeps or drops it, and how far verification searches.
 ///
@@ -77,28 +99,6 @@ impl ValueEnum for BeamVerify {
             Self::Plies(_) => return None,
         };
         Some(PossibleValue::new(name))
-    }
-}
-
-/// Settings of the beam.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BeamSettings {
-    /// Number of moves kept at each node; 3 by default.
-    pub width: usize,
-    /// Maximum depth in plies if the limits name none; 6 by default.
-    pub depth: u32,
-    /// How a child is scored; by default, by a search to one ply beyond the beam's last.
-    pub verify: BeamVerify,
-}
-
-impl BeamSettings {
-    /// The paper's planner: a child is scored by its embedding, without verification.
-    pub const PAPER: Self = Self { width: 3, depth: 6, verify: BeamVerify::None };
-}
-
-impl Default for BeamSettings {
-    fn default() -> Self {
-        Self { verify: BeamVerify::Plies(1), ..Self::PAPER }
     }
 }
 

@@ -11,18 +11,14 @@ use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::Rules;
 use super::planner::BeamSettings;
-use super::tree::ProvenMates;
-use super::tree::{Candidate, ROOT, Tree};
+use super::tree::{Candidate, ProvenMates, ROOT, Tree};
 use super::verification::{Child, Verifier};
-use crate::control::Control;
-use crate::control::blurred;
+use crate::control::{Control, blurred};
 use crate::explanation::{SearchedMove, record_searched};
 use crate::inference::{Evaluator, Lookup};
 use crate::planner::Report;
 use crate::tablebase::Tablebases;
-use crate::value;
-use crate::value::Bound;
-use crate::value::Value;
+use crate::value::{self, Bound, Value};
 
 /// Number of kept positions at which a search ends; they take less than 1 GB.
 const MAX_NODES: usize = 4_000_000;
@@ -32,52 +28,52 @@ const LARGE_TREE: usize = 100_000;
 
 /// The data shared by the threads of a search, and the number of the thread.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
-    pub(super) settings: BeamSettings,
+pub struct Task<'a> {
+    pub settings: BeamSettings,
     /// Rules of the batched quiescence search that verifies children, if the encoder runs
     /// elsewhere.
-    pub(super) quiescence: Option<Rules>,
-    pub(super) tablebases: Option<&'a Tablebases>,
-    pub(super) root: &'a Position,
-    pub(super) root_moves: &'a [Move],
+    pub quiescence: Option<Rules>,
+    pub tablebases: Option<&'a Tablebases>,
+    pub root: &'a Position,
+    pub root_moves: &'a [Move],
     /// Number of positions searched by all threads.
-    pub(super) nodes: &'a AtomicU64,
+    pub nodes: &'a AtomicU64,
     /// The thread's number, which is also the index of the kept child that it searches first:
     /// threads start with different ones.
-    pub(super) thread: usize,
+    pub thread: usize,
 }
 
 /// The state of a thread during one search.
-pub(super) struct BeamSearch<'a> {
-    pub(super) evaluator: &'a mut Evaluator,
-    pub(super) task: Task<'a>,
+pub struct BeamSearch<'a> {
+    pub evaluator: &'a mut Evaluator,
+    pub task: Task<'a>,
     /// Verifies scores by searches, if the encoder runs on the search threads.
-    pub(super) verifier: Option<Verifier<'a>>,
-    pub(super) control: &'a mut Control,
-    pub(super) tree: Tree,
+    pub verifier: Option<Verifier<'a>>,
+    pub control: &'a mut Control,
+    pub tree: Tree,
     /// Root moves whose lines this iteration has found.
     searched_lines: Vec<usize>,
     /// Nodes to expand in the next batch.
     to_expand: Vec<usize>,
     interruptible: bool,
     stopped: bool,
-    pub(super) seldepth: u32,
+    pub seldepth: u32,
     tbhits: u64,
     /// The results for the root moves in this iteration.
-    pub(super) searched: Vec<SearchedMove>,
+    pub searched: Vec<SearchedMove>,
     scored_before: u64,
     waited_before: Duration,
 }
 
 /// A node with all its children, before the beam keeps some.
-pub(super) struct Expansion {
+pub struct Expansion {
     node: usize,
     board: Board,
     /// The keys of the positions before the children, as for [`value::terminal_value`].
-    pub(super) keys: Vec<u64>,
+    pub keys: Vec<u64>,
     /// The children's plies from the root.
-    pub(super) ply: u32,
-    pub(super) children: Vec<Child>,
+    pub ply: u32,
+    pub children: Vec<Child>,
 }
 
 /// Which children of a node are requested.
@@ -90,7 +86,7 @@ enum Children {
 }
 
 impl<'a> BeamSearch<'a> {
-    pub(super) fn new(
+    pub fn new(
         evaluator: &'a mut Evaluator,
         task: Task<'a>,
         verifier: Option<Verifier<'a>>,
@@ -116,11 +112,7 @@ impl<'a> BeamSearch<'a> {
 
     /// Deepens the tree to `depth` plies and returns its lines, best first; `None` if a limit
     /// stopped it.
-    pub(super) fn iterate(
-        &mut self,
-        depth: u32,
-        interruptible: bool,
-    ) -> Result<Option<Vec<Report>>> {
+    pub fn iterate(&mut self, depth: u32, interruptible: bool) -> Result<Option<Vec<Report>>> {
         self.interruptible = interruptible;
         let reaches_further = self.verifier.as_mut().is_some_and(|verifier| verifier.begin(depth));
         if reaches_further {
@@ -144,7 +136,7 @@ impl<'a> BeamSearch<'a> {
 
     /// Sets the number of moves kept at each node. If it changes, the tree starts anew; the scores
     /// of the old tree are in the cache.
-    pub(super) fn widen(&mut self, width: usize) {
+    pub fn widen(&mut self, width: usize) {
         if width == self.task.settings.width {
             return;
         }
@@ -153,12 +145,12 @@ impl<'a> BeamSearch<'a> {
     }
 
     /// The mates that the tree proves, if its root mates in `plies` plies.
-    pub(super) fn proven_mates(&self, plies: u32) -> ProvenMates {
+    pub fn proven_mates(&self, plies: u32) -> ProvenMates {
         self.tree.proven_mates(plies)
     }
 
     /// Ends the search and frees the tree.
-    pub(super) fn discard(self) {
+    pub fn discard(self) {
         discard(self.tree);
     }
 
@@ -173,7 +165,7 @@ impl<'a> BeamSearch<'a> {
     }
 
     /// Adds the costs of the search so far to a report.
-    pub(super) fn add_costs(&self, report: &mut Report) {
+    pub fn add_costs(&self, report: &mut Report) {
         report.nodes = self.task.nodes.load(Relaxed);
         report.tbhits = report.tbhits.max(self.tbhits);
         report.scored = self.evaluator.scored() - self.scored_before;
@@ -304,7 +296,7 @@ impl<'a> BeamSearch<'a> {
         Ok(!self.stopped)
     }
 
-    pub(super) fn must_stop(&mut self) -> bool {
+    pub fn must_stop(&mut self) -> bool {
         let full = self.tree.nodes.len() > MAX_NODES;
         if full {
             self.control.end_by("the beam's tree is full");
@@ -386,7 +378,7 @@ impl<'a> BeamSearch<'a> {
         Ok(())
     }
 
-    pub(super) fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
+    pub fn exact_value(&mut self, board: &Board, ply: u32, keys: &[u64]) -> Option<Value> {
         value::terminal_value(board, ply, keys).or_else(|| {
             let value = self.task.tablebases?.value(board, ply)?;
             self.tbhits += 1;
@@ -396,7 +388,7 @@ impl<'a> BeamSearch<'a> {
 
     /// Repetition keys of the game, of the line to `node` and of the node itself, oldest first, as
     /// far back as a child can repeat them.
-    pub(super) fn keys_before_children(&self, node: usize, board: &Board) -> Vec<u64> {
+    pub fn keys_before_children(&self, node: usize, board: &Board) -> Vec<u64> {
         let reach = usize::from(board.halfmove_clock()) + 1;
         let mut keys = vec![repetition_key(board)];
         let mut node = node;

@@ -6,12 +6,9 @@ use super::{Beam, BeamSettings};
 use crate::DefaultWeights;
 use crate::control::{Control, Limits};
 use crate::inference::{Evaluator, Worker};
-use crate::planner::PlannerSettings;
-use crate::planner::Report;
-use crate::planner::{Planner, Resources};
-use crate::test_workers::{embedded, remote};
-use crate::value;
-use crate::value::Value;
+use crate::planner::{Planner, PlannerSettings, Report, Resources};
+use crate::test_workers::{local, remote};
+use crate::value::{self, Value};
 
 const FENS: [&str; 5] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -22,7 +19,7 @@ const FENS: [&str; 5] = [
 ];
 
 fn evaluator() -> Result<Evaluator> {
-    Evaluator::new(&embedded(DefaultWeights::Beam)?, 16)
+    Evaluator::new(&local(DefaultWeights::Beam)?, 16)
 }
 
 fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
@@ -31,7 +28,7 @@ fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> 
 }
 
 fn paper(beam: BeamSettings) -> Result<Beam> {
-    beam_of(&embedded(DefaultWeights::Beam)?, beam, 1)
+    beam_of(&local(DefaultWeights::Beam)?, beam, 1)
 }
 
 fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
@@ -105,7 +102,7 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
             )?;
             Ok(lines)
         };
-        let here = searched(&embedded(DefaultWeights::Beam)?)?;
+        let here = searched(&local(DefaultWeights::Beam)?)?;
         assert!(!Evaluator::new(&remote, 16)?.answers_at_once());
         assert_eq!(searched(&remote)?, here, "{fen}");
     }
@@ -114,7 +111,7 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
 
 #[test]
 fn more_threads_change_no_choice() -> Result<()> {
-    let worker = embedded(DefaultWeights::Beam)?;
+    let worker = local(DefaultWeights::Beam)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut choices = Vec::new();

@@ -1,4 +1,4 @@
-//! The tree of kept moves, with the value of each.
+//! The tree of kept moves, with the value of each, and the mates that it proves.
 
 use std::collections::HashMap;
 
@@ -7,57 +7,57 @@ use cozy_chess::{Board, Move};
 
 use crate::value::Value;
 
+/// Index of the root.
+pub const ROOT: usize = 0;
+
+/// A position that the beam kept.
+pub struct BeamNode {
+    pub parent: usize,
+    /// The move that led here; meaningless for the root.
+    pub mv: Move,
+    /// Plies from the root.
+    pub ply: u32,
+    /// The position's score, or its exact result, for its side to move.
+    pub value: Value,
+    /// Whether the value is certain: a finished game, a tablebase result or a decisive verified
+    /// value.
+    pub exact: bool,
+    /// The position; `None` until the node is expanded.
+    pub board: Option<Board>,
+    /// The kept children, best first for this node's side to move.
+    pub children: std::ops::Range<usize>,
+    /// All other children, if they have been requested.
+    pub rest: std::ops::Range<usize>,
+    /// Whether every legal move is among the children and the rest.
+    pub complete: bool,
+    /// Index of the best child.
+    pub best: usize,
+    /// The line that verified the score, to a quiet position; empty for an unverified score.
+    pub tail: Vec<Move>,
+}
+
+/// A child before the beam keeps or drops it.
+pub struct Candidate {
+    pub mv: Move,
+    pub value: Value,
+    pub exact: bool,
+    /// The line that leads to the value.
+    pub tail: Vec<Move>,
+}
+
 /// Bytes reserved for a tree; pages use memory only once they are written. Allocators map a block
 /// of this size separately and return it to the system in full; smaller blocks would stay with the
 /// process in fragments.
 const RESERVED: usize = 40 << 20;
 
-/// Index of the root.
-pub(super) const ROOT: usize = 0;
-
-/// A position that the beam kept.
-pub(super) struct BeamNode {
-    pub(super) parent: usize,
-    /// The move that led here; meaningless for the root.
-    pub(super) mv: Move,
-    /// Plies from the root.
-    pub(super) ply: u32,
-    /// The position's score, or its exact result, for its side to move.
-    pub(super) value: Value,
-    /// Whether the value is certain: a finished game, a tablebase result or a decisive verified
-    /// value.
-    pub(super) exact: bool,
-    /// The position; `None` until the node is expanded.
-    pub(super) board: Option<Board>,
-    /// The kept children, best first for this node's side to move.
-    pub(super) children: std::ops::Range<usize>,
-    /// All other children, if they have been requested.
-    pub(super) rest: std::ops::Range<usize>,
-    /// Whether every legal move is among the children and the rest.
-    pub(super) complete: bool,
-    /// Index of the best child.
-    pub(super) best: usize,
-    /// The line that verified the score, to a quiet position; empty for an unverified score.
-    pub(super) tail: Vec<Move>,
-}
-
-/// A child before the beam keeps or drops it.
-pub(super) struct Candidate {
-    pub(super) mv: Move,
-    pub(super) value: Value,
-    pub(super) exact: bool,
-    /// The line that leads to the value.
-    pub(super) tail: Vec<Move>,
-}
-
 /// The kept positions; siblings are adjacent.
-pub(super) struct Tree {
+pub struct Tree {
     root: Board,
-    pub(super) nodes: Vec<BeamNode>,
+    pub nodes: Vec<BeamNode>,
 }
 
 impl Tree {
-    pub(super) fn new(root: &Board) -> Self {
+    pub fn new(root: &Board) -> Self {
         let mut nodes = Vec::new();
         // If the system refuses the memory, the tree grows with its nodes.
         let _ = nodes.try_reserve_exact(RESERVED / size_of::<BeamNode>());
@@ -67,7 +67,7 @@ impl Tree {
     }
 
     /// Removes all nodes except the root.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.nodes.clear();
         // No move leads to the root, and its move and value are never used.
         let king = self.root.king(self.root.side_to_move());
@@ -93,7 +93,7 @@ impl Tree {
 
     /// Expands a node, whose legal moves are `candidates`. Keeps the `width` best for its side to
     /// move or, if it has been expanded before, all others.
-    pub(super) fn expand(
+    pub fn expand(
         &mut self,
         node: usize,
         board: Board,
@@ -124,7 +124,7 @@ impl Tree {
     }
 
     /// The board at a node, computed from the nearest ancestor with a board.
-    pub(super) fn board(&self, node: usize) -> Board {
+    pub fn board(&self, node: usize) -> Board {
         if node == ROOT {
             return self.root.clone();
         }
@@ -134,7 +134,7 @@ impl Tree {
 
     /// The best line from a node: at most `length` plies of kept moves, then the verified line of
     /// the last one.
-    pub(super) fn principal_variation(&self, from: usize, length: u32) -> Vec<Move> {
+    pub fn principal_variation(&self, from: usize, length: u32) -> Vec<Move> {
         let mut line = Vec::new();
         let mut node = &self.nodes[from];
         while !node.children.is_empty() && !node.exact && line.len() < length as usize {
@@ -147,7 +147,7 @@ impl Tree {
 
     /// The mating moves of the tree against every defence, if the root's side to move mates in
     /// `plies` plies.
-    pub(super) fn proven_mates(&self, plies: u32) -> ProvenMates {
+    pub fn proven_mates(&self, plies: u32) -> ProvenMates {
         let mut mates = ProvenMates::default();
         self.mating(ROOT, plies, &mut mates);
         mates
@@ -181,12 +181,13 @@ impl Tree {
 }
 
 /// Positions in which the side to move mates by force: its move, and the maximum number of plies
-/// until mate.
+/// until mate. They are kept between moves, so that an announced mate is played to its end even if
+/// later searches get little time.
 #[derive(Default)]
-pub(super) struct ProvenMates(HashMap<u64, (Move, u32)>);
+pub struct ProvenMates(HashMap<u64, (Move, u32)>);
 
 impl ProvenMates {
-    pub(super) fn add(&mut self, key: u64, mv: Move, plies: u32) {
+    fn add(&mut self, key: u64, mv: Move, plies: u32) {
         let known = self.0.entry(key).or_insert((mv, plies));
         if plies < known.1 {
             *known = (mv, plies);
@@ -195,7 +196,7 @@ impl ProvenMates {
 
     /// The mate of `root` against the longest defence; `None` if none is known, or if the 50-move
     /// rule or a repetition may prevent it.
-    pub(super) fn line(&self, root: &Position) -> Option<(Value, Vec<Move>)> {
+    pub fn line(&self, root: &Position) -> Option<(Value, Vec<Move>)> {
         let (_, plies) = self.get(root)?;
         let in_time = u32::from(root.halfmove_clock()) + plies <= 100;
         let repeats = |key| self.0.get(key).is_some_and(|&(_, other)| other < plies);

@@ -1,4 +1,6 @@
-//! Verification of the beam's scores.
+//! Verification of the beam's scores: a child is scored by a search of a few plies, or by batched
+//! quiescence search, instead of by its embedding, so that the beam keeps no move that the reply
+//! refutes.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,13 +16,12 @@ use super::tree::{Candidate, ROOT};
 use crate::explanation::VerifiedMove;
 use crate::selective::{ANCESTORS, Ancestor, INFINITE, Score, ShallowSearch};
 use crate::tablebase::Tablebases;
-use crate::value;
-use crate::value::Value;
+use crate::value::{self, Value};
 
 impl<'a> BeamSearch<'a> {
     /// The children of `node` by verified scores: the best `width` have values; the others follow
     /// with bounds only. `None` if a limit stopped the search.
-    pub(super) fn verify(
+    pub fn verify(
         &mut self,
         node: usize,
         board: &Board,
@@ -34,7 +35,7 @@ impl<'a> BeamSearch<'a> {
 
     /// The value of a node that is not expanded, in a window: the best of its children's verified
     /// values. `None` if a limit stopped the search.
-    pub(super) fn value_at_horizon(
+    pub fn value_at_horizon(
         &mut self,
         node: usize,
         window: (Value, Value),
@@ -68,11 +69,7 @@ impl<'a> BeamSearch<'a> {
 
     /// Gives every child without a certain value the value of a batched quiescence search. Returns
     /// `false` if a limit stopped the search.
-    pub(super) fn verify_in_batches(
-        &mut self,
-        expanded: &mut [Expansion],
-        rules: Rules,
-    ) -> Result<bool> {
+    pub fn verify_in_batches(&mut self, expanded: &mut [Expansion], rules: Rules) -> Result<bool> {
         let starts = expanded.iter().flat_map(|Expansion { keys, ply, children, .. }| {
             let open = children.iter().filter(|child| !child.candidate.exact);
             open.map(|Child { board, candidate }| Start {
@@ -139,40 +136,28 @@ impl<'a> BeamSearch<'a> {
     }
 }
 
-/// Value of a pawn in centipawns, for the material lost after a capture. The order of the children
-/// subtracts it from the capture's score.
-const PAWN: Score = 100;
-
-/// Maximum depth of a search in plies; a search is not interrupted. It is the depth at the root's
-/// children in a beam of depth 6 with 4 plies beyond.
-pub(super) const MOST_PLIES: u32 = 9;
-
-/// Reduction of the first search of a late child, in plies.
-const LATE_REDUCTION: u32 = 2;
-
 /// A child and its board.
-pub(super) struct Child {
-    pub(super) board: Board,
+pub struct Child {
+    pub board: Board,
     /// The move with its static score, for the child's side to move, or its exact result.
-    pub(super) candidate: Candidate,
+    pub candidate: Candidate,
 }
 
 /// A position whose children are scored.
-pub(super) struct Parent<'p> {
-    pub(super) board: &'p Board,
+pub struct Parent<'p> {
+    pub board: &'p Board,
     /// Plies from the root.
-    pub(super) ply: u32,
-    /// The keys of the positions before the children, as for
-    /// [`crate::value::terminal_value`].
-    pub(super) keys: Vec<u64>,
+    pub ply: u32,
+    /// The keys of the positions before the children, as for [`value::terminal_value`].
+    pub keys: Vec<u64>,
     /// The line to it, the nearest position first; [`ANCESTORS`] positions are enough.
-    pub(super) line: Vec<Ancestor>,
+    pub line: Vec<Ancestor>,
 }
 
 /// The horizons of the searches in a beam's iterations, in plies from the root. Quiescence search
 /// follows a search.
 #[derive(Clone, Copy)]
-pub(super) enum Horizons {
+pub enum Horizons {
     /// The same horizon in all iterations.
     Fixed(u32),
     /// `beyond` plies beyond the beam's last ply.
@@ -187,7 +172,7 @@ pub(super) enum Horizons {
 
 impl Horizons {
     /// The horizon in an iteration of `depth` plies.
-    pub(super) fn of_iteration(self, depth: u32) -> u32 {
+    pub fn of_iteration(self, depth: u32) -> u32 {
         match self {
             Self::Fixed(horizon) => horizon,
             Self::Beyond { beyond, .. } if depth == 1 => beyond.saturating_add(1),
@@ -198,8 +183,26 @@ impl Horizons {
     }
 }
 
+/// Value of a pawn in centipawns, for the material lost after a capture. The order of the children
+/// subtracts it from the capture's score.
+const PAWN: Score = 100;
+
+/// Maximum depth of a search in plies; a search is not interrupted. It is the depth at the root's
+/// children in a beam of depth 6 with 4 plies beyond.
+const MOST_PLIES: u32 = 9;
+
+/// Reduction of the first search of a late child, in plies.
+const LATE_REDUCTION: u32 = 2;
+
 /// Scores children by searches.
-pub(super) struct Verifier<'a> {
+///
+/// All searches have the same horizon: the last ply of the beam and a few plies beyond it. So the
+/// first moves, on which all others depend, get the deepest searches, of which there are few.
+///
+/// Only the best few children need values; the others need a bound. Children are tried in the order
+/// of their static scores: the first few with a full window, each later one with a zero window at
+/// the value of the worst child kept so far, and again with a full window only if it is better.
+pub struct Verifier<'a> {
     search: ShallowSearch<'a>,
     horizons: Horizons,
     /// Horizon of all searches, in plies from the root.
@@ -209,35 +212,35 @@ pub(super) struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    pub(super) fn new(search: ShallowSearch<'a>, horizons: Horizons) -> Self {
+    pub fn new(search: ShallowSearch<'a>, horizons: Horizons) -> Self {
         Self { search, horizons, horizon: 0, plies: 0 }
     }
 
     /// Starts an iteration of `depth` plies. Returns whether the horizon has moved.
-    pub(super) fn begin(&mut self, depth: u32) -> bool {
+    pub fn begin(&mut self, depth: u32) -> bool {
         let before = self.horizon;
         self.horizon = self.horizons.of_iteration(depth);
         self.horizon > before
     }
 
     /// The error that stopped the searches, if any; their values are invalid.
-    pub(super) fn take_error(&mut self) -> Option<Error> {
+    pub fn take_error(&mut self) -> Option<Error> {
         self.search.take_error()
     }
 
     /// Nodes searched so far.
-    pub(super) fn nodes(&self) -> u64 {
+    pub fn nodes(&self) -> u64 {
         self.search.nodes()
     }
 
     /// The selective depth so far, in plies from the root.
-    pub(super) fn seldepth(&self) -> u32 {
+    pub fn seldepth(&self) -> u32 {
         self.search.seldepth()
     }
 
     /// The children by verified values, best first: the first `width` have values with their lines,
     /// the others bounds only. `None` if `stop` returns true.
-    pub(super) fn best_children(
+    fn best_children(
         &mut self,
         parent: Parent<'_>,
         mut children: Vec<Child>,
@@ -284,7 +287,7 @@ impl<'a> Verifier<'a> {
 
     /// The value of `parent` by its children's verified values, exact between `alpha` and `beta`,
     /// with its line if it is above `alpha`. `None` if `stop` returns true.
-    pub(super) fn best_value(
+    fn best_value(
         &mut self,
         parent: Parent<'_>,
         mut children: Vec<Child>,
@@ -372,8 +375,9 @@ impl<'a> Verifier<'a> {
 }
 
 /// The verified values of legal moves of `position`, `ply` plies from the root, in the order of
-/// `moves`, by searches to `horizon` plies from the root.
-pub(super) fn verified_moves(
+/// `moves`, by searches to `horizon` plies from the root: exact values, to explain which moves the
+/// beam kept.
+pub fn verified_moves(
     mut search: ShallowSearch<'_>,
     tablebases: Option<&Tablebases>,
     position: &Position,

@@ -12,15 +12,12 @@ use super::{Beam, BeamSettings, BeamVerify};
 use crate::DefaultWeights;
 use crate::control::{Control, Limits, Signal};
 use crate::inference::{Evaluator, Worker};
-use crate::planner::PlannerSettings;
-use crate::planner::Report;
-use crate::planner::{Planner, Resources};
+use crate::planner::{Planner, PlannerSettings, Report, Resources};
 use crate::refusals::refusing_from;
 use crate::selective::score::{DRAW, INFINITE, Score, mated_in, of_estimate, to_value};
 use crate::selective::{Part, Parts, SelectiveSettings};
-use crate::test_workers::{embedded, failing};
-use crate::value;
-use crate::value::Value;
+use crate::test_workers::{failing, local};
+use crate::value::{self, Value};
 
 const FENS: [&str; 5] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -140,7 +137,7 @@ fn plain_beam(
 
 #[test]
 fn verified_values_are_those_of_plain_searches() -> Result<()> {
-    let worker = embedded(DefaultWeights::Selective)?;
+    let worker = local(DefaultWeights::Selective)?;
     let mut evaluator = Evaluator::new(&worker, 16)?;
     let parts = Parts::only(&[Part::Quiescence]);
     for fen in &FENS[2..] {
@@ -161,7 +158,7 @@ fn verified_values_are_those_of_plain_searches() -> Result<()> {
 
 #[test]
 fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
-    let worker = embedded(DefaultWeights::Selective)?;
+    let worker = local(DefaultWeights::Selective)?;
     let settings = BeamSettings { depth: 1, verify: BeamVerify::Plies(2), ..BeamSettings::PAPER };
     let mut beam = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
     // Mate in two with both rooks; the second move is beyond the beam.
@@ -176,7 +173,7 @@ fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
 
 #[test]
 fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
-    let worker = embedded(DefaultWeights::Selective)?;
+    let worker = local(DefaultWeights::Selective)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 3)?;
@@ -202,7 +199,7 @@ fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
 #[test]
 fn the_largest_depth_is_searched_like_any_that_is_out_of_reach() -> Result<()> {
     let root = Position::from_fen(FENS[1])?;
-    let worker = embedded(DefaultWeights::Selective)?;
+    let worker = local(DefaultWeights::Selective)?;
     let mut found = Vec::new();
     for depth in [1_000, u32::MAX] {
         let mut planner = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
@@ -226,7 +223,7 @@ fn the_largest_depth_is_searched_like_any_that_is_out_of_reach() -> Result<()> {
 #[test]
 fn a_stopped_search_is_explained_with_its_own_horizon() -> Result<()> {
     let root = Position::from_fen(FENS[2])?;
-    let worker = embedded(DefaultWeights::Selective)?;
+    let worker = local(DefaultWeights::Selective)?;
     let settings = BeamSettings { verify: BeamVerify::Plies(1), ..BeamSettings::default() };
     // The first iteration verifies to one ply beyond itself, the second to one beyond the third.
     for (last, plies) in [(1, 1), (2, 3)] {
@@ -255,7 +252,7 @@ fn a_stopped_search_is_explained_with_its_own_horizon() -> Result<()> {
 
 #[test]
 fn the_same_search_gives_the_same_nodes_after_a_new_game() -> Result<()> {
-    let worker = embedded(DefaultWeights::Selective)?;
+    let worker = local(DefaultWeights::Selective)?;
     let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
     let root = Position::from_fen(FENS[1])?;
     let mut searched = || -> Result<_> {
@@ -290,7 +287,7 @@ fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()>
 #[test]
 fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
     let root = Position::from_fen(FENS[0])?;
-    let worker = embedded(DefaultWeights::Selective)?;
+    let worker = local(DefaultWeights::Selective)?;
     let (mut failures, mut fewer) = (0, 0);
     for n in 1.. {
         let (outcome, refused) = refusing_from(n, || -> Result<Report> {

@@ -11,59 +11,11 @@ use azimuth_network::weights::Weights;
 use azimuth_network::{Architecture, InputKind, Inputs, Perspective};
 use candle_core::{DType, Device};
 use cozy_chess::Board;
+
 use sparse::QuantisedEncoder;
 use transformer::CpuTransformer;
 #[cfg(feature = "cuda")]
 use transformer::GpuTransformer;
-
-/// Properties of an encoder.
-#[derive(Clone, Copy, Debug)]
-pub struct Attributes {
-    /// The form of its inputs.
-    pub input: InputKind,
-    /// The side whose win the axis points to.
-    pub perspective: Perspective,
-    /// Dimension of its embeddings.
-    pub embedding_dim: usize,
-    /// Number of positions from which on larger batches gain little.
-    pub recommended_batch: usize,
-    /// Largest batch that it takes.
-    pub maximum_batch: usize,
-    /// Whether a fixed set of batch sizes is faster, because the device can reuse its buffers.
-    pub fixed_sizes: bool,
-}
-
-/// One cosine for every position of a batch.
-pub enum Scores {
-    /// Computed by the calling thread.
-    Ready(Vec<f32>),
-    /// Being computed by a device.
-    Pending(Box<dyn PendingScores>),
-}
-
-/// Cosines that a device computes.
-pub trait PendingScores {
-    /// Whether the device is done.
-    fn is_ready(&self) -> bool;
-
-    /// Waits for the scores. Fails on a device error.
-    fn wait(self: Box<Self>) -> Result<Vec<f32>, EncodeError>;
-}
-
-impl Scores {
-    /// Waits for the scores if they are not ready.
-    pub fn wait(self) -> Result<Vec<f32>, EncodeError> {
-        match self {
-            Self::Ready(scores) => Ok(scores),
-            Self::Pending(pending) => pending.wait(),
-        }
-    }
-
-    /// Waits for the score of a batch of one position.
-    pub fn only(self) -> Result<f32, EncodeError> {
-        Ok(self.wait()?.first().copied().context("the encoder scored nothing")?)
-    }
-}
 
 /// Maps positions to unit vectors, and to their cosines with a fixed axis, on one device.
 pub trait Encoder: Send {
@@ -91,6 +43,71 @@ pub trait Encoder: Send {
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {
         None
     }
+}
+
+/// The encoder of `weights` on `device`: the integer path for a sparse encoder on the CPU, candle
+/// otherwise. Fails where the parameters do not fit the integer path, or the device fails.
+pub fn build(weights: &Weights, device: &Device, dtype: DType) -> Result<Box<dyn Encoder>> {
+    let (parameters, axis) = (&weights.parameters, &weights.axis);
+    Ok(match &weights.metadata.architecture {
+        Architecture::Sparse(config) => Box::new(QuantisedEncoder::new(config, parameters, axis)?),
+        Architecture::Transformer(config) => match device {
+            #[cfg(feature = "cuda")]
+            Device::Cuda(_) => {
+                Box::new(GpuTransformer::new(config, parameters, axis, device, dtype)?)
+            }
+            _ => Box::new(CpuTransformer::new(config, parameters, axis, dtype)?),
+        },
+    })
+}
+
+/// Properties of an encoder.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes {
+    /// The form of its inputs.
+    pub input: InputKind,
+    /// The side whose win the axis points to.
+    pub perspective: Perspective,
+    /// Dimension of its embeddings.
+    pub embedding_dim: usize,
+    /// Number of positions from which on larger batches gain little.
+    pub recommended_batch: usize,
+    /// Largest batch that it takes.
+    pub maximum_batch: usize,
+    /// Whether a fixed set of batch sizes is faster, because the device can reuse its buffers.
+    pub fixed_sizes: bool,
+}
+
+/// One cosine for every position of a batch.
+pub enum Scores {
+    /// Computed by the calling thread.
+    Ready(Vec<f32>),
+    /// Being computed by a device.
+    Pending(Box<dyn PendingScores>),
+}
+
+impl Scores {
+    /// Waits for the scores if they are not ready.
+    pub fn wait(self) -> Result<Vec<f32>, EncodeError> {
+        match self {
+            Self::Ready(scores) => Ok(scores),
+            Self::Pending(pending) => pending.wait(),
+        }
+    }
+
+    /// Waits for the score of a batch of one position.
+    pub fn only(self) -> Result<f32, EncodeError> {
+        Ok(self.wait()?.first().copied().context("the encoder scored nothing")?)
+    }
+}
+
+/// Cosines that a device computes.
+pub trait PendingScores {
+    /// Whether the device is done.
+    fn is_ready(&self) -> bool;
+
+    /// Waits for the scores. Fails on a device error.
+    fn wait(self: Box<Self>) -> Result<Vec<f32>, EncodeError>;
 }
 
 /// An encoder's failure to compute a batch.
@@ -133,20 +150,4 @@ pub(crate) fn without_backtrace(error: candle_core::Error) -> candle_core::Error
         candle_core::Error::WithBacktrace { inner, .. } => without_backtrace(*inner),
         error => error,
     }
-}
-
-/// The encoder of `weights` on `device`: the integer path for a sparse encoder on the CPU, candle
-/// otherwise. Fails where the parameters do not fit the integer path, or the device fails.
-pub fn build(weights: &Weights, device: &Device, dtype: DType) -> Result<Box<dyn Encoder>> {
-    let (parameters, axis) = (&weights.parameters, &weights.axis);
-    Ok(match &weights.metadata.architecture {
-        Architecture::Sparse(config) => Box::new(QuantisedEncoder::new(config, parameters, axis)?),
-        Architecture::Transformer(config) => match device {
-            #[cfg(feature = "cuda")]
-            Device::Cuda(_) => {
-                Box::new(GpuTransformer::new(config, parameters, axis, device, dtype)?)
-            }
-            _ => Box::new(CpuTransformer::new(config, parameters, axis, dtype)?),
-        },
-    })
 }

@@ -1,7 +1,7 @@
 //! Dynamic batching, on the thread that owns a model. It collects waiting requests into one batch,
 //! pads the batch to one of a few sizes, and begins it while the device still computes the previous
 //! one, which it then answers. If memory is short, it uses smaller batches; if the device fails, it
-//! uses the CPU.
+//! uses the CPU. [`BatchLog`] counts the batches.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -22,9 +22,6 @@ const MAX_WAIT: Duration = Duration::from_micros(200);
 
 /// Interval between checks whether the device is done, while no request arrives.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
-
-/// The smallest size that batches are padded to.
-const SMALLEST_BATCH: usize = 16;
 
 /// The state of the thread.
 pub struct Batcher {
@@ -274,6 +271,9 @@ impl Batcher {
     }
 }
 
+/// The smallest size that batches are padded to.
+const SMALLEST_BATCH: usize = 16;
+
 /// The next of a few sizes: powers of two and the values halfway between them, from
 /// [`SMALLEST_BATCH`] on. Above the smallest size, less than a third of a batch is padding.
 fn padded_size(size: usize) -> usize {
@@ -305,23 +305,8 @@ impl BusyClock {
     }
 }
 
-/// The batches that began within one second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BatchSecond {
-    /// Whole seconds since the start of the thread.
-    pub second: u64,
-    /// Number of batches.
-    pub batches: u64,
-    /// Number of requests in all of them. A search with many positions sends several.
-    pub requests: u64,
-    /// Number of positions in all of them, without padding.
-    pub positions: u64,
-    /// Number of positions in the largest batch.
-    pub largest: usize,
-}
-
-/// The work of an inference thread.
-pub(super) struct BatchLog {
+/// The work of an inference thread, second by second.
+pub struct BatchLog {
     began: Instant,
     /// Nanoseconds in which at least one batch was in progress.
     busy: AtomicU64,
@@ -330,20 +315,20 @@ pub(super) struct BatchLog {
 }
 
 impl BatchLog {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Self { began: Instant::now(), busy: AtomicU64::new(0), seconds: Mutex::default() }
     }
 
-    pub(super) fn busy(&self) -> Duration {
+    pub fn busy(&self) -> Duration {
         Duration::from_nanos(self.busy.load(Ordering::Relaxed))
     }
 
-    pub(super) fn add_busy(&self, time: Duration) {
+    pub fn add_busy(&self, time: Duration) {
         self.busy.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
     }
 
     /// Counts a batch that begins now.
-    pub(super) fn add(&self, requests: usize, positions: usize) {
+    pub fn add(&self, requests: usize, positions: usize) {
         let second = self.began.elapsed().as_secs();
         let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
         if seconds.last().is_none_or(|last| last.second != second) {
@@ -357,9 +342,24 @@ impl BatchLog {
         }
     }
 
-    pub(super) fn seconds(&self) -> Vec<BatchSecond> {
+    pub fn seconds(&self) -> Vec<BatchSecond> {
         self.seconds.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// The batches that began within one second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BatchSecond {
+    /// Whole seconds since the start of the thread.
+    pub second: u64,
+    /// Number of batches.
+    pub batches: u64,
+    /// Number of requests in all of them. A search with many positions sends several.
+    pub requests: u64,
+    /// Number of positions in all of them, without padding.
+    pub positions: u64,
+    /// Number of positions in the largest batch.
+    pub largest: usize,
 }
 
 #[cfg(test)]

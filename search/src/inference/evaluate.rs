@@ -1,4 +1,5 @@
-//! The interface between a search and the evaluator of its positions.
+//! The interface between a search and the evaluator of its positions, and the simpler one of
+//! evaluators that do not use batches.
 
 use std::time::Duration;
 

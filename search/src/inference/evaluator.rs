@@ -1,4 +1,5 @@
-//! Evaluations for a search: from a cache, or from an [`Evaluate`] whose values are then cached.
+//! Evaluations for a search: from a cache of scores by position, or from an [`Evaluate`] whose
+//! values are then cached.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,8 +13,7 @@ use cozy_chess::Board;
 
 use super::evaluate::{Evaluate, EvaluateAttributes};
 use super::worker::Worker;
-use crate::large_memory;
-use crate::large_memory::{prefetch, slot_of};
+use crate::large_memory::{self, prefetch, slot_of};
 
 /// Values of positions for one thread of a search: `2p - 1`, in [-1, 1], of the win probability p
 /// of the side to move.
@@ -29,37 +29,6 @@ pub struct Evaluator {
     scored: Arc<[Count]>,
     /// This thread's index in `scored`.
     thread: usize,
-}
-
-/// A number that one thread changes and others read. Each has a cache line, so that threads do not
-/// wait for each other.
-#[derive(Default)]
-#[repr(align(128))]
-struct Count(AtomicU64);
-
-impl Count {
-    fn add(&self, more: usize) {
-        self.0.store(self.0.load(Relaxed) + more as u64, Relaxed);
-    }
-}
-
-/// A value from the cache, or the index of a value that [`Evaluator::finish`] will return.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Lookup {
-    /// Found in the cache.
-    Known(f32),
-    /// The index of the position's value in the result of [`Evaluator::finish`].
-    Queued(usize),
-}
-
-impl Lookup {
-    /// The value, given the result of [`Evaluator::finish`].
-    pub fn value(self, finished: &[f32]) -> f32 {
-        match self {
-            Self::Known(value) => value,
-            Self::Queued(index) => finished[index],
-        }
-    }
 }
 
 impl Evaluator {
@@ -179,76 +148,34 @@ impl Evaluator {
     }
 }
 
-/// Bytes of one entry.
-const ENTRY_SIZE: usize = size_of::<Entry>();
-
-#[derive(Zeroable)]
-struct Entry {
-    /// Key xor content.
-    check: AtomicU64,
-    /// The score's bits, and above them the generation that wrote it. An entry of another
-    /// generation counts as empty.
-    content: AtomicU64,
+/// A value from the cache, or the index of a value that [`Evaluator::finish`] will return.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lookup {
+    /// Found in the cache.
+    Known(f32),
+    /// The index of the position's value in the result of [`Evaluator::finish`].
+    Queued(usize),
 }
 
-/// A cache with a fixed number of entries.
-pub(super) struct ScoreCache {
-    entries: Box<[Entry]>,
-    generation: AtomicU32,
-}
-
-impl ScoreCache {
-    /// A cache of about `megabytes`. Fails where the system refuses that much memory.
-    pub(super) fn new(megabytes: usize) -> Result<Self> {
-        let entries = large_memory::zeroed((megabytes << 20) / ENTRY_SIZE)
-            .with_context(|| format!("no memory for a score cache of {megabytes} MB"))?;
-        Ok(Self { entries, generation: 1.into() })
-    }
-
-    /// The score under `key`.
-    pub(super) fn get(&self, key: u64) -> Option<f32> {
-        let entry = &self.entries[self.slot(key)];
-        let content = entry.content.load(Relaxed);
-        let known = entry.check.load(Relaxed) ^ content == key && self.is_current(content);
-        known.then_some(f32::from_bits(content as u32))
-    }
-
-    /// Fetches the slot of `key` from memory, so that [`Self::get`] need not wait for it.
-    pub(super) fn prefetch(&self, key: u64) {
-        prefetch(&self.entries[self.slot(key)]);
-    }
-
-    /// Stores a score, and replaces the one in its slot.
-    pub(super) fn insert(&self, key: u64, score: f32) {
-        let generation = self.generation.load(Relaxed);
-        let content = u64::from(generation) << 32 | u64::from(score.to_bits());
-        let entry = &self.entries[self.slot(key)];
-        entry.check.store(key ^ content, Relaxed);
-        entry.content.store(content, Relaxed);
-    }
-
-    /// Empties the cache by starting a new generation. The entries are overwritten only when the
-    /// generation number wraps around, once in four billion calls.
-    pub(super) fn clear(&self) {
-        if self.generation.fetch_add(1, Relaxed) == u32::MAX {
-            self.entries.iter().for_each(|entry| entry.content.store(0, Relaxed));
-            self.generation.store(1, Relaxed);
+impl Lookup {
+    /// The value, given the result of [`Evaluator::finish`].
+    pub fn value(self, finished: &[f32]) -> f32 {
+        match self {
+            Self::Known(value) => value,
+            Self::Queued(index) => finished[index],
         }
     }
+}
 
-    /// How full the cache is, in permille, from its first thousand entries.
-    pub(super) fn permille_full(&self) -> usize {
-        let sample = &self.entries[..self.entries.len().min(1000)];
-        let used = sample.iter().filter(|entry| self.is_current(entry.content.load(Relaxed)));
-        used.count() * 1000 / sample.len().max(1)
-    }
+/// A number that one thread changes and others read. Each has a cache line, so that threads do not
+/// wait for each other.
+#[derive(Default)]
+#[repr(align(128))]
+struct Count(AtomicU64);
 
-    fn is_current(&self, content: u64) -> bool {
-        (content >> 32) as u32 == self.generation.load(Relaxed)
-    }
-
-    fn slot(&self, key: u64) -> usize {
-        slot_of(key, self.entries.len())
+impl Count {
+    fn add(&self, more: usize) {
+        self.0.store(self.0.load(Relaxed) + more as u64, Relaxed);
     }
 }
 
@@ -277,6 +204,81 @@ impl PositionKey {
                 board.hash() ^ clocks.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             }
         }
+    }
+}
+
+/// Bytes of one entry of the cache.
+const ENTRY_SIZE: usize = size_of::<Entry>();
+
+#[derive(Zeroable)]
+struct Entry {
+    /// Key xor content.
+    check: AtomicU64,
+    /// The score's bits, and above them the generation that wrote it. An entry of another
+    /// generation counts as empty.
+    content: AtomicU64,
+}
+
+/// A cache with a fixed number of entries. It is kept across moves, and a new score replaces the
+/// one in its slot. Threads share it without locks: if two threads each write one half of an entry,
+/// the entry matches no key, as in Hyatt and Mann's lock-less table.
+struct ScoreCache {
+    entries: Box<[Entry]>,
+    generation: AtomicU32,
+}
+
+impl ScoreCache {
+    /// A cache of about `megabytes`. Fails where the system refuses that much memory.
+    fn new(megabytes: usize) -> Result<Self> {
+        let entries = large_memory::zeroed((megabytes << 20) / ENTRY_SIZE)
+            .with_context(|| format!("no memory for a score cache of {megabytes} MB"))?;
+        Ok(Self { entries, generation: 1.into() })
+    }
+
+    /// The score under `key`.
+    fn get(&self, key: u64) -> Option<f32> {
+        let entry = &self.entries[self.slot(key)];
+        let content = entry.content.load(Relaxed);
+        let known = entry.check.load(Relaxed) ^ content == key && self.is_current(content);
+        known.then_some(f32::from_bits(content as u32))
+    }
+
+    /// Fetches the slot of `key` from memory, so that [`Self::get`] need not wait for it.
+    fn prefetch(&self, key: u64) {
+        prefetch(&self.entries[self.slot(key)]);
+    }
+
+    /// Stores a score, and replaces the one in its slot.
+    fn insert(&self, key: u64, score: f32) {
+        let generation = self.generation.load(Relaxed);
+        let content = u64::from(generation) << 32 | u64::from(score.to_bits());
+        let entry = &self.entries[self.slot(key)];
+        entry.check.store(key ^ content, Relaxed);
+        entry.content.store(content, Relaxed);
+    }
+
+    /// Empties the cache by starting a new generation. The entries are overwritten only when the
+    /// generation number wraps around, once in four billion calls.
+    fn clear(&self) {
+        if self.generation.fetch_add(1, Relaxed) == u32::MAX {
+            self.entries.iter().for_each(|entry| entry.content.store(0, Relaxed));
+            self.generation.store(1, Relaxed);
+        }
+    }
+
+    /// How full the cache is, in permille, from its first thousand entries.
+    fn permille_full(&self) -> usize {
+        let sample = &self.entries[..self.entries.len().min(1000)];
+        let used = sample.iter().filter(|entry| self.is_current(entry.content.load(Relaxed)));
+        used.count() * 1000 / sample.len().max(1)
+    }
+
+    fn is_current(&self, content: u64) -> bool {
+        (content >> 32) as u32 == self.generation.load(Relaxed)
+    }
+
+    fn slot(&self, key: u64) -> usize {
+        slot_of(key, self.entries.len())
     }
 }
 

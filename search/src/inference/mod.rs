@@ -11,11 +11,6 @@ mod worker;
 
 pub use backend::{Backend, Precision, name as device_name};
 pub use batcher::BatchSecond;
-pub use evaluate::{Evaluate, EvaluateAttributes};
-pub use evaluate::{EvaluateOne, OneByOne};
-pub use evaluator::PositionKey;
-pub use evaluator::{Evaluator, Lookup};
-pub use worker::ModelClient;
-pub use worker::ModelSource;
-pub use worker::Notice;
-pub use worker::Worker;
+pub use evaluate::{Evaluate, EvaluateAttributes, EvaluateOne, OneByOne};
+pub use evaluator::{Evaluator, Lookup, PositionKey};
+pub use worker::{ModelClient, ModelSource, Notice, Worker};

@@ -1,6 +1,7 @@
 //! Runs a model. A device, or a slow encoder, belongs to one thread, the [`Batcher`]: any number of
 //! searches send it batches over a bounded channel. An encoder that evaluates a batch faster than
 //! another thread can be woken (the sparse one on a CPU) is copied to each search thread.
+//! [`ModelSource`] starts a worker, and a [`ModelClient`] gives one thread access to the model.
 
 #[cfg(test)]
 mod tests;
@@ -23,13 +24,38 @@ use super::batcher::{BatchLog, BatchSecond, Batcher};
 use super::device_check::{Checked, checked};
 use super::evaluate::{Evaluate, EvaluateAttributes, EvaluateOne, OneByOne};
 use super::evaluator::PositionKey;
-use crate::encoder;
-use crate::encoder::{Attributes, Encoder};
+use crate::encoder::{self, Attributes, Encoder};
 use crate::model::Model;
 use crate::space::Space;
 
-/// Number of requests in the queue at which a sender has to wait.
-const QUEUE_LENGTH: usize = 64;
+/// Shows a message to the user that does not end the search.
+pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The weights to load, and the device and precision of their encoder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelSource {
+    /// The weights file; if `None`, the default weights.
+    pub weights: Option<PathBuf>,
+    /// The device of the encoder.
+    pub backend: Backend,
+    /// The precision of the encoder.
+    pub precision: Precision,
+}
+
+impl ModelSource {
+    /// Starts a worker, with the weights that `default` reads if no file is named. Fails if the
+    /// weights cannot be read or the device cannot be opened.
+    pub fn start(
+        &self,
+        default: impl FnOnce() -> Result<Weights>,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Worker> {
+        let weights = self.weights.as_deref().map_or_else(default, Weights::read)?;
+        let architecture = &weights.metadata.architecture;
+        let (device, dtype) = self.backend.open(self.precision, architecture, &notice)?;
+        Worker::start(Arc::new(weights), &device, dtype, notice)
+    }
+}
 
 /// Makes evaluators for any number of searches. Its thread, if it has one, ends when the worker and
 /// all its clients are dropped.
@@ -55,6 +81,9 @@ struct ModelThread {
     /// Every client holds a copy, so that the clients can be counted.
     clients: Arc<()>,
 }
+
+/// Number of requests in the queue at which a sender has to wait.
+const QUEUE_LENGTH: usize = 64;
 
 impl Worker {
     /// Builds the model of `weights` on `device`, compares its cosines with the CPU's, and starts
@@ -189,15 +218,7 @@ fn client_of_copy(model: &Model) -> ModelClient {
     ModelClient::new(Route::Here(copy), space, attributes)
 }
 
-/// The thread that runs the model.
-pub(super) enum Route {
-    /// The calling thread.
-    Here(Model),
-    /// The inference thread, which counts its clients.
-    Thread { requests: Sender<Request>, _clients: Arc<()> },
-}
-
-/// Evaluates positions with a model, and returns their embeddings and cosines.
+/// One thread's access to a model: evaluates positions, and returns their embeddings and cosines.
 pub struct ModelClient {
     route: Route,
     space: Arc<Space>,
@@ -211,8 +232,16 @@ pub struct ModelClient {
     waited: Duration,
 }
 
+/// The thread that runs the model.
+enum Route {
+    /// The calling thread.
+    Here(Model),
+    /// The inference thread, which counts its clients.
+    Thread { requests: Sender<Request>, _clients: Arc<()> },
+}
+
 impl ModelClient {
-    pub(super) fn new(route: Route, space: Arc<Space>, attributes: Attributes) -> Self {
+    fn new(route: Route, space: Arc<Space>, attributes: Attributes) -> Self {
         Self {
             route,
             space,
@@ -251,7 +280,7 @@ impl ModelClient {
 
     /// Sends a batch, and waits while the queue is full; or computes it at once on the calling
     /// thread.
-    pub(super) fn submit(&mut self, inputs: Inputs, wanted: Wanted) -> Result<PendingResponse> {
+    fn submit(&mut self, inputs: Inputs, wanted: Wanted) -> Result<PendingResponse> {
         match &mut self.route {
             Route::Thread { requests, .. } => {
                 let (response, pending) = bounded(1);
@@ -350,42 +379,42 @@ impl Evaluate for ModelClient {
 
 /// The numbers that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub enum Wanted {
     /// A cosine with the axis for each position.
     Cosines,
     /// An embedding for each position, row by row.
     Embeddings,
 }
 
-/// The numbers of one request, and its input buffer for reuse.
-pub(super) struct Response {
-    pub(super) inputs: Inputs,
-    pub(super) numbers: Result<Vec<f32>>,
-}
-
-/// A batch of positions.
-pub(super) struct Request {
-    pub(super) inputs: Inputs,
-    pub(super) wanted: Wanted,
-    pub(super) response: Sender<Response>,
+/// A batch of positions, sent from a search to the inference thread.
+pub struct Request {
+    pub inputs: Inputs,
+    pub wanted: Wanted,
+    response: Sender<Response>,
 }
 
 impl Request {
-    pub(super) fn respond(self, numbers: Result<Vec<f32>>) {
+    pub fn respond(self, numbers: Result<Vec<f32>>) {
         // A search that has ended needs no response.
         let _ = self.response.send(Response { inputs: self.inputs, numbers });
     }
 }
 
+/// The numbers of one request, and its input buffer for reuse.
+struct Response {
+    inputs: Inputs,
+    numbers: Result<Vec<f32>>,
+}
+
 /// The response to a request, not yet received.
-pub(super) enum PendingResponse {
+enum PendingResponse {
     OnThread(Receiver<Response>),
     Ready(Response),
 }
 
 impl PendingResponse {
     /// Waits for the response.
-    pub(super) fn wait(self) -> Result<Response> {
+    fn wait(self) -> Result<Response> {
         match self {
             Self::OnThread(response) => response.recv().map_err(|_| thread_ended()),
             Self::Ready(response) => Ok(response),
@@ -394,35 +423,6 @@ impl PendingResponse {
 }
 
 /// The error if the inference thread has ended.
-pub(super) fn thread_ended() -> anyhow::Error {
+fn thread_ended() -> anyhow::Error {
     anyhow!("the inference thread has ended")
 }
-
-/// The weights to load, and the device and precision of their encoder.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ModelSource {
-    /// The weights file; if `None`, the default weights.
-    pub weights: Option<PathBuf>,
-    /// The device of the encoder.
-    pub backend: Backend,
-    /// The precision of the encoder.
-    pub precision: Precision,
-}
-
-impl ModelSource {
-    /// Starts a worker, with the weights that `default` reads if no file is named. Fails if the
-    /// weights cannot be read or the device cannot be opened.
-    pub fn start(
-        &self,
-        default: impl FnOnce() -> Result<Weights>,
-        notice: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Result<Worker> {
-        let weights = self.weights.as_deref().map_or_else(default, Weights::read)?;
-        let architecture = &weights.metadata.architecture;
-        let (device, dtype) = self.backend.open(self.precision, architecture, &notice)?;
-        Worker::start(Arc::new(weights), &device, dtype, notice)
-    }
-}
-
-/// Shows a message to the user.
-pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;

@@ -1,4 +1,6 @@
-//! History heuristics: moves that were good elsewhere in the tree tend to be good here.
+//! What a thread learns from the nodes it has searched. Move histories: moves that were good
+//! elsewhere in the tree tend to be good here. Correction history: corrects the static evaluation
+//! by the search scores of similar positions.
 
 use azimuth_chess::position::legal_moves;
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square};
@@ -10,64 +12,67 @@ use super::score::{INFINITE, Score, is_decisive};
 use super::search::{Node, NodeInfo};
 use super::thread::SearchThread;
 use super::transposition_table::Entry;
-use crate::large_memory;
-use crate::large_memory::prefetch;
+use crate::large_memory::{self, prefetch};
 use crate::value::Bound;
 
-/// Largest value of any one statistic.
-const MAX_HISTORY: i32 = 16_384;
-
+/// A move that the search has made.
 #[derive(Clone, Copy)]
-pub(super) struct MadeMove {
-    pub(super) mv: Move,
-    pub(super) piece_to: PieceTo,
+pub struct MadeMove {
+    pub mv: Move,
+    pub piece_to: PieceTo,
     /// Neither a capture nor a promotion.
-    pub(super) is_quiet: bool,
+    pub is_quiet: bool,
 }
 
 /// A piece and the square that it went to.
 #[derive(Clone, Copy)]
-pub(super) struct PieceTo {
+pub struct PieceTo {
     piece: Piece,
     to: Square,
 }
 
 impl PieceTo {
     /// The piece that `mv` moves on `board`.
-    pub(super) fn of(board: &Board, mv: Move) -> Self {
+    pub fn of(board: &Board, mv: Move) -> Self {
         Self { piece: board.piece_on(mv.from).unwrap_or(Piece::King), to: mv.to }
     }
 
-    pub(super) fn index(self) -> usize {
+    fn index(self) -> usize {
         self.piece as usize * Square::NUM + self.to as usize
     }
 }
 
-pub(super) const PIECE_TOS: usize = Piece::NUM * Square::NUM;
-const VICTIMS: usize = Piece::NUM + 1;
+/// Number of pieces with their target squares.
+const PIECE_TOS: usize = Piece::NUM * Square::NUM;
 
 /// Numbers of plies back whose moves index the continuation history.
-pub(super) const CONTINUATION_PLIES: [usize; 3] = [1, 2, 4];
+pub const CONTINUATION_PLIES: [usize; 3] = [1, 2, 4];
 
 /// The moves that led to a position, at the distances in [`CONTINUATION_PLIES`].
-pub(super) type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES.len()];
+pub type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES.len()];
+
+/// The attributes of a position that, with the move, index the histories of quiet moves.
+#[derive(Clone, Copy, Default)]
+pub struct QuietContext {
+    /// The moves before.
+    pub previous: PreviousMoves,
+    /// Squares that the other side attacks.
+    pub threats: BitBoard,
+    /// A hash of both sides' pawns; `None` if pawn history is off.
+    pub pawns: Option<usize>,
+}
+
+/// Largest value of any one statistic of the move histories.
+const MAX_HISTORY: i32 = 16_384;
 
 /// Number of pawn-structure slots in the pawn history; a power of two.
 const PAWN_STRUCTURES: usize = 1 << 9;
 
-/// The attributes of a position that, with the move, index the histories of quiet moves.
-#[derive(Clone, Copy, Default)]
-pub(super) struct QuietContext {
-    /// The moves before.
-    pub(super) previous: PreviousMoves,
-    /// Squares that the other side attacks.
-    pub(super) threats: BitBoard,
-    /// A hash of both sides' pawns; `None` if pawn history is off.
-    pub(super) pawns: Option<usize>,
-}
+/// Number of captured pieces, and none for a promotion.
+const VICTIMS: usize = Piece::NUM + 1;
 
 /// Statistics of the moves: positive for cutoffs, negative for failures; recent results weigh most.
-pub(super) struct History {
+pub struct History {
     /// Butterfly history: indexed by side, origin and target, and by which of the two squares are
     /// attacked.
     quiet: Box<[i16]>,
@@ -80,13 +85,69 @@ pub(super) struct History {
     capture: Box<[i16]>,
 }
 
-/// A quiet move with its context.
-#[derive(Clone, Copy)]
-pub(super) struct QuietMove {
-    side: Color,
-    mv: Move,
-    piece_to: PieceTo,
-    context: QuietContext,
+impl History {
+    /// Empty tables; `None` if the system refuses the memory.
+    pub fn new() -> Option<Self> {
+        Some(Self {
+            quiet: large_memory::zeroed(4 * Color::NUM * Square::NUM * Square::NUM)?,
+            pawns: large_memory::zeroed(PAWN_STRUCTURES * Color::NUM * PIECE_TOS)?,
+            continuation: large_memory::zeroed(2 * PIECE_TOS * PIECE_TOS)?,
+            capture: large_memory::zeroed(PIECE_TOS * VICTIMS)?,
+        })
+    }
+
+    pub fn clear(&mut self) {
+        for part in [&mut self.quiet, &mut self.continuation, &mut self.pawns, &mut self.capture] {
+            part.fill(0);
+        }
+    }
+
+    /// The histories of the quiet moves of `side` in one position.
+    pub fn of_quiets(&self, side: Color, context: &QuietContext) -> QuietHistories<'_> {
+        let (continuation, _) = self.continuation.as_chunks::<PIECE_TOS>();
+        let (pawns, _) = self.pawns.as_chunks::<PIECE_TOS>();
+        let of_previous = |(index, before): (usize, Option<PieceTo>)| {
+            before.map_or(&NO_HISTORY, |before| {
+                &continuation[continuation_table(index) * PIECE_TOS + before.index()]
+            })
+        };
+        let [last, second, fourth] = context.previous;
+        QuietHistories {
+            butterfly: &self.quiet,
+            continuation: [(0, last), (1, second), (2, fourth)].map(of_previous),
+            pawns: context.pawns.map_or(&NO_HISTORY, |structure| {
+                &pawns[structure % PAWN_STRUCTURES * Color::NUM + side as usize]
+            }),
+            side,
+            threats: context.threats,
+        }
+    }
+
+    /// Records a quiet move as a success or failure in the butterfly history alone.
+    fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
+        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
+    }
+
+    /// The history score of a capture or promotion.
+    pub fn of_capture(&self, board: &Board, mv: Move) -> i32 {
+        self.capture[capture_index(board, mv)].into()
+    }
+
+    /// Records a quiet move as a success (`bonus` > 0) or failure in all its histories.
+    fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
+        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
+        for place in quiet.continuations().into_iter().flatten() {
+            add_with_gravity(&mut self.continuation[place], bonus, MAX_HISTORY);
+        }
+        if let Some(place) = quiet.pawn_place() {
+            add_with_gravity(&mut self.pawns[place], bonus, MAX_HISTORY);
+        }
+    }
+
+    /// Records a capture or promotion as a success or failure.
+    fn update_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
+        add_with_gravity(&mut self.capture[capture_index(board, mv)], bonus, MAX_HISTORY);
+    }
 }
 
 /// A table of zeros, in place of one that does not apply.
@@ -94,7 +155,7 @@ static NO_HISTORY: [i16; PIECE_TOS] = [0; PIECE_TOS];
 
 /// The tables of one position's quiet moves, most of them indexed by the moved piece and its
 /// target.
-pub(super) struct QuietHistories<'a> {
+pub struct QuietHistories<'a> {
     butterfly: &'a [i16],
     continuation: [&'a [i16; PIECE_TOS]; CONTINUATION_PLIES.len()],
     pawns: &'a [i16; PIECE_TOS],
@@ -104,7 +165,7 @@ pub(super) struct QuietHistories<'a> {
 
 impl QuietHistories<'_> {
     /// The history score of a quiet move on `board`.
-    pub(super) fn of(&self, board: &Board, mv: Move, parameters: &SearchParameters) -> i32 {
+    pub fn of(&self, board: &Board, mv: Move, parameters: &SearchParameters) -> i32 {
         let place = PieceTo::of(board, mv).index();
         let [last, second, fourth] = self.continuation.map(|table| i32::from(table[place]));
         i32::from(self.butterfly[butterfly_index(self.side, mv, self.threats)])
@@ -115,26 +176,23 @@ impl QuietHistories<'_> {
     }
 }
 
-fn butterfly_index(side: Color, mv: Move, threats: BitBoard) -> usize {
-    let threatened = 2 * usize::from(threats.has(mv.from)) + usize::from(threats.has(mv.to));
-    ((threatened * Color::NUM + side as usize) * Square::NUM + mv.from as usize) * Square::NUM
-        + mv.to as usize
-}
-
-/// The table of the continuation history for the previous move `index`: 0 for the opponent's moves,
-/// 1 for those of the same side.
-fn continuation_table(index: usize) -> usize {
-    1 - CONTINUATION_PLIES[index] % 2
+/// A quiet move with its context.
+#[derive(Clone, Copy)]
+struct QuietMove {
+    side: Color,
+    mv: Move,
+    piece_to: PieceTo,
+    context: QuietContext,
 }
 
 impl QuietMove {
     /// A legal move on `board`, in its context.
-    pub(super) fn new(board: &Board, mv: Move, context: QuietContext) -> Self {
+    fn new(board: &Board, mv: Move, context: QuietContext) -> Self {
         Self { side: board.side_to_move(), mv, piece_to: PieceTo::of(board, mv), context }
     }
 
     /// The move `made` by `side`, in the context of the position before it.
-    pub(super) fn made(side: Color, made: MadeMove, context: QuietContext) -> Self {
+    fn made(side: Color, made: MadeMove, context: QuietContext) -> Self {
         Self { side, mv: made.mv, piece_to: made.piece_to, context }
     }
 
@@ -158,69 +216,16 @@ impl QuietMove {
     }
 }
 
-impl History {
-    /// Empty tables; `None` if the system refuses the memory.
-    pub(super) fn new() -> Option<Self> {
-        Some(Self {
-            quiet: large_memory::zeroed(4 * Color::NUM * Square::NUM * Square::NUM)?,
-            pawns: large_memory::zeroed(PAWN_STRUCTURES * Color::NUM * PIECE_TOS)?,
-            continuation: large_memory::zeroed(2 * PIECE_TOS * PIECE_TOS)?,
-            capture: large_memory::zeroed(PIECE_TOS * VICTIMS)?,
-        })
-    }
+fn butterfly_index(side: Color, mv: Move, threats: BitBoard) -> usize {
+    let threatened = 2 * usize::from(threats.has(mv.from)) + usize::from(threats.has(mv.to));
+    ((threatened * Color::NUM + side as usize) * Square::NUM + mv.from as usize) * Square::NUM
+        + mv.to as usize
+}
 
-    pub(super) fn clear(&mut self) {
-        for part in [&mut self.quiet, &mut self.continuation, &mut self.pawns, &mut self.capture] {
-            part.fill(0);
-        }
-    }
-
-    /// The histories of the quiet moves of `side` in one position.
-    pub(super) fn of_quiets(&self, side: Color, context: &QuietContext) -> QuietHistories<'_> {
-        let (continuation, _) = self.continuation.as_chunks::<PIECE_TOS>();
-        let (pawns, _) = self.pawns.as_chunks::<PIECE_TOS>();
-        let of_previous = |(index, before): (usize, Option<PieceTo>)| {
-            before.map_or(&NO_HISTORY, |before| {
-                &continuation[continuation_table(index) * PIECE_TOS + before.index()]
-            })
-        };
-        let [last, second, fourth] = context.previous;
-        QuietHistories {
-            butterfly: &self.quiet,
-            continuation: [(0, last), (1, second), (2, fourth)].map(of_previous),
-            pawns: context.pawns.map_or(&NO_HISTORY, |structure| {
-                &pawns[structure % PAWN_STRUCTURES * Color::NUM + side as usize]
-            }),
-            side,
-            threats: context.threats,
-        }
-    }
-
-    /// Records a quiet move as a success or failure in the butterfly history alone.
-    pub(super) fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
-        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
-    }
-
-    /// The history score of a capture or promotion.
-    pub(super) fn of_capture(&self, board: &Board, mv: Move) -> i32 {
-        self.capture[capture_index(board, mv)].into()
-    }
-
-    /// Records a quiet move as a success (`bonus` > 0) or failure in all its histories.
-    pub(super) fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
-        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
-        for place in quiet.continuations().into_iter().flatten() {
-            add_with_gravity(&mut self.continuation[place], bonus, MAX_HISTORY);
-        }
-        if let Some(place) = quiet.pawn_place() {
-            add_with_gravity(&mut self.pawns[place], bonus, MAX_HISTORY);
-        }
-    }
-
-    /// Records a capture or promotion as a success or failure.
-    pub(super) fn update_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
-        add_with_gravity(&mut self.capture[capture_index(board, mv)], bonus, MAX_HISTORY);
-    }
+/// The table of the continuation history for the previous move `index`: 0 for the opponent's moves,
+/// 1 for those of the same side.
+fn continuation_table(index: usize) -> usize {
+    1 - CONTINUATION_PLIES[index] % 2
 }
 
 fn capture_index(board: &Board, mv: Move) -> usize {
@@ -229,22 +234,23 @@ fn capture_index(board: &Board, mv: Move) -> usize {
 }
 
 /// Moves a statistic towards its `limit`, by less the nearer it is ("history gravity").
-pub(super) fn add_with_gravity(sum: &mut i16, bonus: i32, limit: i32) {
+fn add_with_gravity(sum: &mut i16, bonus: i32, limit: i32) {
     let value = i32::from(*sum);
     *sum = (value + bonus - value * bonus.abs() / limit) as i16;
 }
 
-/// Slots in one table for each side to move; a power of two.
-const PLACES: usize = 1 << 14;
+/// Slots in one table of the correction history for each side to move; a power of two.
+const CORRECTION_PLACES: usize = 1 << 14;
 
-/// Largest value of any one statistic.
+/// Largest value of any one statistic of the correction history.
 const MAX_CORRECTION: i32 = 1024;
 
 /// From this depth on (in plies), a search result has full weight.
 const FULL_WEIGHT_DEPTH: i32 = 8;
 
-/// Differences between search scores and encoder scores; recent ones weigh most.
-pub(super) struct CorrectionHistory {
+/// Average differences between search scores and encoder scores in positions with the same pawns,
+/// the same pieces or the same last moves; recent ones weigh most.
+pub struct CorrectionHistory {
     /// By the pawns of both sides.
     pawns: Box<[i16]>,
     /// By the pieces of one side; a table for each side's pieces.
@@ -253,9 +259,58 @@ pub(super) struct CorrectionHistory {
     moves: Box<[i16]>,
 }
 
+impl CorrectionHistory {
+    /// Empty tables; `None` if the system refuses the memory.
+    pub fn new() -> Option<Self> {
+        Some(Self {
+            pawns: large_memory::zeroed(Color::NUM * CORRECTION_PLACES)?,
+            pieces: large_memory::zeroed(Color::NUM * Color::NUM * CORRECTION_PLACES)?,
+            moves: large_memory::zeroed(Color::NUM * PIECE_TOS * PIECE_TOS)?,
+        })
+    }
+
+    pub fn clear(&mut self) {
+        for part in [&mut self.pawns, &mut self.pieces, &mut self.moves] {
+            part.fill(0);
+        }
+    }
+
+    /// Fetches the slots into the processor's cache.
+    pub fn prefetch(&self, places: &CorrectionPlaces) {
+        prefetch(&self.pawns[places.pawns]);
+        places.pieces.iter().for_each(|&place| prefetch(&self.pieces[place]));
+        if let Some(place) = places.moves {
+            prefetch(&self.moves[place]);
+        }
+    }
+
+    /// Correction to add to the encoder's score, in centipawns.
+    pub fn correction(&self, places: &CorrectionPlaces, parameters: &SearchParameters) -> Score {
+        let pawns = i32::from(self.pawns[places.pawns]);
+        let pieces: i32 = places.pieces.iter().map(|&place| i32::from(self.pieces[place])).sum();
+        let moves = places.moves.map_or(0, |place| i32::from(self.moves[place]));
+        (pawns * parameters.correction_pawns
+            + pieces * parameters.correction_pieces
+            + moves * parameters.correction_moves)
+            / MAX_CORRECTION
+    }
+
+    /// Records that a search of `depth` plies scored `error` centipawns above the corrected score.
+    pub fn update(&mut self, places: &CorrectionPlaces, error: Score, depth: i32) {
+        let most = MAX_CORRECTION / 4;
+        let bonus = (error * depth / FULL_WEIGHT_DEPTH).clamp(-most, most);
+        let add = |sum: &mut i16| add_with_gravity(sum, bonus, MAX_CORRECTION);
+        add(&mut self.pawns[places.pawns]);
+        places.pieces.iter().for_each(|&place| add(&mut self.pieces[place]));
+        if let Some(place) = places.moves {
+            add(&mut self.moves[place]);
+        }
+    }
+}
+
 /// The slots of a position in the three tables.
 #[derive(Clone, Copy)]
-pub(super) struct CorrectionPlaces {
+pub struct CorrectionPlaces {
     pawns: usize,
     pieces: [usize; Color::NUM],
     moves: Option<usize>,
@@ -263,10 +318,11 @@ pub(super) struct CorrectionPlaces {
 
 impl CorrectionPlaces {
     /// The slots for `board`, reached by the last two moves.
-    pub(super) fn of(board: &Board, previous_moves: [Option<PieceTo>; 2]) -> Self {
+    pub fn of(board: &Board, previous_moves: [Option<PieceTo>; 2]) -> Self {
         let side = board.side_to_move() as usize;
-        let at =
-            |table: usize, key: u64| (table * Color::NUM + side) * PLACES + key as usize % PLACES;
+        let at = |table: usize, key: u64| {
+            (table * Color::NUM + side) * CORRECTION_PLACES + key as usize % CORRECTION_PLACES
+        };
         let colors = Color::ALL.map(|color| board.colors(color));
         let of = |color: usize, piece: Piece| (board.pieces(piece) & colors[color]).0;
         let pieces = |color: usize| {
@@ -281,7 +337,7 @@ impl CorrectionPlaces {
 }
 
 /// A hash of both sides' pawns; its lower half is well mixed.
-pub(super) fn pawn_key(board: &Board) -> u64 {
+pub fn pawn_key(board: &Board) -> u64 {
     let of = |color| (board.pieces(Piece::Pawn) & board.colors(color)).0;
     mixed(mixed(0, of(Color::White)), of(Color::Black)) >> 32
 }
@@ -291,62 +347,10 @@ fn mixed(key: u64, bits: u64) -> u64 {
     (key.rotate_left(23) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-impl CorrectionHistory {
-    /// Empty tables; `None` if the system refuses the memory.
-    pub(super) fn new() -> Option<Self> {
-        Some(Self {
-            pawns: large_memory::zeroed(Color::NUM * PLACES)?,
-            pieces: large_memory::zeroed(Color::NUM * Color::NUM * PLACES)?,
-            moves: large_memory::zeroed(Color::NUM * PIECE_TOS * PIECE_TOS)?,
-        })
-    }
-
-    pub(super) fn clear(&mut self) {
-        for part in [&mut self.pawns, &mut self.pieces, &mut self.moves] {
-            part.fill(0);
-        }
-    }
-
-    /// Fetches the slots into the processor's cache.
-    pub(super) fn prefetch(&self, places: &CorrectionPlaces) {
-        prefetch(&self.pawns[places.pawns]);
-        places.pieces.iter().for_each(|&place| prefetch(&self.pieces[place]));
-        if let Some(place) = places.moves {
-            prefetch(&self.moves[place]);
-        }
-    }
-
-    /// Correction to add to the encoder's score, in centipawns.
-    pub(super) fn correction(
-        &self,
-        places: &CorrectionPlaces,
-        parameters: &SearchParameters,
-    ) -> Score {
-        let pawns = i32::from(self.pawns[places.pawns]);
-        let pieces: i32 = places.pieces.iter().map(|&place| i32::from(self.pieces[place])).sum();
-        let moves = places.moves.map_or(0, |place| i32::from(self.moves[place]));
-        (pawns * parameters.correction_pawns
-            + pieces * parameters.correction_pieces
-            + moves * parameters.correction_moves)
-            / MAX_CORRECTION
-    }
-
-    /// Records that a search of `depth` plies scored `error` centipawns above the corrected score.
-    pub(super) fn update(&mut self, places: &CorrectionPlaces, error: Score, depth: i32) {
-        let most = MAX_CORRECTION / 4;
-        let bonus = (error * depth / FULL_WEIGHT_DEPTH).clamp(-most, most);
-        let add = |sum: &mut i16| add_with_gravity(sum, bonus, MAX_CORRECTION);
-        add(&mut self.pawns[places.pawns]);
-        places.pieces.iter().for_each(|&place| add(&mut self.pieces[place]));
-        if let Some(place) = places.moves {
-            add(&mut self.moves[place]);
-        }
-    }
-}
-
+/// Updates after a node: move histories, correction history and transposition table.
 impl SearchThread<'_> {
     /// Records the results of the moves.
-    pub(super) fn learn(
+    pub fn learn(
         &mut self,
         board: &Board,
         node: Node,
@@ -443,7 +447,7 @@ impl SearchThread<'_> {
     }
 
     /// Updates the histories with the table move that cuts off the node.
-    pub(super) fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
+    pub fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
         let Some(mv) = entry.mv.filter(|_| entry.score >= node.beta) else { return };
         if self.has(Part::TableHistory) && self.has(Part::History) && is_quiet(board, mv) {
             self.prepare_context(board, node.ply);
@@ -454,7 +458,7 @@ impl SearchThread<'_> {
     }
 
     /// Updates the last move's history by its change of the static evaluation.
-    pub(super) fn learn_from_eval(&mut self, board: &Board, ply: usize) {
+    pub fn learn_from_eval(&mut self, board: &Board, ply: usize) {
         let Some(made) = self.stack[ply - 1].moved.filter(|made| made.is_quiet) else { return };
         let Some(gained) = self.gained(ply) else { return };
         if self.has(Part::EvalHistory) && self.has(Part::History) {

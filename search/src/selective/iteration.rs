@@ -1,5 +1,5 @@
 //! The iterations of the main thread, each with one or more lines (MultiPV), and the helper threads
-//! that search in parallel (Lazy SMP).
+//! that search in parallel (Lazy SMP). Aspiration windows and the scale of the soft time limit.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,7 +16,7 @@ use crate::iterative_deepening::{Deepening, RootMoves};
 use crate::planner::Report;
 
 /// The main thread's search, which checks the limits and reports.
-pub(super) struct MainSearch<'a> {
+pub struct MainSearch<'a> {
     thread: SearchThread<'a>,
     root_moves: &'a RootMoves,
     /// Maximum depth in plies if the limits name none.
@@ -30,11 +30,7 @@ pub(super) struct MainSearch<'a> {
 }
 
 impl<'a> MainSearch<'a> {
-    pub(super) fn new(
-        thread: SearchThread<'a>,
-        root_moves: &'a RootMoves,
-        default_depth: u32,
-    ) -> Self {
+    pub fn new(thread: SearchThread<'a>, root_moves: &'a RootMoves, default_depth: u32) -> Self {
         Self {
             thread,
             root_moves,
@@ -47,7 +43,7 @@ impl<'a> MainSearch<'a> {
     }
 
     /// The results for the root moves.
-    pub(super) fn into_searched(self) -> Vec<SearchedMove> {
+    pub fn into_searched(self) -> Vec<SearchedMove> {
         self.searched
     }
 
@@ -156,7 +152,7 @@ impl Deepening for MainSearch<'_> {
 /// Runs a helper thread until the main thread stops it. Helpers contribute through the
 /// transposition table. Every second one starts one ply deeper, so that not all threads search the
 /// same iteration.
-pub(super) fn help(mut thread: SearchThread<'_>, number: usize) {
+pub fn help(mut thread: SearchThread<'_>, number: usize) {
     let mut expected = None;
     let first_depth = 1 + number as i32 % 2;
     for depth in first_depth..=MAX_PLY as i32 {
@@ -174,7 +170,7 @@ impl SearchThread<'_> {
     /// Searches the root to `depth` plies, in a window around the expected score, which is widened
     /// until it contains the score. `best` holds the result; if a limit stops the search, the best
     /// root move so far that exceeded the window's lower bound, if any.
-    pub(super) fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) {
+    fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) {
         let narrow = self.has(Part::AspirationWindows) && depth >= ASPIRATION_MIN_DEPTH;
         let mut delta = self.shared.parameters.aspiration_delta;
         let (mut alpha, mut beta) = match expected {
@@ -202,8 +198,8 @@ impl SearchThread<'_> {
     }
 }
 
-/// Below this depth the limit is not scaled: the best move still changes at random.
-const MIN_DEPTH: u32 = 6;
+/// Below this depth the soft limit is not scaled: the best move still changes at random.
+const SOFT_LIMIT_MIN_DEPTH: u32 = 6;
 
 /// Factor for a new best move, its decrease per iteration that the move remains the best, and the
 /// maximum number of iterations that count.
@@ -219,9 +215,10 @@ const FALLING_RANGE: (f64, f64) = (0.85, 1.6);
 const ALL_NODES: f64 = 0.5;
 const NO_NODES: f64 = 1.8;
 
-/// The state of the iterations that the scale depends on.
+/// Scales the soft time limit by the results of the iterations. The limit is earlier if the best
+/// move is stable and takes almost all nodes, and later if it is new or its score falls.
 #[derive(Default)]
-pub(super) struct SoftLimit {
+struct SoftLimit {
     best: Option<Move>,
     stable: u32,
     /// The exponential moving average of the earlier iterations' scores.
@@ -230,20 +227,20 @@ pub(super) struct SoftLimit {
 }
 
 impl SoftLimit {
-    /// The factor of the soft limit; 1 until an iteration of [`MIN_DEPTH`] plies.
-    pub(super) fn scale(&self) -> f64 {
+    /// The factor of the soft limit; 1 until an iteration of [`SOFT_LIMIT_MIN_DEPTH`] plies.
+    fn scale(&self) -> f64 {
         self.scale.unwrap_or(1.0)
     }
 
     /// Adds an iteration of `depth` plies: its best move and score, and the share of nodes spent on
     /// that move, in [0, 1].
-    pub(super) fn take_in(&mut self, depth: u32, best: Move, score: Score, share: f64) {
+    fn take_in(&mut self, depth: u32, best: Move, score: Score, share: f64) {
         self.stable = if self.best == Some(best) { self.stable + 1 } else { 0 };
         self.best = Some(best);
         let score = f64::from(score);
         let usual = self.usual.unwrap_or(score);
         self.usual = Some((usual + score) / 2.0);
-        if depth < MIN_DEPTH {
+        if depth < SOFT_LIMIT_MIN_DEPTH {
             return;
         }
         let steady =

@@ -1,4 +1,5 @@
-//! The move loop of a node: principal variation search with late move reductions.
+//! The move loop of a node: principal variation search with pruning, reductions and singular
+//! extensions of moves.
 
 use azimuth_chess::check_squares::CheckSquares;
 use azimuth_chess::placement::Placement;
@@ -17,32 +18,32 @@ use super::thread::{MAX_PLY, RootLine, SearchThread};
 use crate::explanation::{SearchedMove, record_searched};
 use crate::value::Bound;
 
-/// A move to be searched next.
-pub(super) struct CandidateMove {
-    pub(super) scored: ScoredMove,
-    pub(super) gives_check: bool,
+/// The result of the moves searched so far.
+pub struct BestSoFar {
+    alpha: Score,
+    pub score: Score,
+    /// The last move that raised `alpha`.
+    pub mv: Option<ScoredMove>,
+    move_count: i32,
+    quiet_count: i32,
+}
+
+/// A move that the picker returned, not yet pruned, reduced or searched.
+struct CandidateMove {
+    scored: ScoredMove,
+    gives_check: bool,
     /// Its number among the moves searched at this node, starting at 1.
-    pub(super) move_count: i32,
+    move_count: i32,
     /// Quiet moves searched before it.
-    pub(super) quiet_count: i32,
+    quiet_count: i32,
 }
 
 /// Maximum number of failed moves recorded for the histories.
 const MAX_FAILED_MOVES: usize = 32;
 
-/// The result of the moves searched so far.
-pub(super) struct BestSoFar {
-    alpha: Score,
-    pub(super) score: Score,
-    /// The last move that raised `alpha`.
-    pub(super) mv: Option<ScoredMove>,
-    move_count: i32,
-    quiet_count: i32,
-}
-
 impl SearchThread<'_> {
     /// Searches the moves of a node and returns its score.
-    pub(super) fn search_moves(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Score {
+    pub fn search_moves(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Score {
         let table_move = info.entry.and_then(|entry| entry.mv);
         let here = &mut self.stack[node.ply];
         let mut picker = MovePicker::new(Kind::Any, table_move, &mut here.moves);
@@ -54,7 +55,7 @@ impl SearchThread<'_> {
         score
     }
 
-    pub(super) fn ordering_hints(&self, ply: usize) -> OrderingHints<'_> {
+    pub fn ordering_hints(&self, ply: usize) -> OrderingHints<'_> {
         let history = self.has(Part::History);
         OrderingHints {
             killers: if history { self.stack[ply].killers } else { [None; 2] },
@@ -213,9 +214,11 @@ impl SearchThread<'_> {
     }
 }
 
+/// Pruning of moves near the leaves: late move pruning, futility pruning, history pruning and SEE
+/// pruning.
 impl SearchThread<'_> {
     /// Whether to skip a move near the leaves.
-    pub(super) fn prunes_move(
+    fn prunes_move(
         &self,
         node: Node,
         info: &NodeInfo,
@@ -308,10 +311,11 @@ impl SearchThread<'_> {
     }
 }
 
+/// Reductions: unpromising nodes and moves are first searched with reduced depth.
 impl SearchThread<'_> {
     /// Internal iterative reduction: without a table move, a search of reduced depth finds one for
     /// the next visit.
-    pub(super) fn internal_iterative_reduction(&self, node: Node, info: &NodeInfo) -> i32 {
+    pub fn internal_iterative_reduction(&self, node: Node, info: &NodeInfo) -> i32 {
         let no_table_move = info.entry.is_none_or(|entry| entry.mv.is_none());
         let reduces = self.has(Part::InternalIterativeReductions)
             && no_table_move
@@ -322,7 +326,7 @@ impl SearchThread<'_> {
 
     /// Change of depth, in plies, at a node whose move was reduced, now that its static evaluation
     /// is known.
-    pub(super) fn hindsight(&self, node: Node) -> i32 {
+    pub fn hindsight(&self, node: Node) -> i32 {
         let reduction = self.stack[node.ply - 1].reduction;
         match self.gained(node.ply) {
             Some(gained) if self.has(Part::Hindsight) => {
@@ -335,12 +339,7 @@ impl SearchThread<'_> {
     }
 
     /// Plies by which the first search of a late move is reduced.
-    pub(super) fn late_move_reduction(
-        &self,
-        node: Node,
-        info: &NodeInfo,
-        candidate: &CandidateMove,
-    ) -> i32 {
+    fn late_move_reduction(&self, node: Node, info: &NodeInfo, candidate: &CandidateMove) -> i32 {
         let CandidateMove { scored, gives_check, move_count, .. } = candidate;
         if !self.has(Part::LateMoveReductions) || node.depth < 3 {
             return 0;
@@ -365,16 +364,16 @@ impl SearchThread<'_> {
     }
 }
 
-/// Number of depths and of move counts in the table; larger ones use the last slot.
+/// Number of depths and of move counts in the [`LateMoveTable`]; larger ones use the last slot.
 const LOGARITHMS: usize = 64;
 
-/// Reductions by depth and move count.
-pub(super) struct LateMoveTable(Vec<i32>);
+/// Late move reductions before adjustments, precomputed for every depth and move count.
+pub struct LateMoveTable(Vec<i32>);
 
 impl LateMoveTable {
     /// The table of `lmr_base` plus the product of the logarithms of depth and move count divided
     /// by `lmr_divisor`.
-    pub(super) fn new(parameters: &SearchParameters) -> Self {
+    pub fn new(parameters: &SearchParameters) -> Self {
         let [base, divisor] =
             [parameters.lmr_base, parameters.lmr_divisor].map(|n| f64::from(n) / 100.0);
         let logarithm = |number: usize| (number.max(1) as f64).ln();
@@ -385,30 +384,17 @@ impl LateMoveTable {
     }
 
     /// The reduction of a move, in 1,024ths of a ply; `move_count` starts at 1.
-    pub(super) fn reduction(&self, depth: i32, move_count: i32) -> i32 {
+    pub fn reduction(&self, depth: i32, move_count: i32) -> i32 {
         let within = |number: i32| (number.max(0) as usize).min(LOGARITHMS - 1);
         self.0[within(depth) * LOGARITHMS + within(move_count)]
     }
 }
 
-/// The result of a search without the table move.
-pub(super) enum Singularity {
-    /// Plies by which the table move is extended; may be negative.
-    Extension(i32),
-    /// Another move reaches beta, too, so the node is cut off with this score (multi-cut).
-    MultiCut(Score),
-}
-
+/// Singular extensions: a table move is searched deeper if all other moves are much worse.
 impl SearchThread<'_> {
     /// Tests whether `mv` is a singular table move: all other moves, searched to half the depth,
     /// score clearly below the table's score.
-    pub(super) fn singularity(
-        &mut self,
-        board: &Board,
-        node: Node,
-        info: &NodeInfo,
-        mv: Move,
-    ) -> Singularity {
+    fn singularity(&mut self, board: &Board, node: Node, info: &NodeInfo, mv: Move) -> Singularity {
         let Node { ply, depth, beta, .. } = node;
         let worth_trying = self.has(Part::SingularExtensions)
             && ply > 0
@@ -439,4 +425,12 @@ impl SearchThread<'_> {
             _ => Singularity::Extension(0),
         }
     }
+}
+
+/// The result of a search without the table move.
+enum Singularity {
+    /// Plies by which the table move is extended; may be negative.
+    Extension(i32),
+    /// Another move reaches beta, too, so the node is cut off with this score (multi-cut).
+    MultiCut(Score),
 }

@@ -22,12 +22,12 @@ const VICTIM_WEIGHT: i32 = 4096;
 
 /// A move with its ordering score.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ScoredMove {
-    pub(super) mv: Move,
+pub struct ScoredMove {
+    pub mv: Move,
     /// Neither a capture nor a promotion.
-    pub(super) is_quiet: bool,
+    pub is_quiet: bool,
     /// The move's history score: quiet or capture history.
-    pub(super) history: i32,
+    pub history: i32,
     /// The ordering score; the highest is picked first.
     score: i32,
     /// Whether its static exchange has yet to be evaluated.
@@ -36,17 +36,17 @@ pub(super) struct ScoredMove {
 
 impl ScoredMove {
     /// Whether it is a capture or promotion that loses material on its square.
-    pub(super) fn loses_material(&self) -> bool {
+    pub fn loses_material(&self) -> bool {
         self.score < BAD_CAPTURE / 2
     }
 }
 
 /// The data used for move ordering.
-pub(super) struct OrderingHints<'a> {
-    pub(super) killers: [Option<Move>; 2],
-    pub(super) history: Option<&'a History>,
-    pub(super) context: QuietContext,
-    pub(super) parameters: &'a SearchParameters,
+pub struct OrderingHints<'a> {
+    pub killers: [Option<Move>; 2],
+    pub history: Option<&'a History>,
+    pub context: QuietContext,
+    pub parameters: &'a SearchParameters,
 }
 
 impl OrderingHints<'_> {
@@ -65,7 +65,7 @@ impl OrderingHints<'_> {
 
 /// The kinds of moves to pick.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// All legal moves.
     Any,
     /// Captures and queen promotions only.
@@ -85,7 +85,7 @@ enum Stage {
 }
 
 /// The moves of one position.
-pub(super) struct MovePicker {
+pub struct MovePicker {
     kind: Kind,
     table_move: Option<Move>,
     stage: Stage,
@@ -96,19 +96,19 @@ pub(super) struct MovePicker {
 
 impl MovePicker {
     /// A picker of moves of a kind, starting with the table move; it reuses `memory` for its list.
-    pub(super) fn new(kind: Kind, table_move: Option<Move>, memory: &mut Vec<ScoredMove>) -> Self {
+    pub fn new(kind: Kind, table_move: Option<Move>, memory: &mut Vec<ScoredMove>) -> Self {
         let mut moves = std::mem::take(memory);
         moves.clear();
         Self { kind, table_move, stage: Stage::Nothing, moves, picked: 0 }
     }
 
     /// The memory for the next picker.
-    pub(super) fn into_memory(self) -> Vec<ScoredMove> {
+    pub fn into_memory(self) -> Vec<ScoredMove> {
         self.moves
     }
 
     /// The most promising remaining move.
-    pub(super) fn next<'h>(
+    pub fn next<'h>(
         &mut self,
         board: &Board,
         exchange: &StaticExchange<'_>,
@@ -223,7 +223,7 @@ impl MovePicker {
 }
 
 /// Whether a legal move is neither a capture nor a promotion.
-pub(crate) fn is_quiet(board: &Board, mv: Move) -> bool {
+pub fn is_quiet(board: &Board, mv: Move) -> bool {
     let is_en_passant = mv.from.file() != mv.to.file() && board.pieces(Piece::Pawn).has(mv.from);
     let captures = board.colors(!board.side_to_move()).has(mv.to) || is_en_passant;
     mv.promotion.is_none() && !captures

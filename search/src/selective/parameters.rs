@@ -1,6 +1,6 @@
-//! The numbers of the selective search, in plies and centipawns, grouped by technique. Those that
-//! `azimuth-bench tune` can tune are settings of the search; the constants limit the depths and
-//! moves that a technique applies to.
+//! The settings of the selective search: its techniques, which can be switched off to measure their
+//! effect, and its numbers, in plies and centipawns. Those that `azimuth-bench tune` can tune are
+//! parameters; the constants limit the depths and moves that a technique applies to.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -28,7 +28,7 @@ impl Default for SelectiveSettings {
     }
 }
 
-/// A technique of the selective search.
+/// A technique of the selective search. A match can leave it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
     /// Quiescence search: captures and promotions are searched at the leaves.
@@ -143,46 +143,46 @@ impl FromStr for Parts {
 
 /// Aspiration windows: the depth from which the window is narrow, and the distance of its bounds
 /// from the score, in centipawns, beyond which it is opened completely.
-pub(super) const ASPIRATION_MIN_DEPTH: i32 = 4;
-pub(super) const ASPIRATION_MAX_DELTA: i32 = 600;
+pub const ASPIRATION_MIN_DEPTH: i32 = 4;
+pub const ASPIRATION_MAX_DELTA: i32 = 600;
 
 /// Maximum depth at which the transposition table causes only expected cutoffs.
-pub(super) const EXPECTED_CUTOFF_MAX_DEPTH: i32 = 5;
+pub const EXPECTED_CUTOFF_MAX_DEPTH: i32 = 5;
 
 /// Maximum depth of reverse futility pruning.
-pub(super) const REVERSE_FUTILITY_MAX_DEPTH: i32 = 8;
+pub const REVERSE_FUTILITY_MAX_DEPTH: i32 = 8;
 
 /// Maximum depth of razoring.
-pub(super) const RAZORING_MAX_DEPTH: i32 = 2;
+pub const RAZORING_MAX_DEPTH: i32 = 2;
 
 /// Minimum depth of null move pruning.
-pub(super) const NULL_MOVE_MIN_DEPTH: i32 = 3;
+pub const NULL_MOVE_MIN_DEPTH: i32 = 3;
 
 /// Minimum depth of internal iterative reduction, for nodes without a table move.
-pub(super) const IIR_MIN_DEPTH: i32 = 4;
+pub const IIR_MIN_DEPTH: i32 = 4;
 
 /// Maximum reduced depth of futility pruning.
-pub(super) const FUTILITY_MAX_DEPTH: i32 = 7;
+pub const FUTILITY_MAX_DEPTH: i32 = 7;
 
 /// Maximum depth of SEE pruning.
-pub(super) const SEE_PRUNING_MAX_DEPTH: i32 = 8;
+pub const SEE_PRUNING_MAX_DEPTH: i32 = 8;
 
 /// ProbCut: minimum depth, and plies by which its searches are reduced.
-pub(super) const PROBCUT_MIN_DEPTH: i32 = 5;
-pub(super) const PROBCUT_REDUCTION: i32 = 4;
+pub const PROBCUT_MIN_DEPTH: i32 = 5;
+pub const PROBCUT_REDUCTION: i32 = 4;
 
 /// Minimum depth of singular extensions.
-pub(super) const SINGULAR_MIN_DEPTH: i32 = 7;
+pub const SINGULAR_MIN_DEPTH: i32 = 7;
 
 /// Quiescence search: maximum number of captures searched in a position; promotions are always
 /// searched.
-pub(super) const QUIESCENCE_MAX_MOVES: i32 = 3;
+pub const QUIESCENCE_MAX_MOVES: i32 = 3;
 
 /// Value of a pawn in centipawns.
-pub(super) const PAWN_VALUE: i32 = 100;
+pub const PAWN_VALUE: i32 = 100;
 
 /// One ply in the units of late move reductions.
-pub(super) const LMR_ONE_PLY: i32 = 1024;
+pub const LMR_ONE_PLY: i32 = 1024;
 
 /// A tunable number.
 #[derive(Clone, Debug)]

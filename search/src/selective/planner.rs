@@ -133,9 +133,10 @@ impl Planner for Selective {
     }
 }
 
-pub(super) struct TableTree<'a> {
-    pub(super) table: &'a TranspositionTable,
-    pub(super) evaluator: &'a mut Evaluator,
+/// The tree of the last search, read from the transposition table.
+struct TableTree<'a> {
+    table: &'a TranspositionTable,
+    evaluator: &'a mut Evaluator,
 }
 
 impl SearchedTree for TableTree<'_> {

@@ -7,20 +7,17 @@ use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::Board;
 
 use super::move_picker::{Kind, MovePicker, ScoredMove};
-use super::parameters::Part;
-use super::parameters::{PAWN_VALUE, QUIESCENCE_MAX_MOVES};
+use super::parameters::{PAWN_VALUE, Part, QUIESCENCE_MAX_MOVES};
 use super::score::{DRAW, INFINITE, Score, is_loss, mated_in};
-use super::search::LATE_HALFMOVE_CLOCK;
-use super::search::Node;
-use super::thread::MAX_PLY;
-use super::thread::SearchThread;
+use super::search::{LATE_HALFMOVE_CLOCK, Node};
+use super::thread::{MAX_PLY, SearchThread};
 use super::transposition_table::Entry;
 use crate::value::Bound;
 
 impl SearchThread<'_> {
     /// The score of a position by captures and promotions alone, which the side to move may decline
     /// (stand pat). In check, all moves are searched.
-    pub(super) fn quiescence(&mut self, board: &Board, mut node: Node) -> Score {
+    pub fn quiescence(&mut self, board: &Board, mut node: Node) -> Score {
         let Node { ply, beta, .. } = node;
         self.stack[ply].pv.clear();
         if self.count_node(ply) {

@@ -1,5 +1,5 @@
-//! Alpha-beta at one node: draws, tables, static evaluation and pruning; then the moves are
-//! searched.
+//! Alpha-beta at one node: draws, tables, static evaluation, and pruning of the whole node; then
+//! its moves are searched (`move_loop`).
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,36 +16,35 @@ use super::parameters::{
 use super::score::{DRAW, Score, is_decisive, mated_in, of_tablebase};
 use super::thread::{MAX_PLY, SearchThread};
 use super::transposition_table::Entry;
-use crate::value;
-use crate::value::Bound;
+use crate::value::{self, Bound};
 
 /// Ply, depth and window of the search of a position.
 #[derive(Clone, Copy)]
-pub(super) struct Node {
+pub struct Node {
     /// Plies from the root.
-    pub(super) ply: usize,
+    pub ply: usize,
     /// Remaining plies.
-    pub(super) depth: i32,
+    pub depth: i32,
     /// Scores between `alpha` and `beta` are exact; others are bounds.
-    pub(super) alpha: Score,
-    pub(super) beta: Score,
+    pub alpha: Score,
+    pub beta: Score,
     /// Whether the score is expected to be at least `beta`.
-    pub(super) cut_node: bool,
+    pub cut_node: bool,
 }
 
 impl Node {
     /// Whether the window is open, as it is on the principal variation, rather than a zero window.
-    pub(super) fn is_pv(&self) -> bool {
+    pub fn is_pv(&self) -> bool {
         self.beta - self.alpha > 1
     }
 
     /// The same position with a zero window just below `beta`.
-    pub(super) fn in_zero_window(self, beta: Score, depth: i32) -> Self {
+    pub fn in_zero_window(self, beta: Score, depth: i32) -> Self {
         Self { depth, alpha: beta - 1, beta, ..self }
     }
 
     /// Whether the entry's score and bound settle the search in this window.
-    pub(super) fn is_cut_by(&self, entry: &Entry) -> bool {
+    pub fn is_cut_by(&self, entry: &Entry) -> bool {
         match entry.bound {
             Bound::Exact => true,
             Bound::Lower => entry.score >= self.beta,
@@ -55,25 +54,25 @@ impl Node {
 }
 
 /// The data of a node that is known before its moves are searched.
-pub(super) struct NodeInfo {
+pub struct NodeInfo {
     /// The transposition table entry.
-    pub(super) entry: Option<Entry>,
+    pub entry: Option<Entry>,
     /// The static evaluation: the encoder's score with correction history; `None` in check.
-    pub(super) static_eval: Option<Score>,
+    pub static_eval: Option<Score>,
     /// Whether the position is or was on a principal variation.
-    pub(super) was_pv: bool,
+    pub was_pv: bool,
     /// Whether the table move is a capture or promotion.
-    pub(super) table_move_captures: bool,
+    pub table_move_captures: bool,
     /// Whether the static evaluation is higher than at the side to move's last turn.
-    pub(super) improving: bool,
+    pub improving: bool,
 }
 
 /// From this halfmove clock on, table scores cause no cutoffs: the 50-move rule may change them.
-pub(super) const LATE_HALFMOVE_CLOCK: u8 = 90;
+pub const LATE_HALFMOVE_CLOCK: u8 = 90;
 
 impl SearchThread<'_> {
     /// The score of a position: exact inside the window of `node`, a bound outside.
-    pub(super) fn search(&mut self, board: &Board, mut node: Node) -> Score {
+    pub fn search(&mut self, board: &Board, mut node: Node) -> Score {
         if node.depth <= 0 {
             return self.quiescence(board, node);
         }
@@ -143,12 +142,7 @@ impl SearchThread<'_> {
     }
 
     /// The score if the position is drawn other than by stalemate, or is in the tablebases.
-    pub(super) fn draw_or_tablebase_score(
-        &self,
-        board: &Board,
-        ply: usize,
-        depth: i32,
-    ) -> Option<Score> {
+    pub fn draw_or_tablebase_score(&self, board: &Board, ply: usize, depth: i32) -> Option<Score> {
         if value::is_drawn(board, ply as u32, &self.keys) {
             return Some(DRAW);
         }
@@ -165,15 +159,12 @@ impl SearchThread<'_> {
     }
 }
 
+/// Pruning of whole nodes before their moves are searched: reverse futility pruning, razoring, null
+/// move pruning and ProbCut.
 impl SearchThread<'_> {
     /// A score for the node if its true score is very probably outside the window; `None` if its
     /// moves have to be searched.
-    pub(super) fn prune_node(
-        &mut self,
-        board: &Board,
-        node: Node,
-        info: &NodeInfo,
-    ) -> Option<Score> {
+    fn prune_node(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Option<Score> {
         let static_eval = info.static_eval.filter(|_| !is_decisive(node.beta))?;
         let eval = bounded_eval(static_eval, info.entry);
         if let Some(score) = self.reverse_futility_pruning(node, eval, info.improving) {
@@ -250,10 +241,13 @@ fn bounded_eval(static_eval: Score, entry: Option<Entry>) -> Score {
     }
 }
 
+/// ProbCut (Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm"): if a
+/// capture exceeds beta by a margin in a search of reduced depth, the full search would almost
+/// certainly reach beta.
 impl SearchThread<'_> {
     /// The score of a node in which a capture reaches beta plus a margin; `None` if there is no
     /// such capture.
-    pub(super) fn probcut(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Option<Score> {
+    fn probcut(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Option<Score> {
         let Node { ply, depth, .. } = node;
         let beta = node.beta + self.shared.parameters.probcut_margin;
         let known_below = |entry: Entry| entry.depth >= depth - 3 && entry.score < beta;

@@ -7,29 +7,26 @@ use super::history::{MadeMove, PieceTo};
 use super::move_picker::is_quiet;
 use super::parameters::Part;
 use super::score::{Score, of_value, to_value};
-use super::search::LATE_HALFMOVE_CLOCK;
-use super::search::Node;
-use super::thread::MAX_PLY;
-use super::thread::{SearchThread, Shared, ThreadData};
-use crate::value::Bound;
-use crate::value::Value;
+use super::search::{LATE_HALFMOVE_CLOCK, Node};
+use super::thread::{MAX_PLY, SearchThread, Shared, ThreadData};
+use crate::value::{Bound, Value};
 
 /// Number of positions before the parent that are put on the search stack; static evaluations are
 /// compared at most this far back.
-pub(crate) const ANCESTORS: usize = 4;
+pub const ANCESTORS: usize = 4;
 
 /// Largest stack index of the children, so that deep positions of the other tree leave room on the
 /// search stack.
 const DEEPEST_FIRST_PLY: usize = MAX_PLY / 2;
 
 /// A position on the line from the root to the parent, with the move made in it.
-pub(crate) struct Ancestor {
-    pub(crate) board: Board,
-    pub(crate) mv: Move,
+pub struct Ancestor {
+    pub board: Board,
+    pub mv: Move,
 }
 
 /// Searches children of one position after another, all with the same tables.
-pub(crate) struct ShallowSearch<'a> {
+pub struct ShallowSearch<'a> {
     thread: SearchThread<'a>,
     /// The stack index of the children.
     first_ply: usize,
@@ -40,7 +37,7 @@ pub(crate) struct ShallowSearch<'a> {
 
 impl<'a> ShallowSearch<'a> {
     /// A searcher without limits.
-    pub(crate) fn new(data: &'a mut ThreadData, shared: &'a Shared<'a>) -> Self {
+    pub fn new(data: &'a mut ThreadData, shared: &'a Shared<'a>) -> Self {
         let thread = SearchThread::new(data, shared, Vec::new(), None);
         Self { thread, first_ply: 1, plies_before: 0, line: Vec::new() }
     }
@@ -49,7 +46,7 @@ impl<'a> ShallowSearch<'a> {
     /// those of the positions before the children, as for
     /// [`crate::value::terminal_value`]; `line` leads to the parent, the nearest
     /// position first.
-    pub(crate) fn enter(&mut self, parent: &Board, ply: u32, keys: Vec<u64>, line: &[Ancestor]) {
+    pub fn enter(&mut self, parent: &Board, ply: u32, keys: Vec<u64>, line: &[Ancestor]) {
         let child_ply = ply as usize + 1;
         self.first_ply = child_ply.min(DEEPEST_FIRST_PLY);
         self.plies_before = (child_ply - self.first_ply) as u32;
@@ -73,7 +70,7 @@ impl<'a> ShallowSearch<'a> {
 
     /// The score of the child after `mv`, for its side to move, by a search of `plies` plies (0:
     /// quiescence search only): exact between `alpha` and `beta`, a bound outside.
-    pub(crate) fn score(
+    pub fn score(
         &mut self,
         parent: &Board,
         mv: Move,
@@ -116,7 +113,7 @@ impl<'a> ShallowSearch<'a> {
     /// Extends the line of `score`, which leads from the child to `end`. A search that takes its
     /// score from a table bound has no moves beyond that point, but the table has them as long as
     /// its entries have the same score.
-    pub(crate) fn lengthen_line(&mut self, mut end: Board, score: Score) {
+    pub fn lengthen_line(&mut self, mut end: Board, score: Score) {
         let mut sign = if self.line.len().is_multiple_of(2) { 1 } else { -1 };
         let mut seen = Vec::new();
         while self.first_ply + self.line.len() < MAX_PLY && !seen.contains(&end.hash()) {
@@ -134,42 +131,42 @@ impl<'a> ShallowSearch<'a> {
     }
 
     /// The line of the last exact score, from the child on, to a quiet position.
-    pub(crate) fn line(&self) -> &[Move] {
+    pub fn line(&self) -> &[Move] {
         &self.line
     }
 
     /// The table move of `board`.
-    pub(crate) fn table_move(&self, board: &Board) -> Option<Move> {
+    pub fn table_move(&self, board: &Board) -> Option<Move> {
         self.thread.probe_table(board, 0)?.mv
     }
 
     /// Whether late move reductions are on.
-    pub(crate) fn reduces_late_moves(&self) -> bool {
+    pub fn reduces_late_moves(&self) -> bool {
         self.thread.has(Part::LateMoveReductions)
     }
 
     /// Converts a score to a value that counts plies from the root.
-    pub(crate) fn value_of(&self, score: Score) -> Value {
+    pub fn value_of(&self, score: Score) -> Value {
         to_value(score).seen_from_before(self.plies_before)
     }
 
     /// Converts a value that counts plies from the root to a score.
-    pub(crate) fn score_of(&self, value: Value) -> Score {
+    pub fn score_of(&self, value: Value) -> Score {
         of_value(value, self.plies_before)
     }
 
     /// The error that stopped the searches, if any; their scores are invalid.
-    pub(crate) fn take_error(&mut self) -> Option<Error> {
+    pub fn take_error(&mut self) -> Option<Error> {
         self.thread.error.take()
     }
 
     /// Nodes searched so far.
-    pub(crate) fn nodes(&self) -> u64 {
+    pub fn nodes(&self) -> u64 {
         self.thread.nodes()
     }
 
     /// The selective depth so far, in plies from the root.
-    pub(crate) fn seldepth(&self) -> u32 {
+    pub fn seldepth(&self) -> u32 {
         self.thread.seldepth as u32 + self.plies_before
     }
 }

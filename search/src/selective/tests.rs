@@ -8,18 +8,15 @@ use clap::ValueEnum;
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
-use super::score;
-use super::score::{Score, to_value};
+use super::score::{self, Score, to_value};
 use super::{Part, Parts, Selective, SelectiveSettings};
 use crate::DefaultWeights;
 use crate::control::{Control, Limits, Signal, TimeLimit};
 use crate::inference::{Evaluator, Worker};
-use crate::planner::Report;
-use crate::planner::{Planner, Resources};
+use crate::planner::{Planner, Report, Resources};
 use crate::refusals::refusing_from;
-use crate::test_workers::{embedded, failing};
-use crate::value;
-use crate::value::Value;
+use crate::test_workers::{failing, local};
+use crate::value::{self, Value};
 
 const FENS: [&str; 6] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -32,11 +29,7 @@ const FENS: [&str; 6] = [
 
 fn planner(parts: Parts, threads: usize) -> Result<Selective> {
     let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
-    Selective::new(
-        &embedded(DefaultWeights::Selective)?,
-        settings,
-        Resources { hash_mb: 4, threads },
-    )
+    Selective::new(&local(DefaultWeights::Selective)?, settings, Resources { hash_mb: 4, threads })
 }
 
 fn search(planner: &mut Selective, root: &Position, limits: Limits) -> Result<Report> {
@@ -74,7 +67,7 @@ fn minimax(
 
 #[test]
 fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
-    let mut evaluator = Evaluator::new(&embedded(DefaultWeights::Selective)?, 4)?;
+    let mut evaluator = Evaluator::new(&local(DefaultWeights::Selective)?, 4)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;

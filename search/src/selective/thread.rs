@@ -1,5 +1,6 @@
-//! One thread of a search: its own data, the data shared by all threads, and the operations on
-//! moves, tables and static evaluations.
+//! One thread of a search: its own data, the data shared by all threads, the operations on moves,
+//! tables and static evaluations, and the search stack. [`SearchTables`] keeps the data between
+//! searches.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -26,11 +27,79 @@ use crate::inference::{Evaluator, Notice};
 use crate::planner::CurrentMove;
 use crate::tablebase::Tablebases;
 
-/// Number of nodes between checks of the limits.
-const NODES_BETWEEN_CHECKS: u64 = 32;
+/// The memory that an alpha-beta search keeps between searches: the transposition table, and an
+/// evaluator with histories for each thread.
+pub struct SearchTables {
+    settings: SelectiveSettings,
+    late_moves: LateMoveTable,
+    table: TranspositionTable,
+    pub threads: Vec<ThreadData>,
+    /// Tablebases to probe, if any.
+    pub tablebases: Option<Arc<Tablebases>>,
+}
+
+impl SearchTables {
+    /// Creates a transposition table of `table_mb` megabytes, and histories for each evaluator's
+    /// thread. If memory for all threads is missing, there are fewer, and `notice` says so. Fails
+    /// if memory for the first thread or for the transposition table is missing.
+    pub fn new(
+        evaluators: Vec<Evaluator>,
+        settings: SelectiveSettings,
+        table_mb: usize,
+        notice: &Notice,
+    ) -> Result<Self> {
+        let table = TranspositionTable::new(table_mb.max(1))?;
+        let wanted = evaluators.len();
+        let threads: Vec<ThreadData> = evaluators.into_iter().map_while(ThreadData::new).collect();
+        ensure!(!threads.is_empty(), "no memory for the histories of a search");
+        if threads.len() < wanted {
+            notice(&format!("memory for {} of {wanted} threads only", threads.len()));
+        }
+        Ok(Self {
+            settings,
+            late_moves: LateMoveTable::new(&settings.parameters),
+            table,
+            threads,
+            tablebases: None,
+        })
+    }
+
+    /// Starts a search from `root`. Returns the state shared by its threads, and each thread's own
+    /// data.
+    pub fn begin_search<'a>(
+        &'a mut self,
+        root: &'a Position,
+    ) -> (Shared<'a>, &'a mut [ThreadData]) {
+        self.table.begin_search();
+        let shared = Shared {
+            root,
+            handicap: None,
+            table: &self.table,
+            tablebases: self.tablebases.as_deref(),
+            parts: self.settings.parts,
+            parameters: self.settings.parameters,
+            late_moves: &self.late_moves,
+            stop: false.into(),
+            nodes: 0.into(),
+            tbhits: 0.into(),
+        };
+        (shared, &mut self.threads)
+    }
+
+    /// The transposition table and the first thread's evaluator.
+    pub(super) fn table_and_evaluator(&mut self) -> Option<(&TranspositionTable, &mut Evaluator)> {
+        Some((&self.table, &mut self.threads.first_mut()?.evaluator))
+    }
+
+    /// Clears the transposition table and all histories and caches.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.threads.iter_mut().for_each(ThreadData::clear);
+    }
+}
 
 /// The data that a thread keeps between searches.
-pub(crate) struct ThreadData {
+pub struct ThreadData {
     pub(super) evaluator: Evaluator,
     pub(super) history: History,
     pub(super) correction: CorrectionHistory,
@@ -53,8 +122,36 @@ impl ThreadData {
     }
 }
 
+/// Collects every n-th leaf: positions in which quiescence search stands pat. Their static
+/// evaluations are the scores that the search backs up.
+pub struct LeafSampler {
+    every: u64,
+    seen: u64,
+    taken: Vec<Board>,
+}
+
+impl LeafSampler {
+    /// Collects one of `every` leaves.
+    pub fn new(every: u64) -> Self {
+        Self { every: every.max(1), seen: 0, taken: Vec::new() }
+    }
+
+    /// Called when quiescence search stands pat on `board`.
+    pub fn visit(&mut self, board: &Board) {
+        self.seen += 1;
+        if self.seen.is_multiple_of(self.every) {
+            self.taken.push(board.clone());
+        }
+    }
+
+    /// The leaves collected since the last call.
+    pub fn take(&mut self) -> Vec<Board> {
+        std::mem::take(&mut self.taken)
+    }
+}
+
 /// The data shared by all threads of a search.
-pub(crate) struct Shared<'a> {
+pub struct Shared<'a> {
     pub(super) root: &'a Position,
     /// The noise to add to the encoder's scores, if the strength is limited.
     pub(super) handicap: Option<Handicap>,
@@ -68,48 +165,43 @@ pub(crate) struct Shared<'a> {
     pub(super) tbhits: AtomicU64,
 }
 
-/// The score and line of the best root move of an iteration.
-#[derive(Clone, Debug)]
-pub(super) struct RootLine {
-    pub(super) score: Score,
-    /// The principal variation, starting with the root move.
-    pub(super) pv: Vec<Move>,
-}
+/// Number of nodes between checks of the limits.
+const NODES_BETWEEN_CHECKS: u64 = 32;
 
 /// The state of a thread during one search.
-pub(super) struct SearchThread<'a> {
-    pub(super) data: &'a mut ThreadData,
-    pub(super) shared: &'a Shared<'a>,
+pub struct SearchThread<'a> {
+    pub data: &'a mut ThreadData,
+    pub shared: &'a Shared<'a>,
     /// The limits; `None` for helper threads, which the main thread stops.
-    pub(super) control: Option<&'a mut Control>,
+    pub control: Option<&'a mut Control>,
     /// The root moves to search.
-    pub(super) root_moves: Vec<Move>,
-    pub(super) stack: Vec<StackEntry>,
+    pub root_moves: Vec<Move>,
+    pub stack: Vec<StackEntry>,
     /// Repetition keys of the game and of the line, oldest first.
-    pub(super) keys: Vec<u64>,
-    pub(super) interruptible: bool,
-    pub(super) stopped: bool,
+    pub keys: Vec<u64>,
+    pub interruptible: bool,
+    pub stopped: bool,
     /// The evaluator's error that stopped the search.
-    pub(super) error: Option<Error>,
-    pub(super) seldepth: usize,
+    pub error: Option<Error>,
+    pub seldepth: usize,
     /// Depth of the iteration, in plies, and its finished lines (MultiPV).
-    pub(super) iteration: u32,
-    pub(super) finished_lines: usize,
+    pub iteration: u32,
+    pub finished_lines: usize,
     /// The best root move of the iteration; `None` until a move exceeds the window's lower bound.
-    pub(super) best: Option<RootLine>,
+    pub best: Option<RootLine>,
     /// The results for the root moves in this iteration.
-    pub(super) searched: Vec<SearchedMove>,
+    pub searched: Vec<SearchedMove>,
     /// Nodes spent on each root move.
     root_nodes: Vec<(Move, u64)>,
-    pub(super) scored_before: u64,
-    pub(super) waited_before: Duration,
+    pub scored_before: u64,
+    pub waited_before: Duration,
     nodes: u64,
     /// The number of `nodes` already added to the shared sum.
     published_nodes: u64,
 }
 
 impl<'a> SearchThread<'a> {
-    pub(super) fn new(
+    pub fn new(
         data: &'a mut ThreadData,
         shared: &'a Shared<'a>,
         root_moves: Vec<Move>,
@@ -138,12 +230,12 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    pub(super) fn has(&self, part: Part) -> bool {
+    pub fn has(&self, part: Part) -> bool {
         self.shared.parts.has(part)
     }
 
     /// Counts a node. Returns whether the search has to stop.
-    pub(super) fn count_node(&mut self, ply: usize) -> bool {
+    pub fn count_node(&mut self, ply: usize) -> bool {
         self.nodes += 1;
         self.seldepth = self.seldepth.max(ply);
         if self.nodes - self.published_nodes >= NODES_BETWEEN_CHECKS {
@@ -160,12 +252,12 @@ impl<'a> SearchThread<'a> {
     }
 
     /// Nodes searched by this thread.
-    pub(super) fn nodes(&self) -> u64 {
+    pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
     /// Adds `nodes` to those spent on the root move `mv`.
-    pub(super) fn count_root_nodes(&mut self, mv: Move, nodes: u64) {
+    pub fn count_root_nodes(&mut self, mv: Move, nodes: u64) {
         match self.root_nodes.iter_mut().find(|(known, _)| *known == mv) {
             Some((_, sum)) => *sum += nodes,
             None => self.root_nodes.push((mv, nodes)),
@@ -173,7 +265,7 @@ impl<'a> SearchThread<'a> {
     }
 
     /// Announces a root move and its number in this line.
-    pub(super) fn begin_root_move(&mut self, mv: Move, number: usize) {
+    pub fn begin_root_move(&mut self, mv: Move, number: usize) {
         let (depth, number) = (self.iteration, self.finished_lines + number);
         if let Some(control) = &mut self.control {
             control.begin_root_move(CurrentMove { depth, mv, number });
@@ -181,26 +273,20 @@ impl<'a> SearchThread<'a> {
     }
 
     /// The share of nodes spent on the root move `mv`, in [0, 1].
-    pub(super) fn share_of_nodes(&self, mv: Move) -> f64 {
+    pub fn share_of_nodes(&self, mv: Move) -> f64 {
         let all: u64 = self.root_nodes.iter().map(|(_, nodes)| nodes).sum();
         let of_move = self.root_nodes.iter().find(|(known, _)| *known == mv);
         of_move.map_or(0.0, |(_, nodes)| *nodes as f64 / all.max(1) as f64)
     }
 
     /// Adds this thread's new nodes to the shared sum.
-    pub(super) fn publish_nodes(&mut self) {
+    pub fn publish_nodes(&mut self) {
         self.shared.nodes.fetch_add(self.nodes - self.published_nodes, Relaxed);
         self.published_nodes = self.nodes;
     }
 
     /// Records a move, which leads to `child`, and prefetches the child's table and cache entries.
-    pub(super) fn make_move(
-        &mut self,
-        board: &Board,
-        ply: usize,
-        scored: ScoredMove,
-        child: &Board,
-    ) {
+    pub fn make_move(&mut self, board: &Board, ply: usize, scored: ScoredMove, child: &Board) {
         self.shared.table.prefetch(child.hash());
         self.data.evaluator.prefetch(child);
         let ScoredMove { mv, is_quiet, .. } = scored;
@@ -209,19 +295,19 @@ impl<'a> SearchThread<'a> {
     }
 
     /// Records a null move.
-    pub(super) fn make_null_move(&mut self, board: &Board, ply: usize) {
+    pub fn make_null_move(&mut self, board: &Board, ply: usize) {
         self.stack[ply].moved = None;
         self.keys.push(repetition_key(board));
     }
 
     /// Takes back the last move or null move.
-    pub(super) fn unmake_move(&mut self) {
+    pub fn unmake_move(&mut self) {
         self.keys.pop();
     }
 
     /// Probes the transposition table. An entry with a mate that the 50-move rule may prevent is
     /// not used.
-    pub(super) fn probe_table(&self, board: &Board, ply: usize) -> Option<Entry> {
+    pub fn probe_table(&self, board: &Board, ply: usize) -> Option<Entry> {
         if !self.has(Part::TranspositionTable) {
             return None;
         }
@@ -231,14 +317,14 @@ impl<'a> SearchThread<'a> {
     }
 
     /// Stores an entry in the transposition table.
-    pub(super) fn store_in_table(&self, board: &Board, ply: usize, entry: Entry) {
+    pub fn store_in_table(&self, board: &Board, ply: usize, entry: Entry) {
         if self.has(Part::TranspositionTable) {
             self.shared.table.store(board.hash(), ply, entry);
         }
     }
 
     /// The moves that led to this ply, at the distances that index the continuation history.
-    pub(super) fn previous_moves(&self, ply: usize) -> PreviousMoves {
+    pub fn previous_moves(&self, ply: usize) -> PreviousMoves {
         let moved = |back: usize| {
             ply.checked_sub(back).and_then(|ply| self.stack[ply].moved).map(|made| made.piece_to)
         };
@@ -247,7 +333,7 @@ impl<'a> SearchThread<'a> {
     }
 
     /// The context of the quiet moves' histories at this ply.
-    pub(super) fn quiet_context(&self, ply: usize) -> QuietContext {
+    pub fn quiet_context(&self, ply: usize) -> QuietContext {
         let here = &self.stack[ply];
         QuietContext {
             previous: self.previous_moves(ply),
@@ -257,7 +343,7 @@ impl<'a> SearchThread<'a> {
     }
 
     /// Stores the context of the quiet moves' histories on the stack.
-    pub(super) fn prepare_context(&mut self, board: &Board, ply: usize) {
+    pub fn prepare_context(&mut self, board: &Board, ply: usize) {
         let here = &mut self.stack[ply];
         here.pawns = pawn_key(board) as usize;
         if self.shared.parts.has(Part::ThreatHistory) {
@@ -267,7 +353,7 @@ impl<'a> SearchThread<'a> {
 
     /// Finds the correction history's slots, so that they arrive from memory while the
     /// transposition table is probed. [`Self::evaluate`] reads them.
-    pub(super) fn prepare_evaluation(&mut self, board: &Board, ply: usize) {
+    pub fn prepare_evaluation(&mut self, board: &Board, ply: usize) {
         let corrects = board.checkers().is_empty() && self.has(Part::CorrectionHistory);
         self.stack[ply].correction = corrects.then(|| {
             let [last, before, _] = self.previous_moves(ply);
@@ -279,12 +365,7 @@ impl<'a> SearchThread<'a> {
 
     /// Computes the static evaluation, the encoder's score with correction history, and stores it
     /// on the stack. `None` in check. [`Self::prepare_evaluation`] comes first.
-    pub(super) fn evaluate(
-        &mut self,
-        board: &Board,
-        ply: usize,
-        entry: Option<Entry>,
-    ) -> Option<Score> {
+    pub fn evaluate(&mut self, board: &Board, ply: usize, entry: Option<Entry>) -> Option<Score> {
         let encoded = match entry.and_then(|entry| entry.static_eval) {
             _ if !board.checkers().is_empty() => None,
             Some(score) => Some(score),
@@ -320,20 +401,20 @@ impl<'a> SearchThread<'a> {
 
     /// The gain of the side to move by the last move: the sum of the static evaluations before and
     /// after it, each for its side to move. `None` if either is missing.
-    pub(super) fn gained(&self, ply: usize) -> Option<Score> {
+    pub fn gained(&self, ply: usize) -> Option<Score> {
         let [before, now] = [ply - 1, ply].map(|ply| self.stack[ply].static_eval);
         before.zip(now).map(|(before, now)| before + now)
     }
 
     /// Called when quiescence search stands pat on `board`; samples leaves.
-    pub(super) fn stand_pat_on(&mut self, board: &Board) {
+    pub fn stand_pat_on(&mut self, board: &Board) {
         if let Some(leaves) = &mut self.data.leaves {
             leaves.visit(board);
         }
     }
 
     /// Sets the principal variation to `mv` followed by the next ply's.
-    pub(super) fn update_pv(&mut self, ply: usize, mv: Move) {
+    pub fn update_pv(&mut self, ply: usize, mv: Move) {
         let (here, below) = self.stack.split_at_mut(ply + 1);
         let pv = &mut here[ply].pv;
         pv.clear();
@@ -342,132 +423,44 @@ impl<'a> SearchThread<'a> {
     }
 }
 
+/// The score and line of the best root move of an iteration.
+#[derive(Clone, Debug)]
+pub struct RootLine {
+    pub score: Score,
+    /// The principal variation, starting with the root move.
+    pub pv: Vec<Move>,
+}
+
 /// Maximum ply of a line.
-pub(super) const MAX_PLY: usize = 128;
+pub const MAX_PLY: usize = 128;
 
+/// The search stack: a thread's data for one ply of the current line.
 #[derive(Default)]
-pub(super) struct StackEntry {
+pub struct StackEntry {
     /// The move made here; `None` for a null move.
-    pub(super) moved: Option<MadeMove>,
+    pub moved: Option<MadeMove>,
     /// The encoder's score of the position; `None` in check.
-    pub(super) encoded: Option<Score>,
+    pub encoded: Option<Score>,
     /// The encoder's score plus the correction history's correction.
-    pub(super) static_eval: Option<Score>,
+    pub static_eval: Option<Score>,
     /// The slots of that correction.
-    pub(super) correction: Option<CorrectionPlaces>,
+    pub correction: Option<CorrectionPlaces>,
     /// Squares that the opponent attacks.
-    pub(super) threats: BitBoard,
+    pub threats: BitBoard,
     /// A hash of the pawns.
-    pub(super) pawns: usize,
+    pub pawns: usize,
     /// Reduction of the move made here, in plies.
-    pub(super) reduction: i32,
+    pub reduction: i32,
     /// Beta cutoffs at this ply since the node two plies before was entered.
-    pub(super) cutoffs: u32,
+    pub cutoffs: u32,
     /// Quiet moves that caused a cutoff in siblings of this position.
-    pub(super) killers: [Option<Move>; 2],
+    pub killers: [Option<Move>; 2],
     /// The move excluded by a singular search.
-    pub(super) excluded_move: Option<Move>,
+    pub excluded_move: Option<Move>,
     /// Reused memory for the move list.
-    pub(super) moves: Vec<ScoredMove>,
+    pub moves: Vec<ScoredMove>,
     /// Reused memory for the moves that caused no cutoff.
-    pub(super) failed: Vec<ScoredMove>,
+    pub failed: Vec<ScoredMove>,
     /// The principal variation from here on.
-    pub(super) pv: Vec<Move>,
-}
-
-/// Collects every n-th leaf.
-pub(super) struct LeafSampler {
-    every: u64,
-    seen: u64,
-    taken: Vec<Board>,
-}
-
-impl LeafSampler {
-    /// Collects one of `every` leaves.
-    pub(super) fn new(every: u64) -> Self {
-        Self { every: every.max(1), seen: 0, taken: Vec::new() }
-    }
-
-    /// Called when quiescence search stands pat on `board`.
-    pub(super) fn visit(&mut self, board: &Board) {
-        self.seen += 1;
-        if self.seen.is_multiple_of(self.every) {
-            self.taken.push(board.clone());
-        }
-    }
-
-    /// The leaves collected since the last call.
-    pub(super) fn take(&mut self) -> Vec<Board> {
-        std::mem::take(&mut self.taken)
-    }
-}
-
-/// Tables of an alpha-beta search for one or more threads.
-pub(crate) struct SearchTables {
-    settings: SelectiveSettings,
-    late_moves: LateMoveTable,
-    table: TranspositionTable,
-    pub(crate) threads: Vec<ThreadData>,
-    /// Tablebases to probe, if any.
-    pub(crate) tablebases: Option<Arc<Tablebases>>,
-}
-
-impl SearchTables {
-    /// Creates a transposition table of `table_mb` megabytes, and histories for each evaluator's
-    /// thread. If memory for all threads is missing, there are fewer, and `notice` says so. Fails
-    /// if memory for the first thread or for the transposition table is missing.
-    pub(crate) fn new(
-        evaluators: Vec<Evaluator>,
-        settings: SelectiveSettings,
-        table_mb: usize,
-        notice: &Notice,
-    ) -> Result<Self> {
-        let table = TranspositionTable::new(table_mb.max(1))?;
-        let wanted = evaluators.len();
-        let threads: Vec<ThreadData> = evaluators.into_iter().map_while(ThreadData::new).collect();
-        ensure!(!threads.is_empty(), "no memory for the histories of a search");
-        if threads.len() < wanted {
-            notice(&format!("memory for {} of {wanted} threads only", threads.len()));
-        }
-        Ok(Self {
-            settings,
-            late_moves: LateMoveTable::new(&settings.parameters),
-            table,
-            threads,
-            tablebases: None,
-        })
-    }
-
-    /// Starts a search from `root`. Returns the state shared by its threads, and each thread's own
-    /// data.
-    pub(crate) fn begin_search<'a>(
-        &'a mut self,
-        root: &'a Position,
-    ) -> (Shared<'a>, &'a mut [ThreadData]) {
-        self.table.begin_search();
-        let shared = Shared {
-            root,
-            handicap: None,
-            table: &self.table,
-            tablebases: self.tablebases.as_deref(),
-            parts: self.settings.parts,
-            parameters: self.settings.parameters,
-            late_moves: &self.late_moves,
-            stop: false.into(),
-            nodes: 0.into(),
-            tbhits: 0.into(),
-        };
-        (shared, &mut self.threads)
-    }
-
-    /// The transposition table and the first thread's evaluator.
-    pub(super) fn table_and_evaluator(&mut self) -> Option<(&TranspositionTable, &mut Evaluator)> {
-        Some((&self.table, &mut self.threads.first_mut()?.evaluator))
-    }
-
-    /// Clears the transposition table and all histories and caches.
-    pub(crate) fn clear(&mut self) {
-        self.table.clear();
-        self.threads.iter_mut().for_each(ThreadData::clear);
-    }
+    pub pv: Vec<Move>,
 }

@@ -8,8 +8,7 @@ use anyhow::{Context, Result};
 use cozy_chess::{Move, Piece, Square};
 
 use super::score::{Score, from_table, to_table};
-use crate::large_memory;
-use crate::large_memory::{prefetch, slot_of};
+use crate::large_memory::{self, prefetch, slot_of};
 use crate::value::Bound;
 
 /// Number of entries in a bucket, which is a cache line; a position can be in any of them.
@@ -31,22 +30,22 @@ const GENERATIONS: u8 = 64;
 
 /// The result of the search of a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Entry {
+pub struct Entry {
     /// The best move; `None` if no move raised alpha.
-    pub(super) mv: Option<Move>,
-    pub(super) score: Score,
+    pub mv: Option<Move>,
+    pub score: Score,
     /// The encoder's score of the position; `None` in check.
-    pub(super) static_eval: Option<Score>,
+    pub static_eval: Option<Score>,
     /// Depth of the search in plies.
-    pub(super) depth: i32,
-    pub(super) bound: Bound,
+    pub depth: i32,
+    pub bound: Bound,
     /// Whether the position is or was on a principal variation.
-    pub(super) was_pv: bool,
+    pub was_pv: bool,
 }
 
 impl Entry {
     /// Whether the score and bound are more accurate than the static evaluation.
-    pub(super) fn tightens(&self, static_eval: Score) -> bool {
+    pub fn tightens(&self, static_eval: Score) -> bool {
         match self.bound {
             Bound::Exact => true,
             Bound::Lower => self.score > static_eval,
@@ -58,7 +57,7 @@ impl Entry {
 /// Marks a missing static evaluation.
 const NO_STATIC_EVAL: i16 = i16::MIN;
 
-pub(super) struct TranspositionTable {
+pub struct TranspositionTable {
     /// Pairs of words: key xor content, then content.
     words: Box<[AtomicU64]>,
     generation: AtomicU8,
@@ -66,7 +65,7 @@ pub(super) struct TranspositionTable {
 
 impl TranspositionTable {
     /// A table of about `megabytes` MB. Fails if the system refuses the memory.
-    pub(super) fn new(megabytes: usize) -> Result<Self> {
+    pub fn new(megabytes: usize) -> Result<Self> {
         let line = BUCKET * 2;
         let lines = ((megabytes << 20) / (line * size_of::<AtomicU64>())).max(1);
         let words = large_memory::zeroed(lines * line)
@@ -75,14 +74,14 @@ impl TranspositionTable {
     }
 
     /// Starts a new search; entries of earlier ones are replaced sooner.
-    pub(super) fn begin_search(&self) {
+    pub fn begin_search(&self) {
         self.generation.store((self.generation.load(Relaxed) + 1) % GENERATIONS, Relaxed);
     }
 
     /// Clears the table: a search afterwards has the same nodes as with a new table. Fresh zeroed
     /// memory takes less time than writing zeros, because the system provides its pages on first
     /// use.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         match large_memory::zeroed(self.words.len()) {
             Some(words) => self.words = words,
             None => self.words.iter_mut().for_each(|word| *word.get_mut() = 0),
@@ -91,7 +90,7 @@ impl TranspositionTable {
     }
 
     /// The entry of the position with `key`, `ply` plies from the root.
-    pub(super) fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+    pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
         let content = self.bucket(key).chunks_exact(2).find_map(|slot| {
             let content = slot[1].load(Relaxed);
             (content != 0 && slot[0].load(Relaxed) ^ content == key).then_some(content)
@@ -100,12 +99,12 @@ impl TranspositionTable {
     }
 
     /// Prefetches the bucket of `key`, so that [`Self::probe`] need not wait for it.
-    pub(super) fn prefetch(&self, key: u64) {
+    pub fn prefetch(&self, key: u64) {
         prefetch(&self.bucket(key)[0]);
     }
 
     /// Stores an entry. If it has no best move, it keeps the move of the position's earlier entry.
-    pub(super) fn store(&self, key: u64, ply: usize, mut entry: Entry) {
+    pub fn store(&self, key: u64, ply: usize, mut entry: Entry) {
         let generation = self.generation.load(Relaxed);
         let (mut place, mut worth) = (0, i32::MAX);
         for (index, slot) in self.bucket(key).chunks_exact(2).enumerate() {
@@ -136,7 +135,7 @@ impl TranspositionTable {
     }
 
     /// Entries written by this search, in permille, in a sample of the first thousand entries.
-    pub(super) fn permille_full(&self) -> usize {
+    pub fn permille_full(&self) -> usize {
         let sample = &self.words[..self.words.len().min(2000)];
         let generation = self.generation.load(Relaxed);
         let used = sample.chunks_exact(2).filter(|slot| {

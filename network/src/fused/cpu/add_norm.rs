@@ -1,4 +1,5 @@
-//! Layer norm with the residual connection before it.
+//! Operations row by row: layer norm with the residual connection before it, token embedding with
+//! positional embedding, and GELU with the bias before it.
 
 use candle_core::{Device, Result, Tensor};
 use multiversion::multiversion;
@@ -16,7 +17,7 @@ pub fn add_norm(
     let AddNorm { bias, weight, shift } = parameters;
     let mut out = vec![0.0; x.elem_count()];
     with_values([x, branch, bias, weight, shift], |[x, branch, bias, weight, shift]| {
-        norm(x, branch, &Row { bias, weight }, shift, mask, &mut out);
+        norm_rows(x, branch, &Residual { bias, weight }, shift, mask, &mut out);
     })?;
     Tensor::from_vec(out, x.shape(), &Device::Cpu)
 }
@@ -37,7 +38,7 @@ pub fn add_norm_back(
         shift: vec![0.0; width],
     };
     with_values([x, branch, bias, weight, gradient], |[x, branch, bias, weight, gradient]| {
-        norm_back(x, branch, &Row { bias, weight }, mask, gradient, &mut slopes);
+        norm_rows_back(x, branch, &Residual { bias, weight }, mask, gradient, &mut slopes);
     })?;
     let like =
         |slopes: Vec<f32>, tensor: &Tensor| Tensor::from_vec(slopes, tensor.shape(), &Device::Cpu);
@@ -49,6 +50,7 @@ pub fn add_norm_back(
     })
 }
 
+/// Gradients of the inputs and parameters of a layer norm.
 struct Slopes {
     x: Vec<f32>,
     branch: Vec<f32>,
@@ -57,12 +59,12 @@ struct Slopes {
 }
 
 /// Parameters of a residual connection, the same for all rows.
-struct Row<'a> {
+struct Residual<'a> {
     bias: &'a [f32],
     weight: &'a [f32],
 }
 
-impl Row<'_> {
+impl Residual<'_> {
     /// `x + mask(branch + bias)` of row number `row`, and its mean and 1 / standard deviation.
     #[inline(always)]
     fn sum(
@@ -99,10 +101,10 @@ fn moments(row: &[f32]) -> (f32, f32) {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn norm(
+fn norm_rows(
     x: &[f32],
     branch: &[f32],
-    row: &Row<'_>,
+    residual: &Residual<'_>,
     shift: &[f32],
     mask: DropoutMask,
     out: &mut [f32],
@@ -110,35 +112,35 @@ fn norm(
     let width = shift.len();
     let rows = x.chunks_exact(width).zip(branch.chunks_exact(width));
     for (index, ((x, branch), out)) in rows.zip(out.chunks_exact_mut(width)).enumerate() {
-        let (mean, scale) = row.sum(index, x, branch, mask, out);
-        for (out, (weight, shift)) in out.iter_mut().zip(row.weight.iter().zip(shift)) {
+        let (mean, scale) = residual.sum(index, x, branch, mask, out);
+        for (out, (weight, shift)) in out.iter_mut().zip(residual.weight.iter().zip(shift)) {
             *out = (*out - mean) * scale * weight + shift;
         }
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn norm_back(
+fn norm_rows_back(
     x: &[f32],
     branch: &[f32],
-    row: &Row<'_>,
+    residual: &Residual<'_>,
     mask: DropoutMask,
     gradient: &[f32],
     slopes: &mut Slopes,
 ) {
-    let width = row.weight.len();
+    let width = residual.weight.len();
     let mut normed = vec![0.0; width];
     let inputs = x.chunks_exact(width).zip(branch.chunks_exact(width));
     let outputs = slopes.x.chunks_exact_mut(width).zip(slopes.branch.chunks_exact_mut(width));
     let rows = inputs.zip(gradient.chunks_exact(width)).zip(outputs);
     for (index, (((x, branch), gradient), (dx, db))) in rows.enumerate() {
-        let (mean, scale) = row.sum(index, x, branch, mask, &mut normed);
+        let (mean, scale) = residual.sum(index, x, branch, mask, &mut normed);
         normed.iter_mut().for_each(|x| *x = (*x - mean) * scale);
         let (mut sum, mut along) = (0.0, 0.0);
         for column in 0..width {
             slopes.weight[column] += gradient[column] * normed[column];
             slopes.shift[column] += gradient[column];
-            dx[column] = gradient[column] * row.weight[column];
+            dx[column] = gradient[column] * residual.weight[column];
         }
         for (slope, normed) in dx.iter().zip(&normed) {
             sum += slope;
@@ -170,7 +172,7 @@ pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor
 
 pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     let mut out = vec![0.0; x.elem_count()];
-    with_values([x, bias], |[x, bias]| activate(x, bias, mask, &mut out))?;
+    with_values([x, bias], |[x, bias]| gelu_rows(x, bias, mask, &mut out))?;
     Tensor::from_vec(out, x.shape(), &Device::Cpu)
 }
 
@@ -181,12 +183,12 @@ pub fn gelu_back(
     gradient: &Tensor,
 ) -> Result<Tensor> {
     let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
-    with_values([x, bias], |[x, bias]| activate_back(x, bias, mask, &mut slopes))?;
+    with_values([x, bias], |[x, bias]| gelu_rows_back(x, bias, mask, &mut slopes))?;
     Tensor::from_vec(slopes, x.shape(), &Device::Cpu)
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn activate(x: &[f32], bias: &[f32], mask: DropoutMask, out: &mut [f32]) {
+fn gelu_rows(x: &[f32], bias: &[f32], mask: DropoutMask, out: &mut [f32]) {
     let rows = x.chunks_exact(bias.len()).zip(out.chunks_exact_mut(bias.len()));
     for (row, (x, out)) in rows.enumerate() {
         for (out, (x, bias)) in out.iter_mut().zip(x.iter().zip(bias)) {
@@ -198,7 +200,7 @@ fn activate(x: &[f32], bias: &[f32], mask: DropoutMask, out: &mut [f32]) {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn activate_back(x: &[f32], bias: &[f32], mask: DropoutMask, slopes: &mut [f32]) {
+fn gelu_rows_back(x: &[f32], bias: &[f32], mask: DropoutMask, slopes: &mut [f32]) {
     let rows = x.chunks_exact(bias.len()).zip(slopes.chunks_exact_mut(bias.len()));
     for (row, (x, slopes)) in rows.enumerate() {
         for (slope, (x, bias)) in slopes.iter_mut().zip(x.iter().zip(bias)) {
@@ -212,7 +214,7 @@ fn activate_back(x: &[f32], bias: &[f32], mask: DropoutMask, slopes: &mut [f32])
 
 /// Drops values of row number `row` of a matrix.
 #[inline(always)]
-pub(super) fn drop_row(mask: DropoutMask, row: usize, values: &mut [f32]) {
+fn drop_row(mask: DropoutMask, row: usize, values: &mut [f32]) {
     if !mask.is_none() {
         let first = (row * values.len()) as u32;
         values.iter_mut().zip(first..).for_each(|(value, place)| *value *= mask.factor(place));

@@ -4,8 +4,6 @@ mod add_norm;
 mod attention;
 mod product;
 
-pub use add_norm::embed;
-pub use add_norm::{add_norm, add_norm_back};
-pub use add_norm::{gelu, gelu_back};
+pub use add_norm::{add_norm, add_norm_back, embed, gelu, gelu_back};
 pub use attention::{attention, attention_back};
 pub use product::{activated_sums, activated_sums_back};

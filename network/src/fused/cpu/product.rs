@@ -1,10 +1,9 @@
 //! Products of the small matrices of one attention head. They add in the order of the inner index,
-//! so the result does not depend on how the work is divided.
+//! so the result does not depend on how the work is divided. Also the activated sums of bags.
 
 use candle_core::{Result, Tensor};
 
-use crate::embedding_bag;
-use crate::embedding_bag::Bags;
+use crate::embedding_bag::{self, Bags};
 use crate::tensor_slices::with_values;
 
 /// Number of neighbouring columns that are summed in a register.

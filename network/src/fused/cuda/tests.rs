@@ -5,8 +5,7 @@ use candle_core::{DType, Device, Result, Tensor, Var};
 
 use super::*;
 use crate::fused::reference;
-use crate::fused::tests;
-use crate::fused::tests::masks;
+use crate::fused::tests::{self, masks};
 
 const PRECISIONS: [(DType, f32); 3] =
     [(DType::F32, 1e-5), (DType::F16, 2e-3), (DType::BF16, 1.5e-2)];

@@ -1,4 +1,4 @@
-//! The active features of positions, stored contiguously.
+//! The active features of positions: of many, stored contiguously, or of one, in slots.
 
 use azimuth_chess::placement::Placement;
 use cozy_chess::{Board, Color};
@@ -140,6 +140,9 @@ impl RowSink for FeatureBatch {
     }
 }
 
+/// Marks a slot without a row.
+pub const EMPTY: u16 = u16::MAX;
+
 /// Number of slots of one view: 64 squares and up to six threats. They fill a whole number of
 /// 64-byte registers.
 pub const SLOTS: usize = 96;
@@ -147,10 +150,8 @@ pub const SLOTS: usize = 96;
 /// The row in each slot of a view, or [`EMPTY`].
 pub type Slots = [u16; SLOTS];
 
-/// Marks a slot without a row.
-pub const EMPTY: u16 = u16::MAX;
-
-/// The active rows of one position.
+/// The active rows of one position in slots. A view has a slot for each square and for each threat,
+/// and a slot holds at most one row, so that the difference of two positions is found slot by slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlottedFeatures {
     /// The views of the side to move and of the other side.
@@ -211,9 +212,7 @@ impl RowSink for SlottedFeatures {
 #[cfg(test)]
 mod tests {
     use azimuth_chess::bench_positions::BENCH_POSITIONS;
-    use cozy_chess::Board;
 
-    use super::super::FeatureBatch;
     use super::*;
 
     #[test]

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, ensure};
 use cozy_chess::{Piece, Square};
 use serde::{Deserialize, Serialize};
 
-use super::states::{PAIRS, STEPS};
+use super::states::{THREAT_PAIRS, THREAT_STEPS};
 
 /// Number of piece-squares: pieces of both sides times squares.
 pub const PIECE_SQUARES: usize = 2 * Piece::NUM * 64;
@@ -30,7 +30,7 @@ pub struct FeatureSet {
 }
 
 /// Number of threat features: every pair of threats, from the view of both sides.
-const THREATS: usize = PAIRS * 2 * STEPS * STEPS;
+const THREATS: usize = THREAT_PAIRS * 2 * THREAT_STEPS * THREAT_STEPS;
 
 /// The states of a piece on its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl FeatureSet {
         Self { states: States::Attack, king: KingView::None, threats: false };
 
     /// Number of threat features in one side's view.
-    pub const THREATS_SEEN: i32 = PAIRS as i32;
+    pub const THREATS_SEEN: i32 = THREAT_PAIRS as i32;
 
     /// Number of rows for one piece on one square.
     #[inline]
@@ -108,7 +108,7 @@ impl FeatureSet {
     /// The row of a pair of threats for the side to move (view 0) or the other side (view 1), after
     /// the rows of the pieces.
     pub(super) fn threat_row(self, index: usize, view: usize, pair: usize) -> usize {
-        self.first_threat() + (2 * index + view) * STEPS * STEPS + pair
+        self.first_threat() + (2 * index + view) * THREAT_STEPS * THREAT_STEPS + pair
     }
 
     /// Index of the first threat row; earlier rows are pieces on squares.
@@ -125,7 +125,7 @@ impl FeatureSet {
     /// The slot of a row among the slots of a view, each of which holds at most one row.
     pub(super) fn slot(self, row: usize) -> usize {
         match row.checked_sub(self.first_threat()) {
-            Some(threat) => Square::NUM + threat / (STEPS * STEPS),
+            Some(threat) => Square::NUM + threat / (THREAT_STEPS * THREAT_STEPS),
             None => row % Square::NUM,
         }
     }

@@ -7,6 +7,5 @@ mod feature_set;
 mod rows;
 mod states;
 
-pub use batch::{EMPTY, SLOTS, Slots, SlottedFeatures};
-pub use batch::{FeatureBatch, Features};
+pub use batch::{EMPTY, FeatureBatch, Features, SLOTS, Slots, SlottedFeatures};
 pub use feature_set::{FeatureSet, KingView, PIECE_SQUARES, States};

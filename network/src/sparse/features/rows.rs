@@ -1,4 +1,4 @@
-//! The active rows of one position, found piece by piece.
+//! The active rows of one position in the views of both sides, found piece by piece.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::see::StaticExchange;
@@ -9,7 +9,7 @@ use super::states::{Attacks, ExchangeStates, Threats, attack_state};
 
 /// Receives the rows of a position. Of each pair, the first is in the side to move's view and the
 /// second in the other side's.
-pub(super) trait RowSink {
+pub trait RowSink {
     /// The rows of a piece, and its squares in the views.
     fn piece(&mut self, rows: [u16; 2], squares: [usize; 2]);
 
@@ -18,7 +18,7 @@ pub(super) trait RowSink {
 }
 
 /// Finds the rows of a legal position: piece by piece, White's first, then the threats.
-pub(super) fn find_rows(set: FeatureSet, placement: &Placement, sink: &mut impl RowSink) {
+pub fn find_rows(set: FeatureSet, placement: &Placement, sink: &mut impl RowSink) {
     let attacks = Attacks::of(placement);
     let exchanges =
         (set.states == States::Exchange || set.threats).then(|| StaticExchange::new(placement));
@@ -57,8 +57,9 @@ pub(super) fn find_rows(set: FeatureSet, placement: &Placement, sink: &mut impl 
     }
 }
 
-/// Computes the rows of the features in one side's view.
-pub struct View {
+/// The board from one side's view, with that side's first rank at the bottom: computes the rows of
+/// the features in it.
+struct View {
     color: Color,
     /// XOR mask of squares: reverses the ranks for Black, and the files if the king requires it.
     flip: usize,
@@ -67,7 +68,7 @@ pub struct View {
 
 impl View {
     /// The view of `color`.
-    pub fn new(set: FeatureSet, placement: &Placement, color: Color) -> Self {
+    fn new(set: FeatureSet, placement: &Placement, color: Color) -> Self {
         let ranks = if color == Color::White { 0 } else { 56 };
         let king = placement.king(color);
         let files = if set.king != KingView::None && king.file() > File::D { 7 } else { 0 };
@@ -83,13 +84,13 @@ impl View {
     }
 
     /// The row of a `piece` of `color` in state 0 on square 0 of this view. A state adds
-    /// [`PIECE_SQUARES`](super::PIECE_SQUARES) rows, a square one.
-    pub fn first_row(&self, color: Color, piece: Piece) -> usize {
+    /// [`PIECE_SQUARES`] rows, a square one.
+    fn first_row(&self, color: Color, piece: Piece) -> usize {
         self.first_piece + self.kind(color, piece) * Square::NUM
     }
 
     /// A square in this view.
-    pub fn square(&self, square: Square) -> usize {
+    fn square(&self, square: Square) -> usize {
         square as usize ^ self.flip
     }
 

@@ -1,4 +1,5 @@
-//! The states of pieces, which distinguish pieces of the same kind on the same square.
+//! The states of pieces, which distinguish pieces of the same kind on the same square; the attacks
+//! that they depend on; and the threats on the whole board.
 
 use azimuth_chess::placement::Placement;
 use cozy_chess::{
@@ -160,27 +161,27 @@ fn beside(squares: BitBoard) -> BitBoard {
 pub struct Attacks {
     /// Squares that the piece on a square attacks; empty if the square is empty.
     pub from: [BitBoard; Square::NUM],
-    sides: [Side; Color::NUM],
+    sides: [SideAttacks; Color::NUM],
 }
 
 impl Attacks {
     /// The attacks in a position.
     pub fn of(placement: &Placement) -> Self {
         let mut from = [BitBoard::EMPTY; Square::NUM];
-        let white = Side::of(placement, Color::White, &mut from);
-        let black = Side::of(placement, Color::Black, &mut from);
+        let white = SideAttacks::of(placement, Color::White, &mut from);
+        let black = SideAttacks::of(placement, Color::Black, &mut from);
         Self { from, sides: [white, black] }
     }
 
     /// The attacks of one side.
-    pub fn by(&self, color: Color) -> &Side {
+    pub fn by(&self, color: Color) -> &SideAttacks {
         &self.sides[color as usize]
     }
 }
 
 /// Squares that one side attacks, including those of its own pieces, by the value of the attacker.
 #[derive(Default)]
-pub struct Side {
+pub struct SideAttacks {
     /// By a pawn.
     pub pawn: BitBoard,
     /// By a pawn, knight or bishop.
@@ -195,7 +196,7 @@ pub struct Side {
     moves: [BitBoard; 3],
 }
 
-impl Side {
+impl SideAttacks {
     fn of(placement: &Placement, color: Color, from: &mut [BitBoard; Square::NUM]) -> Self {
         let ours = placement.colors[color as usize];
         let occupied = placement.colors[0] | placement.colors[1];
@@ -242,7 +243,7 @@ impl Side {
     /// Number of moves by which a knight, bishop, rook or queen gives check to the king on `king`,
     /// to squares outside `shunned`. A square counts once for each kind of check (knight, diagonal,
     /// straight).
-    pub fn checks(&self, king: Square, occupied: BitBoard, shunned: BitBoard) -> u32 {
+    fn checks(&self, king: Square, occupied: BitBoard, shunned: BitBoard) -> u32 {
         let from = [
             get_knight_moves(king),
             get_bishop_moves(king, occupied),
@@ -253,7 +254,7 @@ impl Side {
     }
 
     /// Squares attacked by a piece less valuable than `piece`.
-    pub fn by_cheaper_than(&self, piece: Piece) -> BitBoard {
+    fn by_cheaper_than(&self, piece: Piece) -> BitBoard {
         match piece {
             Piece::Pawn | Piece::King => BitBoard::EMPTY,
             Piece::Knight | Piece::Bishop => self.pawn,
@@ -263,13 +264,13 @@ impl Side {
     }
 }
 
-/// Number of values of each member of a pair.
-pub const STEPS: usize = 8;
+/// Number of values of each member of a pair of threats.
+pub const THREAT_STEPS: usize = 8;
 
-/// Number of pairs that describe a position.
-pub const PAIRS: usize = 3;
+/// Number of pairs of threats that describe a position.
+pub const THREAT_PAIRS: usize = 3;
 
-/// The two best exchanges of each side.
+/// Threats on the whole board: the two best exchanges of each side.
 #[derive(Default)]
 pub struct Threats([[i32; 2]; Color::NUM]);
 
@@ -286,16 +287,16 @@ impl Threats {
 
     /// Pairs of steps, each encoded as one number: the best exchanges of the side to move and of
     /// the other side, the two best of the other side, and the checks of both.
-    pub fn pairs(&self, placement: &Placement, attacks: &Attacks) -> [usize; PAIRS] {
+    pub fn pairs(&self, placement: &Placement, attacks: &Attacks) -> [usize; THREAT_PAIRS] {
         let (us, them) = (placement.side_to_move, !placement.side_to_move);
         let (ours, theirs) = (self.0[us as usize], self.0[them as usize]);
-        let checks = |color| checks(placement, attacks, color);
+        let checks = |color| check_step(placement, attacks, color);
         [
             (gain_step(ours[0]), gain_step(theirs[0])),
             (gain_step(theirs[0]), gain_step(theirs[1])),
             (checks(us), checks(them)),
         ]
-        .map(|(first, second)| first * STEPS + second)
+        .map(|(first, second)| first * THREAT_STEPS + second)
     }
 }
 
@@ -306,19 +307,19 @@ fn gain_step(gain: i32) -> usize {
         1..=4 => gain as usize,
         5..=6 => 5,
         7..=9 => 6,
-        _ => STEPS - 1,
+        _ => THREAT_STEPS - 1,
     }
 }
 
 /// Step of the number of checks that `color` can give from squares that the other side does not
 /// attack: none, 1, 2, more; and the same four if the other king has no free square.
-fn checks(placement: &Placement, attacks: &Attacks, color: Color) -> usize {
+fn check_step(placement: &Placement, attacks: &Attacks, color: Color) -> usize {
     let [ours, theirs] = [color, !color].map(|color| placement.colors[color as usize]);
     let king = placement.king(!color);
     let shunned = attacks.by(!color).any | ours;
     let checks = attacks.by(color).checks(king, ours | theirs, shunned).min(3) as usize;
     let shut_in = (get_king_moves(king) & !theirs & !attacks.by(color).any).is_empty();
-    checks + if shut_in { STEPS / 2 } else { 0 }
+    checks + if shut_in { THREAT_STEPS / 2 } else { 0 }
 }
 
 #[cfg(test)]
@@ -358,8 +359,8 @@ mod tests {
         [1, 9, 3].into_iter().for_each(|gain| threats.add(Color::Black, gain));
         threats.add(Color::White, 5);
         let [best, next, checks] = threats.pairs(&placement, &attacks);
-        assert_eq!([best, next], [5 * STEPS + 6, 6 * STEPS + 3]);
+        assert_eq!([best, next], [5 * THREAT_STEPS + 6, 6 * THREAT_STEPS + 3]);
         // White has one check, and Black's king can still move to f8 and h8; Black has no check.
-        assert_eq!(checks, STEPS);
+        assert_eq!(checks, THREAT_STEPS);
     }
 }

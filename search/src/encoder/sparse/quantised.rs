@@ -15,8 +15,7 @@ use cozy_chess::{Board, Color};
 use multiversion::multiversion;
 
 use super::accumulator::{Accumulator, by_activity, reorder};
-pub use super::kernels::Kernels;
-use super::kernels::{ACTIVATION_ONE, SUM_ONE, Sums};
+use super::kernels::{ACTIVATION_ONE, Kernels, SUM_ONE, Sums};
 use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 use crate::large_memory;
 
@@ -35,20 +34,6 @@ pub struct QuantisedEncoder {
     activations: Vec<u8>,
     /// The heads along the axis.
     along: Arc<Vec<HeadAlong>>,
-}
-
-/// The layers after the sums, for one range of piece counts.
-#[derive(Clone)]
-struct Head {
-    /// In the kernels' order.
-    hidden: Vec<i8>,
-    /// Converts a hidden neuron's integer product back to its value.
-    hidden_scale: [f32; HIDDEN],
-    hidden_bias: [f32; HIDDEN],
-    middle: Vec<MiddleLayer>,
-    /// `[HIDDEN][D]`.
-    projection: Vec<f32>,
-    projection_bias: Vec<f32>,
 }
 
 impl QuantisedEncoder {
@@ -161,6 +146,59 @@ impl QuantisedEncoder {
     }
 }
 
+impl Encoder for QuantisedEncoder {
+    fn attributes(&self) -> Attributes {
+        Attributes {
+            input: InputKind::Features(self.config.features),
+            perspective: Perspective::SideToMove,
+            embedding_dim: self.config.embedding_dim,
+            recommended_batch: 256,
+            maximum_batch: 4096,
+            fixed_sizes: false,
+        }
+    }
+
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
+        let batch = features(inputs)?;
+        let dim = self.config.embedding_dim;
+        let mut embeddings = vec![0.0; batch.len() * dim];
+        for (position, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
+            self.features = SlottedFeatures::from_rows(self.config.features, &position);
+            self.activate();
+            let (head, hidden) = self.hidden(position.pieces);
+            let head = &self.heads[head];
+            project(&hidden, &head.projection, &head.projection_bias, embedding);
+        }
+        Ok(embeddings)
+    }
+
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
+        let batch = features(inputs)?;
+        let cosines = batch.iter().map(|position| {
+            self.features = SlottedFeatures::from_rows(self.config.features, &position);
+            self.activate();
+            self.cosine_of(position.pieces)
+        });
+        Ok(Scores::Ready(cosines.collect()))
+    }
+
+    /// Allocates no memory, because a search calls this at every leaf.
+    fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
+        self.features.fill(self.config.features, &Placement::of(board));
+        self.activate();
+        Ok(self.cosine_of(self.features.pieces))
+    }
+
+    fn for_caller(&self) -> Option<Box<dyn Encoder>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+/// The features of a batch that was made for a sparse encoder.
+fn features(inputs: &Inputs) -> Result<&FeatureBatch> {
+    inputs.features().context("the sparse encoder reads features")
+}
+
 /// If all feature rows and biases lie within ± this value, their sums fit into 16 bits in every
 /// legal position.
 pub const LARGEST_PLAYABLE_VALUE: f32 =
@@ -184,6 +222,20 @@ fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
     squares.sort_unstable_by_key(|&largest| -largest);
     let pieces: i32 = squares[..MAX_PIECES].iter().sum();
     largest(&sums.bias) + pieces + FeatureSet::THREATS_SEEN * others
+}
+
+/// The layers after the sums, for one range of piece counts.
+#[derive(Clone)]
+struct Head {
+    /// In the kernels' order.
+    hidden: Vec<i8>,
+    /// Converts a hidden neuron's integer product back to its value.
+    hidden_scale: [f32; HIDDEN],
+    hidden_bias: [f32; HIDDEN],
+    middle: Vec<MiddleLayer>,
+    /// `[HIDDEN][D]`.
+    projection: Vec<f32>,
+    projection_bias: Vec<f32>,
 }
 
 impl Head {
@@ -240,65 +292,12 @@ fn project(hidden: &[f32; HIDDEN], weights: &[f32], bias: &[f32], embedding: &mu
     embedding.iter_mut().for_each(|value| *value *= scale);
 }
 
-/// The features of a batch that was made for a sparse encoder.
-fn features(inputs: &Inputs) -> Result<&FeatureBatch> {
-    inputs.features().context("the sparse encoder reads features")
-}
-
-impl Encoder for QuantisedEncoder {
-    fn attributes(&self) -> Attributes {
-        Attributes {
-            input: InputKind::Features(self.config.features),
-            perspective: Perspective::SideToMove,
-            embedding_dim: self.config.embedding_dim,
-            recommended_batch: 256,
-            maximum_batch: 4096,
-            fixed_sizes: false,
-        }
-    }
-
-    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
-        let batch = features(inputs)?;
-        let dim = self.config.embedding_dim;
-        let mut embeddings = vec![0.0; batch.len() * dim];
-        for (position, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
-            self.features = SlottedFeatures::from_rows(self.config.features, &position);
-            self.activate();
-            let (head, hidden) = self.hidden(position.pieces);
-            let head = &self.heads[head];
-            project(&hidden, &head.projection, &head.projection_bias, embedding);
-        }
-        Ok(embeddings)
-    }
-
-    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
-        let batch = features(inputs)?;
-        let cosines = batch.iter().map(|position| {
-            self.features = SlottedFeatures::from_rows(self.config.features, &position);
-            self.activate();
-            self.cosine_of(position.pieces)
-        });
-        Ok(Scores::Ready(cosines.collect()))
-    }
-
-    /// Allocates no memory, because a search calls this at every leaf.
-    fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
-        self.features.fill(self.config.features, &Placement::of(board));
-        self.activate();
-        Ok(self.cosine_of(self.features.pieces))
-    }
-
-    fn for_caller(&self) -> Option<Box<dyn Encoder>> {
-        Some(Box::new(self.clone()))
-    }
-}
-
-/// Number of values that are summed in parallel.
-const LANES: usize = 8;
-
-/// One head's last layer along a direction.
+/// One head's last layer along a direction. A search needs only the cosine of an embedding with the
+/// axis `u`: of `W h + b`, scaled to unit length, that is `(u·W h + u·b) / |W h + b|`. The length
+/// follows from the Gram matrix of the layer: `|W h + b|² = h·(WᵀW h + 2 Wᵀb) + b·b`. So the
+/// embedding itself need not be computed.
 #[derive(Clone)]
-pub(super) struct HeadAlong {
+struct HeadAlong {
     along: [f32; HIDDEN],
     along_bias: f32,
     /// `WᵀW`, row by row.
@@ -310,7 +309,7 @@ pub(super) struct HeadAlong {
 
 impl HeadAlong {
     /// Folds a projection (`[HIDDEN][D]`), its bias and the unit vector `axis` into one head.
-    pub(super) fn new(projection: &[f32], bias: &[f32], axis: &[f32]) -> Self {
+    fn new(projection: &[f32], bias: &[f32], axis: &[f32]) -> Self {
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
         let columns: Vec<&[f32]> = projection.chunks_exact(bias.len()).collect();
         let of_column = |value: &dyn Fn(&[f32]) -> f32| -> [f32; HIDDEN] {
@@ -326,13 +325,16 @@ impl HeadAlong {
     }
 
     /// The cosine of the embedding of `hidden` with the direction.
-    pub(super) fn cosine(&self, hidden: &[f32; HIDDEN]) -> f32 {
-        cosine(self, hidden)
+    fn cosine(&self, hidden: &[f32; HIDDEN]) -> f32 {
+        cosine_along(self, hidden)
     }
 }
 
+/// Number of values that are summed in parallel.
+const LANES: usize = 8;
+
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn cosine(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
+fn cosine_along(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
     let mut products = head.cross;
     // Zeros are multiplied too: a branch on each would be mispredicted half the time.
     for (&input, row) in hidden.iter().zip(head.gram.chunks_exact(HIDDEN)) {
@@ -347,9 +349,9 @@ fn cosine(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
     (along.iter().sum::<f32>() + head.along_bias) / (square.max(0.0) + SMALLEST_SQUARE).sqrt()
 }
 
-/// A square layer of [`HIDDEN`] neurons, in f32.
+/// A square layer of [`HIDDEN`] neurons, in f32 because it is small.
 #[derive(Clone)]
-pub(super) struct MiddleLayer {
+struct MiddleLayer {
     /// `[input][output]`.
     weights: Vec<f32>,
     bias: [f32; HIDDEN],
@@ -357,20 +359,20 @@ pub(super) struct MiddleLayer {
 
 impl MiddleLayer {
     /// From weights given as `[output][input]`.
-    pub(super) fn new(by_output: &[f32], biases: &[f32]) -> Self {
+    fn new(by_output: &[f32], biases: &[f32]) -> Self {
         let mut bias = [0.0; HIDDEN];
         bias.copy_from_slice(biases);
         Self { weights: by_input(by_output), bias }
     }
 
     /// The output of the layer for `input`, with ReLU.
-    pub(super) fn after(&self, input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
-        middle(&self.weights, &self.bias, input)
+    fn after(&self, input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
+        middle_layer(&self.weights, &self.bias, input)
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn middle(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
+fn middle_layer(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
     let mut output = *bias;
     // Zeros are multiplied too: a branch on each would be mispredicted half the time.
     for (&input, weights) in input.iter().zip(weights.chunks_exact(HIDDEN)) {
@@ -380,7 +382,7 @@ fn middle(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32;
 }
 
 /// Transposes weights with [`HIDDEN`] inputs from output-major to input-major order.
-pub(super) fn by_input(by_output: &[f32]) -> Vec<f32> {
+fn by_input(by_output: &[f32]) -> Vec<f32> {
     let inputs = 0..HIDDEN;
     inputs
         .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |weights| weights[input]))

@@ -10,7 +10,6 @@ use cozy_chess::Board;
 use crossbeam_channel::{Receiver, unbounded};
 
 use super::*;
-use super::{PendingResponse, Wanted};
 use crate::DefaultWeights;
 use crate::encoder::{EncodeError, PendingScores, Scores};
 use crate::inference::evaluator::Evaluator;

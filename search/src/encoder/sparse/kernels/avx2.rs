@@ -3,10 +3,9 @@
 use std::arch::x86_64::*;
 
 use azimuth_network::sparse::HIDDEN;
-
-use super::BLOCK;
-use super::{ACTIVATION_SHIFT, Change, SUM_ONE};
 use azimuth_network::sparse::features::{SLOTS, Slots};
+
+use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen registers.

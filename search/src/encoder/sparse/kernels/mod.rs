@@ -1,5 +1,5 @@
-//! The integer kernels of the sparse encoder: the same functions in one file per instruction set.
-//! Their results are equal bit for bit.
+//! The integer kernels of the sparse encoder: the same functions in one file per instruction set,
+//! with equal results bit for bit. This file has their data, [`Sums`], and the choice among them.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -135,7 +135,8 @@ const VARIABLE: &str = "AZIMUTH_INSTRUCTION_SET";
 
 impl Kernels {
     /// The instruction set that `AZIMUTH_INSTRUCTION_SET` names; if it is not set, the best of this
-    /// processor. Fails if this processor does not support the named one.
+    /// processor. So tests can compare them; the layers in f32 always use the best. Fails if this
+    /// processor does not support the named one.
     pub fn chosen() -> Result<Self> {
         let available = Self::available();
         match env::var_os(VARIABLE) {
@@ -169,30 +170,30 @@ impl Display for Kernels {
     }
 }
 
-/// Values in a line of the processor's cache.
-const LINE: usize = 32;
-
 /// 1.0 in a feature sum.
-pub(in crate::encoder::sparse) const SUM_ONE: i16 = 255;
+pub const SUM_ONE: i16 = 255;
 
 /// Squares of sums are shifted right by this, so that activations stay below 128 and sums of two
 /// products below 2^15.
-pub(super) const ACTIVATION_SHIFT: u32 = 9;
+const ACTIVATION_SHIFT: u32 = 9;
 
 /// 1.0 in an activation: `SUM_ONE² / 2^ACTIVATION_SHIFT`.
-pub(in crate::encoder::sparse) const ACTIVATION_ONE: f32 = 65_025.0 / 512.0;
+pub const ACTIVATION_ONE: f32 = 65_025.0 / 512.0;
+
+/// Values in a line of the processor's cache.
+const LINE: usize = 32;
 
 /// The parameters of the feature sums.
-pub(in crate::encoder::sparse) struct Sums {
+pub struct Sums {
     /// Feature rows in units of 1 / `SUM_ONE`.
-    pub(in crate::encoder::sparse) table: Vec<i16>,
-    pub(in crate::encoder::sparse) bias: Vec<i16>,
+    pub table: Vec<i16>,
+    pub bias: Vec<i16>,
 }
 
 impl Sums {
     /// Fetches the beginning of rows into the processor's cache; the rest follows while the
     /// beginning is used.
-    pub(in crate::encoder::sparse) fn prefetch(&self, rows: &[u16]) {
+    pub fn prefetch(&self, rows: &[u16]) {
         let width = self.bias.len();
         for &row in rows {
             let first = usize::from(row) * width;
@@ -203,8 +204,8 @@ impl Sums {
 }
 
 /// Rows of a table to add to a sum and to subtract from it.
-pub(super) struct Change<'a> {
-    pub(super) table: &'a [i16],
-    pub(super) added: &'a [u16],
-    pub(super) removed: &'a [u16],
+struct Change<'a> {
+    table: &'a [i16],
+    added: &'a [u16],
+    removed: &'a [u16],
 }

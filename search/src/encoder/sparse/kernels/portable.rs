@@ -1,9 +1,9 @@
 //! The kernels in plain Rust. The other kernels match them bit for bit.
 
 use azimuth_network::sparse::HIDDEN;
+use azimuth_network::sparse::features::Slots;
 
 use super::{ACTIVATION_SHIFT, Change, SUM_ONE};
-use azimuth_network::sparse::features::Slots;
 
 pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [u8]) {
     let width = sum.len();
