@@ -11,8 +11,7 @@ use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 
-use crate::elo::settings::TimeControl;
-use crate::elo::settings::Words;
+use crate::elo::settings::{TimeControl, Words};
 use crate::games::record::{GameRecord, Name, read_file, termination};
 use crate::plot::{Axes, Series, draw};
 

@@ -1,17 +1,7 @@
-//! Line charts as SVG.
+//! Line charts as SVG, and numbers with separators of thousands.
 
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
-
-const SIZE: (u32, u32) = (720, 440);
-
-const COLOURS: [RGBColor; 4] =
-    [RGBColor(31, 119, 180), RGBColor(214, 95, 14), RGBColor(44, 140, 60), RGBColor(120, 80, 160)];
-
-/// The colour of a line by its index; colours beyond the first few are harder to distinguish.
-fn colour(number: usize) -> RGBAColor {
-    COLOURS.get(number).map_or_else(|| Palette99::pick(number).to_rgba(), Color::to_rgba)
-}
 
 /// A named line of points, with intervals if known.
 pub struct Series {
@@ -29,6 +19,8 @@ pub struct Axes<'a> {
     pub logarithmic: bool,
     pub legend: SeriesLabelPosition,
 }
+
+const SIZE: (u32, u32) = (720, 440);
 
 /// Draws all lines as an SVG.
 pub fn draw(axes: &Axes<'_>, series: &[Series]) -> Result<String> {
@@ -87,6 +79,14 @@ fn draw_on(
         .draw()?;
     area.present()?;
     Ok(())
+}
+
+const COLOURS: [RGBColor; 4] =
+    [RGBColor(31, 119, 180), RGBColor(214, 95, 14), RGBColor(44, 140, 60), RGBColor(120, 80, 160)];
+
+/// The colour of a line by its index; colours beyond the first few are harder to distinguish.
+fn colour(number: usize) -> RGBAColor {
+    COLOURS.get(number).map_or_else(|| Palette99::pick(number).to_rgba(), Color::to_rgba)
 }
 
 /// The range of the values with a margin on both sides.

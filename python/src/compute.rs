@@ -1,4 +1,5 @@
-//! Computes numbers of many positions on several threads, without Python's lock.
+//! Computes numbers of many positions on several threads, without Python's lock, and the encoder's
+//! inputs as arrays.
 
 use std::num::NonZero;
 use std::thread;
@@ -10,8 +11,7 @@ use cozy_chess::Color;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use crate::board::Pov;
-use crate::space::{Source, Sources};
+use crate::board::{Pov, Source, Sources};
 
 /// Number of positions that one thread computes together: more gain nothing.
 const BATCH: usize = 256;

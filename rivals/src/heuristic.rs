@@ -32,7 +32,7 @@ const ROOK_ON_OPEN_FILE: i32 = 20;
 const MOBILITY: i32 = 2;
 
 /// The evaluation of a position in centipawns, from White's point of view.
-pub fn evaluate(board: &Board) -> i32 {
+fn evaluate(board: &Board) -> i32 {
     let [white, black] = [Color::White, Color::Black].map(|side| side_stages(board, side));
     let both = mobility(board);
     let opening = white.opening - black.opening + both;
@@ -47,7 +47,7 @@ fn side_stages(board: &Board, side: Color) -> Stages {
     for piece in Piece::ALL {
         for square in board.colored_pieces(side, piece) {
             // 2, piece-square values.
-            let place = value(piece, seen_by(side, square));
+            let place = piece_square_value(piece, seen_by(side, square));
             stages.opening += MATERIAL[piece as usize] + place.opening;
             stages.endgame += MATERIAL[piece as usize] + place.endgame;
         }
@@ -106,11 +106,11 @@ fn open_files(board: &Board, side: Color) -> i32 {
 /// counted by a null move.
 fn mobility(board: &Board) -> i32 {
     let Some(passed) = board.null_move() else { return 0 };
-    let difference = moves(board) - moves(&passed);
+    let difference = move_count(board) - move_count(&passed);
     MOBILITY * if board.side_to_move() == Color::White { difference } else { -difference }
 }
 
-fn moves(board: &Board) -> i32 {
+fn move_count(board: &Board) -> i32 {
     let mut count = 0;
     board.generate_moves(|moves| {
         count += moves.len();
@@ -125,15 +125,15 @@ fn seen_by(side: Color, square: Square) -> Square {
 
 /// Values in centipawns.
 #[derive(Clone, Copy)]
-pub struct Stages {
+struct Stages {
     /// With all pieces on the board.
-    pub opening: i32,
+    opening: i32,
     /// With only kings and pawns left.
-    pub endgame: i32,
+    endgame: i32,
 }
 
 /// The value of a piece on a square, seen from its own side (a1 is in its own corner).
-pub fn value(piece: Piece, square: Square) -> Stages {
+fn piece_square_value(piece: Piece, square: Square) -> Stages {
     let (file, rank) = (square.file() as i32, square.rank() as i32);
     let centre = centrality(file) + centrality(rank);
     let (opening, endgame) = match piece {

@@ -2,7 +2,6 @@
 
 mod alpha_beta;
 mod board;
-mod book;
 mod deepchess;
 mod diffusion;
 mod heuristic;

@@ -17,7 +17,7 @@ pub trait PolicyValue: Send {
 #[derive(Clone, Debug)]
 pub struct Assessment {
     /// Every legal move and its probability; the probabilities sum to 1.
-    pub policy: Vec<(cozy_chess::Move, f32)>,
+    pub policy: Vec<(Move, f32)>,
     /// The value for the side to move, in [-1, 1].
     pub value: f32,
 }

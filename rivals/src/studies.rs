@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use azimuth_chess::position::board_after;
+use azimuth_train::data::Label;
 use azimuth_train::data::dataset::{self, DataFile};
-use azimuth_train::data::family::Label;
-use azimuth_train::data::family::Split;
-use azimuth_train::data::family::{Family, FamilyLabels};
+use azimuth_train::data::family::{Family, FamilyLabels, Split};
 use cozy_chess::{Board, Color, Move};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};

@@ -11,15 +11,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{Position, board_after, fen_of, legal_moves, repetition_key};
 use azimuth_cli::print_line;
-use azimuth_search::DefaultWeights;
 use azimuth_search::inference::{ModelClient, Worker};
 use azimuth_search::names::name_of;
 use azimuth_search::{
-    BeamSettings, Control, Limits, Planner, PlannerKind, PlannerSettings, Resources, TimeLimit,
+    BeamSettings, Control, DefaultWeights, Limits, Planner, PlannerKind, PlannerSettings,
+    Resources, TimeLimit,
 };
 use azimuth_train::data::dataset;
-use azimuth_train::data::family::Split;
-use azimuth_train::data::family::{Family, FamilyLabels};
+use azimuth_train::data::family::{Family, FamilyLabels, Split};
 use azimuth_train::metrics::kendall_tau_b;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
@@ -31,10 +30,6 @@ use serde::Serialize;
 use crate::play::Play;
 use crate::rival::Rival;
 use crate::weights::RivalWeights;
-
-/// Number of positions for measuring speed, and the search time for each.
-const SPEED_POSITIONS: usize = 30;
-const SPEED_TIME: Duration = Duration::from_millis(100);
 
 /// Measure Kendall's tau of a rival, or of Azimuth's encoder, on labelled positions, and its search
 /// speed.
@@ -83,17 +78,21 @@ struct Tau {
     interval: Interval,
 }
 
+/// Number of positions for measuring speed, and the search time for each.
+const SPEED_POSITIONS: usize = 30;
+const SPEED_TIME: Duration = Duration::from_millis(100);
+
 /// Measures and prints.
 pub fn run(options: &TauOptions) -> Result<()> {
     let weights = options.weights.as_deref();
-    let mut measure = options.subject.measure(weights)?;
+    let mut subject = options.subject.load(weights)?;
     let mut taus = Vec::new();
     let mut speed_positions = Vec::new();
     for path in &options.data {
-        let positions = read(path)?;
+        let positions = read_labelled(path)?;
         let labels: Vec<f32> = positions.iter().map(|position| position.label).collect();
-        let values: Result<Vec<f32>> = positions.iter().map(|p| measure.value(p)).collect();
-        let (tau, interval) = interval(&values?, &labels);
+        let values: Result<Vec<f32>> = positions.iter().map(|p| subject.value(p)).collect();
+        let (tau, interval) = tau_with_interval(&values?, &labels);
         let Interval { low, high } = interval;
         print_line(format_args!("{}", path.display()))?;
         print_line(format_args!("  positions         {:>10}", positions.len()))?;
@@ -102,7 +101,7 @@ pub fn run(options: &TauOptions) -> Result<()> {
         let missing = SPEED_POSITIONS.saturating_sub(speed_positions.len());
         speed_positions.extend(positions.into_iter().take(missing));
     }
-    let per_second = speed(&mut *measure.planner, &speed_positions)?;
+    let per_second = speed(&mut *subject.planner, &speed_positions)?;
     print_line(format_args!("positions a second  {per_second:>10.0}"))?;
     if options.json {
         let training = options.subject.training(weights)?;
@@ -138,32 +137,145 @@ fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
     Ok(nodes as f64 / seconds)
 }
 
-/// Number of samples.
-const SAMPLES: usize = 1_000;
-
-/// A 95% interval: the percentiles 2.5 and 97.5 of the samples (Efron 1979).
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Interval {
-    pub low: f64,
-    pub high: f64,
+/// A system that values or chooses moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Azimuth's encoder; its speed is that of the beam without verification.
+    Azimuth,
+    Rival(Rival),
 }
 
-/// Kendall's tau-b of `values` and `labels`, and its interval over samples of as many pairs, drawn
-/// with replacement. The same data give the same interval.
-pub fn interval(values: &[f32], labels: &[f32]) -> (f64, Interval) {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut taus: Vec<f64> =
-        (0..SAMPLES).map(|_| tau_of_sample(values, labels, &mut rng)).collect();
-    taus.sort_by(f64::total_cmp);
-    let percentile = |share: f64| taus[(share * (SAMPLES - 1) as f64).round() as usize];
-    let interval = Interval { low: percentile(0.025), high: percentile(0.975) };
-    (kendall_tau_b(values, labels), interval)
+/// `azimuth`, then the names of the rivals.
+impl ValueEnum for Subject {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+            let rivals = Rival::value_variants().iter().copied().map(Subject::Rival);
+            iter::once(Subject::Azimuth).chain(rivals).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Azimuth => Some(PossibleValue::new("azimuth").help("Azimuth's encoder")),
+            Self::Rival(rival) => rival.to_possible_value(),
+        }
+    }
 }
 
-fn tau_of_sample(values: &[f32], labels: &[f32], rng: &mut Xoshiro256PlusPlus) -> f64 {
-    let drawn = (0..labels.len()).map(|_| rng.random_range(0..labels.len()));
-    let (values, labels): (Vec<f32>, Vec<f32>) = drawn.map(|i| (values[i], labels[i])).unzip();
-    kendall_tau_b(&values, &labels)
+/// Score cache of Azimuth's beam.
+const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
+
+impl Subject {
+    /// The name in results; that of Azimuth has the name of the weights file.
+    pub fn name(self, weights: Option<&Path>) -> String {
+        match self {
+            Self::Azimuth => format!("azimuth-{}", weights.map_or("default".to_owned(), stem)),
+            Self::Rival(rival) => name_of(&rival),
+        }
+    }
+
+    /// Reads the weights and builds the system.
+    fn load(self, weights: Option<&Path>) -> Result<LoadedSubject> {
+        let (planner, value) = match self {
+            Self::Azimuth => {
+                let weights = DefaultWeights::Beam.or_read(weights)?;
+                let worker = Worker::on_cpu(weights, |notice| eprintln!("{notice}"))?;
+                let settings = PlannerSettings { beam: BeamSettings::PAPER, ..Default::default() };
+                let planner = settings.build(PlannerKind::Beam, &worker, RESOURCES, None)?;
+                (planner, Value::Cosine(Box::new(worker.model()?)))
+            }
+            Self::Rival(rival) => {
+                let value = match rival.is_policy() {
+                    true => Value::LabelOfChosenMove(name_of(&rival)),
+                    false => Value::Evaluation,
+                };
+                (rival.planner(weights, &Play::default())?, value)
+            }
+        };
+        Ok(LoadedSubject { planner, value })
+    }
+
+    /// Reads the sizes of the weights and of their training.
+    pub fn training(self, weights: Option<&Path>) -> Result<Training> {
+        Ok(match self {
+            Self::Azimuth => {
+                let weights = DefaultWeights::Beam.or_read(weights)?;
+                let parameters = weights.parameters.iter();
+                let parameters = parameters.map(|(_, tensor)| tensor.elem_count()).sum();
+                Training { parameters, ..Training::default() }
+            }
+            Self::Rival(rival) => {
+                let weights = rival.weights(weights)?;
+                weights.map_or_else(Training::default, |weights| Training::of(&weights))
+            }
+        })
+    }
+}
+
+/// The size of the weights and of their training; 0 where there is none or it is not recorded.
+#[derive(Default)]
+pub struct Training {
+    pub parameters: usize,
+    pub examples: u64,
+    pub seconds: f64,
+}
+
+impl Training {
+    fn of(weights: &RivalWeights) -> Self {
+        let training = &weights.metadata.training;
+        let number = |key: &str| training[key].as_f64().unwrap_or(0.0);
+        Self {
+            parameters: weights.parameter_count(),
+            examples: (number("batch") * number("steps")) as u64,
+            seconds: number("seconds"),
+        }
+    }
+}
+
+/// A system with its weights.
+struct LoadedSubject {
+    pub planner: Box<dyn Planner>,
+    value: Value,
+}
+
+/// The number that is compared with the label.
+enum Value {
+    /// White's win probability by the evaluation.
+    Evaluation,
+    /// The cosine from White's view.
+    Cosine(Box<ModelClient>),
+    /// The label of the move that this rival, a policy, chooses.
+    LabelOfChosenMove(String),
+}
+
+impl LoadedSubject {
+    /// The value of a position, larger if it is better for White.
+    pub fn value(&mut self, labelled: &Labelled) -> Result<f32> {
+        let position = &labelled.position;
+        let board = position.board();
+        let white = board.side_to_move() == Color::White;
+        match &mut self.value {
+            Value::Evaluation => {
+                let own = self.planner.evaluate(position)?.win_probability();
+                Ok(if white { own } else { 1.0 - own })
+            }
+            Value::Cosine(model) => {
+                let cosines = model.cosines(std::slice::from_ref(board))?;
+                let own = *cosines.first().context("no cosine")?;
+                Ok(if white { own } else { -own })
+            }
+            Value::LabelOfChosenMove(rival) => {
+                let mut control = Control::without_signals(Limits::default());
+                let report = self.planner.search(position, &mut control, &mut |_| ())?;
+                let chosen = report.pv.first().context("no move")?;
+                let label = labelled.moves.iter().find(|(mv, _)| mv == chosen);
+                label.map(|&(_, label)| label).with_context(|| {
+                    format!("{rival}: needs labels of all moves; '{board}' has none of {chosen}")
+                })
+            }
+        }
+    }
 }
 
 /// A position with its label and the labels of its moves, as White's win probabilities.
@@ -174,7 +286,7 @@ pub struct Labelled {
 }
 
 /// The labelled positions of a file, with the labels of their moves if there are any.
-pub fn read(path: &Path) -> Result<Vec<Labelled>> {
+fn read_labelled(path: &Path) -> Result<Vec<Labelled>> {
     let (data, _) = dataset::open(&[path.to_owned()])?;
     let mut own: Vec<(Board, f32)> = Vec::new();
     // The data keep one copy of each position, so the label after a move can be that of another
@@ -204,7 +316,7 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>> {
     );
     let label_after = |board: &Board, mv: Move| {
         let after = board_after(board, mv);
-        known.get(&repetition_key(&after)).copied().or_else(|| result(&after))
+        known.get(&repetition_key(&after)).copied().or_else(|| score_of_end(&after))
     };
     let labelled = own.into_iter().map(|(board, label)| {
         let moves = legal_moves(&board).into_iter();
@@ -217,7 +329,7 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>> {
 }
 
 /// White's score of a game that is over; the data have no such positions.
-fn result(board: &Board) -> Option<f32> {
+fn score_of_end(board: &Board) -> Option<f32> {
     if board.generate_moves(|_| true) {
         return None;
     }
@@ -226,145 +338,32 @@ fn result(board: &Board) -> Option<f32> {
     Some(if !mated { 0.5 } else { f32::from(u8::from(white_wins)) })
 }
 
-/// Score cache of Azimuth's beam.
-const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
-
-/// A system that values or chooses moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
-    /// Azimuth's encoder; its speed is that of the beam without verification.
-    Azimuth,
-    Rival(Rival),
+/// A 95% interval: the percentiles 2.5 and 97.5 of the samples (Efron 1979).
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
 }
 
-/// `azimuth`, then the names of the rivals.
-impl ValueEnum for Subject {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
-            let rivals = Rival::value_variants().iter().copied().map(Subject::Rival);
-            iter::once(Subject::Azimuth).chain(rivals).collect()
-        });
-        &ALL
-    }
+/// Number of samples for an interval.
+const BOOTSTRAP_SAMPLES: usize = 1_000;
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::Azimuth => Some(PossibleValue::new("azimuth").help("Azimuth's encoder")),
-            Self::Rival(rival) => rival.to_possible_value(),
-        }
-    }
+/// Kendall's tau-b of `values` and `labels`, and its interval over samples of as many pairs, drawn
+/// with replacement. The same data give the same interval.
+fn tau_with_interval(values: &[f32], labels: &[f32]) -> (f64, Interval) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut taus: Vec<f64> =
+        (0..BOOTSTRAP_SAMPLES).map(|_| tau_of_sample(values, labels, &mut rng)).collect();
+    taus.sort_by(f64::total_cmp);
+    let percentile = |share: f64| taus[(share * (BOOTSTRAP_SAMPLES - 1) as f64).round() as usize];
+    let interval = Interval { low: percentile(0.025), high: percentile(0.975) };
+    (kendall_tau_b(values, labels), interval)
 }
 
-/// The size of the weights and of their training; 0 where there is none or it is not recorded.
-#[derive(Default)]
-pub struct Training {
-    pub parameters: usize,
-    pub examples: u64,
-    pub seconds: f64,
-}
-
-impl Subject {
-    /// The name in results; that of Azimuth has the name of the weights file.
-    pub fn name(self, weights: Option<&Path>) -> String {
-        match self {
-            Self::Azimuth => format!("azimuth-{}", weights.map_or("default".to_owned(), stem)),
-            Self::Rival(rival) => name_of(&rival),
-        }
-    }
-
-    /// Reads the weights and builds the system.
-    pub fn measure(self, weights: Option<&Path>) -> Result<Measure> {
-        let (planner, value) = match self {
-            Self::Azimuth => {
-                let weights = DefaultWeights::Beam.or_read(weights)?;
-                let worker = Worker::on_cpu(weights, |notice| eprintln!("{notice}"))?;
-                let settings = PlannerSettings { beam: BeamSettings::PAPER, ..Default::default() };
-                let planner = settings.build(PlannerKind::Beam, &worker, RESOURCES, None)?;
-                (planner, Value::Cosine(Box::new(worker.model()?)))
-            }
-            Self::Rival(rival) => {
-                let value = match rival.is_policy() {
-                    true => Value::LabelOfChosenMove(name_of(&rival)),
-                    false => Value::Evaluation,
-                };
-                (rival.planner(weights, &Play::default())?, value)
-            }
-        };
-        Ok(Measure { planner, value })
-    }
-
-    /// Reads the sizes of the weights and of their training.
-    pub fn training(self, weights: Option<&Path>) -> Result<Training> {
-        Ok(match self {
-            Self::Azimuth => {
-                let weights = DefaultWeights::Beam.or_read(weights)?;
-                let parameters = weights.parameters.iter();
-                let parameters = parameters.map(|(_, tensor)| tensor.elem_count()).sum();
-                Training { parameters, ..Training::default() }
-            }
-            Self::Rival(rival) => {
-                let weights = rival.weights(weights)?;
-                weights.map_or_else(Training::default, |weights| Training::of(&weights))
-            }
-        })
-    }
-}
-
-impl Training {
-    fn of(weights: &RivalWeights) -> Self {
-        let training = &weights.metadata.training;
-        let number = |key: &str| training[key].as_f64().unwrap_or(0.0);
-        Self {
-            parameters: weights.parameter_count(),
-            examples: (number("batch") * number("steps")) as u64,
-            seconds: number("seconds"),
-        }
-    }
-}
-
-/// A system with its weights.
-pub struct Measure {
-    pub planner: Box<dyn Planner>,
-    value: Value,
-}
-
-/// The number that is compared with the label.
-enum Value {
-    /// White's win probability by the evaluation.
-    Evaluation,
-    /// The cosine from White's view.
-    Cosine(Box<ModelClient>),
-    /// The label of the move that this rival, a policy, chooses.
-    LabelOfChosenMove(String),
-}
-
-impl Measure {
-    /// The value of a position, larger if it is better for White.
-    pub fn value(&mut self, labelled: &Labelled) -> Result<f32> {
-        let position = &labelled.position;
-        let board = position.board();
-        let white = board.side_to_move() == Color::White;
-        match &mut self.value {
-            Value::Evaluation => {
-                let own = self.planner.evaluate(position)?.win_probability();
-                Ok(if white { own } else { 1.0 - own })
-            }
-            Value::Cosine(model) => {
-                let cosines = model.cosines(std::slice::from_ref(board))?;
-                let own = *cosines.first().context("no cosine")?;
-                Ok(if white { own } else { -own })
-            }
-            Value::LabelOfChosenMove(rival) => {
-                let mut control = Control::without_signals(Limits::default());
-                let report = self.planner.search(position, &mut control, &mut |_| ())?;
-                let chosen = report.pv.first().context("no move")?;
-                let label = labelled.moves.iter().find(|(mv, _)| mv == chosen);
-                label.map(|&(_, label)| label).with_context(|| {
-                    format!("{rival}: needs labels of all moves; '{board}' has none of {chosen}")
-                })
-            }
-        }
-    }
+fn tau_of_sample(values: &[f32], labels: &[f32], rng: &mut Xoshiro256PlusPlus) -> f64 {
+    let drawn = (0..labels.len()).map(|_| rng.random_range(0..labels.len()));
+    let (values, labels): (Vec<f32>, Vec<f32>) = drawn.map(|i| (values[i], labels[i])).unzip();
+    kendall_tau_b(&values, &labels)
 }
 
 #[cfg(test)]
@@ -377,7 +376,7 @@ mod tests {
             let labels: Vec<f32> = (0..count).map(|i| i as f32).collect();
             let noise = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
             let values: Vec<f32> = (0..count).map(|i| i as f32 + 300.0 * noise(i)).collect();
-            interval(&values, &labels)
+            tau_with_interval(&values, &labels)
         };
         let (few, wide) = noisy(100);
         let (many, narrow) = noisy(1_000);
@@ -389,7 +388,7 @@ mod tests {
     #[test]
     fn a_perfect_order_has_no_uncertainty() {
         let labels: Vec<f32> = (0..500).map(|i| i as f32).collect();
-        let (tau, Interval { low, high }) = interval(&labels, &labels);
+        let (tau, Interval { low, high }) = tau_with_interval(&labels, &labels);
         assert_eq!(tau, 1.0);
         assert!(low > 0.999 && high > 0.999, "{low} {high}");
     }

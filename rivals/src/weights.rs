@@ -1,8 +1,9 @@
 //! A rival's weights file: a safetensors file with its parameters. Its metadata key `rival` holds
-//! the rival's name, its sizes, and the origin of the weights.
+//! the rival's name, its sizes, which are checked, and the origin of the weights.
 
 use std::collections::HashMap;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -14,8 +15,7 @@ use candle_nn::VarBuilder;
 use safetensors::SafeTensors;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-use crate::rival::check_sizes;
+use serde_json::Value;
 
 const METADATA_KEY: &str = "rival";
 
@@ -110,8 +110,32 @@ impl RivalWeights {
     }
 }
 
+/// Sizes that are accepted. The largest is above the sizes of all rivals, and small enough that the
+/// product of two sizes does not overflow.
+const SIZES: RangeInclusive<u64> = 1..=1 << 14;
+
+/// Fails if a number in `sizes` is out of range. `name` is the option or metadata key, for the
+/// error.
+pub fn check_sizes(name: &str, sizes: &Value) -> Result<()> {
+    match sizes {
+        Value::Number(number) => {
+            let is_size = number.as_u64().is_some_and(|number| SIZES.contains(&number));
+            let (least, most) = SIZES.into_inner();
+            ensure!(is_size, "{name} {number}: a size is {least} to {most}");
+            Ok(())
+        }
+        Value::Array(values) => values.iter().try_for_each(|value| check_sizes(name, value)),
+        Value::Object(values) => {
+            values.iter().try_for_each(|(key, value)| check_sizes(&format!("{name} {key}"), value))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -146,5 +170,16 @@ mod tests {
         fs::write(&path, safetensors::serialize(&read.tensors, None)?)?;
         refused(&path, "value", "not the weights of a rival");
         Ok(())
+    }
+
+    #[test]
+    fn sizes_out_of_range_are_named() {
+        let good = json!({"blocks": 1, "channels": [1, 16384], "squares": true});
+        assert!(check_sizes("--size", &good).is_ok());
+        for bad in [json!(0), json!(16385), json!(-1), json!(1.5), json!(u64::MAX)] {
+            let error = check_sizes("--size", &json!({"channels": [8, bad]}));
+            let error = error.expect_err("out of range").to_string();
+            assert_eq!(error, format!("--size channels {bad}: a size is 1 to 16384"));
+        }
     }
 }

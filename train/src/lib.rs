@@ -9,6 +9,7 @@ pub mod config;
 mod config_file;
 pub mod data;
 pub mod decided;
+pub mod evaluation;
 pub mod export;
 mod in_place;
 pub mod inspect;

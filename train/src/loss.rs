@@ -1,5 +1,6 @@
 //! The losses: supervised contrastive (paper, section 3.3; Khosla et al. 2020, equation 2) and
-//! auxiliary ones, which predict the win probability from the embedding.
+//! auxiliary ones, which predict the win probability from the embedding; the threshold within which
+//! positions are positives.
 
 use azimuth_network::fused::numerics::exp_of_negative;
 use candle_core::{Result, Tensor};
@@ -22,6 +23,41 @@ pub struct Losses {
     pub regression: f32,
     /// Weight of the regression of the win probability by the cosine itself (the paper: 0).
     pub cosine: f32,
+}
+
+/// Two positions are positives if their win probabilities differ by less than a threshold (paper,
+/// section 3.3). The threshold may be smaller near equality: most games are decided there, and a
+/// constant threshold would make all positions of that range similar.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PositiveThreshold {
+    /// The threshold for decided positions.
+    pub delta: f32,
+    /// The threshold at equality, at most `delta`. In between, it grows linearly with `|2p - 1|`.
+    pub delta_equal: f32,
+}
+
+impl PositiveThreshold {
+    /// The coordinate of `p` on a scale on which positives are less than 1 apart: the integral of
+    /// `1 / threshold` from equality to `p`.
+    pub fn coordinate(self, p: f32) -> f32 {
+        let distance = 2.0 * p - 1.0;
+        let growth = self.delta - self.delta_equal;
+        if growth <= 0.0 {
+            return distance / (2.0 * self.delta);
+        }
+        let coordinate = (growth / self.delta_equal * distance.abs()).ln_1p() / (2.0 * growth);
+        coordinate.copysign(distance)
+    }
+}
+
+/// The labels of a batch's positions.
+#[derive(Clone, Copy)]
+pub struct BatchLabels<'a> {
+    /// Win probabilities in the encoder's perspective.
+    pub win_probabilities: &'a [f32],
+    /// Number of contrasts in the batch. The position with index i belongs to the contrast with
+    /// index i modulo this number.
+    pub contrasts: usize,
 }
 
 /// The result of [`Losses::of`].
@@ -53,20 +89,6 @@ impl LossValues {
             contrastive: sum(&self.contrastive, &others.contrastive)?,
             regression: sum(&self.regression, &others.regression)?,
         })
-    }
-}
-
-#[cfg(test)]
-impl Losses {
-    /// The paper's loss plus the default regression of the win probability.
-    pub(crate) fn contrastive_and_regression() -> Self {
-        Self {
-            threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
-            temperature: 0.07,
-            contrastive: 1.0,
-            regression: 100.0,
-            cosine: 0.0,
-        }
     }
 }
 
@@ -112,14 +134,18 @@ impl Losses {
     }
 }
 
-/// The labels of a batch's positions.
-#[derive(Clone, Copy)]
-pub struct BatchLabels<'a> {
-    /// Win probabilities in the encoder's perspective.
-    pub win_probabilities: &'a [f32],
-    /// Number of contrasts in the batch. The position with index i belongs to the contrast with
-    /// index i modulo this number.
-    pub contrasts: usize,
+#[cfg(test)]
+impl Losses {
+    /// The paper's loss plus the default regression of the win probability.
+    pub fn contrastive_and_regression() -> Self {
+        Self {
+            threshold: PositiveThreshold { delta: 0.05, delta_equal: 0.05 },
+            temperature: 0.07,
+            contrastive: 1.0,
+            regression: 100.0,
+            cosine: 0.0,
+        }
+    }
 }
 
 fn fused(z: &Tensor, coordinates: &[f32], temperature: f32) -> Result<Tensor> {
@@ -233,31 +259,6 @@ fn composed(z: &Tensor, coordinates: &[f32], contrasts: usize, temperature: f32)
     let gradient = (slopes.matmul(&embeddings)? / (f64::from(temperature) * all as f64))?;
     let gradient = gradient.transpose(0, 1)?.reshape((all, dim))?;
     with_gradient(z, &loss, &gradient)
-}
-
-/// Two positions are positives if their win probabilities differ by less than a threshold (paper,
-/// section 3.3). The threshold may be smaller near equality: most games are decided there, and a
-/// constant threshold would make all positions of that range similar.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PositiveThreshold {
-    /// The threshold for decided positions.
-    pub delta: f32,
-    /// The threshold at equality, at most `delta`. In between, it grows linearly with `|2p - 1|`.
-    pub delta_equal: f32,
-}
-
-impl PositiveThreshold {
-    /// The coordinate of `p` on a scale on which positives are less than 1 apart: the integral of
-    /// `1 / threshold` from equality to `p`.
-    pub fn coordinate(self, p: f32) -> f32 {
-        let distance = 2.0 * p - 1.0;
-        let growth = self.delta - self.delta_equal;
-        if growth <= 0.0 {
-            return distance / (2.0 * self.delta);
-        }
-        let coordinate = (growth / self.delta_equal * distance.abs()).ln_1p() / (2.0 * growth);
-        coordinate.copysign(distance)
-    }
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use azimuth_cli::{Manual, exit, print_line};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use azimuth_train::data::command::DataCommand;
+use azimuth_train::evaluation::EvalOptions;
 use azimuth_train::export::ExportOptions;
 use azimuth_train::keep_memory::keep_memory;
 use azimuth_train::label::Talk;
-use azimuth_train::metrics::EvalOptions;
 use azimuth_train::options::{DataOptions, TrainOptions};
 use azimuth_train::ranks::{self, Ranks, share_of};
 use azimuth_train::{inspect, label, run, solis, stream, sweep};

@@ -2,28 +2,10 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
-use azimuth_cli::print_line;
-use azimuth_search::DefaultWeights;
-use azimuth_search::inference::Backend;
-use candle_core::DType;
-use clap::Args;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::data::dataset::{open, read_splits};
-use crate::data::family::Split;
 use crate::decided::Decided;
-use crate::move_choice::MoveChoices;
-use crate::options::DataOptions;
-use crate::{move_choice, space};
-
-/// Smallest difference of win probability at which siblings are compared.
-const SIBLING_MARGIN: f32 = 0.1;
-
-/// Number of bins of predicted win probability for the calibration error.
-const CALIBRATION_BINS: usize = 20;
 
 /// Quality of the cosines' order and of the predictions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -181,6 +163,9 @@ fn pearson(x: &[f64], y: &[f64]) -> f64 {
     xy / (xx * yy).sqrt()
 }
 
+/// Smallest difference of win probability at which siblings are compared.
+const SIBLING_MARGIN: f32 = 0.1;
+
 fn sibling_accuracy(cosines: &[f32], labels: &[f32], parents: &[u32]) -> f64 {
     let mut order: Vec<usize> = (0..parents.len()).collect();
     order.sort_by_key(|&index| parents[index]);
@@ -214,6 +199,9 @@ fn r_squared(predictions: &[f32], labels: &[f32]) -> f64 {
     if total > 0.0 { 1.0 - unexplained / total } else { f64::NAN }
 }
 
+/// Number of bins of predicted win probability for the calibration error.
+const CALIBRATION_BINS: usize = 20;
+
 fn calibration_error(predictions: &[f32], labels: &[f32]) -> f64 {
     let mut bins = [(0.0, 0.0); CALIBRATION_BINS];
     for (&prediction, &label) in predictions.iter().zip(labels) {
@@ -223,73 +211,6 @@ fn calibration_error(predictions: &[f32], labels: &[f32]) -> f64 {
     }
     bins.iter().map(|(predicted, found)| (predicted - found).abs()).sum::<f64>()
         / labels.len() as f64
-}
-
-/// Measure a weights file on the held-out games of data files. Positions whose moves are all
-/// labelled also measure the choice of a move.
-#[derive(Args)]
-pub struct EvalOptions {
-    /// Weights file [default: the default weights of the beam].
-    #[arg(long)]
-    weights: Option<PathBuf>,
-    #[command(flatten)]
-    data: DataOptions,
-    /// Measure all games, not only the held-out ones (for data that was not trained on).
-    #[arg(long)]
-    all: bool,
-    /// Measure the labels of these datasets instead of weights, for example those of a shallower
-    /// search. They must label the same positions. Only the choice of a move is measured.
-    #[arg(long, num_args = 1.., conflicts_with_all = ["weights", "device"])]
-    labels: Vec<PathBuf>,
-    /// Print the result as one line of JSON at the end.
-    #[arg(long)]
-    json: bool,
-    /// Device to compute on.
-    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
-    device: Backend,
-}
-
-/// The result of the command.
-#[derive(Serialize)]
-struct Evaluation {
-    #[serde(flatten)]
-    metrics: Option<Metrics>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    move_choice: Option<MoveChoices>,
-}
-
-impl EvalOptions {
-    /// Measures and prints the metrics.
-    pub fn run(&self) -> Result<()> {
-        let weights = DefaultWeights::Beam.or_read(self.weights.as_deref())?;
-        let architecture = &weights.metadata.architecture;
-        let device = self.device.device().context("--device")?;
-        let limit = self.data.sample_size(architecture, &device)?;
-        let splits = if self.all { &Split::ALL[..] } else { &[Split::HeldOut] };
-        let (data, _) = open(&self.data.data)?;
-        let choices = move_choice::read(&data, splits, limit)?;
-        let (metrics, scores) = if self.labels.is_empty() {
-            let positions = read_splits(&data, splits, limit)?;
-            ensure!(!positions.is_empty(), "--data: no game is held out; --all measures all games");
-            let mut encoder = azimuth_search::encoder::build(&weights, &device, DType::F32)?;
-            let metrics = space::evaluate(&mut *encoder, &weights, &positions)?;
-            (Some(metrics), move_choice::scores(&mut *encoder, &weights, &choices)?)
-        } else {
-            ensure!(!choices.is_empty(), "--data: no position has labels for all its moves");
-            (None, move_choice::scores_of_labels(&self.labels, &choices)?)
-        };
-        let move_choice = MoveChoices::of(&choices, &scores);
-        if let Some(metrics) = &metrics {
-            print_line(metrics)?;
-        }
-        if let Some(move_choice) = &move_choice {
-            print_line(move_choice)?;
-        }
-        if self.json {
-            print_line(serde_json::to_string(&Evaluation { metrics, move_choice })?)?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

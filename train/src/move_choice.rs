@@ -14,13 +14,9 @@ use azimuth_search::encoder::Encoder;
 use cozy_chess::{Board, Color, Move, Piece};
 use serde::{Deserialize, Serialize};
 
-use crate::data::dataset::Datasets;
-use crate::data::dataset::open;
-use crate::data::dataset::step;
-use crate::data::family::Label;
-use crate::data::family::Split;
-use crate::data::family::{Family, FamilyLabels};
-use crate::data::packed::PackedPosition;
+use crate::data::dataset::{Datasets, family_step, open};
+use crate::data::family::{Family, FamilyLabels, Split};
+use crate::data::packed::{Label, PackedPosition};
 use crate::space::embed;
 
 /// Numbers of moves that are kept for the recall.
@@ -76,7 +72,7 @@ impl Choice {
 
 /// Reads the parents all of whose moves are labelled, among about `limit` positions of some splits.
 pub fn read(data: &Datasets, splits: &[Split], limit: usize) -> Result<Vec<Choice>> {
-    let every = step(splits.iter().map(|&split| data.len(split)).sum(), limit);
+    let every = family_step(splits.iter().map(|&split| data.len(split)).sum(), limit);
     let mut choices = Vec::new();
     for &split in splits {
         data.families(split, every, |family, _| {

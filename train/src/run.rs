@@ -17,8 +17,7 @@ use crate::data::sampler::Sampler;
 use crate::ranks::{Ranks, Traffic, agree_on, from_first, share_of};
 use crate::space::{Measured, build_space, check_mates};
 use crate::state::State;
-use crate::training;
-use crate::training::{Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since, Wishes};
+use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since, Wishes};
 
 /// Number of held-out positions in a validation during the run.
 const INTERIM_SAMPLE: usize = 60_000;

@@ -14,11 +14,8 @@ use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::dataset::Dataset;
-use crate::data::dataset::LabelledPositions;
-use crate::data::dataset::TrainingPositions;
-use crate::data::family::Label;
-use crate::data::packed::PackedPosition;
+use crate::data::dataset::{Dataset, LabelledPositions, TrainingPositions};
+use crate::data::packed::{Label, PackedPosition};
 use crate::data::sampler::inputs_of;
 use crate::metrics::Metrics;
 use crate::side_by_side::side_by_side;

@@ -6,8 +6,7 @@ use candle_core::{Device, Tensor};
 
 use crate::config::{Compute, Config};
 use crate::data::sampler::Batch;
-use crate::model;
-use crate::model::Model;
+use crate::model::{self, Model};
 use crate::ranks::Ranks;
 use crate::training::{Checkpoint, Learnt, prefixed};
 

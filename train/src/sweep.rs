@@ -1,7 +1,7 @@
-//! A sweep: runs listed in a file, one after another, and a table of their results.
+//! A sweep: runs listed in a file, one after another, games of their weights, and a table of their
+//! results.
 
-use std::fmt;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -92,7 +92,7 @@ impl SweepOptions {
 pub fn sweep(options: &SweepOptions) -> Result<()> {
     let name = || format!("--runs '{}'", options.runs.display());
     let text = std::fs::read_to_string(&options.runs).with_context(name)?;
-    let lines = parse(&text).with_context(name)?;
+    let lines = parse_runs(&text).with_context(name)?;
     let result = |name: &str| options.folder.join(format!("{name}.json"));
     let shared = Shared::of(options)?;
     // All runs are checked before hours are spent on the first.
@@ -125,7 +125,7 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
 }
 
 /// Parses the names and options of the runs.
-fn parse(text: &str) -> Result<Vec<(String, String)>> {
+fn parse_runs(text: &str) -> Result<Vec<(String, String)>> {
     let mut runs: Vec<(String, String)> = Vec::new();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     for line in lines.filter(|line| !line.starts_with('#')) {
@@ -304,7 +304,7 @@ impl GameOptions {
                 self.games
             );
             ensure!(self.book.is_some(), "--games needs --book, the openings");
-            bench()?;
+            bench_program()?;
         }
         Ok(())
     }
@@ -336,7 +336,7 @@ impl GameOptions {
             let path = path.to_string_lossy();
             Ok(format!("{words} weights={}", shlex::try_quote(&path)?))
         };
-        let output = Command::new(bench()?)
+        let output = Command::new(bench_program()?)
             .args(["elo", "--games", &self.games.to_string(), "--player"])
             .arg(player(name, Some(weights))?)
             .arg("--against")
@@ -375,7 +375,7 @@ impl fmt::Display for MatchResult {
 }
 
 /// `azimuth-bench` beside this program.
-fn bench() -> Result<PathBuf> {
+fn bench_program() -> Result<PathBuf> {
     let bench = std::env::current_exe()?
         .with_file_name(format!("azimuth-bench{}", std::env::consts::EXE_SUFFIX));
     ensure!(bench.is_file(), "--games: '{}' is missing; build the workspace", bench.display());
@@ -412,10 +412,10 @@ mod tests {
 
     #[test]
     fn runs_are_named_once_and_plainly() {
-        let runs = parse("# nothing\n\na: --delta 0.1\nb:\n").expect("two runs");
+        let runs = parse_runs("# nothing\n\na: --delta 0.1\nb:\n").expect("two runs");
         assert_eq!(runs, [("a", "--delta 0.1"), ("b", "")].map(|(n, o)| (n.into(), o.into())));
         for bad in ["", "a --delta 1", "a:\na:", "../a: --delta 1"] {
-            assert!(parse(bad).is_err(), "{bad}");
+            assert!(parse_runs(bad).is_err(), "{bad}");
         }
     }
 }

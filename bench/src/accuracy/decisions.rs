@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::elo::player::{Choice, Player, Situation};
 use crate::elo::roster::Roster;
-use crate::games::record::Evaluation;
+use crate::games::Evaluation;
 use crate::games::record::GameRecord;
 
 /// A player's move in a position.

@@ -1,4 +1,5 @@
-//! The judge: an engine that searches a position, and the position after the chosen move.
+//! The judge: an engine that searches a position, and the position after the chosen move. A
+//! player's figures by its verdicts.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use super::decisions::{Decision, ask, in_shares};
 use super::{Figures, PlayerAccuracy};
 use crate::elo::player::Player;
 use crate::elo::roster::Roster;
-use crate::games::record::Evaluation;
+use crate::games::Evaluation;
 
 /// The judge's verdict on a decision, as win probabilities of the side that moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +87,7 @@ fn value_after(judge: &mut dyn Player, position: &Position, mv: Move) -> Result<
 }
 
 /// A score from White's view as the win probability of `side`.
-pub fn win_probability(evaluation: Evaluation, side: Color) -> f64 {
+fn win_probability(evaluation: Evaluation, side: Color) -> f64 {
     match evaluation.seen_by(side) {
         Evaluation::Centipawns(value) => win_probability_of_centipawns(value.into()),
         Evaluation::Mate(moves) => f64::from(u8::from(moves > 0)),
@@ -153,10 +154,7 @@ fn standard_error(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use azimuth_chess::position::Position;
-
     use super::*;
-    use crate::games::record::Evaluation;
 
     #[test]
     fn figures_are_those_of_the_side_that_moved() -> anyhow::Result<()> {

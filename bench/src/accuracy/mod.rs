@@ -106,11 +106,6 @@ fn by_player(decisions: &[Decision], judged: &[judge::Judgement]) -> Vec<PlayerA
     names.into_iter().map(of).collect()
 }
 
-/// Headings of the table.
-const HEADINGS: &str = "| player | phase | moves | loss a move | lose > 0.05 | lose > 0.15 | \
-                        own score less the judge's: mean, rms | depth |\n\
-                        |---|---|---|---|---|---|---|---|\n";
-
 /// All players judged by one engine.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct AccuracyResults {
@@ -146,6 +141,11 @@ pub struct Figures {
     /// Depth of the player's search, in plies.
     pub depth: f64,
 }
+
+/// Headings of the table.
+const HEADINGS: &str = "| player | phase | moves | loss a move | lose > 0.05 | lose > 0.15 | \
+                        own score less the judge's: mean, rms | depth |\n\
+                        |---|---|---|---|---|---|---|---|\n";
 
 /// The table in Markdown.
 impl fmt::Display for AccuracyResults {

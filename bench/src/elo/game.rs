@@ -1,4 +1,4 @@
-//! One game: the moves, the clocks, and the rules that end it.
+//! One game: the moves, the clocks, the rules that end it, and its adjudication.
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use cozy_chess::{Color, Move};
 
 use super::player::{Player, Situation};
 use super::settings::Limit;
-use super::tournament::Waited;
-use crate::games::record::{Evaluation, PlayedMove, termination};
+use crate::games::Evaluation;
+use crate::games::record::{PlayedMove, termination};
 
 /// A finished game.
 pub struct Finished {
@@ -24,6 +24,24 @@ pub struct Finished {
     pub duration: Duration,
     /// The waits of the searches for an encoder on another thread.
     pub waited: Waited,
+}
+
+/// The waits of a game's searches for an encoder on another thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waited {
+    pub time: Duration,
+    /// Number of moves of players that use such an encoder.
+    pub moves: usize,
+}
+
+impl Waited {
+    /// Adds the wait of a move; `None` if its player uses no such encoder.
+    pub fn add(&mut self, waited: Option<Duration>) {
+        if let Some(waited) = waited {
+            self.time += waited;
+            self.moves += 1;
+        }
+    }
 }
 
 /// One side of the board: its player and limits.
@@ -255,13 +273,11 @@ impl<'a> Adjudicator<'a> {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::{Result, anyhow};
     use azimuth_chess::position::STARTPOS;
 
     use super::super::player::Choice;
     use super::super::settings::TimeControl;
     use super::*;
-    use crate::games::record::Evaluation;
 
     const NO_LIMIT: Limit = Limit {
         depth: None,

@@ -19,11 +19,11 @@ use game::{Adjudication, DrawRule, ResignRule};
 use roster::Roster;
 use serde::Serialize;
 use settings::PlayerSettings;
-use tournament::{Played, Tournament, Waits};
+use tournament::{Played, Tournament, Waits, batches_csv};
 
 use crate::device::DeviceArguments;
 use crate::games::record::GameFile;
-use crate::rating::{Sprt, Standings, Verdict, standings};
+use crate::rating::{Sprt, Standings, Verdict, table};
 
 /// Interval between progress lines.
 const PROGRESS: Duration = Duration::from_secs(30);
@@ -38,9 +38,9 @@ const PROGRESS: Duration = Duration::from_secs(30);
 /// (standard deviation of the Gaussian noise added to each score, in logits, 0 to 100, default 0;
 /// excludes verification).
 ///
-/// The beam: `width` (moves kept at each node, default 3) and `verify` (how children are scored: `none` by their embeddings, `quiescence` by a
-/// search to the beam's last ply, 1 to 4 by a search that many plies beyond it; default 1, or
-/// `none` with noise).
+/// The beam: `width` (moves kept at each node, default 3) and `verify` (how children are scored:
+/// `none` by their embeddings, `quiescence` by a search to the beam's last ply, 1 to 4 by a search
+/// that many plies beyond it; default 1, or `none` with noise).
 ///
 /// The selective search: `without` (techniques to switch off, separated by commas) and `set`
 /// (parameters, such as `set=lmr-base:80,delta-margin:150`).
@@ -161,9 +161,9 @@ pub fn run(arguments: Elo) -> Result<()> {
     if let Some(path) = &arguments.batches
         && new > 0
     {
-        replace_file(path, tournament::csv(roster.batches()).as_bytes())?;
+        replace_file(path, batches_csv(roster.batches()).as_bytes())?;
     }
-    print_line(standings::table(&standings).trim_end())?;
+    print_line(table(&standings).trim_end())?;
     if let Some(sprt) = &arguments.sprt {
         print_line(sprt.summary(&standings.pairs(names)))?;
     }

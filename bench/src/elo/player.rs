@@ -1,4 +1,5 @@
-//! The interface of a player: it gets the game so far and returns a move.
+//! Players: each gets the game so far and returns a move. Azimuth in this process, and UCI engines
+//! in other processes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use cozy_chess::Move;
 
 use super::settings::{InProcessPlayer, Limit, UciPlayer};
 use crate::device::notice;
-use crate::games::record::Evaluation;
+use crate::games::Evaluation;
 
 /// The game so far, as passed to a player.
 pub struct Situation<'a> {
@@ -124,6 +125,12 @@ fn evaluation(value: Value) -> Evaluation {
     }
 }
 
+/// A worker that evaluates with the network at `path`. Fails if the file cannot be read.
+pub fn start_network(path: &Path) -> Result<Worker> {
+    let network = StockfishNetwork::read(path)?;
+    Ok(Worker::with_evaluator(move || network.clone(), notice))
+}
+
 /// An engine that exceeds its limit by this much counts as hanging.
 const HANGING: Duration = Duration::from_secs(10);
 
@@ -186,8 +193,7 @@ impl Player for Process {
     }
 
     fn choose(&mut self, situation: &Situation<'_>) -> Result<Choice> {
-        let mut board =
-            azimuth_chess::position::Position::from_fen(situation.start)?.board().clone();
+        let mut board = Position::from_fen(situation.start)?.board().clone();
         let mut position = format!("position fen {}", situation.start);
         for (number, &mv) in situation.moves.iter().enumerate() {
             position.push_str(if number == 0 { " moves " } else { " " });
@@ -231,12 +237,6 @@ fn read_score(facts: &[&str]) -> Option<Evaluation> {
         UciScore::Centipawns(value) => Evaluation::Centipawns(value),
         UciScore::Mate(moves) => Evaluation::Mate(moves),
     })
-}
-
-/// A worker that evaluates with the network at `path`. Fails if the file cannot be read.
-pub fn start_network(path: &Path) -> Result<Worker> {
-    let network = StockfishNetwork::read(path)?;
-    Ok(Worker::with_evaluator(move || network.clone(), notice))
 }
 
 #[cfg(test)]

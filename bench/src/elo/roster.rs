@@ -13,9 +13,7 @@ use azimuth_search::{BeamVerify, PlannerKind};
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
 
-use super::player::Process;
-use super::player::start_network;
-use super::player::{InProcess, Player};
+use super::player::{InProcess, Player, Process, start_network};
 use super::settings::{InProcessPlayer, Limit, PlayerProgram, PlayerSettings};
 use crate::device::start_worker;
 use crate::games::record::Name;

@@ -1,4 +1,4 @@
-//! A player's settings, read from and written as `key=value` words.
+//! A player's settings, read from and written as `key=value` words, and its time control.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -295,9 +295,6 @@ pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The longest time, in seconds. Sums and multiples of it still fit into a `Duration`.
-const LONGEST: f64 = 1e9;
-
 /// Time for the whole game or for a number of moves, and the increment per move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeControl {
@@ -343,12 +340,6 @@ impl TimeControl {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration> {
-    let seconds: f64 = text.parse().ok().context("not a number of seconds")?;
-    ensure!(seconds <= LONGEST, "more than {LONGEST} seconds");
-    Duration::try_from_secs_f64(seconds).context("not a time")
-}
-
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(moves) = self.moves {
@@ -356,6 +347,15 @@ impl fmt::Display for TimeControl {
         }
         write!(f, "{}+{}", self.base.as_secs_f64(), self.increment.as_secs_f64())
     }
+}
+
+/// The longest time, in seconds. Sums and multiples of it still fit into a `Duration`.
+const LONGEST: f64 = 1e9;
+
+fn seconds(text: &str) -> Result<Duration> {
+    let seconds: f64 = text.parse().ok().context("not a number of seconds")?;
+    ensure!(seconds <= LONGEST, "more than {LONGEST} seconds");
+    Duration::try_from_secs_f64(seconds).context("not a time")
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! A match: every pairing plays every opening with both colours, several games at a time.
+//! A match: every pairing plays every opening with both colours, several games at a time. The waits
+//! of its games for an encoder, and the batches of the encoders.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -6,14 +7,12 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_search::inference::BatchSecond;
 use crossbeam_channel::{Sender, bounded};
 
-use super::game;
-use super::game::{Adjudication, Seat};
+use super::game::{self, Adjudication, Seat, Waited};
 use super::player::Player;
 use super::roster::{Participant, Roster};
 use crate::games::record::GameRecord;
@@ -202,41 +201,6 @@ impl Tournament<'_> {
 /// A thread's players by their participant index.
 type ThreadPlayers = HashMap<usize, Box<dyn Player>>;
 
-const HEADER: &str = "weights,second,batches,searches,positions,largest\n";
-
-/// A line for each second in which an encoder had a batch: the batches that began in it, the mean
-/// number of searches and of positions in a batch, and the positions of the largest.
-pub fn csv<'a>(encoders: impl Iterator<Item = (&'a str, Vec<BatchSecond>)>) -> String {
-    let mut text = HEADER.to_owned();
-    for (name, seconds) in encoders {
-        for BatchSecond { second, batches, requests, positions, largest } in seconds {
-            let mean = |sum: u64| sum as f64 / batches.max(1) as f64;
-            let (searches, positions) = (mean(requests), mean(positions));
-            let _ =
-                writeln!(text, "{name},{second},{batches},{searches:.1},{positions:.1},{largest}");
-        }
-    }
-    text
-}
-
-/// The waits of a game's searches for an encoder on another thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waited {
-    pub time: Duration,
-    /// Number of moves of players that use such an encoder.
-    pub moves: usize,
-}
-
-impl Waited {
-    /// Adds the wait of a move; `None` if its player uses no such encoder.
-    pub fn add(&mut self, waited: Option<Duration>) {
-        if let Some(waited) = waited {
-            self.time += waited;
-            self.moves += 1;
-        }
-    }
-}
-
 /// The mean wait per move of each game.
 #[derive(Default)]
 pub struct Waits(Vec<f64>);
@@ -263,16 +227,35 @@ impl Waits {
     }
 }
 
+const BATCHES_HEADER: &str = "weights,second,batches,searches,positions,largest\n";
+
+/// A line for each second in which an encoder had a batch: the batches that began in it, the mean
+/// number of searches and of positions in a batch, and the positions of the largest.
+pub fn batches_csv<'a>(encoders: impl Iterator<Item = (&'a str, Vec<BatchSecond>)>) -> String {
+    let mut text = BATCHES_HEADER.to_owned();
+    for (name, seconds) in encoders {
+        for BatchSecond { second, batches, requests, positions, largest } in seconds {
+            let mean = |sum: u64| sum as f64 / batches.max(1) as f64;
+            let (searches, positions) = (mean(requests), mean(positions));
+            let _ =
+                writeln!(text, "{name},{second},{batches},{searches:.1},{positions:.1},{largest}");
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn a_line_has_the_means_of_a_second() {
         let second =
             BatchSecond { second: 7, batches: 4, requests: 10, positions: 30, largest: 16 };
-        let text = csv([("ab12", vec![second])].into_iter());
-        assert_eq!(text, format!("{HEADER}ab12,7,4,2.5,7.5,16\n"));
+        let text = batches_csv([("ab12", vec![second])].into_iter());
+        assert_eq!(text, format!("{BATCHES_HEADER}ab12,7,4,2.5,7.5,16\n"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::record::Evaluation;
+use super::Evaluation;
 
 /// The content of a comment on the move before it.
 #[derive(Debug, PartialEq)]

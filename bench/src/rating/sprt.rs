@@ -1,6 +1,6 @@
 //! Sequential probability ratio test of two versions, on pairs of games: the generalised likelihood
 //! ratio of the pentanomial model (van den Bergh, "Comments on normalized Elo", section 4; Fishtest
-//! and fastchess use it).
+//! and fastchess use it). The Elo difference that the pairs show.
 
 use std::str::FromStr;
 

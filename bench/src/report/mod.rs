@@ -16,12 +16,10 @@ use anyhow::{Context, Result, ensure};
 use azimuth_cli::print_line;
 use azimuth_network::replace_file::replace_file;
 use clap::Args;
-
 use documents::with_tables;
 use results::Results;
 use rivals::rivals_table;
 use sources::Kind;
-pub use strength::header;
 use strength::{Strength, effects_table, summary, variants_table};
 
 use crate::wdl;
@@ -46,17 +44,6 @@ pub struct ResultsReport {
     /// Change nothing, and fail if a table or plot is out of date.
     #[arg(long)]
     check: bool,
-}
-
-/// The fits of the chances to win, draw and lose to the games of a results folder.
-#[cfg(test)]
-pub fn wdl_fits_in(folder: &std::path::Path) -> Result<Vec<wdl::Fit>> {
-    wdl_fits(&Results::read(folder)?)
-}
-
-fn wdl_fits(results: &Results) -> Result<Vec<wdl::Fit>> {
-    let played = results.matches.iter().filter(|played| played.kind == Kind::Wdl);
-    wdl::fits(&played.flat_map(|played| &played.games).collect::<Vec<_>>())
 }
 
 pub fn run(arguments: &ResultsReport) -> Result<()> {
@@ -98,7 +85,7 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("suites", tables::suites(&results.suites)),
         ("timed-suites", tables::timed_suites(&results.timed_suites)),
         ("accuracy", tables::accuracies(&results.accuracies)),
-        ("wdl", wdl::table(&fits)),
+        ("wdl", tables::chances(&fits)),
         ("metrics", tables::metrics(&results.metrics)?),
     ];
     let mut files: Vec<(PathBuf, String)> = Vec::new();
@@ -119,4 +106,39 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The fits of the chances to win, draw and lose to the games of a results folder.
+fn wdl_fits(results: &Results) -> Result<Vec<wdl::Fit>> {
+    let played = results.matches.iter().filter(|played| played.kind == Kind::Wdl);
+    wdl::fits(&played.flat_map(|played| &played.games).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use azimuth_search::WdlModel;
+
+    use super::*;
+
+    /// Twice the rounding of the coefficients: another machine may round differently.
+    const TOLERANCE: f64 = 0.02;
+
+    #[test]
+    fn the_engine_has_the_fit_to_the_recorded_games() -> Result<()> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let fits = wdl_fits(&Results::read(&folder)?)?;
+        assert_eq!(fits.len(), 2);
+        for fit in fits {
+            let WdlModel { even, width } = WdlModel::of(fit.planner);
+            let known = [even, width].concat();
+            for (known, found) in known.iter().zip([fit.model.even, fit.model.width].concat()) {
+                assert!((known - found).abs() < TOLERANCE, "{known}: the fit has {found}");
+            }
+            assert!(fit.quality.brier < fit.before.brier);
+            assert!(fit.quality.log_loss < fit.before.log_loss);
+        }
+        Ok(())
+    }
 }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::rival_results::{RivalResults, Tau};
 use super::sources::Players;
-use super::strength::{Strength, header};
+use super::strength::Strength;
+use super::tables::header;
 use crate::plot::grouped;
 
 /// Kendall's tau as reported in the document (004, section 4.2).

@@ -10,6 +10,7 @@ use azimuth_search::names::named;
 
 use super::results::Match;
 use super::sources::Kind;
+use super::tables::header;
 use crate::elo::settings::Words;
 use crate::games::record::{GameRecord, Name};
 use crate::plot::grouped;
@@ -35,20 +36,6 @@ pub struct Strength<'a> {
     ratings: Option<Ratings>,
     /// Settings of Azimuth's beams by player index in the standings.
     beams: BTreeMap<usize, Beam>,
-}
-
-/// A row of a table of ratings.
-struct Row {
-    label: String,
-    /// The depth at which the row is compared with the paper.
-    depth: Option<u32>,
-    player: usize,
-}
-
-impl Row {
-    fn of((beam, player): (Beam, usize), label: impl Fn(&Beam) -> String) -> Self {
-        Self { label: label(&beam), depth: Some(beam.depth), player }
-    }
 }
 
 /// The search settings of a rated player of Azimuth.
@@ -88,7 +75,7 @@ impl<'a> Strength<'a> {
         for player in own.iter().flat_map(|game| [&game.white, &game.black]) {
             let place = standings.players.iter().position(|known| known.name == player.name);
             let place = place.context("every player is in the standings")?;
-            if let Some(beam) = beam(player)? {
+            if let Some(beam) = beam_of(player)? {
                 beams.insert(place, beam);
             }
         }
@@ -157,7 +144,7 @@ impl<'a> Strength<'a> {
     pub fn level_table(&self) -> Result<String> {
         let levels = self.levels()?.into_iter();
         let rows: Vec<Row> = levels
-            .map(|(level, player)| Row { label: label(&level), depth: None, player })
+            .map(|(level, player)| Row { label: level_label(&level), depth: None, player })
             .collect();
         Ok(self.ratings_table("search", &rows, false))
     }
@@ -174,9 +161,9 @@ impl<'a> Strength<'a> {
             for (high, stronger) in &levels[place + 1..] {
                 let is_next = high.planner != low.planner || next == Some(*stronger);
                 if is_next && self.standings.between(*stronger, *weaker).games() > 0 {
-                    let cells = [label(high), label(low)];
+                    let cells = [level_label(high), level_label(low)];
                     let cells = cells.each_ref().map(String::as_str);
-                    pairing(&mut text, &self.standings, [*stronger, *weaker], &cells);
+                    push_pairing(&mut text, &self.standings, [*stronger, *weaker], &cells);
                 }
             }
         }
@@ -187,7 +174,7 @@ impl<'a> Strength<'a> {
     fn levels(&self) -> Result<Vec<(Level, usize)>> {
         let mut levels: BTreeMap<usize, Level> = BTreeMap::new();
         for player in self.own.iter().flat_map(|game| [&game.white, &game.black]) {
-            if let Some((place, level)) = self.player(&player.name).zip(level(player)?) {
+            if let Some((place, level)) = self.player(&player.name).zip(level_of(player)?) {
                 levels.insert(place, level);
             }
         }
@@ -276,7 +263,7 @@ impl<'a> Strength<'a> {
         for [one, other] in rows {
             let name = self.name(other);
             let technique = name.split_once(" without ").map_or(name, |(_, technique)| technique);
-            pairing(&mut text, &self.standings, [one, other], &[technique]);
+            push_pairing(&mut text, &self.standings, [one, other], &[technique]);
         }
         text
     }
@@ -401,7 +388,7 @@ pub fn variants_table(matches: &[Match], originals: &[String]) -> String {
             |&[variant, original]: &[usize; 2]| standings.between(variant, original).score();
         pairings.sort_by(|a, b| score(b).total_cmp(&score(a)));
         for pair in pairings {
-            pairing(&mut text, &standings, pair, &[name(pair[0])]);
+            push_pairing(&mut text, &standings, pair, &[name(pair[0])]);
         }
     }
     text
@@ -426,7 +413,27 @@ pub fn summary(
     text
 }
 
-fn pairing(text: &mut String, standings: &Standings, [one, other]: [usize; 2], cells: &[&str]) {
+/// A row of a table of ratings.
+struct Row {
+    label: String,
+    /// The depth at which the row is compared with the paper.
+    depth: Option<u32>,
+    player: usize,
+}
+
+impl Row {
+    fn of((beam, player): (Beam, usize), label: impl Fn(&Beam) -> String) -> Self {
+        Self { label: label(&beam), depth: Some(beam.depth), player }
+    }
+}
+
+/// Adds the row of a pairing, which begins with `cells`.
+fn push_pairing(
+    text: &mut String,
+    standings: &Standings,
+    [one, other]: [usize; 2],
+    cells: &[&str],
+) {
     let results = standings.between(one, other);
     let names = [one, other].map(|player| standings.players[player].name.as_str());
     let elo = standings.pairs(names).logistic_elo();
@@ -444,7 +451,7 @@ fn pairing(text: &mut String, standings: &Standings, [one, other]: [usize; 2], c
     );
 }
 
-fn beam(player: &Name) -> Result<Option<Beam>> {
+fn beam_of(player: &Name) -> Result<Option<Beam>> {
     let context = || format!("settings '{}'", player.settings);
     let mut words = Words::split(&player.settings).with_context(context)?;
     // Earlier games name a mode: `tree`, or `global` for a search that was removed.
@@ -456,16 +463,8 @@ fn beam(player: &Name) -> Result<Option<Beam>> {
     Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, verify }))
 }
 
-/// A level in words.
-fn label(level: &Level) -> String {
-    match level.nodes {
-        Some(nodes) => format!("selective, {} nodes, noise {}", grouped(nodes), level.noise),
-        None => format!("beam, noise {}", level.noise),
-    }
-}
-
 /// The level of limited strength that a player's settings name; `None` for another engine.
-fn level(player: &Name) -> Result<Option<Level>> {
+fn level_of(player: &Name) -> Result<Option<Level>> {
     let context = || format!("settings '{}'", player.settings);
     let mut words = Words::split(&player.settings).with_context(context)?;
     let planner = match words.take_text("planner") {
@@ -477,10 +476,12 @@ fn level(player: &Name) -> Result<Option<Level>> {
     Ok(Some(Level { planner, nodes, noise }))
 }
 
-/// The first two lines of a Markdown table.
-pub fn header(columns: &[&str]) -> String {
-    let rule = "|---".repeat(columns.len());
-    format!("| {} |\n{rule}|\n", columns.join(" | "))
+/// A level in words.
+fn level_label(level: &Level) -> String {
+    match level.nodes {
+        Some(nodes) => format!("selective, {} nodes, noise {}", grouped(nodes), level.noise),
+        None => format!("beam, noise {}", level.noise),
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! Tables of speed, suites and held-out metrics.
+//! Tables of speed, suites, accuracy, chances and held-out metrics.
 
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
+use azimuth_search::names::name_of;
 
-use super::strength::header;
 use crate::accuracy::AccuracyResults;
 use crate::plot::grouped;
 use crate::speed::results::{EncoderSpeed, Machine, SpeedResults};
 use crate::suite::{Rate, SuiteResults, TimedSuite};
+use crate::wdl::Fit;
 
 /// Speed of each encoder at its fastest batch size.
 pub fn encoders(runs: &[SpeedResults]) -> String {
@@ -184,4 +185,37 @@ pub fn metrics(all: &[(String, serde_json::Value)]) -> Result<String> {
         text.push('\n');
     }
     Ok(text)
+}
+
+/// How well the chances to win, draw and lose fit the games: one row for each planner.
+pub fn chances(fits: &[Fit]) -> String {
+    let columns = [
+        "planner",
+        "games",
+        "scores",
+        "log loss, constant draws",
+        "log loss, fitted",
+        "Brier score, constant draws",
+        "Brier score, fitted",
+    ];
+    let mut text = header(&columns);
+    for Fit { planner, games, held_out, quality, before, .. } in fits {
+        let _ = writeln!(
+            text,
+            "| {} | {games} | {} | {:.4} | {:.4} | {:.4} | {:.4} |",
+            name_of(planner),
+            grouped(held_out.len() as u64),
+            before.log_loss,
+            quality.log_loss,
+            before.brier,
+            quality.brier
+        );
+    }
+    text
+}
+
+/// The first two lines of a Markdown table.
+pub fn header(columns: &[&str]) -> String {
+    let rule = "|---".repeat(columns.len());
+    format!("| {} |\n{rule}|\n", columns.join(" | "))
 }

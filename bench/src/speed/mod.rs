@@ -1,5 +1,5 @@
 //! `azimuth-bench speed`: speed of the encoder alone and in the search, relative to the machine's
-//! limit.
+//! limit, which is measured, too.
 
 pub mod positions;
 pub mod results;
@@ -22,9 +22,6 @@ use search::{Round, Setting};
 use subject::Subject;
 
 use crate::device::DeviceArguments;
-
-/// A depth whose round takes longer than this is measured once, and no deeper one is measured.
-const LONGEST_ROUND: Duration = Duration::from_secs(20);
 
 /// Measure the speed of encoders (positions per second by batch size), the time per move by depth,
 /// and the share of the machine's limit that each reaches.
@@ -64,11 +61,11 @@ pub fn run(arguments: &Speed) -> Result<()> {
     }
     let subjects: Vec<Subject> =
         arguments.encoders.iter().map(|name| Subject::named(name)).collect::<Result<_>>()?;
-    let mut machine = describe(&device, dtype);
+    let mut machine = describe_machine(&device, dtype);
     let rounds = arguments.rounds.max(1);
     let mut limits = Vec::new();
     for _ in 0..rounds {
-        limits.push(limit(machine.limit_size, &device, dtype)?);
+        limits.push(machine_limit(machine.limit_size, &device, dtype)?);
     }
     machine.limit = median(limits);
     print_line(format_args!(
@@ -94,6 +91,47 @@ pub fn run(arguments: &Speed) -> Result<()> {
     Ok(())
 }
 
+/// Describes the machine; the limit is measured later.
+fn describe_machine(device: &Device, dtype: DType) -> Machine {
+    Machine {
+        processor: processor(),
+        threads: candle_core::utils::get_num_threads(),
+        device: device_name(device),
+        precision: dtype.as_str().to_owned(),
+        limit: 0.0,
+        limit_size: if device.is_cpu() { 1536 } else { 8192 },
+    }
+}
+
+/// The processor's name, if the system reports it.
+fn processor() -> String {
+    let known = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    known.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+/// Duration of one measurement of the limit.
+const LIMIT_TIME: Duration = Duration::from_millis(400);
+
+/// Operations per second of a product of two `size` x `size` matrices.
+fn machine_limit(size: usize, device: &Device, dtype: DType) -> Result<f64> {
+    let matrix = || Tensor::randn(0f32, 1f32, (size, size), device)?.to_dtype(dtype);
+    let (one, other) = (matrix()?, matrix()?);
+    one.matmul(&other)?;
+    device.synchronize()?;
+    let began = Instant::now();
+    let mut products = 0;
+    while began.elapsed() < LIMIT_TIME {
+        one.matmul(&other)?;
+        device.synchronize()?;
+        products += 1;
+    }
+    let operations = 2.0 * (size as f64).powi(3);
+    Ok(operations * f64::from(products) / began.elapsed().as_secs_f64())
+}
+
 /// One encoder's measurements.
 struct Bench<'a> {
     arguments: &'a Speed,
@@ -102,6 +140,9 @@ struct Bench<'a> {
     dtype: DType,
     limit: f64,
 }
+
+/// A depth whose round takes longer than this is measured once, and no deeper one is measured.
+const LONGEST_ROUND: Duration = Duration::from_secs(20);
 
 impl Bench<'_> {
     fn built(&self) -> Result<Model> {
@@ -117,7 +158,7 @@ impl Bench<'_> {
         for &batch in self.arguments.batch.iter().filter(|&&batch| 0 < batch && batch <= largest) {
             let mut rounds = Vec::new();
             for _ in 0..self.arguments.rounds.max(1) {
-                rounds.extend(search::throughput(&mut model, &boards, batch)?);
+                rounds.extend(search::encoder_throughput(&mut model, &boards, batch)?);
             }
             if rounds.is_empty() {
                 print_line(format_args!("{}, batch {batch}: takes too long", self.subject.name))?;
@@ -191,7 +232,7 @@ impl Bench<'_> {
         let (mut rounds, mut alone) = (Vec::<Round>::new(), Vec::new());
         let mut last = false;
         for _ in 0..self.arguments.rounds.max(1) {
-            alone.push(search::measured(&mut model, &boards, batch)?);
+            alone.push(search::measured_throughput(&mut model, &boards, batch)?);
             let round = setting.round(&roots)?;
             last |= round.time > LONGEST_ROUND;
             rounds.push(round);
@@ -236,45 +277,4 @@ impl Bench<'_> {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
-}
-
-/// Duration of one measurement.
-const TIME: Duration = Duration::from_millis(400);
-
-/// Describes the machine; the limit is measured later.
-pub fn describe(device: &Device, dtype: DType) -> Machine {
-    Machine {
-        processor: processor(),
-        threads: candle_core::utils::get_num_threads(),
-        device: device_name(device),
-        precision: dtype.as_str().to_owned(),
-        limit: 0.0,
-        limit_size: if device.is_cpu() { 1536 } else { 8192 },
-    }
-}
-
-/// Operations per second of a product of two `size` x `size` matrices.
-pub fn limit(size: usize, device: &Device, dtype: DType) -> Result<f64> {
-    let matrix = || Tensor::randn(0f32, 1f32, (size, size), device)?.to_dtype(dtype);
-    let (one, other) = (matrix()?, matrix()?);
-    one.matmul(&other)?;
-    device.synchronize()?;
-    let began = Instant::now();
-    let mut products = 0;
-    while began.elapsed() < TIME {
-        one.matmul(&other)?;
-        device.synchronize()?;
-        products += 1;
-    }
-    let operations = 2.0 * (size as f64).powi(3);
-    Ok(operations * f64::from(products) / began.elapsed().as_secs_f64())
-}
-
-/// The processor's name, if the system reports it.
-fn processor() -> String {
-    let known = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("model name"))?;
-        Some(line.split_once(':')?.1.trim().to_owned())
-    });
-    known.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }

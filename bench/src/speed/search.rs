@@ -1,5 +1,5 @@
-//! Search speed: time per move by depth, number of scored positions, and idle time of the encoder's
-//! thread.
+//! Speed of the search: time per move by depth, number of scored positions, and idle time of the
+//! encoder's thread. Throughput of the encoder alone.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,8 +23,13 @@ use crate::device::start_worker;
 /// Score cache of the measured searches, in megabytes.
 const CACHE: usize = 16;
 
-/// Number of plies of the measured game.
-const GAME_PLIES: usize = 60;
+/// The setting of the measured searches.
+pub struct Setting<'a> {
+    pub weights: &'a Arc<Weights>,
+    pub device: &'a Device,
+    pub dtype: DType,
+    pub beam: BeamSettings,
+}
 
 /// The totals of one search from every root, run one after another.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,13 +43,8 @@ pub struct Round {
     pub waited: Duration,
 }
 
-/// The setting of the measured searches.
-pub struct Setting<'a> {
-    pub weights: &'a Arc<Weights>,
-    pub device: &'a Device,
-    pub dtype: DType,
-    pub beam: BeamSettings,
-}
+/// Number of plies of the measured game.
+const GAME_PLIES: usize = 60;
 
 impl Setting<'_> {
     fn worker(&self) -> Result<Worker> {
@@ -106,32 +106,37 @@ fn search(beam: &mut Beam, root: &Position) -> Result<(Report, Duration)> {
     Ok((report, began.elapsed()))
 }
 
-/// Minimum duration of one measurement.
-const TIME: Duration = Duration::from_millis(150);
-
 /// A batch that takes longer than this is too large to measure.
-const LONGEST: Duration = Duration::from_secs(8);
+const LONGEST_BATCH: Duration = Duration::from_secs(8);
 
-/// Positions per second, including the preparation of the inputs and the calibration of the scores.
-/// A device has two batches in flight, as in play. `None` if one batch would take too long.
-pub fn throughput(model: &mut Model, boards: &[Board], batch: usize) -> Result<Option<f64>> {
+/// Positions per second of the encoder, including the preparation of the inputs and the calibration
+/// of the scores. A device has two batches in flight, as in play. `None` if one batch would take
+/// too long.
+pub fn encoder_throughput(
+    model: &mut Model,
+    boards: &[Board],
+    batch: usize,
+) -> Result<Option<f64>> {
     // A part of the batch predicts the time of the whole batch.
     let mut trial = Batches { boards, batch: batch.div_ceil(16), next: 0 };
     let began = Instant::now();
     evaluate(model, trial.take())?;
-    if began.elapsed() * 16 > LONGEST {
+    if began.elapsed() * 16 > LONGEST_BATCH {
         return Ok(None);
     }
-    measured(model, boards, batch).map(Some)
+    measured_throughput(model, boards, batch).map(Some)
 }
 
-/// Positions per second, however long one batch takes.
-pub fn measured(model: &mut Model, boards: &[Board], batch: usize) -> Result<f64> {
+/// Minimum duration of one measurement of the encoder.
+const ENCODER_TIME: Duration = Duration::from_millis(150);
+
+/// Positions per second of the encoder, however long one batch takes.
+pub fn measured_throughput(model: &mut Model, boards: &[Board], batch: usize) -> Result<f64> {
     let mut batches = Batches { boards, batch, next: 0 };
     evaluate(model, batches.take())?;
     let (began, mut positions) = (Instant::now(), 0);
     let mut last = begin(model, batches.take())?;
-    while positions == 0 || began.elapsed() < TIME {
+    while positions == 0 || began.elapsed() < ENCODER_TIME {
         let next = begin(model, batches.take())?;
         finish(model, std::mem::replace(&mut last, next))?;
         positions += batch;

@@ -15,18 +15,15 @@ use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use spsa::{Perturbed, Schedule, TuneState, Tuned};
 
 use crate::device::DeviceArguments;
 use crate::elo::book;
-use crate::elo::game;
-use crate::elo::game::Adjudication;
-use crate::elo::game::Seat;
+use crate::elo::game::{self, Adjudication, Seat};
 use crate::elo::player::InProcess;
 use crate::elo::roster::Roster;
 use crate::elo::settings::{InProcessPlayer, Limit, PlayerSettings, file_name};
 use crate::plot::{Axes, Series, draw};
-use spsa::TuneState;
-use spsa::{Perturbed, Schedule, Tuned};
 
 /// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(30);

@@ -1,6 +1,6 @@
 //! Simultaneous perturbation stochastic approximation (Spall, 1992; gains as in fishtest): all
 //! parameters are perturbed up or down at random, the two opposite perturbations play each other,
-//! and all parameters move towards the winner.
+//! and all parameters move towards the winner. The state of a run is a file.
 
 use std::path::Path;
 
@@ -9,15 +9,6 @@ use azimuth_network::replace_file::replace_file;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
-
-/// Exponent of the decay of the gain.
-const ALPHA: f64 = 0.602;
-
-/// Exponent of the decay of the perturbation.
-const GAMMA: f64 = 0.101;
-
-/// Stability constant, as a share of all iterations; it damps the first steps.
-const STABILITY: f64 = 0.1;
 
 /// A parameter that is tuned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +23,12 @@ pub struct Tuned {
     pub range: [f64; 2],
 }
 
+impl Tuned {
+    fn within(&self, value: f64) -> f64 {
+        value.clamp(self.range[0], self.range[1])
+    }
+}
+
 /// The two opposite perturbations of an iteration: a value for every parameter.
 pub struct Perturbed {
     /// The sign, 1 or -1, for every parameter.
@@ -39,6 +36,15 @@ pub struct Perturbed {
     pub up: Vec<f64>,
     pub down: Vec<f64>,
 }
+
+/// Exponent of the decay of the gain.
+const ALPHA: f64 = 0.602;
+
+/// Exponent of the decay of the perturbation.
+const GAMMA: f64 = 0.101;
+
+/// Stability constant, as a share of all iterations; it damps the first steps.
+const STABILITY: f64 = 0.1;
 
 /// The schedule of a run of a given number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,12 +94,6 @@ impl Schedule {
         for (tuned, sign) in tuned.iter_mut().zip(&ways.signs) {
             tuned.value = tuned.within(tuned.value + self.gain(tuned, iteration) * sign * wins);
         }
-    }
-}
-
-impl Tuned {
-    fn within(&self, value: f64) -> f64 {
-        value.clamp(self.range[0], self.range[1])
     }
 }
 

@@ -1,4 +1,5 @@
-//! The most likely model of scores and results, by Newton's method with Fisher's information.
+//! The most likely model of scores and results, by Newton's method with Fisher's information. How
+//! well chances fit the results of held-out games: proper scores and a reliability plot.
 
 use std::collections::BTreeSet;
 
@@ -124,15 +125,6 @@ fn moved(model: &WdlModel, step: &Vector) -> WdlModel {
     WdlModel { even: add(model.even, 0), width: add(model.width, 4) }
 }
 
-/// Smaller chances count as this one in the log loss: half a permille.
-const LEAST_CHANCE: f64 = 0.0005;
-
-/// Number of intervals of chances in the plot.
-const BINS: usize = 10;
-
-/// The plot shows only intervals with at least this number of games.
-const LEAST_GAMES: usize = 5;
-
 /// Proper scores: lower is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
@@ -140,15 +132,6 @@ pub struct Quality {
     pub log_loss: f64,
     /// Mean of the squared differences, summed over the three results.
     pub brier: f64,
-}
-
-/// The chances if draws are a constant share of `2 p (1 - p)`, the chance that two games with win
-/// probability `p` and no draws end differently.
-pub fn constant_draws(centipawns: i32) -> [f64; 3] {
-    const SHARE: f64 = 0.18;
-    let p = win_probability_of_centipawns(centipawns.into());
-    let draw = SHARE * 2.0 * p * (1.0 - p);
-    [p - draw / 2.0, draw, 1.0 - p - draw / 2.0]
 }
 
 /// A score with the chances that a model gives its results.
@@ -162,6 +145,18 @@ impl Predicted {
         Self { scored, chances }
     }
 }
+
+/// The chances if draws are a constant share of `2 p (1 - p)`, the chance that two games with win
+/// probability `p` and no draws end differently.
+pub fn constant_draws(centipawns: i32) -> [f64; 3] {
+    const SHARE: f64 = 0.18;
+    let p = win_probability_of_centipawns(centipawns.into());
+    let draw = SHARE * 2.0 * p * (1.0 - p);
+    [p - draw / 2.0, draw, 1.0 - p - draw / 2.0]
+}
+
+/// Smaller chances count as this one in the log loss: half a permille.
+const LEAST_CHANCE: f64 = 0.0005;
 
 /// The quality of the chances.
 pub fn quality(predicted: &[Predicted]) -> Quality {
@@ -199,6 +194,9 @@ pub fn chart(planner: &str, predicted: &[Predicted]) -> Result<String> {
     draw(&axes, &series)
 }
 
+/// The plot shows only intervals with at least this number of games.
+const LEAST_GAMES: usize = 5;
+
 fn curve(name: &str, bins: &[Vec<&Predicted>], result: GameResult) -> Series {
     let mut line = Series { name: name.to_owned(), points: Vec::new(), intervals: Vec::new() };
     for bin in bins {
@@ -218,6 +216,9 @@ fn curve(name: &str, bins: &[Vec<&Predicted>], result: GameResult) -> Series {
     }
     line
 }
+
+/// Number of intervals of chances in the plot.
+const BINS: usize = 10;
 
 /// The scores by the predicted chance of a result, in intervals of equal width.
 fn bins(predicted: &[Predicted], result: GameResult) -> Vec<Vec<&Predicted>> {

@@ -11,7 +11,7 @@ use azimuth_search::{PlannerKind, material};
 use cozy_chess::Color;
 
 use crate::elo::settings::Words;
-use crate::games::record::Evaluation;
+use crate::games::Evaluation;
 use crate::games::record::{GameRecord, Name};
 
 /// Positions with at least this halfmove clock are left out. A game that ends by the 50-move rule

@@ -8,8 +8,7 @@ mod evaluation;
 mod planner;
 mod search;
 
-pub use evaluation::Judge;
-pub use evaluation::{Evaluates, Evaluation};
+pub use evaluation::{Evaluates, Evaluation, Judge};
 pub use planner::{AlphaBeta, DEFAULT_DEPTH};
 
 /// Number of positions that a network evaluates at a time.

@@ -1,4 +1,4 @@
-//! The recursive search.
+//! The recursive search, its move ordering, and its memory of results.
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
@@ -72,7 +72,7 @@ impl<'a, J: Judge> Search<'a, J> {
             return Ok(Some((known.worth.clone(), vec![known.best])));
         }
         let best_before = self.line_before.get(ply as usize).copied();
-        order(board, &mut moves, best_before.or(known.map(|known| known.best)));
+        order_moves(board, &mut moves, best_before.or(known.map(|known| known.best)));
         let mut best = Best::new(window, board.side_to_move());
         self.keys.push(key);
         let complete = match depth {
@@ -237,38 +237,18 @@ impl<L: Clone + Send> Best<L> {
 }
 
 /// Sorts the moves, the most promising first.
-pub fn order(board: &Board, moves: &mut [Move], best_before: Option<Move>) {
-    moves.sort_by_key(|&mv| std::cmp::Reverse((Some(mv) == best_before, gain(board, mv))));
+fn order_moves(board: &Board, moves: &mut [Move], best_before: Option<Move>) {
+    moves.sort_by_key(|&mv| std::cmp::Reverse((Some(mv) == best_before, mvv_lva(board, mv))));
 }
 
 /// The MVV-LVA score: 16 for each rank of the captured piece and of a promotion, less the rank of
 /// the moving piece. 0 for other moves.
-fn gain(board: &Board, mv: Move) -> i32 {
+fn mvv_lva(board: &Board, mv: Move) -> i32 {
     let rank = |piece: Option<Piece>| piece.map_or(0, |piece| piece as i32 + 1);
     let opponents = board.colors(!board.side_to_move());
     let taken = if opponents.has(mv.to) { rank(board.piece_on(mv.to)) } else { 0 };
     let taken = taken + rank(mv.promotion);
     if taken == 0 { 0 } else { 16 * taken - rank(board.piece_on(mv.from)) }
-}
-
-/// The result of a node.
-#[derive(Clone)]
-pub struct Remembered<L> {
-    pub worth: Worth<L>,
-    pub bound: Bound,
-    pub best: Move,
-    /// The depth in plies to which the node was searched.
-    pub depth: u32,
-}
-
-/// How a result relates to that of a search without pruning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    Exact,
-    /// The position is worth at least this to the side to move.
-    AtLeast,
-    /// The position is worth at most this to the side to move.
-    AtMost,
 }
 
 /// A fixed number of places for results.
@@ -304,6 +284,26 @@ impl<L> Memory<L> {
     fn place(&self, key: u64) -> Option<usize> {
         (key as usize).checked_rem(self.places.len())
     }
+}
+
+/// The result of a node in a [`Memory`].
+#[derive(Clone)]
+pub struct Remembered<L> {
+    pub worth: Worth<L>,
+    pub bound: Bound,
+    pub best: Move,
+    /// The depth in plies to which the node was searched.
+    pub depth: u32,
+}
+
+/// How a result relates to that of a search without pruning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Exact,
+    /// The position is worth at least this to the side to move.
+    AtLeast,
+    /// The position is worth at most this to the side to move.
+    AtMost,
 }
 
 #[cfg(test)]

@@ -4,5 +4,4 @@ pub mod moves;
 pub mod planes;
 
 pub use moves::{MOVES, move_index};
-pub use planes::{PIECES, PLANES, planes};
-pub use planes::{signs, turned, viewer};
+pub use planes::{PIECES, PLANES, planes, signs, turned, viewer};

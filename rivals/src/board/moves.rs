@@ -5,6 +5,8 @@
 //! The document does not give the order. Here the index of a move is `73 * square + type`, with
 //! squares a1, b1, ... h8 and directions clockwise from north. Castling has the index of a king's
 //! move of two squares, in Chess960 as well; no other move has this index.
+//!
+//! Boards and moves as text, for checkpoints.
 
 use anyhow::{Result, anyhow, ensure};
 use cozy_chess::{Board, Color, Move, Piece, Square};

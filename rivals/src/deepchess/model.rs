@@ -1,4 +1,4 @@
-//! The networks of DeepChess.
+//! The networks of DeepChess, the bits that they take, and the planners that play with them.
 
 use std::cmp::Ordering;
 
@@ -14,42 +14,6 @@ use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation, Judge, 
 use crate::network::{Linear, linear};
 use crate::play::Play;
 use crate::weights::RivalWeights;
-
-/// Number of bits of a position.
-pub const BITS: usize = 12 * Square::NUM + 1 + 4;
-
-/// The bits of boards on a device (boards x 773). The order is: White's pawns on a1, b1, ... h8,
-/// then its knights, bishops, rooks, queens and king; the same for Black; 1 if White is to move;
-/// White's short and long castling rights, then Black's.
-pub fn bits<'a>(
-    boards: impl ExactSizeIterator<Item = &'a Board>,
-    device: &Device,
-) -> candle_core::Result<Tensor> {
-    let count = boards.len();
-    let mut bits = vec![0f32; count * BITS];
-    for (board, bits) in boards.zip(bits.chunks_exact_mut(BITS)) {
-        for color in [Color::White, Color::Black] {
-            for piece in Piece::ALL {
-                let plane = (color as usize * Piece::NUM + piece as usize) * Square::NUM;
-                for square in board.colored_pieces(color, piece) {
-                    bits[plane + square as usize] = 1.0;
-                }
-            }
-        }
-        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
-        let state = [
-            board.side_to_move() == Color::White,
-            white.short.is_some(),
-            white.long.is_some(),
-            black.short.is_some(),
-            black.long.is_some(),
-        ];
-        for (bit, is_set) in bits[12 * Square::NUM..].iter_mut().zip(state) {
-            *bit = f32::from(u8::from(is_set));
-        }
-    }
-    Tensor::from_vec(bits, (count, BITS), device)
-}
 
 /// Layer sizes of the networks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -147,6 +111,42 @@ fn stack(
     let layer =
         |(place, after)| linear(std::mem::replace(&mut before, after), after, &vb.pp(place));
     neurons.enumerate().map(layer).collect()
+}
+
+/// Number of bits of a position.
+pub const BITS: usize = 12 * Square::NUM + 1 + 4;
+
+/// The bits of boards on a device (boards x 773). The order is: White's pawns on a1, b1, ... h8,
+/// then its knights, bishops, rooks, queens and king; the same for Black; 1 if White is to move;
+/// White's short and long castling rights, then Black's.
+pub fn bits<'a>(
+    boards: impl ExactSizeIterator<Item = &'a Board>,
+    device: &Device,
+) -> candle_core::Result<Tensor> {
+    let count = boards.len();
+    let mut bits = vec![0f32; count * BITS];
+    for (board, bits) in boards.zip(bits.chunks_exact_mut(BITS)) {
+        for color in [Color::White, Color::Black] {
+            for piece in Piece::ALL {
+                let plane = (color as usize * Piece::NUM + piece as usize) * Square::NUM;
+                for square in board.colored_pieces(color, piece) {
+                    bits[plane + square as usize] = 1.0;
+                }
+            }
+        }
+        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
+        let state = [
+            board.side_to_move() == Color::White,
+            white.short.is_some(),
+            white.long.is_some(),
+            black.short.is_some(),
+            black.long.is_some(),
+        ];
+        for (bit, is_set) in bits[12 * Square::NUM..].iter_mut().zip(state) {
+            *bit = f32::from(u8::from(is_set));
+        }
+    }
+    Tensor::from_vec(bits, (count, BITS), device)
 }
 
 /// The planner that plays with these weights.

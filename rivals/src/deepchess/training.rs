@@ -19,85 +19,6 @@ use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
 use crate::value::{Labelled, labelled, value_metrics};
 use crate::weights::RivalWeights;
 
-/// Smallest difference of the win probabilities in a pair.
-const MARGIN: f32 = 0.05;
-
-/// Number of children of one position.
-const SIBLINGS: usize = 4;
-
-/// Attempts, per wanted pair, to draw a pair with sufficiently different win probabilities.
-const ATTEMPTS: usize = 20;
-
-/// Positions, and pairs of their indices.
-#[derive(Default)]
-pub struct Pairs {
-    /// The positions.
-    pub boards: Vec<Board>,
-    /// White's win probability in each position.
-    p: Vec<f32>,
-    /// The positions of each pair.
-    pub pairs: Vec<[u32; 2]>,
-}
-
-impl Pairs {
-    /// Draws `count` pairs, or fewer if too few positions differ. In half of the pairs both
-    /// positions are children of the same position, as when a search chooses. The other pairs are
-    /// any two of these children.
-    pub fn draw(studies: &[Study], count: usize, rng: &mut impl Rng) -> Self {
-        let mut found = Self::default();
-        for _ in 0..count {
-            if found.pairs.len() >= count / 2 {
-                break;
-            }
-            let Some(study) = studies.choose(rng) else { break };
-            found.add_children(study, rng);
-        }
-        found.pairs.truncate(count / 2);
-        for _ in 0..count * ATTEMPTS {
-            if found.pairs.len() >= count || found.boards.is_empty() {
-                break;
-            }
-            found.add([0; 2].map(|_| rng.random_range(0..found.boards.len())));
-        }
-        found
-    }
-
-    /// For each pair, 0 if its first position is better for White, 1 if its second position is.
-    pub fn better(&self) -> Vec<u32> {
-        let p = |place: u32| self.p[place as usize];
-        self.pairs.iter().map(|&[first, second]| (p(second) > p(first)).into()).collect()
-    }
-
-    fn add_children(&mut self, study: &Study, rng: &mut impl Rng) {
-        let first = self.boards.len();
-        for &(mv, p) in study.moves.sample(rng, SIBLINGS) {
-            self.boards.push(board_after(&study.board, mv));
-            self.p.push(p);
-        }
-        for one in first..self.boards.len() {
-            for other in one + 1..self.boards.len() {
-                self.add([one, other]);
-            }
-        }
-    }
-
-    /// Adds a pair if its positions differ enough.
-    fn add(&mut self, [first, second]: [usize; 2]) {
-        if (self.p[first] - self.p[second]).abs() >= MARGIN {
-            self.pairs.push([first as u32, second as u32]);
-        }
-    }
-}
-
-/// The share of the training steps spent on the encoder's layers, divided evenly among them.
-const ENCODER_PART: f64 = 0.2;
-
-/// Number of pairs for measuring metrics.
-const MEASURED: usize = 4_000;
-
-/// Prefix of the decoders' parameters, which are dropped after training.
-const DECODER: &str = "decoder";
-
 /// The document gives no sizes; these are DeepChess's. It was trained for about 200 epochs of a
 /// million positions or pairs.
 fn document() -> (DeepChessConfig, Plan) {
@@ -130,6 +51,9 @@ pub fn train(options: &TrainOptions) -> Result<()> {
     crate::training::train(options, &lesson, &mut learner)
 }
 
+/// Prefix of the decoders' parameters, which are dropped after training.
+const DECODER: &str = "decoder";
+
 /// A decoder for each encoder layer.
 fn decoders(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Vec<Linear>> {
     let befores = std::iter::once(BITS).chain(config.encoder.iter().copied());
@@ -151,6 +75,12 @@ struct DeepChessLearner<'a> {
     plan: Plan,
     score: bool,
 }
+
+/// The share of the training steps spent on the encoder's layers, divided evenly among them.
+const ENCODER_PART: f64 = 0.2;
+
+/// Number of pairs for measuring metrics.
+const MEASURED: usize = 4_000;
 
 impl DeepChessLearner<'_> {
     /// The encoder layer that a step trains; `None` once all are trained.
@@ -225,12 +155,80 @@ impl Learner for DeepChessLearner<'_> {
     }
 }
 
+/// Smallest difference of the win probabilities in a pair.
+const MARGIN: f32 = 0.05;
+
+/// Number of children of one position.
+const SIBLINGS: usize = 4;
+
+/// Attempts, per wanted pair, to draw a pair with sufficiently different win probabilities.
+const ATTEMPTS: usize = 20;
+
+/// Positions, and pairs of their indices.
+#[derive(Default)]
+pub struct Pairs {
+    /// The positions.
+    pub boards: Vec<Board>,
+    /// White's win probability in each position.
+    p: Vec<f32>,
+    /// The positions of each pair.
+    pub pairs: Vec<[u32; 2]>,
+}
+
+impl Pairs {
+    /// Draws `count` pairs, or fewer if too few positions differ. In half of the pairs both
+    /// positions are children of the same position, as when a search chooses. The other pairs are
+    /// any two of these children.
+    pub fn draw(studies: &[Study], count: usize, rng: &mut impl Rng) -> Self {
+        let mut found = Self::default();
+        for _ in 0..count {
+            if found.pairs.len() >= count / 2 {
+                break;
+            }
+            let Some(study) = studies.choose(rng) else { break };
+            found.add_children(study, rng);
+        }
+        found.pairs.truncate(count / 2);
+        for _ in 0..count * ATTEMPTS {
+            if found.pairs.len() >= count || found.boards.is_empty() {
+                break;
+            }
+            found.add([0; 2].map(|_| rng.random_range(0..found.boards.len())));
+        }
+        found
+    }
+
+    /// For each pair, 0 if its first position is better for White, 1 if its second position is.
+    pub fn better(&self) -> Vec<u32> {
+        let p = |place: u32| self.p[place as usize];
+        self.pairs.iter().map(|&[first, second]| (p(second) > p(first)).into()).collect()
+    }
+
+    fn add_children(&mut self, study: &Study, rng: &mut impl Rng) {
+        let first = self.boards.len();
+        for &(mv, p) in study.moves.sample(rng, SIBLINGS) {
+            self.boards.push(board_after(&study.board, mv));
+            self.p.push(p);
+        }
+        for one in first..self.boards.len() {
+            for other in one + 1..self.boards.len() {
+                self.add([one, other]);
+            }
+        }
+    }
+
+    /// Adds a pair if its positions differ enough.
+    fn add(&mut self, [first, second]: [usize; 2]) {
+        if (self.p[first] - self.p[second]).abs() >= MARGIN {
+            self.pairs.push([first as u32, second as u32]);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use azimuth_chess::position::legal_moves;
     use cozy_chess::Move;
-    use rand::SeedableRng;
-    use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
 

@@ -1,18 +1,18 @@
 //! The network: a bidirectional transformer that predicts the original tokens from partly masked
-//! ones.
+//! ones. Its tokens, the noise and its loss, the sampling of a move, and the planner.
 
 use anyhow::Result;
 use azimuth_chess::position::Position;
+use azimuth_chess::tokens::{LEN, tokenize};
 use azimuth_search::{Planner, Value};
 use candle_core::{D, Device, Module, Tensor};
 use candle_nn::{Embedding, Init, VarBuilder, embedding};
-use cozy_chess::{Board, Move};
+use cozy_chess::{Board, Color, Move};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use super::training::{ACTION_TOKENS, STATE, STATE_TOKENS, state_tokens};
-use crate::board::{move_index, viewer};
+use crate::board::{MOVES, move_index, turned, viewer};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{LayerNorm, Linear, attention, linear};
 use crate::weights::RivalWeights;
@@ -35,6 +35,15 @@ pub struct DiffusionConfig {
     #[serde(default)]
     pub oriented: bool,
 }
+
+/// Number of tokens of a state; the tokens are ChessBench's.
+pub const STATE: usize = LEN;
+
+/// Number of different state tokens.
+pub const STATE_TOKENS: usize = 33;
+
+/// Number of different action tokens: the move indices.
+pub const ACTION_TOKENS: usize = MOVES;
 
 /// The id of a masked token of a state.
 pub const MASKED_STATE: u32 = STATE_TOKENS as u32;
@@ -148,6 +157,16 @@ impl Layer {
     }
 }
 
+/// The tokens of a state, as `view` sees it.
+pub fn state_tokens(board: &Board, view: Color) -> [u32; STATE] {
+    let clock = board.halfmove_clock().into();
+    let tokens = match view {
+        Color::White => tokenize(board, clock),
+        Color::Black => tokenize(&turned(board), clock),
+    };
+    tokens.map(u32::from)
+}
+
 /// The probability that a token is not masked at time `t` of `timesteps`.
 pub fn alpha(t: usize, timesteps: usize) -> f64 {
     1.0 - t as f64 / timesteps as f64
@@ -229,8 +248,6 @@ impl RanksMoves for DiffusionNetwork {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::Device;
-
     use super::*;
 
     #[test]

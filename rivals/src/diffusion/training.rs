@@ -3,7 +3,6 @@
 
 use anyhow::{Result, ensure};
 use azimuth_chess::position::{board_after, legal_moves};
-use azimuth_chess::tokens::{LEN, tokenize};
 use candle_core::{D, DType, Tensor};
 use candle_nn::ops::log_softmax;
 use cozy_chess::{Board, Color};
@@ -11,85 +10,12 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{
-    DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE, alpha, lambda, loss,
+    ACTION_TOKENS, DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE, STATE, alpha,
+    lambda, loss, state_tokens,
 };
-use crate::board::{MOVES, move_index, turned, viewer};
+use crate::board::{move_index, viewer};
 use crate::studies::Study;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
-
-/// Number of tokens of a state; the tokens are ChessBench's.
-pub const STATE: usize = LEN;
-
-/// Number of different state tokens.
-pub const STATE_TOKENS: usize = 33;
-
-/// Number of different action tokens: the move indices.
-pub const ACTION_TOKENS: usize = MOVES;
-
-/// Maximum distance in the data from a study to its successor. Variations may lie between the two.
-const REACH: usize = 8;
-
-/// Studies that start a sequence, in which each state follows from the best move of the state
-/// before it.
-pub struct Sequences<'a> {
-    studies: &'a [Study],
-    /// For each study, the index of its successor.
-    next: Vec<Option<u32>>,
-    /// Indices of the studies that start a sequence of `horizon` states.
-    pub starts: Vec<u32>,
-    horizon: usize,
-}
-
-impl<'a> Sequences<'a> {
-    /// Sequences of `horizon` states and `horizon` actions.
-    pub fn new(studies: &'a [Study], horizon: usize) -> Self {
-        let following = |(place, study): (usize, &Study)| {
-            let after = board_after(&study.board, study.best().0);
-            let near = studies[place + 1..].iter().take(REACH);
-            let steps =
-                near.map(|study| &study.board).position(|board| board.same_position(&after));
-            steps.map(|steps| (place + 1 + steps) as u32)
-        };
-        let next: Vec<_> = studies.iter().enumerate().map(following).collect();
-        let is_long = |&start: &u32| {
-            let mut at = Some(start);
-            (1..horizon).all(|_| {
-                at = at.and_then(|place| next[place as usize]);
-                at.is_some()
-            })
-        };
-        let starts = (0..studies.len() as u32).filter(is_long).collect();
-        Self { studies, next, starts, horizon }
-    }
-
-    /// The first study of the sequence that begins at `start`, one of [`Self::starts`].
-    pub fn first(&self, start: u32) -> &'a Study {
-        &self.studies[start as usize]
-    }
-
-    /// The studies of the sequence that begins at `start`, one of [`Self::starts`].
-    pub fn studies(&self, start: u32) -> impl Iterator<Item = &'a Study> {
-        let follow = |&place: &u32| self.next[place as usize];
-        let places = std::iter::successors(Some(start), follow).take(self.horizon);
-        let studies = self.studies;
-        places.map(move |place| &studies[place as usize])
-    }
-}
-
-/// The tokens of a state, as `view` sees it.
-pub fn state_tokens(board: &Board, view: Color) -> [u32; STATE] {
-    let clock = board.halfmove_clock().into();
-    let tokens = match view {
-        Color::White => tokenize(board, clock),
-        Color::Black => tokenize(&turned(board), clock),
-    };
-    tokens.map(u32::from)
-}
-
-/// The move index of a study's best move, as `view` sees it.
-pub fn best_action(study: &Study, view: Color) -> u32 {
-    move_index(&study.board, study.best().0, view) as u32
-}
 
 /// DiffuSearch's sizes: 8 layers of width 256, a horizon of 4 and 20 timesteps. The document gives
 /// none.
@@ -102,18 +28,6 @@ const SMALL: (DiffusionConfig, Plan) = (
     DiffusionConfig { horizon: 2, timesteps: 8, width: 64, layers: 2, heads: 2, oriented: true },
     Plan { batch: 32, steps: 9_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
-
-/// Approximate numbers of held-out sequences for measuring the loss, and of sequences whose first
-/// action is sampled, which takes a forward pass for each timestep.
-const MEASURED: usize = 500;
-const SAMPLED: usize = 250;
-
-/// The weight in the loss of a token of a state; that of an action is 1. A state has 77 tokens, and
-/// most of them are equal to those of the state before.
-const STATE_WEIGHT: f64 = 0.1;
-
-/// Added to the logits of illegal moves.
-const ILLEGAL: f32 = -1e9;
 
 /// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
@@ -133,8 +47,8 @@ pub fn train(options: &TrainOptions) -> Result<()> {
     let starts = [&learner.training, &learner.held_out].map(|sequences| sequences.starts.len());
     ensure!(
         starts.iter().all(|&count| count > 0),
-        "the data has too few games in which best moves follow one another: {} sequences of {} moves to learn from and \
-         {} held out",
+        "the data has too few games in which best moves follow one another: {} sequences of {} \
+         moves to learn from and {} held out",
         starts[0],
         config.horizon,
         starts[1]
@@ -159,6 +73,13 @@ struct Noised {
     illegal: Tensor,
     lambdas: Tensor,
 }
+
+/// The weight in the loss of a token of a state; that of an action is 1. A state has 77 tokens, and
+/// most of them are equal to those of the state before.
+const STATE_WEIGHT: f64 = 0.1;
+
+/// Added to the logits of illegal moves.
+const ILLEGAL: f32 = -1e9;
 
 impl DiffusionLearner<'_> {
     /// The tokens of sequences. Each sequence is noised to a random time.
@@ -242,6 +163,11 @@ fn truths(logits: &Tensor, ids: &Tensor) -> candle_core::Result<Tensor> {
         .squeeze(D::Minus1)
 }
 
+/// Approximate numbers of held-out sequences for measuring the loss, and of sequences whose first
+/// action is sampled, which takes a forward pass for each timestep.
+const MEASURED: usize = 500;
+const SAMPLED: usize = 250;
+
 impl Learner for DiffusionLearner<'_> {
     fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
         let starts = &self.training.starts;
@@ -276,6 +202,61 @@ impl Learner for DiffusionLearner<'_> {
 /// About `count` of the numbers, evenly spread.
 fn spread(numbers: &[u32], count: usize) -> Vec<u32> {
     numbers.iter().copied().step_by(numbers.len().div_ceil(count).max(1)).collect()
+}
+
+/// Maximum distance in the data from a study to its successor. Variations may lie between the two.
+const REACH: usize = 8;
+
+/// Studies that start a sequence, in which each state follows from the best move of the state
+/// before it.
+pub struct Sequences<'a> {
+    studies: &'a [Study],
+    /// For each study, the index of its successor.
+    next: Vec<Option<u32>>,
+    /// Indices of the studies that start a sequence of `horizon` states.
+    pub starts: Vec<u32>,
+    horizon: usize,
+}
+
+impl<'a> Sequences<'a> {
+    /// Sequences of `horizon` states and `horizon` actions.
+    pub fn new(studies: &'a [Study], horizon: usize) -> Self {
+        let following = |(place, study): (usize, &Study)| {
+            let after = board_after(&study.board, study.best().0);
+            let near = studies[place + 1..].iter().take(REACH);
+            let steps =
+                near.map(|study| &study.board).position(|board| board.same_position(&after));
+            steps.map(|steps| (place + 1 + steps) as u32)
+        };
+        let next: Vec<_> = studies.iter().enumerate().map(following).collect();
+        let is_long = |&start: &u32| {
+            let mut at = Some(start);
+            (1..horizon).all(|_| {
+                at = at.and_then(|place| next[place as usize]);
+                at.is_some()
+            })
+        };
+        let starts = (0..studies.len() as u32).filter(is_long).collect();
+        Self { studies, next, starts, horizon }
+    }
+
+    /// The first study of the sequence that begins at `start`, one of [`Self::starts`].
+    pub fn first(&self, start: u32) -> &'a Study {
+        &self.studies[start as usize]
+    }
+
+    /// The studies of the sequence that begins at `start`, one of [`Self::starts`].
+    pub fn studies(&self, start: u32) -> impl Iterator<Item = &'a Study> {
+        let follow = |&place: &u32| self.next[place as usize];
+        let places = std::iter::successors(Some(start), follow).take(self.horizon);
+        let studies = self.studies;
+        places.map(move |place| &studies[place as usize])
+    }
+}
+
+/// The move index of a study's best move, as `view` sees it.
+pub fn best_action(study: &Study, view: Color) -> u32 {
+    move_index(&study.board, study.best().0, view) as u32
 }
 
 #[cfg(test)]

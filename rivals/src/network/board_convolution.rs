@@ -2,7 +2,7 @@
 //! matrix. Boards are squares x channels, channels last. On the CPU, the operation and its gradient
 //! take a few boards at a time, so that the neighbourhoods, nine times as large as the boards, stay
 //! in the cache. Candle's convolutions need channels first, and are several times slower on boards
-//! of 64 squares.
+//! of 64 squares. The residual tower of such convolutions.
 
 use azimuth_network::fused::column_sums;
 use azimuth_network::tensor_slices::values;
@@ -58,7 +58,7 @@ pub fn board_convolution(
 }
 
 /// A convolution initialised to zero.
-pub fn silent_board_convolution(
+fn silent_board_convolution(
     inputs: usize,
     outputs: usize,
     vb: &VarBuilder<'_>,

@@ -1,4 +1,5 @@
-//! The output heads of a tower: a distribution over moves, or the value of a position.
+//! The output heads of a tower: a distribution over moves, or the value of a position. The legal
+//! moves among the logits of a distribution.
 
 use azimuth_chess::position::legal_moves;
 use candle_core::{D, Device, Module, Result, Tensor};
@@ -8,12 +9,6 @@ use cozy_chess::{Board, Move, Square};
 
 use super::layers::{Linear, linear};
 use crate::board::{MOVES, move_index, viewer};
-
-/// Channels for each square in the value head.
-const VALUE_CHANNELS: usize = 8;
-
-/// Neurons of the value head's hidden layer.
-const VALUE_HIDDEN: usize = 128;
 
 /// Logits of all moves: for each square one for each move type.
 pub struct PolicyHead(Linear);
@@ -31,6 +26,12 @@ impl Module for PolicyHead {
         self.0.forward(boards)?.flatten_from(1)
     }
 }
+
+/// Channels for each square in the value head.
+const VALUE_CHANNELS: usize = 8;
+
+/// Neurons of the value head's hidden layer.
+const VALUE_HIDDEN: usize = 128;
 
 /// The value of positions for White, in [-1, 1].
 pub struct ValueHead {
@@ -58,9 +59,6 @@ impl Module for ValueHead {
     }
 }
 
-/// Added to the logits of padding.
-const NEVER: f32 = -1e9;
-
 /// The legal moves of boards, and their places among a network's logits.
 pub struct LegalMoves {
     moves: Vec<Vec<Move>>,
@@ -69,6 +67,9 @@ pub struct LegalMoves {
     /// In the same shape: 0, and [`NEVER`] where a board has fewer moves.
     padding: Tensor,
 }
+
+/// Added to the logits of padding.
+const NEVER: f32 = -1e9;
 
 impl LegalMoves {
     /// The legal moves of `boards`, for a network that sees boards from the side to move
@@ -127,7 +128,6 @@ mod tests {
     use candle_core::Var;
 
     use super::*;
-    use crate::board::MOVES;
 
     #[test]
     fn only_legal_moves_have_probabilities_and_gradients() -> Result<()> {

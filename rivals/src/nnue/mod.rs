@@ -4,6 +4,7 @@
 
 mod model;
 mod quantised;
+mod training;
 
-pub use model::train;
 pub use quantised::planner;
+pub use training::train;

@@ -1,86 +1,15 @@
-//! The network for training, in floats.
+//! The features of a position, and the network for training, in floats.
 
 use std::iter::repeat_n;
 
-use anyhow::Result;
 use azimuth_network::embedding_bag::{Bags, sums};
 use candle_core::{Module, Tensor};
-use candle_nn::loss::mse;
-use candle_nn::ops::sigmoid;
 use candle_nn::{Init, VarBuilder};
 use cozy_chess::{Board, Color, Piece, Square};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use super::quantised::quantise;
 use crate::board::PIECES;
 use crate::network::{Linear, clipped_relu, linear};
-use crate::studies::Studies;
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
-use crate::value::value_metrics;
-
-/// Number of piece kinds: five for each side.
-const KINDS: usize = 10;
-
-/// Number of features of a side.
-pub const FEATURES: usize = Square::NUM * Square::NUM * KINDS;
-
-/// The kinds of one side's pieces, in the order of their indices.
-pub const KINDS_OF_A_SIDE: [Piece; KINDS / 2] =
-    [PIECES[0], PIECES[1], PIECES[2], PIECES[3], PIECES[4]];
-
-/// The perspective of a side with its king on a given square.
-#[derive(Clone, Copy)]
-pub struct View {
-    side: Color,
-    king: usize,
-}
-
-impl View {
-    /// The perspective of `side` on a board.
-    pub fn of(board: &Board, side: Color) -> Self {
-        Self { side, king: seen_by(side, board.king(side)) }
-    }
-
-    /// The feature index of a piece on a square; `kind` is an index into [`KINDS_OF_A_SIDE`].
-    pub fn feature(self, color: Color, kind: usize, square: Square) -> usize {
-        let kind = if color == self.side { kind } else { kind + KINDS / 2 };
-        (self.king * Square::NUM + seen_by(self.side, square)) * KINDS + kind
-    }
-}
-
-/// Visits the active features of a side.
-pub fn active(board: &Board, side: Color, mut visit: impl FnMut(usize)) {
-    let view = View::of(board, side);
-    for color in Color::ALL {
-        for (kind, piece) in KINDS_OF_A_SIDE.into_iter().enumerate() {
-            for square in board.colored_pieces(color, piece) {
-                visit(view.feature(color, kind, square));
-            }
-        }
-    }
-}
-
-/// The active features of boards, two bags for each board: the side to move first, then the other
-/// side.
-pub fn bags<'a>(boards: impl Iterator<Item = &'a Board>) -> Bags {
-    let (mut rows, mut ends) = (Vec::new(), Vec::new());
-    for board in boards {
-        let own = board.side_to_move();
-        for side in [own, !own] {
-            active(board, side, |feature| rows.push(feature as u16));
-            ends.push(rows.len() as u32);
-        }
-    }
-    Bags::new(rows, ends)
-}
-
-fn seen_by(side: Color, square: Square) -> usize {
-    match side {
-        Color::White => square as usize,
-        Color::Black => square as usize ^ 56,
-    }
-}
 
 /// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -148,62 +77,72 @@ fn selected_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> candle_core::Res
     sums.index_add(&places?, &table.index_select(&rows?, 0)?, 0)?.broadcast_add(bias)
 }
 
-/// The document's sizes and plan: 50 epochs of 6.7 million positions, in batches of 2,048.
-const DOCUMENT: (NnueConfig, Plan) = (
-    NnueConfig { half: 256, first: 32, second: 32 },
-    Plan { batch: 2_048, steps: 164_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
-);
+/// Number of piece kinds: five for each side.
+const KINDS: usize = 10;
 
-/// Larger batches: each optimiser step updates the whole table, whatever the batch size.
-const SMALL: (NnueConfig, Plan) = (
-    DOCUMENT.0,
-    Plan { batch: 16_384, steps: 2_400, learning_rate: 2e-3, weight_decay: 0.0, clip: None },
-);
+/// Number of features of a side.
+pub const FEATURES: usize = Square::NUM * Square::NUM * KINDS;
 
-/// Trains the network and writes its quantised weights.
-pub fn train(options: &TrainOptions) -> Result<()> {
-    let lesson = Lesson::read("nnue", options, DOCUMENT, SMALL)?.finished_by(quantise);
-    let network = NnueNetwork::new(lesson.config, &lesson.vb())?;
-    let mut learner = NnueLearner { network, studies: &lesson.studies, plan: lesson.plan };
-    crate::training::train(options, &lesson, &mut learner)
+/// The kinds of one side's pieces, in the order of their indices.
+pub const KINDS_OF_A_SIDE: [Piece; KINDS / 2] =
+    [PIECES[0], PIECES[1], PIECES[2], PIECES[3], PIECES[4]];
+
+/// The perspective of a side with its king on a given square.
+#[derive(Clone, Copy)]
+pub struct View {
+    side: Color,
+    king: usize,
 }
 
-struct NnueLearner<'a> {
-    network: NnueNetwork,
-    studies: &'a Studies,
-    plan: Plan,
-}
-
-impl Learner for NnueLearner<'_> {
-    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        let studies = self.studies.sample(self.plan.batch, rng);
-        let children = studies.iter().map(|study| study.child(rng));
-        let (boards, labels): (Vec<Board>, Vec<f32>) = children.unzip();
-        let own = |(board, p): (&Board, f32)| if is_white(board) { p } else { 1.0 - p };
-        let labels: Vec<f32> = boards.iter().zip(labels).map(own).collect();
-        let logits = self.network.logits(boards.iter())?;
-        let labels = Tensor::from_vec(labels, boards.len(), logits.device())?;
-        Ok(mse(&sigmoid(&logits)?, &labels)?)
+impl View {
+    /// The perspective of `side` on a board.
+    pub fn of(board: &Board, side: Color) -> Self {
+        Self { side, king: seen_by(side, board.king(side)) }
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
-        value_metrics(&self.studies.held_out, |_, boards| {
-            let own = sigmoid(&self.network.logits(boards.iter())?)?.to_vec1::<f32>()?;
-            let of_white = |(board, p): (&Board, f32)| {
-                let value = 2.0 * p - 1.0;
-                if is_white(board) { value } else { -value }
-            };
-            Ok(boards.iter().zip(own).map(of_white).collect())
-        })
+    /// The feature index of a piece on a square; `kind` is an index into [`KINDS_OF_A_SIDE`].
+    pub fn feature(self, color: Color, kind: usize, square: Square) -> usize {
+        let kind = if color == self.side { kind } else { kind + KINDS / 2 };
+        (self.king * Square::NUM + seen_by(self.side, square)) * KINDS + kind
     }
 }
 
-fn is_white(board: &Board) -> bool {
-    board.side_to_move() == Color::White
+/// Visits the active features of a side.
+pub fn active(board: &Board, side: Color, mut visit: impl FnMut(usize)) {
+    let view = View::of(board, side);
+    for color in Color::ALL {
+        for (kind, piece) in KINDS_OF_A_SIDE.into_iter().enumerate() {
+            for square in board.colored_pieces(color, piece) {
+                visit(view.feature(color, kind, square));
+            }
+        }
+    }
+}
+
+/// The active features of boards, two bags for each board: the side to move first, then the other
+/// side.
+pub fn bags<'a>(boards: impl Iterator<Item = &'a Board>) -> Bags {
+    let (mut rows, mut ends) = (Vec::new(), Vec::new());
+    for board in boards {
+        let own = board.side_to_move();
+        for side in [own, !own] {
+            active(board, side, |feature| rows.push(feature as u16));
+            ends.push(rows.len() as u32);
+        }
+    }
+    Bags::new(rows, ends)
+}
+
+fn seen_by(side: Color, square: Square) -> usize {
+    match side {
+        Color::White => square as usize,
+        Color::Black => square as usize ^ 56,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use anyhow::Result;
     use candle_core::{Device, Var};
 
     use super::*;

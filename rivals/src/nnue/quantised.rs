@@ -1,6 +1,6 @@
 //! The network for play, quantised: 16-bit sums, and layers of 8-bit weights times 7-bit
 //! activations. Each table has the largest scale that fits its integer type. A weights file holds
-//! the integers and the scales.
+//! the integers and the scales. The planner updates the sums move by move.
 
 use std::collections::HashMap;
 
@@ -206,14 +206,14 @@ pub struct Accumulators([Vec<i16>; Color::NUM]);
 impl Accumulators {
     /// The sums of a board, computed from scratch.
     pub fn of(board: &Board, network: &QuantisedNnue) -> Self {
-        Self(Color::ALL.map(|side| fresh(board, side, network)))
+        Self(Color::ALL.map(|side| fresh_sums(board, side, network)))
     }
 
     /// The sums of `after`, updated from those of `before` in `self`.
     pub fn after(&self, before: &Board, after: &Board, network: &QuantisedNnue) -> Self {
         let sums = |side: Color| {
             if before.king(side) != after.king(side) {
-                return fresh(after, side, network);
+                return fresh_sums(after, side, network);
             }
             let mut sums = self.0[side as usize].clone();
             let view = View::of(after, side);
@@ -241,7 +241,7 @@ impl Accumulators {
     }
 }
 
-fn fresh(board: &Board, side: Color, network: &QuantisedNnue) -> Vec<i16> {
+fn fresh_sums(board: &Board, side: Color, network: &QuantisedNnue) -> Vec<i16> {
     let mut sums = network.empty_sums();
     active(board, side, |feature| network.add(feature, &mut sums));
     sums
@@ -300,17 +300,15 @@ impl Evaluates for Nnue {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Result;
     use azimuth_chess::position::{board_after, legal_moves};
-    use candle_core::{DType, Device};
     use candle_nn::ops::sigmoid;
     use candle_nn::{VarBuilder, VarMap};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::super::model::{NnueConfig, NnueNetwork};
-    use super::{quantise, *};
-    use crate::weights::{Metadata, RivalWeights};
+    use super::super::model::NnueNetwork;
+    use super::*;
+    use crate::weights::Metadata;
 
     /// A small untrained network, in floats and in integers.
     fn networks() -> Result<(NnueNetwork, QuantisedNnue)> {

@@ -2,87 +2,21 @@
 //! numbers of the board and the move. The planes are the same for all moves of a board, so they are
 //! computed once. The network does not learn to distinguish moves from a move's two numbers alone.
 //! With `squares`, the dense layer also gets the convolutions' outputs on the move's two squares.
+//!
+//! The inputs of the network, and the rewards of moves.
 
 use anyhow::{Context, Result};
 use azimuth_chess::check_squares::attacked_squares;
-use azimuth_chess::position::{Position, legal_moves};
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_search::{Planner, Value};
 use candle_core::{D, Device, Module, ModuleT, Tensor};
 use candle_nn::{BatchNorm, BatchNormConfig, VarBuilder, batch_norm};
-use cozy_chess::{Board, Color, Move, Piece, Square};
+use cozy_chess::{BitBoard, Board, Color, GameStatus, Move, Piece, Square, get_king_moves};
 use serde::{Deserialize, Serialize};
 
-use super::self_play::{repetition, reward};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{BoardConvolution, Linear, board_convolution, linear};
 use crate::weights::RivalWeights;
-
-/// Number of planes of a board.
-pub const PLANES: usize = 14;
-
-/// Numbers of a board beside the planes.
-pub const STATE: usize = 7;
-
-/// Numbers of a move.
-pub const ACTION: usize = 2;
-
-/// The first of the two planes of attacked squares, White's and Black's.
-const ATTACKED: usize = 2 * Piece::NUM;
-
-/// Divisor of the move number.
-const LONG_GAME: f32 = 100.0;
-
-/// The inputs of boards on a device: planes (boards x 64 x 14) and numbers (boards x 7). The last
-/// two planes stay empty without `attacks`.
-pub fn states<'a>(
-    boards: impl ExactSizeIterator<Item = &'a Board>,
-    attacks: bool,
-    device: &Device,
-) -> candle_core::Result<[Tensor; 2]> {
-    let count = boards.len();
-    let mut planes = vec![0f32; count * Square::NUM * PLANES];
-    let mut numbers = Vec::with_capacity(count * STATE);
-    for (board, planes) in boards.zip(planes.chunks_exact_mut(Square::NUM * PLANES)) {
-        for color in [Color::White, Color::Black] {
-            for piece in Piece::ALL {
-                let plane = color as usize * Piece::NUM + piece as usize;
-                for square in board.colored_pieces(color, piece) {
-                    planes[square as usize * PLANES + plane] = 1.0;
-                }
-            }
-            if attacks {
-                for square in attacked_squares(board, color) {
-                    planes[square as usize * PLANES + ATTACKED + color as usize] = 1.0;
-                }
-            }
-        }
-        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
-        let is = |condition: bool| f32::from(u8::from(condition));
-        numbers.extend([
-            is(white.short.is_some()),
-            is(white.long.is_some()),
-            is(black.short.is_some()),
-            is(black.long.is_some()),
-            is(board.side_to_move() == Color::White),
-            is(!board.checkers().is_empty()),
-            f32::from(board.fullmove_number()) / LONG_GAME,
-        ]);
-    }
-    Ok([
-        Tensor::from_vec(planes, (count, Square::NUM, PLANES), device)?,
-        Tensor::from_vec(numbers, (count, STATE), device)?,
-    ])
-}
-
-/// The inputs of moves on a device (moves x 2).
-pub fn actions(
-    moves: impl ExactSizeIterator<Item = Move>,
-    device: &Device,
-) -> candle_core::Result<Tensor> {
-    let count = moves.len();
-    let numbers = moves.flat_map(|mv| [mv.from, mv.to]).map(|square| square as usize as f32 / 63.0);
-    Tensor::from_vec(numbers.collect(), (count, ACTION), device)
-}
 
 /// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -238,6 +172,138 @@ impl RanksMoves for QNetwork {
     }
 }
 
+/// Number of planes of a board.
+pub const PLANES: usize = 14;
+
+/// Numbers of a board beside the planes.
+pub const STATE: usize = 7;
+
+/// Numbers of a move.
+pub const ACTION: usize = 2;
+
+/// The first of the two planes of attacked squares, White's and Black's.
+const ATTACKED: usize = 2 * Piece::NUM;
+
+/// Divisor of the move number.
+const LONG_GAME: f32 = 100.0;
+
+/// The inputs of boards on a device: planes (boards x 64 x 14) and numbers (boards x 7). The last
+/// two planes stay empty without `attacks`.
+pub fn states<'a>(
+    boards: impl ExactSizeIterator<Item = &'a Board>,
+    attacks: bool,
+    device: &Device,
+) -> candle_core::Result<[Tensor; 2]> {
+    let count = boards.len();
+    let mut planes = vec![0f32; count * Square::NUM * PLANES];
+    let mut numbers = Vec::with_capacity(count * STATE);
+    for (board, planes) in boards.zip(planes.chunks_exact_mut(Square::NUM * PLANES)) {
+        for color in [Color::White, Color::Black] {
+            for piece in Piece::ALL {
+                let plane = color as usize * Piece::NUM + piece as usize;
+                for square in board.colored_pieces(color, piece) {
+                    planes[square as usize * PLANES + plane] = 1.0;
+                }
+            }
+            if attacks {
+                for square in attacked_squares(board, color) {
+                    planes[square as usize * PLANES + ATTACKED + color as usize] = 1.0;
+                }
+            }
+        }
+        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
+        let is = |condition: bool| f32::from(u8::from(condition));
+        numbers.extend([
+            is(white.short.is_some()),
+            is(white.long.is_some()),
+            is(black.short.is_some()),
+            is(black.long.is_some()),
+            is(board.side_to_move() == Color::White),
+            is(!board.checkers().is_empty()),
+            f32::from(board.fullmove_number()) / LONG_GAME,
+        ]);
+    }
+    Ok([
+        Tensor::from_vec(planes, (count, Square::NUM, PLANES), device)?,
+        Tensor::from_vec(numbers, (count, STATE), device)?,
+    ])
+}
+
+/// The inputs of moves on a device (moves x 2).
+pub fn actions(
+    moves: impl ExactSizeIterator<Item = Move>,
+    device: &Device,
+) -> candle_core::Result<Tensor> {
+    let count = moves.len();
+    let numbers = moves.flat_map(|mv| [mv.from, mv.to]).map(|square| square as usize as f32 / 63.0);
+    Tensor::from_vec(numbers.collect(), (count, ACTION), device)
+}
+
+/// For a pawn, knight, bishop, rook, queen, king.
+const MATERIAL: [f32; Piece::NUM] = [0.1, 0.3, 0.3, 0.5, 0.9, 0.0];
+
+/// For each own piece on the four central squares.
+const CENTRE: f32 = 0.01;
+
+/// For each own piece adjacent to the king.
+const KING_SAFETY: f32 = 0.005;
+
+/// For each legal reply of the opponent.
+const MOBILITY_PENALTY: f32 = 0.003;
+
+/// For repeating a position.
+const REPETITION_PENALTY: f32 = 0.1;
+
+/// For giving mate.
+const MATE: f32 = 1.0;
+
+/// The reward of the side that plays `mv`, except for repeating a position ([`repetition`]).
+pub fn reward(board: &Board, mv: Move) -> f32 {
+    let (own, after) = (board.side_to_move(), board_after(board, mv));
+    let gained = |count: fn(&Board, Color) -> f32| count(&after, own) - count(board, own);
+    let end = match after.status() {
+        GameStatus::Won => MATE,
+        // A stalemate gives away the lead.
+        GameStatus::Drawn => material(&after, !own) - material(&after, own),
+        GameStatus::Ongoing => -MOBILITY_PENALTY * replies(&after) as f32,
+    };
+    gained(|board, own| material(board, own) - material(board, !own))
+        + CENTRE * gained(centre)
+        + KING_SAFETY * gained(king_safety)
+        + end
+}
+
+/// The reward for repeating a position with `mv`; 0 if it does not.
+pub fn repetition(before: &Position, mv: Move) -> f32 {
+    let key = repetition_key(&board_after(before.board(), mv));
+    if before.history().contains(&key) { -REPETITION_PENALTY } else { 0.0 }
+}
+
+fn replies(board: &Board) -> usize {
+    let mut count = 0;
+    board.generate_moves(|moves| {
+        count += moves.len();
+        false
+    });
+    count
+}
+
+fn material(board: &Board, side: Color) -> f32 {
+    let of =
+        |piece: Piece| MATERIAL[piece as usize] * board.colored_pieces(side, piece).len() as f32;
+    Piece::ALL.into_iter().map(of).sum()
+}
+
+fn centre(board: &Board, side: Color) -> f32 {
+    let middle = [Square::D4, Square::E4, Square::D5, Square::E5];
+    let middle = middle.into_iter().fold(BitBoard::EMPTY, |all, square| all | square.bitboard());
+    (board.colors(side) & middle).len() as f32
+}
+
+fn king_safety(board: &Board, side: Color) -> f32 {
+    (board.colors(side) & get_king_moves(board.king(side))).len() as f32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,6 +328,33 @@ mod tests {
         assert_eq!(set(true, Square::D4)?, [0; 0]);
         let mv = "a1h8".parse().expect("a move");
         assert_eq!(actions([mv].into_iter(), &Device::Cpu)?.to_vec2::<f32>()?, [[0.0, 1.0]]);
+        Ok(())
+    }
+
+    #[test]
+    fn the_terms_are_those_worked_out_by_hand() -> anyhow::Result<()> {
+        let of = |fen: &str, mv: &str| -> anyhow::Result<f32> {
+            let position = Position::from_fen(fen)?;
+            let mv = position.parse_move(mv)?;
+            Ok(reward(position.board(), mv) + repetition(&position, mv))
+        };
+        let close = |found: f32, expected: f32| assert!((found - expected).abs() < 1e-6, "{found}");
+        // A knight captures a pawn in the centre, which it enters; Black's king has 3 replies.
+        close(of("7k/8/8/4p3/8/5N2/8/K7 w - - 0 1", "f3e5")?, 0.1 + 0.01 - 0.009);
+        // The king leaves its pawn; Black's king has 3 replies.
+        close(of("7k/8/8/8/8/8/P7/1K6 w - - 0 1", "b1c1")?, -0.005 - 0.009);
+        let mut position = Position::from_fen("7k/8/8/8/8/8/P7/1K6 w - - 0 1")?;
+        for mv in ["b1c1", "h8g8", "c1b1"] {
+            position.play(position.parse_move(mv)?);
+        }
+        // White has four king moves and two pawn moves.
+        let mv = position.parse_move("g8h8")?;
+        close(reward(position.board(), mv), -0.018);
+        close(repetition(&position, mv), -0.1);
+        // Mate on the back rank; the rook leaves nobody behind.
+        close(of("6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1", "d1d8")?, 1.0);
+        // A stalemate gives away a queen.
+        close(of("k7/8/8/1Q6/8/8/8/K7 w - - 0 1", "b5b6")?, -0.9);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Training: the weighted squared difference of Q(s, a) and its target, with AdamW. The target
 //! is r - gamma max Q'(s', a'), where Q' is a copy of the network that is updated at intervals. In
 //! s' the opponent is to move, so its best value is subtracted. (The document adds the maximum, as
-//! if one player made all moves.)
+//! if one player made all moves.) The transitions come from a replay buffer.
 
 use anyhow::{Result, ensure};
 use azimuth_train::metrics::kendall_tau_b;
@@ -372,8 +372,7 @@ fn share_of(priority: f32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand::RngExt;
 
     use super::*;
 

@@ -4,9 +4,8 @@ mod first_parameters;
 mod options;
 mod run;
 
+pub use options::{Plan, TrainOptions};
+pub use run::{Learner, Lesson, Metrics, named, train};
+
 #[cfg(test)]
 pub use first_parameters::first_parameters;
-pub use options::TrainOptions;
-pub use run::train;
-pub use run::{Learner, Metrics, Plan};
-pub use run::{Lesson, named};

@@ -1,4 +1,4 @@
-//! The options of `azimuth-rivals train`.
+//! The options of `azimuth-rivals train`, and the optimisation schedule that they choose.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::run::Plan;
-use crate::rival::check_sizes;
+use crate::weights::check_sizes;
 
 /// Most examples in a step.
 const MOST_EXAMPLES: i64 = 16_384;
@@ -128,4 +127,19 @@ fn size(text: &str) -> Result<(String, serde_json::Value)> {
         .split_once('=')
         .and_then(|(name, value)| Some((name.to_owned(), serde_json::from_str(value).ok()?)));
     pair.ok_or_else(|| anyhow!("expected NAME=VALUE, found '{text}'"))
+}
+
+/// The optimisation schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Number of examples in a step.
+    pub batch: usize,
+    /// Number of optimiser steps.
+    pub steps: u64,
+    /// The peak learning rate: it rises linearly to this value and then falls to a hundredth of it.
+    pub learning_rate: f64,
+    /// AdamW's weight decay.
+    pub weight_decay: f64,
+    /// The largest gradient norm; longer gradients are scaled down to it.
+    pub clip: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! The two-headed network.
+//! The two-headed network, and the planner that plays with it.
 
 use anyhow::Result;
 use azimuth_chess::position::Position;

@@ -92,14 +92,11 @@ mod tests {
     use azimuth_network::{Architecture, Inputs};
     use cozy_chess::Board;
 
-    use super::super::dataset::Datasets;
-    use super::super::dataset::TrainingPositions;
-    use super::super::family::Label;
-    use super::super::family::Split;
-    use super::super::family::{Family, FamilyLabels};
-    use super::super::file::dataset_file::DatasetFile;
-    use super::super::file::writer::Description;
+    use super::super::dataset::{Datasets, TrainingPositions};
+    use super::super::family::{Family, FamilyLabels, Split};
+    use super::super::file::dataset_file::{DatasetFile, Description};
     use super::super::file::writer::{Writer, WriterState};
+    use super::super::packed::Label;
     use super::super::sampler::Sampling;
     use super::*;
     use crate::loss::PositiveThreshold;

@@ -1,5 +1,5 @@
-//! The data of a run. Dataset files are opened directly; other files are packed into a temporary
-//! dataset.
+//! The data of a run: a sequence of dataset files that is read as one, and the positions that a run
+//! takes from it. Files in other formats are packed into a temporary dataset.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use anyhow::{Context, Result, ensure};
 use cozy_chess::Color;
 use serde::{Deserialize, Serialize};
 
-use super::family::{Label, Split};
+use super::family::Split;
 use super::file::dataset_file::DatasetFile;
 use super::file::family_code::EncodedFamily;
 use super::pack::{PackOptions, pack};
-use super::packed::PackedPosition;
+use super::packed::{Label, PackedPosition};
 use super::read::input::Input;
 use super::read::position_lines::View;
 
@@ -50,7 +50,8 @@ impl Dataset {
     /// Reads all files. The split of a game depends only on its content, not on the other files.
     pub fn read(paths: &[PathBuf], sample: usize) -> Result<Self> {
         let (data, files) = open(paths)?;
-        let part = |split| LabelledPositions::read(&data, split, step(data.len(split), sample));
+        let part =
+            |split| LabelledPositions::read(&data, split, family_step(data.len(split), sample));
         let (calibration, validation) = (part(Split::Calibration)?, part(Split::HeldOut)?);
         let train = TrainingPositions::new(data);
         let empty = train.len() == 0 || calibration.is_empty() || validation.is_empty();
@@ -68,7 +69,7 @@ pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
 
 /// Reads about `limit` positions from some splits.
 pub fn read_splits(data: &Datasets, splits: &[Split], limit: usize) -> Result<LabelledPositions> {
-    let every = step(splits.iter().map(|&split| data.len(split)).sum(), limit);
+    let every = family_step(splits.iter().map(|&split| data.len(split)).sum(), limit);
     let mut read = LabelledPositions::default();
     for &split in splits {
         read.append(&LabelledPositions::read(data, split, every)?);
@@ -91,7 +92,7 @@ pub fn open(paths: &[PathBuf]) -> Result<(Datasets, Vec<DataFile>)> {
         let files = described.collect();
         return Ok((Datasets::new(datasets)?, files));
     }
-    let file = packed(&inputs)?;
+    let file = packed_temporarily(&inputs)?;
     let sources = file.description().sources.iter();
     let files = sources.map(|source| DataFile {
         name: source.name.clone(),
@@ -103,7 +104,7 @@ pub fn open(paths: &[PathBuf]) -> Result<(Datasets, Vec<DataFile>)> {
 }
 
 /// Packs the inputs into an unnamed temporary file, which disappears when this process ends.
-fn packed(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
+fn packed_temporarily(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
     let folder = std::env::temp_dir();
     let name = || format!("a folder in '{}'; TMPDIR names another place", folder.display());
     let folder = tempfile::tempdir().with_context(name)?;
@@ -304,7 +305,7 @@ impl LabelledPositions {
 
     /// Every `n`-th family, about `limit` positions in total.
     pub fn sample(&self, limit: usize) -> Self {
-        let every = step(self.positions.len(), limit);
+        let every = family_step(self.positions.len(), limit);
         let mut sample = Self::default();
         let families = self.parents.chunk_by(|a, b| a == b);
         let mut first = 0;
@@ -321,7 +322,7 @@ impl LabelledPositions {
 }
 
 /// The step between families that selects about `limit` of `positions`.
-pub fn step(positions: usize, limit: usize) -> usize {
+pub fn family_step(positions: usize, limit: usize) -> usize {
     positions.div_ceil(limit.max(1)).max(1)
 }
 
@@ -331,7 +332,8 @@ mod tests {
     use cozy_chess::Board;
 
     use super::super::family::{Family, FamilyLabels};
-    use super::super::file::writer::{Description, Writer, WriterState};
+    use super::super::file::dataset_file::Description;
+    use super::super::file::writer::{Writer, WriterState};
     use super::*;
 
     /// A dataset of families with the given numbers of children.

@@ -11,9 +11,9 @@ use azimuth_network::replace_file::Replacement;
 use cozy_chess::{Board, Color, Move};
 use indicatif::ProgressBar;
 
-use super::family::Label;
 use super::family::{Family, FamilyLabels};
 use super::file::dataset_file::DatasetFile;
+use super::packed::Label;
 use super::read::input::ending;
 
 /// Zstandard level; higher levels reduce files little.

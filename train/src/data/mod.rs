@@ -12,4 +12,4 @@ pub(crate) mod read;
 pub(crate) mod sampler;
 
 pub use file::dataset_file::DatasetFile;
-pub use packed::PackedPosition;
+pub use packed::{Label, PackedPosition};

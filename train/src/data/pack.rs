@@ -1,37 +1,30 @@
-//! Packing of files in any formats into one dataset file.
+//! Packing of files in any formats into one dataset file: reading, filters, duplicates, and the
+//! progress from which an interrupted run resumes.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
-use anyhow::{Context, Result, ensure};
-use azimuth_chess::position::repetition_key;
+use anyhow::{Context, Result, bail, ensure};
+use azimuth_chess::placement::Placement;
+use azimuth_chess::position::{legal_moves, repetition_key};
+use azimuth_chess::see::StaticExchange;
 use azimuth_network::replace_file::check_output;
-use cozy_chess::Board;
+use cozy_chess::{Board, Color};
 use crossbeam_channel::{Sender, bounded};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::command::Filter;
 use super::family::{Family, Game};
-use super::file::writer::{Journal, Source, Writer, clear};
+use super::file::dataset_file::Source;
+use super::file::writer::{Journal, Writer, remove_parts};
+use super::packed::Label;
+use super::read::games::{ReadError, Skipped, skip};
 use super::read::input::{Format, Input};
-use super::read::pgn::{ReadError, Skipped, skip};
-
-/// Number of labels that a reader sends at a time.
-const LABELS_A_BATCH: usize = 4_096;
-
-/// Maximum number of batches read ahead.
-const BATCHES_AHEAD: usize = 8;
-
-/// Games, the index of the record after them, and counts of the records left out.
-struct ReadBatch {
-    games: Vec<Game>,
-    end: u64,
-    skipped: Skipped,
-}
 
 /// Options for packing.
 pub struct PackOptions {
@@ -132,7 +125,7 @@ fn made_by(input: &Input) -> Value {
 
 fn hashes(inputs: &[Input]) -> Result<Vec<String>> {
     let hash = |input: &Input| {
-        let bar = bar(input, "hashed")?;
+        let bar = progress_bar(input, "hashed")?;
         let hash = input.sha256(&bar);
         bar.finish_and_clear();
         hash
@@ -140,9 +133,12 @@ fn hashes(inputs: &[Input]) -> Result<Vec<String>> {
     inputs.iter().map(hash).collect()
 }
 
+/// Maximum number of batches read ahead.
+const BATCHES_AHEAD: usize = 8;
+
 /// Reads on a background thread and packs on this one.
 fn pack_input(input: &Input, skip_illegal: bool, packer: &mut Packer) -> Result<()> {
-    let bar = bar(input, "read")?;
+    let bar = progress_bar(input, "read")?;
     let (_, first) = packer.place();
     thread::scope(|scope| {
         let (sender, receiver) = bounded(BATCHES_AHEAD);
@@ -157,6 +153,16 @@ fn pack_input(input: &Input, skip_illegal: bool, packer: &mut Packer) -> Result<
         bar.finish_and_clear();
         reader.join().ok().context("a thread that reads failed")?
     })
+}
+
+/// Number of labels that a reader sends at a time.
+const LABELS_A_BATCH: usize = 4_096;
+
+/// Games, the index of the record after them, and counts of the records left out.
+struct ReadBatch {
+    games: Vec<Game>,
+    end: u64,
+    skipped: Skipped,
 }
 
 fn read_games(
@@ -193,7 +199,7 @@ fn read_games(
     }
 }
 
-fn bar(input: &Input, done: &str) -> Result<ProgressBar> {
+fn progress_bar(input: &Input, done: &str) -> Result<ProgressBar> {
     let style = format!("{{bar:30}} {{bytes}}/{{total_bytes}} {done} of {{msg}}, {{eta}} left");
     let bar = ProgressBar::new(input.bytes()?);
     bar.set_style(ProgressStyle::with_template(&style)?);
@@ -228,7 +234,7 @@ impl Packer {
             let ours = begun.is_some_and(|begun| begun.job == *job);
             ensure!(ours, "{}: it exists; remove it or choose another name", name());
             // The run was killed between its last two steps.
-            clear(out);
+            remove_parts(out);
             Journal::remove(out)?;
             return Ok(None);
         }
@@ -352,7 +358,7 @@ impl Packer {
 
     /// Removes the partial output.
     pub fn discard(self) -> Result<()> {
-        clear(&self.out);
+        remove_parts(&self.out);
         Journal::remove(&self.out)
     }
 
@@ -366,6 +372,122 @@ impl Packer {
             });
             Ok(())
         })
+    }
+}
+
+/// A condition on a position.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filter {
+    /// The side to move is not in check.
+    NotInCheck,
+    /// No capture or promotion of the side to move wins material by static exchange.
+    Quiet,
+    /// The label is not a forced mate.
+    NoMate,
+    /// Ply number, counted from the start of a game with move number 1.
+    Ply(RangeInclusive<u32>),
+    /// Centipawns from White's point of view; no range contains a mate.
+    Centipawns(RangeInclusive<i32>),
+    /// Number of pieces on the board, including kings.
+    Pieces(RangeInclusive<u32>),
+    /// Win probability of the side to move; a forced mate is 0 or 1.
+    WinProbability(RangeInclusive<f32>),
+    /// Maximum win probability that the move to the position loses compared with its best labelled
+    /// sibling.
+    Loss(f32),
+}
+
+impl Filter {
+    /// Whether a position meets the condition. `loss` is the win probability lost by the move to
+    /// it, as in [`Self::Loss`].
+    pub fn passes(&self, board: &Board, label: Label, loss: f32) -> bool {
+        match self {
+            Self::NotInCheck => board.checkers().is_empty(),
+            Self::Quiet => !wins_material(board),
+            Self::NoMate => !matches!(label, Label::Mate(_)),
+            Self::Ply(range) => {
+                let black = u32::from(board.side_to_move() == Color::Black);
+                range
+                    .contains(&((u32::from(board.fullmove_number()).saturating_sub(1)) * 2 + black))
+            }
+            Self::Centipawns(range) => {
+                matches!(label, Label::Centipawns(value) if range.contains(&value))
+            }
+            Self::Pieces(range) => range.contains(&board.occupied().len()),
+            Self::WinProbability(range) => {
+                range.contains(&label.seen_by(board.side_to_move()).win_probability())
+            }
+            Self::Loss(most) => loss <= *most,
+        }
+    }
+}
+
+fn wins_material(board: &Board) -> bool {
+    let placement = Placement::of(board);
+    let exchange = StaticExchange::new(&placement);
+    legal_moves(board).into_iter().any(|mv| exchange.see_of_move(mv) > 0)
+}
+
+impl FromStr for Filter {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Ok(match text.split_once('=') {
+            None if text == "not-in-check" => Self::NotInCheck,
+            None if text == "quiet" => Self::Quiet,
+            None if text == "no-mate" => Self::NoMate,
+            Some(("ply", bounds)) => Self::Ply(range(bounds, 0, u32::MAX)?),
+            Some(("cp", bounds)) => Self::Centipawns(range(bounds, i32::MIN, i32::MAX)?),
+            Some(("pieces", bounds)) => Self::Pieces(range(bounds, 0, 64)?),
+            Some(("p", bounds)) => Self::WinProbability(range(bounds, 0.0, 1.0)?),
+            Some(("loss", most)) => {
+                let most = most.parse().ok().filter(|most| (0.0..=1.0).contains(most));
+                Self::Loss(most.with_context(|| format!("'{text}': expected 0 to 1"))?)
+            }
+            _ => bail!(
+                "'{text}': expected not-in-check, quiet, no-mate, ply=A..B, cp=A..B, pieces=A..B, p=A..B or loss=P"
+            ),
+        })
+    }
+}
+
+/// Parses an inclusive range such as `3..9`; either end may be omitted.
+fn range<T: FromStr + PartialOrd>(text: &str, least: T, most: T) -> Result<RangeInclusive<T>> {
+    let number = |text: &str, open: T| match text {
+        "" => Some(open),
+        text => text.parse().ok(),
+    };
+    let (first, last) =
+        text.split_once("..").with_context(|| format!("'{text}': expected A..B"))?;
+    let ends = number(first, least).zip(number(last, most)).filter(|(first, last)| first <= last);
+    let (first, last) = ends.with_context(|| format!("'{text}': expected A..B, A not above B"))?;
+    Ok(first..=last)
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInCheck => write!(f, "not-in-check"),
+            Self::Quiet => write!(f, "quiet"),
+            Self::NoMate => write!(f, "no-mate"),
+            Self::Ply(range) => write!(f, "ply={}..{}", range.start(), range.end()),
+            Self::Centipawns(range) => write!(f, "cp={}..{}", range.start(), range.end()),
+            Self::Pieces(range) => write!(f, "pieces={}..{}", range.start(), range.end()),
+            Self::WinProbability(range) => write!(f, "p={}..{}", range.start(), range.end()),
+            Self::Loss(most) => write!(f, "loss={most}"),
+        }
+    }
+}
+
+/// The set of positions seen, by Zobrist hash. The hash covers pieces, side to move, castling
+/// rights and legal en passant, but not the move counters. Takes 9 to 18 bytes a position.
+#[derive(Default)]
+pub struct Duplicates(HashSet<u64, BuildHasherDefault<Unchanged>>);
+
+impl Duplicates {
+    /// Adds a position. Returns false if it was already seen.
+    pub fn is_new(&mut self, board: &Board) -> bool {
+        self.0.insert(repetition_key(board))
     }
 }
 
@@ -387,14 +509,41 @@ impl Hasher for Unchanged {
     }
 }
 
-/// The set of positions seen, by Zobrist hash. The hash covers pieces, side to move, castling
-/// rights and legal en passant, but not the move counters. Takes 9 to 18 bytes a position.
-#[derive(Default)]
-pub struct Duplicates(HashSet<u64, BuildHasherDefault<Unchanged>>);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Duplicates {
-    /// Adds a position. Returns false if it was already seen.
-    pub fn is_new(&mut self, board: &Board) -> bool {
-        self.0.insert(repetition_key(board))
+    #[test]
+    fn filters_say_what_they_mean() -> Result<()> {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let hanging = "4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 20";
+        let defended = "4k3/8/2p5/3p4/8/8/8/3RK3 w - - 0 20";
+        let check = "4k3/4r3/8/8/8/8/8/4K3 w - - 0 3";
+        for (text, fen, label, passes) in [
+            ("not-in-check", check, 0, false),
+            ("not-in-check", start, 0, true),
+            ("quiet", hanging, 0, false),
+            ("quiet", defended, 0, true),
+            ("ply=..8", check, 0, true),
+            ("ply=6..", start, 0, false),
+            ("cp=-50..50", start, 51, false),
+            ("cp=-50..50", start, 50, true),
+            ("pieces=3..4", hanging, 0, true),
+            ("p=..0.6", start, 138, false),
+            ("p=0.4..0.6", start, 50, true),
+            ("loss=0.05", start, 0, false),
+            ("loss=0.1", start, 0, true),
+        ] {
+            let filter: Filter = text.parse()?;
+            assert_eq!(filter, filter.to_string().parse()?);
+            let board: Board = fen.parse().expect("valid");
+            let label = Label::Centipawns(label);
+            assert_eq!(filter.passes(&board, label, 0.1), passes, "{text} {fen}");
+        }
+        assert!(!Filter::NoMate.passes(&Board::default(), Label::Mate(true), 0.0));
+        for bad in ["ply", "ply=5", "ply=9..3", "cp=a..b", "loss=2", "p=0.6..0.4", "loud", ""] {
+            assert!(bad.parse::<Filter>().is_err(), "{bad}");
+        }
+        Ok(())
     }
 }

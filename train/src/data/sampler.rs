@@ -1,4 +1,5 @@
-//! Sampling of the positions of a step. A batch depends only on the seed and the step.
+//! Sampling of the positions of a step: a new order in each epoch, and positives drawn by their
+//! labels. A batch depends only on the seed and the step.
 
 use std::ops::Range;
 
@@ -11,8 +12,7 @@ use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use serde::{Deserialize, Serialize};
 
 use super::dataset::TrainingPositions;
-use super::family::Label;
-use super::packed::PackedPosition;
+use super::packed::{Label, PackedPosition};
 use crate::loss::PositiveThreshold;
 
 /// The composition of a batch.
@@ -124,7 +124,7 @@ impl Sampler {
     /// The batch of a step.
     pub fn batch(&self, step: u64) -> Result<Batch> {
         self.data.check_lengths()?;
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mix(step));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ split_mix(step));
         let anchors = self.anchors(step)?;
         let positives = self.positives(&anchors, &mut rng)?;
         let contrasts = self.sampling.parts.min(anchors.len());
@@ -202,7 +202,7 @@ impl Sampler {
         for (index, position) in chosen.iter().enumerate() {
             let mirrored = mirror && rng.random();
             if is_own(index) {
-                push(&mut part.inputs, position, mirrored)?;
+                push_position(&mut part.inputs, position, mirrored)?;
                 part.labels.push(position.win_probability(perspective));
             }
         }
@@ -214,7 +214,7 @@ impl Sampler {
         let (all, anchors) = (self.data.len(), self.anchors_of_a_step());
         let batches_per_epoch = self.steps_per_epoch();
         let epoch = step / batches_per_epoch;
-        let seed = mix(self.seed.wrapping_add(mix(epoch.wrapping_add(1))));
+        let seed = split_mix(self.seed.wrapping_add(split_mix(epoch.wrapping_add(1))));
         let order = Permutation::new(all as u64, seed);
         let first = (step % batches_per_epoch) as usize * anchors;
         let mut chosen = Vec::with_capacity(anchors);
@@ -256,6 +256,25 @@ fn interleaved(
     (0..parts[0].len()).flat_map(|index| parts.iter().map(move |part| part[index])).collect()
 }
 
+/// The positions without any augmentation.
+pub fn inputs_of(positions: &[PackedPosition], kind: InputKind) -> Result<Inputs> {
+    let mut inputs = Inputs::new(kind);
+    positions.iter().try_for_each(|position| push_position(&mut inputs, position, false))?;
+    Ok(inputs)
+}
+
+/// Adds a position; `mirror` mirrors features from left to right (a-file and h-file and so on).
+pub fn push_position(inputs: &mut Inputs, position: &PackedPosition, mirror: bool) -> Result<()> {
+    match inputs {
+        Inputs::Features(features) => {
+            let placement = position.placement();
+            features.push(&if mirror { placement.mirrored() } else { placement });
+        }
+        Inputs::Tokens(_) => inputs.push(&position.board()?),
+    }
+    Ok(())
+}
+
 /// Number of distinct stored labels.
 const LABELS: usize = 1 << 16;
 
@@ -278,7 +297,7 @@ impl ByLabel {
         threshold: PositiveThreshold,
     ) -> Result<Self> {
         let mut starts = vec![0u32; LABELS + 1];
-        positions.labels(|_, label, side| starts[rank(label, side, perspective) + 1] += 1);
+        positions.labels(|_, label, side| starts[rank_of_label(label, side, perspective) + 1] += 1);
         for index in 0..LABELS {
             starts[index + 1] += starts[index];
         }
@@ -290,19 +309,19 @@ impl ByLabel {
         let places: &mut [u32] = bytemuck::cast_slice_mut(&mut numbers);
         let mut next = starts.clone();
         positions.labels(|index, label, side| {
-            let place = &mut next[rank(label, side, perspective)];
+            let place = &mut next[rank_of_label(label, side, perspective)];
             places[*place as usize] = index as u32;
             *place += 1;
         });
         let coordinates =
-            (0..LABELS).map(|rank| threshold.coordinate(label_of(rank).win_probability()));
+            (0..LABELS).map(|rank| threshold.coordinate(label_of_rank(rank).win_probability()));
         Ok(Self { numbers, starts, coordinates: coordinates.collect(), perspective })
     }
 
     /// The slots of the positions whose labels differ from `label` by less than the threshold.
     /// `side` is the side to move in the position with `label`.
     pub fn similar(&self, label: Label, side: Color) -> Range<usize> {
-        let place = self.coordinates[rank(label, side, self.perspective)];
+        let place = self.coordinates[rank_of_label(label, side, self.perspective)];
         let first = self.coordinates.partition_point(|&other| other <= place - 1.0);
         let end = self.coordinates.partition_point(|&other| other < place + 1.0);
         self.starts[first] as usize..self.starts[end] as usize
@@ -315,7 +334,7 @@ impl ByLabel {
 }
 
 /// The rank of a label among all stored labels, from the point of view of `perspective`.
-fn rank(label: Label, side: Color, perspective: Perspective) -> usize {
+fn rank_of_label(label: Label, side: Color, perspective: Perspective) -> usize {
     let seen = match perspective {
         Perspective::SideToMove => label.seen_by(side),
         Perspective::White => label,
@@ -323,7 +342,7 @@ fn rank(label: Label, side: Color, perspective: Perspective) -> usize {
     (i32::from(seen.bits()) - i32::from(i16::MIN)) as usize
 }
 
-fn label_of(rank: usize) -> Label {
+fn label_of_rank(rank: usize) -> Label {
     Label::from_bits((rank as i32 + i32::from(i16::MIN)) as i16)
 }
 
@@ -361,7 +380,7 @@ impl Permutation {
         let mask = (1 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
         for round in 0..ROUNDS {
-            let mixed = mix(self.seed ^ mix(right | (round << 60)));
+            let mixed = split_mix(self.seed ^ split_mix(right | (round << 60)));
             (left, right) = (right, left ^ (mixed & mask));
         }
         left << self.half_bits | right
@@ -373,27 +392,8 @@ const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Element `number` of SplitMix64's sequence, counted from 1: consecutive numbers give uncorrelated
 /// seeds.
-pub fn mix(number: u64) -> u64 {
+pub fn split_mix(number: u64) -> u64 {
     SplitMix64::seed_from_u64(number.wrapping_sub(1).wrapping_mul(INCREMENT)).next_u64()
-}
-
-/// The positions without any augmentation.
-pub fn inputs_of(positions: &[PackedPosition], kind: InputKind) -> Result<Inputs> {
-    let mut inputs = Inputs::new(kind);
-    positions.iter().try_for_each(|position| push(&mut inputs, position, false))?;
-    Ok(inputs)
-}
-
-/// Adds a position; `mirror` mirrors features from left to right (a-file and h-file and so on).
-pub fn push(inputs: &mut Inputs, position: &PackedPosition, mirror: bool) -> Result<()> {
-    match inputs {
-        Inputs::Features(features) => {
-            let placement = position.placement();
-            features.push(&if mirror { placement.mirrored() } else { placement });
-        }
-        Inputs::Tokens(_) => inputs.push(&position.board()?),
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -429,11 +429,11 @@ mod tests {
     fn seeds_are_the_sequence_of_split_mix() {
         let mut sequence = SplitMix64::seed_from_u64(0);
         for number in 1..100 {
-            assert_eq!(mix(number), sequence.next_u64());
+            assert_eq!(split_mix(number), sequence.next_u64());
         }
         // Existing runs and datasets depend on these values.
         assert_eq!(
-            [mix(0), mix(1), mix(u64::MAX)],
+            [split_mix(0), split_mix(1), split_mix(u64::MAX)],
             [0, 0xe220_a839_7b1d_cdaf, 0x3365_03c6_b835_bec0]
         );
     }

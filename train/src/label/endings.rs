@@ -14,8 +14,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::labeller::Labeller;
 use super::options::LabelOptions;
 use super::walk::{FIFTY_MOVES, Walk};
-use crate::data::family::Label;
 use crate::data::family::{Family, Game};
+use crate::data::packed::Label;
 
 /// Number of pieces on the board, including kings.
 const PIECES: std::ops::RangeInclusive<usize> = 3..=8;

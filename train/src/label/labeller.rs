@@ -9,8 +9,8 @@ use azimuth_search::{Planner, Resources, Selective, SelectiveSettings, Value};
 use cozy_chess::{Board, Color, Move};
 
 use super::options::LabelOptions;
-use super::uci_engine::UciLabeller;
-use crate::data::family::Label;
+use super::uci_engine::{ScoredMove, Scores, UciLabeller};
+use crate::data::packed::Label;
 
 /// Scores positions.
 pub enum Labeller {
@@ -69,7 +69,7 @@ impl Labeller {
     pub fn value(&mut self, board: &Board) -> Result<Label> {
         match self {
             Self::Engine(engine) => engine.value(board),
-            Self::Network(network) => Ok(value(network, board)),
+            Self::Network(network) => Ok(network_value(network, board)),
             Self::NetworkQuiescence(search) => search.value(board),
         }
     }
@@ -89,62 +89,32 @@ impl Labeller {
                 let scored = engine.score(board)?.into_iter();
                 Ok(scored.filter(|scored| moves.contains(&scored.mv)).collect())
             }
-            Self::Network(network) => Ok(score(network, board, moves)),
+            Self::Network(network) => Ok(network_scores(network, board, moves)),
             Self::NetworkQuiescence(search) => search.score(board, moves),
         }
     }
 }
 
-/// A move with its score.
-#[derive(Clone, Copy, Debug)]
-pub struct ScoredMove {
-    /// The move.
-    pub mv: Move,
-    /// The label of the position after the move, from White's point of view.
-    pub label: Label,
-}
-
-/// The kind of scores that an engine is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scores {
-    /// Scores of all moves of a position, by `Labeller::score`.
-    AllMoves,
-    /// The score of the position, by `Labeller::value`.
-    Best,
-}
-
 /// Scores a position that has a legal move, from White's point of view.
-pub fn value(network: &mut StockfishNetwork, board: &Board) -> Label {
+fn network_value(network: &mut StockfishNetwork, board: &Board) -> Label {
     Label::Centipawns(network.centipawns(&Placement::of(board))).seen_by(board.side_to_move())
 }
 
 /// Scores `moves`, and sorts them with the best for the side to move first.
-pub fn score(network: &mut StockfishNetwork, board: &Board, moves: &[Move]) -> Vec<ScoredMove> {
+fn network_scores(
+    network: &mut StockfishNetwork,
+    board: &Board,
+    moves: &[Move],
+) -> Vec<ScoredMove> {
     let scored = moves.iter().map(|&mv| {
         let after = board_after(board, mv);
-        let label = result(&after).unwrap_or_else(|| {
+        let label = label_of_end(&after).unwrap_or_else(|| {
             let centipawns = network.centipawns(&Placement::of(&after));
             Label::Centipawns(centipawns).seen_by(after.side_to_move())
         });
         ScoredMove { mv, label }
     });
     best_first(scored.collect(), board.side_to_move())
-}
-
-/// Sorts moves of `side` by their labels, the best first.
-pub fn best_first(mut scored: Vec<ScoredMove>, side: Color) -> Vec<ScoredMove> {
-    scored.sort_by_key(|scored| -i32::from(scored.label.seen_by(side).bits()));
-    scored
-}
-
-/// The result of a game that is over: mate or stalemate. `None` if there is a legal move.
-pub fn result(board: &Board) -> Option<Label> {
-    if board.generate_moves(|_| true) {
-        return None;
-    }
-    let mated = !board.checkers().is_empty();
-    let drawn = Label::Centipawns(0);
-    Some(if mated { Label::Mate(board.side_to_move() == Color::Black) } else { drawn })
 }
 
 /// A walk's searches share the tables, which are cleared before each walk.
@@ -179,15 +149,14 @@ impl NetworkQuiescence {
     /// Scores a position that has a legal move, from White's point of view.
     pub fn value(&mut self, board: &Board) -> Result<Label> {
         let value = self.planner.quiescence(&Position::from(board.clone()))?;
-        Ok(label(value, board.side_to_move()))
+        Ok(label_of_value(value, board.side_to_move()))
     }
 
-    /// Scores each of `moves`, and sorts them with the best for the side to
-    /// move first.
+    /// Scores `moves`, and sorts them with the best for the side to move first.
     pub fn score(&mut self, board: &Board, moves: &[Move]) -> Result<Vec<ScoredMove>> {
         let scored = moves.iter().map(|&mv| {
             let after = board_after(board, mv);
-            let label = result(&after).map_or_else(|| self.value(&after), Ok)?;
+            let label = label_of_end(&after).map_or_else(|| self.value(&after), Ok)?;
             Ok(ScoredMove { mv, label })
         });
         Ok(best_first(scored.collect::<Result<_>>()?, board.side_to_move()))
@@ -195,10 +164,27 @@ impl NetworkQuiescence {
 }
 
 /// A value for `side`, as a label.
-fn label(value: Value, side: Color) -> Label {
+fn label_of_value(value: Value, side: Color) -> Label {
     let label = match value.moves_to_mate() {
         Some(moves) => Label::Mate(moves > 0),
         None => Label::Centipawns(value.centipawns()),
     };
     label.seen_by(side)
+}
+
+/// Sorts moves of `side` by their labels, the best first.
+fn best_first(mut scored: Vec<ScoredMove>, side: Color) -> Vec<ScoredMove> {
+    scored.sort_by_key(|scored| -i32::from(scored.label.seen_by(side).bits()));
+    scored
+}
+
+/// The label of a position in which the game is over, by mate or stalemate. `None` if there is a
+/// legal move.
+fn label_of_end(board: &Board) -> Option<Label> {
+    if board.generate_moves(|_| true) {
+        return None;
+    }
+    let mated = !board.checkers().is_empty();
+    let drawn = Label::Centipawns(0);
+    Some(if mated { Label::Mate(board.side_to_move() == Color::Black) } else { drawn })
 }

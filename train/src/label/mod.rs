@@ -7,9 +7,6 @@ mod parts;
 mod uci_engine;
 mod walk;
 
-pub use options::{DEPTH, LabelOptions, WalkKind};
-pub use parts::Shard;
-pub use parts::{Starts, each_start};
-pub use parts::{label, label_from};
-pub use uci_engine::Talk;
+pub use options::{DEPTH, LabelOptions, Shard, WalkKind};
+pub use parts::{Starts, Talk, label, label_from};
 pub use uci_engine::warn_of_noise;

@@ -3,37 +3,36 @@
 use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Instant;
-use std::{fmt, thread};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::decompressed;
 use azimuth_chess::position::Position;
 use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::check_output;
-use azimuth_search::DefaultWeights;
-use azimuth_search::Tablebases;
 use azimuth_search::inference::Worker;
+use azimuth_search::{DefaultWeights, Tablebases};
 use candle_core::{DType, Device};
 use crossbeam_channel::{Receiver, Sender, bounded};
+use indicatif::{ProgressBar, ProgressStyle};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::endings::EndingSampler;
-use super::labeller::{Labeller, Scores};
+use super::labeller::Labeller;
 use super::options::{LabelOptions, WalkKind};
-use super::uci_engine::{Talk, warn_of_noise};
+use super::uci_engine::{Scores, warn_of_noise};
 use super::walk::{LeafWalker, MoveWalker, Walk};
 use crate::data::family::Game;
-use crate::data::file::writer::Source;
+use crate::data::file::dataset_file::Source;
 use crate::data::pack::Packer;
-use crate::data::read::input::Lines;
-use crate::data::read::pgn::Skipped;
-use crate::data::sampler::mix;
+use crate::data::read::games::{Lines, Skipped};
+use crate::data::sampler::split_mix;
+use crate::progress_lines::ProgressLines;
 
 /// Number of walks in a part. A resumed run repeats the part that was interrupted.
 const WALKS_A_PART: u64 = 64;
@@ -46,8 +45,8 @@ type PartGames = Vec<Game>;
 
 /// Reads the starts and labels walks from them.
 pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
-    check(options)?;
-    if options.network.is_none() && scores(options.walk) == Scores::AllMoves {
+    check_options(options)?;
+    if options.network.is_none() && scores_for(options.walk) == Scores::AllMoves {
         warn_of_noise(options.depth);
     }
     let starts = Starts::read(&options.fens)?;
@@ -57,7 +56,7 @@ pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
     label_from(&starts, options, talk)
 }
 
-fn check(options: &LabelOptions) -> Result<()> {
+fn check_options(options: &LabelOptions) -> Result<()> {
     ensure!(options.engines > 0, "--engines must be at least 1");
     ensure!(options.plies > 0, "--plies must be at least 1");
     ensure!(options.width > 0, "--width must be at least 1");
@@ -75,7 +74,7 @@ fn check(options: &LabelOptions) -> Result<()> {
 /// `starts`. A part depends only on the options, the starts and its index, so an interrupted run
 /// can resume with a different number of engines. Progress goes to `talk`.
 pub fn label_from(starts: &Starts, options: &LabelOptions, talk: Talk) -> Result<()> {
-    let engines = Labeller::start_all(options, scores(options.walk))?;
+    let engines = Labeller::start_all(options, scores_for(options.walk))?;
     let weights = Arc::new(default_weights(options.walk).or_read(options.weights.as_deref())?);
 
     let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
@@ -142,7 +141,7 @@ fn label_parts(
 }
 
 /// The moves that an engine scores in a position.
-fn scores(walk: WalkKind) -> Scores {
+fn scores_for(walk: WalkKind) -> Scores {
     match walk {
         WalkKind::Leaves | WalkKind::Endings => Scores::Best,
         WalkKind::Beam | WalkKind::Engine => Scores::AllMoves,
@@ -215,7 +214,7 @@ fn make_part(
     engine: &mut Labeller,
     part: u64,
 ) -> Result<PartGames> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ mix(part));
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ split_mix(part));
     let last = ((part + 1) * WALKS_A_PART).min(options.walks);
     let walks = part * WALKS_A_PART..last;
     let walks = walks.map(|_| {
@@ -245,44 +244,6 @@ fn write_parts(
     Ok(())
 }
 
-/// Shard `number` of `count`, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    number: u64,
-    count: u64,
-}
-
-impl Shard {
-    /// All of the work.
-    pub const WHOLE: Self = Self { number: 1, count: 1 };
-
-    /// The parts of `0..parts` in this shard. They are consecutive, so that the shards in order
-    /// make up all parts in order.
-    pub fn of(self, parts: u64) -> Range<u64> {
-        let end =
-            |number: u64| (u128::from(parts) * u128::from(number) / u128::from(self.count)) as u64;
-        end(self.number - 1)..end(self.number)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = anyhow::Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let numbers = text.split_once('/').and_then(|(number, count)| {
-            Some(Self { number: number.parse().ok()?, count: count.parse().ok()? })
-        });
-        let valid = numbers.filter(|shard| (1..=shard.count).contains(&shard.number));
-        valid.with_context(|| format!("'{text}': expected I/N, I from 1 to N"))
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.number, self.count)
-    }
-}
-
 /// The positions at which walks start.
 pub struct Starts {
     /// FENs of legal positions.
@@ -292,45 +253,36 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Reads the lines of all files. Fails, with the file and the line, if one is not a position.
+    /// Reads the lines of all files. Fails, with the file and the line, if one is not a position,
+    /// and if there are files but no positions.
     pub fn read(paths: &[PathBuf]) -> Result<Self> {
         let (mut fens, mut hash) = (Vec::new(), Sha256::new());
-        each_start(paths, |line, fen, _| {
-            hash.update(line.as_bytes());
-            hash.update(b"\n");
-            fens.push(fen);
-        })?;
+        for path in paths {
+            let name = || format!("FEN file '{}'", path.display());
+            let file = File::open(path).with_context(name)?;
+            let mut lines = Lines::new(decompressed(path, file).with_context(name)?);
+            loop {
+                let number = lines.number() + 1;
+                let Some(line) = lines.next().with_context(name)? else { break };
+                if !line.is_empty() {
+                    hash.update(line.as_bytes());
+                    hash.update(b"\n");
+                    let fen = fen_of_line(line);
+                    Position::from_fen(&fen)
+                        .with_context(|| format!("{}: line {number}", name()))?;
+                    fens.push(fen);
+                }
+            }
+        }
+        let names = || paths.iter().map(|path| format!("'{}'", path.display())).collect::<Vec<_>>();
+        let found = paths.is_empty() || !fens.is_empty();
+        ensure!(found, "no positions in {}", names().join(", "));
         Ok(Self { fens, sha256: hex(&hash.finalize()) })
     }
 }
 
-/// Calls `visit` with every line that is not empty, its FEN and its position. Fails, with the file
-/// and the line, if one is not a position, and if there are files but no positions.
-pub fn each_start(paths: &[PathBuf], mut visit: impl FnMut(&str, String, Position)) -> Result<()> {
-    let mut found = paths.is_empty();
-    for path in paths {
-        let name = || format!("FEN file '{}'", path.display());
-        let file = File::open(path).with_context(name)?;
-        let mut lines = Lines::new(decompressed(path, file).with_context(name)?);
-        loop {
-            let number = lines.number() + 1;
-            let Some(line) = lines.next().with_context(name)? else { break };
-            if !line.is_empty() {
-                let fen = fen_of(line);
-                let position = Position::from_fen(&fen);
-                let position = position.with_context(|| format!("{}: line {number}", name()))?;
-                visit(line, fen, position);
-                found = true;
-            }
-        }
-    }
-    let names = || paths.iter().map(|path| format!("'{}'", path.display())).collect::<Vec<_>>();
-    ensure!(found, "no positions in {}", names().join(", "));
-    Ok(())
-}
-
 /// The FEN at the beginning of a line of EPD, with its move counters if there are any.
-fn fen_of(line: &str) -> String {
+fn fen_of_line(line: &str) -> String {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let counters = fields.iter().skip(4).take(2);
     let counts =
@@ -338,29 +290,74 @@ fn fen_of(line: &str) -> String {
     fields[..fields.len().min(4 + counts)].join(" ")
 }
 
+/// Whether progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Talk {
+    /// Show progress on standard error.
+    Aloud,
+    /// Show nothing, because another task reports progress.
+    Silent,
+}
+
+impl Talk {
+    /// Prints a line.
+    pub fn say(self, line: &str) {
+        if self == Self::Aloud {
+            eprintln!("{line}");
+        }
+    }
+
+    /// The progress of work in `all` parts.
+    pub fn shown(self, all: u64) -> Result<Shown> {
+        let style = "{bar:30} {pos}/{len} parts, {msg}, {eta} left";
+        let bar = match self {
+            Self::Aloud => ProgressBar::new(all),
+            Self::Silent => ProgressBar::hidden(),
+        };
+        bar.set_style(ProgressStyle::with_template(style)?);
+        let lines = (self == Self::Aloud).then(ProgressLines::start);
+        Ok(Shown { bar, lines, all, began: Instant::now() })
+    }
+}
+
+/// A progress bar; without a terminal, lines at intervals.
+pub struct Shown {
+    bar: ProgressBar,
+    /// `None` if nothing is shown.
+    lines: Option<ProgressLines>,
+    all: u64,
+    began: Instant,
+}
+
+impl Shown {
+    /// Shows that `done` parts are done, and `message`.
+    pub fn reached(&mut self, done: u64, message: String) {
+        let Self { bar, lines, all, began } = self;
+        bar.set_position(done);
+        if let Some(lines) = lines {
+            lines.show(bar, || {
+                let left = humantime::format_duration(time_left(began.elapsed(), done, *all));
+                format!("{done} of {all} parts, {message}, {left} left")
+            });
+        }
+        bar.set_message(message);
+    }
+
+    /// Removes the bar.
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The time left, in whole seconds, if `done` of `all` parts took `elapsed`.
+fn time_left(elapsed: Duration, done: u64, all: u64) -> Duration {
+    let seconds = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
+    Duration::from_secs(seconds as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shares_are_all_parts_in_order() -> Result<()> {
-        for parts in [0, 1, 5, 100] {
-            for count in 1..7u64 {
-                let mut next = 0;
-                for number in 1..=count {
-                    let share = Shard { number, count }.of(parts);
-                    assert_eq!(share.start, next);
-                    next = share.end;
-                }
-                assert_eq!(next, parts);
-            }
-        }
-        assert_eq!("2/3".parse::<Shard>()?.to_string(), "2/3");
-        for bad in ["", "1", "0/2", "3/2", "a/b", "1/0", "-1/2"] {
-            assert!(bad.parse::<Shard>().is_err(), "{bad}");
-        }
-        Ok(())
-    }
 
     #[test]
     fn lines_of_books_are_positions() {
@@ -371,7 +368,13 @@ mod tests {
             (format!("{four} bm Kd7; id \"a\";"), four.to_owned()),
             (four.to_owned(), four.to_owned()),
         ] {
-            assert_eq!(fen_of(&line), fen);
+            assert_eq!(fen_of_line(&line), fen);
         }
+    }
+
+    #[test]
+    fn the_time_left_is_in_proportion() {
+        let left = |done| time_left(Duration::from_secs(60), done, 8).as_secs();
+        assert_eq!([1, 2, 7, 8].map(left), [420, 180, 8, 0]);
     }
 }

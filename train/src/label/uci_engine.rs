@@ -1,18 +1,33 @@
-//! A UCI engine that scores every legal move of a position in one MultiPV search.
+//! A UCI engine as a labeller: it scores a position, or every legal move in one MultiPV search. A
+//! warning names the depths at which its labels are noisy.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{legal_moves, uci_move};
 use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
 use cozy_chess::{Board, Color, Move};
-use indicatif::{ProgressBar, ProgressStyle};
 
-use super::labeller::{ScoredMove, Scores};
-use crate::data::family::Label;
-use crate::progress_lines::ProgressLines;
+use crate::data::packed::Label;
+
+/// The kind of scores that an engine is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scores {
+    /// Scores of all moves of a position, by [`UciLabeller::score`].
+    AllMoves,
+    /// The score of the position, by [`UciLabeller::value`].
+    Best,
+}
+
+/// A move with its score.
+#[derive(Clone, Copy, Debug)]
+pub struct ScoredMove {
+    /// The move.
+    pub mv: Move,
+    /// The label of the position after the move, from White's point of view.
+    pub label: Label,
+}
 
 /// MultiPV value for all moves: no position has more legal moves.
 const ALL_MOVES: &str = "218";
@@ -58,7 +73,7 @@ impl UciLabeller {
             .into_values()
             .next()
             .with_context(|| format!("{}: no score for '{board}'", self.engine))?;
-        Ok(label(score, board))
+        Ok(label_of_score(score, board))
     }
 
     /// Scores all moves, the best for the side to move first.
@@ -81,7 +96,7 @@ impl UciLabeller {
                 let mv = known.with_context(|| {
                     format!("{}: '{mv}' is not legal in '{board}'", self.engine)
                 })?;
-                Ok(ScoredMove { mv, label: label(score, board) })
+                Ok(ScoredMove { mv, label: label_of_score(score, board) })
             })
             .collect()
     }
@@ -111,77 +126,12 @@ impl UciLabeller {
 }
 
 /// Converts a score of the side to move to a label from White's point of view.
-fn label(score: UciScore, board: &Board) -> Label {
+fn label_of_score(score: UciScore, board: &Board) -> Label {
     let white = board.side_to_move() == Color::White;
     match score {
         UciScore::Centipawns(value) => Label::Centipawns(if white { value } else { -value }),
         UciScore::Mate(moves) => Label::Mate((moves > 0) == white),
     }
-}
-
-/// Whether progress is shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Talk {
-    /// Show progress on standard error.
-    Aloud,
-    /// Show nothing, because another task reports progress.
-    Silent,
-}
-
-impl Talk {
-    /// Prints a line.
-    pub fn say(self, line: &str) {
-        if self == Self::Aloud {
-            eprintln!("{line}");
-        }
-    }
-
-    /// The progress of work in `all` parts.
-    pub fn shown(self, all: u64) -> Result<Shown> {
-        let style = "{bar:30} {pos}/{len} parts, {msg}, {eta} left";
-        let bar = match self {
-            Self::Aloud => ProgressBar::new(all),
-            Self::Silent => ProgressBar::hidden(),
-        };
-        bar.set_style(ProgressStyle::with_template(style)?);
-        let lines = (self == Self::Aloud).then(ProgressLines::start);
-        Ok(Shown { bar, lines, all, began: Instant::now() })
-    }
-}
-
-/// A progress bar; without a terminal, lines at intervals.
-pub struct Shown {
-    bar: ProgressBar,
-    /// `None` if nothing is shown.
-    lines: Option<ProgressLines>,
-    all: u64,
-    began: Instant,
-}
-
-impl Shown {
-    /// Shows that `done` parts are done, and `message`.
-    pub fn reached(&mut self, done: u64, message: String) {
-        let Self { bar, lines, all, began } = self;
-        bar.set_position(done);
-        if let Some(lines) = lines {
-            lines.show(bar, || {
-                let left = humantime::format_duration(left(began.elapsed(), done, *all));
-                format!("{done} of {all} parts, {message}, {left} left")
-            });
-        }
-        bar.set_message(message);
-    }
-
-    /// Removes the bar.
-    pub fn finish(self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-/// The time left, in whole seconds, if `done` of `all` parts took `elapsed`.
-fn left(elapsed: Duration, done: u64, all: u64) -> Duration {
-    let seconds = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
-    Duration::from_secs(seconds as u64)
 }
 
 /// RMS error of the labels of siblings that lose less than 0.1 in win probability, compared within
@@ -191,12 +141,12 @@ const NOISY: [(u32, f32); 4] = [(2, 0.038), (3, 0.064), (4, 0.061), (5, 0.042)];
 /// Prints a line if siblings labelled by MultiPV searches of `depth` plies are noisier than at depth
 /// 1.
 pub fn warn_of_noise(depth: u32) {
-    if let Some(warning) = warning(depth) {
+    if let Some(warning) = noise_warning(depth) {
         eprintln!("{warning}");
     }
 }
 
-fn warning(depth: u32) -> Option<String> {
+fn noise_warning(depth: u32) -> Option<String> {
     let &(_, error) = NOISY.iter().find(|(noisy, _)| *noisy == depth)?;
     Some(format!(
         "--depth {depth}: labels of siblings have an RMS error of {error:.3}, at depth 1 of 0.035 and at \
@@ -209,16 +159,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_left_is_in_proportion() {
-        let left = |done| left(Duration::from_secs(60), done, 8).as_secs();
-        assert_eq!([1, 2, 7, 8].map(left), [420, 180, 8, 0]);
-    }
-
-    #[test]
     fn noisy_depths_are_named_with_their_error() {
-        let noisy: Vec<u32> = (0..30).filter(|&depth| warning(depth).is_some()).collect();
+        let noisy: Vec<u32> = (0..30).filter(|&depth| noise_warning(depth).is_some()).collect();
         assert_eq!(noisy, [2, 3, 4, 5]);
-        let line = warning(3).unwrap_or_default();
+        let line = noise_warning(3).unwrap_or_default();
         assert!(line.starts_with("--depth 3: ") && line.contains("error of 0.064"), "{line}");
     }
 }

@@ -1,5 +1,6 @@
-//! Walks from a starting position, which repeatedly play one of a few good moves. They visit
-//! positions like those in which a search or a player must choose a move.
+//! Walks from a starting position: along the moves that a beam or an engine finds good, with labels
+//! for the moves of each position, or along the moves of the selective search, with labels for the
+//! leaves of its trees. A lead of random moves may come first.
 
 use std::collections::HashSet;
 
@@ -12,22 +13,14 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::labeller::{Labeller, ScoredMove};
+use super::labeller::Labeller;
 use super::options::{LabelOptions, WalkKind};
-use crate::data::family::{Family, FamilyLabels, Game, Label};
+use super::uci_engine::ScoredMove;
+use crate::data::family::{Family, FamilyLabels, Game};
+use crate::data::packed::Label;
 
 /// Megabytes of cached scores; a walk rarely repeats a position.
-pub const CACHE: usize = 1;
-
-/// Number of moves to score for each of the `--best` moves if the labeller scores moves one at a
-/// time. The walk's encoder selects the moves; the labeller's best moves are usually among them.
-const CANDIDATES: usize = 4;
-
-/// Maximum loss in centipawns of a move in the engine's games, compared with its best move.
-const ENGINE_MARGIN: i32 = 50;
-
-/// Score in centipawns from which a game counts as decided.
-const DECIDED: i32 = 1_000;
+const CACHE: usize = 1;
 
 /// The fifty-move rule, in half-moves.
 pub const FIFTY_MOVES: u8 = 100;
@@ -43,6 +36,10 @@ pub trait Walk: Send {
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<Game>;
 }
+
+/// Number of moves to score for each of the `--best` moves if the labeller scores moves one at a
+/// time. The walk's encoder selects the moves; the labeller's best moves are usually among them.
+const CANDIDATES: usize = 4;
 
 /// Walks that label some or all of the moves in each visited position.
 pub struct MoveWalker {
@@ -155,6 +152,9 @@ impl Walk for MoveWalker {
     }
 }
 
+/// Maximum loss in centipawns of a move in the engine's games, compared with its best move.
+const ENGINE_MARGIN: i32 = 50;
+
 /// Whether a move is within the margin of the best.
 fn is_close(board: &Board, best: &ScoredMove, other: &ScoredMove) -> bool {
     let side = board.side_to_move();
@@ -163,6 +163,9 @@ fn is_close(board: &Board, best: &ScoredMove, other: &ScoredMove) -> bool {
         (best, other) => best == other,
     }
 }
+
+/// Score in centipawns from which a game counts as decided.
+const DECIDED: i32 = 1_000;
 
 fn is_decided(best: &ScoredMove) -> bool {
     match best.label {
@@ -187,55 +190,6 @@ fn choose<T: Copy>(
     chosen.extend(best);
     chosen.extend(others);
     chosen
-}
-
-/// Number of random moves of which a lead plays the best. Scoring all moves would take several
-/// times as long, and single random moves would soon be blunders.
-const DRAWN: usize = 6;
-
-/// Plays 0 to `most` moves; all numbers have the same probability. Stops earlier if the fifty-move
-/// rule applies or all of the moves drawn end the game.
-pub fn play_lead(
-    evaluator: &mut Evaluator,
-    position: &mut Position,
-    most: u32,
-    rng: &mut Xoshiro256PlusPlus,
-) -> Result<()> {
-    // Draws no random number without a lead, so that walks stay equal to those of versions without
-    // leads.
-    if most == 0 {
-        return Ok(());
-    }
-    for _ in 0..rng.random_range(0..=most) {
-        if position.board().halfmove_clock() >= FIFTY_MOVES {
-            break;
-        }
-        let Some(mv) = best_of_drawn(evaluator, position, rng)? else { break };
-        position.play(mv);
-    }
-    Ok(())
-}
-
-/// Draws [`DRAWN`] moves, and returns the one with the lowest value for the opponent. Leaves out
-/// moves that end the game; `None` if no other move is drawn.
-fn best_of_drawn(
-    evaluator: &mut Evaluator,
-    position: &Position,
-    rng: &mut Xoshiro256PlusPlus,
-) -> Result<Option<Move>> {
-    let mut moves = legal_moves(position.board());
-    moves.shuffle(rng);
-    let mut best: Option<(f32, Move)> = None;
-    for mv in moves.into_iter().take(DRAWN) {
-        let child = board_after(position.board(), mv);
-        if child.generate_moves(|_| true) {
-            let value = evaluator.value(&child)?;
-            if best.is_none_or(|(lowest, _)| value < lowest) {
-                best = Some((value, mv));
-            }
-        }
-    }
-    Ok(best.map(|(_, mv)| mv))
 }
 
 /// Tables for a few thousand nodes, which are cleared before every walk.
@@ -297,13 +251,60 @@ impl Walk for LeafWalker {
     }
 }
 
+/// Number of random moves of which a lead plays the best. Scoring all moves would take several
+/// times as long, and single random moves would soon be blunders.
+const DRAWN: usize = 6;
+
+/// Plays 0 to `most` moves; all numbers have the same probability. Stops earlier if the fifty-move
+/// rule applies or all of the moves drawn end the game.
+fn play_lead(
+    evaluator: &mut Evaluator,
+    position: &mut Position,
+    most: u32,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<()> {
+    // Draws no random number without a lead, so that walks stay equal to those of versions without
+    // leads.
+    if most == 0 {
+        return Ok(());
+    }
+    for _ in 0..rng.random_range(0..=most) {
+        if position.board().halfmove_clock() >= FIFTY_MOVES {
+            break;
+        }
+        let Some(mv) = best_of_drawn(evaluator, position, rng)? else { break };
+        position.play(mv);
+    }
+    Ok(())
+}
+
+/// Draws [`DRAWN`] moves, and returns the one with the lowest value for the opponent. Leaves out
+/// moves that end the game; `None` if no other move is drawn.
+fn best_of_drawn(
+    evaluator: &mut Evaluator,
+    position: &Position,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<Option<Move>> {
+    let mut moves = legal_moves(position.board());
+    moves.shuffle(rng);
+    let mut best: Option<(f32, Move)> = None;
+    for mv in moves.into_iter().take(DRAWN) {
+        let child = board_after(position.board(), mv);
+        if child.generate_moves(|_| true) {
+            let value = evaluator.value(&child)?;
+            if best.is_none_or(|(lowest, _)| value < lowest) {
+                best = Some((value, mv));
+            }
+        }
+    }
+    Ok(best.map(|(_, mv)| mv))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
     use std::sync::Arc;
 
     use azimuth_search::DefaultWeights;
-    use azimuth_search::inference::Worker;
     use candle_core::{DType, Device};
     use rand::SeedableRng;
 

@@ -1,11 +1,11 @@
 //! A sparse encoder in training on the CPU, where a step updates only the rows of the table that
-//! its batch uses.
+//! its batch uses; the layers after the table, which are the same on a device.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use azimuth_network::Inputs;
-use azimuth_network::parameters::{Init, ParameterSpec, Parameters};
+use azimuth_network::parameters::{ParameterSpec, Parameters};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
 use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use candle_core::backprop::GradStore;
@@ -13,8 +13,8 @@ use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{EmbeddedBatch, Model, copied, draw, variable};
-use crate::beginning::{Beginning, READOUT_LENGTH, TABLE};
+use super::{EmbeddedBatch, Model, Readout, copied, draw, variable};
+use crate::beginning::{Beginning, TABLE};
 use crate::data::sampler::Batch;
 use crate::optimizer::rows::FactoredTable;
 use crate::optimizer::{DenseOptimizer, Step};
@@ -198,48 +198,5 @@ impl SparseLayers {
         let largest = LARGEST_PLAYABLE_VALUE;
         let values = parameters.values(TABLE)?;
         Ok(values.iter().filter(|value| value.abs() >= largest).count())
-    }
-}
-
-/// A direction (D) and a bias.
-pub struct Readout {
-    direction: Var,
-    bias: Var,
-}
-
-impl Readout {
-    /// A random direction for embeddings of dimension `dim`.
-    pub fn new(dim: usize, device: &Device, rng: &mut Xoshiro256PlusPlus) -> Result<Self> {
-        let spread = READOUT_LENGTH / (dim as f32).sqrt();
-        let mut drawn =
-            |name, size, init| variable(&ParameterSpec::new(name, &[size], init), device, rng);
-        Ok(Self {
-            direction: drawn("readout.direction", dim, Init::Normal(spread))?,
-            bias: drawn("readout.bias", 1, Init::Constant(0.0))?,
-        })
-    }
-
-    /// Its variables with their names in a checkpoint.
-    pub fn variables(&self) -> [(String, Var); 2] {
-        [("readout.direction", &self.direction), ("readout.bias", &self.bias)]
-            .map(|(name, variable)| (name.to_owned(), variable.clone()))
-    }
-
-    /// Sets the read-out to that of a weights file.
-    pub fn begin(&self, beginning: &Beginning) -> Result<()> {
-        let device = self.bias.device();
-        let readout = &beginning.readout;
-        self.direction.set(&Tensor::from_slice(readout, readout.len(), device)?)?;
-        Ok(self.bias.set(&Tensor::new(&[beginning.readout_bias], device)?)?)
-    }
-
-    /// The direction.
-    pub fn direction(&self) -> &Tensor {
-        &self.direction
-    }
-
-    /// The bias.
-    pub fn bias(&self) -> &Tensor {
-        &self.bias
     }
 }

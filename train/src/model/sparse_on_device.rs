@@ -1,4 +1,5 @@
-//! A sparse encoder in training on a device, where every step updates all rows of the table.
+//! A sparse encoder in training on a device, where every step updates all rows of the table; the
+//! table as dense tensors.
 
 use anyhow::{Result, bail};
 use azimuth_network::Inputs;
@@ -11,8 +12,8 @@ use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::sparse::{Readout, SparseLayers};
-use super::{EmbeddedBatch, Model};
+use super::sparse::SparseLayers;
+use super::{EmbeddedBatch, Model, Readout};
 use crate::beginning::{Beginning, TABLE};
 use crate::optimizer::{DenseOptimizer, Step};
 use crate::training::Checkpoint;

@@ -13,8 +13,10 @@ use azimuth_network::weights::Weights;
 use prost::Message;
 use serde_json::json;
 
-use super::graph::{Builder, float, integer, integers, rows};
-use super::graph::{Entry, FLOAT, Graph, INT64, Model, OperatorSet};
+use super::graph::{
+    Builder, Entry, FLOAT, Graph, INT64, Model, OperatorSet, float_attribute, integer_attribute,
+    integers_attribute, rows,
+};
 
 /// Version of the file format, of the same release of ONNX as [`OPERATORS`].
 const FORMAT: i64 = 8;
@@ -74,7 +76,12 @@ fn graph(weights: &Weights, config: &TransformerConfig) -> Result<Graph> {
         x = network.layer(&format!("transformer.layers.{layer}"), &x, &sizes)?;
     }
     let first = network.builder.integer("first", 0);
-    let cls = network.builder.node_with("cls", "Gather", &[&x, &first], vec![integer("axis", 1)]);
+    let cls = network.builder.node_with(
+        "cls",
+        "Gather",
+        &[&x, &first],
+        vec![integer_attribute("axis", 1)],
+    );
     let projected = network.linear("projection", &cls, "projection.weight", "projection.bias")?;
     network.unit("embedding", &projected);
     let (builder, axis) = (&mut network.builder, weights.axis.unit());
@@ -177,17 +184,17 @@ impl Network<'_> {
         let [q, k, v] = builder.split(["q", "k", "v"].map(name), &packed, &sizes.thirds);
         let mut heads = |part: &str, order: &[i64]| {
             let split = builder.node(&format!("{part}.split"), "Reshape", &[part, &sizes.by_head]);
-            let order = vec![integers("perm", order)];
+            let order = vec![integers_attribute("perm", order)];
             builder.node_with(&format!("{part}.heads"), "Transpose", &[&split], order)
         };
         let (q, k, v) =
             (heads(&q, &[0, 2, 1, 3]), heads(&k, &[0, 2, 3, 1]), heads(&v, &[0, 2, 1, 3]));
         let q = builder.node(&name("scaled"), "Mul", &[&q, &sizes.scale]);
         let scores = builder.node(&name("scores"), "MatMul", &[&q, &k]);
-        let last = vec![integer("axis", -1)];
+        let last = vec![integer_attribute("axis", -1)];
         let weights = builder.node_with(&name("weights"), "Softmax", &[&scores], last);
         let mixed = builder.node(&name("mixed"), "MatMul", &[&weights, &v]);
-        let order = vec![integers("perm", &[0, 2, 1, 3])];
+        let order = vec![integers_attribute("perm", &[0, 2, 1, 3])];
         let mixed = builder.node_with(&name("mixed.turned"), "Transpose", &[&mixed], order);
         Ok(builder.node(&name("mixed.joined"), "Reshape", &[&mixed, &sizes.joined]))
     }
@@ -197,7 +204,8 @@ impl Network<'_> {
         let sum = self.builder.node(&format!("{name}.sum"), "Add", &[x, branch]);
         let weight = self.parameter(&format!("{name}.weight"))?;
         let shift = self.parameter(&format!("{name}.bias"))?;
-        let attributes = vec![integer("axis", -1), float("epsilon", LAYER_NORM_EPSILON)];
+        let attributes =
+            vec![integer_attribute("axis", -1), float_attribute("epsilon", LAYER_NORM_EPSILON)];
         let inputs = [sum.as_str(), &weight, &shift];
         Ok(self.builder.node_with(name, "LayerNormalization", &inputs, attributes))
     }

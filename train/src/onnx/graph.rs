@@ -1,4 +1,5 @@
-//! Builds an ONNX graph node by node.
+//! Builds an ONNX graph node by node. The messages are those of ONNX's format that a transformer
+//! needs.
 
 use prost::Message;
 
@@ -69,7 +70,7 @@ impl Builder {
         input: &str,
         sizes: &str,
     ) -> [String; N] {
-        self.add("Split", &[input, sizes], names.to_vec(), vec![integer("axis", -1)]);
+        self.add("Split", &[input, sizes], names.to_vec(), vec![integer_attribute("axis", -1)]);
         names
     }
 
@@ -96,17 +97,17 @@ impl Builder {
 }
 
 /// An attribute that is an integer.
-pub fn integer(name: &str, value: i64) -> Attribute {
+pub fn integer_attribute(name: &str, value: i64) -> Attribute {
     Attribute { name: name.to_owned(), i: value, kind: KIND_INT, ..Attribute::default() }
 }
 
 /// An attribute that is a float.
-pub fn float(name: &str, value: f32) -> Attribute {
+pub fn float_attribute(name: &str, value: f32) -> Attribute {
     Attribute { name: name.to_owned(), f: value, kind: KIND_FLOAT, ..Attribute::default() }
 }
 
 /// An attribute that is a list of integers.
-pub fn integers(name: &str, values: &[i64]) -> Attribute {
+pub fn integers_attribute(name: &str, values: &[i64]) -> Attribute {
     Attribute {
         name: name.to_owned(),
         ints: values.to_vec(),

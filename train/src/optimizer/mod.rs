@@ -1,4 +1,5 @@
-//! Optimisers: the paper's SGD with momentum, and AdamW with warm-up. Learning-rate schedules.
+//! Optimisers: the paper's SGD with momentum, and AdamW with warm-up, on dense tensors and on the
+//! rows of a table. Learning-rate schedules.
 
 pub mod rows;
 
@@ -24,10 +25,6 @@ pub enum OptimizerKind {
     /// AdamW with linear warm-up.
     Adamw,
 }
-
-const MOMENTUM: f64 = 0.9;
-const BETAS: (f64, f64) = (0.9, 0.999);
-const EPSILON: f64 = 1e-8;
 
 /// The shape of the learning rate after the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +69,10 @@ pub struct Schedule {
     #[serde(default, skip_serializing_if = "ScheduleShape::is_cosine")]
     pub shape: ScheduleShape,
 }
+
+const MOMENTUM: f64 = 0.9;
+const BETAS: (f64, f64) = (0.9, 0.999);
+const EPSILON: f64 = 1e-8;
 
 /// The factors of one step.
 #[derive(Clone, Copy, Debug)]

@@ -20,142 +20,6 @@ use crate::ranks::{Ranks, sum_rows};
 use crate::side_by_side::side_by_side;
 use crate::training::Checkpoint;
 
-/// Values with the moments of their gradients.
-pub struct Moving {
-    values: Vec<f32>,
-    first: Vec<f32>,
-    second: Vec<f32>,
-}
-
-impl Moving {
-    /// Values with all moments 0.
-    pub fn new(values: Vec<f32>) -> Self {
-        let zeros = vec![0.0; values.len()];
-        Self { first: zeros.clone(), second: zeros, values }
-    }
-
-    /// All rows.
-    pub fn all(&mut self) -> MovingSlice<'_> {
-        MovingSlice::new(&mut self.values, &mut self.first, &mut self.second)
-    }
-}
-
-/// Some rows of a [`Moving`].
-pub struct MovingSlice<'a> {
-    values: &'a mut [f32],
-    first: &'a mut [f32],
-    second: &'a mut [f32],
-}
-
-impl<'a> MovingSlice<'a> {
-    /// Values with their moments.
-    pub fn new(values: &'a mut [f32], first: &'a mut [f32], second: &'a mut [f32]) -> Self {
-        Self { values, first, second }
-    }
-
-    /// Updates a row, counted from the first of the slice, by its gradient.
-    pub fn step(&mut self, row: usize, gradient: &[f32], step: Step) {
-        let range = row * gradient.len()..(row + 1) * gradient.len();
-        let (values, first) = (&mut self.values[range.clone()], &mut self.first[range.clone()]);
-        match step.rule {
-            OptimizerKind::Sgd => sgd(values, first, gradient, step),
-            OptimizerKind::Adamw => adamw(values, first, &mut self.second[range], gradient, step),
-        }
-    }
-
-    /// Splits the slice after the first `middle` values.
-    pub fn split_at(self, middle: usize) -> (Self, Self) {
-        let (values, first, second) = (
-            self.values.split_at_mut(middle),
-            self.first.split_at_mut(middle),
-            self.second.split_at_mut(middle),
-        );
-        (
-            Self { values: values.0, first: first.0, second: second.0 },
-            Self { values: values.1, first: first.1, second: second.1 },
-        )
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn sgd(values: &mut [f32], first: &mut [f32], gradient: &[f32], step: Step) {
-    let (momentum, rate) = (MOMENTUM as f32, step.learning_rate as f32);
-    let scale = step.scale as f32;
-    for ((value, first), gradient) in values.iter_mut().zip(first).zip(gradient) {
-        *first = momentum * *first + scale * gradient;
-        *value -= rate * *first;
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn adamw(values: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32], step: Step) {
-    let (beta1, beta2) = (BETAS.0 as f32, BETAS.1 as f32);
-    let (rate, epsilon) = (step.learning_rate as f32, EPSILON as f32);
-    let decay = 1.0 - rate * step.weight_decay as f32;
-    let (scale1, scale2) = (1.0 / step.corrections.0 as f32, 1.0 / step.corrections.1 as f32);
-    let (moments, scale) = (first.iter_mut().zip(second), step.scale as f32);
-    for ((value, (first, second)), gradient) in values.iter_mut().zip(moments).zip(gradient) {
-        let gradient = scale * gradient;
-        *first = beta1 * *first + (1.0 - beta1) * gradient;
-        *second = beta2 * *second + (1.0 - beta2) * gradient * gradient;
-        *value = decay * *value - rate * *first * scale1 / ((*second * scale2).sqrt() + epsilon);
-    }
-}
-
-/// A contiguous range of rows that one thread updates.
-struct RowShare<'a> {
-    /// The index of the first row.
-    first: usize,
-    /// The rows that have a gradient.
-    rows: &'a [u32],
-    own: MovingSlice<'a>,
-    /// The table's gradients, one for each part of the batch.
-    gradients: Vec<&'a mut [f32]>,
-    /// The gradients of the shared parts, from these rows.
-    shared: &'a mut RowGradients,
-}
-
-impl RowShare<'_> {
-    fn step(mut self, set: FeatureSet, width: usize, step: Step) {
-        let Some((sums, others)) = self.gradients.split_first_mut() else { return };
-        for &row in self.rows {
-            let row = row as usize;
-            let place = (row - self.first) * width..(row - self.first + 1) * width;
-            let gradient = &mut sums[place.clone()];
-            for other in &mut *others {
-                add_and_clear(gradient, &mut other[place.clone()]);
-            }
-            self.own.step(row - self.first, gradient, step);
-            set.shared(row).for_each(|part| self.shared.add(part, gradient));
-            gradient.fill(0.0);
-        }
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn add_and_clear(sum: &mut [f32], other: &mut [f32]) {
-    for (sum, other) in sum.iter_mut().zip(other) {
-        *sum += std::mem::take(other);
-    }
-}
-
-fn lock(sink: &GradientSink) -> MutexGuard<'_, RowGradients> {
-    sink.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The rows that have a gradient in any of `sinks`, in ascending order.
-fn rows_of(sinks: &[MutexGuard<'_, RowGradients>]) -> Vec<u32> {
-    let mut rows: Vec<u32> = sinks.iter().flat_map(|sink| sink.rows()).copied().collect();
-    rows.sort_unstable();
-    rows.dedup();
-    rows
-}
-
-/// The number of rows in each of `shares` equal shares.
-fn share_of(rows: usize, shares: usize) -> usize {
-    rows.div_ceil(shares.max(1)).max(1)
-}
-
 /// The feature table in training on the CPU.
 pub struct FactoredTable {
     set: FeatureSet,
@@ -244,7 +108,7 @@ impl FactoredTable {
         let (mut own, mut first) = (own.all(), 0);
         let mut shares = Vec::new();
         for (rows, shared) in
-            rows.chunks(share_of(rows.len(), left.len())).zip(&mut *shared_gradients)
+            rows.chunks(share_size(rows.len(), left.len())).zip(&mut *shared_gradients)
         {
             let end = rows.last().map_or(first, |&row| row as usize + 1);
             let middle = (end - first) * width;
@@ -291,7 +155,7 @@ impl FactoredTable {
         Ok(change_in_place(&self.table, |table| {
             let (mut left, mut first) = (table, 0);
             let mut shares = Vec::new();
-            for rows in rows.chunks(share_of(rows.len(), self.sinks.len())) {
+            for rows in rows.chunks(share_size(rows.len(), self.sinks.len())) {
                 let end = rows.last().map_or(first, |row| row + 1);
                 let (here, after) = left.split_at_mut((end - first) * self.width);
                 left = after;
@@ -348,11 +212,145 @@ impl FactoredTable {
     }
 }
 
+/// A contiguous range of rows that one thread updates.
+struct RowShare<'a> {
+    /// The index of the first row.
+    first: usize,
+    /// The rows that have a gradient.
+    rows: &'a [u32],
+    own: MovingSlice<'a>,
+    /// The table's gradients, one for each part of the batch.
+    gradients: Vec<&'a mut [f32]>,
+    /// The gradients of the shared parts, from these rows.
+    shared: &'a mut RowGradients,
+}
+
+impl RowShare<'_> {
+    fn step(mut self, set: FeatureSet, width: usize, step: Step) {
+        let Some((sums, others)) = self.gradients.split_first_mut() else { return };
+        for &row in self.rows {
+            let row = row as usize;
+            let place = (row - self.first) * width..(row - self.first + 1) * width;
+            let gradient = &mut sums[place.clone()];
+            for other in &mut *others {
+                add_and_clear(gradient, &mut other[place.clone()]);
+            }
+            self.own.step(row - self.first, gradient, step);
+            set.shared(row).for_each(|part| self.shared.add(part, gradient));
+            gradient.fill(0.0);
+        }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn add_and_clear(sum: &mut [f32], other: &mut [f32]) {
+    for (sum, other) in sum.iter_mut().zip(other) {
+        *sum += std::mem::take(other);
+    }
+}
+
+fn lock(sink: &GradientSink) -> MutexGuard<'_, RowGradients> {
+    sink.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rows that have a gradient in any of `sinks`, in ascending order.
+fn rows_of(sinks: &[MutexGuard<'_, RowGradients>]) -> Vec<u32> {
+    let mut rows: Vec<u32> = sinks.iter().flat_map(|sink| sink.rows()).copied().collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+/// The number of rows in each of `shares` equal shares.
+fn share_size(rows: usize, shares: usize) -> usize {
+    rows.div_ceil(shares.max(1)).max(1)
+}
+
+/// Values with the moments of their gradients.
+pub struct Moving {
+    values: Vec<f32>,
+    first: Vec<f32>,
+    second: Vec<f32>,
+}
+
+impl Moving {
+    /// Values with all moments 0.
+    pub fn new(values: Vec<f32>) -> Self {
+        let zeros = vec![0.0; values.len()];
+        Self { first: zeros.clone(), second: zeros, values }
+    }
+
+    /// All rows.
+    pub fn all(&mut self) -> MovingSlice<'_> {
+        MovingSlice::new(&mut self.values, &mut self.first, &mut self.second)
+    }
+}
+
+/// Some rows of a [`Moving`].
+pub struct MovingSlice<'a> {
+    values: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+}
+
+impl<'a> MovingSlice<'a> {
+    /// Values with their moments.
+    pub fn new(values: &'a mut [f32], first: &'a mut [f32], second: &'a mut [f32]) -> Self {
+        Self { values, first, second }
+    }
+
+    /// Updates a row, counted from the first of the slice, by its gradient.
+    pub fn step(&mut self, row: usize, gradient: &[f32], step: Step) {
+        let range = row * gradient.len()..(row + 1) * gradient.len();
+        let (values, first) = (&mut self.values[range.clone()], &mut self.first[range.clone()]);
+        match step.rule {
+            OptimizerKind::Sgd => sgd(values, first, gradient, step),
+            OptimizerKind::Adamw => adamw(values, first, &mut self.second[range], gradient, step),
+        }
+    }
+
+    /// Splits the slice after the first `middle` values.
+    pub fn split_at(self, middle: usize) -> (Self, Self) {
+        let (values, first, second) = (
+            self.values.split_at_mut(middle),
+            self.first.split_at_mut(middle),
+            self.second.split_at_mut(middle),
+        );
+        (
+            Self { values: values.0, first: first.0, second: second.0 },
+            Self { values: values.1, first: first.1, second: second.1 },
+        )
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn sgd(values: &mut [f32], first: &mut [f32], gradient: &[f32], step: Step) {
+    let (momentum, rate) = (MOMENTUM as f32, step.learning_rate as f32);
+    let scale = step.scale as f32;
+    for ((value, first), gradient) in values.iter_mut().zip(first).zip(gradient) {
+        *first = momentum * *first + scale * gradient;
+        *value -= rate * *first;
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn adamw(values: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32], step: Step) {
+    let (beta1, beta2) = (BETAS.0 as f32, BETAS.1 as f32);
+    let (rate, epsilon) = (step.learning_rate as f32, EPSILON as f32);
+    let decay = 1.0 - rate * step.weight_decay as f32;
+    let (scale1, scale2) = (1.0 / step.corrections.0 as f32, 1.0 / step.corrections.1 as f32);
+    let (moments, scale) = (first.iter_mut().zip(second), step.scale as f32);
+    for ((value, (first, second)), gradient) in values.iter_mut().zip(moments).zip(gradient) {
+        let gradient = scale * gradient;
+        *first = beta1 * *first + (1.0 - beta1) * gradient;
+        *second = beta2 * *second + (1.0 - beta2) * gradient * gradient;
+        *value = decay * *value - rate * *first * scale1 / ((*second * scale2).sqrt() + epsilon);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use anyhow::Result;
     use candle_core::backprop::GradStore;
-    use candle_core::{Device, Tensor, Var};
 
     use super::super::{DenseOptimizer, Schedule, ScheduleShape};
     use super::*;

@@ -1,4 +1,5 @@
-//! A transformer's weights as a checkpoint that PyTorch loads.
+//! A transformer's weights as a checkpoint that PyTorch loads, with its means as NumPy files. Reads
+//! such means, too.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Write};
@@ -22,9 +23,7 @@ const VERSION: &str = "3\n";
 /// Writes `out` (`.pth`, a state dictionary), and the two means as `.npy` files beside it.
 pub fn export(weights: &Weights, out: &Path) -> Result<()> {
     let Architecture::Transformer(config) = &weights.metadata.architecture else {
-        anyhow::bail!(
-            "--format solis: a SOLIS checkpoint is a transformer, and these weights are not"
-        );
+        bail!("--format solis: a SOLIS checkpoint is a transformer, and these weights are not");
     };
     ensure!(
         out.extension().is_some_and(|extension| extension == "pth"),
@@ -49,7 +48,7 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
     replace_file(out, zip.finish()?.get_ref())?;
     let axis = &weights.axis;
     for (name, mean) in [("white_mean", &axis.white_mean), ("black_mean", &axis.black_mean)] {
-        write(&beside(out, name), mean)?;
+        write_mean(&beside(out, name), mean)?;
     }
     eprintln!(
         "wrote '{}', its means beside it; {} heads, which its shapes do not tell",
@@ -64,9 +63,19 @@ fn beside(out: &Path, name: &str) -> PathBuf {
     out.with_extension(format!("{name}.npy"))
 }
 
+/// Writes a mean as f32.
+fn write_mean(path: &Path, values: &[f32]) -> Result<()> {
+    let mut bytes = Vec::new();
+    let options = npyz::WriteOptions::new().default_dtype().shape(&[values.len() as u64]);
+    let mut writer = options.writer(&mut bytes).begin_nd()?;
+    writer.extend(values)?;
+    writer.finish()?;
+    replace_file(path, &bytes)
+}
+
 /// The pickle (protocol 2) of an ordered dictionary of tensors. Each tensor has its own storage,
 /// named by its index.
-pub(super) fn state_dict(specs: &[ParameterSpec]) -> Result<Vec<u8>> {
+pub fn state_dict(specs: &[ParameterSpec]) -> Result<Vec<u8>> {
     let mut pickle = b"\x80\x02ccollections\nOrderedDict\n)R(".to_vec();
     for (index, spec) in specs.iter().enumerate() {
         text(&spec.name, &mut pickle)?;
@@ -112,16 +121,16 @@ fn text(text: &str, pickle: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
+/// Reads a mean: a vector of `dim` numbers, f32 or f64.
+pub fn read_mean(path: &Path, dim: usize) -> Result<Vec<f32>> {
+    read_vector(path, dim).with_context(|| format!("mean '{}'", path.display()))
+}
+
 /// Upper bound on the dimension of a space.
 const MOST_DIMENSIONS: u64 = 1 << 16;
 
 /// Bytes of the largest file: f64 and a header.
 const LARGEST_FILE: u64 = MOST_DIMENSIONS * 8 + 4096;
-
-/// Reads a vector of `dim` numbers, f32 or f64.
-pub fn read(path: &Path, dim: usize) -> Result<Vec<f32>> {
-    read_vector(path, dim).with_context(|| format!("mean '{}'", path.display()))
-}
 
 fn read_vector(path: &Path, dim: usize) -> Result<Vec<f32>> {
     let mut bytes = Vec::new();
@@ -144,26 +153,16 @@ fn read_vector(path: &Path, dim: usize) -> Result<Vec<f32>> {
     Ok(values)
 }
 
-/// Writes a vector as f32.
-pub fn write(path: &Path, values: &[f32]) -> Result<()> {
-    let mut bytes = Vec::new();
-    let options = npyz::WriteOptions::new().default_dtype().shape(&[values.len() as u64]);
-    let mut writer = options.writer(&mut bytes).begin_nd()?;
-    writer.extend(values)?;
-    writer.finish()?;
-    replace_file(path, &bytes)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::pth::check;
+    use super::super::pth::check_pickle;
     use super::*;
 
     #[test]
     fn what_is_written_is_let_in() -> Result<()> {
         let spec =
             ParameterSpec::new("a", &[2, 3, 4], azimuth_network::parameters::Init::Constant(0.0));
-        check(&state_dict(&[spec])?)?;
+        check_pickle(&state_dict(&[spec])?)?;
         assert_eq!(strides(&[2, 3, 4]), [12, 4, 1]);
         Ok(())
     }

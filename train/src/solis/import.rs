@@ -18,7 +18,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::export;
+use super::export::read_mean;
 use super::pth::Pth;
 use crate::options::{DataOptions, SLOW_SAMPLE};
 use crate::space::calibrate;
@@ -72,7 +72,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     parameters.check(&specs).with_context(name)?;
 
     let dim = architecture.embedding_dim();
-    let mean = |path| export::read(path, dim);
+    let mean = |path| read_mean(path, dim);
     let (white, black) = (mean(&options.white_mean)?, mean(&options.black_mean)?);
     let axis = Axis::new(white, black, None, Direction::Mates)?;
     let calibration = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;

@@ -1,5 +1,5 @@
 //! Reads the tensors of a PyTorch checkpoint: `.pth`, or Lightning's `.ckpt`, where they are under
-//! `state_dict`.
+//! `state_dict`. The pickle in it is checked first: it may not name code or be too large.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -23,7 +23,7 @@ const LARGEST_TENSOR: usize = 1 << 28;
 /// archive could contain far more.
 const MOST_NUMBERS: usize = 1 << 29;
 
-const STATE: &str = "state_dict";
+const STATE_DICT: &str = "state_dict";
 
 /// Tensors by name, f32 on the CPU, and the settings stored in a checkpoint.
 pub struct Pth {
@@ -38,9 +38,9 @@ impl Pth {
     pub fn read(path: &Path) -> Result<Self> {
         let name = || format!("checkpoint '{}'", path.display());
         let pickle = read_pickle(path).with_context(name)?;
-        check(&pickle).with_context(name)?;
+        check_pickle(&pickle).with_context(name)?;
         let root = read_object(&pickle).with_context(name)?;
-        let key = entry(&root, STATE).map(|_| STATE);
+        let key = entry(&root, STATE_DICT).map(|_| STATE_DICT);
         let heads =
             entry(&root, "hyper_parameters").and_then(|settings| entry(settings, "num_heads"));
         let heads = heads.and_then(|heads| usize::try_from(heads.clone()).ok());
@@ -131,11 +131,8 @@ fn without_prefix(tensors: HashMap<String, Tensor>) -> HashMap<String, Tensor> {
     tensors.into_iter().filter_map(own).collect()
 }
 
-/// Maximum number of objects in a checkpoint's pickle, including copies by reference.
-const MOST_OBJECTS: u64 = 1 << 22;
-
 /// Names that PyTorch and Lightning use in checkpoints of tensors and settings.
-const KNOWN: [(&str, &[&str]); 8] = [
+const KNOWN_NAMES: [(&str, &[&str]); 8] = [
     ("collections", &["OrderedDict", "defaultdict"]),
     ("torch._utils", &["_rebuild_tensor_v2", "_rebuild_parameter"]),
     ("torch._tensor", &["_rebuild_from_type_v2"]),
@@ -160,6 +157,89 @@ const KNOWN: [(&str, &[&str]); 8] = [
     ("lightning_fabric.utilities.data", &["AttributeDict"]),
     ("pytorch_lightning.utilities.parsing", &["AttributeDict"]),
 ];
+
+/// Rejects a pickle that is damaged, too large, or uses names other than those of a checkpoint.
+pub fn check_pickle(pickle: &[u8]) -> Result<()> {
+    let mut input = Cursor::new(pickle);
+    let mut objects = Extents::default();
+    loop {
+        let [code] = read_bytes(&mut input)?;
+        match code {
+            b'.' => return Ok(()),
+            0x80 => skip_bytes(&mut input, 1)?,
+            b'c' => {
+                let (module, name) = (read_line(&mut input)?, read_line(&mut input)?);
+                let known =
+                    |(m, names): &(&str, &[&str])| *m == module && names.contains(&name.as_str());
+                ensure!(
+                    KNOWN_NAMES.iter().any(known),
+                    "it names '{module:.60}.{name:.60}', which is code and no part of a checkpoint"
+                );
+                objects.push(Extent::ONE)?;
+            }
+            b'q' => {
+                let [place] = read_bytes(&mut input)?;
+                objects.remember(place.into())?;
+            }
+            b'r' => objects.remember(u32::from_le_bytes(read_bytes(&mut input)?))?,
+            b'h' => {
+                let [place] = read_bytes(&mut input)?;
+                objects.recall(place.into())?;
+            }
+            b'j' => objects.recall(u32::from_le_bytes(read_bytes(&mut input)?))?,
+            b'X' => {
+                let length = u32::from_le_bytes(read_bytes(&mut input)?);
+                skip_bytes(&mut input, length)?;
+                objects.push(Extent::ONE)?;
+            }
+            b'K' | b'M' | b'J' | b'G' => {
+                let length = match code {
+                    b'K' => 1,
+                    b'M' => 2,
+                    b'J' => 4,
+                    _ => 8,
+                };
+                skip_bytes(&mut input, length)?;
+                objects.push(Extent::ONE)?;
+            }
+            0x8a => {
+                let [length] = read_bytes(&mut input)?;
+                ensure!(length <= 8, "the pickle has a number of {length} bytes");
+                skip_bytes(&mut input, length.into())?;
+                objects.push(Extent::ONE)?;
+            }
+            b'N' | b')' | b']' | b'}' | 0x88 | 0x89 => objects.push(Extent::ONE)?,
+            b'(' => objects.marks.push(objects.stack.len()),
+            b't' | b'd' => objects.join_since_mark(false)?,
+            b'e' | b'u' => objects.join_since_mark(true)?,
+            b'Q' | 0x85 => objects.join(1)?,
+            b'R' | b'b' | b'a' | 0x81 | 0x86 => objects.join(2)?,
+            b's' | 0x87 => objects.join(3)?,
+            other => bail!("the pickle has the unknown operation {other:#04x}"),
+        }
+    }
+}
+
+fn read_bytes<const N: usize>(input: &mut Cursor<&[u8]>) -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    input.read_exact(&mut bytes).context("the pickle has no end")?;
+    Ok(bytes)
+}
+
+fn skip_bytes(input: &mut Cursor<&[u8]>, length: u32) -> Result<()> {
+    let read = std::io::copy(&mut input.by_ref().take(length.into()), &mut std::io::sink())?;
+    ensure!(read == u64::from(length), "the pickle has no end");
+    Ok(())
+}
+
+fn read_line(input: &mut Cursor<&[u8]>) -> Result<String> {
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line)?;
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
+
+/// Maximum number of objects in a checkpoint's pickle, including copies by reference.
+const MOST_OBJECTS: u64 = 1 << 22;
 
 /// Maximum nesting depth of objects.
 const DEEPEST: u32 = 100;
@@ -240,86 +320,6 @@ impl Extents {
     }
 }
 
-/// Rejects a pickle that is damaged, too large, or uses names other than those of a checkpoint.
-pub fn check(pickle: &[u8]) -> Result<()> {
-    let mut input = Cursor::new(pickle);
-    let mut objects = Extents::default();
-    loop {
-        let [code] = bytes(&mut input)?;
-        match code {
-            b'.' => return Ok(()),
-            0x80 => skip(&mut input, 1)?,
-            b'c' => {
-                let (module, name) = (line(&mut input)?, line(&mut input)?);
-                let known =
-                    |(m, names): &(&str, &[&str])| *m == module && names.contains(&name.as_str());
-                ensure!(
-                    KNOWN.iter().any(known),
-                    "it names '{module:.60}.{name:.60}', which is code and no part of a checkpoint"
-                );
-                objects.push(Extent::ONE)?;
-            }
-            b'q' => {
-                let [place] = bytes(&mut input)?;
-                objects.remember(place.into())?;
-            }
-            b'r' => objects.remember(u32::from_le_bytes(bytes(&mut input)?))?,
-            b'h' => {
-                let [place] = bytes(&mut input)?;
-                objects.recall(place.into())?;
-            }
-            b'j' => objects.recall(u32::from_le_bytes(bytes(&mut input)?))?,
-            b'X' => {
-                let length = u32::from_le_bytes(bytes(&mut input)?);
-                skip(&mut input, length)?;
-                objects.push(Extent::ONE)?;
-            }
-            b'K' | b'M' | b'J' | b'G' => {
-                let length = match code {
-                    b'K' => 1,
-                    b'M' => 2,
-                    b'J' => 4,
-                    _ => 8,
-                };
-                skip(&mut input, length)?;
-                objects.push(Extent::ONE)?;
-            }
-            0x8a => {
-                let [length] = bytes(&mut input)?;
-                ensure!(length <= 8, "the pickle has a number of {length} bytes");
-                skip(&mut input, length.into())?;
-                objects.push(Extent::ONE)?;
-            }
-            b'N' | b')' | b']' | b'}' | 0x88 | 0x89 => objects.push(Extent::ONE)?,
-            b'(' => objects.marks.push(objects.stack.len()),
-            b't' | b'd' => objects.join_since_mark(false)?,
-            b'e' | b'u' => objects.join_since_mark(true)?,
-            b'Q' | 0x85 => objects.join(1)?,
-            b'R' | b'b' | b'a' | 0x81 | 0x86 => objects.join(2)?,
-            b's' | 0x87 => objects.join(3)?,
-            other => bail!("the pickle has the unknown operation {other:#04x}"),
-        }
-    }
-}
-
-fn bytes<const N: usize>(input: &mut Cursor<&[u8]>) -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    input.read_exact(&mut bytes).context("the pickle has no end")?;
-    Ok(bytes)
-}
-
-fn skip(input: &mut Cursor<&[u8]>, length: u32) -> Result<()> {
-    let read = std::io::copy(&mut input.by_ref().take(length.into()), &mut std::io::sink())?;
-    ensure!(read == u64::from(length), "the pickle has no end");
-    Ok(())
-}
-
-fn line(input: &mut Cursor<&[u8]>) -> Result<String> {
-    let mut line = Vec::new();
-    input.read_until(b'\n', &mut line)?;
-    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -363,10 +363,10 @@ mod tests {
     #[test]
     fn code_is_refused() {
         let pickle = b"\x80\x02cos\nsystem\nX\x02\0\0\0ls\x85R.";
-        let error = check(pickle).expect_err("code").to_string();
+        let error = check_pickle(pickle).expect_err("code").to_string();
         assert!(error.contains("'os.system', which is code"), "{error}");
         let harmless = b"\x80\x02ccollections\nOrderedDict\n)R.";
-        assert!(check(harmless).is_ok());
+        assert!(check_pickle(harmless).is_ok());
     }
 
     #[test]
@@ -377,7 +377,7 @@ mod tests {
             pickle.extend([b'h', place, b'h', place, 0x86, b'q', place + 1]);
         }
         pickle.push(b'.');
-        let error = check(&pickle).expect_err("too many").to_string();
+        let error = check_pickle(&pickle).expect_err("too many").to_string();
         assert!(error.contains("objects in the pickle"), "{error}");
     }
 
@@ -386,7 +386,7 @@ mod tests {
         let mut pickle = b"\x80\x02N".to_vec();
         pickle.extend([0x85; 100_000]);
         pickle.push(b'.');
-        let error = check(&pickle).expect_err("too deep").to_string();
+        let error = check_pickle(&pickle).expect_err("too deep").to_string();
         assert!(error.contains("within one another"), "{error}");
     }
 
@@ -394,11 +394,11 @@ mod tests {
     fn no_bytes_panic() {
         let pickle = b"\x80\x02}q\0(X\x01\0\0\0ah\0K\x01M\0\x01J\0\0\0\0\x87t\x8a\x01\x05u.";
         for length in 0..pickle.len() {
-            assert!(check(&pickle[..length]).is_err(), "{length}");
+            assert!(check_pickle(&pickle[..length]).is_err(), "{length}");
             for value in 0..=255 {
                 let mut damaged = pickle.to_vec();
                 damaged[length] = value;
-                let _ = check(&damaged);
+                let _ = check_pickle(&damaged);
             }
         }
     }

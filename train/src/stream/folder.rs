@@ -1,15 +1,13 @@
-//! The folder of a stream, or of a branch.
+//! The folder of a stream, or of a branch, and the progress in its checkpoint.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::try_lock;
-use azimuth_network::replace_file::{remove_unfinished, replace_file};
+use azimuth_network::replace_file::{remove_unfinished, replace_file, try_lock};
+use candle_core::{Device, Tensor};
 
-use super::training::Place;
-use crate::data::dataset::TrainingPositions;
-use crate::data::dataset::{Dataset, open};
+use crate::data::dataset::{Dataset, TrainingPositions, open};
 use crate::data::file::dataset_file::DatasetFile;
 use crate::training::Checkpoint;
 
@@ -137,4 +135,43 @@ pub fn shards(folder: &Path) -> Result<Vec<PathBuf>> {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "azd"));
     paths.sort();
     Ok(paths)
+}
+
+/// The name in a checkpoint of the tensor that holds a [`Place`].
+const PLACE: &str = "stream.place";
+
+/// The progress of a stream or a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The index of the round, from 1. A branch numbers its rounds separately.
+    pub round: u64,
+    /// Number of steps done in the round.
+    pub step: u64,
+    /// Number of positions seen, including those of the stream before a branch.
+    pub positions: u64,
+}
+
+impl Place {
+    /// The start of a run. Round 0 is held out.
+    pub const START: Self = Self { round: 1, step: 0, positions: 0 };
+
+    /// The start of the next round.
+    pub fn next_round(self) -> Self {
+        Self { round: self.round + 1, step: 0, ..self }
+    }
+
+    /// Stores the progress in a checkpoint.
+    pub fn put(self, checkpoint: &mut Checkpoint) -> Result<()> {
+        let numbers = [self.round, self.step, self.positions].map(|number| number as i64);
+        checkpoint.insert(PLACE, Tensor::new(&numbers, &Device::Cpu)?);
+        Ok(())
+    }
+
+    /// Reads the progress from a checkpoint. Fails if the checkpoint is of another kind of run.
+    pub fn of(checkpoint: &Checkpoint) -> Result<Self> {
+        let numbers: Vec<i64> = checkpoint.tensor(PLACE)?.to_vec1()?;
+        ensure!(numbers.len() == 3, "checkpoint: '{PLACE}' has another size");
+        let [round, step, positions] = std::array::from_fn(|index| numbers[index] as u64);
+        Ok(Self { round, step, positions })
+    }
 }

@@ -8,5 +8,4 @@ mod rounds;
 mod training;
 
 pub use options::{BranchOptions, StreamOptions};
-pub use training::branch;
-pub use training::stream;
+pub use training::{branch, stream};

@@ -1,4 +1,5 @@
-//! Rounds of shards of all recipes. Background threads label them ahead of the training.
+//! Rounds of shards, which background threads label ahead of the training, and the recipe of each
+//! kind of shard.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +10,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::folder::{Folder, shards};
+use super::folder::{Folder, Place, shards};
 use super::options::{RoundOptions, StreamFor};
-use super::training::Place;
 use crate::config::Config;
 use crate::data::dataset::{Datasets, TrainingPositions};
 use crate::data::file::dataset_file::DatasetFile;
-use crate::data::sampler::{Sampler, mix};
+use crate::data::sampler::{Sampler, split_mix};
 use crate::label::{LabelOptions, Shard, Starts, Talk, WalkKind, label_from, warn_of_noise};
 
 /// A round, which is trained on and then deleted.
@@ -172,7 +172,7 @@ impl RoundMaker {
 
 /// The seed of a round, different for all rounds and branches.
 pub fn seed_of(all: u64, round: u64) -> u64 {
-    mix(all ^ mix(round))
+    split_mix(all ^ split_mix(round))
 }
 
 /// The seed of all rounds of the branch that leaves a stream after `first` steps, different from
@@ -182,7 +182,7 @@ pub fn seed_of_branch(stream: u64, first: u64) -> u64 {
 }
 
 fn seed_of_shard(round: u64, number: u64) -> u64 {
-    mix(round ^ number)
+    split_mix(round ^ number)
 }
 
 /// Labels the shards of a round. The folder `path` appears only when all shards are complete.
@@ -206,12 +206,6 @@ pub fn label_round(path: &Path, labelling: &Labelling, seed: u64) -> Result<()> 
     }
     fs::rename(&unfinished, path).with_context(name)
 }
-
-/// Time between saves of a shard's labelling progress.
-const COMMIT_EVERY: Duration = Duration::from_secs(10);
-
-/// Maximum number of plies that a walk plays before its labels begin.
-const LEAD: u32 = 16;
 
 /// The recipe of one kind of shard.
 pub struct Recipe {
@@ -269,6 +263,12 @@ pub fn recipes(planner: StreamFor) -> &'static [Recipe] {
         StreamFor::Selective => &SELECTIVE,
     }
 }
+
+/// Time between saves of a shard's labelling progress.
+const COMMIT_EVERY: Duration = Duration::from_secs(10);
+
+/// Maximum number of plies that a walk plays before its labels begin.
+const LEAD: u32 = 16;
 
 impl Recipe {
     /// The labelling options for this recipe's shard of a round, written to `out` with the given

@@ -1,15 +1,15 @@
-//! The training that a stream and its branches share: rounds, steps and checkpoints.
+//! The training of streams and branches: rounds, steps and checkpoints.
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use azimuth_cli::print_line;
 use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::Backend;
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Device};
 use serde_json::json;
 
-use super::folder::Folder;
+use super::folder::{Folder, Place};
 use super::options::{BranchOptions, PaceOptions, StreamOptions};
 use super::rounds::{Labelling, Round, RoundMaker, Rounds, label_round, seed_of, seed_of_branch};
 use crate::config::{Compute, Config};
@@ -19,8 +19,100 @@ use crate::ranks::Alone;
 use crate::run::write_weights;
 use crate::space::check_mates;
 use crate::state::State;
-use crate::training;
-use crate::training::{Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime};
+use crate::training::{
+    self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime,
+};
+
+/// The index of the round that is held out and never trained on.
+const HELD_OUT: u64 = 0;
+
+/// Trains without end, from the checkpoint if there is one, until it is stopped.
+pub fn stream(options: &StreamOptions) -> Result<()> {
+    let StreamOptions { folder: path, run, labels, mates, pace, stop_after } = options;
+    ensure!(run.is_sparse(), "--encoder: a stream trains the sparse one");
+    let config = run.config(ScheduleShape::Constant, 0)?;
+    let seed = config.seed;
+    let folder = Arc::new(Folder::open(path)?);
+    let described = serde_json::to_string(&config)?;
+    let mut training = Training::new(config, folder.clone(), pace.device)?;
+    match folder.checkpoint_of(&described)? {
+        Some(checkpoint) => {
+            training.restore(&checkpoint)?;
+            eprintln!("continuing at step {} of '{}'", training.step, path.display());
+        }
+        None => training.state.begin(&training.config)?,
+    }
+    folder.keep_mates(mates)?;
+    let labelling = Labelling::read(labels)?;
+    label_round(&folder.held_out(), &labelling, seed_of(seed, HELD_OUT))?;
+    // Errors of the data are reported before days of training.
+    let data = Folder::measured_in(path)?;
+    check_mates(&data, &training.config.architecture).context("--mates")?;
+    drop(data);
+    training.run(labelling, seed, pace, u64::MAX, *stop_after)?;
+    eprintln!("stopped at step {}; the same command continues", training.step);
+    Ok(())
+}
+
+/// Decays the learning rate of a stream's checkpoint, or of an unfinished branch, to 0, and writes
+/// the weights.
+pub fn branch(options: &BranchOptions) -> Result<()> {
+    let BranchOptions { folder: stream, steps, out, stored, labels, pace } = options;
+    ensure!(*steps > 0, "--steps must be at least 1");
+    let trunk = Folder::checkpoint_in(stream);
+    ensure!(
+        trunk.exists(),
+        "--folder '{}': no stream has written a checkpoint there yet",
+        stream.display()
+    );
+    // Errors of outputs and data are reported before hours of training.
+    check_output(out, &[])?;
+    let data = Folder::measured_in(stream)?;
+    let path = out.with_extension("branch");
+    let folder = Arc::new(Folder::open(&path)?);
+    let mut training = match folder.checkpoint()? {
+        Some(checkpoint) => {
+            let mut training = Training::new(Config::of(&checkpoint)?, folder, pace.device)?;
+            training.restore(&checkpoint)?;
+            eprintln!("continuing at step {} of '{}'", training.step, path.display());
+            training
+        }
+        None => {
+            let checkpoint =
+                Checkpoint::read(&trunk)?.context("the stream's checkpoint is gone")?;
+            let first = checkpoint.step;
+            let config = Config::of(&checkpoint)?;
+            let schedule = Schedule {
+                shape: ScheduleShape::Decay { first },
+                steps: first + steps,
+                ..config.schedule
+            };
+            let mut training = Training::new(Config { schedule, ..config }, folder, pace.device)?;
+            training.restore(&checkpoint)?;
+            training.place = Place { positions: training.place.positions, ..Place::START };
+            // The stream continues to change: a killed branch must resume from the same step.
+            training.save()?;
+            training
+        }
+    };
+    let Schedule { shape, steps: end, .. } = training.config.schedule;
+    let ScheduleShape::Decay { first } = shape else {
+        bail!("'{}' is no folder of a branch; give another --out", path.display())
+    };
+    ensure!(
+        end - first == *steps,
+        "'{}' has a branch of {} steps; give those again, or remove it",
+        path.display(),
+        end - first
+    );
+    let seed = seed_of_branch(training.config.seed, first);
+    training.run(Labelling::read(labels)?, seed, pace, end, None)?;
+    let device = &training.device;
+    let parameters = training.state.playing()?.to(device, stored.dtype())?;
+    let measured = write_weights(&training.config, parameters, &data, device, end, out)?;
+    print_line(serde_json::to_string(&measured)?)?;
+    training.remove()
+}
 
 /// The state of a run that trains round by round.
 pub struct Training {
@@ -170,134 +262,4 @@ impl Run for StreamRun<'_> {
         }
         self.of.save()
     }
-}
-
-/// The index of the round that is held out and never trained on.
-const HELD_OUT: u64 = 0;
-
-/// Trains without end, from the checkpoint if there is one, until it is stopped.
-pub fn stream(options: &StreamOptions) -> Result<()> {
-    let StreamOptions { folder: path, run, labels, mates, pace, stop_after } = options;
-    ensure!(run.is_sparse(), "--encoder: a stream trains the sparse one");
-    let config = run.config(ScheduleShape::Constant, 0)?;
-    let seed = config.seed;
-    let folder = Arc::new(Folder::open(path)?);
-    let described = serde_json::to_string(&config)?;
-    let mut training = Training::new(config, folder.clone(), pace.device)?;
-    match folder.checkpoint_of(&described)? {
-        Some(checkpoint) => {
-            training.restore(&checkpoint)?;
-            eprintln!("continuing at step {} of '{}'", training.step, path.display());
-        }
-        None => training.state.begin(&training.config)?,
-    }
-    folder.keep_mates(mates)?;
-    let labelling = Labelling::read(labels)?;
-    label_round(&folder.held_out(), &labelling, seed_of(seed, HELD_OUT))?;
-    // Errors of the data are reported before days of training.
-    let data = Folder::measured_in(path)?;
-    check_mates(&data, &training.config.architecture).context("--mates")?;
-    drop(data);
-    training.run(labelling, seed, pace, u64::MAX, *stop_after)?;
-    eprintln!("stopped at step {}; the same command continues", training.step);
-    Ok(())
-}
-
-/// The name in a checkpoint of the tensor that holds a [`Place`].
-const NAME: &str = "stream.place";
-
-/// The progress of a stream or a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The index of the round, from 1. A branch numbers its rounds separately.
-    pub round: u64,
-    /// Number of steps done in the round.
-    pub step: u64,
-    /// Number of positions seen, including those of the stream before a branch.
-    pub positions: u64,
-}
-
-impl Place {
-    /// The start of a run. Round 0 is held out.
-    pub const START: Self = Self { round: 1, step: 0, positions: 0 };
-
-    /// The start of the next round.
-    pub fn next_round(self) -> Self {
-        Self { round: self.round + 1, step: 0, ..self }
-    }
-
-    /// Stores the progress in a checkpoint.
-    pub fn put(self, checkpoint: &mut Checkpoint) -> Result<()> {
-        let numbers = [self.round, self.step, self.positions].map(|number| number as i64);
-        checkpoint.insert(NAME, Tensor::new(&numbers, &Device::Cpu)?);
-        Ok(())
-    }
-
-    /// Reads the progress from a checkpoint. Fails if the checkpoint is of another kind of run.
-    pub fn of(checkpoint: &Checkpoint) -> Result<Self> {
-        let numbers: Vec<i64> = checkpoint.tensor(NAME)?.to_vec1()?;
-        ensure!(numbers.len() == 3, "checkpoint: '{NAME}' has another size");
-        let [round, step, positions] = std::array::from_fn(|index| numbers[index] as u64);
-        Ok(Self { round, step, positions })
-    }
-}
-
-/// Decays the learning rate of a stream's checkpoint, or of an unfinished branch, to 0, and writes
-/// the weights.
-pub fn branch(options: &BranchOptions) -> Result<()> {
-    let BranchOptions { folder: stream, steps, out, stored, labels, pace } = options;
-    ensure!(*steps > 0, "--steps must be at least 1");
-    let trunk = Folder::checkpoint_in(stream);
-    ensure!(
-        trunk.exists(),
-        "--folder '{}': no stream has written a checkpoint there yet",
-        stream.display()
-    );
-    // Errors of outputs and data are reported before hours of training.
-    check_output(out, &[])?;
-    let data = Folder::measured_in(stream)?;
-    let path = out.with_extension("branch");
-    let folder = Arc::new(Folder::open(&path)?);
-    let mut training = match folder.checkpoint()? {
-        Some(checkpoint) => {
-            let mut training = Training::new(Config::of(&checkpoint)?, folder, pace.device)?;
-            training.restore(&checkpoint)?;
-            eprintln!("continuing at step {} of '{}'", training.step, path.display());
-            training
-        }
-        None => {
-            let checkpoint =
-                Checkpoint::read(&trunk)?.context("the stream's checkpoint is gone")?;
-            let first = checkpoint.step;
-            let config = Config::of(&checkpoint)?;
-            let schedule = Schedule {
-                shape: ScheduleShape::Decay { first },
-                steps: first + steps,
-                ..config.schedule
-            };
-            let mut training = Training::new(Config { schedule, ..config }, folder, pace.device)?;
-            training.restore(&checkpoint)?;
-            training.place = Place { positions: training.place.positions, ..Place::START };
-            // The stream continues to change: a killed branch must resume from the same step.
-            training.save()?;
-            training
-        }
-    };
-    let Schedule { shape, steps: end, .. } = training.config.schedule;
-    let ScheduleShape::Decay { first } = shape else {
-        anyhow::bail!("'{}' is no folder of a branch; give another --out", path.display())
-    };
-    ensure!(
-        end - first == *steps,
-        "'{}' has a branch of {} steps; give those again, or remove it",
-        path.display(),
-        end - first
-    );
-    let seed = seed_of_branch(training.config.seed, first);
-    training.run(Labelling::read(labels)?, seed, pace, end, None)?;
-    let device = &training.device;
-    let parameters = training.state.playing()?.to(device, stored.dtype())?;
-    let measured = write_weights(&training.config, parameters, &data, device, end, out)?;
-    print_line(serde_json::to_string(&measured)?)?;
-    training.remove()
 }

@@ -1,4 +1,5 @@
-//! Checkpoints: the state from which a killed run resumes to the same weights.
+//! Checkpoints: the state from which a killed run resumes to the same weights. A run with other
+//! options is refused, with their differences.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -152,58 +153,50 @@ pub fn prefixed(prefix: &str, parameters: Option<&Parameters>) -> Vec<(String, T
     all.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor.clone())).collect()
 }
 
-/// Keys of a configuration that are not the names of their options.
-const OPTIONS: [(&str, &str); 4] = [
-    ("architecture.kind", "encoder"),
-    ("schedule.rule", "optimizer"),
-    ("losses.margin.delta", "delta"),
-    ("losses.margin.delta_equal", "delta-equal"),
-];
-
 /// The options that differ between two configurations in JSON, each with both of its values:
 /// `--steps 9 (now 8)`.
-pub fn differences(before: &Value, now: &Value) -> Vec<String> {
+fn differences(before: &Value, now: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    compare("", before, now, &mut found);
+    add_differences("", before, now, &mut found);
     found
 }
 
 /// Adds the differences of the values of `key`, the dotted path of a configuration's entry.
-fn compare(key: &str, before: &Value, now: &Value, found: &mut Vec<String>) {
+fn add_differences(key: &str, before: &Value, now: &Value, found: &mut Vec<String>) {
     if before == now {
         return;
     }
     if let (Value::Object(one), Value::Object(other)) = (before, now) {
         // The sizes of encoders of different kinds have nothing in common.
         if one.get("kind") != other.get("kind") {
-            return compare(&format!("{key}.kind"), &before["kind"], &now["kind"], found);
+            return add_differences(&format!("{key}.kind"), &before["kind"], &now["kind"], found);
         }
         if one.contains_key("sha256") {
-            return found.push(files(key, before, now));
+            return found.push(difference_of_files(key, before, now));
         }
         let keys: BTreeMap<_, _> = one.iter().chain(other).collect();
         for name in keys.into_keys() {
             let inner = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-            compare(&inner, &before[name], &now[name], found);
+            add_differences(&inner, &before[name], &now[name], found);
         }
         return;
     }
-    let is_files = [before, now].into_iter().any(|value| !names(value).is_empty());
+    let is_files = [before, now].into_iter().any(|value| !file_names(value).is_empty());
     found.push(match (key, is_files) {
-        (_, true) => files(key, before, now),
+        (_, true) => difference_of_files(key, before, now),
         // The option is the opposite of the entry.
         ("sampling.mirror", _) => {
             format!("--no-mirror {} (now {})", before == false, now == false)
         }
-        _ => format!("--{} {} (now {})", option(key), shown(before), shown(now)),
+        _ => format!("--{} {} (now {})", option_of(key), shown(before), shown(now)),
     });
 }
 
 /// The difference of an entry that describes a file or several.
-fn files(key: &str, before: &Value, now: &Value) -> String {
-    let [one, other] = [names(before), names(now)].map(|names| names.join(" "));
+fn difference_of_files(key: &str, before: &Value, now: &Value) -> String {
+    let [one, other] = [file_names(before), file_names(now)].map(|names| names.join(" "));
     let or_none = |names: &str| if names.is_empty() { "none".to_owned() } else { names.to_owned() };
-    let option = option(key);
+    let option = option_of(key);
     match one == other {
         true => format!("--{option} {one} (now with other content)"),
         false => format!("--{option} {} (now {})", or_none(&one), or_none(&other)),
@@ -211,17 +204,26 @@ fn files(key: &str, before: &Value, now: &Value) -> String {
 }
 
 /// The names of a file or several; none if the value describes something else.
-fn names(value: &Value) -> Vec<&str> {
+fn file_names(value: &Value) -> Vec<&str> {
     let files = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     files.iter().filter_map(|file| file.get("name")?.as_str()).collect()
 }
 
-/// The option that sets an entry: by its last name, except for [`OPTIONS`] and the sizes of rivals.
-fn option(key: &str) -> String {
+/// Keys of a configuration that are not the names of their options.
+const OPTION_NAMES: [(&str, &str); 4] = [
+    ("architecture.kind", "encoder"),
+    ("schedule.rule", "optimizer"),
+    ("losses.margin.delta", "delta"),
+    ("losses.margin.delta_equal", "delta-equal"),
+];
+
+/// The option that sets an entry: by its last name, except for [`OPTION_NAMES`] and the sizes of
+/// rivals.
+fn option_of(key: &str) -> String {
     if let Some(size) = key.strip_prefix("config.") {
         return format!("size {size}");
     }
-    match OPTIONS.iter().find(|(known, _)| *known == key) {
+    match OPTION_NAMES.iter().find(|(known, _)| *known == key) {
         Some((_, option)) => (*option).to_owned(),
         None => key.rsplit('.').next().unwrap_or(key).replace('_', "-"),
     }

@@ -1,9 +1,9 @@
-//! The log of a run: a line of JSON for each measurement.
+//! The log of a run: a line of JSON for each measurement, and the same numbers for TensorBoard.
 
 use std::fs::{self, File, OpenOptions, create_dir_all};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use azimuth_network::replace_file::replace_file;
@@ -67,7 +67,7 @@ fn step_in(line: &Value) -> Option<u64> {
 
 /// Appends `bytes` in a single write, so that readers see whole records only. If the disk is full,
 /// no part of them remains.
-pub fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let before = file.metadata()?.len();
     let written = file.write_all(bytes);
     if written.is_err() {
@@ -78,11 +78,84 @@ pub fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Version of the format; TensorBoard reads session logs only in files of this version.
-const VERSION: &str = "brain.Event:2";
+const EVENT_VERSION: &str = "brain.Event:2";
 
 /// The status of a session log that makes TensorBoard discard earlier events of this step and of
 /// later steps.
-const START: i32 = 1;
+const SESSION_START: i32 = 1;
+
+/// An event file of one process.
+pub struct Events {
+    path: PathBuf,
+    file: File,
+}
+
+impl Events {
+    /// Starts a file in `folder` for a run that has done `step` steps. TensorBoard shows the folder
+    /// as a run, and discards later steps of earlier files: a killed run repeats them.
+    pub fn create(folder: &Path, step: u64) -> Result<Self> {
+        create_dir_all(folder).with_context(|| format!("folder '{}'", folder.display()))?;
+        // TensorBoard reads the files of a folder in the order of their names.
+        let name = format!("events.out.tfevents.{:013}.{}", now().as_millis(), std::process::id());
+        let path = folder.join(name);
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file.with_context(|| format!("events '{}'", path.display()))?;
+        let mut events = Self { path, file };
+        events.write(0, Content::FileVersion(EVENT_VERSION.to_owned()))?;
+        events.write(step + 1, Content::SessionLog(SessionLog { status: SESSION_START }))?;
+        Ok(events)
+    }
+
+    /// Adds the numbers of a line of the log, each under its path in the line, such as
+    /// `held_out/tau`.
+    pub fn add(&mut self, step: u64, line: &Value) -> Result<()> {
+        let mut values = Vec::new();
+        collect_scalars("", line, &mut values);
+        self.write(step, Content::Summary(Summary { values }))
+    }
+
+    fn write(&mut self, step: u64, content: Content) -> Result<()> {
+        let event = Event {
+            wall_time: now().as_secs_f64(),
+            step: i64::try_from(step).context("a step beyond 2^63")?,
+            content: Some(content),
+        };
+        let written = append(&mut self.file, &event_record(&event.encode_to_vec()));
+        written.with_context(|| format!("events '{}'", self.path.display()))
+    }
+}
+
+/// Collects the numbers in `value`, whose path is `path`.
+fn collect_scalars(path: &str, value: &Value, into: &mut Vec<Scalar>) {
+    if let Value::Object(entries) = value {
+        for (key, value) in entries.iter().filter(|(key, _)| *key != "step") {
+            let inner = if path.is_empty() { key.clone() } else { format!("{path}/{key}") };
+            collect_scalars(&inner, value, into);
+        }
+    } else if let Some(number) = value.as_f64() {
+        into.push(Scalar { tag: path.to_owned(), simple_value: Some(number as f32) });
+    }
+}
+
+/// A record of a file: length, checksum of the length, content, checksum of the content.
+fn event_record(content: &[u8]) -> Vec<u8> {
+    let length = (content.len() as u64).to_le_bytes();
+    let mut record = length.to_vec();
+    record.extend(masked_checksum(&length));
+    record.extend(content);
+    record.extend(masked_checksum(content));
+    record
+}
+
+/// The checksum in TensorFlow's form: rotated, plus a constant.
+fn masked_checksum(bytes: &[u8]) -> [u8; 4] {
+    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
+}
+
+fn now() -> Duration {
+    // If the clock is set before 1970, the time is 0.
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
 
 #[derive(Clone, PartialEq, Message)]
 struct Event {
@@ -125,79 +198,6 @@ struct SessionLog {
     status: i32,
 }
 
-/// An event file of one process.
-pub struct Events {
-    path: PathBuf,
-    file: File,
-}
-
-impl Events {
-    /// Starts a file in `folder` for a run that has done `step` steps. TensorBoard shows the folder
-    /// as a run, and discards later steps of earlier files: a killed run repeats them.
-    pub fn create(folder: &Path, step: u64) -> Result<Self> {
-        create_dir_all(folder).with_context(|| format!("folder '{}'", folder.display()))?;
-        // TensorBoard reads the files of a folder in the order of their names.
-        let name = format!("events.out.tfevents.{:013}.{}", now().as_millis(), std::process::id());
-        let path = folder.join(name);
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        let file = file.with_context(|| format!("events '{}'", path.display()))?;
-        let mut events = Self { path, file };
-        events.write(0, Content::FileVersion(VERSION.to_owned()))?;
-        events.write(step + 1, Content::SessionLog(SessionLog { status: START }))?;
-        Ok(events)
-    }
-
-    /// Adds the numbers of a line of the log, each under its path in the line, such as
-    /// `held_out/tau`.
-    pub fn add(&mut self, step: u64, line: &Value) -> Result<()> {
-        let mut values = Vec::new();
-        collect("", line, &mut values);
-        self.write(step, Content::Summary(Summary { values }))
-    }
-
-    fn write(&mut self, step: u64, content: Content) -> Result<()> {
-        let event = Event {
-            wall_time: now().as_secs_f64(),
-            step: i64::try_from(step).context("a step beyond 2^63")?,
-            content: Some(content),
-        };
-        let written = append(&mut self.file, &record(&event.encode_to_vec()));
-        written.with_context(|| format!("events '{}'", self.path.display()))
-    }
-}
-
-/// Collects the numbers in `value`, whose path is `path`.
-fn collect(path: &str, value: &Value, into: &mut Vec<Scalar>) {
-    if let Value::Object(entries) = value {
-        for (key, value) in entries.iter().filter(|(key, _)| *key != "step") {
-            let inner = if path.is_empty() { key.clone() } else { format!("{path}/{key}") };
-            collect(&inner, value, into);
-        }
-    } else if let Some(number) = value.as_f64() {
-        into.push(Scalar { tag: path.to_owned(), simple_value: Some(number as f32) });
-    }
-}
-
-/// A record of a file: length, checksum of the length, content, checksum of the content.
-fn record(content: &[u8]) -> Vec<u8> {
-    let length = (content.len() as u64).to_le_bytes();
-    let mut record = length.to_vec();
-    record.extend(masked(&length));
-    record.extend(content);
-    record.extend(masked(content));
-    record
-}
-
-/// The checksum in TensorFlow's form: rotated, plus a constant.
-fn masked(bytes: &[u8]) -> [u8; 4] {
-    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
-}
-
-fn now() -> std::time::Duration {
-    // If the clock is set before 1970, the time is 0.
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -234,7 +234,7 @@ mod tests {
             "run": {"step": 3, "contrastive": 0.5, "name": "text"},
             "held_out": {"decided": {"won": null, "lost": 0}},
         });
-        collect("", &line, &mut found);
+        collect_scalars("", &line, &mut found);
         let found: Vec<_> =
             found.iter().map(|scalar| (scalar.tag.as_str(), scalar.simple_value)).collect();
         assert_eq!(found, [("held_out/decided/lost", Some(0.0)), ("run/contrastive", Some(0.5))]);
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn records_have_tensorflows_checksums() {
         // The record of an empty message in TensorFlow's own files.
-        let empty = record(b"");
+        let empty = event_record(b"");
         assert_eq!(empty, [0, 0, 0, 0, 0, 0, 0, 0, 0x29, 0x03, 0x98, 0x07, 0xd8, 0xea, 0x82, 0xa2]);
     }
 }

@@ -8,8 +8,8 @@ mod training_loop;
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::prefixed;
 pub use log::Log;
-pub use progress::{Progress, Since};
+pub use progress::{Learnt, Progress, Since};
+pub use training_loop::{End, Pace, Run, StepsOrTime, Wishes, train};
+
 #[cfg(feature = "mpi")]
 pub(crate) use training_loop::Interruption;
-pub use training_loop::StepsOrTime;
-pub use training_loop::{End, Learnt, Pace, Run, Wishes, train};

@@ -6,7 +6,6 @@ use anyhow::{Result, ensure};
 use candle_core::Tensor;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::training_loop::Learnt;
 use crate::progress_lines::ProgressLines;
 
 /// Number of steps between reads of the losses. A read waits for the device, which delays its next
@@ -56,6 +55,14 @@ pub struct Since {
     pub speed: f64,
     /// The share of the time spent waiting for batches.
     pub waiting: f64,
+}
+
+/// The result of a step.
+pub struct Learnt {
+    /// Number of positions or other examples.
+    pub examples: usize,
+    /// Named losses, computed before the update.
+    pub losses: Vec<(&'static str, Tensor)>,
 }
 
 impl Period {

@@ -1,4 +1,5 @@
-//! The loop of every training run: steps, measurements, checkpoints and the end.
+//! The loop of every training run: steps, measurements, checkpoints and the end, which may be asked
+//! for by Ctrl-C or by a number of steps or a time.
 
 use std::ops::Range;
 use std::process::exit;
@@ -8,9 +9,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use candle_core::Tensor;
 
-use super::progress::Progress;
+use super::progress::{Learnt, Progress};
 
 /// A run, as the loop uses it.
 pub trait Run {
@@ -43,14 +43,6 @@ pub struct Wishes {
     pub stop: bool,
     /// Stop, as the user has pressed Ctrl-C.
     pub interrupt: bool,
-}
-
-/// The result of a step.
-pub struct Learnt {
-    /// Number of positions or other examples.
-    pub examples: usize,
-    /// Named losses, computed before the update.
-    pub losses: Vec<(&'static str, Tensor)>,
 }
 
 /// When a run writes checkpoints, and when it stops.
@@ -127,9 +119,9 @@ const RUNNING: u8 = 1;
 const ASKED: u8 = 2;
 
 /// Exit code after Ctrl-C, as in shells: 128 plus the number of SIGINT.
-const CODE: i32 = 130;
+const INTERRUPTED: i32 = 130;
 
-static STATE: AtomicU8 = AtomicU8::new(IDLE);
+static INTERRUPTION: AtomicU8 = AtomicU8::new(IDLE);
 
 /// While a value of this type exists, the first Ctrl-C asks the run to end ([`Self::is_asked`]).
 /// The second ends the process at once.
@@ -143,11 +135,12 @@ impl Interruption {
     /// changes nothing.
     pub fn receive() -> Result<Self> {
         static HANDLER: OnceLock<Result<(), ctrlc::Error>> = OnceLock::new();
-        match HANDLER.get_or_init(|| ctrlc::try_set_handler(handle)) {
+        match HANDLER.get_or_init(|| ctrlc::try_set_handler(handle_interrupt)) {
             Ok(()) | Err(ctrlc::Error::MultipleHandlers) => {}
             Err(error) => return Err(anyhow::anyhow!("{error}")).context("Ctrl-C"),
         }
-        let begun = STATE.compare_exchange(IDLE, RUNNING, Ordering::SeqCst, Ordering::SeqCst);
+        let begun =
+            INTERRUPTION.compare_exchange(IDLE, RUNNING, Ordering::SeqCst, Ordering::SeqCst);
         Ok(Self { is_first: begun.is_ok() })
     }
 
@@ -158,23 +151,23 @@ impl Interruption {
 
     /// Whether the user has asked the run in progress to end.
     pub fn was_asked() -> bool {
-        STATE.load(Ordering::SeqCst) == ASKED
+        INTERRUPTION.load(Ordering::SeqCst) == ASKED
     }
 }
 
 impl Drop for Interruption {
     fn drop(&mut self) {
         if self.is_first {
-            STATE.store(IDLE, Ordering::SeqCst);
+            INTERRUPTION.store(IDLE, Ordering::SeqCst);
         }
     }
 }
 
 /// Runs on another thread at each Ctrl-C.
-fn handle() {
-    let asked = STATE.compare_exchange(RUNNING, ASKED, Ordering::SeqCst, Ordering::SeqCst);
+fn handle_interrupt() {
+    let asked = INTERRUPTION.compare_exchange(RUNNING, ASKED, Ordering::SeqCst, Ordering::SeqCst);
     if asked.is_err() {
-        exit(CODE);
+        exit(INTERRUPTED);
     }
 }
 
@@ -235,7 +228,7 @@ impl Stopwatch {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::Device;
+    use candle_core::{Device, Tensor};
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! A complete dataset file, mapped into memory, so that the kernel can drop parts that are not in
-//! use.
+//! use; its description, and the layout of its blocks.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,27 +11,12 @@ use azimuth_network::checksum::hex;
 use cozy_chess::Color;
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::family_code::EncodedFamily;
-use super::writer::Description;
-use crate::data::family::{Family, Label, Split};
-use crate::data::packed::PackedPosition;
-
-/// The index in its split of a block's first position and family.
-#[derive(Clone, Copy)]
-struct Start {
-    position: u32,
-    family: u32,
-}
-
-/// The blocks of one split.
-struct SplitPart {
-    first_block: usize,
-    starts: Vec<Start>,
-    positions: u32,
-    families: u32,
-}
+use crate::data::family::{Family, Split};
+use crate::data::packed::{Label, PackedPosition};
 
 /// A dataset file. Positions and families are numbered in each split, from 0.
 pub struct DatasetFile {
@@ -60,14 +46,17 @@ impl DatasetFile {
             version == VERSION,
             "version {version}, expected {VERSION}: it needs another Azimuth"
         );
-        ensure!(is_sound(header), "block 0: its checksum differs");
+        ensure!(is_block_sound(header), "block 0: its checksum differs");
         let number =
             |at: usize| u64::from_le_bytes(std::array::from_fn(|index| header[at + index]));
         let blocks = [number(20), number(28), number(36)];
-        let described = HEADER - size_of::<u64>() - size_of::<u32>();
+        let described = FILE_HEADER - size_of::<u64>() - size_of::<u32>();
         let text = description_bytes(&map, blocks, number(described))?;
         let checksum = crc32fast::hash(text).to_le_bytes();
-        ensure!(checksum == header[HEADER - 4..HEADER], "the description's checksum differs");
+        ensure!(
+            checksum == header[FILE_HEADER - 4..FILE_HEADER],
+            "the description's checksum differs"
+        );
         let description = serde_json::from_slice(text).context("its description")?;
         let mut first_block = 1;
         let parts = blocks.map(|blocks| {
@@ -136,7 +125,7 @@ impl DatasetFile {
         };
         let split = Split::ALL.into_iter().find(after).unwrap_or(Split::HeldOut);
         let name = || format!("dataset '{}': block {}", self.path.display(), index + 1);
-        let decoded = families(self.bytes_of(index + 1)).map(|family| family.decode());
+        let decoded = block_families(self.bytes_of(index + 1)).map(|family| family.decode());
         Ok((split, decoded.collect::<Result<_>>().with_context(name)?))
     }
 
@@ -152,7 +141,7 @@ impl DatasetFile {
             let block = self.block_of(split, next);
             let (start, bytes) = self.part_block(split, block);
             let (mut position, mut number) = (start.position as usize, start.family);
-            for family in families(bytes) {
+            for family in block_families(bytes) {
                 let end = position + family.len();
                 if next < end {
                     let wanted = next - position..range.end.min(end) - position;
@@ -175,7 +164,7 @@ impl DatasetFile {
     pub fn labels(&self, split: Split, mut visit: impl FnMut(usize, Label, Color)) {
         let mut position = 0;
         for block in 0..self.parts[split as usize].starts.len() {
-            for family in families(self.part_block(split, block).1) {
+            for family in block_families(self.part_block(split, block).1) {
                 for index in 0..family.len() {
                     visit(position + index, family.label(index), family.side_to_move());
                 }
@@ -193,7 +182,7 @@ impl DatasetFile {
     ) -> Result<()> {
         for block in 0..self.parts[split as usize].starts.len() {
             let (start, bytes) = self.part_block(split, block);
-            for (family, number) in families(bytes).zip(start.family..) {
+            for (family, number) in block_families(bytes).zip(start.family..) {
                 if (number as usize).is_multiple_of(every) {
                     visit(family, number)?;
                 }
@@ -217,14 +206,29 @@ impl DatasetFile {
     }
 }
 
+/// The index in its split of a block's first position and family.
+#[derive(Clone, Copy)]
+struct Start {
+    position: u32,
+    family: u32,
+}
+
+/// The blocks of one split.
+struct SplitPart {
+    first_block: usize,
+    starts: Vec<Start>,
+    positions: u32,
+    families: u32,
+}
+
 impl SplitPart {
     fn read(map: &[u8], first_block: usize, blocks: usize) -> Result<Self> {
         let mut starts = Vec::with_capacity(blocks);
         let (mut position, mut family) = (0u32, 0u32);
         for number in first_block..first_block + blocks {
             let block = &map[number * BLOCK..][..BLOCK];
-            check(block).with_context(|| format!("block {number}"))?;
-            let (families, positions) = counts(block);
+            check_block(block).with_context(|| format!("block {number}"))?;
+            let (families, positions) = block_counts(block);
             starts.push(Start { position, family });
             let next =
                 position.checked_add(positions as u32).zip(family.checked_add(families as u32));
@@ -247,6 +251,74 @@ fn description_bytes(map: &[u8], blocks: [u64; Split::NUM], length: u64) -> Resu
     Ok(&map[map.len() - length as usize..])
 }
 
+/// The description at the end of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// The trainer and its version.
+    pub trainer: String,
+    /// Number of positions left out as duplicates, ignoring the move counters.
+    pub duplicates: u64,
+    /// Number of positions left out by filters.
+    pub filtered: u64,
+    /// Numbers of labelled positions for training, calibration and metrics.
+    pub positions: [u64; Split::NUM],
+    /// Numbers of families in each split.
+    pub families: [u64; Split::NUM],
+    /// The sources, in order.
+    pub sources: Vec<Source>,
+}
+
+impl Description {
+    /// The description of an empty dataset.
+    pub fn new() -> Self {
+        Self {
+            trainer: concat!("azimuth-train ", env!("CARGO_PKG_VERSION")).to_owned(),
+            duplicates: 0,
+            filtered: 0,
+            positions: [0; Split::NUM],
+            families: [0; Split::NUM],
+            sources: Vec::new(),
+        }
+    }
+}
+
+/// A source of labels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its file name without the folder.
+    pub name: String,
+    /// The format, or the way the labels were made.
+    pub made_by: Value,
+    /// SHA-256 of its bytes. For labels by an engine: of the file of starting positions.
+    pub sha256: String,
+    /// Index of the first record used (game, line or labelling part).
+    pub first: u64,
+    /// Index after the last record used.
+    pub end: u64,
+    /// Number of labelled positions found.
+    pub labels: u64,
+    /// Numbers of positions or records left out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+impl Source {
+    /// Merges `next` if it continues the same source. Returns false if it does not.
+    pub fn join(&mut self, next: &Self) -> bool {
+        let continues = self.name == next.name
+            && self.sha256 == next.sha256
+            && self.made_by == next.made_by
+            && self.end == next.first;
+        if continues {
+            self.end = next.end;
+            self.labels += next.labels;
+            for (reason, count) in &next.skipped {
+                *self.skipped.entry(reason.clone()).or_default() += count;
+            }
+        }
+        continues
+    }
+}
+
 /// Bytes of a block.
 pub const BLOCK: usize = 4096;
 
@@ -260,7 +332,7 @@ pub const MAGIC: [u8; 12] = *b"azimuth-data";
 pub const VERSION: u32 = 1;
 
 /// Bytes of the header's fields, including the checksum.
-pub const HEADER: usize = 56;
+pub const FILE_HEADER: usize = 56;
 
 /// A block that is being filled.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -293,44 +365,44 @@ impl OpenBlock {
         block[4..6].copy_from_slice(&self.families.to_le_bytes());
         block[6..8].copy_from_slice(&self.positions.to_le_bytes());
         block[BLOCK_HEADER..][..self.bytes.len()].copy_from_slice(&self.bytes);
-        seal(&mut block);
+        seal_block(&mut block);
         block
     }
 }
 
-/// Writes a block's checksum into it.
-pub fn seal(block: &mut [u8; BLOCK]) {
-    let checksum = crc32fast::hash(&block[4..]);
-    block[..4].copy_from_slice(&checksum.to_le_bytes());
+/// Checks a block's checksum, and its families against its header.
+pub fn check_block(block: &[u8]) -> Result<()> {
+    ensure!(is_block_sound(block), "its checksum differs");
+    let (count, positions) = block_counts(block);
+    let found: Vec<_> = block_families(block).collect();
+    ensure!(found.len() == count, "it ends within a family");
+    let labelled: usize = found.iter().map(EncodedFamily::len).sum();
+    (labelled == positions).then_some(()).context("its families do not add up")
 }
 
-/// Whether a block's checksum is correct.
-pub fn is_sound(block: &[u8]) -> bool {
-    crc32fast::hash(&block[4..]).to_le_bytes() == block[..4]
-}
-
-/// The numbers of families and positions in a block's header.
-pub fn counts(block: &[u8]) -> (usize, usize) {
-    let number = |at: usize| usize::from(u16::from_le_bytes([block[at], block[at + 1]]));
-    (number(4), number(6))
-}
-
-/// The families of a block that passed [`check`].
-pub fn families(block: &[u8]) -> impl Iterator<Item = EncodedFamily<'_>> {
+/// The families of a block that passed [`check_block`].
+pub fn block_families(block: &[u8]) -> impl Iterator<Item = EncodedFamily<'_>> {
     let mut rest = &block[BLOCK_HEADER..];
-    (0..counts(block).0).map_while(move |_| {
+    (0..block_counts(block).0).map_while(move |_| {
         let (family, after) = EncodedFamily::split(rest)?;
         rest = after;
         Some(family)
     })
 }
 
-/// Checks a block's checksum, and its families against its header.
-pub fn check(block: &[u8]) -> Result<()> {
-    ensure!(is_sound(block), "its checksum differs");
-    let (count, positions) = counts(block);
-    let found: Vec<_> = families(block).collect();
-    ensure!(found.len() == count, "it ends within a family");
-    let labelled: usize = found.iter().map(EncodedFamily::len).sum();
-    (labelled == positions).then_some(()).context("its families do not add up")
+/// The numbers of families and positions in a block's header.
+pub fn block_counts(block: &[u8]) -> (usize, usize) {
+    let number = |at: usize| usize::from(u16::from_le_bytes([block[at], block[at + 1]]));
+    (number(4), number(6))
+}
+
+/// Whether a block's checksum is correct.
+pub fn is_block_sound(block: &[u8]) -> bool {
+    crc32fast::hash(&block[4..]).to_le_bytes() == block[..4]
+}
+
+/// Writes a block's checksum into it.
+pub fn seal_block(block: &mut [u8; BLOCK]) {
+    let checksum = crc32fast::hash(&block[4..]);
+    block[..4].copy_from_slice(&checksum.to_le_bytes());
 }

@@ -6,9 +6,8 @@ use anyhow::{Context, Result};
 use azimuth_chess::position::board_after;
 use cozy_chess::{Board, Color, Move};
 
-use crate::data::family::Label;
 use crate::data::family::{Family, FamilyLabels};
-use crate::data::packed::PackedPosition;
+use crate::data::packed::{Label, PackedPosition};
 
 /// Bytes of a family before its pieces.
 const FIXED: usize = 13;

@@ -1,7 +1,6 @@
 //! Writes a dataset file: one file of blocks for each split, joined at the end, so that the final
-//! name never has an incomplete file.
+//! name never has an incomplete file. A journal keeps the progress.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -11,11 +10,11 @@ use azimuth_network::replace_file::{remove_unfinished, replace_file, try_lock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::dataset_file::{BLOCK, MAGIC, OpenBlock, VERSION, check, families, seal};
+use super::dataset_file::{
+    BLOCK, Description, MAGIC, OpenBlock, Source, VERSION, block_families, check_block, seal_block,
+};
 use super::family_code::{EncodedFamily, encode};
 use crate::data::family::{Family, Split};
-
-const NAMES: [&str; Split::NUM] = ["training", "calibration", "held-out"];
 
 /// The state of the writer, for a journal.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -37,7 +36,7 @@ impl Writer {
     /// from there. Fails if another process writes `out`.
     pub fn open(out: &Path, state: WriterState) -> Result<Self> {
         let open = |split: Split| -> Result<BufWriter<File>> {
-            let path = part(out, split);
+            let path = part_path(out, split);
             let name = || format!("'{}'", path.display());
             let options =
                 OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -83,7 +82,7 @@ impl Writer {
     pub fn visit(&mut self, mut visit: impl FnMut(EncodedFamily<'_>) -> Result<()>) -> Result<()> {
         self.sync()?;
         for split in Split::ALL {
-            let path = part(&self.out, split);
+            let path = part_path(&self.out, split);
             let name = || format!("'{}'", path.display());
             let file = File::open(&path).with_context(name)?;
             let mut file = BufReader::with_capacity(1 << 20, file);
@@ -91,10 +90,10 @@ impl Writer {
             let mut block = [0; BLOCK];
             for number in 0..self.state.blocks[split as usize] {
                 file.read_exact(&mut block).with_context(name)?;
-                check(&block).with_context(|| format!("{}: block {number}", name()))?;
-                families(&block).try_for_each(&mut visit)?;
+                check_block(&block).with_context(|| format!("{}: block {number}", name()))?;
+                block_families(&block).try_for_each(&mut visit)?;
             }
-            families(&self.state.open[split as usize].close()).try_for_each(&mut visit)?;
+            block_families(&self.state.open[split as usize].close()).try_for_each(&mut visit)?;
         }
         Ok(())
     }
@@ -112,7 +111,7 @@ impl Writer {
         let header = header(self.state.blocks, &text);
         let [training, _, _] = &mut self.files;
         for split in [Split::Calibration, Split::HeldOut] {
-            let mut blocks = File::open(part(&self.out, split)).with_context(name)?;
+            let mut blocks = File::open(part_path(&self.out, split)).with_context(name)?;
             std::io::copy(&mut blocks, training).with_context(name)?;
         }
         let write = |file: &mut BufWriter<File>| -> std::io::Result<()> {
@@ -123,8 +122,8 @@ impl Writer {
             file.get_ref().sync_all()
         };
         write(training).with_context(name)?;
-        fs::rename(part(&self.out, Split::Training), &self.out).with_context(name)?;
-        clear(&self.out);
+        fs::rename(part_path(&self.out, Split::Training), &self.out).with_context(name)?;
+        remove_parts(&self.out);
         Ok(())
     }
 
@@ -137,17 +136,19 @@ impl Writer {
     }
 }
 
-/// Removes the temporary files beside a finished file.
-pub fn clear(out: &Path) {
+/// Removes the files of the splits beside a finished file.
+pub fn remove_parts(out: &Path) {
     for split in Split::ALL {
         // The file may already be gone.
-        let _ = fs::remove_file(part(out, split));
+        let _ = fs::remove_file(part_path(out, split));
     }
 }
 
-fn part(out: &Path, split: Split) -> PathBuf {
+const PART_NAMES: [&str; Split::NUM] = ["training", "calibration", "held-out"];
+
+fn part_path(out: &Path, split: Split) -> PathBuf {
     let mut name = out.as_os_str().to_owned();
-    name.push(format!(".unfinished-{}", NAMES[split as usize]));
+    name.push(format!(".unfinished-{}", PART_NAMES[split as usize]));
     name.into()
 }
 
@@ -167,7 +168,7 @@ fn header(blocks: [u64; Split::NUM], description: &[u8]) -> [u8; BLOCK] {
     bytes.extend_from_slice(&crc32fast::hash(description).to_le_bytes());
     let mut block = [0; BLOCK];
     block[..bytes.len()].copy_from_slice(&bytes);
-    seal(&mut block);
+    seal_block(&mut block);
     block
 }
 
@@ -196,7 +197,7 @@ impl Journal {
 
     /// Reads the journal of `out`; `None` if there is none.
     pub fn read(out: &Path) -> Result<Option<Self>> {
-        let path = path(out);
+        let path = journal_path(out);
         let name = || format!("journal '{}'", path.display());
         match fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -208,92 +209,24 @@ impl Journal {
 
     /// Writes the journal of `out` atomically.
     pub fn write(&self, out: &Path) -> Result<()> {
-        replace_file(&path(out), &serde_json::to_vec(self)?)
+        replace_file(&journal_path(out), &serde_json::to_vec(self)?)
     }
 
     /// Removes temporary journals of `out` that killed processes left. The caller must hold the
     /// lock on `out`.
     pub fn remove_unfinished(out: &Path) {
-        remove_unfinished(&path(out));
+        remove_unfinished(&journal_path(out));
     }
 
     /// Removes the journal of `out`.
     pub fn remove(out: &Path) -> Result<()> {
-        let path = path(out);
+        let path = journal_path(out);
         fs::remove_file(&path).with_context(|| format!("cannot remove '{}'", path.display()))
     }
 }
 
-fn path(out: &Path) -> PathBuf {
+fn journal_path(out: &Path) -> PathBuf {
     let mut name = out.as_os_str().to_owned();
     name.push(".journal");
     name.into()
-}
-
-/// A source of labels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Source {
-    /// Its file name without the folder.
-    pub name: String,
-    /// The format, or the way the labels were made.
-    pub made_by: Value,
-    /// SHA-256 of its bytes. For labels by an engine: of the file of starting positions.
-    pub sha256: String,
-    /// Index of the first record used (game, line or labelling part).
-    pub first: u64,
-    /// Index after the last record used.
-    pub end: u64,
-    /// Number of labelled positions found.
-    pub labels: u64,
-    /// Numbers of positions or records left out, by reason.
-    pub skipped: BTreeMap<String, u64>,
-}
-
-impl Source {
-    /// Merges `next` if it continues the same source. Returns false if it does not.
-    pub fn join(&mut self, next: &Self) -> bool {
-        let continues = self.name == next.name
-            && self.sha256 == next.sha256
-            && self.made_by == next.made_by
-            && self.end == next.first;
-        if continues {
-            self.end = next.end;
-            self.labels += next.labels;
-            for (reason, count) in &next.skipped {
-                *self.skipped.entry(reason.clone()).or_default() += count;
-            }
-        }
-        continues
-    }
-}
-
-/// The description at the end of a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Description {
-    /// The trainer and its version.
-    pub trainer: String,
-    /// Number of positions left out as duplicates, ignoring the move counters.
-    pub duplicates: u64,
-    /// Number of positions left out by filters.
-    pub filtered: u64,
-    /// Numbers of labelled positions for training, calibration and metrics.
-    pub positions: [u64; Split::NUM],
-    /// Numbers of families in each split.
-    pub families: [u64; Split::NUM],
-    /// The sources, in order.
-    pub sources: Vec<Source>,
-}
-
-impl Description {
-    /// The description of an empty dataset.
-    pub fn new() -> Self {
-        Self {
-            trainer: concat!("azimuth-train ", env!("CARGO_PKG_VERSION")).to_owned(),
-            duplicates: 0,
-            filtered: 0,
-            positions: [0; Split::NUM],
-            families: [0; Split::NUM],
-            sources: Vec::new(),
-        }
-    }
 }

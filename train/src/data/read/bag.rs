@@ -12,9 +12,9 @@ use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use memmap2::Mmap;
 
-use super::pgn::{Games, ReadError, Skipped};
-use crate::data::family::Label;
+use super::games::{Games, ReadError, Skipped};
 use crate::data::family::{Family, Game};
+use crate::data::packed::Label;
 
 /// Upper bound on the bytes of a record with a FEN.
 const LONGEST_RECORD: usize = 1 << 12;

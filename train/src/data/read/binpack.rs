@@ -3,17 +3,16 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use sfbinpack::{ChunkReader, TrainingDataEntry, read_chunk_into};
 
-use super::pgn::{Games, ReadError, Skipped, skip};
+use super::games::{Games, ReadError, Skipped, skip};
 use crate::catch_panic::catch_panic;
-use crate::data::family::{Family, Game, Label, check_length};
-use crate::data::file::dataset_file::DatasetFile;
+use crate::data::family::{Family, Game, check_length};
+use crate::data::packed::Label;
 
 /// The score that Stockfish's tools write if there is none.
 const NO_SCORE: i16 = 32_002;
@@ -110,42 +109,6 @@ fn family(entry: &TrainingDataEntry) -> Result<Family> {
     let label = Label::from_bits(entry.score);
     let board = position.board();
     Ok(Family::own(board.clone(), label.seen_by(board.side_to_move())))
-}
-
-/// The blocks of a dataset file. Each block is treated as one game and keeps its split.
-pub struct PackedGames {
-    file: Arc<DatasetFile>,
-    taken: u64,
-    bar: ProgressBar,
-}
-
-impl PackedGames {
-    /// The blocks of `file`; `bar` shows the bytes read.
-    pub fn new(file: Arc<DatasetFile>, bar: &ProgressBar) -> Self {
-        Self { file, taken: 0, bar: bar.clone() }
-    }
-}
-
-impl Games for PackedGames {
-    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
-        if self.taken as usize >= self.file.blocks() {
-            return Ok(None);
-        }
-        let (split, families) = self.file.block(self.taken as usize)?;
-        self.taken += 1;
-        let each = self.file.bytes() as u64 / self.file.blocks() as u64;
-        self.bar.set_position(self.taken * each);
-        Ok(Some(Game { split, families }))
-    }
-
-    fn record(&self) -> u64 {
-        self.taken
-    }
-
-    fn skip_to(&mut self, record: u64) -> Result<()> {
-        self.taken = record;
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -8,10 +8,9 @@ use anyhow::{Context, Result, anyhow, ensure};
 use bulletformat::ChessBoard;
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 
-use super::input::read_exact_or_end;
-use super::pgn::{Games, ReadError, Skipped};
-use crate::data::family::Label;
+use super::games::{Games, ReadError, Skipped, read_exact_or_end};
 use crate::data::family::{Family, Game};
+use crate::data::packed::Label;
 
 const RECORD: usize = 32;
 

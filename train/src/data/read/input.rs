@@ -1,11 +1,11 @@
-//! An input file: its format, its hash and its games.
+//! An input file: its format, its hash and its games. The games of a dataset are its blocks.
 
 use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::{decompressed, is_compressed};
 use azimuth_network::checksum::hex;
 use clap::ValueEnum;
@@ -14,12 +14,14 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::bag::Bag;
-use super::binpack::{Binpack, PackedGames};
+use super::binpack::Binpack;
 use super::bullet::Bullet;
+use super::games::{Games, Lines, ReadError, Skipped};
 use super::lichess::Lichess;
-use super::pgn::{Games, Pgn};
+use super::pgn::Pgn;
 use super::position_lines::{Csv, Epd, PositionLines, View};
 use super::viriformat::Viriformat;
+use crate::data::family::Game;
 use crate::data::file::dataset_file::DatasetFile;
 
 /// A file of labelled positions.
@@ -179,84 +181,38 @@ pub fn ending(path: &Path) -> Option<String> {
     plain.extension().map(|extension| extension.to_string_lossy().to_lowercase())
 }
 
-/// Maximum length of a line in bytes; it protects memory against input without line breaks.
-const LONGEST: u64 = 1 << 20;
-
-/// Lines, numbered from 1.
-pub struct Lines {
-    input: Box<dyn BufRead + Send>,
-    line: Vec<u8>,
-    number: u64,
+/// The blocks of a dataset file. Each block is treated as one game and keeps its split.
+pub struct PackedGames {
+    file: Arc<DatasetFile>,
+    taken: u64,
+    bar: ProgressBar,
 }
 
-impl Lines {
-    /// The lines of `input`.
-    pub fn new(input: Box<dyn BufRead + Send>) -> Self {
-        Self { input, line: Vec::new(), number: 0 }
+impl PackedGames {
+    /// The blocks of `file`; `bar` shows the bytes read.
+    pub fn new(file: Arc<DatasetFile>, bar: &ProgressBar) -> Self {
+        Self { file, taken: 0, bar: bar.clone() }
     }
+}
 
-    /// Number of lines read so far.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// The next line without surrounding whitespace; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<&str>> {
-        self.line.clear();
-        self.number += 1;
-        let number = self.number;
-        let read = self.input.by_ref().take(LONGEST).read_until(b'\n', &mut self.line);
-        if read.with_context(|| format!("line {number}"))? == 0 {
-            self.number -= 1;
+impl Games for PackedGames {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
+        if self.taken as usize >= self.file.blocks() {
             return Ok(None);
         }
-        ensure!((self.line.len() as u64) < LONGEST, "line {number}: longer than {LONGEST} bytes");
-        let text = std::str::from_utf8(&self.line)
-            .map_err(|_| anyhow::anyhow!("line {number}: not UTF-8"))?;
-        Ok(Some(text.trim()))
+        let (split, families) = self.file.block(self.taken as usize)?;
+        self.taken += 1;
+        let each = self.file.bytes() as u64 / self.file.blocks() as u64;
+        self.bar.set_position(self.taken * each);
+        Ok(Some(Game { split, families }))
     }
 
-    /// Skips to the line after the first `number` lines.
-    pub fn skip_to(&mut self, number: u64) -> Result<()> {
-        while self.number < number && self.next()?.is_some() {}
-        Ok(())
-    }
-}
-
-/// Fills `record`. Returns false at the end of the stream; fails if the stream ends within the
-/// record.
-pub fn read_exact_or_end(input: &mut (impl BufRead + ?Sized), record: &mut [u8]) -> Result<bool> {
-    if input.fill_buf()?.is_empty() {
-        return Ok(false);
-    }
-    match input.read_exact(record) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-            bail!("the file ends within it")
-        }
-        read => read.map(|()| true).map_err(Into::into),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lines(bytes: &'static [u8]) -> Lines {
-        Lines::new(Box::new(bytes))
+    fn record(&self) -> u64 {
+        self.taken
     }
 
-    #[test]
-    fn lines_are_bounded_and_text() -> Result<()> {
-        let mut two = lines(b"one\r\ntwo");
-        assert_eq!(two.next()?, Some("one"));
-        assert_eq!(two.next()?, Some("two"));
-        assert_eq!(two.next()?, None);
-        assert_eq!(two.number(), 2);
-        let error = lines(b"\xff\xfe\n").next().expect_err("not text").to_string();
-        assert_eq!(error, "line 1: not UTF-8");
-        let endless = Box::new(std::io::BufReader::new(std::io::repeat(b'x')));
-        let error = Lines::new(endless).next().expect_err("too long").to_string();
-        assert!(error.contains("longer than"), "{error}");
+    fn skip_to(&mut self, record: u64) -> Result<()> {
+        self.taken = record;
         Ok(())
     }
 }

@@ -11,8 +11,8 @@ use cozy_chess::Move;
 use serde::Deserialize;
 
 use super::position_lines::{LineFormat, ParsedLine};
-use crate::data::family::Label;
 use crate::data::family::{Family, FamilyLabels};
+use crate::data::packed::Label;
 
 #[derive(Deserialize)]
 struct Record {

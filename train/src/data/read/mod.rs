@@ -3,8 +3,9 @@
 mod bag;
 mod binpack;
 mod bullet;
+pub mod games;
 pub mod input;
 mod lichess;
-pub mod pgn;
+mod pgn;
 pub mod position_lines;
 mod viriformat;

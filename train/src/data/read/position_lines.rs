@@ -1,13 +1,13 @@
-//! Formats with one position a line: EPD, CSV, and lichess's evaluation database.
+//! Formats with one position a line: what they share, EPD, and CSV.
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::Position;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::input::Lines;
-use super::pgn::{Games, ReadError, Skipped, skip};
-use crate::data::family::{Family, Game, Label};
+use super::games::{Games, Lines, ReadError, Skipped, skip};
+use crate::data::family::{Family, Game};
+use crate::data::packed::Label;
 
 /// The content of a line.
 pub enum ParsedLine {
@@ -68,14 +68,14 @@ pub struct Epd;
 
 impl LineFormat for Epd {
     fn read(&mut self, line: &str) -> Result<ParsedLine> {
-        let (position, label) = parse(line)?;
+        let (position, label) = parse_epd(line)?;
         let Some(label) = label else { return Ok(ParsedLine::Skipped("without ce or dm")) };
         Ok(ParsedLine::Families(vec![Family::own(position.board().clone(), label)]))
     }
 }
 
 /// A record's position and its label, from White's point of view, if it has one.
-pub fn parse(line: &str) -> Result<(Position, Option<Label>)> {
+pub fn parse_epd(line: &str) -> Result<(Position, Option<Label>)> {
     // Comments are operations such as `c0` and `id`; EPD has no comment lines.
     let fields: Vec<&str> = line.splitn(5, char::is_whitespace).collect();
     let [placement, side, castling, en_passant, operations @ ..] = fields.as_slice() else {
@@ -87,8 +87,8 @@ pub fn parse(line: &str) -> Result<(Position, Option<Label>)> {
     let mut label = None;
     for (code, operand) in operations.filter_map(|operation| operation.split_once(' ')) {
         match code {
-            "ce" => label = Some(Label::Centipawns(number(code, operand)?)),
-            "dm" => label = Some(Label::Mate(number(code, operand)? > 0)),
+            "ce" => label = Some(Label::Centipawns(epd_number(code, operand)?)),
+            "dm" => label = Some(Label::Mate(epd_number(code, operand)? > 0)),
             "hmvc" => counters[0] = operand,
             "fmvn" => counters[1] = operand,
             _ => {}
@@ -102,7 +102,7 @@ pub fn parse(line: &str) -> Result<(Position, Option<Label>)> {
     Ok((position, label))
 }
 
-fn number(code: &str, operand: &str) -> Result<i32> {
+fn epd_number(code: &str, operand: &str) -> Result<i32> {
     operand.trim().parse().with_context(|| format!("{code} '{operand:.80}': not a whole number"))
 }
 
@@ -134,7 +134,7 @@ pub struct Csv {
 impl Csv {
     /// Reads the header row.
     pub fn new(lines: &mut Lines, view: View) -> Result<Self> {
-        let headings = fields(lines.next()?.context("it is empty")?)?;
+        let headings = csv_fields(lines.next()?.context("it is empty")?)?;
         let find = |names: &[&str]| {
             headings
                 .iter()
@@ -155,7 +155,7 @@ impl Csv {
 
 impl LineFormat for Csv {
     fn read(&mut self, line: &str) -> Result<ParsedLine> {
-        let fields = fields(line)?;
+        let fields = csv_fields(line)?;
         let field = |column: usize| {
             let missing = || format!("column {} is missing", column + 1);
             fields
@@ -184,7 +184,7 @@ impl LineFormat for Csv {
     }
 }
 
-fn fields(line: &str) -> Result<Vec<String>> {
+fn csv_fields(line: &str) -> Result<Vec<String>> {
     let line = line.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -199,7 +199,7 @@ fn fields(line: &str) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<Option<Label>> {
+    fn epd_label(line: &str) -> Result<Option<Label>> {
         Ok(match Epd.read(line)? {
             ParsedLine::Families(families) => {
                 families[0].positions().next().map(|(_, label)| label)
@@ -211,19 +211,19 @@ mod tests {
     #[test]
     fn operations_are_the_side_to_moves() -> Result<()> {
         let black = "4k3/8/8/8/8/8/4P3/4K3 b - -";
-        assert_eq!(read(&format!("{black} ce -70; id \"a\";"))?, Some(Label::Centipawns(70)));
-        assert_eq!(read(&format!("{black} hmvc 3; fmvn 9; dm 2;"))?, Some(Label::Mate(false)));
-        assert_eq!(read(&format!("{black} bm Kd7;"))?, None);
-        assert_eq!(read(black)?, None);
+        assert_eq!(epd_label(&format!("{black} ce -70; id \"a\";"))?, Some(Label::Centipawns(70)));
+        assert_eq!(epd_label(&format!("{black} hmvc 3; fmvn 9; dm 2;"))?, Some(Label::Mate(false)));
+        assert_eq!(epd_label(&format!("{black} bm Kd7;"))?, None);
+        assert_eq!(epd_label(black)?, None);
         for bad in ["ce much;", "hmvc x; ce 1;"] {
-            assert!(read(&format!("{black} {bad}")).is_err(), "{bad}");
+            assert!(epd_label(&format!("{black} {bad}")).is_err(), "{bad}");
         }
-        assert!(read("8/8/8/8/8/8/8/8 w - - ce 1;").is_err());
-        assert!(read("nonsense").is_err());
+        assert!(epd_label("8/8/8/8/8/8/8/8 w - - ce 1;").is_err());
+        assert!(epd_label("nonsense").is_err());
         Ok(())
     }
 
-    fn labels(text: &'static str, view: View) -> Result<Vec<Label>> {
+    fn csv_labels(text: &'static str, view: View) -> Result<Vec<Label>> {
         let mut lines = Lines::new(Box::new(text.as_bytes()));
         let mut csv = Csv::new(&mut lines, view)?;
         let mut found = Vec::new();
@@ -239,10 +239,13 @@ mod tests {
     fn columns_are_found_by_their_headings() -> Result<()> {
         const BLACK: &str = "id,FEN,Evaluation\n1,\"4k3/8/8/8/8/8/4P3/4K3 b - - 0 1\",+56\n\
                              2,4k3/8/8/8/8/8/4P3/4K3 b - - 0 1,#-3\n3,4k3/8/8/8/8/8/4P3/4K3 b - - 0 1,\n";
-        assert_eq!(labels(BLACK, View::White)?, [Label::Centipawns(56), Label::Mate(false)]);
-        assert_eq!(labels(BLACK, View::SideToMove)?, [Label::Centipawns(-56), Label::Mate(true)]);
+        assert_eq!(csv_labels(BLACK, View::White)?, [Label::Centipawns(56), Label::Mate(false)]);
+        assert_eq!(
+            csv_labels(BLACK, View::SideToMove)?,
+            [Label::Centipawns(-56), Label::Mate(true)]
+        );
         let p = "p,fen\n0.5,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\n";
-        assert_eq!(labels(p, View::White)?, [Label::Centipawns(0)]);
+        assert_eq!(csv_labels(p, View::White)?, [Label::Centipawns(0)]);
         for bad in [
             "",
             "fen,score\n",
@@ -251,7 +254,7 @@ mod tests {
             "fen,cp\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\n",
             "fen,cp\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,many\n",
         ] {
-            assert!(labels(bad, View::White).is_err(), "{bad}");
+            assert!(csv_labels(bad, View::White).is_err(), "{bad}");
         }
         Ok(())
     }

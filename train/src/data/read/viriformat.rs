@@ -8,11 +8,10 @@ use cozy_chess::{Board, Move, Piece, Square};
 use viriformat::chess::chessmove::Move as ViriMove;
 use viriformat::dataformat::Game as ViriGame;
 
-use super::pgn::{Games, ReadError, Skipped, skip};
+use super::games::{Games, ReadError, Skipped, skip};
 use crate::catch_panic::catch_panic;
-use crate::data::family::Label;
 use crate::data::family::{Family, Game, MOST_LABELS_A_GAME};
-use crate::data::packed::{NO_EN_PASSANT, PackedPosition};
+use crate::data::packed::{Label, NO_EN_PASSANT, PackedPosition};
 
 /// Maximum size of a game in bytes.
 const LONGEST: u64 = 32 + 4 * (MOST_LABELS_A_GAME as u64);
