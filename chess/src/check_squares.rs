@@ -11,7 +11,7 @@ use crate::position::board_after;
 /// The squares that the pieces of `color` attack, including those of their own pieces.
 ///
 /// ```
-/// use azimuth_chess::attacked_squares::attacked_squares;
+/// use azimuth_chess::check_squares::attacked_squares;
 /// use cozy_chess::{Board, Color, Square};
 ///
 /// let attacked = attacked_squares(&Board::default(), Color::White);

@@ -5,6 +5,7 @@
 pub mod bench_positions;
 pub mod board_diagram;
 pub mod check_squares;
+pub mod notation;
 pub mod pgn;
 pub mod placement;
 pub mod position;

@@ -7,7 +7,7 @@ use cozy_chess::{
     get_pawn_attacks, util,
 };
 
-use crate::text::shortened;
+use crate::text::{printable, shortened};
 
 /// The standard starting position.
 pub const STARTPOS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -61,23 +61,26 @@ impl From<Board> for Position {
 }
 
 impl Position {
-    /// Reads a FEN. Missing counters default to `0 1`. Castling rights may be in X-FEN or
-    /// Shredder-FEN. The en-passant square is dropped if no pawn just moved past it.
+    /// Reads a FEN as programs write them: missing fields have their defaults (White to move, no
+    /// castling, no en passant, `0 1`), castling rights may be in X-FEN or Shredder-FEN, and
+    /// operations of EPD may follow. Castling rights without their king or rook are dropped, as is
+    /// an en-passant square that no pawn just passed.
     pub fn from_fen(fen: &str) -> Result<Self> {
-        let (mut fields, mut found) = ([""; FIELDS], 0);
-        for field in fen.split_whitespace() {
-            if let Some(place) = fields.get_mut(found) {
-                *place = field;
-            }
-            found += 1;
-        }
-        let quoted = || shortened(fen, LONGEST_FEN);
+        Ok(Self::read_fen(fen)?.0)
+    }
+
+    /// As [`Self::from_fen`]. Also returns the castling rights that were dropped, if any.
+    pub fn read_fen(fen: &str) -> Result<(Self, Option<String>)> {
+        let quoted = || printable(&shortened(fen, LONGEST_FEN)).into_owned();
+        let fields = fields_of(fen);
         ensure!(
-            (4..=FIELDS).contains(&found),
-            "FEN '{}': expected 4 to 6 fields, found {found}",
-            quoted()
+            (1..=FIELDS).contains(&fields.len()),
+            "FEN '{}': expected 1 to 6 fields, found {}",
+            quoted(),
+            fields.len()
         );
-        let counter = |field: usize, name: &str, default: u16| match fields[field] {
+        let field = |place: usize, default| fields.get(place).copied().unwrap_or(default);
+        let counter = |place: usize, name: &str, default: u16| match field(place, "") {
             "" => Ok(default),
             text if text.bytes().all(|b| b.is_ascii_digit()) => {
                 Ok(text.parse().unwrap_or(u16::MAX))
@@ -86,17 +89,19 @@ impl Position {
         };
         let halfmove_clock = counter(4, "half-move clock", 0)?;
         let fullmove_number = counter(5, "full-move number", 1)?.max(1);
-        let castling = shredder_castling(fields[0], fields[2]);
+        let placement = fields[0];
+        let (castling, dropped) = castling_rights(placement, field(2, "-"))
+            .map_err(|error| anyhow!("FEN '{}': {error}", quoted()))?;
         let assemble = |en_passant: &str| {
+            let side = field(1, "w");
             let clock = halfmove_clock.min(100);
-            let text = format!(
-                "{} {} {castling} {en_passant} {clock} {fullmove_number}",
-                fields[0], fields[1]
-            );
+            let text =
+                format!("{placement} {side} {castling} {en_passant} {clock} {fullmove_number}");
             Board::from_fen(&text, true)
         };
-        let board = match assemble(fields[3]) {
-            Err(FenParseError::InvalidEnPassant) if fields[3].parse::<Square>().is_ok() => {
+        let en_passant = field(3, "-");
+        let board = match assemble(en_passant) {
+            Err(FenParseError::InvalidEnPassant) if en_passant.parse::<Square>().is_ok() => {
                 assemble("-")
             }
             other => other,
@@ -106,12 +111,12 @@ impl Position {
         let [white, black] = [Color::White, Color::Black].map(|color| board.king(color));
         let apart = !get_king_moves(white).has(black);
         ensure!(
-            apart && fields[0].bytes().filter(|&byte| byte == b'/').count() + 1 == Rank::NUM,
+            apart && placement.bytes().filter(|&byte| byte == b'/').count() + 1 == Rank::NUM,
             "FEN '{}': {}",
             quoted(),
             explain(&FenParseError::InvalidBoard)
         );
-        Ok(Self { board, halfmove_clock, history: Vec::new() })
+        Ok((Self { board, halfmove_clock, history: Vec::new() }, dropped))
     }
 
     /// The board; its half-move clock stops at 100.
@@ -137,10 +142,12 @@ impl Position {
         &self.history
     }
 
-    /// Reads a move in UCI notation; castling is `e1g1` or, in Chess960's notation, `e1h1`.
+    /// Reads a move in UCI notation; castling is `e1g1` or, in Chess960's notation, `e1h1`. The
+    /// letter of a promotion may be a capital.
     pub fn parse_move(&self, text: &str) -> Result<Move> {
-        let illegal = || anyhow!("move '{text}' is not legal in '{}'", self.board);
-        let mv = util::parse_uci_move(&self.board, text).map_err(|_| illegal())?;
+        let illegal = || anyhow!("move '{}' is not legal in '{}'", printable(text), self.board);
+        let lower = text.to_ascii_lowercase();
+        let mv = util::parse_uci_move(&self.board, &lower).map_err(|_| illegal())?;
         ensure!(self.board.is_legal(mv), illegal());
         Ok(mv)
     }
@@ -283,38 +290,76 @@ pub fn insufficient_material(board: &Board) -> bool {
     }
 }
 
-/// Rewrites `KQkq` as the files of the outermost rooks, which is their meaning in X-FEN. This
-/// notation fits both standard chess and Chess960.
-fn shredder_castling(placement: &str, castling: &str) -> String {
-    if castling == "-" {
-        return castling.to_owned();
+/// The fields of a FEN, without the operations of EPD after them.
+fn fields_of(fen: &str) -> Vec<&str> {
+    let is_epd = fen.contains(';');
+    let mut fields: Vec<&str> =
+        fen.split_whitespace().map(|field| field.trim_end_matches(';')).collect();
+    let ends = |place: usize| {
+        let field = fields.get(place)?;
+        (field.is_empty() || is_epd && field.starts_with(char::is_alphabetic)).then_some(place)
+    };
+    if let Some(end) = ends(4).or_else(|| ends(FIELDS)) {
+        fields.truncate(end);
     }
+    fields
+}
+
+/// The castling rights in Shredder-FEN, which fits both standard chess and Chess960, and those that
+/// are dropped. `KQkq` mean the outermost rooks, as in X-FEN. A side whose king is not on the e-file
+/// and that lacks a rook for one right has castled: it has no rights.
+fn castling_rights(placement: &str, castling: &str) -> Result<(String, Option<String>)> {
     let is_end = |byte: &u8| *byte == b'/';
-    let (rows, bytes) = (placement, placement.as_bytes());
+    let bytes = placement.as_bytes();
     // If there is only one row, it is Black's, and White's is empty.
     let (first, last) = (bytes.iter().position(is_end), bytes.iter().rposition(is_end));
-    let black_row = expand_row(first.map_or(rows, |end| &rows[..end]));
-    let white_row = expand_row(last.map_or("", |start| &rows[start + 1..]));
-    castling
-        .chars()
-        .map(|right| {
-            let (row, king, rook, first) = match right {
-                'K' | 'Q' => (&white_row, 'K', 'R', 'A'),
-                'k' | 'q' => (&black_row, 'k', 'r', 'a'),
-                other => return other,
-            };
-            let Some(king) = row.iter().position(|&c| c == king) else {
-                return right;
-            };
-            let short = right.eq_ignore_ascii_case(&'k');
-            let file = if short {
-                (king + 1..row.len()).rev().find(|&file| row[file] == rook)
-            } else {
-                (0..king).find(|&file| row[file] == rook)
-            };
-            file.map_or(right, |file| char::from(first as u8 + file as u8))
-        })
-        .collect()
+    let black = expand_row(first.map_or(placement, |end| &placement[..end]));
+    let white = expand_row(last.map_or("", |start| &placement[start + 1..]));
+    let (mut rights, mut dropped) = (String::new(), String::new());
+    let is_known = |right: char| matches!(right.to_ascii_uppercase(), 'A'..='H' | 'K' | 'Q' | '-');
+    ensure!(
+        castling.chars().all(is_known),
+        "the castling rights '{}' are none",
+        printable(castling)
+    );
+    for (row, is_white) in [(white, true), (black, false)] {
+        let own = castling
+            .chars()
+            .filter(|right| *right != '-' && right.is_ascii_uppercase() == is_white);
+        let found: Vec<(char, Option<char>)> =
+            own.map(|right| (right, rook_of(&row, right))).collect();
+        let king_left = row[File::E as usize].to_ascii_uppercase() != 'K';
+        let has_castled = king_left && found.iter().any(|(_, rook)| rook.is_none());
+        for (right, rook) in found {
+            match rook.filter(|rook| !has_castled && !rights.contains(*rook)) {
+                Some(rook) => rights.push(rook),
+                None => dropped.push(right),
+            }
+        }
+    }
+    let rights = if rights.is_empty() { "-".to_owned() } else { rights };
+    Ok((rights, (!dropped.is_empty()).then_some(dropped)))
+}
+
+/// The file of the rook of a castling right, as a letter in the case of the right; `None` without
+/// the king or the rook.
+fn rook_of(row: &[char; File::NUM], right: char) -> Option<char> {
+    let is_white = right.is_ascii_uppercase();
+    let is = |square: char, piece: char| {
+        square == if is_white { piece } else { piece.to_ascii_lowercase() }
+    };
+    let king = row.iter().position(|&square| is(square, 'K'))?;
+    let rooks = (0..File::NUM).filter(|&file| is(row[file], 'R'));
+    let file = match right.to_ascii_uppercase() {
+        'K' => rooks.max().filter(|&file| file > king)?,
+        'Q' => rooks.min().filter(|&file| file < king)?,
+        letter => {
+            let file = letter as usize - 'A' as usize;
+            rooks.into_iter().find(|&rook| rook == file)?
+        }
+    };
+    let letter = char::from(b'A' + file as u8);
+    Some(if is_white { letter } else { letter.to_ascii_lowercase() })
 }
 
 /// The pieces on the squares of a row; `.` for an empty square and for squares that are missing.
@@ -353,7 +398,7 @@ fn explain(error: &FenParseError) -> &'static str {
 /// The en-passant square, if a capture on it is legal (the rule of python-chess and lichess).
 ///
 /// ```
-/// use azimuth_chess::en_passant::legal_en_passant;
+/// use azimuth_chess::position::legal_en_passant;
 /// use cozy_chess::{Board, Square};
 ///
 /// let nothing_captures = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
@@ -392,6 +437,39 @@ mod tests {
     }
 
     #[test]
+    fn castling_rights_that_cannot_be_are_dropped() -> Result<()> {
+        for (fen, rights, expected) in [
+            // White has castled by hand, on either side.
+            ("rnbqkbnr/pppppppp/8/8/8/5BN1/PPPPPPPP/RNBQ1RK1 b HQkq - 0 1", "kq", Some("HQ")),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQ1RK1 b KQkq - 0 1", "kq", Some("KQ")),
+            ("r3kbnr/pppppppp/8/8/8/8/PPPPPPPP/2KR3R w KQkq - 0 1", "kq", Some("KQ")),
+            ("4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1", "K", Some("Qkq")),
+            ("4k3/8/8/8/8/8/8/4K2R w KK - 0 1", "K", Some("K")),
+            ("1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - 0 1", "GBgb", None),
+        ] {
+            let (position, dropped) = Position::read_fen(fen)?;
+            let chess960 = castles_as_in_chess960(position.board());
+            assert_eq!(position.fen(chess960).split(' ').nth(2), Some(rights), "{fen}");
+            assert_eq!(dropped.as_deref(), expected, "{fen}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn missing_fields_and_operations_of_epd_are_read() -> Result<()> {
+        for (fen, expected) in [
+            ("4k3/8/8/8/8/8/8/4K3", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+            ("4k3/8/8/8/8/8/8/4K2R b K", "4k3/8/8/8/8/8/8/4K2R b K - 0 1"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - bm Kd2; id \"x y\";", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 3 9 ; bm Kd2;", "4k3/8/8/8/8/8/8/4K3 w - - 3 9"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 3 9;", "4k3/8/8/8/8/8/8/4K3 w - - 3 9"),
+        ] {
+            assert_eq!(Position::from_fen(fen)?.fen(false), expected, "{fen}");
+        }
+        Ok(())
+    }
+
+    #[test]
     fn fens_are_written_as_they_are_read() -> Result<()> {
         for (fen, chess960) in [
             (STARTPOS, false),
@@ -418,12 +496,13 @@ mod tests {
     #[test]
     fn bad_fens_are_explained() {
         for (fen, part) in [
-            ("", "expected 4 to 6 fields, found 0"),
+            ("", "expected 1 to 6 fields, found 0"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1 moves", "expected 1 to 6 fields, found 7"),
             ("8/8/8/8/8/8/8/8 w - - 0 1", "not a legal board"),
             ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "not a legal board"),
             ("4k3/8/8/8/8/8/4K3 w - - 0 1", "not a legal board"),
             ("4k3/8/8/8/8/8/8/4K3 x - - 0 1", "side to move"),
-            ("4k3/8/8/8/8/8/8/4K3 w K - 0 1", "castling rights"),
+            ("4k3/8/8/8/8/8/8/4K3 w X - 0 1", "the castling rights 'X'"),
             ("4k3/8/8/8/8/8/8/4K3 w - z9 0 1", "en-passant"),
             ("4k3/8/8/8/8/8/8/4K3 w - - x 1", "half-move clock 'x' is not a number"),
         ] {

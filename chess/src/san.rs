@@ -3,6 +3,7 @@
 use anyhow::{Result, anyhow};
 use cozy_chess::{Board, Move, util};
 
+use crate::notation::{Language, read_marks, read_move};
 use crate::position::{Position, board_after};
 
 /// A legal move in SAN: `Nbd7`, `exd6`, `O-O`, `e8=Q#`.
@@ -31,7 +32,8 @@ pub fn san_of_line(board: &Board, line: &[Move]) -> Vec<String> {
     sans
 }
 
-/// Reads a legal move in SAN or UCI notation. The sign of check or mate may be missing.
+/// Reads a legal move in SAN, long algebraic or UCI notation. The sign of check or mate may be
+/// missing.
 ///
 /// ```
 /// use azimuth_chess::position::Position;
@@ -49,12 +51,11 @@ pub fn parse_move(position: &Position, text: &str) -> Result<Move> {
     })
 }
 
-/// The only legal move that matches a SAN.
-pub(crate) fn find_move(board: &Board, san: &str) -> Option<Move> {
-    let mv = util::parse_san_move(board, san).ok()?;
-    // cozy-chess reads a king's move to its own rook's square, `Kh1`, as castling.
-    let castles = board.colors(board.side_to_move()).has(mv.to);
-    (castles == san.starts_with('O')).then_some(mv)
+/// The only legal move that a text describes, in any notation of [`notation`](crate::notation).
+pub(crate) fn find_move(board: &Board, text: &str) -> Option<Move> {
+    let (written, marks) = read_move(text, Language::ENGLISH)?;
+    read_marks(marks)?;
+    written.on(board)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use azimuth_chess::san::san_of_move;
 use azimuth_network::replace_file::try_lock;
 use cozy_chess::Color;
 
-use super::foreign;
+use super::{Evaluation, foreign};
 
 /// Maximum line length of the movetext.
 const WIDTH: usize = 100;
@@ -256,6 +256,7 @@ fn read_games(source: impl Read) -> Result<Vec<Result<GameRecord, BadGame>>> {
     let mut reader = Reader::new(source);
     let mut games = Vec::new();
     while let Some(game) = reader.read_game::<Game>()? {
+        let game = game.and_then(Game::complete);
         games.extend(game.map(|game| GameRecord::of(&game)).transpose());
     }
     Ok(games)
@@ -329,25 +330,6 @@ fn read_evaluation(text: &str) -> (Option<Evaluation>, Option<u32>) {
         }
     };
     (evaluation, depth.parse().ok())
-}
-
-/// A score from White's view.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Evaluation {
-    Centipawns(i32),
-    /// Moves to mate; negative if White is mated.
-    Mate(i32),
-}
-
-impl Evaluation {
-    /// From the view of the side to move.
-    pub fn seen_by(self, side: Color) -> Self {
-        match (side, self) {
-            (Color::White, _) => self,
-            (Color::Black, Self::Centipawns(value)) => Self::Centipawns(-value),
-            (Color::Black, Self::Mate(moves)) => Self::Mate(-moves),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::text::printable;
+
 /// Log2 of the largest window that a compressed file may request: 128 MB, as with `zstd --long`.
 const WINDOW_LOG: u32 = 27;
 
@@ -61,6 +63,16 @@ pub fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zst"))
 }
 
+impl Fault {
+    /// Whether the moves before it are legal.
+    pub fn is_in_moves(&self) -> bool {
+        matches!(
+            self,
+            Self::Move { .. } | Self::Word { .. } | Self::Null { .. } | Self::Unterminated { .. }
+        )
+    }
+}
+
 /// A game that cannot be read. The games after it can be read.
 #[derive(Debug)]
 pub struct BadGame {
@@ -86,6 +98,23 @@ pub enum Fault {
         /// FEN of the position before it.
         fen: String,
     },
+    /// A word is neither a move nor anything else that games contain.
+    Word {
+        /// The number of the half-move that it stands in place of, from 1.
+        half_move: u32,
+        /// The word.
+        word: String,
+    },
+    /// A null move, in which a side passes.
+    Null {
+        /// The half-move's number in its line, from 1.
+        half_move: u32,
+    },
+    /// The input ends in a comment.
+    Unterminated {
+        /// The number of the half-move after which the comment begins, from 1.
+        half_move: u32,
+    },
     /// The game exceeds a limit that no real game reaches, for example `1048576 moves`.
     TooLong(String),
     /// The [`GameBuilder`](super::GameBuilder) refused it.
@@ -103,10 +132,23 @@ impl std::error::Error for BadGame {}
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Variant(variant) => write!(f, "the variant '{variant}' is not chess"),
+            Self::Variant(variant) => {
+                write!(f, "the variant '{}' is not chess", printable(variant))
+            }
             Self::Start(error) | Self::Refused(error) => write!(f, "{error:#}"),
             Self::Move { half_move, san, fen } => {
-                write!(f, "half-move {half_move}: move '{san}' is not legal in '{fen}'")
+                write!(
+                    f,
+                    "half-move {half_move}: move '{}' is not legal in '{fen}'",
+                    printable(san)
+                )
+            }
+            Self::Word { half_move, word } => {
+                write!(f, "half-move {half_move}: '{}' is no move", printable(word))
+            }
+            Self::Null { half_move } => write!(f, "half-move {half_move}: a null move"),
+            Self::Unterminated { half_move } => {
+                write!(f, "half-move {half_move}: a comment has no end")
             }
             Self::TooLong(limit) => write!(f, "more than {limit} in one game"),
         }

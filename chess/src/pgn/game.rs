@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use cozy_chess::{Color, Move};
 
+use super::files::BadGame;
 use super::reader::{GameBuilder, Line};
 use crate::position::Position;
 
@@ -10,7 +11,7 @@ use crate::position::Position;
 const MOST_TEXT: usize = 1 << 26;
 
 /// A game's main line.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Game {
     /// The tags.
     pub tags: Tags,
@@ -20,6 +21,10 @@ pub struct Game {
     pub comments: Vec<String>,
     /// The moves, all legal.
     pub moves: Vec<GameMove>,
+    /// The result at the end of the moves.
+    outcome: Option<Outcome>,
+    /// The fault before which the moves end, if the text has one.
+    pub fault: Option<BadGame>,
     /// Size of the comments, in bytes.
     text: usize,
 }
@@ -34,9 +39,15 @@ pub struct GameMove {
 }
 
 impl Game {
-    /// The result in the `Result` tag; `None` if the game is not finished.
+    /// The result in the `Result` tag, otherwise that at the end of the moves; `None` if the game is
+    /// not finished.
     pub fn result(&self) -> Option<Outcome> {
-        self.tags.get("Result").and_then(Outcome::from_pgn)
+        self.tags.get("Result").and_then(Outcome::from_pgn).or(self.outcome)
+    }
+
+    /// This game, if it has no fault.
+    pub fn complete(mut self) -> Result<Self, BadGame> {
+        self.fault.take().map_or(Ok(self), Err)
     }
 
     /// The position after the last move, with the game's history.
@@ -52,8 +63,11 @@ impl GameBuilder for Game {
 
     const VARIATIONS: bool = false;
 
+    const KEEPS_BEGINNING: bool = true;
+
     fn begin(tags: Tags, start: Position) -> Self {
-        Self { tags, start, comments: Vec::new(), moves: Vec::new(), text: 0 }
+        let (comments, moves) = (Vec::new(), Vec::new());
+        Self { tags, start, comments, moves, outcome: None, fault: None, text: 0 }
     }
 
     fn play(&mut self, line: &Line) -> Result<()> {
@@ -69,6 +83,14 @@ impl GameBuilder for Game {
         let last = self.moves.last_mut().map_or(&mut self.comments, |last| &mut last.comments);
         last.push(text.to_owned());
         Ok(())
+    }
+
+    fn result(&mut self, outcome: Outcome) {
+        self.outcome = Some(outcome);
+    }
+
+    fn cut(&mut self, fault: BadGame) {
+        self.fault = Some(fault);
     }
 
     fn end(self) -> Self {

@@ -1,8 +1,8 @@
 //! Games in PGN, read one at a time from any [`Read`](std::io::Read), with bounded memory.
 //!
-//! The pgn-reader crate splits the text. [`Reader`] plays the moves, so that users get legal moves
-//! and boards instead of text. A bad game is an error that names the game and the move; the reader
-//! continues with the next game.
+//! [`Reader`] plays the moves, so that users get legal moves and boards instead of text. It reads
+//! moves in every [notation](crate::notation). Any other word ends the game with a fault that names
+//! the game and the word; the reader continues with the next game.
 //!
 //! ```
 //! use azimuth_chess::pgn::{Game, Outcome, Reader};
@@ -17,22 +17,21 @@
 //! assert_eq!(game.moves.len(), 4);
 //! assert_eq!(game.moves[2].comments, ["?"]);
 //!
-//! let bad = reader.read_game::<Game>()?.expect("a second game").unwrap_err().to_string();
-//! assert!(bad.starts_with("game 2: half-move 3: move 'Ke3' is not legal in"), "{bad}");
+//! let bad = reader.read_game::<Game>()?.expect("a second game")?;
+//! assert_eq!(bad.moves.len(), 2);
+//! let fault = bad.fault.expect("an illegal move").to_string();
+//! assert!(fault.starts_with("game 2: half-move 3: move 'Ke3' is not legal in"), "{fault}");
 //! assert!(reader.read_game::<Game>()?.is_none());
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 
 mod files;
 mod game;
+mod lexer;
 mod reader;
 #[cfg(test)]
 mod tests;
 
-pub use files::{BadGame, Fault};
-pub use files::{decompressed, is_compressed, open_text, pgn_files};
-pub use game::Outcome;
-pub use game::Tags;
-pub use game::{Game, GameMove};
-pub use reader::{GameBuilder, GameNode, Line};
-pub use reader::{MOST_MOVES, Reader};
+pub use files::{BadGame, Fault, decompressed, is_compressed, open_text, pgn_files};
+pub use game::{Game, GameMove, Outcome, Tags};
+pub use reader::{GameBuilder, GameNode, Line, MOST_MOVES, Reader};

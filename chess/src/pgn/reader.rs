@@ -1,19 +1,16 @@
-//! The reader: converts pgn-reader's events to moves on boards.
+//! The reader: plays the moves of a game's text on boards.
 
-use std::borrow::Cow;
-use std::fmt::Write;
-use std::io::Read;
-use std::marker::PhantomData;
-use std::ops::ControlFlow;
+use std::io::{self, Read};
+use std::mem::take;
 
 use anyhow::{Context, Result};
 use cozy_chess::{Board, Move};
-use pgn_reader::{Nag, RawComment, RawTag, SanPlus, Skip, Visitor};
 
 use super::files::{BadGame, Fault};
-use super::game::{Tags, other_variant};
+use super::game::{Outcome, Tags, other_variant};
+use super::lexer::{Lexer, MOST_TAGS, Token};
+use crate::notation::{Language, WrittenMove, read_marks, read_move, without_figurines};
 use crate::position::{Position, board_after, fen_of};
-use crate::san::find_move;
 
 /// Maximum number of moves in a game, including variations. A game without an end must not fill the
 /// memory; the longest annotated games are far below this limit.
@@ -22,25 +19,33 @@ pub const MOST_MOVES: u32 = 1 << 20;
 /// Maximum number of nested variations.
 const MOST_NESTED: usize = 1 << 18;
 
-/// Maximum size of a game's tags, in bytes.
-const MOST_TAGS: usize = 1 << 24;
-
-/// Maximum length of a tag's line, in bytes. The settings of an engine can be this long.
-const LONGEST_TAG: usize = 1 << 16;
-
 /// Reads games one at a time.
+///
+/// A game ends with its result, before a tag at the beginning of a line, before `1.` after an empty
+/// line, or with the input.
 pub struct Reader<R> {
-    reader: pgn_reader::Reader<R>,
+    lexer: Lexer<R>,
     taken: u64,
     most_plies: u32,
+}
+
+/// The part of a game that has been read.
+#[derive(Default)]
+struct Extent {
+    any: bool,
+    has_tags: bool,
+    /// Whether the tags have ended.
+    in_moves: bool,
+    has_moves: bool,
+    /// Number of open variations.
+    depth: usize,
+    ended: bool,
 }
 
 impl<R: Read> Reader<R> {
     /// Reads the games of `input`, which need not be buffered.
     pub fn new(input: R) -> Self {
-        let builder = pgn_reader::Reader::build(input);
-        let reader = builder.set_supported_tag_line_length(LONGEST_TAG).finish();
-        Self { reader, taken: 0, most_plies: u32::MAX }
+        Self { lexer: Lexer::new(input), taken: 0, most_plies: u32::MAX }
     }
 
     /// Ends each game after this many half-moves. The moves that follow need not be legal.
@@ -54,186 +59,364 @@ impl<R: Read> Reader<R> {
     }
 
     /// The next game, or the reason why it cannot be read; `None` at the end. Fails if the input
-    /// fails or contains a tag or a comment without an end, because no later game can be read then.
+    /// fails.
     pub fn read_game<B: GameBuilder>(&mut self) -> Result<Option<Result<B::Game, BadGame>>> {
-        let number = self.taken + 1;
-        let mut visitor =
-            Playing::<B> { most_plies: self.most_plies, tags: 0, builder: PhantomData };
-        let read = self.reader.read_game(&mut visitor).with_context(|| format!("game {number}"))?;
-        self.taken += u64::from(read.is_some());
-        Ok(read.map(|game| game.map_err(|fault| BadGame { number, fault })))
+        let mut game = Reading::<B>::new(self.most_plies);
+        let is_any = self.for_each_token(|token| game.take(token))?;
+        Ok(is_any.then(|| game.end(self.taken)))
     }
 
     /// Skips the next game without reading its moves; false at the end.
     pub fn skip_game(&mut self) -> Result<bool> {
-        let skipped = self.reader.skip_game();
-        let skipped = skipped.with_context(|| format!("game {}", self.taken + 1))?;
-        self.taken += u64::from(skipped);
-        Ok(skipped)
+        self.for_each_token(|_| ())
+    }
+
+    /// Calls `visit` with the tokens of the next game; false if there is none.
+    fn for_each_token(&mut self, mut visit: impl FnMut(Token<'_>)) -> Result<bool> {
+        let mut extent = Extent::default();
+        let number = self.taken + 1;
+        while let Some(token) = self.token(&mut extent).with_context(|| format!("game {number}"))? {
+            visit(token);
+        }
+        self.taken += u64::from(extent.any);
+        Ok(extent.any)
+    }
+
+    /// The next token of the game; `None` at its end.
+    fn token(&mut self, extent: &mut Extent) -> io::Result<Option<Token<'_>>> {
+        self.lexer.after_empty_line = false;
+        let ends = extent.ended || extent.in_moves && self.lexer.is_before_tag()?;
+        if ends || !self.lexer.advance(!extent.in_moves)? {
+            return Ok(None);
+        }
+        let begins_another = extent.has_moves && extent.depth == 0 && self.lexer.after_empty_line;
+        if begins_another && is_first_number(self.lexer.token()) {
+            self.lexer.unread();
+            return Ok(None);
+        }
+        let token = self.lexer.token();
+        extent.add(token);
+        Ok(Some(token))
     }
 }
 
-/// Plays one game for a builder.
-struct Playing<B> {
-    most_plies: u32,
-    /// Size of the tags so far, in bytes.
-    tags: usize,
-    builder: PhantomData<B>,
+impl Extent {
+    fn add(&mut self, token: Token<'_>) {
+        self.any = true;
+        match token {
+            Token::Tag(..) => return self.has_tags = true,
+            // A comment before the tags.
+            Token::Comment(_) if !self.has_tags => return,
+            Token::Comment(_) | Token::Glyph(_) => {}
+            Token::Open => self.depth += 1,
+            Token::Close => self.depth = self.depth.saturating_sub(1),
+            Token::Unterminated => self.ended = true,
+            Token::Word(word) => {
+                self.ended = self.depth == 0 && read_result(word).is_some();
+                self.has_moves |= word.bytes().any(|byte| byte.is_ascii_alphabetic());
+            }
+        }
+        self.in_moves = true;
+    }
+}
+
+/// Whether a token is the number of a game's first move by White.
+fn is_first_number(token: Token<'_>) -> bool {
+    matches!(token, Token::Word(word) if word.starts_with("1.") && !word.starts_with("1.."))
 }
 
 /// A game while it is being read.
-struct Movetext<B> {
+struct Reading<B> {
+    tags: Tags,
+    /// Size of the tags and of the comments before them, in bytes.
+    size: usize,
+    /// Comments before the tags.
+    comments: Vec<String>,
+    most_plies: u32,
+    playing: Option<Playing<B>>,
+    fault: Option<Fault>,
+}
+
+impl<B: GameBuilder> Reading<B> {
+    fn new(most_plies: u32) -> Self {
+        let (tags, comments) = (Tags::default(), Vec::new());
+        Self { tags, size: 0, comments, most_plies, playing: None, fault: None }
+    }
+
+    /// Reads a token. After a fault, the rest of the game is skipped.
+    fn take(&mut self, token: Token<'_>) {
+        if self.fault.is_none() {
+            self.fault = self.add(token).err();
+        }
+    }
+
+    fn add(&mut self, token: Token<'_>) -> Result<(), Fault> {
+        match token {
+            Token::Tag(name, value) => {
+                // An empty tag takes up memory, too.
+                self.size += name.len() + value.len() + size_of::<(String, String)>();
+                self.tags.push(name.to_owned(), value.to_owned());
+            }
+            Token::Comment(text) if self.playing.is_none() && self.tags.is_empty() => {
+                self.size += text.len() + size_of::<String>();
+                self.comments.push(text.to_owned());
+            }
+            token => {
+                let playing = match &mut self.playing {
+                    Some(playing) => playing,
+                    none => none.insert(Playing::begin(
+                        take(&mut self.tags),
+                        &self.comments,
+                        self.most_plies,
+                    )?),
+                };
+                return playing.take(token);
+            }
+        }
+        within(self.size <= MOST_TAGS, || format!("{MOST_TAGS} bytes of tags"))
+    }
+
+    fn end(mut self, number: u64) -> Result<B::Game, BadGame> {
+        let bad = |fault| BadGame { number, fault };
+        let Some(fault) = self.fault.take() else {
+            let playing = match self.playing {
+                Some(playing) => Ok(playing),
+                None => Playing::begin(self.tags, &self.comments, self.most_plies),
+            };
+            return playing.map(|playing| playing.builder.end()).map_err(bad);
+        };
+        match self.playing {
+            Some(mut playing) if B::KEEPS_BEGINNING && fault.is_in_moves() => {
+                playing.builder.cut(bad(fault));
+                Ok(playing.builder.end())
+            }
+            _ => Err(bad(fault)),
+        }
+    }
+}
+
+/// Plays the moves of a game for a builder.
+struct Playing<B> {
     builder: B,
+    start: Board,
     line: Line,
     /// The lines interrupted by the open variations, outermost first.
     outer: Vec<Line>,
-    /// Depth of the variation whose rest is skipped after an illegal move; `None` if nothing is
-    /// skipped.
+    /// Depth of the variation whose rest is skipped; `None` if nothing is skipped.
     skipped: Option<usize>,
+    /// Number of open variations that the builder does not read.
+    unread: usize,
     nodes: u32,
-    san: String,
+    most_plies: u32,
+    ended: bool,
+    language: Language,
+    main_line: Vec<Move>,
+    /// The words of the main line that begin with the letter of a piece, one after another, and
+    /// their half-moves and ends.
+    letters: String,
+    ends: Vec<(usize, usize)>,
 }
 
-impl<B: GameBuilder> Visitor for Playing<B> {
-    type Tags = Tags;
-    type Movetext = Movetext<B>;
-    type Output = Result<B::Game, Fault>;
-
-    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
-        ControlFlow::Continue(Tags::default())
-    }
-
-    fn tag(
-        &mut self,
-        tags: &mut Tags,
-        name: &[u8],
-        value: RawTag<'_>,
-    ) -> ControlFlow<Self::Output> {
-        // An empty tag takes up memory, too.
-        self.tags += name.len() + value.as_bytes().len() + size_of::<(String, String)>();
-        let name = String::from_utf8_lossy(name).into_owned();
-        tags.push(name, on_one_line(value.decode_utf8_lossy()).into_owned());
-        go_on_after(within(self.tags <= MOST_TAGS, || format!("{MOST_TAGS} bytes of tags")))
-    }
-
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Movetext<B>> {
+impl<B: GameBuilder> Playing<B> {
+    fn begin(tags: Tags, comments: &[String], most_plies: u32) -> Result<Self, Fault> {
         if let Some(variant) = tags.known("Variant").and_then(other_variant) {
-            return ControlFlow::Break(Err(Fault::Variant(variant)));
+            return Err(Fault::Variant(variant));
         }
-        let start = match tags.known("FEN").map(Position::from_fen).transpose() {
-            Ok(start) => start.unwrap_or_default(),
-            Err(error) => return ControlFlow::Break(Err(Fault::Start(error))),
-        };
+        let start = tags.known("FEN").map(Position::from_fen).transpose().map_err(Fault::Start)?;
+        let start = start.unwrap_or_default();
         let root = GameNode { board: start.board().clone(), id: 0, ply: 0, mv: None };
-        ControlFlow::Continue(Movetext {
-            builder: B::begin(tags, start),
+        let mut playing = Self {
+            start: root.board.clone(),
             line: Line { before: root.clone(), after: root },
+            builder: B::begin(tags, start),
             outer: Vec::new(),
             skipped: None,
+            unread: 0,
             nodes: 1,
-            san: String::new(),
-        })
-    }
-
-    fn san(&mut self, game: &mut Movetext<B>, san: SanPlus) -> ControlFlow<Self::Output> {
-        if game.line.after.ply == self.most_plies {
-            let nothing = B::begin(Tags::default(), Position::default());
-            let builder = std::mem::replace(&mut game.builder, nothing);
-            return ControlFlow::Break(Ok(builder.end()));
-        }
-        if game.skipped.is_some() {
-            return ControlFlow::Continue(());
-        }
-        let played = game.play(san);
-        let depth = game.outer.len();
-        if B::FORGIVES_VARIATIONS && depth > 0 && matches!(played, Err(Fault::Move { .. })) {
-            game.skipped = Some(depth);
-            return ControlFlow::Continue(());
-        }
-        go_on_after(played)
-    }
-
-    fn nag(&mut self, game: &mut Movetext<B>, nag: Nag) -> ControlFlow<Self::Output> {
-        if game.skipped.is_none() {
-            game.builder.glyph(&game.line, nag.0);
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn comment(
-        &mut self,
-        game: &mut Movetext<B>,
-        comment: RawComment<'_>,
-    ) -> ControlFlow<Self::Output> {
-        if game.skipped.is_some() {
-            return ControlFlow::Continue(());
-        }
-        let text = on_one_line(String::from_utf8_lossy(comment.as_bytes()));
-        go_on_after(game.builder.comment(&game.line, &text).map_err(Fault::Refused))
-    }
-
-    fn begin_variation(&mut self, game: &mut Movetext<B>) -> ControlFlow<Self::Output, Skip> {
-        if !B::VARIATIONS {
-            return ControlFlow::Continue(Skip(true));
-        }
-        game.outer.push(game.line.clone());
-        game.line.after = game.line.before.clone();
-        let depth = game.outer.len();
-        go_on_after(within(depth <= MOST_NESTED, || format!("{MOST_NESTED} nested variations")))
-            .map_continue(|()| Skip(false))
-    }
-
-    fn end_variation(&mut self, game: &mut Movetext<B>) -> ControlFlow<Self::Output> {
-        if let Some(line) = game.outer.pop() {
-            game.line = line;
-            game.skipped = game.skipped.filter(|depth| *depth <= game.outer.len());
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn end_game(&mut self, game: Movetext<B>) -> Self::Output {
-        Ok(game.builder.end())
-    }
-}
-
-impl<B: GameBuilder> Movetext<B> {
-    fn play(&mut self, san: SanPlus) -> Result<(), Fault> {
-        let GameNode { board, ply, .. } = &self.line.after;
-        let half_move = ply + 1;
-        self.san.clear();
-        // Writing to a string cannot fail.
-        let _ = write!(self.san, "{}", san.san);
-        let Some(mv) = find_move(board, &self.san) else {
-            let fen = fen_of(board);
-            return Err(Fault::Move { half_move, san: san.to_string(), fen });
+            most_plies,
+            ended: false,
+            language: Language::ENGLISH,
+            main_line: Vec::new(),
+            letters: String::new(),
+            ends: Vec::new(),
         };
-        let board = board_after(board, mv);
-        let after = GameNode { board, id: self.nodes, ply: half_move, mv: Some(mv) };
+        comments.iter().try_for_each(|text| playing.take(Token::Comment(text)))?;
+        Ok(playing)
+    }
+
+    fn take(&mut self, token: Token<'_>) -> Result<(), Fault> {
+        match token {
+            _ if self.ended => {}
+            Token::Open if !B::VARIATIONS => self.unread += 1,
+            Token::Close if self.unread > 0 => self.unread -= 1,
+            Token::Unterminated => return Err(Fault::Unterminated { half_move: self.half_move() }),
+            _ if self.unread > 0 => {}
+            Token::Open => {
+                self.outer.push(self.line.clone());
+                self.line.after = self.line.before.clone();
+                let depth = self.outer.len();
+                within(depth <= MOST_NESTED, || format!("{MOST_NESTED} nested variations"))?;
+            }
+            Token::Close => {
+                if let Some(line) = self.outer.pop() {
+                    self.line = line;
+                    self.skipped = self.skipped.filter(|depth| *depth <= self.outer.len());
+                }
+            }
+            _ if self.skipped.is_some() => {}
+            Token::Comment(text) => {
+                self.builder.comment(&self.line, text).map_err(Fault::Refused)?;
+            }
+            Token::Glyph(glyph) => self.builder.glyph(&self.line, glyph),
+            Token::Word(text) if text.is_ascii() => return self.word(text),
+            Token::Word(text) => {
+                // Spaces that are not ASCII do not end a word.
+                let is_space = |character: char| {
+                    character.is_whitespace() || matches!(character, '\u{200b}' | '\u{feff}')
+                };
+                for word in text.split(is_space).filter(|word| !word.is_empty()) {
+                    self.word(without_figurines(word).as_deref().unwrap_or(word))?;
+                }
+            }
+            Token::Tag(..) => unreachable!("a tag ends the moves"),
+        }
+        Ok(())
+    }
+
+    /// The number of the next half-move in its line, from 1.
+    fn half_move(&self) -> u32 {
+        self.line.after.ply + 1
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), Fault> {
+        if let Some(result) = read_result(word) {
+            if let Some(outcome) = result.filter(|_| self.outer.is_empty()) {
+                self.builder.result(outcome);
+            }
+            return Ok(());
+        }
+        let Some(text) = without_number(word) else { return Ok(()) };
+        if self.line.after.ply == self.most_plies {
+            self.ended = true;
+            return Ok(());
+        }
+        let played = self.read(text);
+        let depth = self.outer.len();
+        match played {
+            Err(fault) if B::FORGIVES_VARIATIONS && depth > 0 && fault.is_in_moves() => {
+                self.skipped = Some(depth);
+                Ok(())
+            }
+            played => played,
+        }
+    }
+
+    /// Plays the move, or hands on the marks, that a word without its number consists of.
+    fn read(&mut self, text: &str) -> Result<(), Fault> {
+        let Some((written, glyphs)) = read_word(text, self.language) else {
+            if let Some(glyphs) = read_marks(text) {
+                glyphs.into_iter().for_each(|glyph| self.builder.glyph(&self.line, glyph));
+                return Ok(());
+            }
+            return self.read_in_another_language(text).unwrap_or_else(|| {
+                let word = text.to_owned();
+                Err(Fault::Word { half_move: self.half_move(), word })
+            });
+        };
+        match written.on(&self.line.after.board) {
+            Some(mv) => self.play(mv, text, glyphs),
+            None if written == WrittenMove::Null => self.pass(glyphs),
+            None => self.read_in_another_language(text).unwrap_or_else(|| {
+                let fen = fen_of(&self.line.after.board);
+                Err(Fault::Move { half_move: self.half_move(), san: text.to_owned(), fen })
+            }),
+        }
+    }
+
+    /// Plays a move in the first language in which the main line so far has the same moves, and
+    /// goes on in this language; `None` if there is none.
+    fn read_in_another_language(&mut self, text: &str) -> Option<Result<(), Fault>> {
+        if !self.outer.is_empty() || !text.starts_with(char::is_uppercase) {
+            return None;
+        }
+        let (language, mv, glyphs) = Language::OTHERS.into_iter().find_map(|language| {
+            let (written, glyphs) = read_word(text, language)?;
+            let mv = written.on(&self.line.after.board)?;
+            let mut board = self.start.clone();
+            let (mut begin, mut ends) = (0, self.ends.iter().peekable());
+            for (ply, &played) in self.main_line.iter().enumerate() {
+                if let Some(&(_, end)) = ends.next_if(|(of, _)| *of == ply) {
+                    let word = &self.letters[begin..end];
+                    begin = end;
+                    (read_word(word, language)?.0.on(&board) == Some(played)).then_some(())?;
+                }
+                board = board_after(&board, played);
+            }
+            Some((language, mv, glyphs))
+        })?;
+        self.language = language;
+        Some(self.play(mv, text, glyphs))
+    }
+
+    fn play(&mut self, mv: Move, text: &str, glyphs: Vec<u8>) -> Result<(), Fault> {
+        if self.outer.is_empty() {
+            if text.starts_with(char::is_uppercase) {
+                self.letters.push_str(text);
+                self.ends.push((self.main_line.len(), self.letters.len()));
+            }
+            self.main_line.push(mv);
+        }
+        let board = board_after(&self.line.after.board, mv);
+        self.add(board, Some(mv), glyphs)
+    }
+
+    /// Plays a null move.
+    fn pass(&mut self, glyphs: Vec<u8>) -> Result<(), Fault> {
+        match self.line.after.board.null_move() {
+            Some(board) if B::NULL_MOVES => self.add(board, None, glyphs),
+            _ => Err(Fault::Null { half_move: self.half_move() }),
+        }
+    }
+
+    fn add(&mut self, board: Board, mv: Option<Move>, glyphs: Vec<u8>) -> Result<(), Fault> {
+        let after = GameNode { board, id: self.nodes, ply: self.half_move(), mv };
         self.line.before = std::mem::replace(&mut self.line.after, after);
         within(self.nodes <= MOST_MOVES, || format!("{MOST_MOVES} moves"))?;
         self.nodes += 1;
-        self.builder.play(&self.line).map_err(Fault::Refused)
+        self.builder.play(&self.line).map_err(Fault::Refused)?;
+        glyphs.into_iter().for_each(|glyph| self.builder.glyph(&self.line, glyph));
+        Ok(())
     }
 }
 
-/// A text with spaces for its line breaks.
-fn on_one_line(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text.contains(['\n', '\r']) {
-        true => Cow::Owned(text.replace(['\n', '\r'], " ")),
-        false => text,
+/// A move with the glyphs of its marks; `None` if the word is anything else.
+fn read_word(text: &str, language: Language) -> Option<(WrittenMove, Vec<u8>)> {
+    let (written, marks) = read_move(text, language)?;
+    Some((written, read_marks(marks)?))
+}
+
+/// A result at the end of a game; the inner value is `None` for `*`.
+fn read_result(word: &str) -> Option<Option<Outcome>> {
+    match word {
+        "*" => Some(None),
+        "1/2" | "½" | "½-½" => Some(Some(Outcome::Draw)),
+        _ => Outcome::from_pgn(word).map(Some),
     }
+}
+
+/// A word without a move number before it (`12.`, `12...`); `None` if nothing is left.
+fn without_number(word: &str) -> Option<&str> {
+    let rest = word.trim_start_matches(|character: char| character.is_ascii_digit());
+    let text = match rest.trim_start_matches(['.', '…']) {
+        // `0-0` is castling.
+        text if text.len() == rest.len() && !rest.is_empty() => word,
+        text => text,
+    };
+    (!text.is_empty()).then_some(text)
 }
 
 fn within(holds: bool, limit: impl FnOnce() -> String) -> Result<(), Fault> {
     if holds { Ok(()) } else { Err(Fault::TooLong(limit())) }
-}
-
-/// Ends the game at a fault.
-fn go_on_after<G>(result: Result<(), Fault>) -> ControlFlow<Result<G, Fault>> {
-    match result {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(fault) => ControlFlow::Break(Err(fault)),
-    }
 }
 
 /// Builds a value from one game while the reader plays its moves.
@@ -244,13 +427,22 @@ pub trait GameBuilder: Sized {
     /// Whether variations are read. Without them the moves are those of the main line.
     const VARIATIONS: bool;
 
-    /// Whether a variation ends before its first illegal move. Otherwise, the game cannot be read.
+    /// Whether a variation ends before the first word that is no legal move. Otherwise, the game
+    /// ends there.
     const FORGIVES_VARIATIONS: bool = false;
+
+    /// Whether the moves before a fault are a game, which [`Self::cut`] ends. Otherwise, a game with
+    /// a fault cannot be read.
+    const KEEPS_BEGINNING: bool = false;
+
+    /// Whether null moves are played. Otherwise, they are faults.
+    const NULL_MOVES: bool = false;
 
     /// A game begins.
     fn begin(tags: Tags, start: Position) -> Self;
 
-    /// The last move of `line` was played. An error ends the reading of this game.
+    /// The last move of `line` was played; it is `None` if it is a null move. An error ends the
+    /// reading of this game.
     fn play(&mut self, line: &Line) -> Result<()>;
 
     /// A comment after the last move of `line`, or before the first move. Its line breaks are
@@ -260,6 +452,12 @@ pub trait GameBuilder: Sized {
 
     /// A numeric annotation glyph (NAG) after the last move of `line`: 1 is `!`, 2 is `?`.
     fn glyph(&mut self, _line: &Line, _nag: u8) {}
+
+    /// The text has a result at its end.
+    fn result(&mut self, _outcome: Outcome) {}
+
+    /// The game ends before a fault.
+    fn cut(&mut self, _fault: BadGame) {}
 
     /// The game has ended.
     fn end(self) -> Self::Game;
@@ -274,7 +472,7 @@ pub struct GameNode {
     pub id: u32,
     /// Half-moves from the starting position.
     pub ply: u32,
-    /// The move that leads to the node; `None` at the starting position.
+    /// The move that leads to the node; `None` at the starting position and after a null move.
     pub mv: Option<Move>,
 }
 

@@ -12,7 +12,7 @@ fn games(text: &str) -> Result<Vec<Result<Game, BadGame>>> {
     let mut reader = Reader::new(text.as_bytes());
     let mut games = Vec::new();
     while let Some(game) = reader.read_game::<Game>()? {
-        games.push(game);
+        games.push(game.and_then(Game::complete));
         assert_eq!(reader.taken(), games.len() as u64);
     }
     Ok(games)
@@ -152,7 +152,7 @@ fn a_bad_game_is_named_and_those_after_it_are_read() -> Result<()> {
         "game 1: half-move 3: move 'Ke3' is not legal in",
         "game 2: FEN '8/8/8/8/8/8/8/8 w - - 0 1': not a legal board",
         "game 3: the variant 'atomic' is not chess",
-        "game 4: half-move 2: move '--' is not legal in",
+        "game 4: half-move 2: a null move",
         "game 5: half-move 5: move 'N1f3' is not legal in",
     ];
     assert_eq!(faults.len(), expected.len());
@@ -230,7 +230,7 @@ fn endless<B: GameBuilder>(
     times: usize,
 ) -> Result<(String, Option<Vec<String>>)> {
     let endless = Repeated { text: text.as_bytes(), at: 0, left: times };
-    let input = before.as_bytes().chain(endless).chain("\n\n1. e4 *\n".as_bytes());
+    let input = before.as_bytes().chain(endless).chain("\n\n[White \"b\"]\n\n1. e4 *\n".as_bytes());
     let mut reader = Reader::new(input);
     let bad = reader.read_game::<B>()?.context("no game")?.err().context("it was read")?;
     Ok((bad.to_string(), reader.read_game::<Places>()?.transpose()?))
@@ -250,9 +250,9 @@ fn a_game_without_an_end_is_refused_and_the_next_is_read() -> Result<()> {
     );
     assert_eq!(
         endless::<Game>("e4 ", "{} ", 4 * most)?,
-        ("game 1: more than 67108864 bytes of comments in one game".to_owned(), next)
+        ("game 1: more than 67108864 bytes of comments in one game".to_owned(), next.clone())
     );
-    // The move after the tags belongs to the same game, so no other game follows.
+    // The tag and the move after the tags belong to the same game, so no other game follows.
     assert_eq!(
         endless::<Game>("", "[a \"\"]\n", most)?,
         ("game 1: more than 16777216 bytes of tags in one game".to_owned(), None)
@@ -261,14 +261,15 @@ fn a_game_without_an_end_is_refused_and_the_next_is_read() -> Result<()> {
 }
 
 #[test]
-fn input_that_is_cut_off_in_a_comment_or_a_tag_fails() -> Result<()> {
-    let endless = |before: &'static str| {
-        let input = before.as_bytes().chain(repeat(b'x').take(1 << 23));
-        let error = Reader::new(input).read_game::<Game>().err().context("it was read");
-        error.map(|error| format!("{error:#}"))
-    };
-    assert_eq!(endless("1. e4 {")?, "game 1: unterminated comment");
-    assert_eq!(endless("[White \"")?, "game 1: unterminated tag");
+fn input_that_is_cut_off_in_a_comment_keeps_the_moves_before_it() -> Result<()> {
+    let input = "1. d4 *\n\n1. e4 {".as_bytes().chain(repeat(b'x').take(1 << 23));
+    let mut reader = Reader::new(input);
+    assert_eq!(reader.read_game::<Game>()?.context("no game")??.complete()?.moves.len(), 1);
+    let game = reader.read_game::<Game>()?.context("no game")??;
+    assert_eq!(game.moves.len(), 1);
+    let fault = game.fault.context("no fault")?.to_string();
+    assert_eq!(fault, "game 2: half-move 2: a comment has no end");
+    assert!(reader.read_game::<Game>()?.is_none());
     Ok(())
 }
 
@@ -295,5 +296,86 @@ fn a_tag_over_several_lines_is_an_error_on_one() -> Result<()> {
         let error = game.expect_err("a bad tag").to_string();
         assert!(error.contains(part) && !error.contains(['\n', '\r']), "{error:?}");
     }
+    Ok(())
+}
+
+/// The moves of each game of a text in UCI notation, and the fault at their end.
+fn lines(text: &str) -> Result<Vec<String>> {
+    let mut reader = Reader::new(text.as_bytes());
+    let mut lines = Vec::new();
+    while let Some(game) = reader.read_game::<Game>()? {
+        let game = game?;
+        let mut moves: Vec<String> =
+            game.moves.iter().map(|played| played.mv.to_string()).collect();
+        moves.extend(game.fault.map(|fault| fault.to_string()));
+        lines.push(moves.join(" "));
+    }
+    Ok(lines)
+}
+
+#[test]
+fn moves_are_read_in_every_notation() -> Result<()> {
+    for (text, expected) in [
+        ("1. e4 e5 2. a2-a3 a7-a6 3. Nf3 Nc6 *", "e2e4 e7e5 a2a3 a7a6 g1f3 b8c6"),
+        ("1. f3 e5 2. g4 Qh4++ 0-1", "f2f3 e7e5 g2g4 d8h4"),
+        ("1. e4 e5 2. Nf3N Nc6N 3. Bb5 a6 *", "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6"),
+        ("1.\u{a0}e4 e5 2.\u{a0}g1f3 b8-c6 *", "e2e4 e7e5 g1f3 b8c6"),
+        ("1. e4 d5 2. e4:d5 Q:d5 3. Ng1-f3 e7-e5 *", "e2e4 d7d5 e4d5 d8d5 g1f3 e7e5"),
+        ("1. e2e4 c7c5 2. e4-e5 d7-d5 3. exd6e.p. *", "e2e4 c7c5 e4e5 d7d5 e5d6"),
+        ("1.e4! e5?! 2.Nf3!? (2. f4) Nc6?? $6 3...!", "e2e4 e7e5 g1f3 b8c6"),
+        ("1. ♘f3 ♞f6 2. ♙e4 ♞xe4 *", "g1f3 g8f6 e2e4 f6e4"),
+        ("1. e4 e5 2. Sf3 Sc6 3. Lb5 a6 4. 0-0 Le7 *", "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 e1h1 f8e7"),
+        ("1. e4 e5 2. Cf3 Cc6 3. Fb5 *", "e2e4 e7e5 g1f3 b8c6 f1b5"),
+        (
+            "1. e4 e5 2. Кf3 Кc6 3. Сb5 Кf6 4. O-O Сe7 5. Лe1 *",
+            "e2e4 e7e5 g1f3 b8c6 f1b5 g8f6 e1h1 f8e7 f1e1",
+        ),
+        ("1. e4 e5 N 2. Nf3 +/- Nc6 ± 3. Bb5 = *", "e2e4 e7e5 g1f3 b8c6 f1b5"),
+    ] {
+        assert_eq!(lines(text)?, [expected], "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn any_other_word_ends_the_game_there() -> Result<()> {
+    for (text, expected) in [
+        ("1. e4 e5 2. Nf3 xyz 3. Bb5 *", "e2e4 e7e5 g1f3 game 1: half-move 4: 'xyz' is no move"),
+        ("1. e4 [%eval 0.3] e5 *", "e2e4 game 1: half-move 2: '[%eval' is no move"),
+        ("1. e4 -- 2. d4 *", "e2e4 game 1: half-move 2: a null move"),
+        ("1. e4 e5\u{1b}[2J *", "e2e4 game 1: half-move 2: 'e5\\u{1b}[2J' is no move"),
+        ("1. e4 e5 2. Sf3 Nc6 *", "e2e4 e7e5 g1f3 game 1: half-move 4: 'Nc6' is no move"),
+    ] {
+        let found = lines(text)?.join("");
+        assert!(found.starts_with(expected), "{text}: {found}");
+    }
+    Ok(())
+}
+
+#[test]
+fn games_end_where_people_end_them() -> Result<()> {
+    let two = ["e2e4 c7c5", "d2d4"];
+    for (text, expected) in [
+        // An empty line inside the moves.
+        ("1. e4 c5\n\n2. Nf3 d6 *", &["e2e4 c7c5 g1f3 d7d6"][..]),
+        ("1. e4\n\n1... c5 *", &["e2e4 c7c5"]),
+        // Games without results or empty lines.
+        ("1. e4 c5\n\n1. d4", &two),
+        ("1. e4 c5 1-0 1. d4 0-1", &two),
+        ("[Event \"a\"]\n1. e4 c5\n[Event \"b\"]\n1. d4", &two),
+        ("[Event \"a\"] [Site \"b\"] 1. e4 c5 1/2-1/2 [Event \"c\"] 1. d4 *", &two),
+        // A result in a variation, and a tag in a comment.
+        ("1. e4 (1. d4 1-0) c5 {\n[Event \"no\"]\n} *\n\n1. d4 *", &two),
+    ] {
+        assert_eq!(lines(text)?, expected, "{text}");
+        let mut reader = Reader::new(text.as_bytes());
+        (0..expected.len()).try_for_each(|_| reader.skip_game().map(|is_any| assert!(is_any)))?;
+        assert!(!reader.skip_game()?, "{text}");
+    }
+    let results: Vec<_> = games("1. e4 1-0\n\n[Result \"0-1\"]\n1. e4 1-0\n\n1. e4 *")?
+        .into_iter()
+        .map(|game| game.map(|game| game.result()))
+        .collect::<Result<_, _>>()?;
+    assert_eq!(results, [Some(Outcome::WhiteWins), Some(Outcome::BlackWins), None]);
     Ok(())
 }

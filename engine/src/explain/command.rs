@@ -1,4 +1,5 @@
-//! The command line of `azimuth explain`.
+//! The command line of `azimuth explain`, and the arguments that select a position: a FEN, or a
+//! position of a game.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -12,17 +13,17 @@ use azimuth_chess::pgn::{Game, MOST_MOVES, Reader, open_text, pgn_files};
 use azimuth_chess::position::{Position, castles_as_in_chess960};
 use azimuth_chess::san::parse_move;
 use azimuth_network::replace_file::check_output;
+use azimuth_search::inference::{Backend, ModelSource};
+use azimuth_search::{
+    BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch,
+    Tablebases, TimeLimit,
+};
 use clap::Args;
 use cozy_chess::Color;
 
 use super::study::{Study, Task};
 use super::{html, json, text};
 use crate::session::Session;
-use azimuth_search::inference::{Backend, ModelSource};
-use azimuth_search::{
-    BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch,
-    Tablebases, TimeLimit,
-};
 
 /// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -157,39 +158,6 @@ pub struct Subject {
     before: Option<MoveNumber>,
 }
 
-/// The number of a move and the side that plays it, as on a score sheet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct MoveNumber {
-    number: u16,
-    side: Color,
-}
-
-impl MoveNumber {
-    fn is_next_in(self, position: &Position) -> bool {
-        let board = position.board();
-        board.fullmove_number() == self.number && board.side_to_move() == self.side
-    }
-}
-
-impl FromStr for MoveNumber {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let (number, side) = match text.strip_suffix(['w', 'W']) {
-            Some(number) => (number, Color::White),
-            None => (text.strip_suffix(['b', 'B']).unwrap_or_default(), Color::Black),
-        };
-        let number = number.parse().ok().filter(|&number| number > 0);
-        Ok(Self { number: number.context("expected a move as 29w or 29b")?, side })
-    }
-}
-
-impl fmt::Display for MoveNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.number, if self.side == Color::White { 'w' } else { 'b' })
-    }
-}
-
 impl Subject {
     /// The PGN file, if any.
     pub fn file(&self) -> Option<&Path> {
@@ -240,6 +208,9 @@ impl Subject {
         let Some(read) = reader.read_game::<Game>()? else { return Ok(None) };
         // The caller adds the file name and the game's number to the error.
         let game = read.map_err(|bad| bad.fault)?;
+        if let Some(bad) = &game.fault {
+            eprintln!("azimuth: {bad}; only the moves before it are read");
+        }
         // Any text can be read as games without moves.
         let is_game = !game.tags.is_empty() || !game.moves.is_empty();
         ensure!(is_game, "there is no move and no tag: this is no PGN");
@@ -273,6 +244,39 @@ impl Subject {
         let most = self.ply.or(before).and_then(|plies| u32::try_from(plies).ok());
         // A first move shows that the text is a game.
         most.unwrap_or(MOST_MOVES).max(1)
+    }
+}
+
+/// The number of a move and the side that plays it, as on a score sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MoveNumber {
+    number: u16,
+    side: Color,
+}
+
+impl MoveNumber {
+    fn is_next_in(self, position: &Position) -> bool {
+        let board = position.board();
+        board.fullmove_number() == self.number && board.side_to_move() == self.side
+    }
+}
+
+impl FromStr for MoveNumber {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (number, side) = match text.strip_suffix(['w', 'W']) {
+            Some(number) => (number, Color::White),
+            None => (text.strip_suffix(['b', 'B']).unwrap_or_default(), Color::Black),
+        };
+        let number = number.parse().ok().filter(|&number| number > 0);
+        Ok(Self { number: number.context("expected a move as 29w or 29b")?, side })
+    }
+}
+
+impl fmt::Display for MoveNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.number, if self.side == Color::White { 'w' } else { 'b' })
     }
 }
 

@@ -1,34 +1,14 @@
-//! Analysis of a game, position by position.
+//! Analysis of a game, position by position, and its form on the page.
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use azimuth_chess::position::{Position, castles_as_in_chess960, legal_moves, uci_move};
+use azimuth_search::inference::ModelClient;
+use azimuth_search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
 use cozy_chess::{Board, Move};
 use serde::Serialize;
 
 use super::game::Game;
 use crate::explain::{ScoreJson, line, score};
-use azimuth_search::inference::ModelClient;
-use azimuth_search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
-
-/// Loss of win probability above which a move is an inaccuracy, a mistake or a blunder: lichess's
-/// thresholds (0.1, 0.2 and 0.3 of winning chances in [-1, 1]).
-const BANDS: [(f32, Judgement); 3] =
-    [(0.15, Judgement::Blunder), (0.10, Judgement::Mistake), (0.05, Judgement::Inaccuracy)];
-
-/// Number of moves that are compared where the move of the game was judged.
-const COMPARED: usize = 5;
-
-/// Classification of a move by its loss of win probability.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Judgement {
-    /// More than 0.05.
-    Inaccuracy,
-    /// More than 0.10.
-    Mistake,
-    /// More than 0.15.
-    Blunder,
-}
 
 /// A position of the game.
 pub struct Stop {
@@ -57,6 +37,26 @@ pub struct Arrival {
     /// The classification, if the loss is large enough.
     pub judgement: Option<Judgement>,
 }
+
+/// Classification of a move by its loss of win probability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Judgement {
+    /// More than 0.05.
+    Inaccuracy,
+    /// More than 0.10.
+    Mistake,
+    /// More than 0.15.
+    Blunder,
+}
+
+/// Loss of win probability above which a move is an inaccuracy, a mistake or a blunder: lichess's
+/// thresholds (0.1, 0.2 and 0.3 of winning chances in [-1, 1]).
+const BANDS: [(f32, Judgement); 3] =
+    [(0.15, Judgement::Blunder), (0.10, Judgement::Mistake), (0.05, Judgement::Inaccuracy)];
+
+/// Number of moves that are compared where the move of the game was judged.
+const COMPARED: usize = 5;
 
 /// Analyses games with a planner and a model.
 pub struct Analyst<'a> {
@@ -220,67 +220,5 @@ impl Judged {
             rank: arrival.map(|arrival| arrival.rank),
             compared: compared.collect(),
         }
-    }
-}
-
-/// The games that could not be read. Until a game is read, only the first fault is kept: text that
-/// is no PGN has a fault in every paragraph.
-#[derive(Default)]
-pub struct Faults {
-    first: Option<Error>,
-    count: u64,
-    read: bool,
-}
-
-impl Faults {
-    /// Records a game that cannot be read. Returns the message if it may be shown now.
-    pub fn add(&mut self, fault: Error) -> Option<String> {
-        self.count += 1;
-        if self.read {
-            return Some(format!("{fault:#}"));
-        }
-        self.first.get_or_insert(fault);
-        None
-    }
-
-    /// Records that a game was read. If it is the first one, returns the message about the games
-    /// before it.
-    pub fn end(&mut self) -> Option<String> {
-        self.read = true;
-        let first = self.first.take()?;
-        Some(match self.count - 1 {
-            0 => format!("{first:#}"),
-            1 => format!("{first:#} (nor can the game after it)"),
-            more => format!("{first:#} (nor can the {more} games after it)"),
-        })
-    }
-
-    /// Number of games that could not be read.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// The first fault, if no game could be read.
-    pub fn only(self) -> Option<Error> {
-        self.first
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use anyhow::anyhow;
-
-    use super::*;
-
-    #[test]
-    fn faults_before_the_first_game_are_one_message() {
-        let fault = |number: u64| anyhow!("game {number}: no move");
-        let mut faults = Faults::default();
-        assert!((1..=3).all(|number| faults.add(fault(number)).is_none()));
-        let before = faults.end();
-        assert_eq!(before.as_deref(), Some("game 1: no move (nor can the 2 games after it)"));
-        assert_eq!(faults.end(), None);
-        assert_eq!(faults.add(fault(5)).as_deref(), Some("game 5: no move"));
-        assert_eq!((faults.count(), faults.only().is_none()), (4, true));
     }
 }

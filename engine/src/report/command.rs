@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow};
 use azimuth_chess::pgn::{is_compressed, pgn_files};
+use azimuth_cli::print_line;
 use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::{Replacement, check_output};
+use azimuth_search::inference::ModelSource;
+use azimuth_search::names::name_of;
+use azimuth_search::{
+    DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit,
+};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::analysis::Analyst;
-use super::analysis::Faults;
-use super::game::Games;
+use super::game::{Faults, Games};
 use super::journal::Journal;
 use super::page::{Frame, GameData, write_page};
 use crate::embedded_weights;
 use crate::map::{Map, MapWeights};
 use crate::session::Session;
-use azimuth_cli::print_line;
-use azimuth_search::DefaultWeights;
-use azimuth_search::inference::ModelSource;
-use azimuth_search::names::name_of;
-use azimuth_search::{Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -112,6 +112,8 @@ impl ReportCommand {
                 }
             };
             say(faults.end());
+            let fault = game.fault.as_ref();
+            say(fault.map(|fault| format!("{fault}; only the moves before it are analysed")));
             analysed += 1;
             let number = analysed + faults.count();
             let digest = game.digest();

@@ -1,4 +1,4 @@
-//! Games in PGN with their variations, comments and glyphs.
+//! Games in PGN with their variations, comments and glyphs, and the games that cannot be read.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,8 @@ pub struct Game {
     opening_comments: Vec<(u32, String)>,
     /// Number of the last node of the main line, from 1; 0 is the starting position.
     tip: u32,
+    /// The fault before which the moves end, if the text has one.
+    pub fault: Option<BadGame>,
     /// Size of the comments, in bytes.
     text: usize,
 }
@@ -83,6 +85,9 @@ impl Game {
 
     fn checked(self) -> Result<Self, Fault> {
         if self.moves.is_empty() {
+            if let Some(bad) = self.fault {
+                return Err(bad.fault);
+            }
             return Err(Fault::Refused(anyhow!("there is no move in it")));
         }
         if self.moves.len() > LONGEST_GAME {
@@ -99,6 +104,8 @@ impl GameBuilder for Game {
 
     const FORGIVES_VARIATIONS: bool = true;
 
+    const KEEPS_BEGINNING: bool = true;
+
     fn begin(tags: Tags, start: Position) -> Self {
         Self {
             tags,
@@ -108,6 +115,7 @@ impl GameBuilder for Game {
             nodes: Vec::new(),
             opening_comments: Vec::new(),
             tip: 0,
+            fault: None,
             text: 0,
         }
     }
@@ -154,6 +162,10 @@ impl GameBuilder for Game {
         if let Some(node) = last.and_then(|last| self.nodes.get_mut(last)) {
             node.glyphs.push(nag);
         }
+    }
+
+    fn cut(&mut self, fault: BadGame) {
+        self.fault = Some(fault);
     }
 
     fn end(self) -> Self {
@@ -218,5 +230,65 @@ impl Iterator for Games {
             (self.files, self.open) = (Vec::new().into_iter(), None);
         }
         read.transpose()
+    }
+}
+
+/// The games that could not be read. Until a game is read, only the first fault is kept: text that
+/// is no PGN has a fault in every paragraph.
+#[derive(Default)]
+pub struct Faults {
+    first: Option<Error>,
+    count: u64,
+    read: bool,
+}
+
+impl Faults {
+    /// Records a game that cannot be read. Returns the message if it may be shown now.
+    pub fn add(&mut self, fault: Error) -> Option<String> {
+        self.count += 1;
+        if self.read {
+            return Some(format!("{fault:#}"));
+        }
+        self.first.get_or_insert(fault);
+        None
+    }
+
+    /// Records that a game was read. If it is the first one, returns the message about the games
+    /// before it.
+    pub fn end(&mut self) -> Option<String> {
+        self.read = true;
+        let first = self.first.take()?;
+        Some(match self.count - 1 {
+            0 => format!("{first:#}"),
+            1 => format!("{first:#} (nor can the game after it)"),
+            more => format!("{first:#} (nor can the {more} games after it)"),
+        })
+    }
+
+    /// Number of games that could not be read.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first fault, if no game could be read.
+    pub fn only(self) -> Option<Error> {
+        self.first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_before_the_first_game_are_one_message() {
+        let fault = |number: u64| anyhow!("game {number}: no move");
+        let mut faults = Faults::default();
+        assert!((1..=3).all(|number| faults.add(fault(number)).is_none()));
+        let before = faults.end();
+        assert_eq!(before.as_deref(), Some("game 1: no move (nor can the 2 games after it)"));
+        assert_eq!(faults.end(), None);
+        assert_eq!(faults.add(fault(5)).as_deref(), Some("game 5: no move"));
+        assert_eq!((faults.count(), faults.only().is_none()), (4, true));
     }
 }

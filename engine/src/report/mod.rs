@@ -6,7 +6,6 @@ mod game;
 mod journal;
 mod page;
 
-pub(crate) use analysis::Judged;
-pub(crate) use analysis::{Analyst, Stop};
+pub(crate) use analysis::{Analyst, Judged, Stop};
 pub use command::ReportCommand;
 pub use game::{Game, Games};

@@ -7,17 +7,16 @@ use std::io::Write;
 use anyhow::{Error, Result};
 use askama::Template;
 use azimuth_chess::position::castles_as_in_chess960;
+use azimuth_pages::{BOARD_CREDIT, PIECES_STYLE, policy};
+use azimuth_search::inference::ModelClient;
 use cozy_chess::Board;
 use serde::{Serialize, Serializer};
 
-use super::analysis::Judged;
-use super::analysis::Stop;
+use super::analysis::{Judged, Stop};
 use super::game::{Game, Node};
 use super::journal::{Journal, StoredGames};
 use crate::board_page::{PAGE_BODY, PAGE_SCRIPT, PAGE_STYLE};
 use crate::map::{Map, MapWeights, Sampled};
-use azimuth_pages::{BOARD_CREDIT, PIECES_STYLE, policy};
-use azimuth_search::inference::ModelClient;
 
 /// Number of neighbours of a position in the sample of the map.
 const NEAR: usize = 4;

@@ -1,10 +1,12 @@
-//! Positions of data files, embedded in chunks.
+//! Positions of data files, with or without labels, embedded in chunks; the command `embed`, which
+//! writes the embeddings.
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::position::{TYPICAL_MOVES, fen_of};
+use azimuth_chess::pgn::{Game, Reader, open_text};
+use azimuth_chess::position::{Position, TYPICAL_MOVES, fen_of};
 use azimuth_cli::print_line;
 use azimuth_network::replace_file::Replacement;
 use azimuth_network::weights::Weights;
@@ -16,9 +18,11 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use npyz::WriterBuilder;
 
-use super::neighbours::find;
-use crate::data::dataset::{read_all, step};
-use crate::data::packed::PackedPosition;
+use crate::data::dataset::{family_step, read_all};
+use crate::data::packed::{Label, PackedPosition};
+use crate::data::read::games::Lines;
+use crate::data::read::input::{Format, ending};
+use crate::data::read::position_lines::parse_epd;
 use crate::space::embed;
 
 /// Positions per chunk; the progress bar moves after each.
@@ -60,8 +64,8 @@ impl PositionsOptions {
     /// position whether it has a label.
     pub fn open_any(&self) -> Result<(EmbeddedPositions, Vec<bool>)> {
         self.check()?;
-        let mut found = find(&self.data)?;
-        let every = step(found.len(), self.sample.unwrap_or(usize::MAX));
+        let mut found = find_positions(&self.data)?;
+        let every = family_step(found.len(), self.sample.unwrap_or(usize::MAX));
         found = found.into_iter().step_by(every).collect();
         let have_labels = found.iter().map(|found| found.has_label).collect();
         let positions = found.into_iter().map(|found| found.position).collect();
@@ -137,6 +141,87 @@ impl EmbeddedPositions {
     }
 }
 
+/// A position with or without a label.
+pub struct Found {
+    pub position: PackedPosition,
+    pub has_label: bool,
+}
+
+impl Found {
+    fn new(position: &Position, label: Option<Label>) -> Self {
+        // The label of a position without one is never read.
+        let stored = label.unwrap_or(Label::Centipawns(0));
+        let position = PackedPosition::new(position.board(), stored);
+        Self { position, has_label: label.is_some() }
+    }
+}
+
+/// The positions of `paths`, in their order: all positions of files of FENs or EPD, and the
+/// labelled positions of other files. A PGN file without evaluations gives all positions of the
+/// main lines.
+pub fn find_positions(paths: &[PathBuf]) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    for path in paths {
+        if is_lines(path) {
+            add_lines(path, &mut found)?;
+            continue;
+        }
+        let labelled = read_all(std::slice::from_ref(path), usize::MAX)?;
+        if labelled.is_empty() && Format::of(path)? == Format::Pgn {
+            add_games(path, &mut found)?;
+        }
+        let labelled = labelled.positions.into_iter();
+        found.extend(labelled.map(|position| Found { position, has_label: true }));
+    }
+    Ok(found)
+}
+
+/// Whether a file has a FEN or an EPD record on each line, by its name. `-` is standard input.
+fn is_lines(path: &Path) -> bool {
+    path.as_os_str() == "-"
+        || ending(path).is_some_and(|ending| ["epd", "fen", "fens", "txt"].contains(&&*ending))
+}
+
+fn add_lines(path: &Path, found: &mut Vec<Found>) -> Result<()> {
+    let mut lines = Lines::new(open_text(path)?);
+    let name = || format!("'{}'", path.display());
+    while let Some(line) = lines.next().with_context(name)? {
+        if line.is_empty() {
+            continue;
+        }
+        let parsed = read_line(line);
+        let place = || format!("'{}': line {}", path.display(), lines.number());
+        found.push(parsed.with_context(place)?);
+    }
+    Ok(())
+}
+
+/// Parses a FEN or an EPD record. After the fourth field, a FEN has only numbers, and an EPD record
+/// has operations.
+fn read_line(line: &str) -> Result<Found> {
+    let is_number = |field: &str| field.bytes().all(|byte| byte.is_ascii_digit());
+    if line.split_whitespace().skip(4).all(is_number) {
+        return Ok(Found::new(&Position::from_fen(line)?, None));
+    }
+    let (position, label) = parse_epd(line)?;
+    Ok(Found::new(&position, label))
+}
+
+fn add_games(path: &Path, found: &mut Vec<Found>) -> Result<()> {
+    let mut reader = Reader::new(open_text(path)?);
+    let name = || format!("'{}'", path.display());
+    while let Some(game) = reader.read_game::<Game>().with_context(name)? {
+        let game = game.and_then(Game::complete).with_context(name)?;
+        let mut position = game.start;
+        found.push(Found::new(&position, None));
+        for played in game.moves {
+            position.play(played.mv);
+            found.push(Found::new(&position, None));
+        }
+    }
+    Ok(())
+}
+
 /// Write the embeddings of positions as a NumPy array, and a CSV with label and score of each row.
 ///
 /// Positions need no labels: --data also takes FENs or EPD, one position a line (.fen, .txt, .epd;
@@ -194,6 +279,30 @@ impl EmbedOptions {
         rows.into_inner()?.finish()?;
         whole.into_inner()?.finish()?;
         print_line(format_args!("{} x {} to '{}'", shape[0], shape[1], self.out.display()))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_fen_or_epd() -> Result<()> {
+        let fen = read_line("4k3/8/8/8/8/8/4P3/4K3 b - - 7 9")?;
+        let board = fen.position.board()?;
+        assert_eq!((board.halfmove_clock(), board.fullmove_number()), (7, 9));
+        for (line, label) in [
+            ("4k3/8/8/8/8/8/4P3/4K3 b - -", None),
+            ("4k3/8/8/8/8/8/4P3/4K3 b - - bm Kd7;", None),
+            ("4k3/8/8/8/8/8/4P3/4K3 b - - ce -70; id \"a\";", Some(Label::Centipawns(70))),
+        ] {
+            let found = read_line(line)?;
+            assert_eq!(found.has_label.then(|| found.position.label()), label, "{line}");
+        }
+        for bad in ["hello", "4k3/8/8/8/8/8/4P3/4K3 b -", "8/8/8/8/8/8/8/8 w - - 0 1"] {
+            assert!(read_line(bad).is_err(), "{bad}");
+        }
         Ok(())
     }
 }

@@ -11,12 +11,14 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use azimuth_chess::pgn::{Fault, GameBuilder, Line, Reader, Tags};
 use azimuth_chess::position::Position;
 use cozy_chess::{Color, Move};
 
-use crate::data::family::{ContentHash, Family, FamilyLabels, Game, Label, check_length};
+use super::games::{Games, ReadError, Skipped, skip};
+use crate::data::family::{ContentHash, Family, FamilyLabels, Game, check_length};
+use crate::data::packed::Label;
 
 /// The games of a file.
 pub struct Pgn {
@@ -42,8 +44,10 @@ impl Games for Pgn {
                     let name = format!("game {}", bad.number);
                     return Err(ReadError::Record { name, error: bad.fault.into() });
                 }
-                Ok((game, finished)) => {
-                    (0..finished).for_each(|_| skip(skipped, "game over"));
+                Ok((game, left_out)) => {
+                    for (reason, count) in left_out {
+                        (0..count).for_each(|_| skip(skipped, reason));
+                    }
                     if !game.families.is_empty() {
                         return Ok(Some(game));
                     }
@@ -69,14 +73,22 @@ struct LabelledGame {
     /// Labels with the indices of their parent nodes, in file order.
     labelled: Vec<(u32, Family)>,
     content: ContentHash,
-    /// Number of labels of finished games, which are left out.
-    finished: u64,
+    /// Numbers of labels that are left out, by reason.
+    left_out: BTreeMap<&'static str, u64>,
+}
+
+impl LabelledGame {
+    fn leave_out(&mut self, reason: &'static str) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
 }
 
 impl GameBuilder for LabelledGame {
-    type Game = (Game, u64);
+    type Game = (Game, BTreeMap<&'static str, u64>);
 
     const VARIATIONS: bool = true;
+
+    const NULL_MOVES: bool = true;
 
     fn begin(_: Tags, _: Position) -> Self {
         Self::default()
@@ -88,15 +100,28 @@ impl GameBuilder for LabelledGame {
 
     fn comment(&mut self, Line { before, after }: &Line, text: &str) -> Result<()> {
         let mover = after.mv.map(|_| before.board.side_to_move());
-        let score = || read_score(text, mover?);
-        let Some(label) = read_evaluation(text).or_else(score) else { return Ok(()) };
+        let label = match read_evaluation(text) {
+            Some(Some(label)) => label,
+            Some(None) => {
+                self.leave_out("unreadable evaluation");
+                return Ok(());
+            }
+            None => match mover.and_then(|mover| read_score(text, mover)) {
+                Some(label) => label,
+                None => return Ok(()),
+            },
+        };
         // A comment before a variation's first move repeats the evaluation of the previous move.
         if after.id == before.id && after.mv.is_some() {
             return Ok(());
         }
         // The engine never encodes a finished game's position: its value is exact.
         if !after.board.generate_moves(|_| true) {
-            self.finished += 1;
+            self.leave_out("game over");
+            return Ok(());
+        }
+        if after.mv.is_none() && after.id > 0 {
+            self.leave_out("after a null move");
             return Ok(());
         }
         self.content.add(&after.board, label);
@@ -113,7 +138,7 @@ impl GameBuilder for LabelledGame {
 
     fn end(self) -> Self::Game {
         let split = self.content.split();
-        (Game { split, families: joined(self.labelled) }, self.finished)
+        (Game { split, families: joined(self.labelled) }, self.left_out)
     }
 }
 
@@ -139,26 +164,54 @@ fn joined(mut labelled: Vec<(u32, Family)>) -> Vec<Family> {
     families.into_iter().map(|(_, family)| family).collect()
 }
 
-/// The evaluation in a comment: `[%eval 0.25]`, `[%eval #-3]`, with or without `,depth`.
-fn read_evaluation(comment: &str) -> Option<Label> {
-    let (_, rest) = comment.split_once("[%eval ")?;
-    let (value, _) = rest.split_once([']', ','])?;
-    match value.trim().strip_prefix('#') {
-        Some(moves) => Some(Label::Mate(!moves.starts_with('-'))),
-        None => {
-            let pawns: f64 = value.trim().parse().ok()?;
-            Some(Label::Centipawns((pawns * 100.0).round() as i32))
-        }
-    }
+/// Maximum number of moves to a mate in an evaluation. No mate that is known takes more.
+const MOST_MOVES_TO_MATE: u32 = 1_000;
+
+/// Maximum number of pawns in an evaluation.
+const MOST_PAWNS: f64 = 10_000.0;
+
+/// The evaluation in a comment: `[%eval 0.25]`, `[%eval #-3]`, `[%eval -M3]`, with or without
+/// `,depth`. The inner value is `None` if it is none of these.
+fn read_evaluation(comment: &str) -> Option<Option<Label>> {
+    let (_, rest) = comment.split_once("[%eval")?;
+    let value = rest.split([']', ',']).next().unwrap_or_default().trim();
+    let (is_mate, value) = value.strip_prefix('#').map_or((false, value), |moves| (true, moves));
+    let (is_lost, size) = match value.strip_prefix('-') {
+        Some(size) => (true, size),
+        None => (false, value.strip_prefix('+').unwrap_or(value)),
+    };
+    let mate = size.strip_prefix('M').or(is_mate.then_some(size));
+    Some(match mate {
+        Some(moves) => read_mate(moves).then_some(Label::Mate(!is_lost)),
+        None => read_pawns(size)
+            .map(|centipawns| Label::Centipawns(if is_lost { -centipawns } else { centipawns })),
+    })
 }
 
-/// The score at the start of a match runner's comment, such as `+0.35/12 0.05s` or `-M4/20`: pawns
-/// or moves to a mate from the point of view of `mover`, a slash, and the depth. Pawns must have
-/// decimals, because people write `1/2`. The depth must be above 0, because fastchess writes
-/// `0.00/0` if the engine reported no score.
+/// Whether a text is a number of moves to a mate.
+fn read_mate(moves: &str) -> bool {
+    moves.parse().is_ok_and(|moves: u32| moves <= MOST_MOVES_TO_MATE)
+}
+
+/// Centipawns from pawns without a sign.
+fn read_pawns(pawns: &str) -> Option<i32> {
+    let is_number = pawns.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let pawns: f64 = pawns.parse().ok().filter(|_| is_number)?;
+    (pawns <= MOST_PAWNS).then_some((pawns * 100.0).round() as i32)
+}
+
+/// The score at the start of a match runner's comment, such as `+0.35/12 0.05s`, `-M4/20` or, from
+/// OpenBench, `+0.35 12/20 50 3000`: pawns or moves to a mate from the point of view of `mover`,
+/// and the depth. Pawns must have decimals, because people write `1/2`. The depth must be above 0,
+/// because fastchess writes `0.00/0` if the engine reported no score.
 fn read_score(comment: &str, mover: Color) -> Option<Label> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let (score, rest) = comment.trim_start().split_once('/')?;
+    let comment = comment.trim_start();
+    let (first, _) = comment.split_once(char::is_whitespace).unwrap_or((comment, ""));
+    let (score, rest) = match first.contains('/') {
+        true => comment.split_once('/')?,
+        false => comment.split_once(char::is_whitespace)?,
+    };
     let depth = rest.split(|character: char| !character.is_ascii_digit()).next()?;
     (digits(depth) && depth.bytes().any(|digit| digit != b'0')).then_some(())?;
     let (lost, size) = match score.strip_prefix('-') {
@@ -166,81 +219,21 @@ fn read_score(comment: &str, mover: Color) -> Option<Label> {
         None => (false, score.strip_prefix('+').unwrap_or(score)),
     };
     let label = if let Some(moves) = size.strip_prefix('M') {
-        moves.parse::<u32>().ok()?;
+        read_mate(moves).then_some(())?;
         Label::Mate(!lost)
     } else {
         let (pawns, decimals) = size.split_once('.')?;
         (digits(pawns) && digits(decimals)).then_some(())?;
-        let centipawns = (size.parse::<f64>().ok()? * 100.0).round() as i32;
+        let centipawns = read_pawns(size)?;
         Label::Centipawns(if lost { -centipawns } else { centipawns })
     };
     Some(label.seen_by(mover))
 }
 
-/// Numbers of positions or records left out, by reason.
-pub type Skipped = BTreeMap<String, u64>;
-
-/// Counts a position or record that was left out.
-pub fn skip(skipped: &mut Skipped, reason: &str) {
-    match skipped.get_mut(reason) {
-        Some(count) => *count += 1,
-        None => {
-            skipped.insert(reason.to_owned(), 1);
-        }
-    }
-}
-
-/// A failure to read a game.
-#[derive(Debug)]
-pub enum ReadError {
-    /// A record is illegal or unreadable, but reading can continue after it.
-    Record {
-        /// Its name: `game 3`, `line 17`.
-        name: String,
-        /// The fault.
-        error: Error,
-    },
-    /// The file is damaged or cannot be read.
-    File(Error),
-}
-
-impl ReadError {
-    /// The error of the record called `name`.
-    pub fn of_record(name: String) -> impl FnOnce(Error) -> Self {
-        move |error| Self::Record { name, error }
-    }
-}
-
-impl From<Error> for ReadError {
-    fn from(error: Error) -> Self {
-        Self::File(error)
-    }
-}
-
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Record { name, error } => error.context(name),
-            ReadError::File(error) => error,
-        }
-    }
-}
-
-/// A stream of labelled games.
-pub trait Games: Send {
-    /// The next game that has labels; `None` at the end.
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError>;
-
-    /// Number of records read so far (games, lines, positions or blocks), including those without
-    /// labels.
-    fn record(&self) -> u64;
-
-    /// Skips the first `record` records of the file.
-    fn skip_to(&mut self, record: u64) -> Result<()>;
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use anyhow::Context;
     use cozy_chess::Board;
 
@@ -311,6 +304,47 @@ mod tests {
             "1. e4 { [%eval 0.3] } 1... e5 { [%eval 0.2] } ( { [%eval 9] } 1... c5 { [%eval 0.4] } ) *",
         )?;
         assert_eq!(families.iter().map(Family::len).collect::<Vec<_>>(), [1, 2]);
+        Ok(())
+    }
+
+    #[test]
+    fn evaluations_are_read_as_programs_write_them() -> Result<()> {
+        for (comment, expected) in [
+            ("[%eval 0.57]", Some(Label::Centipawns(57))),
+            ("[%eval +0.57,20] [%clk 0:01:00]", Some(Label::Centipawns(57))),
+            ("[%eval -0.57]", Some(Label::Centipawns(-57))),
+            ("[%eval #3]", Some(Label::Mate(true))),
+            ("[%eval #-3]", Some(Label::Mate(false))),
+            ("[%eval -M1]", Some(Label::Mate(false))),
+            ("[%eval M12]", Some(Label::Mate(true))),
+            ("[%eval nan]", None),
+            ("[%eval inf]", None),
+            ("[%eval #2147483647]", None),
+            ("[%eval 1e9]", None),
+            ("[%eval ]", None),
+            ("+0.57 17/28 583 363004", Some(Label::Centipawns(57))),
+            ("-M5 17/28 583 363004", Some(Label::Mate(false))),
+            ("+0.57 to White", None),
+        ] {
+            let (mut pgn, mut skipped) = (
+                Pgn::new(Box::new(io::Cursor::new(format!("1. e4 {{ {comment} }} *")))),
+                Skipped::new(),
+            );
+            let game = pgn.next(&mut skipped)?;
+            let found = game.and_then(|game| Some(game.families.first()?.positions().next()?.1));
+            assert_eq!(found, expected, "{comment}");
+            let counted = skipped.contains_key("unreadable evaluation");
+            assert_eq!(counted, expected.is_none() && comment.contains("%eval"), "{comment}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_label_after_a_null_move_is_left_out() -> Result<()> {
+        let text = "1. e4 { [%eval 0.3] } 1... -- { [%eval 9] } 2. d4 { [%eval 1.1] } *";
+        let mut skipped = Skipped::new();
+        let game = Pgn::new(Box::new(text.as_bytes())).next(&mut skipped)?.context("no game")?;
+        assert_eq!((game.len(), skipped.get("after a null move")), (2, Some(&1)));
         Ok(())
     }
 

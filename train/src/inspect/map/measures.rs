@@ -1,20 +1,22 @@
-//! The score of positions by the depth of the search.
+//! Measurements of a space for its map: the win probability by the depth of the search, the cosine
+//! by plies to mate, and the nearest neighbours of each position.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_network::{Inputs, Perspective};
-use azimuth_search::DefaultWeights;
 use azimuth_search::inference::Worker;
-use azimuth_search::{Control, Limits, Planner, Resources, Selective, SelectiveSettings};
+use azimuth_search::{
+    Control, DefaultWeights, Limits, Planner, Resources, Selective, SelectiveSettings,
+};
 use candle_core::{Device, Tensor};
 use cozy_chess::{Board, Color};
 use indicatif::ProgressBar;
 use plotters::prelude::RGBColor;
 
 use super::lines::{Chart, PlotLine, draw};
-use crate::data::family::Label;
+use crate::data::packed::Label;
 use crate::inspect::positions::EmbeddedPositions;
 
 /// Number of positions that are drawn, and the maximum search depth in plies.
@@ -63,20 +65,14 @@ fn shade(p: f64) -> RGBColor {
     RGBColor(between(33.0, 178.0), between(102.0, 24.0), between(172.0, 43.0))
 }
 
-/// Approximate number of positions with forced mates, and search nodes for each.
-const MATES: usize = 1_500;
-
-/// Nodes of the search that proves a mate.
-pub const NODES: u64 = 10_000;
-
 /// Maximum number of plies to mate that is drawn, and minimum number of positions for a point of
 /// the figure.
 const MOST_PLIES: u32 = 16;
 const LEAST_POSITIONS: usize = 8;
 
 /// Cosines from the mating side's point of view by plies to mate: the median, and the range from
-/// the 10th to the 90th percentile. At odd plies the mating side is to move.
-/// `None` if no position of the data has a mate that [`NODES`] nodes prove.
+/// the 10th to the 90th percentile. At odd plies the mating side is to move. `None` if no position
+/// of the data has a mate that [`MATE_NODES`] nodes prove.
 pub fn mate_figure(space: &mut EmbeddedPositions) -> Result<Option<String>> {
     let mates = proven_mates(space)?;
     if mates.is_empty() {
@@ -123,6 +119,12 @@ pub fn mate_figure(space: &mut EmbeddedPositions) -> Result<Option<String>> {
     draw(&chart, &lines).map(Some)
 }
 
+/// Approximate number of positions with forced mates whose proof is tried.
+const MATES: usize = 1_500;
+
+/// Nodes of each search for a proof.
+pub const MATE_NODES: u64 = 10_000;
+
 /// Positions on the way to proven mates, each with its number of plies to mate.
 fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
     let is_mate = |label| matches!(label, Label::Mate(_));
@@ -138,7 +140,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
         if !position.has_legal_move() {
             continue;
         }
-        let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+        let limits = Limits { nodes: Some(MATE_NODES), ..Limits::default() };
         let control = &mut Control::without_signals(limits);
         let report = planner.search(&position, control, &mut |_| ())?;
         let Some(mut plies) = report.value.plies_to_mate().filter(|&plies| plies <= MOST_PLIES)
@@ -161,7 +163,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
 }
 
 /// The shipped selective search, which proves mates.
-pub fn planner() -> Result<Selective> {
+fn planner() -> Result<Selective> {
     let weights = DefaultWeights::Selective.weights()?;
     let worker = Worker::on_cpu(weights, |text| eprintln!("{text}"))?;
     let resources = Resources { hash_mb: 64, threads: 1 };

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::pgn::{Game, Reader, open_text, pgn_files};
 use azimuth_cli::print_line;
+use azimuth_network::replace_file::replace_file;
 use azimuth_network::{Inputs, Perspective};
 use clap::{Args, ValueEnum};
 use cozy_chess::{Board, Color};
@@ -69,7 +70,7 @@ impl MapOptions {
             .with_context(|| format!("cannot write '{}'", self.out.display()))?;
         let mut space = self.positions.open_apart()?;
         ensure!(space.len() > LEAST_POSITIONS, "too few positions for a map: {}", space.len());
-        let mut trajectories = games.map(read).transpose()?.unwrap_or_default();
+        let mut trajectories = games.map(read_trajectories).transpose()?.unwrap_or_default();
         if wanted(Figure::Space) || games.is_some() {
             let mut embeddings = Vec::with_capacity(space.len() * space.dim());
             space.for_each_part(|_, _, part| {
@@ -84,16 +85,19 @@ impl MapOptions {
             let cosines = space.weights.axis.cosines(&embeddings);
             plane.turn_along(&cosines);
             if wanted(Figure::Space) {
-                self.write("space.svg", &picture::space(&space, &plane, &cosines))?;
-                self.write("space.html", &picture::page(&space, &plane, &cosines, &embeddings)?)?;
+                self.write("space.svg", &picture::space_figure(&space, &plane, &cosines))?;
+                self.write(
+                    "space.html",
+                    &picture::space_page(&space, &plane, &cosines, &embeddings)?,
+                )?;
             }
             if games.is_some() {
-                let picture = picture::games(&space, &plane, &cosines, &trajectories);
+                let picture = picture::games_figure(&space, &plane, &cosines, &trajectories);
                 self.write("games.svg", &picture)?;
             }
         }
         if wanted(Figure::Mates) {
-            let nodes = measures::NODES;
+            let nodes = measures::MATE_NODES;
             let missing = format!("no position of the data has a mate that {nodes} nodes prove");
             match measures::mate_figure(&mut space)? {
                 Some(figure) => self.write("mates.svg", &figure)?,
@@ -109,7 +113,7 @@ impl MapOptions {
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.out.join(name);
-        azimuth_network::replace_file::replace_file(&path, text.as_bytes())?;
+        replace_file(&path, text.as_bytes())?;
         print_line(path.display())?;
         Ok(())
     }
@@ -118,15 +122,8 @@ impl MapOptions {
 /// Number of games in a figure.
 const GAMES: usize = 3;
 
-/// The positions of a game, in order.
-pub struct Trajectory {
-    /// Players and result.
-    pub title: String,
-    boards: Vec<Board>,
-}
-
 /// Reads the first games of a file or of a folder of files. Fails if one of them cannot be read.
-pub fn read(path: &Path) -> Result<Vec<Trajectory>> {
+fn read_trajectories(path: &Path) -> Result<Vec<Trajectory>> {
     let mut read = Vec::new();
     for file in pgn_files(path)? {
         let name = || format!("'{}'", file.display());
@@ -134,11 +131,18 @@ pub fn read(path: &Path) -> Result<Vec<Trajectory>> {
         while read.len() < GAMES
             && let Some(game) = reader.read_game::<Game>().with_context(name)?
         {
-            read.push(Trajectory::of(&game.with_context(name)?));
+            read.push(Trajectory::of(&game.and_then(Game::complete).with_context(name)?));
         }
     }
     ensure!(!read.is_empty(), "'{}': there is no game in it", path.display());
     Ok(read)
+}
+
+/// The positions of a game, in order.
+pub struct Trajectory {
+    /// Players and result.
+    pub title: String,
+    boards: Vec<Board>,
 }
 
 impl Trajectory {

@@ -1,4 +1,5 @@
-//! A map as SVG: points coloured by win probability, the axis, mates and trajectories of games.
+//! A map as SVG: points coloured by win probability, the axis, mates and trajectories of games. The
+//! same points as a page.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::Trajectory;
 use super::measures::Nearest;
 use super::projection::Plane;
-use crate::data::family::Label;
+use crate::data::packed::Label;
 use crate::inspect::positions::EmbeddedPositions;
 
 const SIZE: (f32, f32) = (900.0, 640.0);
@@ -24,67 +25,15 @@ const LEGEND: f32 = 44.0;
 /// Number of colours for the win probability.
 const SHADES: usize = 21;
 
-/// The transformation from the plane to pixels.
-struct Frame {
-    scale: f32,
-    middle: [f32; 2],
-    origin: [f32; 2],
-}
-
-impl Frame {
-    /// Fits the plane, except for its outermost points, into a box of pixels with its corner at
-    /// `origin`.
-    fn around(plane: &Plane, origin: [f32; 2], (width, height): (f32, f32)) -> Self {
-        let range = |axis: usize| {
-            let mut values: Vec<f32> = plane.points.iter().map(|point| point[axis]).collect();
-            values.sort_by(f32::total_cmp);
-            let outermost = values.len() / 500;
-            [values[outermost], values[values.len() - 1 - outermost]]
-        };
-        let [[left, right], [low, high]] = [range(0), range(1)];
-        let scale = ((width - 2.0 * ROOM) / (right - left).max(f32::EPSILON))
-            .min((height - 2.0 * ROOM) / (high - low).max(f32::EPSILON));
-        let middle = [(left + right) / 2.0, (low + high) / 2.0];
-        Self { scale, middle, origin: [origin[0] + width / 2.0, origin[1] + height / 2.0] }
-    }
-
-    fn place(&self, point: [f32; 2]) -> [f32; 2] {
-        [
-            self.origin[0] + self.scale * (point[0] - self.middle[0]),
-            self.origin[1] - self.scale * (point[1] - self.middle[1]),
-        ]
-    }
-}
-
-/// Red for probable wins and blue for probable losses, as in the paper.
-pub fn colour(p: f32) -> String {
-    const LOST: [f32; 3] = [33.0, 102.0, 172.0];
-    const EVEN: [f32; 3] = [214.0, 210.0, 205.0];
-    const WON: [f32; 3] = [178.0, 24.0, 43.0];
-    let p = p.clamp(0.0, 1.0);
-    let (from, to, share) =
-        if p < 0.5 { (LOST, EVEN, 2.0 * p) } else { (EVEN, WON, 2.0 * p - 1.0) };
-    let [r, g, b] = [0, 1, 2].map(|i| (from[i] + share * (to[i] - from[i])).round() as u8);
-    format!("#{r:02x}{g:02x}{b:02x}")
-}
-
-/// The side whose win probability the colours show.
-pub fn whose(space: &EmbeddedPositions) -> &'static str {
-    match space.weights.metadata.architecture.perspective() {
-        Perspective::White => "White",
-        Perspective::SideToMove => "the side to move",
-    }
-}
-
 /// The positions coloured by their labels, mates with a dark outline, and the axis as an arrow
 /// (paper, Figure 1).
-pub fn space(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -> String {
+pub fn space_figure(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -> String {
     let frame = Frame::around(plane, [0.0, 0.0], (SIZE.0, SIZE.1));
     let perspective = space.weights.metadata.architecture.perspective();
     let labels: Vec<f32> =
         space.positions().iter().map(|position| position.win_probability(perspective)).collect();
     let is_mate = |index: &usize| matches!(space.positions()[*index].label(), Label::Mate(_));
-    let mut svg = begin(
+    let mut svg = begin_svg(
         (SIZE.0, SIZE.1 + LEGEND),
         &format!("{} positions in the space, by win probability of {}", labels.len(), whose(space)),
     );
@@ -101,7 +50,7 @@ pub fn space(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -> Strin
 }
 
 /// Trajectories of games through the space, each on a separate map (paper, Figure 3).
-pub fn games(
+pub fn games_figure(
     space: &EmbeddedPositions,
     plane: &Plane,
     cosines: &[f32],
@@ -116,7 +65,7 @@ pub fn games(
     let every = labels.len().div_ceil(4_000);
     let shown: Vec<usize> = (0..labels.len()).step_by(every).collect();
     let size = (width * count, height + LEGEND + 24.0);
-    let mut svg = begin(size, &format!("the ways of {} games through the space", games.len()));
+    let mut svg = begin_svg(size, &format!("the ways of {} games through the space", games.len()));
     let mut first = labels.len();
     for (number, game) in games.iter().enumerate() {
         let left = width * number as f32;
@@ -150,7 +99,7 @@ pub fn games(
     svg
 }
 
-fn begin((width, height): (f32, f32), title: &str) -> String {
+fn begin_svg((width, height): (f32, f32), title: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
          font-family=\"sans-serif\" font-size=\"14\"><title>{title}</title>\
@@ -235,6 +184,58 @@ fn range(values: &[f32]) -> (f32, f32) {
         .fold((f32::MAX, f32::MIN), |(low, high), &value| (low.min(value), high.max(value)))
 }
 
+/// The transformation from the plane to pixels.
+struct Frame {
+    scale: f32,
+    middle: [f32; 2],
+    origin: [f32; 2],
+}
+
+impl Frame {
+    /// Fits the plane, except for its outermost points, into a box of pixels with its corner at
+    /// `origin`.
+    fn around(plane: &Plane, origin: [f32; 2], (width, height): (f32, f32)) -> Self {
+        let range = |axis: usize| {
+            let mut values: Vec<f32> = plane.points.iter().map(|point| point[axis]).collect();
+            values.sort_by(f32::total_cmp);
+            let outermost = values.len() / 500;
+            [values[outermost], values[values.len() - 1 - outermost]]
+        };
+        let [[left, right], [low, high]] = [range(0), range(1)];
+        let scale = ((width - 2.0 * ROOM) / (right - left).max(f32::EPSILON))
+            .min((height - 2.0 * ROOM) / (high - low).max(f32::EPSILON));
+        let middle = [(left + right) / 2.0, (low + high) / 2.0];
+        Self { scale, middle, origin: [origin[0] + width / 2.0, origin[1] + height / 2.0] }
+    }
+
+    fn place(&self, point: [f32; 2]) -> [f32; 2] {
+        [
+            self.origin[0] + self.scale * (point[0] - self.middle[0]),
+            self.origin[1] - self.scale * (point[1] - self.middle[1]),
+        ]
+    }
+}
+
+/// Red for probable wins and blue for probable losses, as in the paper.
+fn colour(p: f32) -> String {
+    const LOST: [f32; 3] = [33.0, 102.0, 172.0];
+    const EVEN: [f32; 3] = [214.0, 210.0, 205.0];
+    const WON: [f32; 3] = [178.0, 24.0, 43.0];
+    let p = p.clamp(0.0, 1.0);
+    let (from, to, share) =
+        if p < 0.5 { (LOST, EVEN, 2.0 * p) } else { (EVEN, WON, 2.0 * p - 1.0) };
+    let [r, g, b] = [0, 1, 2].map(|i| (from[i] + share * (to[i] - from[i])).round() as u8);
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// The side whose win probability the colours show.
+fn whose(space: &EmbeddedPositions) -> &'static str {
+    match space.weights.metadata.architecture.perspective() {
+        Perspective::White => "White",
+        Perspective::SideToMove => "the side to move",
+    }
+}
+
 /// Maximum number of positions on a page, so that it stays well below two megabytes.
 const MOST_POSITIONS: usize = 8_000;
 
@@ -244,41 +245,8 @@ const LIT: usize = 8;
 /// Coordinates in the plane are rounded to integers of at most this magnitude.
 const EXTENT: f32 = 10_000.0;
 
-#[derive(Template)]
-#[template(path = "map.html")]
-struct Page<'a> {
-    policy: String,
-    style: &'static str,
-    map_style: &'static str,
-    script: &'a str,
-    board_credit: &'static str,
-    whose: &'static str,
-    count: usize,
-    all: usize,
-    data: Data,
-}
-
-#[derive(Serialize)]
-struct Data {
-    /// The axis, from the lowest cosines to the highest.
-    axis: [[i32; 2]; 2],
-    points: Vec<Point>,
-}
-
-/// A position; its probabilities are from the encoder's perspective.
-#[derive(Serialize)]
-struct Point {
-    at: [i32; 2],
-    fen: String,
-    label: f32,
-    mate: bool,
-    score: f32,
-    cosine: f32,
-    near: Vec<u32>,
-}
-
 /// The page for a sample of the positions.
-pub fn page(
+pub fn space_page(
     space: &EmbeddedPositions,
     plane: &Plane,
     cosines: &[f32],
@@ -320,4 +288,37 @@ pub fn page(
         data: Data { axis: plane.axis.map(whole), points },
     };
     Ok(page.render()?)
+}
+
+#[derive(Template)]
+#[template(path = "map.html")]
+struct Page<'a> {
+    policy: String,
+    style: &'static str,
+    map_style: &'static str,
+    script: &'a str,
+    board_credit: &'static str,
+    whose: &'static str,
+    count: usize,
+    all: usize,
+    data: Data,
+}
+
+#[derive(Serialize)]
+struct Data {
+    /// The axis, from the lowest cosines to the highest.
+    axis: [[i32; 2]; 2],
+    points: Vec<Point>,
+}
+
+/// A position; its probabilities are from the encoder's perspective.
+#[derive(Serialize)]
+struct Point {
+    at: [i32; 2],
+    fen: String,
+    label: f32,
+    mate: bool,
+    score: f32,
+    cosine: f32,
+    near: Vec<u32>,
 }

@@ -1,0 +1,394 @@
+//! The lexer: divides the text of games into tags, words, comments and brackets.
+//!
+//! A tag is recognised at the beginning of a game, and later only at the beginning of a line, where
+//! it begins the next game. Bytes that are not UTF-8 are ISO 8859-1, PGN's own character set.
+
+use std::io::{self, ErrorKind, Read};
+
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 16;
+
+/// Length from which a word is not read on when the buffer ends, in bytes. The rest is another word.
+const LONGEST_WORD: usize = 255;
+
+/// Maximum length of a piece of a comment, in bytes. A longer comment has several pieces.
+const LONGEST_COMMENT: usize = 1 << 20;
+
+/// Maximum size of a game's tags, in bytes.
+pub const MOST_TAGS: usize = 1 << 24;
+
+/// A part of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// A tag: its name and its value.
+    Tag(&'a str, &'a str),
+    /// Everything between spaces, brackets and comments: moves, numbers, results.
+    Word(&'a str),
+    /// A comment or a piece of one, on one line.
+    Comment(&'a str),
+    /// A numeric annotation glyph: `$1`.
+    Glyph(u8),
+    /// `(`, the beginning of a variation.
+    Open,
+    /// `)`, the end of a variation.
+    Close,
+    /// A comment without an end; the input ends in it.
+    Unterminated,
+}
+
+/// The kind of the last token.
+#[derive(Clone, Copy)]
+enum Kind {
+    Tag,
+    Word,
+    Comment,
+    Glyph(u8),
+    Open,
+    Close,
+    Unterminated,
+}
+
+/// Divides the text of a reader into tokens.
+pub struct Lexer<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    place: usize,
+    /// Whether only spaces precede the next byte in its line.
+    begins_line: bool,
+    /// Whether an empty line precedes the last token.
+    pub after_empty_line: bool,
+    in_comment: bool,
+    /// Whether the last token is read again.
+    again: bool,
+    kind: Kind,
+    bytes: Vec<u8>,
+    /// The text of the last token. A tag has a name, too.
+    text: String,
+    name: String,
+}
+
+impl<R: Read> Lexer<R> {
+    /// Divides the text of `reader`, which need not be buffered.
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader,
+            buffer: Vec::new(),
+            place: 0,
+            begins_line: true,
+            after_empty_line: false,
+            in_comment: false,
+            again: false,
+            kind: Kind::Word,
+            bytes: Vec::new(),
+            text: String::new(),
+            name: String::new(),
+        }
+    }
+
+    /// Reads the next token; false at the end. With `tags_anywhere`, tags need not begin a line.
+    pub fn advance(&mut self, tags_anywhere: bool) -> io::Result<bool> {
+        if std::mem::take(&mut self.again) {
+            return Ok(true);
+        }
+        self.kind = match (self.in_comment, self.skip_spaces_outside()?) {
+            (true, _) => self.comment()?,
+            (false, None) => return Ok(false),
+            (false, Some(b'[')) if (tags_anywhere || self.begins_line) && self.is_tag()? => {
+                self.tag()?
+            }
+            (false, Some(first)) => {
+                self.begins_line = false;
+                self.place += usize::from(matches!(first, b'(' | b')' | b'{' | b'$'));
+                match first {
+                    b'(' => Kind::Open,
+                    b')' => Kind::Close,
+                    b'{' => self.comment()?,
+                    b'$' => self.glyph()?,
+                    _ => self.word()?,
+                }
+            }
+        };
+        Ok(true)
+    }
+
+    /// The token that [`Self::advance`] has read.
+    pub fn token(&self) -> Token<'_> {
+        match self.kind {
+            Kind::Tag => Token::Tag(&self.name, &self.text),
+            Kind::Word => Token::Word(&self.text),
+            Kind::Comment => Token::Comment(&self.text),
+            Kind::Glyph(glyph) => Token::Glyph(glyph),
+            Kind::Open => Token::Open,
+            Kind::Close => Token::Close,
+            Kind::Unterminated => Token::Unterminated,
+        }
+    }
+
+    /// Makes [`Self::advance`] read the last token again.
+    pub fn unread(&mut self) {
+        self.again = true;
+    }
+
+    /// Whether the next token is a tag at the beginning of a line.
+    pub fn is_before_tag(&mut self) -> io::Result<bool> {
+        if self.in_comment || self.again {
+            return Ok(false);
+        }
+        let is_bracket = self.skip_spaces()? == Some(b'[');
+        Ok(is_bracket && self.begins_line && self.is_tag()?)
+    }
+
+    /// The byte `ahead` of the next one; `None` beyond the end.
+    fn peek(&mut self, ahead: usize) -> io::Result<Option<u8>> {
+        while self.place + ahead >= self.buffer.len() {
+            self.buffer.drain(..self.place);
+            self.place = 0;
+            let old = self.buffer.len();
+            self.buffer.resize(old + BUFFER, 0);
+            let read = loop {
+                match self.reader.read(&mut self.buffer[old..]) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    read => break read,
+                }
+            };
+            self.buffer.truncate(old + read.as_ref().map_or(0, |read| *read));
+            if read? == 0 {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.buffer[self.place + ahead]))
+    }
+
+    fn skip_spaces_outside(&mut self) -> io::Result<Option<u8>> {
+        if self.in_comment { Ok(None) } else { self.skip_spaces() }
+    }
+
+    /// Skips spaces, lines that begin with `%`, and the rest of lines after `;`. Returns the byte
+    /// that follows.
+    fn skip_spaces(&mut self) -> io::Result<Option<u8>> {
+        let mut is_empty_line = self.begins_line;
+        let mut skips_line = false;
+        while let Some(byte) = self.peek(0)? {
+            match byte {
+                b'\n' => {
+                    self.after_empty_line |= is_empty_line;
+                    (self.begins_line, is_empty_line, skips_line) = (true, true, false);
+                }
+                _ if skips_line => {}
+                b';' => (is_empty_line, skips_line) = (false, true),
+                b'%' if self.begins_line => (is_empty_line, skips_line) = (false, true),
+                // The byte order mark of UTF-8.
+                0xef if self.peek(1)? == Some(0xbb) && self.peek(2)? == Some(0xbf) => {
+                    self.place += 2;
+                }
+                byte if is_space(byte) => {}
+                _ => return Ok(Some(byte)),
+            }
+            self.place += 1;
+        }
+        Ok(None)
+    }
+
+    /// Whether the bracket here begins a tag: `[`, a name and `"`.
+    fn is_tag(&mut self) -> io::Result<bool> {
+        let (mut ahead, mut named) = (1, false);
+        let mut ended = false;
+        while let Some(byte) = self.peek(ahead)? {
+            match byte {
+                b'"' => return Ok(named),
+                b' ' | b'\t' => ended = named,
+                _ if is_name(byte) && !ended && ahead < LONGEST_WORD => named = true,
+                _ => break,
+            }
+            ahead += 1;
+        }
+        Ok(false)
+    }
+
+    /// A tag. Its value ends at the quotation mark before `]`, or with the line.
+    fn tag(&mut self) -> io::Result<Kind> {
+        self.place += 1;
+        self.name.clear();
+        while let Some(byte) = self.peek(0)?.filter(|byte| *byte != b'"') {
+            if is_name(byte) {
+                self.name.push(byte.into());
+            }
+            self.place += 1;
+        }
+        self.place += 1;
+        self.bytes.clear();
+        while let Some(byte) = self.peek(0)?.filter(|byte| !matches!(byte, b'\n' | b'\r')) {
+            self.place += 1;
+            match byte {
+                b'\\' if matches!(self.peek(0)?, Some(b'"' | b'\\')) => {
+                    self.bytes.push(self.buffer[self.place]);
+                    self.place += 1;
+                }
+                b'"' => match self.end_of_tag()? {
+                    Some(ahead) => {
+                        self.place += ahead;
+                        break;
+                    }
+                    None => self.bytes.push(byte),
+                },
+                _ => self.bytes.push(byte),
+            }
+            if self.bytes.len() > MOST_TAGS {
+                break;
+            }
+        }
+        Ok(self.end_of_text(Kind::Tag))
+    }
+
+    /// The number of bytes to the end of the tag, if only spaces and `]` follow.
+    fn end_of_tag(&mut self) -> io::Result<Option<usize>> {
+        let mut ahead = 0;
+        while matches!(self.peek(ahead)?, Some(b' ' | b'\t')) {
+            ahead += 1;
+        }
+        Ok((self.peek(ahead)? == Some(b']')).then_some(ahead + 1))
+    }
+
+    /// The rest of a comment, or a piece of it.
+    fn comment(&mut self) -> io::Result<Kind> {
+        self.bytes.clear();
+        self.in_comment = true;
+        self.begins_line = false;
+        while let Some(byte) = self.peek(0)? {
+            let is_character = byte & 0xc0 != 0x80;
+            if self.bytes.len() >= LONGEST_COMMENT && is_character {
+                return Ok(self.end_of_text(Kind::Comment));
+            }
+            // The text up to the next byte that needs a closer look is copied at once.
+            let rest = &self.buffer[self.place..];
+            let rest = &rest[..rest.len().min(LONGEST_COMMENT)];
+            let plain = rest.iter().position(|byte| matches!(byte, b'}' | b'\n' | b'\r'));
+            let plain = plain.unwrap_or(rest.len());
+            self.bytes.extend_from_slice(&rest[..plain]);
+            let stop = rest.get(plain).copied();
+            self.place += plain + usize::from(stop.is_some());
+            match stop {
+                Some(b'}') => {
+                    self.in_comment = false;
+                    return Ok(self.end_of_text(Kind::Comment));
+                }
+                Some(b'\n') => self.bytes.push(b' '),
+                _ => {}
+            }
+        }
+        self.in_comment = false;
+        Ok(Kind::Unterminated)
+    }
+
+    /// The token of the kind whose bytes have been read.
+    fn end_of_text(&mut self, kind: Kind) -> Kind {
+        decode(&self.bytes, &mut self.text);
+        kind
+    }
+
+    fn glyph(&mut self) -> io::Result<Kind> {
+        let mut number = 0u32;
+        while let Some(digit) = self.peek(0)?.filter(u8::is_ascii_digit) {
+            number = number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+            self.place += 1;
+        }
+        // 0 is the glyph without a meaning.
+        Ok(Kind::Glyph(u8::try_from(number).unwrap_or(0)))
+    }
+
+    fn word(&mut self) -> io::Result<Kind> {
+        self.bytes.clear();
+        while self.bytes.len() < LONGEST_WORD
+            && let Some(first) = self.peek(0)?
+        {
+            if self.bytes.is_empty() && first == b'*' {
+                self.bytes.push(first);
+                self.place += 1;
+                break;
+            }
+            // The first byte belongs to the word, even a bracket that ends nothing.
+            let skipped = usize::from(self.bytes.is_empty());
+            let rest = &self.buffer[self.place..];
+            let length = rest.iter().skip(skipped).position(|&byte| ends_word(byte));
+            let found = length.map(|length| length + skipped);
+            let length = found.unwrap_or(rest.len());
+            self.bytes.extend_from_slice(&rest[..length]);
+            self.place += length;
+            if found.is_some() {
+                break;
+            }
+        }
+        Ok(self.end_of_text(Kind::Word))
+    }
+}
+
+fn ends_word(byte: u8) -> bool {
+    is_space(byte) || matches!(byte, b'{' | b'(' | b')' | b';' | b'$' | b'*')
+}
+
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'\0' | 0x0b | 0x1a)
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'#' | b'=' | b':' | b'-')
+}
+
+/// Decodes UTF-8 or, where the bytes are not UTF-8, ISO 8859-1.
+fn decode(bytes: &[u8], text: &mut String) {
+    text.clear();
+    match std::str::from_utf8(bytes) {
+        Ok(utf8) => text.push_str(utf8),
+        Err(_) => text.extend(bytes.iter().map(|&byte| char::from(byte))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &[u8]) -> Vec<String> {
+        let mut lexer = Lexer::new(text);
+        let mut tokens = Vec::new();
+        while lexer.advance(false).expect("memory can be read") {
+            tokens.push(format!("{:?}", lexer.token()));
+        }
+        tokens
+    }
+
+    #[test]
+    fn tags_words_comments_and_brackets_are_told_apart() {
+        let text = b"\xef\xbb\xbf[ White \"a \\\"b\\\" c\" ]\n% escaped [Event \"no\"]\n\
+                     [Black \"the \"old\" one\"]\n\n{before\r\nall}1. e4! ( 1.d4 ) $1 [x] ; rest\n\
+                     Nf3*\n[FEN \"cut";
+        let expected = [
+            "Tag(\"White\", \"a \\\"b\\\" c\")",
+            "Tag(\"Black\", \"the \\\"old\\\" one\")",
+            "Comment(\"before all\")",
+            "Word(\"1.\")",
+            "Word(\"e4!\")",
+            "Open",
+            "Word(\"1.d4\")",
+            "Close",
+            "Glyph(1)",
+            "Word(\"[x]\")",
+            "Word(\"Nf3\")",
+            "Word(\"*\")",
+            "Tag(\"FEN\", \"cut\")",
+        ];
+        assert_eq!(tokens(text), expected);
+    }
+
+    #[test]
+    fn text_that_is_not_utf_8_is_iso_8859_1() {
+        assert_eq!(
+            tokens(b"[White \"M\xfcller\"]\n{\xc3\xbc}"),
+            ["Tag(\"White\", \"Müller\")", "Comment(\"ü\")"]
+        );
+    }
+
+    #[test]
+    fn a_comment_without_an_end_is_told() {
+        assert_eq!(tokens(b"e4 {no end"), ["Word(\"e4\")", "Unterminated"]);
+    }
+}
