@@ -25,7 +25,8 @@ Examples:
                                                explain the best move in a position
   azimuth explain --pgn game.pgn --ply 31      explain the move after 31 half-moves of a game
   azimuth report game.pgn                      analyse a whole game and write game.html
-  azimuth bench                                measure this machine's nodes per second";
+  azimuth bench                                measure this machine's nodes per second
+  azimuth go depth 10                          run a command of UCI and exit";
 
 /// A UCI chess engine that plans in a learned space. Without a command, it speaks UCI on standard
 /// input and output, so that any chess GUI can load it.
@@ -43,8 +44,10 @@ enum Task {
     // `azimuth-bench` is another program, whose manual page has that name.
     #[command(display_name = "azimuth-uci-bench")]
     Bench {
-        /// Depth of the selective search in plies; the beam's is at most 6 [default: 15].
-        depth: Option<u32>,
+        /// Depth of the selective search in plies (the beam's is at most 6) [default: 15]; or, as in
+        /// Stockfish: HASH THREADS [LIMIT [FILE|default [depth|nodes|movetime|perft]]].
+        #[arg(trailing_var_arg = true)]
+        arguments: Vec<String>,
     },
     /// Print positions that games for training data can start from, as OpenBench asks for them:
     /// `genfens N seed S book FILE|None [plies P] [score CP]`.
@@ -64,7 +67,22 @@ enum Task {
 /// Runs the program with a command line, the program's name first. It ends the process if the
 /// command line is wrong or asks for help or the version. Fails if the command fails.
 pub fn run(command_line: impl IntoIterator<Item = OsString>) -> Result<()> {
-    run_task(parse(split_genfens(command_line)).task)
+    let command_line: Vec<OsString> = command_line.into_iter().collect();
+    match uci_command(&command_line) {
+        Some(line) => uci::run_command(&line, stdout()),
+        None => run_task(parse(split_genfens(command_line)).task),
+    }
+}
+
+/// The command of UCI that the command line consists of, if any: `azimuth compiler`,
+/// `azimuth "go depth 3"`, as in Stockfish. The programs' own commands come first.
+fn uci_command(command_line: &[OsString]) -> Option<String> {
+    const COMMANDS: [&str; 6] = ["compiler", "d", "eval", "flip", "go", "uci"];
+    let words: Option<Vec<&str>> =
+        command_line.get(1..)?.iter().map(|word| word.to_str()).collect();
+    let line = words?.join(" ");
+    let first = line.split_whitespace().next()?;
+    COMMANDS.contains(&first).then_some(line)
 }
 
 /// Splits the command off an argument such as `"genfens 8 seed 1 book None "`: OpenBench passes a
@@ -100,11 +118,13 @@ fn run_task(task: Option<Task>) -> Result<()> {
             }
             uci::run(stdin().lock(), stdout())?;
         }
-        Some(Task::Bench { depth }) => uci::run_bench(depth, stdout())?,
+        Some(Task::Bench { arguments }) => {
+            uci::run_command(&format!("bench {}", arguments.join(" ")), stdout())?;
+        }
         Some(Task::Genfens { mut arguments }) => {
             // `quit` would end a UCI session; the command line ends with the command anyway.
             arguments.pop_if(|last| last == "quit");
-            uci::run_genfens(&arguments.join(" "), stdout())?;
+            uci::run_command(&format!("genfens {}", arguments.join(" ")), stdout())?;
         }
         Some(Task::Explain(command)) => unless_closed(command.run(anstream::stdout()))?,
         Some(Task::Play(command)) => {

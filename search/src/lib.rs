@@ -31,6 +31,7 @@ mod explanation;
 pub mod inference;
 mod iterative_deepening;
 mod large_memory;
+mod mate_search;
 pub mod model;
 pub mod names;
 mod planner;
@@ -50,6 +51,7 @@ pub use control::{Control, Handicap, Limits, Signal, StopSwitch, TimeLimit};
 pub use default_weights::DefaultWeights;
 pub use explanation::{ExplainedMove, Explanation, SearchedMove, VerifiedMove};
 pub use iterative_deepening::{Deepening, RootMoves, deepen};
+pub use mate_search::find_mate;
 pub use planner::{
     CurrentMove, Planner, PlannerKind, PlannerSettings, Report, Resources, THREADS_PER_PROCESSOR,
 };

@@ -60,20 +60,27 @@ struct RankedMove {
 }
 
 impl Tablebases {
-    /// Opens the tables in a list of folders, separated as in `PATH`. A corrupt table is reported
-    /// once through `notice` and skipped. Fails if a folder cannot be read or no folder has a
-    /// table.
+    /// Opens the tables in a list of folders, separated as in `PATH`. A folder that cannot be read
+    /// and, once, a corrupt table are reported through `notice` and skipped. Fails if no folder has
+    /// a table.
     pub fn open(folders: &str, notice: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
         let notice: Notice = Arc::new(notice);
         let mut tables = Tablebase::new();
-        let mut count = 0;
-        for folder in std::env::split_paths(OsStr::new(folders)) {
-            count += tables.add_directory(&folder).with_context(|| {
-                format!(
-                    "Syzygy folder '{}'",
-                    shortened(&folder.display().to_string(), LONGEST_PATH)
-                )
-            })?;
+        let (mut count, mut failed) = (0, None);
+        let parts = std::env::split_paths(OsStr::new(folders));
+        for folder in parts.filter(|folder| !folder.as_os_str().is_empty()) {
+            let name = || shortened(&folder.display().to_string(), LONGEST_PATH);
+            let added = tables.add_directory(&folder);
+            match added.with_context(|| format!("Syzygy folder '{}'", name())) {
+                Ok(added) => count += added,
+                Err(error) if failed.is_none() => failed = Some(error),
+                Err(error) => notice(&format!("{error:#}")),
+            }
+        }
+        match failed {
+            Some(error) if count == 0 => return Err(error),
+            Some(error) => notice(&format!("{error:#}; the tables of the other folders are used")),
+            None => {}
         }
         ensure!(
             count > 0,

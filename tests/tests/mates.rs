@@ -4,7 +4,7 @@
 //! the default.
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, python, root, text};
+use azimuth_tests::{Session, binary, python, root, text};
 
 /// Positions of the default run.
 const POSITIONS: &str = "40";
@@ -30,4 +30,39 @@ fn announced_mates_are_mates() -> Result<()> {
         ensure!(announced > 0, "{}: {said}", options.join(" "));
     }
     Ok(())
+}
+
+/// `go mate N` finds a mate in at most N moves in every position of the set that has one.
+#[test]
+fn go_mate_finds_every_mate() -> Result<()> {
+    let most: i32 = std::env::var("AZIMUTH_MATES").map_or(3, |_| 5);
+    let mut session = Session::start()?;
+    let mut count = 0;
+    for line in std::fs::read_to_string(root().join("tests/data/mates.epd"))?.lines() {
+        let (fen, operations) = line.split_once(" dm ").context("a line has a mate")?;
+        let moves: i32 = operations.trim_end_matches(';').parse()?;
+        if !(1..=most).contains(&moves) {
+            continue;
+        }
+        count += 1;
+        session.send(&format!("position fen {fen} 0 1"))?;
+        let lines = session.ask(&format!("go mate {moves}"), "bestmove")?;
+        // The set has mates that are known, not always the shortest.
+        let found =
+            lines.iter().find_map(|line| line.split(" score mate ").nth(1)?.split(' ').next());
+        let found: i32 = found.with_context(|| format!("{line}: {lines:?}"))?.parse()?;
+        ensure!((1..=moves).contains(&found), "{line}: {lines:?}");
+    }
+    ensure!(count > 50, "{count} mates");
+    for (fen, best) in [
+        ("Q7/8/5K2/8/7k/8/8/8 w - - 0 1", "bestmove a8g2"),
+        ("8/8/4R3/8/8/k7/2K5/8 w - - 0 1", "bestmove e6e4"),
+    ] {
+        session.send(&format!("position fen {fen}"))?;
+        ensure!(session.answer("go mate", "bestmove")?.starts_with(best), "{fen}");
+    }
+    // Without a mate, a search of that depth answers.
+    session.send("position startpos")?;
+    session.ask("go mate 2", "bestmove")?;
+    session.end()
 }

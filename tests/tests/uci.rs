@@ -90,12 +90,16 @@ fn stop_and_ponderhit_end_a_search_and_nothing_else_does() -> Result<()> {
     session.read_until("info depth 7")?;
     let meanwhile = session.ask("isready", "readyok")?;
     assert!(meanwhile.iter().all(|line| !line.starts_with("bestmove")), "{meanwhile:?}");
-    for command in ["position startpos", "go depth 1", "setoption name Hash value 1", "ucinewgame"]
-    {
+    for command in ["go depth 1", "setoption name Hash value 1", "ucinewgame"] {
         let busy = session.answer(command, "info string")?;
         assert!(busy.contains("a search is running"), "{busy}");
     }
-    session.ask("stop", "bestmove")?;
+    // A new position is for the next search.
+    session.send("position fen k7/8/8/8/8/8/5PPP/2r3K1 w - - 0 1")?;
+    let best = session.answer("stop", "bestmove")?;
+    assert!(!best.contains("none"), "{best}");
+    assert_eq!(session.answer("go depth 1", "bestmove")?, "bestmove (none)");
+    session.send("position startpos")?;
     session.send("go ponder wtime 1000 btime 1000")?;
     session.read_until("info depth 7")?;
     session.ask("ponderhit", "bestmove")?;
@@ -424,7 +428,7 @@ fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
     for (go, part) in [
         ("go depth abc", "'depth' needs a number, found 'abc'"),
         ("go depth", "'depth' needs a number"),
-        ("go movetime -5", "'movetime' needs a number from 0 on, found '-5'"),
+        ("go nodes -5", "'nodes' needs a number from 0 on, found '-5'"),
         ("go wtime 1000 btime soon", "'btime' needs a number, found 'soon'"),
         ("go foo", "unknown argument 'foo'"),
         ("go perft x", "'perft' needs a depth from 1 to 128, found 'x'"),
@@ -432,13 +436,19 @@ fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
     ] {
         session.send(go)?;
         let lines = session.ask("isready", "readyok")?;
-        let [refusal, _] = lines.as_slice() else { bail!("{go}: {lines:?}") };
+        let [refusal, answer @ .., _] = lines.as_slice() else { bail!("{go}: {lines:?}") };
+        // The client waits for a move.
+        let asks_for_a_move = !go.contains("perft");
+        assert_eq!(answer.len(), usize::from(asks_for_a_move), "{go}: {lines:?}");
+        assert!(answer.iter().all(|line| line.starts_with("bestmove ")), "{go}: {lines:?}");
         assert!(refusal.starts_with("info string go: no search begins: "), "{refusal}");
         assert!(refusal.contains(part), "{refusal}");
     }
     for (go, part) in [
         ("go quickly wtime 100 btime 100", Some("unknown argument 'quickly', passed over")),
         ("go searchmoves e2e5 depth 2", Some("move 'e2e5' is not legal")),
+        ("go movetime -5", None),
+        ("go depth 2.9", None),
         ("go wtime -5 btime 100 winc -1", None),
         ("go wtime 100 btime 100 movestogo 0", None),
         ("go depth 2 movetime 99999999999999999999", None),
@@ -877,11 +887,9 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     for (line, part) in [
         ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "not a legal board"),
         ("position fen 4k3/8/8/8/8/8/4R3/4K3 w - - 0 1", "not a legal board"),
-        ("position fen hello", "expected 4 to 6 fields, found 1"),
-        ("position startpos moves e2e5", "move 'e2e5' is not legal"),
-        ("position startpos moves e4", "position: UCI writes the move 'e4' as e2e4"),
+        ("position fen hello", "not a legal board"),
         ("e4", "a move goes into 'position startpos moves e2e4', then 'go' answers"),
-        (&format!("position fen {}", "x ".repeat(100_000)), "expected 4 to 6 fields"),
+        (&format!("position fen {}", "x ".repeat(100_000)), "expected 1 to 6 fields"),
         ("position", "expected 'startpos' or 'fen'"),
         ("setoption name Hash value 0", "option Hash: expected 1 to 65536"),
         ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
@@ -902,6 +910,7 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
         (&format!("setoption name LogFile value {}", path("no/such.log")), "no/such.log"),
         (&format!("setoption name SyzygyPath value {folder}"), "no Syzygy tables"),
         ("setoption name SyzygyPath value /no/such", "Syzygy folder '/no/such'"),
+        ("setoption name Slow Mover value 5", "option Slow Mover: expected 10 to 1000"),
         ("stop", "no search is running"),
         ("\u{0}\u{1}", "unknown command"),
         (&long, "line too long"),
@@ -914,8 +923,64 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     let lines = session.ask("d", "Checkers:")?;
     let fen = "Fen: rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
     assert!(lines.iter().any(|line| line == fen), "{lines:?}");
-    session.ask("go depth 2", "bestmove")?;
+    // The last position was refused, and no other position is searched in its place.
+    let lines = session.ask("go depth 2", "bestmove")?;
+    let [reason, answer] = lines.as_slice() else { bail!("{lines:?}") };
+    assert!(reason.contains("there is no position: FEN 'x x"), "{reason}");
+    assert_eq!(answer, "bestmove 0000");
+    session.send("position startpos")?;
+    assert_ne!(session.answer("go depth 2", "bestmove")?, "bestmove 0000");
     session.end()
+}
+
+#[test]
+fn positions_are_set_up_as_guis_write_them() -> Result<()> {
+    let mut session = session()?;
+    for (position, fen, part) in [
+        (
+            "fen rnbqkbnr/pppppppp/8/8/8/5BN1/PPPPPPPP/RNBQ1RK1 b HQkq - 0 1",
+            "rnbqkbnr/pppppppp/8/8/8/5BN1/PPPPPPPP/RNBQ1RK1 b kq - 0 1",
+            "the castling rights 'HQ' are dropped",
+        ),
+        ("fen 4k3/8/8/8/8/8/8/4K2R w K - bm Kh1; id \"x\";", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", ""),
+        ("fen 4k3/8/8/8/8/8/8/4K2R", "4k3/8/8/8/8/8/8/4K2R w - - 0 1", ""),
+        ("fen k7/4P3/8/8/8/8/8/4K3 w - - 0 1 moves e7e8Q", "k3Q3/8/8/8/8/8/8/4K3 b - - 0 1", ""),
+        (
+            "startpos moves e2e4 e7e5 e1e3 d7d5",
+            "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
+            "move 'e1e3' is not legal",
+        ),
+        (
+            "startpos moves e2e4 Nf6",
+            "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+            "UCI writes it as g8f6; the moves from number 2 on are left out",
+        ),
+    ] {
+        session.send(&format!("position {position}"))?;
+        let lines = session.ask("d", "Checkers:")?;
+        assert!(lines.contains(&format!("Fen: {fen}")), "{position}: {lines:?}");
+        let said: Vec<_> = lines.iter().filter(|line| line.starts_with("info string")).collect();
+        assert_eq!(said.len(), usize::from(!part.is_empty()), "{position}: {said:?}");
+        assert!(said.iter().all(|line| line.contains(part)), "{position}: {said:?}");
+    }
+    session.end()
+}
+
+#[test]
+fn a_command_of_uci_runs_from_the_command_line() -> Result<()> {
+    for (arguments, part) in [
+        (&["go depth 2"][..], "bestmove "),
+        (&["go", "depth", "2"], "bestmove "),
+        (&["compiler"], "Instruction set: "),
+        (&["bench", "16", "1", "2", "default", "depth"], " nps"),
+    ] {
+        let output = Command::new(binary("azimuth")?).args(arguments).output()?;
+        let said = String::from_utf8(output.stdout)?;
+        assert!(output.status.success() && said.contains(part), "{arguments:?}: {said}");
+    }
+    let output = Command::new(binary("azimuth")?).args(["go", "depth", "x"]).output()?;
+    assert_eq!(output.status.code(), Some(1));
+    Ok(())
 }
 
 /// The word after `name`.

@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, stdin};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, stdin};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use bzip2::read::MultiBzDecoder;
+use flate2::read::MultiGzDecoder;
 
 use crate::text::printable;
 
@@ -15,8 +17,11 @@ const WINDOW_LOG: u32 = 27;
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 18;
 
-/// The PGN files (`*.pgn`, `*.pgn.zst`) of a folder, sorted by name. A path that is not a folder is
-/// returned as it is.
+/// The endings of compressed files.
+const COMPRESSED: [&str; 3] = ["zst", "gz", "bz2"];
+
+/// The PGN files (`*.pgn`, plain or compressed) of a folder, sorted by name. A path that is not a
+/// folder is returned as it is.
 pub fn pgn_files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -25,8 +30,8 @@ pub fn pgn_files(path: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(path).with_context(name)? {
         let file = entry.with_context(name)?.path();
-        let file_name = file.to_string_lossy().to_lowercase();
-        if file_name.ends_with(".pgn") || file_name.ends_with(".pgn.zst") {
+        let plain = if is_compressed(&file) { file.with_extension("") } else { file.clone() };
+        if plain.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pgn")) {
             files.push(file);
         }
     }
@@ -37,30 +42,106 @@ pub fn pgn_files(path: &Path) -> Result<Vec<PathBuf>> {
 
 /// Opens a text file, plain or compressed; `-` is standard input.
 pub fn open_text(path: &Path) -> Result<Box<dyn BufRead + Send>> {
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(BufReader::with_capacity(BUFFER, stdin())));
-    }
     let name = || format!("'{}'", path.display());
+    if path.as_os_str() == "-" {
+        return in_utf8(stdin()).context("standard input");
+    }
     let file = File::open(path).with_context(name)?;
     decompressed(path, file).with_context(name)
 }
 
-/// The text in the bytes of the file `path`, decompressed if its name ends in `.zst`.
+/// The text in the bytes of the file `path`, decompressed if its name ends in `.zst`, `.gz` or
+/// `.bz2`. UTF-16 with a byte order mark becomes UTF-8; other bytes stay as they are.
 pub fn decompressed(
     path: &Path,
     bytes: impl Read + Send + 'static,
 ) -> io::Result<Box<dyn BufRead + Send>> {
-    if !is_compressed(path) {
-        return Ok(Box::new(BufReader::with_capacity(BUFFER, bytes)));
+    match compression(path) {
+        None => in_utf8(bytes),
+        Some("zst") => {
+            let mut decoder = zstd::Decoder::new(bytes)?;
+            decoder.window_log_max(WINDOW_LOG)?;
+            in_utf8(decoder)
+        }
+        Some("gz") => in_utf8(MultiGzDecoder::new(bytes)),
+        Some(_) => in_utf8(MultiBzDecoder::new(bytes)),
     }
-    let mut decoder = zstd::Decoder::new(bytes)?;
-    decoder.window_log_max(WINDOW_LOG)?;
+}
+
+/// Whether a file's name ends in `.zst`, `.gz` or `.bz2`.
+pub fn is_compressed(path: &Path) -> bool {
+    compression(path).is_some()
+}
+
+fn compression(path: &Path) -> Option<&'static str> {
+    let ending = path.extension()?;
+    COMPRESSED.into_iter().find(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// Text in UTF-8 from text with a byte order mark of UTF-16; other text stays as it is.
+fn in_utf8(bytes: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut bytes = BufReader::with_capacity(BUFFER, bytes);
+    let is_big_endian = match bytes.fill_buf()? {
+        [0xff, 0xfe, ..] => false,
+        [0xfe, 0xff, ..] => true,
+        _ => return Ok(Box::new(bytes)),
+    };
+    bytes.consume(2);
+    let decoder = Utf16 { bytes, is_big_endian, surrogate: None, text: Vec::new(), place: 0 };
     Ok(Box::new(BufReader::with_capacity(BUFFER, decoder)))
 }
 
-/// Whether a file's name ends in `.zst`.
-pub fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zst"))
+/// Decodes UTF-16.
+struct Utf16<R> {
+    bytes: BufReader<R>,
+    is_big_endian: bool,
+    /// The first half of a pair of surrogates.
+    surrogate: Option<u16>,
+    /// UTF-8 that has been decoded, and the place up to which it has been read.
+    text: Vec<u8>,
+    place: usize,
+}
+
+impl<R: Read> Utf16<R> {
+    /// The next unit; `None` at the end. Half a unit there is dropped.
+    fn unit(&mut self) -> io::Result<Option<u16>> {
+        let mut unit = [0; 2];
+        match self.bytes.read_exact(&mut unit) {
+            Ok(()) if self.is_big_endian => Ok(Some(u16::from_be_bytes(unit))),
+            Ok(()) => Ok(Some(u16::from_le_bytes(unit))),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<R: Read> Read for Utf16<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.place == self.text.len() {
+            self.text.clear();
+            self.place = 0;
+            while self.text.len() < BUFFER
+                && let Some(unit) = self.unit()?
+            {
+                let units = self.surrogate.take().into_iter().chain([unit]);
+                for decoded in char::decode_utf16(units) {
+                    match decoded {
+                        Err(error) if (0xd800..0xdc00).contains(&error.unpaired_surrogate()) => {
+                            self.surrogate = Some(error.unpaired_surrogate());
+                        }
+                        decoded => {
+                            let character = decoded.unwrap_or(char::REPLACEMENT_CHARACTER);
+                            self.text.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
+                        }
+                    }
+                }
+            }
+        }
+        let length = buffer.len().min(self.text.len() - self.place);
+        buffer[..length].copy_from_slice(&self.text[self.place..][..length]);
+        self.place += length;
+        Ok(length)
+    }
 }
 
 impl Fault {
@@ -159,14 +240,31 @@ impl std::error::Error for Fault {}
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
     fn text_is_the_same_plain_and_compressed() -> Result<()> {
-        let text = "1. e4 *\n".repeat(1000);
+        let text = "1. e4 {ü♞😀} *\n".repeat(1000);
+        let gzip = {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+            encoder.write_all(text.as_bytes())?;
+            encoder.finish()?
+        };
+        let bzip2 = {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), Default::default());
+            encoder.write_all(text.as_bytes())?;
+            encoder.finish()?
+        };
+        let units = || "\u{feff}".encode_utf16().chain(text.encode_utf16());
         for (name, bytes) in [
             ("games.pgn", text.clone().into_bytes()),
             ("games.PGN.ZST", zstd::encode_all(text.as_bytes(), 3)?),
+            ("games.pgn.gz", gzip),
+            ("games.pgn.bz2", bzip2),
+            ("little.pgn", units().flat_map(u16::to_le_bytes).collect()),
+            ("big.pgn", units().flat_map(u16::to_be_bytes).collect()),
         ] {
             let mut read = String::new();
             decompressed(Path::new(name), io::Cursor::new(bytes))?.read_to_string(&mut read)?;

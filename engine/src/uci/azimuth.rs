@@ -123,6 +123,12 @@ impl Program for Azimuth {
                 self.options.skill
             ));
         }
+        if name.eq_ignore_ascii_case("UCI_Elo") && self.options.elo > strongest {
+            self.output.inform(&format!(
+                "UCI_Elo {}: beyond {strongest}, which is measured, the strength is not limited",
+                self.options.elo
+            ));
+        }
         Ok(())
     }
 

@@ -135,13 +135,16 @@ pub struct Go {
     pub depth: Option<u32>,
     /// Number of positions.
     pub nodes: Option<u64>,
-    /// Search for a mate in this number of moves.
+    /// Search for a mate in at most this number of moves; [`ANY_MATE`] without a number.
     pub mate: Option<u32>,
     /// Exact time for this move.
     pub move_time: Option<Duration>,
     /// Search until `stop`.
     pub infinite: bool,
 }
+
+/// The number of moves of a `go mate` without a number.
+pub const ANY_MATE: u32 = u32::MAX;
 
 /// Names of the arguments of `go`. One of them ends the move list of `searchmoves`.
 const GO_WORDS: [&str; 12] = [
@@ -160,9 +163,9 @@ const GO_WORDS: [&str; 12] = [
 ];
 
 /// Arguments of `go` that GUIs send with negative values, for example when a clock has run out.
-const MAY_BE_NEGATIVE: [&str; 5] = ["wtime", "btime", "winc", "binc", "movestogo"];
+const MAY_BE_NEGATIVE: [&str; 6] = ["wtime", "btime", "winc", "binc", "movestogo", "movetime"];
 
-/// Prefix of the error for a `go` command that starts no search and gets no `bestmove`.
+/// Prefix of the error for a `go` command that starts no search.
 const REFUSED: &str = "go: no search begins";
 
 /// Default depth, in plies, of `bench hash threads`, as in Stockfish.
@@ -268,6 +271,10 @@ fn go(mut words: &[&str]) -> Result<Command> {
                     set_limit(&mut go, name, number(name, value)?);
                     rest
                 }
+                _ if name == "mate" => {
+                    go.mate = Some(ANY_MATE);
+                    rest
+                }
                 _ => bail!("'{name}' needs a number"),
             },
             name => {
@@ -282,9 +289,12 @@ fn go(mut words: &[&str]) -> Result<Command> {
     }
 }
 
-/// Parses the number of an argument of `go`, clamped to the range of `i64`.
+/// Parses the number of an argument of `go`, clamped to the range of `i64`. Decimals, which some
+/// clients write, are cut off.
 fn number(name: &str, text: &str) -> Result<i64> {
-    let number = match text.parse::<i64>() {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_decimal = decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let number = match if is_decimal { whole } else { text }.parse::<i64>() {
         Ok(number) => number,
         Err(error) if *error.kind() == IntErrorKind::PosOverflow => i64::MAX,
         Err(error) if *error.kind() == IntErrorKind::NegOverflow => i64::MIN,
@@ -400,7 +410,8 @@ mod tests {
             ("go depth", "no search begins: 'depth' needs a number"),
             ("go movetime depth 3", "'movetime' needs a number"),
             ("go depth x nodes", "'depth' needs a number, found 'x'"),
-            ("go movetime -5", "'movetime' needs a number from 0 on, found '-5'"),
+            ("go nodes -5", "'nodes' needs a number from 0 on, found '-5'"),
+            ("go depth 3.x", "'depth' needs a number, found '3.x'"),
             ("go foo", "no search begins: unknown argument 'foo'"),
             ("go perft", "'perft' needs a depth from 1 to 128, found ''"),
             ("go perft 129", "found '129'"),
@@ -419,6 +430,10 @@ mod tests {
         assert_eq!(command("go depth 99999999999999999999"), expected);
         let expected = Command::Go { go: Go::default(), unknown: None };
         assert_eq!(command("go winc -3 movestogo 0"), expected);
+        let go = Go { move_time: Some(Duration::ZERO), depth: Some(5), ..Go::default() };
+        assert_eq!(command("go movetime -5 depth 5.7"), Command::Go { go, unknown: None });
+        let go = Go { mate: Some(ANY_MATE), nodes: Some(9), ..Go::default() };
+        assert_eq!(command("go mate nodes 9"), Command::Go { go, unknown: None });
         assert_eq!(command("go perft 5"), Command::Perft(5));
     }
 

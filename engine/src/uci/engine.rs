@@ -4,14 +4,14 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_chess::san::parse_move;
 use azimuth_search::inference::device_name;
-use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, Value};
+use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, TimeLimit, Value};
 
-use super::command::{Bench, Command, Go};
+use super::command::{ANY_MATE, Bench, Command, Go};
 use super::display::{self, flipped};
 use super::genfens::GenFens;
 use super::options::{Options, SessionOptions, text_line};
@@ -70,6 +70,8 @@ pub struct Engine {
     program: Box<dyn Program>,
     options: SessionOptions,
     position: Position,
+    /// Why the last `position` has no board; it is then not that of `position`.
+    refused: Option<String>,
     debug: bool,
     running: Option<Running>,
     /// The clock of `nodestime`.
@@ -87,6 +89,7 @@ impl Engine {
             program,
             options: SessionOptions::default(),
             position: Position::default(),
+            refused: None,
             debug: false,
             running: None,
             node_clock: NodeClock::default(),
@@ -117,8 +120,17 @@ impl Engine {
                 self.program.new_game();
             }
             Command::Position { fen, moves } => {
-                self.await_idle("position")?;
-                self.position = set_up(fen.as_deref(), &moves)?;
+                // A running search keeps its own position.
+                match set_up(fen.as_deref(), &moves) {
+                    Ok(SetUp { position, notices }) => {
+                        (self.position, self.refused) = (position, None);
+                        notices.iter().for_each(|notice| self.output.inform(notice));
+                    }
+                    Err(error) => {
+                        self.refused = Some(format!("{error:#}"));
+                        return Err(error);
+                    }
+                }
             }
             Command::Go { go, unknown } => {
                 self.await_idle("go")?;
@@ -129,6 +141,7 @@ impl Engine {
             }
             Command::Perft(depth) => {
                 self.await_idle("go")?;
+                self.require_position()?;
                 let (root, output) = (self.position.clone(), self.output.clone());
                 let perft = RunningPerft::begin(root, depth, self.options.chess960, output)?;
                 self.running = Some(Running::Perft(perft));
@@ -148,6 +161,7 @@ impl Engine {
             }
             Command::Eval => {
                 self.await_idle("eval")?;
+                self.require_position()?;
                 let scores = self.program.evaluate(&self.position, self.options.chess960)?;
                 self.output.say(&scores);
             }
@@ -159,6 +173,7 @@ impl Engine {
             }
             Command::Flip => {
                 self.await_idle("flip")?;
+                self.require_position()?;
                 self.position = flipped(&self.position)?;
             }
             Command::Compiler => {
@@ -214,7 +229,8 @@ impl Engine {
         Ok(())
     }
 
-    fn finish_running(&mut self) {
+    /// Waits for the search or perft to end.
+    pub fn finish_running(&mut self) {
         match self.running.take() {
             Some(Running::Search(search)) => {
                 let Finished { planner, used } = search.finish();
@@ -260,21 +276,48 @@ impl Engine {
     /// Starts a search. Every call leads to a `bestmove`, even after an error.
     fn go(&mut self, go: Go) {
         let Go { ponder, infinite, .. } = go;
-        if !self.position.has_legal_move() {
+        if let Err(error) = self.require_position() {
+            // A move in another position would be wrong, and a client waits for an answer.
+            self.output.inform(&format!("go: {error:#}"));
+            self.answer("bestmove 0000".to_owned(), ponder, infinite);
+        } else if !self.position.has_legal_move() {
             let mated = !self.position.board().checkers().is_empty();
             let value = if mated { Value::mated_in(0) } else { Value::DRAW };
             self.output.say(&format!("info depth 0 score {value}"));
             self.output.inform(if mated { "go: checkmate" } else { "go: stalemate" });
-            self.answer_without_search(ponder, infinite);
+            self.answer(self.any_move(), ponder, infinite);
         } else if let Err(error) = self.begin_search(go) {
             // An illegal or missing move forfeits the game, so play any legal move.
             self.output.inform(&format!("{error:#}"));
-            self.answer_without_search(ponder, infinite);
+            self.answer(self.any_move(), ponder, infinite);
         }
     }
 
-    fn answer_without_search(&mut self, ponder: bool, infinite: bool) {
-        let answer = any_move(&self.position, self.options.chess960);
+    /// Answers a malformed `go` with any legal move, because the client waits for one.
+    pub fn refuse_go(&mut self, error: Error) -> Result<()> {
+        self.await_idle("go")?;
+        self.output.inform(&format!("{error:#}"));
+        self.output.say(&match self.refused {
+            Some(_) => "bestmove 0000".to_owned(),
+            None => self.any_move(),
+        });
+        Ok(())
+    }
+
+    fn any_move(&self) -> String {
+        any_move(&self.position, self.options.chess960)
+    }
+
+    /// Fails if the last `position` was refused.
+    fn require_position(&self) -> Result<()> {
+        match &self.refused {
+            Some(reason) => bail!("there is no position: {reason}"),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives an answer that needs no search.
+    fn answer(&mut self, answer: String, ponder: bool, infinite: bool) {
         if ponder || infinite {
             let output = self.output.clone();
             let held = HeldAnswer { answer, output, infinite, is_said: false };
@@ -298,6 +341,7 @@ impl Engine {
             show_wdl: self.options.show_wdl,
             debug: self.debug,
             asked_depth: go.depth,
+            mate: go.mate.filter(|_| limits.handicap.is_none()),
             pace: paced(&go, &limits),
             output: self.output.clone(),
         };
@@ -319,11 +363,17 @@ impl Engine {
         }
         let side = self.position.board().side_to_move();
         // A mate in n moves is at most 2n - 1 plies away.
-        let mate_depth = go.mate.map(|moves| moves.saturating_mul(2).saturating_sub(1));
+        let mate = go.mate.filter(|&moves| moves < ANY_MATE);
+        let mate_depth = mate.map(|moves| moves.saturating_mul(2).saturating_sub(1));
+        let time = time_management::budget(go, side, self.options.move_overhead);
+        let slow_mover = if go.move_time.is_some() { 100 } else { self.options.slow_mover };
         let mut limits = Limits {
             depth: go.depth.or(mate_depth),
             nodes: go.nodes,
-            time: time_management::budget(go, side, self.options.move_overhead),
+            time: time.map(|time| TimeLimit {
+                soft: (time.soft * slow_mover / 100).min(time.hard),
+                ..time
+            }),
             infinite: go.infinite,
             ponder: go.ponder,
             search_moves: moves.into_iter().flatten().collect(),
@@ -336,22 +386,37 @@ impl Engine {
     }
 }
 
-fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Position> {
-    let mut position = match fen {
-        Some(fen) => Position::from_fen(fen)?,
-        None => Position::default(),
-    };
-    for text in moves {
-        let mv = position.parse_move(text).map_err(|error| match parse_move(&position, text) {
-            Ok(meant) => {
-                let uci = uci_move(position.board(), meant, false);
-                anyhow!("position: UCI writes the move '{text}' as {uci}")
+/// A position with the messages about what was changed or left out.
+struct SetUp {
+    position: Position,
+    notices: Vec<String>,
+}
+
+/// Sets up a position. Drops castling rights that cannot be, and the moves from the first illegal
+/// one on. Fails if the FEN is no legal position.
+fn set_up(fen: Option<&str>, moves: &[String]) -> Result<SetUp> {
+    let mut notices = Vec::new();
+    let (mut position, dropped) = fen.map_or_else(|| Ok(Default::default()), Position::read_fen)?;
+    notices.extend(dropped.map(|rights| {
+        format!("position: the castling rights '{rights}' are dropped, for want of king or rook")
+    }));
+    for (number, text) in (1..).zip(moves) {
+        let mv = match position.parse_move(text) {
+            Ok(mv) => mv,
+            Err(error) => {
+                let meant = parse_move(&position, text).ok();
+                let meant = meant.map(|mv| uci_move(position.board(), mv, false));
+                let meant =
+                    meant.map(|uci| format!("; UCI writes it as {uci}")).unwrap_or_default();
+                notices.push(format!(
+                    "position: {error:#}{meant}; the moves from number {number} on are left out"
+                ));
+                break;
             }
-            Err(_) => error,
-        })?;
+        };
         position.play(mv);
     }
-    Ok(position)
+    Ok(SetUp { position, notices })
 }
 
 /// The greeting in a terminal: one line with the name, the version, the encoder and device of the

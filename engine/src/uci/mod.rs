@@ -22,10 +22,9 @@ use anyhow::Result;
 pub use azimuth::Build;
 use azimuth::{Azimuth, SinglePlanner};
 pub use command::Go;
-use command::{Bench, Command, parse};
+use command::{Command, parse};
 pub use engine::greeting;
 use engine::{Engine, Program};
-use genfens::GenFens;
 pub use limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use output::Output;
 pub use time_management::budget;
@@ -58,21 +57,14 @@ pub fn run_planner(
     output.check()
 }
 
-/// Runs `bench` with the selective search at `depth` plies (its default if `None`).
-pub fn run_bench(depth: Option<u32>, output: impl Write + Send + 'static) -> Result<()> {
+/// Runs one command of UCI to its end. Fails if the command is wrong or fails.
+pub fn run_command(line: &str, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
-    let azimuth = Box::new(Azimuth::new(output.clone()));
-    Engine::new(output.clone(), azimuth).execute(Command::Bench(Bench::Fixed(depth)))?;
-    output.check()
-}
-
-/// Runs `genfens` with these arguments, separated by spaces.
-pub fn run_genfens(arguments: &str, output: impl Write + Send + 'static) -> Result<()> {
-    let words: Vec<&str> = arguments.split_whitespace().collect();
-    let asked = GenFens::parse(&words)?;
-    let output = Output::new(output);
-    let azimuth = Box::new(Azimuth::new(output.clone()));
-    Engine::new(output.clone(), azimuth).execute(Command::GenFens(asked))?;
+    let mut engine = Engine::new(output.clone(), Box::new(Azimuth::new(output.clone())));
+    if let Some(command) = parse(line)? {
+        engine.execute(command)?;
+    }
+    engine.finish_running();
     output.check()
 }
 
@@ -91,6 +83,7 @@ fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>)
             Ok(Some(Command::Quit)) => break,
             Ok(Some(command)) => engine.execute(command),
             Ok(None) => Ok(()),
+            Err(error) if asks_for_a_move(text) => engine.refuse_go(error),
             Err(error) => Err(error),
         };
         if let Err(error) = executed {
@@ -98,6 +91,12 @@ fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>)
         }
     }
     engine.quit();
+}
+
+/// Whether the client waits for a `bestmove` after a line.
+fn asks_for_a_move(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some("go") && words.next() != Some("perft")
 }
 
 /// Reads a line of at most [`LINE_LIMIT`] bytes. Returns whether it is complete, `None` at the end
@@ -138,7 +137,7 @@ mod tests {
     #[test]
     fn genfens_ends_when_nobody_reads() -> Result<()> {
         let (alone, session) = (Closed::default(), Closed::default());
-        run_genfens("40 seed 1 book None", alone.clone())?;
+        run_command("genfens 40 seed 1 book None", alone.clone())?;
         run(&b"genfens 40 seed 1 book None\n"[..], session.clone())?;
         assert_eq!([alone, session].map(|output| output.0.load(Relaxed)), [1, 1]);
         Ok(())

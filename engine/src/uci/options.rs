@@ -69,12 +69,16 @@ impl Default for Options {
     }
 }
 
+/// Range of `UCI_Elo`. Its end is Stockfish's; beyond the strongest measured rating, the strength is
+/// not limited.
+const ELO: RangeInclusive<u32> = *WEAKEST_TO_STRONGEST.start()..=3190;
+
 impl Options {
     /// The `option` lines that answer `uci`.
     pub fn describe() -> Vec<String> {
         let default = Self::default();
         let beam = default.planners.beam;
-        let elo = u64::from(*WEAKEST_TO_STRONGEST.start())..=u64::from(*WEAKEST_TO_STRONGEST.end());
+        let elo = u64::from(*ELO.start())..=u64::from(*ELO.end());
         let probing = default.probing;
         vec![
             spin_line("Hash", default.resources.hash_mb as u64, &HASH_MB),
@@ -105,7 +109,10 @@ impl Options {
 
     /// The Elo limit, if any. `UCI_Elo` overrides `Skill Level`.
     pub fn limited_elo(&self) -> Option<u32> {
-        if self.limit_strength { Some(self.elo) } else { elo_of_skill(self.skill) }
+        match self.limit_strength {
+            true => Some(self.elo).filter(|elo| WEAKEST_TO_STRONGEST.contains(elo)),
+            false => elo_of_skill(self.skill),
+        }
     }
 
     /// Sets one option; names are case-insensitive. Changes nothing on an error.
@@ -130,7 +137,7 @@ impl Options {
             }
             "beamverify" => self.planners.beam.verify = combo(name, value)?,
             "uci_limitstrength" => self.limit_strength = check(name, value)?,
-            "uci_elo" => self.elo = spin(name, value, WEAKEST_TO_STRONGEST)?,
+            "uci_elo" => self.elo = spin(name, value, ELO)?,
             "skill level" => self.skill = spin(name, value, SKILL)? as u32,
             "syzygyprobedepth" => self.probing.depth = spin(name, value, PROBE_DEPTH)? as u32,
             "syzygyprobelimit" => {
@@ -150,7 +157,8 @@ fn planners() -> Vec<String> {
 }
 
 const OVERHEAD_MS: RangeInclusive<u64> = 0..=5_000;
-const MULTIPV: RangeInclusive<u64> = 1..=256;
+const MULTIPV: RangeInclusive<u64> = 1..=500;
+const SLOW_MOVER: RangeInclusive<u64> = 10..=1_000;
 const NODES_PER_MS: RangeInclusive<u64> = 0..=10_000;
 
 /// The current values of the options that do not depend on the program.
@@ -158,6 +166,8 @@ const NODES_PER_MS: RangeInclusive<u64> = 0..=10_000;
 pub struct SessionOptions {
     /// Time reserved at each move for communication with the GUI.
     pub move_overhead: Duration,
+    /// Share of its usual time that a move of a timed game takes, in percent.
+    pub slow_mover: u32,
     /// Number of lines to report.
     pub multipv: usize,
     /// Report win, draw and loss chances in `info` lines.
@@ -178,6 +188,7 @@ impl Default for SessionOptions {
     fn default() -> Self {
         Self {
             move_overhead: Duration::from_millis(30),
+            slow_mover: 100,
             multipv: 1,
             show_wdl: false,
             analyse_mode: false,
@@ -197,6 +208,7 @@ impl SessionOptions {
             spin_line("MultiPV", default.multipv as u64, &MULTIPV),
             check_line("Ponder", false),
             spin_line("Move Overhead", default.move_overhead.as_millis() as u64, &OVERHEAD_MS),
+            spin_line("Slow Mover", default.slow_mover.into(), &SLOW_MOVER),
             check_line("UCI_ShowWDL", default.show_wdl),
             check_line("UCI_AnalyseMode", default.analyse_mode),
             check_line("UCI_Chess960", default.chess960),
@@ -217,6 +229,7 @@ impl SessionOptions {
             "move overhead" => {
                 self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)?);
             }
+            "slow mover" => self.slow_mover = spin(name, value, SLOW_MOVER)? as u32,
             "uci_showwdl" => self.show_wdl = check(name, value)?,
             "uci_analysemode" => self.analyse_mode = check(name, value)?,
             "uci_chess960" => self.chess960 = check(name, value)?,
@@ -351,6 +364,9 @@ mod tests {
         assert_eq!(options.limited_elo(), Some(1320));
         options.set("UCI_LimitStrength", Some("true"))?;
         assert_eq!(options.limited_elo(), Some(1000));
+        // Beyond the strongest measured level, nothing is limited.
+        options.set("UCI_Elo", Some("3190"))?;
+        assert_eq!(options.limited_elo(), None);
         Ok(())
     }
 

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use azimuth_chess::position::{Position, legal_moves, uci_move};
-use azimuth_search::{Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel};
+use azimuth_search::{
+    Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel, find_mate,
+};
 use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
@@ -82,6 +84,8 @@ pub struct Answer {
     pub debug: bool,
     /// Depth, in plies, that the GUI asked for.
     pub asked_depth: Option<u32>,
+    /// Maximum number of moves to the mate that the GUI asked for.
+    pub mate: Option<u32>,
     /// The time limit by which a limited strength paces its answer.
     pub pace: Option<TimeLimit>,
     pub output: Output,
@@ -135,7 +139,13 @@ impl Answer {
         let wdl = self.show_wdl.then(|| planner.wdl_model());
         let mut report = |report: &Report| self.output.say(&self.info(report, wdl.as_ref()));
         // Unwind safety: a planner that panics is dropped.
-        let search = AssertUnwindSafe(|| planner.search(&self.root, control, &mut report));
+        let search = AssertUnwindSafe(|| {
+            if let Some(found) = self.mate.and_then(|moves| find_mate(&self.root, moves, control)) {
+                report(&found);
+                return Ok(found);
+            }
+            planner.search(&self.root, control, &mut report)
+        });
         let outcome = catch_unwind(search).unwrap_or_else(|_| Err(anyhow!("internal error")));
         control.wait_until_wanted();
         if let Some(limit) = self.pace.filter(|_| outcome.is_ok()) {

@@ -192,7 +192,10 @@ impl Label {
     /// Parses `#3` or `#-3` (a mate) or centipawns, from White's point of view.
     pub fn parse_centipawns(text: &str) -> Option<Self> {
         match text.strip_prefix('#') {
-            Some(moves) => Some(Self::Mate(!moves.starts_with('-'))),
+            Some(moves) => {
+                let moves: i64 = moves.parse().ok()?;
+                Some(Self::Mate(moves >= 0))
+            }
             None => {
                 let centipawns: f64 = text.parse().ok()?;
                 centipawns.is_finite().then(|| Self::Centipawns(centipawns.round() as i32))

@@ -2,6 +2,9 @@
 //! Each evaluation has a `depth` and its principal variations (`pvs`): `cp` or `mate` from White's
 //! point of view, and the moves of the `line` in UCI notation.
 //!
+//! Other programs write a line for each variation, with `fen`, `depth`, `line` and `cp` or `mate`;
+//! consecutive lines of one position are its evaluations.
+//!
 //! The deepest evaluation labels the position. If it has several variations, their first moves
 //! label siblings.
 
@@ -18,6 +21,16 @@ use crate::data::packed::Label;
 struct Record {
     fen: String,
     evals: Vec<Evaluation>,
+}
+
+/// A line for one variation.
+#[derive(Deserialize)]
+struct FlatRecord {
+    fen: String,
+    #[serde(default)]
+    depth: u32,
+    #[serde(flatten)]
+    variation: Variation,
 }
 
 #[derive(Deserialize)]
@@ -37,34 +50,59 @@ struct Variation {
 pub struct Lichess;
 
 impl LineFormat for Lichess {
-    fn read(&mut self, line: &str) -> Result<ParsedLine> {
-        let record: Record = serde_json::from_str(line)?;
-        let position = Position::from_fen(&record.fen)?;
-        // The first of equally deep evaluations: they are sorted by the number of variations.
-        let deepest = record.evals.iter().rev().max_by_key(|evaluation| evaluation.depth);
-        let variations = deepest.map_or(&[][..], |evaluation| &evaluation.pvs);
-        let Some(label) = variations.first().and_then(Variation::label) else {
-            return Ok(ParsedLine::Skipped("without an evaluation"));
-        };
-        let mut families = vec![Family::own(position.board().clone(), label)];
-        let mut children: Vec<(Move, Label)> = Vec::new();
-        for variation in variations {
-            let first = variation.line.as_deref().and_then(|line| line.split(' ').next());
-            if let Some((text, label)) = first.zip(variation.label()) {
-                let mv = position.parse_move(text).context("evals.pvs.line")?;
-                if !children.iter().any(|(other, _)| *other == mv) {
-                    children.push((mv, label));
-                }
+    fn position(&self, record: &str) -> Option<String> {
+        if record.contains("\"evals\"") {
+            return None;
+        }
+        serde_json::from_str(record).ok().map(|record: FlatRecord| record.fen)
+    }
+
+    fn read_together(&mut self, records: &[String]) -> Result<ParsedLine> {
+        let mut evals: Vec<Evaluation> = Vec::new();
+        let mut fen = String::new();
+        for record in records {
+            let FlatRecord { fen: own, depth, variation } = serde_json::from_str(record)?;
+            fen = own;
+            match evals.iter_mut().find(|known| known.depth == depth) {
+                Some(known) => known.pvs.push(variation),
+                None => evals.push(Evaluation { depth, pvs: vec![variation] }),
             }
         }
-        if children.len() > 1 {
-            families.push(Family {
-                board: position.board().clone(),
-                labels: FamilyLabels::Children(children),
-            });
-        }
-        Ok(ParsedLine::Families(families))
+        read(&Record { fen, evals })
     }
+
+    fn read(&mut self, line: &str) -> Result<ParsedLine> {
+        read(&serde_json::from_str(line)?)
+    }
+}
+
+/// The families of a position's evaluations.
+fn read(record: &Record) -> Result<ParsedLine> {
+    let position = Position::from_fen(&record.fen)?;
+    // The first of equally deep evaluations: they are sorted by the number of variations.
+    let deepest = record.evals.iter().rev().max_by_key(|evaluation| evaluation.depth);
+    let variations = deepest.map_or(&[][..], |evaluation| &evaluation.pvs);
+    let Some(label) = variations.first().and_then(Variation::label) else {
+        return Ok(ParsedLine::Skipped("without an evaluation"));
+    };
+    let mut families = vec![Family::own(position.board().clone(), label)];
+    let mut children: Vec<(Move, Label)> = Vec::new();
+    for variation in variations {
+        let first = variation.line.as_deref().and_then(|line| line.split(' ').next());
+        if let Some((text, label)) = first.zip(variation.label()) {
+            let mv = position.parse_move(text).context("evals.pvs.line")?;
+            if !children.iter().any(|(other, _)| *other == mv) {
+                children.push((mv, label));
+            }
+        }
+    }
+    if children.len() > 1 {
+        families.push(Family {
+            board: position.board().clone(),
+            labels: FamilyLabels::Children(children),
+        });
+    }
+    Ok(ParsedLine::Families(families))
 }
 
 impl Variation {
@@ -85,6 +123,25 @@ mod tests {
             }
             ParsedLine::Skipped(_) => Vec::new(),
         })
+    }
+
+    #[test]
+    fn lines_for_one_variation_are_read_together() -> Result<()> {
+        let fen = "4k3/8/8/8/8/8/4P3/4K3 w - -";
+        let line = |rest: &str| format!("{{\"fen\":\"{fen}\",{rest}}}");
+        let records = [
+            line("\"depth\":20,\"cp\":50,\"line\":\"e2e4 e8e7\""),
+            line("\"depth\":30,\"cp\":null,\"mate\":9,\"line\":\"e2e4\""),
+            line("\"depth\":30,\"cp\":60,\"mate\":null,\"line\":\"e2e3\""),
+        ];
+        assert_eq!(Lichess.position(&records[0]).as_deref(), Some(fen));
+        let ParsedLine::Families(families) = Lichess.read_together(&records)? else {
+            panic!("no label");
+        };
+        let found: Vec<Label> =
+            families.iter().flat_map(Family::positions).map(|(_, label)| label).collect();
+        assert_eq!(found, [Label::Mate(true), Label::Mate(true), Label::Centipawns(60)]);
+        Ok(())
     }
 
     #[test]

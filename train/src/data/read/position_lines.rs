@@ -17,11 +17,32 @@ pub enum ParsedLine {
     Skipped(&'static str),
 }
 
-/// A format with one position a line.
+/// A format with one record a line.
 pub trait LineFormat: Send {
-    /// The families of a line that is not empty. Fails if the line is malformed.
-    fn read(&mut self, line: &str) -> Result<ParsedLine>;
+    /// Whether a record goes on in the next line.
+    fn goes_on(&self, _record: &str) -> bool {
+        false
+    }
+
+    /// The position of a record, if consecutive records of one position are read together.
+    fn position(&self, _record: &str) -> Option<String> {
+        None
+    }
+
+    /// The families of a record that is not empty. Fails if the record is malformed.
+    fn read(&mut self, record: &str) -> Result<ParsedLine>;
+
+    /// The families of records of one position.
+    fn read_together(&mut self, records: &[String]) -> Result<ParsedLine> {
+        self.read(&records[0])
+    }
 }
+
+/// Maximum number of lines of a record. A quotation mark without a partner must not fill the memory.
+const MOST_LINES: usize = 1_000;
+
+/// Maximum number of records of one position.
+const MOST_RECORDS: usize = 10_000;
 
 /// The labelled positions of a file in a [`LineFormat`].
 pub struct PositionLines<F> {
@@ -29,25 +50,67 @@ pub struct PositionLines<F> {
     format: F,
     /// Number of header lines.
     headings: u64,
+    /// The next record, if it has been read, and its number of lines.
+    ahead: Option<(String, u64)>,
 }
 
 impl<F: LineFormat> PositionLines<F> {
     /// Reads positions from the remaining `lines`. The lines already read are headers.
     pub fn new(lines: Lines, format: F) -> Self {
         let headings = lines.number();
-        Self { lines, format, headings }
+        Self { lines, format, headings, ahead: None }
+    }
+
+    /// The next record that is not empty, and its number of lines; `None` at the end.
+    fn next_record(&mut self) -> Result<Option<(String, u64)>> {
+        if let Some(ahead) = self.ahead.take() {
+            return Ok(Some(ahead));
+        }
+        loop {
+            let number = self.lines.number();
+            let Some(line) = self.lines.next()? else { return Ok(None) };
+            let mut record = line.trim_start_matches('\u{feff}').to_owned();
+            if record.is_empty() {
+                continue;
+            }
+            while self.format.goes_on(&record) {
+                let lines = self.lines.number() - number;
+                ensure!(
+                    lines < MOST_LINES as u64,
+                    "line {}: a quotation mark has no end",
+                    number + 1
+                );
+                let Some(line) = self.lines.next()? else { break };
+                record.push('\n');
+                record.push_str(line);
+            }
+            return Ok(Some((record, self.lines.number() - number)));
+        }
     }
 }
 
 impl<F: LineFormat> Games for PositionLines<F> {
     fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
         loop {
-            let number = self.lines.number() + 1;
-            let Some(line) = self.lines.next()? else { return Ok(None) };
-            if line.is_empty() {
-                continue;
-            }
-            match self.format.read(line).map_err(ReadError::of_record(format!("line {number}")))? {
+            let Some((record, lines)) = self.next_record()? else { return Ok(None) };
+            let name = format!("line {}", self.lines.number() + 1 - lines);
+            let read = match self.format.position(&record) {
+                None => self.format.read(&record),
+                Some(position) => {
+                    let mut records = vec![record];
+                    while records.len() < MOST_RECORDS
+                        && let Some((record, lines)) = self.next_record()?
+                    {
+                        if self.format.position(&record).as_ref() != Some(&position) {
+                            self.ahead = Some((record, lines));
+                            break;
+                        }
+                        records.push(record);
+                    }
+                    self.format.read_together(&records)
+                }
+            };
+            match read.map_err(ReadError::of_record(name))? {
                 ParsedLine::Families(families) => return Ok(Some(Game::new(families))),
                 ParsedLine::Skipped(reason) => skip(skipped, reason),
             }
@@ -55,19 +118,29 @@ impl<F: LineFormat> Games for PositionLines<F> {
     }
 
     fn record(&self) -> u64 {
-        self.lines.number() - self.headings
+        let ahead = self.ahead.as_ref().map_or(0, |(_, lines)| *lines);
+        self.lines.number() - self.headings - ahead
     }
 
     fn skip_to(&mut self, record: u64) -> Result<()> {
+        self.ahead = None;
         self.lines.skip_to(record + self.headings)
     }
 }
 
-/// The EPD format.
+/// The EPD format, and the text format of bullet: `FEN | centipawns | result`, from White's point of
+/// view.
 pub struct Epd;
 
 impl LineFormat for Epd {
     fn read(&mut self, line: &str) -> Result<ParsedLine> {
+        if let Some((fen, rest)) = line.split_once('|') {
+            let text = rest.split('|').next().unwrap_or_default().trim();
+            let label = Label::parse_centipawns(text)
+                .with_context(|| format!("'{text:.80}': not centipawns"))?;
+            let board = Position::from_fen(fen)?.board().clone();
+            return Ok(ParsedLine::Families(vec![Family::own(board, label)]));
+        }
         let (position, label) = parse_epd(line)?;
         let Some(label) = label else { return Ok(ParsedLine::Skipped("without ce or dm")) };
         Ok(ParsedLine::Families(vec![Family::own(position.board().clone(), label)]))
@@ -129,6 +202,9 @@ pub struct Csv {
     label: usize,
     unit: Unit,
     view: View,
+    /// The columns of moves to mate and of depths, if there are any.
+    mate: Option<usize>,
+    depth: Option<usize>,
 }
 
 impl Csv {
@@ -149,11 +225,33 @@ impl Csv {
             "the headings name no column 'fen', or none of 'cp', 'eval', 'evaluation', 'p', 'win_prob', \
              'win_probability'",
         )?;
-        Ok(Self { fen, label, unit, view })
+        Ok(Self { fen, label, unit, view, mate: find(&["mate"]), depth: find(&["depth"]) })
     }
 }
 
 impl LineFormat for Csv {
+    fn goes_on(&self, record: &str) -> bool {
+        record.matches('"').count() % 2 == 1
+    }
+
+    /// The rows of one position are evaluations at several depths.
+    fn position(&self, record: &str) -> Option<String> {
+        self.depth?;
+        csv_fields(record).ok()?.get(self.fen).cloned()
+    }
+
+    fn read_together(&mut self, records: &[String]) -> Result<ParsedLine> {
+        let depth = |record: &String| {
+            let fields = csv_fields(record).ok()?;
+            fields.get(self.depth?)?.trim().parse::<u32>().ok()
+        };
+        // The first of equally deep ones.
+        match records.iter().rev().max_by_key(|record| depth(record)) {
+            Some(deepest) => self.read(deepest),
+            None => Ok(ParsedLine::Skipped("without a label")),
+        }
+    }
+
     fn read(&mut self, line: &str) -> Result<ParsedLine> {
         let fields = csv_fields(line)?;
         let field = |column: usize| {
@@ -165,11 +263,15 @@ impl LineFormat for Csv {
         };
         let (fen, text) = (field(self.fen)?, field(self.label)?);
         let position = Position::from_fen(fen)?;
+        let mate = self.mate.map(field).transpose()?.unwrap_or_default();
+        let text = if mate.is_empty() { text.to_owned() } else { format!("#{mate}") };
         if text.is_empty() {
             return Ok(ParsedLine::Skipped("without a label"));
         }
         let label = match self.unit {
-            Unit::Centipawns => Label::parse_centipawns(text)
+            _ if !mate.is_empty() => Label::parse_centipawns(&text)
+                .with_context(|| format!("'{mate:.80}': not a number of moves")),
+            Unit::Centipawns => Label::parse_centipawns(&text)
                 .with_context(|| format!("'{text:.80}': not centipawns")),
             Unit::WinProbability => {
                 let p = text.parse().ok().and_then(Label::of_win_probability);
@@ -225,14 +327,67 @@ mod tests {
 
     fn csv_labels(text: &'static str, view: View) -> Result<Vec<Label>> {
         let mut lines = Lines::new(Box::new(text.as_bytes()));
-        let mut csv = Csv::new(&mut lines, view)?;
+        let csv = Csv::new(&mut lines, view)?;
+        labels(PositionLines::new(lines, csv))
+    }
+
+    fn labels(mut records: PositionLines<impl LineFormat>) -> Result<Vec<Label>> {
         let mut found = Vec::new();
-        while let Some(line) = lines.next()? {
-            if let ParsedLine::Families(families) = csv.read(line)? {
-                found.extend(families[0].positions().map(|(_, label)| label));
-            }
+        while let Some(game) = records.next(&mut Skipped::new())? {
+            found.extend(game.families[0].positions().map(|(_, label)| label));
         }
         Ok(found)
+    }
+
+    #[test]
+    fn rows_of_one_position_are_read_together() -> Result<()> {
+        let text = "fen,line,depth,knodes,cp,mate\n\
+                    4k3/8/8/8/8/8/4P3/4K3 w - -,e2e4,20,3,50,\n\
+                    4k3/8/8/8/8/8/4P3/4K3 w - -,e2e4,30,9,70,\n\
+                    4k3/8/8/8/8/8/4P3/4K3 w - -,e2e3,25,9,60,\n\
+                    4k3/8/8/8/8/8/4Q3/4K3 w - -,e2e4,20,3,,5\n\
+                    4k3/8/8/8/8/8/4R3/4K3 b - -,e8d8,20,3,,-7\n";
+        let expected = [Label::Centipawns(70), Label::Mate(true), Label::Mate(false)];
+        assert_eq!(csv_labels(text, View::White)?, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn a_quoted_field_may_have_line_breaks() -> Result<()> {
+        let text = "note,fen,cp\n\"two\nlines\",4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,7\n\
+                    none,4k3/8/8/8/8/8/4Q3/4K3 w - - 0 1,9\n";
+        let expected = [Label::Centipawns(7), Label::Centipawns(9)];
+        assert_eq!(csv_labels(text, View::White)?, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_continues_behind_the_records_that_were_read() -> Result<()> {
+        let text = "fen,depth,cp\n4k3/8/8/8/8/8/4P3/4K3 w - -,9,7\n\
+                    4k3/8/8/8/8/8/4P3/4K3 w - -,8,5\n4k3/8/8/8/8/8/4Q3/4K3 w - -,9,9\n";
+        let open = || -> Result<_> {
+            let mut lines = Lines::new(Box::new(text.as_bytes()));
+            let csv = Csv::new(&mut lines, View::White)?;
+            Ok(PositionLines::new(lines, csv))
+        };
+        let mut first = open()?;
+        first.next(&mut Skipped::new())?;
+        assert_eq!(first.record(), 2);
+        let mut second = open()?;
+        second.skip_to(2)?;
+        assert_eq!(labels(second)?, [Label::Centipawns(9)]);
+        Ok(())
+    }
+
+    #[test]
+    fn text_with_bars_is_bullets() -> Result<()> {
+        let text = "\u{feff}4k3/8/8/8/8/8/4P3/4K3 b - - 0 1 | 57 | 1.0\n\
+                    4k3/8/8/8/8/8/4Q3/4K3 w - - 0 1 | -3\n";
+        let lines = Lines::new(Box::new(text.as_bytes()));
+        let found = labels(PositionLines::new(lines, Epd))?;
+        assert_eq!(found, [Label::Centipawns(57), Label::Centipawns(-3)]);
+        assert!(Epd.read("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1 | 0.5 | 57").is_err());
+        Ok(())
     }
 
     #[test]
