@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use azimuth_cli::say;
 use azimuth_network::weights::Weights;
 use azimuth_search::inference::{Backend, Precision, Worker};
 use candle_core::{DType, Device};
@@ -36,5 +37,5 @@ pub fn start_worker(weights: Arc<Weights>, device: &Device, dtype: DType) -> Res
 
 /// Prints a worker's notice on standard error.
 pub fn notice(text: &str) {
-    eprintln!("azimuth-bench: {text}");
+    say(format_args!("azimuth-bench: {text}"));
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Error, Result};
+use azimuth_chess::text::printable;
 use clap::{Command, Subcommand};
 use clap_complete::Shell;
 
@@ -41,11 +42,23 @@ impl Manual {
     }
 }
 
-/// Prints a line on standard output. Fails if it cannot be written, for example because the disk is
+/// Prints a line on standard error. Control characters in it are escaped, because a part of the line
+/// may be text from outside.
+pub fn say(line: impl Display) {
+    eprintln!("{}", printable(&line.to_string()));
+}
+
+/// Prints text on standard output, and a line break. Control characters in it are escaped, except
+/// line breaks and tabs. Fails if it cannot be written, for example because the disk is
 /// full; a closed pipe is not an error.
 pub fn print_line(line: impl Display) -> Result<()> {
+    let text = line.to_string();
+    let lines: Vec<_> = text
+        .split('\n')
+        .map(|line| line.split('\t').map(printable).collect::<Vec<_>>().join("\t"))
+        .collect();
     let mut out = stdout().lock();
-    let printed = writeln!(out, "{line}").and_then(|()| out.flush());
+    let printed = writeln!(out, "{}", lines.join("\n")).and_then(|()| out.flush());
     unless_closed(printed.context("standard output"))
 }
 
@@ -68,7 +81,7 @@ pub fn fails(program: &str, done: Result<()>) -> bool {
     match done {
         Ok(()) => false,
         Err(error) => {
-            eprintln!("{program}: {error:#}");
+            say(format_args!("{program}: {error:#}"));
             true
         }
     }

@@ -12,6 +12,7 @@ use anyhow::{Result, ensure};
 /// assert_eq!(calibration.win_probability(0.25), 0.75);
 /// // It is constant beyond the outer knots.
 /// assert_eq!(calibration.win_probability(-1.0), 0.25);
+/// assert!(calibration.win_probability(f32::NAN).is_nan());
 /// assert!(Calibration::new(vec![0.0, 0.0], vec![0.25, 0.5]).is_err());
 /// # Ok::<(), anyhow::Error>(())
 /// ```
@@ -64,9 +65,12 @@ impl Calibration {
         &self.win_probabilities
     }
 
-    /// Win probability in [0, 1] of a cosine; constant beyond the outer knots.
+    /// Win probability in [0, 1] of a cosine; constant beyond the outer knots. NaN stays NaN.
     #[inline]
     pub fn win_probability(&self, cosine: f32) -> f32 {
+        if cosine.is_nan() {
+            return cosine;
+        }
         let above = self.knots_up_to(cosine);
         if above == 0 {
             return self.win_probabilities[0];

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use tempfile::{Builder, NamedTempFile};
@@ -13,6 +14,9 @@ const SUFFIX: &str = ".partial";
 
 /// Number of random letters in the name of an unfinished file.
 const RANDOM: usize = 6;
+
+/// Age from which an unfinished file that nobody has locked is abandoned.
+const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 
 /// Writes `bytes` to `path` atomically: readers see the old file or the new one.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -53,21 +57,38 @@ fn place(output: &Path) -> PathBuf {
 /// Removes the unfinished files that killed processes left beside `path`. The caller holds a lock,
 /// so that no other process writes `path` at this time.
 pub fn remove_unfinished(path: &Path) {
-    let path = resolved(path);
-    let start = start_of_names(&path);
-    let is_unfinished = |name: &OsStr| {
+    for file in unfinished(&resolved(path)) {
+        // A file that cannot be removed takes up space, but does no other harm.
+        let _ = fs::remove_file(file);
+    }
+}
+
+/// Removes the unfinished files of `path` that no process writes any more: a process locks its own.
+fn remove_abandoned(path: &Path) {
+    for file in unfinished(path) {
+        let is_old = fs::metadata(&file)
+            .and_then(|metadata| metadata.modified())
+            .is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > ABANDONED_AFTER));
+        // A new file may not be locked yet.
+        let is_abandoned = is_old && File::open(&file).is_ok_and(|file| file.try_lock().is_ok());
+        if is_abandoned {
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+/// The unfinished files beside a path.
+fn unfinished(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let start = start_of_names(path);
+    let is_unfinished = move |name: &OsStr| {
         let rest = name.as_encoded_bytes().strip_prefix(start.as_encoded_bytes());
         let random = rest.and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
         random.is_some_and(|random| {
             random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
         })
     };
-    for entry in fs::read_dir(folder(&path)).into_iter().flatten().flatten() {
-        if is_unfinished(&entry.file_name()) {
-            // A file that cannot be removed takes up space, but does no other harm.
-            let _ = fs::remove_file(entry.path());
-        }
-    }
+    let entries = fs::read_dir(folder(path)).into_iter().flatten().flatten();
+    entries.filter(move |entry| is_unfinished(&entry.file_name())).map(|entry| entry.path())
 }
 
 /// Locks a file of `output` until the file is closed. Returns false if another process has locked
@@ -109,7 +130,10 @@ impl Replacement {
         // Otherwise an administrator could replace /dev/null with a file.
         let is_file = replaced.as_ref().is_none_or(Metadata::is_file);
         ensure!(is_file, "it is not a regular file");
+        remove_abandoned(&path);
         let file = new_file(&path, replaced).map_err(|error| of_folder(folder(&path), &error))?;
+        // Some network file systems have no locks; then the file may be left after a kill.
+        let _ = file.as_file().try_lock();
         Ok(Self { path, file })
     }
 
@@ -241,6 +265,28 @@ mod tests {
         let mut names = names.collect::<Result<Vec<_>>>()?;
         names.sort_unstable();
         Ok(names)
+    }
+
+    #[test]
+    fn files_of_killed_processes_are_removed() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("out.csv");
+        let old = std::time::SystemTime::now() - 2 * ABANDONED_AFTER;
+        let left = |random: &str| -> Result<(PathBuf, File)> {
+            let mut name = start_of_names(&path);
+            name.push(random);
+            name.push(SUFFIX);
+            let path = folder.path().join(name);
+            let file = File::create(&path)?;
+            file.set_modified(old)?;
+            Ok((path, file))
+        };
+        let (abandoned, _) = left("abcdef")?;
+        let (written, file) = left("ghijkl")?;
+        assert!(file.try_lock().is_ok());
+        replace_file(&path, b"x")?;
+        assert!(!abandoned.exists() && written.exists() && path.exists());
+        Ok(())
     }
 
     #[test]

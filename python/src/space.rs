@@ -54,7 +54,8 @@ impl NativeSpace {
         threads: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<f32>> {
-        let threads = threads.unwrap_or_else(all_threads);
+        // More threads than processors would only need more copies of the model.
+        let threads = threads.map_or_else(all_threads, |threads| threads.min(all_threads()));
         if threads == 0 {
             return Err(PyValueError::new_err("threads must be at least 1"));
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{Position, board_after, fen_of, legal_moves, repetition_key};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_search::inference::{ModelClient, Worker};
 use azimuth_search::names::name_of;
 use azimuth_search::{
@@ -180,7 +180,7 @@ impl Subject {
         let (planner, value) = match self {
             Self::Azimuth => {
                 let weights = DefaultWeights::Beam.or_read(weights)?;
-                let worker = Worker::on_cpu(weights, |notice| eprintln!("{notice}"))?;
+                let worker = Worker::on_cpu(weights, |notice| say(notice))?;
                 let settings = PlannerSettings { beam: BeamSettings::PAPER, ..Default::default() };
                 let planner = settings.build(PlannerKind::Beam, &worker, RESOURCES, None)?;
                 (planner, Value::Cosine(Box::new(worker.model()?)))

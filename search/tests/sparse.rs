@@ -215,7 +215,7 @@ fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
 
 #[test]
 fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
-    for features in ["piece-square", "attack-states-8+threats"] {
+    for features in ["piece-square+threats", "attack-states-8+threats"] {
         let features: FeatureSet = features.parse()?;
         let config = SparseConfig {
             features,

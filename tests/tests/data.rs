@@ -267,7 +267,7 @@ fn hostile_files_are_refused() -> Result<()> {
             "game 1: half-move 2: move 'e4' is not legal",
         ),
         ("short.pgn.zst", half(std::fs::read(GAMES)?), "incomplete frame"),
-        ("bomb.pgn.zst", bomb("1. e4 { ", b'x', 8_000)?, "game 1: unterminated comment"),
+        ("bomb.pgn.zst", bomb("1. e4 { ", b'x', 8_000)?, "half-move 2: a comment has no end"),
         ("bomb.csv.zst", bomb("fen,cp\n", b'x', 8_000)?, "line 2: longer than"),
         ("utf8.csv", b"fen,cp\n\xff\xff,1\n".to_vec(), "line 2: not UTF-8"),
         ("illegal.csv", format!("fen,cp\n{kings},1\n{kings} w,1\n").into_bytes(), "line 3: FEN"),

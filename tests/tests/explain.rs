@@ -441,7 +441,7 @@ fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
     assert!(said["fen"].as_str().is_some_and(|fen| fen.ends_with(" 0 1")), "{said}");
     for (arguments, expected) in [
         (vec!["8/8/8/8/8/8/8/8 w - - 0 1"], "not a legal board"),
-        (vec!["hello"], "expected 4 to 6 fields"),
+        (vec!["hello"], "not a legal board"),
         (vec!["7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"], "no legal move to explain, stalemate"),
         (vec!["7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"], "no legal move to explain, checkmate"),
         (vec!["--moves", "e5"], "--moves: move 'e5' is not legal in"),

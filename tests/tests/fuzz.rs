@@ -31,9 +31,10 @@ const THINKING: Duration = Duration::from_millis(5);
 /// Time after which the engine counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Prefixes of the lines that refuse a `go`.
+/// Prefixes of the lines that refuse a `go` without an answer, and a `go perft`.
 const REFUSED: [&str; 2] =
-    ["info string go: a search is running", "info string go: no search begins"];
+    ["info string go: a search is running", "info string go perft: there is no position"];
+const MALFORMED: &str = "info string go: no search begins";
 
 /// Prefixes of the last line of `go perft`, and of any other `go`.
 const COUNTED: [&str; 2] = ["Nodes searched: ", "info string go perft: stopped"];
@@ -147,6 +148,12 @@ impl Engine {
         ensure!(!line.contains("search failed"), "{line}");
         if REFUSED.iter().any(|refused| line.starts_with(refused)) {
             self.searches.pop_back().context("a refusal that nobody asked for")?;
+        } else if line.starts_with(MALFORMED) {
+            // A move answers a malformed `go`.
+            let last = self.searches.back().context("a refusal that nobody asked for")?;
+            if last.counts {
+                self.searches.pop_back();
+            }
         } else if COUNTED.iter().any(|counted| line.starts_with(counted)) {
             let search = self.searches.pop_front().context("a count that nobody asked for")?;
             ensure!(search.counts, "{line}: a best move was asked for");
@@ -155,6 +162,8 @@ impl Engine {
             ensure!(!search.counts, "{line}: a count was asked for");
             let root = search.root;
             match answer.split(' ').next() {
+                // The last position was refused.
+                Some("0000") => {}
                 Some("(none)") => ensure!(!root.has_legal_move(), "{line}: {}", root.fen(true)),
                 mv => drop(root.parse_move(mv.unwrap_or_default())?),
             }

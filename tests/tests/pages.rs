@@ -30,7 +30,7 @@ const GAMES: &str = r#"[Event "</script><script>window.pwned = 1</script>"]
 
 [White "Broken"]
 
-1. e4 e5 2. Ke3 *
+1. Ke3 *
 
 [Variant "Chess960"]
 [FEN "1k6/8/8/8/8/8/8/R4KR1 w AG - 0 1"]
@@ -261,11 +261,25 @@ fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
 }
 
 #[test]
+fn the_moves_before_a_fault_are_analysed() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (pgn, page) = games(folder.path(), "1. e4 e5 2. a2-a3 xyz 3. Nf3 *\n")?;
+    let output = report(&pgn, &page)?;
+    let said = String::from_utf8(output.stderr)?;
+    assert!(output.status.success(), "{said}");
+    let fault = "game 1: half-move 4: 'xyz' is no move; only the moves before it are analysed";
+    assert!(said.contains(fault), "{said}");
+    let page = std::fs::read_to_string(&page)?;
+    assert!(page.contains("\"san\":\"a3\"") && !page.contains("\"san\":\"Nf3\""));
+    Ok(())
+}
+
+#[test]
 fn a_file_without_games_is_refused_in_one_line_and_the_page_stays() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for (text, expected) in [
         ("", "there is no game in it"),
-        ("1. e4 e5 2. Ke3 *\n", "no game in it can be read"),
+        ("1. Ke3 *\n", "no game in it can be read"),
         ("\u{1}\u{2}PK", "no game in it can be read"),
         ("a text\n\n[of] several\n\nparagraphs 1. e4 Ke3\n", "no game in it can be read; game 1: "),
     ] {

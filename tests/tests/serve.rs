@@ -378,6 +378,27 @@ fn a_hundred_pages_leave_the_server_alive_and_small() -> Result<()> {
 
 #[cfg(unix)]
 #[test]
+fn idle_connections_keep_no_page_out() -> Result<()> {
+    let mut server = Server::start(&[])?;
+    let address = server.address()?;
+    let mut idle = Vec::new();
+    for number in 0..600 {
+        let mut stream = TcpStream::connect(address)?;
+        if number % 2 == 0 {
+            write!(stream, "GET / HTTP/1.1\r\n")?;
+        }
+        idle.push(stream);
+    }
+    let began = Instant::now();
+    let page = format!("/{}/", server.token());
+    let (status, _) = server.ask(&page, &[("Host", &server.host)])?;
+    ensure!(status == 200 && began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    drop(idle);
+    ensure!(server.interrupt()?.0.success());
+    Ok(())
+}
+
+#[test]
 fn ctrl_c_ends_the_server_while_pages_search() -> Result<()> {
     let mut server = Server::start(&[])?;
     let mut pages = [server.connect()?, server.connect()?];

@@ -40,12 +40,13 @@ const PROGRAMS: [(&str, &[&str], usize); 9] = [
 ];
 
 /// How the one answer to a `go` begins.
-const ANSWERS: [&str; 5] = [
+const ANSWERS: [&str; 6] = [
     "bestmove ",
     "Nodes searched: ",
     "info string go perft: stopped",
     "info string go: a search is running",
-    "info string go: no search begins",
+    "info string go: no search begins: 'perft'",
+    "info string go perft: there is no position",
 ];
 
 /// Sends all lines, closes the input and returns what the program says.

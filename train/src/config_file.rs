@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use azimuth_cli::say;
 use azimuth_network::replace_file::replace_file;
 use clap::{Arg, ArgMatches, Command};
 use toml::{Table, Value};
@@ -146,7 +147,10 @@ pub fn write(options: &Table, config: &Config, weights: &Path) -> Result<()> {
     let name = || format!("'{}'", path.display());
     match fs::read(&path) {
         Ok(bytes) if !bytes.starts_with(HEADER.as_bytes()) => {
-            eprintln!("{}: no run wrote it, so the options of this run do not replace it", name());
+            say(format_args!(
+                "{}: no run wrote it, so the options of this run do not replace it",
+                name()
+            ));
             return Ok(());
         }
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error).with_context(name),
@@ -197,7 +201,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("run.toml");
         let text = "data = ['a.azd', 'b.azd']\nout = 'x.safetensors'\nsteps = 300\nno-mirror = true\n\
-                    no-mirror = false\ndelta-equal = 0.02\nfeatures = 'piece-square'\n";
+                    delta-equal = 0.02\nfeatures = 'piece-square'\n";
         fs::write(&path, text)?;
         let file = path.display();
         let plain = "train --data a.azd b.azd --out x.safetensors --steps 300 --no-mirror \

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::replace_file::check_output;
 use azimuth_network::weights::Weights;
@@ -127,7 +127,7 @@ impl ExportOptions {
         weights.parameters = weights.parameters.to(&Device::Cpu, stored)?;
         print_line(serde_json::to_string(&calibrate(&mut weights, &data, &device)?)?)?;
         weights.write(&self.out)?;
-        eprintln!("wrote '{}'", self.out.display());
+        say(format_args!("wrote '{}'", self.out.display()));
         Ok(())
     }
 

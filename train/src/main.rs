@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use azimuth_cli::{Manual, exit, print_line};
+use azimuth_cli::{Manual, exit, print_line, say};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use azimuth_train::data::command::DataCommand;
@@ -145,8 +145,8 @@ fn train(options: &TrainOptions, ranks: &dyn Ranks) -> Result<()> {
     config.data = data.files.clone();
     if let Some(outcome) = run::train_encoder(&config, &data, &compute, &output, ranks)? {
         match outcome.speed {
-            Some(speed) => eprintln!("{} steps at {speed:.0} positions/s", outcome.steps),
-            None => eprintln!("the run of {} steps was complete", outcome.steps),
+            Some(speed) => say(format_args!("{} steps at {speed:.0} positions/s", outcome.steps)),
+            None => say(format_args!("the run of {} steps was complete", outcome.steps)),
         }
         print_line(serde_json::to_string(&outcome.measured)?)?;
     }

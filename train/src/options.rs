@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_cli::say;
 use azimuth_network::Architecture;
 use azimuth_network::sparse::SparseConfig;
 use azimuth_network::sparse::features::FeatureSet;
@@ -243,12 +244,12 @@ impl DataOptions {
     /// smaller for a transformer on the CPU, which embeds positions slowly.
     pub fn read(&self, architecture: &Architecture, device: &Device) -> Result<Dataset> {
         let dataset = self.read_silently(architecture, device)?;
-        eprintln!(
+        say(format_args!(
             "{} training positions, {} for the calibration, {} for validation",
             dataset.train.len(),
             dataset.calibration.len(),
             dataset.validation.len()
-        );
+        ));
         Ok(dataset)
     }
 

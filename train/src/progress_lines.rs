@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use azimuth_cli::say;
 use indicatif::ProgressBar;
 
 /// Time between lines.
@@ -21,7 +22,7 @@ impl ProgressLines {
     /// Prints `line` if `bar` is not visible and the last line is old enough.
     pub fn show(&mut self, bar: &ProgressBar, line: impl FnOnce() -> String) {
         if bar.is_hidden() && self.last.elapsed() > BETWEEN {
-            eprintln!("{}", line());
+            say(line());
             self.last = Instant::now();
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::parameters::Parameters;
 use candle_core::{DType, Device};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ pub fn train_encoder(
             state.restore(&checkpoint)?;
             if ranks.is_first() {
                 let path = output.checkpoint.display();
-                eprintln!("continuing at step {} of '{path}'", checkpoint.step);
+                say(format_args!("continuing at step {} of '{path}'", checkpoint.step));
             }
             announce_extension(&config, &state, &checkpoint, ranks).with_context(name)?;
             (config, checkpoint.step)
@@ -112,7 +112,9 @@ pub fn train_encoder(
     let outcome = match end {
         _ if !ranks.is_first() => None,
         End::Stopped(done) => {
-            eprintln!("stopped at step {done}; the same command continues from the checkpoint");
+            say(format_args!(
+                "stopped at step {done}; the same command continues from the checkpoint"
+            ));
             None
         }
         End::Complete(done) => {
@@ -160,12 +162,12 @@ fn report_traffic(before: Traffic, ranks: &dyn Ranks, steps: u64) {
     let (after, steps) = (ranks.traffic(), steps.max(1) as f64);
     let bytes = (after.bytes - before.bytes) as f64 / steps;
     let time = (after.time - before.time).as_secs_f64() / steps;
-    eprintln!(
+    say(format_args!(
         "{} ranks; rank 0 sent {:.0} bytes a step, and exchanged and waited for {:.2} ms a step",
         ranks.count(),
         bytes,
         1e3 * time
-    );
+    ));
 }
 
 /// If a run has more steps now than before, says how its learning rate changes. Fails if more steps
@@ -186,14 +188,14 @@ fn announce_extension(
         if !ranks.is_first() {
             return Ok(());
         }
-        eprintln!(
+        say(format_args!(
             "{} steps instead of {}: from here on the learning rate is that of a run of {0} steps, \
              next {:.3e} instead of {:.3e}",
             schedule.steps,
             before.steps,
             schedule.learning_rate(first),
             before.learning_rate(first)
-        );
+        ));
     }
     Ok(())
 }
@@ -356,7 +358,7 @@ pub(crate) fn write_weights(
     let (weights, measured) =
         build_space(&config.architecture, parameters, data, &data.validation, device, provenance)?;
     weights.write(path)?;
-    eprintln!("wrote '{}'", path.display());
+    say(format_args!("wrote '{}'", path.display()));
     Ok(measured)
 }
 

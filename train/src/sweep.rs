@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::replace_file;
 use azimuth_network::weights::Weights;
 use candle_core::DType;
@@ -113,7 +113,7 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
         let row = match read_row(&result, own, &shared)? {
             Some(row) => row,
             None => {
-                eprintln!("run '{name}'");
+                say(format_args!("run '{name}'"));
                 run_one(name, own, options, elsewhere.as_ref(), &mut data, &result)?
             }
         };
@@ -359,7 +359,7 @@ impl GameOptions {
         let results: Vec<MatchResult> = serde_json::from_slice(&std::fs::read(&json)?)?;
         std::fs::remove_file(&json)?;
         let result = results.into_iter().next().context("the match has no result")?;
-        eprintln!("run '{name}': {result} Elo in {} games", self.games);
+        say(format_args!("run '{name}': {result} Elo in {} games", self.games));
         Ok(Some(result))
     }
 }

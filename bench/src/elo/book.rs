@@ -128,7 +128,7 @@ mod tests {
         let book = folder.path().join("book.epd");
         for (text, part) in [
             ("", "0 openings, 1 are needed"),
-            ("hello", "expected 4 to 6 fields"),
+            ("hello", "not a legal board"),
             ("8/8/8/8/8/8/8/8 w - -", "not a legal board"),
             ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "the game is over there"),
             ("1k6/8/8/8/8/8/8/R2K3R w KQ - 0 1", "Chess960"),

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::{check_different, check_output, replace_file};
 use clap::Args;
 use game::{Adjudication, DrawRule, ResignRule};
@@ -147,7 +147,7 @@ pub fn run(arguments: Elo) -> Result<()> {
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
                 let minutes = began.elapsed().as_secs_f64() / 60.0;
-                eprintln!("{new} of {total} games, {minutes:.1} minutes");
+                say(format_args!("{new} of {total} games, {minutes:.1} minutes"));
             }
             let decided = decided(&standings);
             Ok(if decided { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::{BadGame, Game, Outcome, Reader, decompressed};
 use azimuth_chess::position::{STARTPOS, board_after};
 use azimuth_chess::san::san_of_move;
+use azimuth_cli::say;
 use azimuth_network::replace_file::try_lock;
 use cozy_chess::Color;
 
@@ -246,7 +247,7 @@ pub fn read_file(path: &Path) -> Result<Vec<GameRecord>> {
     let name = || format!("game file '{}'", path.display());
     let file = File::open(path).with_context(name)?;
     let games = read_games(decompressed(path, file).with_context(name)?);
-    let say = |bad: BadGame| eprintln!("azimuth-bench: {}: {bad}; it is left out", name());
+    let say = |bad: BadGame| say(format_args!("azimuth-bench: {}: {bad}; it is left out", name()));
     let read = games.with_context(name)?.into_iter();
     Ok(read.filter_map(|game| game.map_err(say).ok()).collect())
 }

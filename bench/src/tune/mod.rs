@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::{check_output, replace_file};
 use azimuth_search::inference::Worker;
 use azimuth_search::{PlannerKind, SearchParameters};
@@ -106,7 +106,11 @@ pub fn run(arguments: &Tune) -> Result<()> {
         state.write(out)?;
         if told.elapsed() > PROGRESS {
             told = Instant::now();
-            eprintln!("{} of {iterations} pairs: set={}", state.done, found(&state, first)?);
+            say(format_args!(
+                "{} of {iterations} pairs: set={}",
+                state.done,
+                found(&state, first)?
+            ));
         }
     }
     replace_file(&out.with_extension("svg"), curves(&state)?.as_bytes())?;

@@ -12,6 +12,7 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use azimuth_chess::pgn::{Game, MOST_MOVES, Reader, open_text, pgn_files};
 use azimuth_chess::position::{Position, castles_as_in_chess960};
 use azimuth_chess::san::parse_move;
+use azimuth_cli::say;
 use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::{Backend, ModelSource};
 use azimuth_search::{
@@ -96,7 +97,7 @@ impl ExplainCommand {
         if let Some(path) = &self.html {
             check_output(path, self.subject.file().as_slice())?;
         }
-        let notice = |text: &str| eprintln!("azimuth: {text}");
+        let notice = |text: &str| say(format_args!("azimuth: {text}"));
         let beam = BeamSettings { verify: self.verify, ..BeamSettings::default() };
         let settings = PlannerSettings { beam, ..PlannerSettings::default() };
         let kind = self.planner.unwrap_or(match settings.is_for_the_beam(&limits) {
@@ -209,7 +210,7 @@ impl Subject {
         // The caller adds the file name and the game's number to the error.
         let game = read.map_err(|bad| bad.fault)?;
         if let Some(bad) = &game.fault {
-            eprintln!("azimuth: {bad}; only the moves before it are read");
+            say(format_args!("azimuth: {bad}; only the moves before it are read"));
         }
         // Any text can be read as games without moves.
         let is_game = !game.tags.is_empty() || !game.moves.is_empty();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
 use azimuth_chess::position::Position;
+use azimuth_cli::say;
 use azimuth_search::inference::ModelSource;
 use azimuth_search::{
     Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, TimeLimit,
@@ -100,7 +101,7 @@ const HASH_MB: usize = 64;
 
 /// Starts a planner with its default weights.
 fn open_session(kind: PlannerKind, settings: &PlannerSettings, threads: usize) -> Result<Session> {
-    let notice = |text: &str| eprintln!("azimuth: {text}");
+    let notice = |text: &str| say(format_args!("azimuth: {text}"));
     let resources = Resources { hash_mb: HASH_MB, threads };
     Session::new(kind, settings, &ModelSource::default(), resources, None, notice)
 }

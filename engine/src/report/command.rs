@@ -4,9 +4,9 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow, ensure};
 use azimuth_chess::pgn::{is_compressed, pgn_files};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::{Replacement, check_output};
 use azimuth_search::inference::ModelSource;
@@ -75,7 +75,7 @@ impl ReportCommand {
             // A pipe can be read only once.
             false => None,
         };
-        let notice = |text: &str| eprintln!("azimuth: {text}");
+        let notice = |text: &str| say(format_args!("azimuth: {text}"));
         let kind = self.planner;
         let settings = PlannerSettings::default();
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
@@ -154,6 +154,10 @@ impl ReportCommand {
     /// The page's name.
     fn out(&self) -> Result<PathBuf> {
         if let Some(out) = &self.out {
+            ensure!(
+                out.as_os_str() != "-",
+                "--out -: a report is a file; name one, such as report.html"
+            );
             return Ok(out.clone());
         }
         let name = self.pgn.file_name().filter(|&name| name != "-");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
-use azimuth_cli::unless_closed;
+use azimuth_cli::{say, unless_closed};
 use azimuth_search::Resources;
 use azimuth_search::inference::{Backend, ModelSource};
 use clap::Args;
@@ -72,10 +72,10 @@ impl ServeCommand {
         let queue = Arc::new(Queue::new(seats.collect()));
         let gate = Gate::new(address);
         if !address.ip().is_loopback() {
-            eprintln!(
+            say(format_args!(
                 "azimuth: other machines that reach {address} and know the address of the page can \
                  use the engine; the connection is not encrypted"
-            );
+            ));
         }
         let page = gate.page_address();
         let written = writeln!(output, "The board is at {page}\nCtrl-C ends the server.");
@@ -83,7 +83,9 @@ impl ServeCommand {
         if !self.no_open
             && let Err(error) = open::that_detached(&page)
         {
-            eprintln!("azimuth: cannot start a browser ({error}); open the address yourself");
+            say(format_args!(
+                "azimuth: cannot start a browser ({error}); open the address yourself"
+            ));
         }
         serve(listener, &Shared::new(gate, queue))
     }

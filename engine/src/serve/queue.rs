@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anyhow::{Context, Result};
+use azimuth_cli::say;
 use azimuth_search::inference::{ModelClient, ModelSource, Worker};
 use azimuth_search::{DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources};
 use tokio::sync::{oneshot, watch};
@@ -250,7 +251,7 @@ impl Models {
 }
 
 fn notice(text: &str) {
-    eprintln!("azimuth: {text}");
+    say(format_args!("azimuth: {text}"));
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

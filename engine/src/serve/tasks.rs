@@ -356,7 +356,7 @@ fn time_limit(time: PlayTime, side: Color) -> Option<TimeLimit> {
     let go = match time {
         PlayTime::Move { milliseconds } => {
             let time = Duration::from_millis(milliseconds);
-            return Some(TimeLimit { soft: time.min(LONGEST_MOVE), hard: time.min(LONGEST_TASK) });
+            return Some(TimeLimit { soft: time.min(LONGEST_MOVE), hard: time.min(LONGEST_MOVE) });
         }
         PlayTime::Clock { left, increment } => Go {
             time: left.map(|left| Some(Duration::from_millis(left))),
@@ -365,7 +365,7 @@ fn time_limit(time: PlayTime, side: Color) -> Option<TimeLimit> {
         },
     };
     let TimeLimit { soft, hard } = budget(&go, side, MESSAGE_TIME)?;
-    Some(TimeLimit { soft: soft.min(LONGEST_MOVE), hard: hard.min(LONGEST_TASK) })
+    Some(TimeLimit { soft: soft.min(LONGEST_MOVE), hard: hard.min(LONGEST_MOVE) })
 }
 
 /// Longest time for a position of a report.

@@ -141,7 +141,7 @@ impl Engine {
             }
             Command::Perft(depth) => {
                 self.await_idle("go")?;
-                self.require_position()?;
+                self.require_position().context("go perft")?;
                 let (root, output) = (self.position.clone(), self.output.clone());
                 let perft = RunningPerft::begin(root, depth, self.options.chess960, output)?;
                 self.running = Some(Running::Perft(perft));

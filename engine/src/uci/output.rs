@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::text::shortened;
+use azimuth_chess::text::{printable, shortened};
 use azimuth_cli::unless_closed;
 
 /// Maximum length of an `info string` text, in characters: enough for a long path and a FEN.
@@ -55,10 +55,11 @@ impl Output {
         unless_closed(failed.map_or(Ok(()), Err).context("standard output"))
     }
 
-    /// Writes an `info string` line. Line breaks in the text become spaces.
+    /// Writes an `info string` line. Line breaks in the text become spaces, and other control
+    /// characters are escaped.
     pub fn inform(&self, text: &str) {
         let line = text.replace(['\n', '\r'], " ");
-        self.say(&format!("info string {}", shortened(&line, TEXT_LIMIT)));
+        self.say(&format!("info string {}", printable(&shortened(&line, TEXT_LIMIT))));
     }
 
     /// Logs a line from the GUI.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
+use azimuth_cli::say;
 use azimuth_train::claim::Claim;
 use azimuth_train::optimizer::{DenseOptimizer, Step};
 use azimuth_train::training::{self, Checkpoint, End, Learnt, Log, Progress, Run, Since};
@@ -62,7 +63,9 @@ pub fn train<C: Serialize + DeserializeOwned>(
     }
     match training::train(&mut run, first..steps, options.pace(), &mut progress)? {
         End::Stopped(done) => {
-            eprintln!("stopped at step {done}; the same command continues from the checkpoint");
+            say(format_args!(
+                "stopped at step {done}; the same command continues from the checkpoint"
+            ));
             Ok(())
         }
         End::Complete(_) => run.finish(&options.out),

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{legal_moves, repetition_key};
 use azimuth_chess::see::StaticExchange;
+use azimuth_cli::say;
 use azimuth_network::replace_file::check_output;
 use cozy_chess::{Board, Color};
 use crossbeam_channel::{Sender, bounded};
@@ -53,12 +54,12 @@ pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     });
     let Some(mut packer) = Packer::open(out, &job, options.filters.clone(), options.commit_every)?
     else {
-        eprintln!("'{}' is complete", out.display());
+        say(format_args!("'{}' is complete", out.display()));
         return Ok(());
     };
     let (begun, record) = packer.place();
     if (begun, record) != (0, 0) {
-        eprintln!("continuing with file {} after {record} records", begun + 1);
+        say(format_args!("continuing with file {} after {record} records", begun + 1));
     }
     let packed = pack_inputs(inputs, hashes, options.skip_illegal, &mut packer);
     match packed {
@@ -110,7 +111,7 @@ fn pack_inputs(
             let description = dataset.description();
             (description.sources.clone(), description.duplicates, description.filtered)
         });
-        eprintln!("{} of {} files: {}", number + 1, inputs.len(), packer.summary());
+        say(format_args!("{} of {} files: {}", number + 1, inputs.len(), packer.summary()));
         packer.end(made_from)?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Position, board_after};
+use azimuth_cli::say;
 use azimuth_nnue::StockfishNetwork;
 use azimuth_search::inference::Worker;
 use azimuth_search::{Planner, Resources, Selective, SelectiveSettings, Value};
@@ -130,7 +131,7 @@ impl NetworkQuiescence {
     /// Searches with `network`.
     pub fn new(network: &StockfishNetwork) -> Result<Self> {
         let evaluator = network.clone();
-        let notice = Box::new(|text: &str| eprintln!("{text}"));
+        let notice = Box::new(|text: &str| say(text));
         let worker = Worker::with_evaluator(move || evaluator.clone(), notice);
         let planner = Selective::new(&worker, SelectiveSettings::default(), RESOURCES)?;
         Ok(Self { planner, name: network.name().to_owned() })

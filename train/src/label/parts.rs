@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::decompressed;
 use azimuth_chess::position::Position;
+use azimuth_cli::say;
 use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::Worker;
@@ -101,7 +102,7 @@ pub fn label_from(starts: &Starts, options: &LabelOptions, talk: Talk) -> Result
             let walks = (first - shard.start) * WALKS_A_PART;
             talk.say(&format!("continuing after {walks} walks of '{}'", options.out.display()));
         }
-        let notice = Box::new(|text: &str| eprintln!("{text}"));
+        let notice = Box::new(|text: &str| say(text));
         let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
         label_parts(options, starts, &worker, engines, first..shard.end, &mut packer, talk)?;
         packer.end(None)?;
@@ -120,7 +121,7 @@ fn label_parts(
     packer: &mut Packer,
     talk: Talk,
 ) -> Result<()> {
-    let notice = || Box::new(|text: &str| eprintln!("{text}"));
+    let notice = || Box::new(|text: &str| say(text));
     let tablebases = options.syzygy.as_deref().map(|folders| Tablebases::open(folders, notice()));
     let tablebases = tablebases.transpose().context("--syzygy")?.map(Arc::new);
     thread::scope(|scope| {
@@ -303,7 +304,7 @@ impl Talk {
     /// Prints a line.
     pub fn say(self, line: &str) {
         if self == Self::Aloud {
-            eprintln!("{line}");
+            say(line);
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{legal_moves, uci_move};
+use azimuth_cli::say;
 use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
 use cozy_chess::{Board, Color, Move};
 
@@ -142,7 +143,7 @@ const NOISY: [(u32, f32); 4] = [(2, 0.038), (3, 0.064), (4, 0.061), (5, 0.042)];
 /// 1.
 pub fn warn_of_noise(depth: u32) {
     if let Some(warning) = noise_warning(depth) {
-        eprintln!("{warning}");
+        say(warning);
     }
 }
 

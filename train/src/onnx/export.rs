@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use azimuth_chess::tokens;
+use azimuth_cli::say;
 use azimuth_network::Architecture;
 use azimuth_network::fused::LAYER_NORM_EPSILON;
 use azimuth_network::normalize::SMALLEST_SQUARE;
@@ -64,7 +65,7 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
     };
     ensure!(model.encoded_len() <= LARGEST, "--format onnx: the model is larger than 2 GiB");
     replace_file(out, &model.encode_to_vec())?;
-    eprintln!("wrote '{}'", out.display());
+    say(format_args!("wrote '{}'", out.display()));
     Ok(())
 }
 

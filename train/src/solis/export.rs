@@ -6,6 +6,7 @@ use std::io::{BufReader, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use azimuth_cli::say;
 use azimuth_network::Architecture;
 use azimuth_network::parameters::ParameterSpec;
 use azimuth_network::replace_file::replace_file;
@@ -50,11 +51,11 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
     for (name, mean) in [("white_mean", &axis.white_mean), ("black_mean", &axis.black_mean)] {
         write_mean(&beside(out, name), mean)?;
     }
-    eprintln!(
+    say(format_args!(
         "wrote '{}', its means beside it; {} heads, which its shapes do not tell",
         out.display(),
         config.heads
-    );
+    ));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
@@ -90,7 +90,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
         print_line(serde_json::to_string(&calibrate(&mut weights, &data, &device)?)?)?;
     }
     weights.write(&options.out)?;
-    eprintln!("wrote '{}'", options.out.display());
+    say(format_args!("wrote '{}'", options.out.display()));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::Backend;
 use candle_core::{DType, Device};
@@ -38,7 +38,7 @@ pub fn stream(options: &StreamOptions) -> Result<()> {
     match folder.checkpoint_of(&described)? {
         Some(checkpoint) => {
             training.restore(&checkpoint)?;
-            eprintln!("continuing at step {} of '{}'", training.step, path.display());
+            say(format_args!("continuing at step {} of '{}'", training.step, path.display()));
         }
         None => training.state.begin(&training.config)?,
     }
@@ -50,7 +50,7 @@ pub fn stream(options: &StreamOptions) -> Result<()> {
     check_mates(&data, &training.config.architecture).context("--mates")?;
     drop(data);
     training.run(labelling, seed, pace, u64::MAX, *stop_after)?;
-    eprintln!("stopped at step {}; the same command continues", training.step);
+    say(format_args!("stopped at step {}; the same command continues", training.step));
     Ok(())
 }
 
@@ -74,7 +74,7 @@ pub fn branch(options: &BranchOptions) -> Result<()> {
         Some(checkpoint) => {
             let mut training = Training::new(Config::of(&checkpoint)?, folder, pace.device)?;
             training.restore(&checkpoint)?;
-            eprintln!("continuing at step {} of '{}'", training.step, path.display());
+            say(format_args!("continuing at step {} of '{}'", training.step, path.display()));
             training
         }
         None => {

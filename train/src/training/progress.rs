@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use azimuth_cli::say;
 use candle_core::Tensor;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -225,7 +226,7 @@ impl Progress {
     /// Prints a line above the bar.
     pub fn say(&self, line: &str) {
         if self.bar.is_hidden() {
-            eprintln!("{line}");
+            say(line);
         } else {
             self.bar.println(line);
         }

@@ -136,8 +136,9 @@ impl LineFormat for Epd {
     fn read(&mut self, line: &str) -> Result<ParsedLine> {
         if let Some((fen, rest)) = line.split_once('|') {
             let text = rest.split('|').next().unwrap_or_default().trim();
-            let label = Label::parse_centipawns(text)
-                .with_context(|| format!("'{text:.80}': not centipawns"))?;
+            // A result, `0.5`, may stand there in another order of the fields.
+            let label = Label::parse_centipawns(text).filter(|_| !text.contains('.'));
+            let label = label.with_context(|| format!("'{text:.80}': not centipawns"))?;
             let board = Position::from_fen(fen)?.board().clone();
             return Ok(ParsedLine::Families(vec![Family::own(board, label)]));
         }
@@ -345,7 +346,7 @@ mod tests {
                     4k3/8/8/8/8/8/4P3/4K3 w - -,e2e4,20,3,50,\n\
                     4k3/8/8/8/8/8/4P3/4K3 w - -,e2e4,30,9,70,\n\
                     4k3/8/8/8/8/8/4P3/4K3 w - -,e2e3,25,9,60,\n\
-                    4k3/8/8/8/8/8/4Q3/4K3 w - -,e2e4,20,3,,5\n\
+                    4k3/8/8/8/8/8/3Q4/4K3 w - -,e2e4,20,3,,5\n\
                     4k3/8/8/8/8/8/4R3/4K3 b - -,e8d8,20,3,,-7\n";
         let expected = [Label::Centipawns(70), Label::Mate(true), Label::Mate(false)];
         assert_eq!(csv_labels(text, View::White)?, expected);
@@ -355,7 +356,7 @@ mod tests {
     #[test]
     fn a_quoted_field_may_have_line_breaks() -> Result<()> {
         let text = "note,fen,cp\n\"two\nlines\",4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,7\n\
-                    none,4k3/8/8/8/8/8/4Q3/4K3 w - - 0 1,9\n";
+                    none,4k3/8/8/8/8/8/3Q4/4K3 w - - 0 1,9\n";
         let expected = [Label::Centipawns(7), Label::Centipawns(9)];
         assert_eq!(csv_labels(text, View::White)?, expected);
         Ok(())
@@ -364,7 +365,7 @@ mod tests {
     #[test]
     fn a_file_continues_behind_the_records_that_were_read() -> Result<()> {
         let text = "fen,depth,cp\n4k3/8/8/8/8/8/4P3/4K3 w - -,9,7\n\
-                    4k3/8/8/8/8/8/4P3/4K3 w - -,8,5\n4k3/8/8/8/8/8/4Q3/4K3 w - -,9,9\n";
+                    4k3/8/8/8/8/8/4P3/4K3 w - -,8,5\n4k3/8/8/8/8/8/3Q4/4K3 w - -,9,9\n";
         let open = || -> Result<_> {
             let mut lines = Lines::new(Box::new(text.as_bytes()));
             let csv = Csv::new(&mut lines, View::White)?;
@@ -382,7 +383,7 @@ mod tests {
     #[test]
     fn text_with_bars_is_bullets() -> Result<()> {
         let text = "\u{feff}4k3/8/8/8/8/8/4P3/4K3 b - - 0 1 | 57 | 1.0\n\
-                    4k3/8/8/8/8/8/4Q3/4K3 w - - 0 1 | -3\n";
+                    4k3/8/8/8/8/8/3Q4/4K3 w - - 0 1 | -3\n";
         let lines = Lines::new(Box::new(text.as_bytes()));
         let found = labels(PositionLines::new(lines, Epd))?;
         assert_eq!(found, [Label::Centipawns(57), Label::Centipawns(-3)]);

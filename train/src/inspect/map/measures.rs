@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, fen_of};
+use azimuth_cli::say;
 use azimuth_network::{Inputs, Perspective};
 use azimuth_search::inference::Worker;
 use azimuth_search::{
@@ -165,7 +166,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
 /// The shipped selective search, which proves mates.
 fn planner() -> Result<Selective> {
     let weights = DefaultWeights::Selective.weights()?;
-    let worker = Worker::on_cpu(weights, |text| eprintln!("{text}"))?;
+    let worker = Worker::on_cpu(weights, |text| say(text))?;
     let resources = Resources { hash_mb: 64, threads: 1 };
     Selective::new(&worker, SelectiveSettings::default(), resources)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::pgn::{Game, Reader, open_text, pgn_files};
-use azimuth_cli::print_line;
+use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::replace_file;
 use azimuth_network::{Inputs, Perspective};
 use clap::{Args, ValueEnum};
@@ -101,7 +101,9 @@ impl MapOptions {
             let missing = format!("no position of the data has a mate that {nodes} nodes prove");
             match measures::mate_figure(&mut space)? {
                 Some(figure) => self.write("mates.svg", &figure)?,
-                None if self.figures.is_empty() => eprintln!("mates.svg is left out: {missing}"),
+                None if self.figures.is_empty() => {
+                    say(format_args!("mates.svg is left out: {missing}"))
+                }
                 None => bail!("--figures mates: {missing}"),
             }
         }
