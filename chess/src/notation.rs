@@ -163,9 +163,12 @@ fn read_special_move(word: &str) -> Option<(WrittenMove, &str)> {
     known.into_iter().find_map(|(text, written)| Some((written, word.strip_prefix(text)?)))
 }
 
+/// File and rank of the square that a piece leaves, as far as they are written.
+type Origin = (Option<File>, Option<Rank>);
+
 /// Reads the squares of a move, `e1xe4`, `exd5`, `1e4`, `xe4` or `e4`: file and rank of the first,
 /// the second, and the rest of the text.
-fn read_squares(text: &str) -> Option<((Option<File>, Option<Rank>), Square, &str)> {
+fn read_squares(text: &str) -> Option<(Origin, Square, &str)> {
     // The shapes, longest first; `s` is the sign of a capture or a hyphen.
     for shape in ["frsfr", "frfr", "fsfr", "ffr", "rsfr", "rfr", "sfr", "fr"] {
         let mut characters = text.chars();
@@ -227,7 +230,7 @@ pub fn without_figurines(word: &str) -> Option<String> {
     }
     let letters: String =
         word.chars().map(|character| replaced(character).unwrap_or(character)).collect();
-    let letters = letters.replace("Кр", "K").replace('\u{fe0e}', "").replace('\u{fe0f}', "");
+    let letters = letters.replace("Кр", "K").replace(['\u{fe0e}', '\u{fe0f}'], "");
     (letters != word).then_some(letters)
 }
 

@@ -328,7 +328,7 @@ fn castling_rights(placement: &str, castling: &str) -> Result<(String, Option<St
             .filter(|right| *right != '-' && right.is_ascii_uppercase() == is_white);
         let found: Vec<(char, Option<char>)> =
             own.map(|right| (right, rook_of(&row, right))).collect();
-        let king_left = row[File::E as usize].to_ascii_uppercase() != 'K';
+        let king_left = !row[File::E as usize].eq_ignore_ascii_case(&'K');
         let has_castled = king_left && found.iter().any(|(_, rook)| rook.is_none());
         for (right, rook) in found {
             match rook.filter(|rook| !has_castled && !rights.contains(*rook)) {

@@ -209,12 +209,12 @@ impl Subject {
         let Some(read) = reader.read_game::<Game>()? else { return Ok(None) };
         // The caller adds the file name and the game's number to the error.
         let game = read.map_err(|bad| bad.fault)?;
-        if let Some(bad) = &game.fault {
-            say(format_args!("azimuth: {bad}; only the moves before it are read"));
-        }
         // Any text can be read as games without moves.
         let is_game = !game.tags.is_empty() || !game.moves.is_empty();
         ensure!(is_game, "there is no move and no tag: this is no PGN");
+        if let Some(bad) = &game.fault {
+            say(format_args!("azimuth: {bad}; only the moves before it are read"));
+        }
         let plies = game.moves.len();
         let Some(before) = self.before else {
             let ply = self.ply.unwrap_or(plies);

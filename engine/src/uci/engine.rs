@@ -294,7 +294,7 @@ impl Engine {
     }
 
     /// Answers a malformed `go` with any legal move, because the client waits for one.
-    pub fn refuse_go(&mut self, error: Error) -> Result<()> {
+    pub fn refuse_go(&mut self, error: &Error) -> Result<()> {
         self.await_idle("go")?;
         self.output.inform(&format!("{error:#}"));
         self.output.say(&match self.refused {

@@ -83,7 +83,7 @@ fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>)
             Ok(Some(Command::Quit)) => break,
             Ok(Some(command)) => engine.execute(command),
             Ok(None) => Ok(()),
-            Err(error) if asks_for_a_move(text) => engine.refuse_go(error),
+            Err(error) if asks_for_a_move(text) => engine.refuse_go(&error),
             Err(error) => Err(error),
         };
         if let Err(error) = executed {

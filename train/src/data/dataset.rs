@@ -32,10 +32,10 @@ pub struct DataFile {
 /// All data of a run, split by game.
 pub struct Dataset {
     /// The training set.
-    pub train: TrainingPositions,
+    pub(crate) train: TrainingPositions,
     /// The positions whose forced mates define the paper's axis: the training set; for a stream
     /// also the datasets of `--mates`.
-    pub mates: TrainingPositions,
+    pub(crate) mates: TrainingPositions,
     /// The set for fitting the calibration.
     pub calibration: LabelledPositions,
     /// The held-out set for metrics.
@@ -211,7 +211,7 @@ impl Datasets {
 
 /// The training split of datasets, with indices from 0.
 #[derive(Clone)]
-pub struct TrainingPositions(Datasets);
+pub(crate) struct TrainingPositions(Datasets);
 
 impl TrainingPositions {
     /// The training split of `data`.
