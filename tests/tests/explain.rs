@@ -428,11 +428,25 @@ fn a_reader_that_has_had_enough_is_no_error() -> Result<()> {
 }
 
 #[test]
+fn the_moves_before_a_fault_are_read() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("cut.pgn");
+    std::fs::write(&path, "1. e4 e5 2. Ke3 *\n")?;
+    let path = path.to_str().context("a path in UTF-8")?;
+    let output = explain(&["--pgn", path, "--depth", "1"])?;
+    let said = String::from_utf8(output.stderr)?;
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("half-move 3: move 'Ke3' is not legal in"), "{said}");
+    assert!(said.contains("only the moves before it are read"), "{said}");
+    Ok(())
+}
+
+#[test]
 fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let (empty, broken) = (folder.path().join("empty.pgn"), folder.path().join("broken.pgn"));
     std::fs::write(&empty, "")?;
-    std::fs::write(&broken, "1. e4 e5 2. Ke3 *\n")?;
+    std::fs::write(&broken, "[White \"a\"]\n\n1. Ke3 *\n")?;
     let mated = folder.path().join("mated.pgn");
     std::fs::write(&mated, "1. f3 e5 2. g4 Qh4# 0-1\n")?;
     let paths = [&empty, &broken, &mated];
@@ -449,7 +463,7 @@ fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
         (vec!["--pgn", empty], "there is no game in it"),
         (vec!["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "game 1 of"),
         (vec!["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/tests")], "no *.pgn or *.pgn.zst"),
-        (vec!["--pgn", broken], "half-move 3: move 'Ke3' is not legal in"),
+        (vec!["--pgn", broken], "half-move 1: move 'Ke3' is not legal in"),
         (vec!["--pgn", "missing.pgn"], "game 1 of 'missing.pgn'"),
         (vec!["--pgn", mated, "--ply", "9"], "--ply 9: the game has 4 half-moves"),
         (vec!["--pgn", mated, "--move", "9w"], "--move 9w: the game has 4 half-moves"),

@@ -213,6 +213,7 @@ impl Subject {
         let is_game = !game.tags.is_empty() || !game.moves.is_empty();
         ensure!(is_game, "there is no move and no tag: this is no PGN");
         if let Some(bad) = &game.fault {
+            ensure!(!game.moves.is_empty(), "{}", bad.fault);
             say(format_args!("azimuth: {bad}; only the moves before it are read"));
         }
         let plies = game.moves.len();
