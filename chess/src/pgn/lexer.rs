@@ -139,7 +139,17 @@ impl<R: Read> Lexer<R> {
     }
 
     /// The byte `ahead` of the next one; `None` beyond the end.
+    #[inline]
     fn peek(&mut self, ahead: usize) -> io::Result<Option<u8>> {
+        match self.buffer.get(self.place + ahead) {
+            Some(&byte) => Ok(Some(byte)),
+            None => self.fill(ahead),
+        }
+    }
+
+    /// Reads on up to the byte `ahead` of the next one.
+    #[cold]
+    fn fill(&mut self, ahead: usize) -> io::Result<Option<u8>> {
         while self.place + ahead >= self.buffer.len() {
             self.buffer.drain(..self.place);
             self.place = 0;
@@ -165,7 +175,21 @@ impl<R: Read> Lexer<R> {
 
     /// Skips spaces, lines that begin with `%`, and the rest of lines after `;`. Returns the byte
     /// that follows.
+    #[inline]
     fn skip_spaces(&mut self) -> io::Result<Option<u8>> {
+        // Most tokens follow a single space.
+        if let [b' ', byte, ..] = self.buffer[self.place..]
+            && byte > b' '
+            && byte < 0x80
+            && !matches!(byte, b';' | b'%')
+        {
+            self.place += 1;
+            return Ok(Some(byte));
+        }
+        self.skip_any_spaces()
+    }
+
+    fn skip_any_spaces(&mut self) -> io::Result<Option<u8>> {
         let mut is_empty_line = self.begins_line;
         let mut skips_line = false;
         while let Some(byte) = self.peek(0)? {
