@@ -19,6 +19,10 @@ use sha2::{Digest, Sha256};
 /// Metadata key of the checksum.
 const KEY: &str = "sha256";
 
+/// Size, in bytes, of the largest header that is read; those of Azimuth have at most 10 kB. Parsing
+/// takes some fifteen times the memory of the header.
+const LARGEST_HEADER: u64 = 1 << 20;
+
 /// Size, in bytes, of the header length at the start of a file.
 const LENGTH: usize = size_of::<u64>();
 
@@ -44,10 +48,18 @@ pub fn to_bytes<T: View>(
     Ok([&(header.len() as u64).to_le_bytes(), header.as_slice(), data].concat())
 }
 
-/// Fails if the content does not match the stored checksum. A file without a checksum, as older
-/// versions wrote, is accepted.
+/// Fails if the content does not match the stored checksum, or if the header is larger than 1 MiB.
+/// A file without a checksum, as older versions wrote, is accepted.
 pub fn check(bytes: &[u8]) -> Result<()> {
     let malformed = |error| anyhow!("not a complete safetensors file ({error})");
+    if let Some((length, _)) = bytes.split_first_chunk() {
+        let length = u64::from_le_bytes(*length);
+        ensure!(
+            length <= LARGEST_HEADER,
+            "not a complete safetensors file (a header of {length} bytes, the limit is \
+             {LARGEST_HEADER}); use another copy"
+        );
+    }
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
     let none = HashMap::new();
     let metadata = header.metadata().as_ref().unwrap_or(&none);
@@ -154,6 +166,14 @@ mod tests {
         check(&nothing)?;
         assert!(SafeTensors::deserialize(&nothing)?.is_empty());
         Ok(())
+    }
+
+    #[test]
+    fn a_large_header_is_refused_before_it_is_parsed() {
+        let mut bytes = vec![b'['; 4 << 20];
+        bytes[..LENGTH].copy_from_slice(&(3u64 << 20).to_le_bytes());
+        let error = check(&bytes).expect_err("large").to_string();
+        assert!(error.contains("header of 3145728 bytes"), "{error}");
     }
 
     #[test]
