@@ -60,7 +60,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    exit("azimuth-bench", || match Arguments::parse().command {
         Command::Accuracy(arguments) => accuracy::run(arguments),
         Command::Adopt(arguments) => adopt::run(&arguments),
         Command::Clock(arguments) => clock::run(&arguments),
@@ -73,6 +73,5 @@ fn main() -> ExitCode {
         Command::Wdl(arguments) => wdl::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Manual(manual) => manual.run(Arguments::command()),
-    };
-    exit("azimuth-bench", done)
+    })
 }

@@ -71,20 +71,60 @@ pub fn unless_closed(printed: Result<()>) -> Result<()> {
     }
 }
 
-/// The program's exit code. Prints an error in one line, after the program's name.
-pub fn exit(program: &str, done: Result<()>) -> ExitCode {
-    if fails(program, done) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+/// Runs a program and returns its exit code. Prints an error in one line, after the program's name.
+pub fn exit(program: &str, run: impl FnOnce() -> Result<()>) -> ExitCode {
+    handle_signals();
+    if fails(program, run()) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
+
+/// Makes two signals errors that are reported as others are: a file that reaches the limit of
+/// `ulimit -f`, and a mapped file that is cut short.
+#[cfg(unix)]
+fn handle_signals() {
+    extern "C" fn end(_signal: libc::c_int) {
+        const LINE: &[u8] = b"a data file was cut short, or the disk is full: the program ends\n";
+        // SAFETY: both functions may be called in a signal handler, and the bytes are static.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, LINE.as_ptr().cast(), LINE.len());
+            libc::_exit(1);
+        }
+    }
+    // SAFETY: no other thread runs yet, and the handler has the type that the system expects.
+    unsafe {
+        // The write then fails with an error.
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        libc::signal(libc::SIGBUS, end as extern "C" fn(libc::c_int) as libc::sighandler_t);
+    }
+}
+
+#[cfg(not(unix))]
+fn handle_signals() {}
 
 /// Whether the program fails. Prints an error in one line, after the program's name.
 pub fn fails(program: &str, done: Result<()>) -> bool {
     match done {
         Ok(()) => false,
         Err(error) => {
-            say(format_args!("{program}: {error:#}"));
+            say(format_args!("{program}: {}", in_one_line(&error)));
             true
         }
     }
+}
+
+/// An error and its causes. A cause that repeats the text around it is named once; of a cause with
+/// several lines, such as a backtrace, the first one is kept.
+fn in_one_line(error: &Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in error.chain() {
+        let text = cause.to_string();
+        let text = text.lines().next().unwrap_or_default();
+        match parts.last_mut() {
+            Some(last) if last.ends_with(text) => {}
+            Some(last) if text.starts_with(&format!("{last}: ")) => text.clone_into(last),
+            _ => parts.push(text.to_owned()),
+        }
+    }
+    parts.join(": ")
 }
 
 fn is_closed_pipe(error: &Error) -> bool {
@@ -93,4 +133,25 @@ fn is_closed_pipe(error: &Error) -> bool {
         let kind = kind.or_else(|| cause.downcast_ref::<serde_json::Error>()?.io_error_kind());
         kind == Some(ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_that_repeats_nothing() {
+        let full = io::Error::other("cannot write 'x': no space");
+        let error = Error::new(full).context("cannot write 'x'").context("game 3");
+        assert_eq!(in_one_line(&error), "game 3: cannot write 'x': no space");
+        let short = io::Error::new(ErrorKind::UnexpectedEof, "failed to fill whole buffer");
+        let error = Error::new(short).context("block 2: failed to fill whole buffer");
+        assert_eq!(in_one_line(&error), "block 2: failed to fill whole buffer");
+        let error = anyhow!("not a header\n | {{ no literal\n | ^").context("array 'x.npy'");
+        assert_eq!(in_one_line(&error), "array 'x.npy': not a header");
+        let error = anyhow!("data file 'a.csv': no columns").context("data file 'a.csv'");
+        assert_eq!(in_one_line(&error), "data file 'a.csv': no columns");
+    }
 }

@@ -6,5 +6,5 @@ use azimuth::program;
 use azimuth_cli::exit;
 
 fn main() -> ExitCode {
-    exit("azimuth", program::run(std::env::args_os()))
+    exit("azimuth", || program::run(std::env::args_os()))
 }

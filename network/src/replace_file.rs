@@ -1,12 +1,13 @@
 //! Atomic replacement of files, and locks that allow only one process at a time to write a file.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_chess::text::printable;
 use tempfile::{Builder, NamedTempFile};
 
 /// Suffix of an unfinished file, after the final name and random letters.
@@ -91,18 +92,39 @@ fn unfinished(path: &Path) -> impl Iterator<Item = PathBuf> {
     entries.filter(move |entry| is_unfinished(&entry.file_name())).map(|entry| entry.path())
 }
 
-/// Locks a file of `output` until the file is closed. Returns false if another process has locked
-/// it. Some network file systems do not support locks. Work continues there without one.
-pub fn try_lock(file: &File, output: &Path) -> bool {
+/// Opens a file for reading and writing, or creates it, and locks it until it is closed. `None` if
+/// another process has locked it. Some network file systems do not support locks; work continues
+/// there without one.
+pub fn open_locked(path: &Path) -> Result<Option<File>> {
+    check_regular(path)?;
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     match file.try_lock() {
-        Ok(()) => true,
-        Err(TryLockError::WouldBlock) => false,
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => {
-            let output = output.display();
-            eprintln!("lock of '{output}': {error}; make sure that no other process writes it");
-            true
+            let name = path.display().to_string();
+            let name = printable(&name);
+            eprintln!("lock of '{name}': {error}; make sure that no other process writes it");
+            Ok(Some(file))
         }
     }
+}
+
+/// The bytes of a file that this program may have written before; `None` if there is none.
+pub fn read_if_exists(path: &Path) -> Result<Option<Vec<u8>>> {
+    check_regular(path)?;
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Fails if there is a pipe or a device at `path`: to open it could block for ever.
+pub fn check_regular(path: &Path) -> Result<()> {
+    let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+    ensure!(!special, "not a regular file; remove it or choose another name");
+    Ok(())
 }
 
 /// A file that replaces another once it is complete. Until then it has another name in the same

@@ -84,7 +84,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     keep_memory();
-    exit("azimuth-rivals", run(arguments))
+    exit("azimuth-rivals", || run(arguments))
 }
 
 fn run(arguments: Arguments) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Outputs: writing one file never destroys another, and two runs never write one file at once.
 
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -108,6 +109,80 @@ fn a_game_file_is_not_replaced_by_its_page() -> Result<()> {
     let line = refusal("azimuth", &["report", &games, "--out", &games])?;
     assert!(line.contains("is also an input"), "{line}");
     assert_eq!(std::fs::read(&games)?, b"1. e4 *\n");
+    Ok(())
+}
+
+#[test]
+fn a_report_of_nothing_leaves_nothing() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let line = refusal("azimuth", &["report", &text(&folder.path().join("none.pgn"))])?;
+    assert!(line.contains("none.pgn': "), "{line}");
+    assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_journal_is_refused() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| text(&folder.path().join(name));
+    let (games, data) = (at("games.pgn"), at("games.azd"));
+    std::fs::write(&games, "1. e4 *\n")?;
+    let weights = at("run.safetensors");
+    for (program, command, pipe) in [
+        ("azimuth", &["report", &games][..], "games.html.journal"),
+        ("azimuth-train", &["data", GAMES, "--out", &data], "games.azd.journal"),
+        (
+            "azimuth-train",
+            &["train", "--data", GAMES, "--steps", "1", "--out", &weights],
+            "run.safetensors.lock",
+        ),
+    ] {
+        ensure!(Command::new("mkfifo").arg(at(pipe)).status()?.success(), "{pipe}");
+        let line = refusal(program, command)?;
+        assert!(line.contains(&format!("{pipe}': not a regular file")), "{line}");
+    }
+    Ok(())
+}
+
+/// `ulimit -f` ends a process by a signal, unless it handles that as a full disk.
+#[cfg(unix)]
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let limited = format!(
+        "ulimit -f 8; '{}' data '{GAMES}' --out '{}'",
+        binary("azimuth-train")?.display(),
+        folder.path().join("games.azd").display()
+    );
+    let output = Command::new("sh").args(["-c", &limited]).output()?;
+    let said = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("games.azd") && said.contains("File too large"), "{said}");
+    let names = std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.file_name()));
+    for name in names.collect::<Result<Vec<_>>>()? {
+        assert!(!text(name.as_ref()).ends_with(".partial"), "{name:?}");
+    }
+    Ok(())
+}
+
+/// The system sends this signal if a mapped file is cut short.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_cut_short_ends_the_program_with_a_line() -> Result<()> {
+    let mut engine = Command::new(binary("azimuth")?)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    engine.stdin.as_mut().context("its input")?.write_all(b"uci\n")?;
+    engine.stdout.as_mut().context("its output")?.read_exact(&mut [0])?;
+    let signal = ["-BUS".to_owned(), engine.id().to_string()];
+    ensure!(Command::new("kill").args(signal).status()?.success(), "no signal");
+    let output = engine.wait_with_output()?;
+    let said = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said, "a data file was cut short, or the disk is full: the program ends\n");
     Ok(())
 }
 

@@ -1,11 +1,12 @@
 //! Locks that allow only one process at a time to write an output.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::try_lock;
-use azimuth_network::replace_file::{check_different, check_output, remove_unfinished};
+use anyhow::{Context, Result};
+use azimuth_network::replace_file::{
+    check_different, check_output, open_locked, remove_unfinished,
+};
 
 /// A lock on an output, held until it is dropped: a locked file `NAME.lock` beside the output.
 pub struct Claim {
@@ -21,13 +22,10 @@ impl Claim {
         let path = beside(output);
         let name = || format!("lock '{}'", path.display());
         loop {
-            let options = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-            let lock = options.with_context(name)?;
-            ensure!(
-                try_lock(&lock, output),
-                "'{}': another process writes it; wait for its end, or choose another name",
-                output.display()
-            );
+            let lock = open_locked(&path).with_context(name)?.with_context(|| {
+                let output = output.display();
+                format!("'{output}': another process writes it; wait for its end, or choose another name")
+            })?;
             // The previous process may have removed the file after it was opened here.
             if is_at(&lock, &path).with_context(name)? {
                 remove_unfinished(output);

@@ -84,15 +84,14 @@ fn one_thread_in_candle() {
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = match parse(std::env::args_os().collect()) {
-        Ok(arguments) => arguments,
-        Err(error) => return exit("azimuth-train", Err(error)),
-    };
-    if arguments.command.trains_sparse_on_cpu() {
-        one_thread_in_candle();
-        keep_memory();
-    }
-    exit("azimuth-train", run(arguments))
+    exit("azimuth-train", || {
+        let arguments = parse(std::env::args_os().collect())?;
+        if arguments.command.trains_sparse_on_cpu() {
+            one_thread_in_candle();
+            keep_memory();
+        }
+        run(arguments)
+    })
 }
 
 /// Parses a command line, and the file of `train --config`. Ends the process if clap refuses it.

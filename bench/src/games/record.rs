@@ -1,7 +1,7 @@
 //! Games as PGN: written after each game, and read to continue a match, to rate and to report.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use azimuth_chess::pgn::{BadGame, Game, Outcome, Reader, decompressed};
 use azimuth_chess::position::{STARTPOS, board_after};
 use azimuth_chess::san::san_of_move;
 use azimuth_cli::say;
-use azimuth_network::replace_file::try_lock;
+use azimuth_network::replace_file::open_locked;
 use cozy_chess::Color;
 
 use super::{Evaluation, foreign};
@@ -188,15 +188,8 @@ impl GameFile {
     pub fn open(path: &Path) -> Result<(Self, Vec<GameRecord>)> {
         let name = format!("game file '{}'", path.display());
         let context = || name.clone();
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .with_context(context)?;
-        ensure!(try_lock(&file, path), "{name}: another match is writing to it");
+        let file = open_locked(path).with_context(context)?;
+        let mut file = file.with_context(|| format!("{name}: another match is writing to it"))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(context)?;
         let text = match std::str::from_utf8(&bytes) {

@@ -70,6 +70,9 @@ impl ReportCommand {
         let files = pgn_files(&self.pgn)?;
         let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         check_output(&out, &inputs)?;
+        for file in inputs.iter().filter(|file| file.as_os_str() != "-") {
+            file.metadata().with_context(|| format!("'{}'", file.display()))?;
+        }
         let positions = match inputs.iter().all(|file| file.is_file()) {
             true => Some(self.count_positions()?),
             // A pipe can be read only once.

@@ -1,12 +1,12 @@
 //! The journal of a report: a file beside the page with the analysed games, one per line. So memory
 //! does not grow with the number of games, and an interrupted report can continue.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::try_lock;
+use azimuth_network::replace_file::open_locked;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -103,10 +103,7 @@ impl Journal {
 /// Opens a file that begins with the line `settings`, and returns the length of this line. Writes
 /// the line to a new file, and to a file whose process was killed before it had written the line.
 fn open(path: &Path, settings: &str) -> Result<(BufReader<File>, u64)> {
-    let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create(true).truncate(false).open(path)?;
-    ensure!(try_lock(&file, path), "another process writes it");
-    let mut file = BufReader::new(file);
+    let mut file = BufReader::new(open_locked(path)?.context("another process writes it")?);
     let head = format!("{settings}\n").into_bytes();
     let mut found = Vec::new();
     file.by_ref().take(head.len() as u64).read_until(b'\n', &mut found)?;

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use azimuth_chess::text::{printable, shortened};
 use azimuth_cli::unless_closed;
+use azimuth_network::replace_file::check_regular;
 
 /// Maximum length of an `info string` text, in characters: enough for a long path and a FEN.
 const TEXT_LIMIT: usize = 600;
@@ -100,9 +101,7 @@ impl Sink {
 impl Log {
     fn open(path: &Path) -> Result<Self> {
         let name = || format!("Debug Log File '{}'", path.display());
-        // Opening a pipe or a device could block for ever.
-        let special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-        ensure!(!special, "{}: not a regular file", name());
+        check_regular(path).with_context(name)?;
         let mut file =
             OpenOptions::new().create(true).append(true).open(path).with_context(name)?;
         writeln!(file, "Azimuth {}", env!("CARGO_PKG_VERSION")).with_context(name)?;

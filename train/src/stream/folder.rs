@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::{remove_unfinished, replace_file, try_lock};
+use azimuth_network::replace_file::{open_locked, remove_unfinished, replace_file};
 use candle_core::{Device, Tensor};
 
 use crate::data::dataset::{Dataset, TrainingPositions, open};
@@ -35,8 +35,9 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self> {
         let name = || format!("folder '{}'", path.display());
         fs::create_dir_all(path.join(SHARDS)).with_context(name)?;
-        let lock = File::create(path.join("lock")).with_context(name)?;
-        ensure!(try_lock(&lock, path), "{}: another process works in it; stop that first", name());
+        let lock = open_locked(&path.join("lock")).with_context(name)?;
+        let lock = lock
+            .with_context(|| format!("{}: another process works in it; stop that first", name()))?;
         remove_unfinished(&Self::checkpoint_in(path));
         Ok(Self { path: path.to_owned(), _lock: lock })
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use azimuth_network::checksum;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{read_if_exists, replace_file};
 use candle_core::safetensors::Load;
 use candle_core::{Device, Tensor};
 use safetensors::SafeTensors;
@@ -52,11 +52,7 @@ impl Checkpoint {
 
     /// The bytes of a checkpoint's file; `None` if there is no file.
     pub fn bytes(path: &Path) -> Result<Option<Vec<u8>>> {
-        if !path.exists() {
-            return Ok(None);
-        }
-        let name = || format!("checkpoint '{}'", path.display());
-        Ok(Some(std::fs::read(path).with_context(name)?))
+        read_if_exists(path).with_context(|| format!("checkpoint '{}'", path.display()))
     }
 
     /// The checkpoint in the `bytes` of the file `path`.

@@ -1,12 +1,12 @@
 //! The log of a run: a line of JSON for each measurement, and the same numbers for TensorBoard.
 
-use std::fs::{self, File, OpenOptions, create_dir_all};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{File, OpenOptions, create_dir_all};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{read_if_exists, replace_file};
 use prost::{Message, Oneof};
 use serde_json::Value;
 
@@ -24,10 +24,8 @@ impl Log {
     /// a killed run repeats the steps after its last checkpoint.
     pub fn open(path: &Path, step: u64) -> Result<Self> {
         let name = || format!("log '{}'", path.display());
-        let before = match fs::read_to_string(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            before => before.with_context(name)?,
-        };
+        let before = read_if_exists(path).with_context(name)?.unwrap_or_default();
+        let before = String::from_utf8(before).with_context(name)?;
         let is_kept = |line: &&str| step > 0 && step_of(line).is_some_and(|of| of <= step);
         let kept: String = before.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
         if kept != before {
@@ -200,6 +198,8 @@ struct SessionLog {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::json;
 
     use super::*;

@@ -1,12 +1,12 @@
 //! Writes a dataset file: one file of blocks for each split, joined at the end, so that the final
 //! name never has an incomplete file. A journal keeps the progress.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::replace_file::{remove_unfinished, replace_file, try_lock};
+use azimuth_network::replace_file::{open_locked, read_if_exists, remove_unfinished, replace_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -38,10 +38,9 @@ impl Writer {
         let open = |split: Split| -> Result<BufWriter<File>> {
             let path = part_path(out, split);
             let name = || format!("'{}'", path.display());
-            let options =
-                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-            let mut file = options.with_context(name)?;
-            ensure!(try_lock(&file, &path), "{}: another process writes it", name());
+            let file = open_locked(&path).with_context(name)?;
+            let mut file =
+                file.with_context(|| format!("{}: another process writes it", name()))?;
             let length = place(split, state.blocks[split as usize]);
             let there = file.metadata().with_context(name)?.len();
             let begun = state.blocks[split as usize] > 0;
@@ -199,12 +198,8 @@ impl Journal {
     pub fn read(out: &Path) -> Result<Option<Self>> {
         let path = journal_path(out);
         let name = || format!("journal '{}'", path.display());
-        match fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            bytes => {
-                Ok(Some(serde_json::from_slice(&bytes.with_context(name)?).with_context(name)?))
-            }
-        }
+        let bytes = read_if_exists(&path).with_context(name)?;
+        bytes.map(|bytes| serde_json::from_slice(&bytes).with_context(name)).transpose()
     }
 
     /// Writes the journal of `out` atomically.
