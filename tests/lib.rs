@@ -2,6 +2,7 @@
 //! session.
 
 pub mod kills;
+pub mod odd_games;
 pub mod uci_lines;
 
 use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};

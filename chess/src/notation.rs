@@ -37,18 +37,19 @@ impl Language {
     pub const ENGLISH: Self = Self(['K', 'Q', 'R', 'B', 'N']);
 
     /// The letters of other languages, in which games are written by people: German, French,
-    /// Spanish and Italian, Dutch, Portuguese, Polish, Czech, Hungarian, Finnish and Russian.
+    /// Spanish and Italian, Dutch, Portuguese, Hungarian, Polish, Czech, Finnish and Russian. `H` is
+    /// the knight in Hungarian, which moves before the queen, Polish `H`, in most games.
     pub const OTHERS: [Self; 10] = [
         Self(['K', 'D', 'T', 'L', 'S']),
         Self(['R', 'D', 'T', 'F', 'C']),
         Self(['R', 'D', 'T', 'A', 'C']),
         Self(['K', 'D', 'T', 'L', 'P']),
         Self(['R', 'D', 'T', 'B', 'C']),
+        Self(['K', 'V', 'B', 'F', 'H']),
         Self(['K', 'H', 'W', 'G', 'S']),
         Self(['K', 'D', 'V', 'S', 'J']),
-        Self(['K', 'V', 'B', 'F', 'H']),
         Self(['K', 'D', 'T', 'L', 'R']),
-        // `Кр`, the king, has two letters, which `without_figurines` replaces.
+        // `Кр`, the king, has two letters, which `transliterated` replaces.
         Self(['K', 'Ф', 'Л', 'С', 'К']),
     ];
 
@@ -185,7 +186,7 @@ fn read_squares(text: &str) -> Option<(Origin, Square, &str)> {
                 b'r' => {
                     rank_of(character).is_some_and(|rank| ranks[square].replace(rank).is_none())
                 }
-                _ => matches!(character, 'x' | ':' | '-' | '×' | '–'),
+                _ => matches!(character, 'x' | ':' | '-' | '×'),
             }
         });
         if fits && let (Some(file), Some(rank)) = (files[1], ranks[1]) {
@@ -218,18 +219,18 @@ fn read_promotion(to: Square, text: &str, language: Language) -> (Option<Piece>,
 }
 
 /// A word with letters in place of figurines (♘ and ♞ for the knight) and of the two letters of the
-/// Russian king; `None` if there is nothing to replace.
-pub fn without_figurines(word: &str) -> Option<String> {
+/// Russian king, and hyphens in place of dashes; `None` if there is nothing to replace.
+pub fn transliterated(word: &str) -> Option<String> {
     const WHITE_KING: u32 = '♔' as u32;
     let replaced = |character: char| match u32::from(character).checked_sub(WHITE_KING) {
-        Some(place @ 0..=11) => Some(['K', 'Q', 'R', 'B', 'N', 'P'][place as usize % 6]),
-        _ => None,
+        Some(place @ 0..=11) => ['K', 'Q', 'R', 'B', 'N', 'P'][place as usize % 6],
+        _ if matches!(character, '\u{2010}'..='\u{2015}' | '\u{2212}') => '-',
+        _ => character,
     };
     if word.is_ascii() {
         return None;
     }
-    let letters: String =
-        word.chars().map(|character| replaced(character).unwrap_or(character)).collect();
+    let letters: String = word.chars().map(replaced).collect();
     let letters = letters.replace("Кр", "K").replace(['\u{fe0e}', '\u{fe0f}'], "");
     (letters != word).then_some(letters)
 }
@@ -357,10 +358,11 @@ mod tests {
 
     #[test]
     fn figurines_and_letters_of_other_languages_are_pieces() {
-        assert_eq!(without_figurines("♘f3").as_deref(), Some("Nf3"));
-        assert_eq!(without_figurines("♞xe5").as_deref(), Some("Nxe5"));
-        assert_eq!(without_figurines("Крe2").as_deref(), Some("Ke2"));
-        assert_eq!(without_figurines("Nf3"), None);
+        assert_eq!(transliterated("♘f3").as_deref(), Some("Nf3"));
+        assert_eq!(transliterated("♞xe5").as_deref(), Some("Nxe5"));
+        assert_eq!(transliterated("Крe2").as_deref(), Some("Ke2"));
+        assert_eq!(transliterated("O–O").as_deref(), Some("O-O"));
+        assert_eq!(transliterated("Nf3"), None);
         let (written, rest) = read_move("Sf3", Language::OTHERS[0]).expect("German");
         assert_eq!(
             written.on(&Board::startpos()).map(|mv| mv.to_string()).as_deref(),

@@ -290,6 +290,22 @@ pub fn insufficient_material(board: &Board) -> bool {
     }
 }
 
+/// The FEN and the operations of a line of FEN or EPD.
+///
+/// ```
+/// use azimuth_chess::position::split_operations;
+///
+/// let (fen, operations) = split_operations("4k3/8/8/8/8/8/8/4K2R w K - bm O-O; id \"1\";");
+/// assert_eq!((&*fen, &*operations), ("4k3/8/8/8/8/8/8/4K2R w K -", "bm O-O; id \"1\";"));
+/// ```
+pub fn split_operations(line: &str) -> (String, String) {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let is_counter = |field: &&&str| field.bytes().all(|byte| byte.is_ascii_digit());
+    let counters = fields.iter().skip(4).take(2).take_while(is_counter).count();
+    let (fen, operations) = fields.split_at(fields.len().min(4 + counters));
+    (fen.join(" "), operations.join(" "))
+}
+
 /// The fields of a FEN, without the operations of EPD after them.
 fn fields_of(fen: &str) -> Vec<&str> {
     let is_epd = fen.contains(';');

@@ -1,6 +1,8 @@
 """Tests the page of `azimuth serve` in a headless Chromium. Arguments: the page's address (for
 `restart` the program), the name of a scenario, and a folder for screenshots."""
 
+import bz2
+import gzip
 import json
 import shutil
 import subprocess
@@ -68,6 +70,19 @@ def load(page, text):
         page.click("#load summary")
     page.fill("#load textarea", text)
     page.click("#load-button")
+    loaded(page)
+
+
+def loaded(page):
+    expect(page.locator("#load")).not_to_have_attribute("aria-busy", "true")
+
+
+def open_file(page, name, content):
+    page.click("#tab-analyse")
+    if page.get_attribute("#load", "open") is None:
+        page.click("#load summary")
+    page.set_input_files("#load input[type=file]", {"name": name, "mimeType": "", "buffer": content})
+    loaded(page)
 
 
 def wait_until(page, holds, what, seconds=20):
@@ -190,8 +205,14 @@ def analyse(page):
     load(page, "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")
     page.click("#panel-analyse .row button >> nth=0")
     expect(page.locator(".pv .score").first).to_have_text("#1")
-    load(page, "8/8/8/8 w - - 0 1")
-    assert "no" in page.inner_text("#panel-analyse").lower()
+    load(page, "8/8/8/8/8/8/8/8 w - - 0 1")
+    said = page.inner_text("#panel-analyse")
+    assert "'8/8/8/8/8/8/8/8 w - - 0 1': not a legal board" in said and "ERR" not in said, said
+    # The letter of a piece may be small.
+    page.click("#anew")
+    for typed in ("e4", "e5", "nf3", "nc6", "bb5", "a6", "bxc6", "bxc6"):
+        type_move(page, typed)
+    assert [name.split()[-1] for name in moves(page).all_inner_texts()] == "e4 e5 Nf3 Nc6 Bb5 a6 Bxc6 bxc6".split()
 
 
 def arrow_state(page):
@@ -225,7 +246,84 @@ def variations(page):
     expect(moves(page)).to_have_count(2)
     # The message stays while the engine analyses.
     page.wait_for_selector(".pv .score")
-    assert "Ke3" in page.inner_text("#panel-analyse")
+    assert "half-move 3: move 'Ke3' is not legal" in page.inner_text("#panel-analyse")
+    load(page, "1. e4 e5 (1... c5 2. Ke3) 2. Nf3")
+    expect(moves(page)).to_have_count(4)
+    assert "A variation was read up to a fault: half-move 3" in page.inner_text("#panel-analyse")
+    # A text without a game leaves the board as it is.
+    load(page, "nonsense")
+    assert "half-move 1: 'nonsense' is no move" in page.inner_text("#panel-analyse")
+    expect(moves(page)).to_have_count(4)
+
+
+def files(page):
+    """Files in every encoding and compression, several games, and lists of positions."""
+    two = '[White "Zoë"]\n[Black "Ÿ"]\n1. e4 e5\n\n2. Sf3 Sc6++\n[White "Ö"]\n1. d4 d5 2. c4\n'
+    latin = two.replace("Ÿ", "Ý")
+    for name, content in (
+        ("games.pgn", two.encode()),
+        ("games.PGN", b"\xef\xbb\xbf" + two.encode()),
+        ("games.pgn", two.encode("utf-16")),
+        ("games.pgn", b"\xfe\xff" + two.encode("utf-16-be")),
+        ("games.pgn", latin.encode("iso-8859-1")),
+        ("games.pgn.gz", gzip.compress(two.encode())),
+        ("größe.pgn.bz2", bz2.compress(two.encode())),
+        ("games.pgn.gz", gzip.compress(latin.encode("iso-8859-1"))),
+    ):
+        load(page, "1. a3")
+        expect(moves(page)).to_have_count(1)
+        open_file(page, name, content)
+        expect(moves(page)).to_have_count(4)
+        assert page.inner_text("#title").startswith("Zoë – "), page.inner_text("#title")
+        choices = page.locator("#load select option")
+        assert choices.all_inner_texts()[1] == "2. Ö – Black", choices.all_inner_texts()
+        page.select_option("#load select", "1")
+        expect(moves(page)).to_have_count(3)
+    open_file(page, "games.pgn.zst", b"no zstd")
+    assert "This cannot be read" in page.inner_text("#panel-analyse")
+    expect(moves(page)).to_have_count(3)
+    open_file(page, "large.pgn", b" " * 5_000_001)
+    assert "5 MB" in page.inner_text("#panel-analyse")
+    lines = ["# a list", "6k1/5ppp/8/8/8/8/8/R3K3 w - - bm Ra8#; id \"mate\";", "", "8/8/8 w - -", "8/8/8/4k3/8/8/4P3/4K3 w - - 0 1"]
+    for name in ("list.epd", "list.fen"):
+        open_file(page, name, "\r\n".join(lines).encode())
+        names = page.locator("#load select option").all_inner_texts()
+        assert names[0] == '1. bm Ra8#; id "mate";' and names[2] == "3. " + lines[4], names
+        assert "line 4: FEN '8/8/8 w - -'" in names[1], names
+        expect(page.locator("#moves")).to_contain_text("bm Ra8#")
+        page.select_option("#load select", "2")
+        type_move(page, "e4")
+        expect(moves(page)).to_have_count(1)
+
+
+def tabs(page):
+    """Two tabs keep two games; a new tab shows the last one."""
+    load(page, "1. e4 e5 2. Nf3")
+    other = page.context.new_page()
+    page.wait_for_timeout(600)
+    other.goto(sys.argv[1])
+    expect(moves(other)).to_have_count(3)
+    load(other, "1. d4")
+    page.click("#last")
+    type_move(page, "Nc6")
+    page.reload()
+    other.reload()
+    expect(moves(page)).to_have_count(4)
+    expect(moves(other)).to_have_count(1)
+    # Each tab has its own game against the engine, too.
+    for tab, move in ((page, "e4"), (other, "a3")):
+        tab.click("#tab-play")
+        tab.click("#begin")
+        type_move(tab, move)
+        expect(moves(tab)).to_have_count(2)
+    for tab, move in ((page, "e4"), (other, "a3")):
+        tab.reload()
+        expect(moves(tab)).to_have_count(2)
+        assert moves(tab).first.inner_text().endswith(move)
+    new = page.context.new_page()
+    new.goto(sys.argv[1])
+    expect(moves(new)).to_have_count(2)
+    assert moves(new).first.inner_text().endswith("a3")
 
 
 def why(page):
@@ -362,8 +460,12 @@ def links(page):
     for _ in range(6):
         page.keyboard.press("ArrowRight")
     linked(page, "#ply=6")
+    # A reload leads to the same position of a variation.
     page.click("#moves .variation .variation .move >> nth=1")
-    linked(page, "#ply=1")
+    linked(page, "#ply=1&line=c7c5.g1f3.b8c6.f1b5")
+    page.reload()
+    expect(moves(page)).to_have_count(20)
+    assert "Bb5" in current(page)
     page.keyboard.press("Home")
     page.keyboard.press("End")
     linked(page, "#ply=14")

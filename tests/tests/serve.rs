@@ -8,6 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use azimuth_tests::odd_games::{Found, odd_files};
 use azimuth_tests::{binary, python, text};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
@@ -42,17 +43,46 @@ impl Server {
 
     /// Sends a request, and returns the status and the whole answer.
     fn ask(&self, path: &str, headers: &[(&str, &str)]) -> Result<(u16, String)> {
+        self.send("GET", path, headers, &[])
+    }
+
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<(u16, String)> {
         let mut stream = TcpStream::connect(self.address()?)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let lines: Vec<String> =
             headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let lines = lines.concat();
-        write!(stream, "GET {path} HTTP/1.1\r\n{lines}Connection: close\r\n\r\n")?;
+        let length = body.len();
+        let lines = format!("{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n");
+        write!(stream, "{method} {path} HTTP/1.1\r\n{lines}")?;
+        // A server that refuses the body closes the connection before its end.
+        let sent = stream.write_all(body);
         let mut answer = Vec::new();
-        stream.read_to_end(&mut answer)?;
+        let read = stream.read_to_end(&mut answer);
+        if answer.is_empty() {
+            sent?;
+            read?;
+        }
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let status = answer.split(' ').nth(1).context("no status")?.parse()?;
         Ok((status, answer))
+    }
+
+    /// The games that the server reads in a file, in JSON.
+    fn games(&self, name: &str, bytes: &[u8]) -> Result<Value> {
+        let path = format!("/{}/games/{name}", self.token());
+        let origin = format!("http://{}", self.host);
+        let headers = [("Host", self.host.as_str()), ("Origin", origin.as_str())];
+        let (status, answer) = self.send("POST", &path, &headers, bytes)?;
+        ensure!(status == 200, "{answer}");
+        let json = answer.split_once("\r\n\r\n").context("no body")?.1;
+        Ok(serde_json::from_str(json)?)
     }
 
     fn address(&self) -> Result<SocketAddr> {
@@ -190,6 +220,67 @@ fn only_the_page_itself_is_answered() -> Result<()> {
         assert!(!answer.contains(token), "{answer}");
     }
     Ok(())
+}
+
+#[test]
+fn only_the_page_itself_sends_files_and_they_have_limits() -> Result<()> {
+    let server = Server::start(&[])?;
+    let (host, token) = (server.host.as_str(), server.token());
+    let own = format!("http://{host}");
+    let path = format!("/{token}/games/a.pgn");
+    let is_sent = [("Host", host), ("Origin", own.as_str())];
+    for (path, headers, expected) in [
+        (&path, &is_sent[..], 200),
+        (&path, &is_sent[..1], 403),
+        (&path, &[("Host", host), ("Origin", "http://evil.example")], 403),
+        (&path, &[("Host", "evil.example"), ("Origin", "http://evil.example")], 403),
+        (&format!("/{}/games/a.pgn", "0".repeat(32)), &is_sent[..], 403),
+        (&format!("/{token}/board.js"), &is_sent[..], 405),
+    ] {
+        let (status, answer) = server.send("POST", path, headers, b"1. e4 *")?;
+        assert_eq!(status, expected, "{path} {headers:?} {answer}");
+    }
+    assert_eq!(server.ask(&path, &is_sent)?.0, 405);
+    let large = " ".repeat(5_000_001).into_bytes();
+    assert_eq!(server.send("POST", &path, &is_sent, &large)?.0, 413);
+    let packed = zstd::encode_all(&vec![b' '; 1 << 26][..], 1)?;
+    let games = server.games("a.pgn.zst", &packed)?;
+    let fault = games[0]["fault"].as_str().unwrap_or_default();
+    assert!(fault.starts_with("the text has more than 5 MB"), "{games}");
+    assert_eq!(server.games("a.pgn", b"1. e4 *")?[0]["nodes"][0]["uci"], "e2e4");
+    Ok(())
+}
+
+#[test]
+fn odd_games_are_read_for_the_page() -> Result<()> {
+    let server = Server::start(&[])?;
+    let mut faults = Vec::new();
+    for file in odd_files()? {
+        let games = server.games(&file.name, &file.bytes)?;
+        let games = games.as_array().context("no list")?;
+        let found: Vec<Found> = games.iter().map(found).collect();
+        faults.extend(file.check(&found).err());
+    }
+    ensure!(faults.is_empty(), "{faults:#?}");
+    Ok(())
+}
+
+/// A game of the server's answer. The first child of a node goes on with its line.
+fn found(game: &Value) -> Found {
+    let text = |name: &str| game[name].as_str().map(str::to_owned);
+    let nodes = game["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let (mut at, mut moves) = (0, Vec::new());
+    while let Some(next) = nodes.iter().position(|node| node["parent"] == at) {
+        moves.push(nodes[next]["uci"].as_str().unwrap_or_default());
+        at = next + 1;
+    }
+    Found {
+        start: text("fen").unwrap_or_default(),
+        moves: moves.join(" "),
+        result: text("result"),
+        fault: text("fault"),
+        is_refused: game.get("fen").is_none(),
+    }
 }
 
 #[test]
@@ -451,6 +542,16 @@ fn an_analysis_follows_the_position() -> Result<()> {
 #[test]
 fn a_game_with_variations_is_read_and_its_script_stays_text() -> Result<()> {
     scenario("variations")
+}
+
+#[test]
+fn files_of_every_kind_are_read() -> Result<()> {
+    scenario("files")
+}
+
+#[test]
+fn every_tab_keeps_its_game() -> Result<()> {
+    scenario("tabs")
 }
 
 #[test]

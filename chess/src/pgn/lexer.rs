@@ -138,6 +138,15 @@ impl<R: Read> Lexer<R> {
         Ok(is_bracket && self.begins_line && self.is_tag()?)
     }
 
+    /// Whether a comment or a glyph follows on the same line.
+    pub fn is_before_remark(&mut self) -> io::Result<bool> {
+        let mut ahead = 0;
+        while matches!(self.peek(ahead)?, Some(b' ' | b'\t')) {
+            ahead += 1;
+        }
+        Ok(self.in_comment || matches!(self.peek(ahead)?, Some(b'{' | b'$')))
+    }
+
     /// The byte `ahead` of the next one; `None` beyond the end.
     #[inline]
     fn peek(&mut self, ahead: usize) -> io::Result<Option<u8>> {
@@ -194,7 +203,8 @@ impl<R: Read> Lexer<R> {
         let mut skips_line = false;
         while let Some(byte) = self.peek(0)? {
             match byte {
-                b'\n' => {
+                b'\r' if self.peek(1)? == Some(b'\n') => {}
+                b'\n' | b'\r' => {
                     self.after_empty_line |= is_empty_line;
                     (self.begins_line, is_empty_line, skips_line) = (true, true, false);
                 }
@@ -232,6 +242,7 @@ impl<R: Read> Lexer<R> {
     /// A tag. Its value ends at the quotation mark before `]`, or with the line.
     fn tag(&mut self) -> io::Result<Kind> {
         self.place += 1;
+        self.begins_line = false;
         self.name.clear();
         while let Some(byte) = self.peek(0)?.filter(|byte| *byte != b'"') {
             if is_name(byte) {
@@ -296,8 +307,9 @@ impl<R: Read> Lexer<R> {
                     self.in_comment = false;
                     return Ok(self.end_of_text(Kind::Comment));
                 }
-                Some(b'\n') => self.bytes.push(b' '),
-                _ => {}
+                Some(b'\r') if self.peek(0)? == Some(b'\n') => {}
+                Some(_) => self.bytes.push(b' '),
+                None => {}
             }
         }
         self.in_comment = false;

@@ -9,7 +9,7 @@ use cozy_chess::{Board, Move};
 use super::files::{BadGame, Fault};
 use super::game::{Outcome, Tags, other_variant};
 use super::lexer::{Lexer, MOST_TAGS, Token};
-use crate::notation::{Language, WrittenMove, read_marks, read_move, without_figurines};
+use crate::notation::{Language, WrittenMove, read_marks, read_move, transliterated};
 use crate::position::{Position, board_after, fen_of};
 
 /// Maximum number of moves in a game, including variations. A game without an end must not fill the
@@ -21,8 +21,9 @@ const MOST_NESTED: usize = 1 << 18;
 
 /// Reads games one at a time.
 ///
-/// A game ends with its result, before a tag at the beginning of a line, before `1.` after an empty
-/// line, or with the input.
+/// A game ends with its result and the comments on the same line, before a tag at the beginning of a
+/// line, before `1.` after an empty line, or with the input. One without moves ends before its first
+/// tag's name if that comes again after an empty line.
 pub struct Reader<R> {
     lexer: Lexer<R>,
     taken: u64,
@@ -33,7 +34,8 @@ pub struct Reader<R> {
 #[derive(Default)]
 struct Extent {
     any: bool,
-    has_tags: bool,
+    /// The name of the first tag.
+    first_tag: Option<String>,
     /// Whether the tags have ended.
     in_moves: bool,
     has_moves: bool,
@@ -85,12 +87,14 @@ impl<R: Read> Reader<R> {
     /// The next token of the game; `None` at its end.
     fn token(&mut self, extent: &mut Extent) -> io::Result<Option<Token<'_>>> {
         self.lexer.after_empty_line = false;
-        let ends = extent.ended || extent.in_moves && self.lexer.is_before_tag()?;
+        let ends = match extent.ended {
+            true => !self.lexer.is_before_remark()?,
+            false => extent.in_moves && self.lexer.is_before_tag()?,
+        };
         if ends || !self.lexer.advance(!extent.in_moves)? {
             return Ok(None);
         }
-        let begins_another = extent.has_moves && extent.depth == 0 && self.lexer.after_empty_line;
-        if begins_another && is_first_number(self.lexer.token()) {
+        if self.lexer.after_empty_line && extent.ends_before(self.lexer.token()) {
             self.lexer.unread();
             return Ok(None);
         }
@@ -104,9 +108,12 @@ impl Extent {
     fn add(&mut self, token: Token<'_>) {
         self.any = true;
         match token {
-            Token::Tag(..) => return self.has_tags = true,
+            Token::Tag(name, _) => {
+                self.first_tag.get_or_insert_with(|| name.to_owned());
+                return;
+            }
             // A comment before the tags.
-            Token::Comment(_) if !self.has_tags => return,
+            Token::Comment(_) if self.first_tag.is_none() => return,
             Token::Comment(_) | Token::Glyph(_) => {}
             Token::Open => self.depth += 1,
             Token::Close => self.depth = self.depth.saturating_sub(1),
@@ -118,11 +125,18 @@ impl Extent {
         }
         self.in_moves = true;
     }
-}
 
-/// Whether a token is the number of a game's first move by White.
-fn is_first_number(token: Token<'_>) -> bool {
-    matches!(token, Token::Word(word) if word.starts_with("1.") && !word.starts_with("1.."))
+    /// Whether a token after an empty line begins another game.
+    fn ends_before(&self, token: Token<'_>) -> bool {
+        match token {
+            Token::Tag(name, _) => !self.in_moves && self.first_tag.as_deref() == Some(name),
+            Token::Word(word) => {
+                let is_first_number = word.starts_with("1.") && !word.starts_with("1..");
+                self.has_moves && self.depth == 0 && is_first_number
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A game while it is being read.
@@ -247,7 +261,8 @@ impl<B: GameBuilder> Playing<B> {
     fn take(&mut self, token: Token<'_>) -> Result<(), Fault> {
         match token {
             _ if self.ended => {}
-            Token::Open if !B::VARIATIONS => self.unread += 1,
+            // A variation before the first move replaces no move.
+            Token::Open if !B::VARIATIONS || self.line.after.id == 0 => self.unread += 1,
             Token::Close if self.unread > 0 => self.unread -= 1,
             Token::Unterminated => return Err(Fault::Unterminated { half_move: self.half_move() }),
             _ if self.unread > 0 => {}
@@ -275,7 +290,7 @@ impl<B: GameBuilder> Playing<B> {
                     character.is_whitespace() || matches!(character, '\u{200b}' | '\u{feff}')
                 };
                 for word in text.split(is_space).filter(|word| !word.is_empty()) {
-                    self.word(without_figurines(word).as_deref().unwrap_or(word))?;
+                    self.word(transliterated(word).as_deref().unwrap_or(word))?;
                 }
             }
             Token::Tag(..) => unreachable!("a tag ends the moves"),
@@ -305,6 +320,7 @@ impl<B: GameBuilder> Playing<B> {
         match played {
             Err(fault) if B::FORGIVES_VARIATIONS && depth > 0 && fault.is_in_moves() => {
                 self.skipped = Some(depth);
+                self.builder.forgive(fault);
                 Ok(())
             }
             played => played,
@@ -397,10 +413,10 @@ fn read_word(text: &str, language: Language) -> Option<(WrittenMove, Vec<u8>)> {
 
 /// A result at the end of a game; the inner value is `None` for `*`.
 fn read_result(word: &str) -> Option<Option<Outcome>> {
-    match word {
+    match transliterated(word).as_deref().unwrap_or(word) {
         "*" => Some(None),
         "1/2" | "½" | "½-½" => Some(Some(Outcome::Draw)),
-        _ => Outcome::from_pgn(word).map(Some),
+        word => Outcome::from_pgn(word).map(Some),
     }
 }
 
@@ -427,8 +443,8 @@ pub trait GameBuilder: Sized {
     /// Whether variations are read. Without them the moves are those of the main line.
     const VARIATIONS: bool;
 
-    /// Whether a variation ends before the first word that is no legal move. Otherwise, the game
-    /// ends there.
+    /// Whether a variation ends before the first word that is no legal move, and [`Self::forgive`]
+    /// hears of it. Otherwise, the game ends there.
     const FORGIVES_VARIATIONS: bool = false;
 
     /// Whether the moves before a fault are a game, which [`Self::cut`] ends. Otherwise, a game with
@@ -455,6 +471,9 @@ pub trait GameBuilder: Sized {
 
     /// The text has a result at its end.
     fn result(&mut self, _outcome: Outcome) {}
+
+    /// A variation ends before a fault.
+    fn forgive(&mut self, _fault: Fault) {}
 
     /// The game ends before a fault.
     fn cut(&mut self, _fault: BadGame) {}

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::vec;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
-use azimuth_chess::pgn::{BadGame, Fault, GameBuilder, Line, Reader, Tags, open_text, pgn_files};
-use azimuth_chess::position::Position;
-use azimuth_chess::san::san_of_move;
+use azimuth_chess::pgn::{
+    BadGame, Fault, GameBuilder, Line, Outcome, Reader, Tags, open_text, pgn_files,
+};
+use azimuth_chess::position::{Position, castles_as_in_chess960, uci_move};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cozy_chess::Move;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 /// Maximum number of half-moves of a game on the page.
@@ -23,25 +24,41 @@ const MOST_NODES: usize = 20_000;
 /// Maximum size of a game's comments, in bytes.
 const MOST_TEXT: usize = 1 << 24;
 
-/// A game.
-#[derive(Debug)]
+/// A game. The page reads its JSON.
+#[derive(Debug, Serialize)]
 pub struct Game {
+    #[serde(serialize_with = "pairs")]
     tags: Tags,
     /// The starting position.
+    #[serde(rename = "fen", serialize_with = "fen")]
     pub start: Position,
+    /// The result in the tags, otherwise that at the end of the moves.
+    #[serde(serialize_with = "result")]
+    result: Option<Outcome>,
     /// The moves of the main line.
+    #[serde(skip)]
     pub moves: Vec<Move>,
     /// Comments before the first move.
     pub comments: Vec<String>,
     /// All moves, in the order of the file.
     pub nodes: Vec<Node>,
     /// Comments before the first move of a variation that begins.
+    #[serde(skip)]
     opening_comments: Vec<(u32, String)>,
     /// Number of the last node of the main line, from 1; 0 is the starting position.
+    #[serde(skip)]
     tip: u32,
     /// The fault before which the moves end, if the text has one.
+    #[serde(serialize_with = "fault", skip_serializing_if = "Option::is_none")]
     pub fault: Option<BadGame>,
+    /// The first fault before which a variation ends.
+    #[serde(serialize_with = "displayed", skip_serializing_if = "Option::is_none")]
+    variation_fault: Option<Fault>,
+    /// Whether castling is written as the king's move to its rook.
+    #[serde(skip)]
+    chess960: bool,
     /// Size of the comments, in bytes.
+    #[serde(skip)]
     text: usize,
 }
 
@@ -50,8 +67,8 @@ pub struct Game {
 pub struct Node {
     /// Number of the node before it, from 1; 0 is the starting position.
     parent: u32,
-    /// The move.
-    san: String,
+    /// The move in UCI notation.
+    uci: String,
     /// The comments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     comments: Vec<String>,
@@ -64,11 +81,6 @@ impl Game {
     /// A tag's value, unless it is empty or unknown.
     pub fn tag(&self, name: &str) -> Option<&str> {
         self.tags.known(name)
-    }
-
-    /// All tags.
-    pub fn tags(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.tags.iter()
     }
 
     /// Number of positions of the main line, from the start to the end.
@@ -108,6 +120,8 @@ impl GameBuilder for Game {
 
     fn begin(tags: Tags, start: Position) -> Self {
         Self {
+            result: tags.get("Result").and_then(Outcome::from_pgn),
+            chess960: castles_as_in_chess960(start.board()),
             tags,
             start,
             moves: Vec::new(),
@@ -116,6 +130,7 @@ impl GameBuilder for Game {
             opening_comments: Vec::new(),
             tip: 0,
             fault: None,
+            variation_fault: None,
             text: 0,
         }
     }
@@ -132,7 +147,7 @@ impl GameBuilder for Game {
         comments.retain(|(parent, _)| *parent == before.id);
         self.nodes.push(Node {
             parent: before.id,
-            san: san_of_move(&before.board, mv),
+            uci: uci_move(&before.board, mv, self.chess960),
             comments: comments.into_iter().map(|(_, text)| text).collect(),
             glyphs: Vec::new(),
         });
@@ -164,6 +179,14 @@ impl GameBuilder for Game {
         }
     }
 
+    fn result(&mut self, outcome: Outcome) {
+        self.result.get_or_insert(outcome);
+    }
+
+    fn forgive(&mut self, fault: Fault) {
+        self.variation_fault.get_or_insert(fault);
+    }
+
     fn cut(&mut self, fault: BadGame) {
         self.fault = Some(fault);
     }
@@ -171,6 +194,27 @@ impl GameBuilder for Game {
     fn end(self) -> Self {
         self
     }
+}
+
+fn pairs<S: Serializer>(tags: &Tags, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(tags.iter())
+}
+
+fn fen<S: Serializer>(start: &Position, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&start.fen(castles_as_in_chess960(start.board())))
+}
+
+fn result<S: Serializer>(result: &Option<Outcome>, serializer: S) -> Result<S::Ok, S::Error> {
+    result.map(Outcome::as_pgn).serialize(serializer)
+}
+
+/// The fault without the game's number.
+fn fault<S: Serializer>(bad: &Option<BadGame>, serializer: S) -> Result<S::Ok, S::Error> {
+    bad.as_ref().map(|bad| bad.fault.to_string()).serialize(serializer)
+}
+
+fn displayed<S: Serializer>(fault: &Option<Fault>, serializer: S) -> Result<S::Ok, S::Error> {
+    fault.as_ref().map(Fault::to_string).serialize(serializer)
 }
 
 /// The games of a file, of a folder of files or of standard input (`-`), read one at a time. The

@@ -6,14 +6,13 @@ use std::io::Write;
 
 use anyhow::{Error, Result};
 use askama::Template;
-use azimuth_chess::position::castles_as_in_chess960;
 use azimuth_pages::{BOARD_CREDIT, PIECES_STYLE, policy};
 use azimuth_search::inference::ModelClient;
 use cozy_chess::Board;
 use serde::{Serialize, Serializer};
 
 use super::analysis::{Judged, Stop};
-use super::game::{Game, Node};
+use super::game::Game;
 use super::journal::{Journal, StoredGames};
 use crate::board_page::{PAGE_BODY, PAGE_SCRIPT, PAGE_STYLE};
 use crate::map::{Map, MapWeights, Sampled};
@@ -73,10 +72,8 @@ impl Serialize for Streamed<'_> {
 /// A game in the form that the page's script reads.
 #[derive(Serialize)]
 pub struct GameData<'a> {
-    tags: Vec<(&'a str, &'a str)>,
-    fen: String,
-    comments: &'a [String],
-    nodes: &'a [Node],
+    #[serde(flatten)]
+    game: &'a Game,
     /// The positions of the main line.
     judged: Vec<Judged>,
     /// Their places on the map.
@@ -92,10 +89,7 @@ impl<'a> GameData<'a> {
         let near =
             boards.iter().map(|board| map.near(model, board, NEAR)).collect::<Result<_>>()?;
         Ok(Self {
-            tags: game.tags().collect(),
-            fen: game.start.fen(castles_as_in_chess960(game.start.board())),
-            comments: &game.comments,
-            nodes: &game.nodes,
+            game,
             judged: stops.iter().enumerate().map(|(ply, stop)| Judged::new(ply, stop)).collect(),
             path: map.spots(model, &boards)?.into_iter().map(|spot| spot.at).collect(),
             near,

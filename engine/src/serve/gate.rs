@@ -53,13 +53,18 @@ impl Gate {
         format!("http://{}/{}/", SocketAddr::new(ip, self.address.port()), self.token)
     }
 
-    /// Checks a request for `path`. A request that opens a WebSocket must have an `Origin`, as
+    /// Checks a request for `path`. One that opens a WebSocket or sends a file `needs_origin`, as
     /// every browser sends it; another request may have none.
-    pub fn check(&self, headers: &HeaderMap, path: &str, socket: bool) -> Result<(), Refusal> {
+    pub fn check(
+        &self,
+        headers: &HeaderMap,
+        path: &str,
+        needs_origin: bool,
+    ) -> Result<(), Refusal> {
         let host = only(headers, &HOST).filter(|host| self.is_own(host)).ok_or(Refusal::Host)?;
         let is_own = match headers.contains_key(ORIGIN) {
             true => only(headers, &ORIGIN).and_then(|it| it.strip_prefix("http://")) == Some(host),
-            false => !socket,
+            false => !needs_origin,
         };
         if !is_own {
             return Err(Refusal::Origin);

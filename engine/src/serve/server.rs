@@ -7,20 +7,23 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use axum::Router;
-use axum::extract::{Path, Request, State, WebSocketUpgrade};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Request, State, WebSocketUpgrade};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use azimuth_pages::PIECES_STYLE;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::spawn_blocking;
 use tower_http::compression::CompressionLayer;
 
 use super::connection::{LARGEST_MESSAGE, converse};
+use super::games::{LARGEST_TEXT, read_games};
 use super::gate::{Gate, Refusal};
 use super::listener::BoundedListener;
 use super::queue::{Queue, Seat};
@@ -126,6 +129,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/{token}/", get(async || PAGE))
         .route("/{token}/socket", get(open_socket))
         .route("/{token}/{file}", get(file))
+        .route("/{token}/games/{name}", post(games).layer(DefaultBodyLimit::max(LARGEST_TEXT)))
         .layer(CompressionLayer::new())
         .layer(from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
@@ -135,7 +139,8 @@ fn router(shared: Arc<Shared>) -> Router {
 /// answer.
 async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let mut response = match shared.gate.check(request.headers(), path, path.ends_with("/socket")) {
+    let needs_origin = path.ends_with("/socket") || !request.method().is_safe();
+    let mut response = match shared.gate.check(request.headers(), path, needs_origin) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };
@@ -147,6 +152,14 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
 
 async fn file(Path((_, name)): Path<(String, String)>) -> Response {
     asset(&name).map_or_else(|| StatusCode::NOT_FOUND.into_response(), Asset::into_response)
+}
+
+/// Answers a file of games with the games in it.
+async fn games(Path((_, name)): Path<(String, String)>, bytes: Bytes) -> Response {
+    match spawn_blocking(move || read_games(&name, bytes)).await {
+        Ok(Ok(json)) => ([(CONTENT_TYPE, "application/json")], json).into_response(),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal error").into_response(),
+    }
 }
 
 async fn open_socket(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrade) -> Response {

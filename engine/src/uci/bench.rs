@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::text::shortened;
 use azimuth_search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
 
@@ -211,10 +211,7 @@ impl PositionFile {
 impl PositionLine<'_> {
     /// The position. Operations of EPD are ignored.
     pub fn position(&self) -> Result<Position> {
-        let fields: Vec<&str> = self.text.split_whitespace().collect();
-        let is_counter = |field: &&&str| field.bytes().all(|byte| byte.is_ascii_digit());
-        let counters = fields.iter().skip(4).take(2).take_while(is_counter).count();
-        let fen = fields[..fields.len().min(4 + counters)].join(" ");
+        let (fen, _) = split_operations(self.text);
         Position::from_fen(&fen).with_context(|| format!("{}, line {}", self.name, self.number))
     }
 }

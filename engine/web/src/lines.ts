@@ -29,6 +29,6 @@ function numbered(from: TreeNode, san: string, at: number): string {
 
 function follow(app: App, from: TreeNode, line: string[]): void {
   let node = from;
-  for (const uci of line) node = node.playText(uci) ?? node;
+  for (const uci of line) node = node.playUci(uci) ?? node;
   app.go(node);
 }

@@ -13,19 +13,14 @@ import { PlayPanel } from './panels/play.js';
 import { ReportPanel } from './panels/report.js';
 import { SpacePanel } from './panels/space.js';
 import { WhyPanel } from './panels/why.js';
-import { gamesOf, readGame, titleOf, writeGame } from './pgn.js';
+import { gameText, titleOf, treeOf } from './pgn.js';
+import type { GameText } from './protocol.js';
 import { recordingHere } from './recording.js';
 import { keep, kept } from './storage.js';
 import { texts } from './texts.js';
 
 /** Pause before the game on the board is kept, in milliseconds. */
 const KEEP_PAUSE = 500;
-
-/** The game that the browser keeps. */
-interface Kept {
-  tags: [string, string][];
-  pgn: string;
-}
 
 let shownTab: Tab | null = null;
 let keeping: number | null = null;
@@ -166,23 +161,28 @@ function help(): void {
   dialog.showModal();
 }
 
-/** Keeps the game on the board, so that the page's address leads to its positions after a reload. */
+/** Keeps the game on the board soon, so that the page's address leads to its positions after a reload. */
 function keepLater(): void {
   if (recording || app.tab === 'play') return;
-  keeping ??= window.setTimeout(() => {
-    keeping = null;
-    if (app.tab !== 'play') keep('analysis', { tags: [...app.tags], pgn: writeGame(app.tags, app.root) } satisfies Kept);
-  }, KEEP_PAUSE);
+  keeping ??= window.setTimeout(keepNow, KEEP_PAUSE);
+}
+
+function keepNow(): void {
+  if (keeping === null) return;
+  clearTimeout(keeping);
+  keeping = null;
+  if (app.tab !== 'play') keep('analysis', gameText(app.tags, app.root));
 }
 
 /** Brings back the game that was analysed, and goes where the address leads. */
 function restore(): void {
-  const found = kept<Kept>('analysis');
+  const found = kept<GameText>('analysis');
   try {
-    const [game] = found ? gamesOf(found.pgn) : [];
-    const root = game && readGame(game).root;
     // An empty board does not replace the last game against the engine.
-    if (found && root && (root.children.length || root.fen !== INITIAL_FEN)) app.load(root, new Map(found.tags));
+    if (found && (found.nodes.length || found.fen !== INITIAL_FEN)) {
+      const { root, tags } = treeOf(found);
+      app.load(root, tags);
+    }
   } catch {
     // The browser keeps something else under this name.
   }
@@ -209,6 +209,7 @@ if (recording) {
   document.addEventListener('visibilitychange', () => {
     if (app.tab === 'analyse') analyse?.pause(document.hidden);
   });
+  addEventListener('pagehide', keepNow);
   if (play?.restore() && play.isPlaying()) app.openTab('play');
   else restore();
   engine.connect();

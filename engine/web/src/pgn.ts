@@ -1,36 +1,54 @@
-// Reads and writes games in PGN, with variations, comments and glyphs.
+// Games as text: the reader's JSON, and PGN to save.
 
-import {
-  ChildNode,
-  makePgn,
-  Node as PgnNode,
-  parsePgn,
-  startingPosition,
-  type Game,
-  type PgnNodeData,
-} from 'chessops/pgn';
+import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from 'chessops/pgn';
 import { INITIAL_FEN } from 'chessops/fen';
-import { parseSan } from 'chessops/san';
 import { openingOf } from './opening.js';
+import type { FileGame, GameText } from './protocol.js';
 import { texts } from './texts.js';
-import { TreeNode } from './tree.js';
+import { rootOf, TreeNode } from './tree.js';
 
-/** Longest text that is read: chessops refuses single games that are much smaller. */
-export const LONGEST_PGN = 5_000_000;
+/** Largest file that the engine reads, in bytes. */
+export const LARGEST_FILE = 5_000_000;
 
 export type Tags = Map<string, string>;
 
-export interface ReadGame {
-  tags: Tags;
-  root: TreeNode;
-  /** A message on moves that could not be read. */
-  fault: string | null;
+/** The games that the engine reads in a text or a file. */
+export async function gamesIn(text: Blob, name: string): Promise<FileGame[]> {
+  const answer = await fetch(`games/${encodeURIComponent(name)}`, { method: 'POST', body: text }).catch(() => {
+    throw new Error(texts.noAnswer);
+  });
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return (await answer.json()) as FileGame[];
 }
 
-/** The games of a text that have a move or a tag. */
-export function gamesOf(text: string): Game<PgnNodeData>[] {
-  const empty = () => new Map<string, string>();
-  return parsePgn(text.slice(0, LONGEST_PGN), empty).filter((game) => game.headers.size > 0 || game.moves.children.length > 0);
+/** A game as a tree. */
+export function treeOf(game: GameText): { root: TreeNode; tags: Tags } {
+  const root = rootOf(game.fen);
+  root.comments.push(...game.comments);
+  const nodes: (TreeNode | null)[] = [root];
+  for (const { parent, uci, comments, glyphs } of game.nodes) {
+    const node = nodes[parent]?.playUci(uci) ?? null;
+    node?.comments.push(...(comments ?? []));
+    node?.nags.push(...(glyphs ?? []));
+    nodes.push(node);
+  }
+  const tags: Tags = new Map(game.tags);
+  if (game.result) tags.set('Result', game.result);
+  return { root, tags };
+}
+
+/** A tree in the reader's form. */
+export function gameText(tags: Tags, root: TreeNode): GameText {
+  const nodes: GameText['nodes'] = [];
+  // A stack instead of recursion: a main line may be long.
+  const open: [TreeNode, number][] = [...root.children].reverse().map((child) => [child, 0]);
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [{ uci, comments, nags, children }, parent] = next;
+    nodes.push({ parent, uci, comments, glyphs: nags });
+    const number = nodes.length;
+    open.push(...[...children].reverse().map((child): [TreeNode, number] => [child, number]));
+  }
+  return { tags: [...tags], fen: root.fen, result: null, comments: root.comments, nodes };
 }
 
 /** A tag's value, if it is known. */
@@ -55,37 +73,6 @@ export function titleOf(tags: Tags): string {
 export function occasionOf(tags: Tags): string {
   const names = ['Event', 'Site', 'Date', 'Round', 'TimeControl', 'Termination', 'Annotator'];
   return names.flatMap((name) => known(tags, name) ?? []).join(' · ');
-}
-
-/** A game as a tree. Reads up to the first illegal move of each variation. */
-export function readGame(game: Game<PgnNodeData>): ReadGame {
-  const start = startingPosition(game.headers).unwrap(
-    (position) => position,
-    (error) => {
-      throw error;
-    },
-  );
-  if (start.rules !== 'chess') throw new Error(start.rules);
-  const root = new TreeNode(start, null, null, '', 0);
-  root.comments = game.comments ?? [];
-  let fault: string | null = null;
-  // A stack instead of recursion: a main line may be long.
-  const open: [PgnNode<PgnNodeData>, TreeNode][] = [[game.moves, root]];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [from, to] = next;
-    for (const child of from.children) {
-      const move = parseSan(to.position, child.data.san);
-      const node = move ? to.play(move) : null;
-      if (!node) {
-        fault ??= texts.illegal(child.data.san, to.san ? `${to.number} ${to.san}` : texts.start);
-        continue;
-      }
-      node.comments.push(...(child.data.startingComments ?? []), ...(child.data.comments ?? []));
-      node.nags.push(...(child.data.nags ?? []));
-      open.push([child, node]);
-    }
-  }
-  return { tags: game.headers, root, fault };
 }
 
 /** Writes a tree as PGN. `noted` adds comments and glyphs to a node. */

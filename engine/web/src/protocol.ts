@@ -1,4 +1,21 @@
-// The messages of the WebSocket, as engine/src/serve/protocol.rs defines them.
+// The messages of the WebSocket, as engine/src/serve/protocol.rs defines them, and the games that
+// engine/src/serve/games.rs reads.
+
+/** A game as engine/src/report/game.rs writes it. */
+export interface GameText {
+  tags: [string, string][];
+  fen: string;
+  result: string | null;
+  comments: string[];
+  /** The moves in the order of the file; `parent` is the number of the node before, and 0 the start. */
+  nodes: { parent: number; uci: string; comments?: string[]; glyphs?: number[] }[];
+  /** The moves, or those of a variation, end before a fault. */
+  fault?: string;
+  variation_fault?: string;
+}
+
+/** A game, or why it cannot be read. */
+export type FileGame = GameText | { fault: string };
 
 /** A score of the side to move: centipawns or moves to mate, and the win probability. */
 export interface Score {

@@ -1,16 +1,11 @@
 // The games of a report's file, with the analysis that was made before.
 
-import type { Tags } from './pgn.js';
-import type { Judged, Place, Sampled, Space } from './protocol.js';
-import { rootOf, type TreeNode } from './tree.js';
+import { treeOf, type Tags } from './pgn.js';
+import type { GameText, Judged, Place, Sampled, Space } from './protocol.js';
+import type { TreeNode } from './tree.js';
 
 /** A game as engine/src/report/page.rs writes it. */
-interface RecordedGame {
-  tags: [string, string][];
-  fen: string;
-  comments: string[];
-  /** The moves in the order of the file; `parent` is the number of the node before, and 0 the start. */
-  nodes: { parent: number; san: string; comments?: string[]; glyphs?: number[] }[];
+interface RecordedGame extends GameText {
   /** The positions of the main line. */
   judged: Judged[];
   path: Place[];
@@ -47,17 +42,9 @@ export class Recording {
   open(at: number): { root: TreeNode; tags: Tags } {
     this.shown = this.data.games[at] ? at : 0;
     const game = this.game();
-    const root = rootOf(game.fen);
-    root.comments.push(...game.comments);
-    const nodes: (TreeNode | null)[] = [root];
-    for (const { parent, san, comments, glyphs } of game.nodes) {
-      const node = nodes[parent]?.playText(san) ?? null;
-      node?.comments.push(...(comments ?? []));
-      node?.nags.push(...(glyphs ?? []));
-      nodes.push(node);
-    }
-    root.mainLine().forEach((node, ply) => (node.judged = game.judged[ply] ?? null));
-    return { root, tags: new Map(game.tags) };
+    const read = treeOf(game);
+    read.root.mainLine().forEach((node, ply) => (node.judged = game.judged[ply] ?? null));
+    return read;
   }
 
   /** The places of the game. A position of a variation stands where the variation begins. */

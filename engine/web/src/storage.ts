@@ -1,8 +1,9 @@
-// Keeps things in the browser. A browser that keeps nothing is no error.
+// Keeps things in the browser: each tab has its own, and a new tab begins with those that were kept
+// last. A browser that keeps nothing is no error.
 
 export function keep(name: string, value: unknown): void {
   try {
-    localStorage.setItem(`azimuth.${name}`, JSON.stringify(value));
+    for (const storage of [sessionStorage, localStorage]) storage.setItem(`azimuth.${name}`, JSON.stringify(value));
   } catch {
     // The storage is full or forbidden.
   }
@@ -10,17 +11,9 @@ export function keep(name: string, value: unknown): void {
 
 export function kept<T>(name: string): T | null {
   try {
-    const text = localStorage.getItem(`azimuth.${name}`);
+    const text = sessionStorage.getItem(`azimuth.${name}`) ?? localStorage.getItem(`azimuth.${name}`);
     return text === null ? null : (JSON.parse(text) as T);
   } catch {
     return null;
-  }
-}
-
-export function forget(name: string): void {
-  try {
-    localStorage.removeItem(`azimuth.${name}`);
-  } catch {
-    // There is nothing to forget.
   }
 }

@@ -39,6 +39,11 @@ export class TreeNode {
     return squaresOf(this.parent.position, this.move);
   }
 
+  /** The move that led here in UCI notation; castling is the king's move to its rook. */
+  get uci(): string {
+    return this.move ? makeUci(this.move) : '';
+  }
+
   /** `12.` or `12…`, for the move that led here. */
   get number(): string {
     const before = this.parent;
@@ -70,7 +75,7 @@ export class TreeNode {
     const normal = normalizeMove(this.position, move) as NormalMove;
     if (!this.position.isLegal(normal)) return null;
     const uci = makeUci(normal);
-    const known = this.children.find((child) => child.move && makeUci(child.move) === uci);
+    const known = this.children.find((child) => child.uci === uci);
     if (known) return known;
     const san = makeSan(this.position, normal);
     const after = this.position.clone();
@@ -78,17 +83,28 @@ export class TreeNode {
     return new TreeNode(after, this, normal, san, this.ply + 1);
   }
 
-  /** Plays a move in UCI notation or SAN. */
+  /** Plays a move in UCI notation. */
+  playUci(uci: string): TreeNode | null {
+    const move = parseUci(uci);
+    return move ? this.play(move) : null;
+  }
+
+  /** Plays a move as a person types it. */
   playText(text: string): TreeNode | null {
     const move = this.read(text);
     return move ? this.play(move) : null;
   }
 
-  /** A legal move in UCI notation or SAN. */
+  /** A legal move in SAN or UCI notation. The letter of a piece may be small: `bxc3` is a move of the
+   * bishop unless a pawn can make it. */
   read(text: string): Move | null {
     const typed = text.trim();
-    const bySan = parseSan(this.position, typed) ?? parseSan(this.position, typed.replaceAll('0', 'O'));
-    if (bySan) return bySan;
+    const castling = typed.replace(/[0o]/g, 'O');
+    const ofPiece = typed.charAt(0).toUpperCase() + typed.slice(1);
+    for (const san of [typed, castling, ofPiece]) {
+      const move = parseSan(this.position, san);
+      if (move) return move;
+    }
     const byUci = parseUci(typed.toLowerCase());
     if (!byUci || !('from' in byUci)) return null;
     const normal = normalizeMove(this.position, byUci);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fragmentOf, targetOf } from '../src/address.js';
+import { fragmentOf, nodeAt, targetOf, targetTo } from '../src/address.js';
 import { openingOf, openingText } from '../src/opening.js';
-import { commandIn, gamesOf, readGame, writeGame } from '../src/pgn.js';
+import { commandIn, writeGame } from '../src/pgn.js';
 import { Recording, type Recorded } from '../src/recording.js';
 import { newGame, rootOf, type TreeNode } from '../src/tree.js';
 
@@ -33,23 +33,31 @@ test('a saved game names its opening, unless its tags do', () => {
 });
 
 test('a fragment leads to a position', () => {
-  assert.deepEqual(targetOf('#ply=23'), { game: 0, ply: 23 });
-  assert.deepEqual(targetOf('#game=2&ply=0'), { game: 1, ply: 0 });
+  assert.deepEqual(targetOf('#ply=23'), { game: 0, ply: 23, line: [] });
+  assert.deepEqual(targetOf('#game=2&ply=0'), { game: 1, ply: 0, line: [] });
   for (const wrong of ['', '#', '#ply=', '#ply=x', '#ply=-1', '#game=x&ply=2', '#ply=9999999', '#other']) {
     assert.equal(targetOf(wrong), null, wrong);
   }
-  const target = { game: 1, ply: 7 };
-  assert.deepEqual(targetOf(fragmentOf(target, 3)), target);
-  assert.equal(fragmentOf({ game: 0, ply: 7 }, 1), '#ply=7');
+  for (const line of [[], ['e7e8q', 'g1f3']]) {
+    const target = { game: 1, ply: 7, line };
+    assert.deepEqual(targetOf(fragmentOf(target, 3)), target);
+  }
+  assert.equal(fragmentOf({ game: 0, ply: 7, line: [] }, 1), '#ply=7');
 });
 
-test('a position of a variation belongs to the fork on the main line', () => {
-  const [game] = gamesOf('1. e4 e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 *');
-  assert.ok(game);
-  const { root } = readGame(game);
-  const c5 = root.children[0]?.children[1];
-  for (const node of [c5, c5?.children[0], c5?.children[1]]) assert.equal(node?.onMainLine().ply, 1);
-  assert.equal(root.mainLine()[3]?.onMainLine().ply, 3);
+test('a fragment leads into a variation', () => {
+  const root = played('e4 e5 Nf3').root();
+  const c5 = root.children[0]?.playText('c5');
+  const [nf3, c3] = [c5?.playText('Nf3'), c5?.playText('c3')];
+  assert.ok(c5 && nf3 && c3);
+  for (const node of [c5, nf3, c3, ...root.mainLine()]) {
+    const target = targetTo(node, 0);
+    assert.equal(nodeAt(root, target), node, fragmentOf(target, 1));
+  }
+  assert.equal(fragmentOf(targetTo(c3, 0), 1), '#ply=1&line=c7c5.c2c3');
+  // A move that the game lacks ends the way.
+  assert.equal(nodeAt(root, { game: 0, ply: 1, line: ['c7c5', 'a2a3', 'e7e5'] }), c5);
+  assert.equal(nodeAt(root, { game: 0, ply: 99, line: [] }), root.mainLine()[3]);
 });
 
 test('a recorded game has its variations, comments, glyphs and analysis', () => {
@@ -59,12 +67,12 @@ test('a recorded game has its variations, comments, glyphs and analysis', () => 
   const data: Recorded = {
     credit: 'c', board_credit: 'b', weights: 'beam', sample: [],
     games: [{
-      tags: [['White', 'A']], fen: newGame().fen, comments: ['start'],
+      tags: [['White', 'A']], fen: newGame().fen, result: null, comments: ['start'],
       nodes: [
-        { parent: 0, san: 'e4', comments: ['[%clk 0:01:02] good'], glyphs: [1] },
-        { parent: 1, san: 'e5' },
-        { parent: 1, san: 'c5', comments: ['sharp'] },
-        { parent: 0, san: 'd4' },
+        { parent: 0, uci: 'e2e4', comments: ['[%clk 0:01:02] good'], glyphs: [1] },
+        { parent: 1, uci: 'e7e5' },
+        { parent: 1, uci: 'c7c5', comments: ['sharp'] },
+        { parent: 0, uci: 'd2d4' },
       ],
       judged, path: [[0, 0], [0.1, 0.2], [0.2, 0.4]], near: [[], [], []],
     }],

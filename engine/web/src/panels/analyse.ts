@@ -2,16 +2,16 @@
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
-import { INITIAL_FEN, makeFen } from 'chessops/fen';
+import { makeFen } from 'chessops/fen';
 import type { App, Panel } from '../app.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { lineButtons } from '../lines.js';
-import { gamesOf, LONGEST_PGN, readGame, titleOf, writeGame, type Tags } from '../pgn.js';
-import type { Info, TaskEvent } from '../protocol.js';
+import { gamesIn, LARGEST_FILE, titleOf, treeOf, writeGame } from '../pgn.js';
+import type { FileGame, Info, TaskEvent } from '../protocol.js';
 import { scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { keep, kept } from '../storage.js';
 import { texts } from '../texts.js';
-import { arrowOf, gameLine, rootOf, type TreeNode } from '../tree.js';
+import { arrowOf, gameLine, newGame, type TreeNode } from '../tree.js';
 import { stateOf } from './task.js';
 
 /** Most moves of a line on the page. */
@@ -35,6 +35,8 @@ export class AnalysePanel implements Panel {
   private stopped = '';
   /** About the loaded game or the clipboard; stays until the position changes. */
   private notice = '';
+  /** Number of texts that were loaded. */
+  private loads = 0;
   private readonly toggle: HTMLButtonElement;
   private readonly linesBox = element('div');
   private readonly figures = element('p', { class: 'figures note' });
@@ -53,7 +55,7 @@ export class AnalysePanel implements Panel {
       keep('lines', this.lines);
       this.begin();
     });
-    const file = element('input', { type: 'file', accept: '.pgn,.fen,.epd,.txt', 'aria-label': texts.openFile });
+    const file = element('input', { type: 'file', accept: '.pgn,.fen,.epd,.txt,.gz,.bz2,.zst', 'aria-label': texts.openFile });
     file.addEventListener('change', () => void this.readFile(file));
     this.games.hidden = true;
     this.loading = element(
@@ -61,7 +63,7 @@ export class AnalysePanel implements Panel {
       { id: 'load' },
       element('summary', {}, texts.load),
       this.input,
-      element('div', { class: 'row' }, button(texts.loadButton, () => this.load(this.input.value), { id: 'load-button' }), file),
+      element('div', { class: 'row' }, button(texts.loadButton, () => void this.load(new Blob([this.input.value]), 'pasted.pgn'), { id: 'load-button' }), file),
       labelled('', this.games),
       element(
         'div',
@@ -78,7 +80,7 @@ export class AnalysePanel implements Panel {
           this.app.update();
         }),
         button(texts.deleteFrom, () => this.deleteFrom()),
-        button(texts.anew, () => this.load(INITIAL_FEN), { id: 'anew' }),
+        button(texts.anew, () => this.anew(), { id: 'anew' }),
       ),
     );
     this.element = element(
@@ -162,7 +164,7 @@ export class AnalysePanel implements Panel {
 
   private playBest(): void {
     const best = this.app.current.info?.lines[0]?.pv[0];
-    const node = best ? this.app.current.playText(best) : null;
+    const node = best ? this.app.current.playUci(best) : null;
     if (node) this.app.go(node);
   }
 
@@ -249,8 +251,7 @@ export class AnalysePanel implements Panel {
   private async readFile(file: HTMLInputElement): Promise<void> {
     const [chosen] = file.files ?? [];
     if (!chosen) return;
-    if (chosen.size > LONGEST_PGN) this.say(texts.fileTooLarge);
-    else this.load(await chosen.text());
+    await this.load(chosen, chosen.name);
     file.value = '';
   }
 
@@ -259,48 +260,61 @@ export class AnalysePanel implements Panel {
     this.draw();
   }
 
-  /** Loads a FEN, or the games of a PGN. */
-  load(text: string): void {
-    const typed = text.trim();
-    const isFen = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK]+){7}(\s|$)/.test(typed) && !typed.includes('\n');
+  private anew(): void {
+    this.open();
+    this.app.load(newGame(), new Map());
+    this.games.hidden = true;
+    this.loading.open = false;
+  }
+
+  /** Loads the games or positions of a text or a file. */
+  private async load(text: Blob, name: string): Promise<void> {
+    if (text.size > LARGEST_FILE) {
+      this.say(texts.fileTooLarge);
+      return;
+    }
+    this.loads += 1;
+    const load = this.loads;
+    this.loading.setAttribute('aria-busy', 'true');
     try {
-      if (isFen) {
-        this.open();
-        this.app.load(rootOf(typed), new Map());
-        this.games.hidden = true;
-        this.loading.open = false;
-        return;
-      }
-      const games = gamesOf(typed);
-      if (!games.length) {
-        this.say(texts.noGame);
-        return;
-      }
-      this.games.replaceChildren(...games.map((game, at) => element('option', { value: at }, titleOf(game.headers))));
+      const games = await gamesIn(text, name);
+      // Another text was chosen meanwhile.
+      if (load !== this.loads) return;
+      this.games.replaceChildren(...games.map((game, at) => element('option', { value: at }, nameOf(game, at))));
       this.games.hidden = games.length < 2;
-      this.loading.open = games.length > 1;
-      this.games.onchange = () => {
-        const game = games[Number(this.games.value)];
-        if (game) this.show(game);
-      };
-      const [first] = games;
-      if (first) this.show(first);
+      this.games.onchange = () => this.show(games[Number(this.games.value)]);
+      this.show(games[0]);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.say(isFen ? texts.badFen(reason) : texts.badPgn(reason));
+      this.say(texts.unread(error instanceof Error ? error.message : String(error)));
+    } finally {
+      if (load === this.loads) this.loading.removeAttribute('aria-busy');
     }
   }
 
-  private show(game: Parameters<typeof readGame>[0]): void {
-    try {
-      const { root, tags, fault } = readGame(game);
-      this.open();
-      this.app.load(root, tags as Tags);
-      if (fault) this.say(texts.badPgn(fault));
-    } catch (error) {
-      this.say(texts.badPgn(error instanceof Error ? error.message : String(error)));
+  private show(game: FileGame | undefined): void {
+    if (!game) {
+      this.say(texts.noGame);
+      return;
     }
+    const { fault } = game;
+    if (!('fen' in game) || (fault && !game.nodes.length && !game.tags.length)) {
+      this.say(texts.unread(fault ?? ''));
+      return;
+    }
+    const { root, tags } = treeOf(game);
+    this.open();
+    this.loading.open = !this.games.hidden;
+    this.app.load(root, tags);
+    if (fault) this.say(texts.cut(fault));
+    else if (game.variation_fault) this.say(texts.variationCut(game.variation_fault));
   }
+}
+
+/** The name of a game or a position in a list. */
+function nameOf(game: FileGame, at: number): string {
+  if (!('fen' in game)) return texts.unread(game.fault);
+  const isPosition = !game.tags.length && !game.nodes.length;
+  return `${at + 1}. ${isPosition ? (game.comments[0] ?? game.fen) : titleOf(new Map(game.tags))}`;
 }
 
 /** Arrows of the best lines: the width falls with the loss of win probability. */

@@ -7,8 +7,8 @@ import type { App, Panel } from '../app.js';
 import { Clock, clockText, type ClockState } from '../clock.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { canWin, draw, endOf, lossOf, other, type End } from '../game-end.js';
-import { gamesOf, readGame, writeGame } from '../pgn.js';
-import type { PlayTime, TaskEvent } from '../protocol.js';
+import { gameText, treeOf, writeGame } from '../pgn.js';
+import type { GameText, PlayTime, TaskEvent } from '../protocol.js';
 import { keep, kept } from '../storage.js';
 import { texts } from '../texts.js';
 import { arrowOf, gameLine, lineTo, newGame, rootOf, sansOf, type TreeNode } from '../tree.js';
@@ -29,7 +29,7 @@ interface Settings {
 
 /** What is kept in the browser. */
 interface Kept {
-  pgn: string;
+  moves: GameText;
   me: Color;
   elo: number | null;
   seed: number;
@@ -82,9 +82,7 @@ export class PlayPanel implements Panel {
     const found = kept<Kept>('game');
     if (!found) return false;
     try {
-      const [read] = gamesOf(found.pgn);
-      if (!read) return false;
-      const { root, tags } = readGame(read);
+      const { root, tags } = treeOf(found.moves);
       const line = root.mainLine();
       const tip = line[line.length - 1] ?? root;
       const clock = found.clock ? new Clock(found.clock) : null;
@@ -234,7 +232,7 @@ export class PlayPanel implements Panel {
         this.asked = null;
         const { cp, mate } = event.score;
         game.score = mate === undefined ? (cp ?? null) : mate > 0 ? 10_000 : -10_000;
-        const node = tip.playText(event.uci);
+        const node = tip.playUci(event.uci);
         if (node) this.played(game, node);
         return;
       }
@@ -354,7 +352,8 @@ export class PlayPanel implements Panel {
     const clock = game.clock
       ? { left: [game.clock.left('white'), game.clock.left('black')] as [number, number], increment: game.clock.state.increment }
       : null;
-    keep('game', { pgn: this.pgn(game), me, elo, seed, clock, control, end } satisfies Kept);
+    const moves = gameText(this.tags(game), lineTo(game.tip).root());
+    keep('game', { moves, me, elo, seed, clock, control, end } satisfies Kept);
   }
 
   private draw(): void {

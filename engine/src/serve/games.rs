@@ -1,0 +1,188 @@
+//! Reads the games of a text that the page sends, with the reader of all other commands.
+
+use std::fmt::Display;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use azimuth_chess::pgn::{GameBuilder, Reader, Tags, decompressed};
+use azimuth_chess::position::{Position, split_operations};
+use azimuth_chess::text::printable;
+use serde::Serialize;
+use serde::ser::{SerializeSeq, Serializer};
+
+use crate::report::Game;
+
+/// Largest text, in bytes, compressed or not.
+pub const LARGEST_TEXT: usize = 5_000_000;
+
+/// Maximum number of games or positions of a text: the page lists them.
+const MOST_GAMES: u64 = 5_000;
+
+/// A game or position that cannot be read.
+#[derive(Serialize)]
+struct Unreadable {
+    fault: String,
+}
+
+impl Unreadable {
+    fn new(fault: impl Display) -> Self {
+        Self { fault: fault.to_string() }
+    }
+}
+
+/// The games in the bytes of the file `name`, as a JSON array of [`Game`] and [`Unreadable`]. A
+/// text that begins with a FEN has a position on each line, which becomes a game without moves.
+pub fn read_games(name: &str, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Vec<u8>> {
+    let read = read_text(name, bytes).and_then(|text| games_of(&text));
+    read.or_else(|error| Ok(serde_json::to_vec(&[Unreadable::new(format!("{error:#}"))])?))
+}
+
+/// The unpacked text. Fails if it is larger than [`LARGEST_TEXT`].
+fn read_text(name: &str, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    decompressed(Path::new(name), Cursor::new(bytes))
+        .and_then(|unpacked| unpacked.take(LARGEST_TEXT as u64 + 1).read_to_end(&mut text))
+        .with_context(|| format!("cannot unpack '{}'", printable(name)))?;
+    ensure!(
+        text.len() <= LARGEST_TEXT,
+        "the text has more than {} MB; azimuth report reads files of any size",
+        LARGEST_TEXT / 1_000_000
+    );
+    Ok(text)
+}
+
+fn games_of(text: &[u8]) -> Result<Vec<u8>> {
+    let mut json = Vec::new();
+    let mut serializer = serde_json::Serializer::new(&mut json);
+    let mut games = serializer.serialize_seq(None)?;
+    let lines = String::from_utf8_lossy(text);
+    let lines = (1..).zip(lines.trim_start_matches('\u{feff}').lines().map(str::trim));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
+    let is_more = if lines.peek().is_some_and(|(_, line)| is_placement(line)) {
+        for (number, line) in lines.by_ref().take(MOST_GAMES as usize) {
+            match position(line) {
+                Ok(game) => games.serialize_element(&game)?,
+                Err(error) => {
+                    let fault = format!("line {number}: {error:#}");
+                    games.serialize_element(&Unreadable::new(fault))?;
+                }
+            }
+        }
+        lines.peek().is_some()
+    } else {
+        let mut reader = Reader::new(text);
+        while reader.taken() < MOST_GAMES
+            && let Some(game) = reader.read_game::<Game>()?
+        {
+            match game {
+                Ok(game) => games.serialize_element(&game)?,
+                Err(bad) => games.serialize_element(&Unreadable::new(bad.fault))?,
+            }
+        }
+        reader.skip_game()?
+    };
+    if is_more {
+        let fault = format!("only the first {MOST_GAMES} games of the text were read");
+        games.serialize_element(&Unreadable::new(fault))?;
+    }
+    games.end()?;
+    Ok(json)
+}
+
+/// Whether a line begins with the first field of a FEN. A result such as `1/2` is none.
+fn is_placement(line: &str) -> bool {
+    let field = line.split_whitespace().next().unwrap_or_default();
+    let fits = |character: char| "12345678pnbrqkPNBRQK/".contains(character);
+    field.chars().all(fits) && field.matches('/').count() > 2
+}
+
+/// The game without moves of a line of FEN or EPD. The operations are its comment.
+fn position(line: &str) -> Result<Game> {
+    let (fen, operations) = split_operations(line);
+    let mut game = Game::begin(Tags::default(), Position::from_fen(&fen)?);
+    game.comments.extend(Some(operations).filter(|operations| !operations.is_empty()));
+    Ok(game)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Value> {
+        Ok(serde_json::from_slice(&read_games("games.pgn", text.to_owned())?)?)
+    }
+
+    #[test]
+    fn a_game_has_everything_that_the_page_shows() -> Result<()> {
+        let text = "[White \"a\"]\n\n{start} 1. e4! {[%clk 0:05:00]} (1. d4 {two} d5 Ke4) \
+                    1... e5 $2 2. Ke3 1-0\n";
+        let games = read(text)?;
+        let [game] = games.as_array().map(Vec::as_slice).unwrap_or_default() else {
+            anyhow::bail!("{games}")
+        };
+        assert_eq!(
+            game["nodes"],
+            json!([
+                {"parent": 0, "uci": "e2e4", "comments": ["[%clk 0:05:00]"], "glyphs": [1]},
+                {"parent": 0, "uci": "d2d4", "comments": ["two"]},
+                {"parent": 2, "uci": "d7d5"},
+                {"parent": 1, "uci": "e7e5", "glyphs": [2]},
+            ])
+        );
+        assert_eq!(
+            (&game["tags"], &game["comments"]),
+            (&json!([["White", "a"]]), &json!(["start"]))
+        );
+        let faults = [&game["fault"], &game["variation_fault"]].map(|fault| fault.as_str());
+        for (fault, begin) in faults.into_iter().zip([
+            "half-move 3: move 'Ke3' is not legal in 'rnbqkbnr/",
+            "half-move 3: move 'Ke4' is not legal in 'rnbqkbnr/",
+        ]) {
+            assert!(fault.is_some_and(|fault| fault.starts_with(begin)), "{fault:?}");
+        }
+        assert_eq!(read("1. e4 1-0\n\n[Result \"0-1\"]\n1. d4 1-0")?[0]["result"], "1-0");
+        assert_eq!(read("1. e4 1-0\n\n[Result \"0-1\"]\n1. d4 1-0")?[1]["result"], "0-1");
+        let castling = "[FEN \"1k6/8/8/8/8/8/8/5KR1 w G - 0 1\"]\n\n1. O-O *\n";
+        let game = &read(castling)?[0];
+        assert_eq!(
+            (&game["fen"], &game["nodes"][0]["uci"]),
+            (&json!("1k6/8/8/8/8/8/8/5KR1 w G - 0 1"), &json!("f1g1"))
+        );
+        assert_eq!(read(" \n")?, json!([]));
+        Ok(())
+    }
+
+    #[test]
+    fn a_list_of_positions_is_read() -> Result<()> {
+        let list = "\u{feff}# a list\n4k3/8/8/8/8/8/8/4K2R w K - bm O-O; id \"one\";\n\n\
+                    4k3/8/8/8/8/8/8/8 w - -\n8/8/8/4k3/8/8/8/4K3 b\n";
+        let games = read(list)?;
+        assert_eq!(games[0]["fen"], "4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+        assert_eq!(games[0]["comments"], json!(["bm O-O; id \"one\";"]));
+        let fault = "line 4: FEN '4k3/8/8/8/8/8/8/8 w - -': not a legal board";
+        assert!(games[1]["fault"].as_str().is_some_and(|it| it.starts_with(fault)), "{games}");
+        assert_eq!(games[2]["fen"], "8/8/8/4k3/8/8/8/4K3 b - - 0 1");
+        assert_eq!(games.as_array().map(Vec::len), Some(3));
+        Ok(())
+    }
+
+    #[test]
+    fn a_text_has_limits() -> Result<()> {
+        let many = read(&"1. e4 *\n".repeat(MOST_GAMES as usize + 1))?;
+        let many = many.as_array().map(Vec::as_slice).unwrap_or_default();
+        assert_eq!(many.len() as u64, MOST_GAMES + 1);
+        let fault = "only the first 5000 games of the text were read";
+        assert_eq!(many.last(), Some(&json!({"fault": fault})));
+        for (name, text, part) in [
+            ("a.pgn.gz", "1. e4".to_owned(), "cannot unpack 'a.pgn.gz': "),
+            ("a.pgn", " ".repeat(LARGEST_TEXT + 1), "more than 5 MB"),
+        ] {
+            let games: Value = serde_json::from_slice(&read_games(name, text)?)?;
+            assert!(games[0]["fault"].as_str().is_some_and(|it| it.contains(part)), "{games}");
+        }
+        Ok(())
+    }
+}
