@@ -14,7 +14,7 @@ use azimuth_train::data::DatasetFile;
 use azimuth_train::data::family::Split;
 use cozy_chess::Square;
 
-use crate::dataset::{Columns, SPLITS};
+use crate::columns::{Columns, SPLITS};
 
 /// Length of the list of pieces.
 const SQUARES: i32 = Square::NUM as i32;

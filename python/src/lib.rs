@@ -5,6 +5,7 @@
 
 mod arrow;
 mod board;
+mod columns;
 mod compute;
 mod dataset;
 mod error;
