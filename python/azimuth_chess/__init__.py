@@ -11,7 +11,7 @@ analyses and explains moves. :func:`read_dataset` reads the positions that a spa
 True
 """
 
-from ._dataset import ArrowStream, Batch, Dataset, read_dataset
+from ._dataset import ArrowStream, Batch, Dataset, LabelledPosition, read_dataset
 from ._engine import Engine, ExplainedMove, Explanation
 from ._native import __version__
 from ._space import Calibration, Features, Space, Tokens
@@ -25,6 +25,7 @@ __all__ = [
     "ExplainedMove",
     "Explanation",
     "Features",
+    "LabelledPosition",
     "Space",
     "Tokens",
     "__version__",

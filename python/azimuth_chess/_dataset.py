@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from itertools import chain
+from operator import index
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -39,22 +42,40 @@ class Batch(NamedTuple):
     position; they are next to each other."""
 
 
+class LabelledPosition(NamedTuple):
+    """A position with its label, from White's point of view: a row of a :class:`Batch`, whose
+    documentation describes the fields."""
+
+    fen: str
+    pieces: npt.NDArray[np.int8]
+    """Shape (64,)."""
+    white_to_move: np.bool_
+    centipawns: np.int32
+    mate: np.int8
+    win_probability: np.float32
+    family: np.uint32
+
+
 class ArrowStream:
     """Positions as Arrow record batches, see :meth:`Dataset.arrow`. Can be read several times."""
 
-    def __init__(self, native: NativeDataset, split: Split | None, batch_size: int) -> None:
-        self._native = native
+    def __init__(self, dataset: Dataset, split: Split | None, batch_size: int) -> None:
+        self._dataset = dataset
         self._split = split
         self._batch_size = batch_size
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The stream, by Arrow's protocol for Python. It has its own schema, whatever is requested,
         as the protocol allows."""
-        return self._native.arrow_stream(self._split, self._batch_size)
+        return self._dataset._native.arrow_stream(self._split, self._batch_size)
 
 
 class Dataset:
     """A dataset file (``.azd``) of ``azimuth-train``. The file is mapped into memory, not read.
+
+    ``len(data)``, ``data[i]`` and ``data[i:j]`` count the positions of all splits, one split after
+    the other. Iteration yields batches, as :meth:`batches` does, which is faster. A dataset can be
+    pickled for other processes, which map the file again.
 
     :param path: The file.
     :raises OSError: if the file cannot be read.
@@ -63,7 +84,8 @@ class Dataset:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._native = NativeDataset(path)
-        self._path = os.fspath(path)
+        # Another process may have another current folder.
+        self._path = str(Path(path).absolute())
 
     @property
     def description(self) -> dict[str, Any]:
@@ -117,7 +139,7 @@ class Dataset:
             raise ValueError(f"batch_size {batch_size}: it must be at least 1")
         if split is not None:
             self.length(split)
-        return ArrowStream(self._native, split, batch_size)
+        return ArrowStream(self, split, batch_size)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """All positions, by Arrow's protocol for Python (the PyCapsule interface)."""
@@ -125,6 +147,44 @@ class Dataset:
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> LabelledPosition: ...
+    @overload
+    def __getitem__(self, place: slice) -> Batch: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> LabelledPosition | Batch:
+        """The position with a number, or the positions of a slice as a batch. Negative numbers
+        count from the end.
+
+        :raises IndexError: if there is no such position.
+        """
+        if isinstance(place, slice):
+            places = range(len(self))[place]
+            # A step over positions does not read those between.
+            runs = [places] if places.step == 1 else [range(p, p + 1) for p in places]
+            parts = [self._native.read(*part) for run in runs for part in self._parts(run)]
+            fens, *columns = zip(*parts or [self._native.read("training", 0, 0)], strict=True)
+            return Batch(list(chain(*fens)), *map(np.concatenate, columns))
+        try:
+            found = range(len(self))[place]
+        except IndexError:
+            message = f"position {index(place)}: the dataset has {len(self)} positions"
+            raise IndexError(message) from None
+        [part] = self._parts(range(found, found + 1))
+        return LabelledPosition._make(column[0] for column in self._native.read(*part))
+
+    def _parts(self, places: range) -> Iterator[tuple[Split, int, int]]:
+        """The split, the start in it, and the number of positions of each part of a range."""
+        first = 0
+        for split in SPLITS:
+            length = self.length(split)
+            start, stop = (min(max(p - first, 0), length) for p in (places.start, places.stop))
+            if start < stop:
+                yield split, start, stop - start
+            first += length
+
+    def __reduce__(self) -> tuple[type[Dataset], tuple[str]]:
+        return (type(self), (self._path,))
 
     def __repr__(self) -> str:
         return f"<Dataset {self._path!r}: {len(self)} positions>"

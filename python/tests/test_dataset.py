@@ -1,11 +1,14 @@
 """Datasets as NumPy arrays."""
 
+import copy
+import itertools
+import pickle
 import subprocess
 
 import numpy as np
 import pyarrow
 import pytest
-from azimuth_chess import Space, read_dataset
+from azimuth_chess import Batch, Space, read_dataset
 
 import chess
 
@@ -70,6 +73,45 @@ def test_batches_are_arrays_and_cover_the_splits(file):
     assert batch.win_probability.dtype == np.float32
     assert Space.default().embed(batch.fens).shape[0] == n
     assert data.description
+
+
+def test_positions_have_numbers(file):
+    data = read_dataset(file)
+    rows = [row for batch in data for row in zip(*batch, strict=True)]
+    assert len(data) == len(rows)
+
+    def same(one, other):
+        return all(map(np.array_equal, one, other))
+
+    for place, row in enumerate(rows):
+        for number in (place, place - len(data), np.int64(place)):
+            assert same(data[number], row)
+        assert data[place].pieces.shape == (64,)
+    assert data[0].fen == rows[0][0]
+    places = [None, *range(-8, 9)]
+    for start, stop, step in itertools.product(places, places, [None, 1, 2, -1, -3]):
+        found, expected = data[start:stop:step], rows[start:stop:step]
+        assert isinstance(found, Batch)
+        assert found.pieces.shape == (len(expected), 64)
+        assert found.family.dtype == np.uint32
+        assert all(map(same, zip(*found, strict=True), expected))
+    for number in (6, -7, 2**70):
+        with pytest.raises(IndexError, match=f"position {number}: the dataset has 6 positions"):
+            data[number]
+    with pytest.raises(TypeError):
+        data["training"]
+
+
+@pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
+def test_a_dataset_can_be_copied_from_another_folder(file, copied, tmp_path, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    data = read_dataset(file.name)
+    monkeypatch.chdir(tmp_path)
+    assert copied(data)[:].fens == data[:].fens
+    assert copied(data[:]).fens == data[:].fens
+    assert copied(data[0]).fen == data[0].fen
+    read = pyarrow.RecordBatchReader.from_stream(copied(data.arrow("training"))).read_all()
+    assert len(read) == data.length("training")
 
 
 def test_errors_name_the_file_and_the_split(file, tmp_path):
