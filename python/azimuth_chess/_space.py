@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 import chess
 
-from ._native import NativeSpace
+from ._native import NativeSpace, calibrated
 
 Position: TypeAlias = "str | chess.Board"
 """A FEN or a board of python-chess."""
@@ -54,7 +55,7 @@ class Tokens(NamedTuple):
     """The tokens, shape (77,)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """The map from cosines with the axis to win probabilities.
 
@@ -66,19 +67,19 @@ class Calibration:
     """The knots' cosines, shape (k,), increasing."""
     win_probabilities: Floats
     """The knots' win probabilities in [0, 1], shape (k,), increasing."""
-    _native: NativeSpace
 
     def __call__(self, cosines: npt.ArrayLike) -> Floats:
         """The win probabilities of cosines, float32, in the shape of ``cosines``."""
         array = np.asarray(cosines, dtype=np.float32)
-        return self._native.calibrated(array.ravel()).reshape(array.shape)
+        knots = (self.cosines, self.win_probabilities)
+        return calibrated(knots, array.ravel()).reshape(array.shape)
 
 
 class Space:
     """An encoder, with the axis and the calibration of its embeddings.
 
-    A space can be used by several threads of Python at the same time, and pickled for other
-    processes, which read the weights file again.
+    A space can be used by several threads of Python at the same time, by forked processes, and
+    pickled for other processes, which read the weights file again.
 
     :param weights: A weights file (``.safetensors``), as ``azimuth-train`` writes it.
     :raises OSError: if the file cannot be read.
@@ -91,8 +92,9 @@ class Space:
 
     def __init__(self, weights: str | os.PathLike[str]) -> None:
         self._native = NativeSpace(weights)
-        self._origin = os.fspath(weights)
-        self._opened_with = Space
+        # Another process may have another current folder.
+        self._origin = str(Path(weights).absolute())
+        self._opened_with = type(self)
 
     @classmethod
     def default(cls) -> Space:
@@ -157,7 +159,7 @@ class Space:
     def calibration(self) -> Calibration:
         """The map from cosines with the axis to win probabilities."""
         cosines, win_probabilities = self._native.knots
-        return Calibration(cosines, win_probabilities, self._native)
+        return Calibration(cosines, win_probabilities)
 
     @property
     def pov(self) -> Literal["turn", "white"]:
@@ -192,9 +194,10 @@ class Space:
             uses all of them.
         :param progress: Whether to show a progress bar. This needs tqdm.
         :returns: Float32, shape (n, D); shape (D,) for one position.
-        :raises ValueError: if a FEN is malformed or a position is illegal. The message starts with
-            the position's index, from 0.
-        :raises TypeError: if a position is neither a FEN nor a board.
+        :raises ValueError: if a FEN is malformed, a position is illegal, or the fields of a board
+            contradict each other. The message starts with the position's index, from 0.
+        :raises TypeError: if a position is neither a FEN nor a board, or a field of a board has
+            another type.
         """
         embeddings: Floats = self._run(
             self._native.embed, positions, threads=threads, progress=progress
@@ -311,8 +314,8 @@ class Space:
         """The encoder's input for a position: the active features of a sparse encoder, or the
         tokens of a transformer.
 
-        :raises ValueError: if the FEN is malformed or the position is illegal.
-        :raises TypeError: if the position is neither a FEN nor a board.
+        :raises ValueError: as :meth:`embed`.
+        :raises TypeError: as :meth:`embed`.
         """
         inputs = self._native.inputs(position)
         if isinstance(inputs, tuple):

@@ -2,6 +2,7 @@
 //! inputs as arrays.
 
 use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Error, Result};
@@ -10,8 +11,10 @@ use azimuth_search::model::Model;
 use cozy_chess::Color;
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::board::{Pov, Source, Sources};
+use crate::error::python_error;
 
 /// Number of positions that one thread computes together: more gain nothing.
 const BATCH: usize = 256;
@@ -48,6 +51,24 @@ impl Wanted {
 /// Number of threads that this machine runs at a time.
 pub fn all_threads() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// The threads that divide a slow encoder's work. A forked process has none of the threads of its
+/// parent, so it starts its own. Python's lock protects the pool from a fork meanwhile.
+pub fn pool(_: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((owner, threads)) = &*pool
+        && *owner == process
+    {
+        return Ok(threads.clone());
+    }
+    let built = ThreadPoolBuilder::new().build().context("the threads of the encoder");
+    let threads = Arc::new(built.map_err(|error| python_error(&error))?);
+    // Dropping the parent's pool could wait for a lock of one of its threads.
+    std::mem::forget(pool.replace((process, threads.clone())));
+    Ok(threads)
 }
 
 /// Writes the numbers of `sources` to `output`, row by row. Each model has its own thread. Fails at

@@ -20,7 +20,7 @@ mod _native {
     #[pymodule_export]
     use super::program::run_program;
     #[pymodule_export]
-    use super::space::NativeSpace;
+    use super::space::{NativeSpace, calibrated};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

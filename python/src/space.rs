@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use azimuth::embedded_weights;
+use azimuth_network::calibration::Calibration;
 use azimuth_network::weights::{Metadata, Weights};
 use azimuth_network::{Inputs, Perspective};
 use azimuth_search::DefaultWeights;
@@ -12,11 +13,11 @@ use azimuth_search::model::Model;
 use azimuth_search::space::Space;
 use candle_core::{DType, Device};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyMemoryError, PyUnicodeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::board::{Pov, Sources};
-use crate::compute::{PythonInputs, Wanted, all_threads, compute};
+use crate::compute::{PythonInputs, Wanted, all_threads, compute, pool};
 use crate::error::python_error;
 
 /// Number of positions per thread between two checks for Ctrl-C, for a fast encoder.
@@ -26,7 +27,8 @@ const PART: usize = 1_024;
 /// compute, so any number of Python threads can use one space.
 #[pyclass(frozen, module = "azimuth_chess._native")]
 pub struct NativeSpace {
-    /// Copied for each thread if the encoder is fast; else candle uses all cores itself.
+    /// Copied for each call. Its lock is only taken together with Python's: so no other thread has
+    /// it when Python forks the process.
     model: Mutex<Model>,
     space: Arc<Space>,
     metadata: Metadata,
@@ -59,15 +61,18 @@ impl NativeSpace {
         if threads == 0 {
             return Err(PyValueError::new_err("threads must be at least 1"));
         }
-        let (width, size, mut copies) = py.detach(|| {
-            let model = self.model();
-            let copies: Option<Vec<Model>> = (0..threads).map(|_| model.for_caller()).collect();
-            let size = match copies {
-                Some(_) => PART.saturating_mul(threads),
-                None => model.attributes().recommended_batch,
-            };
-            (wanted.width(&model), size, copies)
-        });
+        let model = self.model();
+        let width = wanted.width(&model);
+        let copies: Option<Vec<Model>> = (0..threads).map(|_| model.for_caller()).collect();
+        let is_fast = copies.is_some();
+        let size = match is_fast {
+            true => PART.saturating_mul(threads),
+            false => model.attributes().recommended_batch,
+        };
+        let copies = copies.or_else(|| Some(vec![model.copy()?]));
+        let mut models =
+            copies.ok_or_else(|| PyRuntimeError::new_err("the encoder is not on the CPU"))?;
+        drop(model);
         let mut numbers: Vec<f32> = Vec::new();
         let expected = positions.len().unwrap_or(0).saturating_mul(width);
         let too_large = |_| PyMemoryError::new_err(format!("{expected} numbers of f32"));
@@ -85,9 +90,14 @@ impl NativeSpace {
             let start = numbers.len();
             numbers.resize(start + part.len() * width, 0.0);
             let output = &mut numbers[start..];
-            let done = py.detach(|| match &mut copies {
-                Some(models) => compute(models, wanted, &part, output),
-                None => compute(std::slice::from_mut(&mut *self.model()), wanted, &part, output),
+            // A slow encoder divides the work itself, among the threads of a pool.
+            let pool = (!is_fast).then(|| pool(py)).transpose()?;
+            let done = py.detach(|| {
+                let mut run = || compute(&mut models, wanted, &part, output);
+                match &pool {
+                    Some(pool) => pool.install(run),
+                    None => run(),
+                }
             });
             done.map_err(|failure| at(py, before + failure.index, &python_error(&failure.error)))?;
             before += part.len();
@@ -107,6 +117,20 @@ fn at(py: Python<'_>, index: usize, error: &PyErr) -> PyErr {
         true => PyValueError::new_err(message),
         false => PyErr::from_type(error.get_type(py), message),
     }
+}
+
+/// Win probabilities of cosines by the knots of a calibration.
+#[pyfunction]
+pub fn calibrated<'py>(
+    py: Python<'py>,
+    knots: (PyReadonlyArray1<'py, f32>, PyReadonlyArray1<'py, f32>),
+    cosines: PyReadonlyArray1<'py, f32>,
+) -> PyResult<Bound<'py, PyArray1<f32>>> {
+    let [x, y] = [knots.0, knots.1].map(|knots| knots.as_array().to_vec());
+    let calibration = Calibration::new(x, y).map_err(|error| python_error(&error))?;
+    let cosines = cosines.as_array();
+    let calibrated = cosines.iter().map(|&cosine| calibration.win_probability(cosine));
+    Ok(PyArray1::from_vec(py, calibrated.collect()))
 }
 
 #[pymethods]
@@ -173,18 +197,6 @@ impl NativeSpace {
         let wanted = Wanted::WinProbabilities(pov);
         let numbers = self.numbers(py, positions, wanted, threads, progress)?;
         Ok(PyArray1::from_vec(py, numbers))
-    }
-
-    /// Win probabilities of cosines, both from the space's point of view.
-    fn calibrated<'py>(
-        &self,
-        py: Python<'py>,
-        cosines: PyReadonlyArray1<'py, f32>,
-    ) -> Bound<'py, PyArray1<f32>> {
-        let space = &self.space;
-        let cosines = cosines.as_array();
-        let calibrated = cosines.iter().map(|&cosine| space.calibration.win_probability(cosine));
-        PyArray1::from_vec(py, calibrated.collect())
     }
 
     /// The encoder's input for one position.

@@ -1,12 +1,13 @@
 """Embeddings, cosines and win probabilities."""
 
+import copy
 import pickle
 import threading
 import time
 
 import numpy as np
 import pytest
-from azimuth_chess import Space
+from azimuth_chess import Calibration, Space
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -161,12 +162,51 @@ def test_errors_of_weights_files_say_what_is_wrong(tmp_path, weights):
         Space(cut)
 
 
-def test_a_space_can_be_pickled(space):
-    copy = pickle.loads(pickle.dumps(space))
-    np.testing.assert_array_equal(copy.axis, space.axis)
-    assert repr(copy) == repr(space)
+@pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
+def test_a_space_and_its_calibration_can_be_copied(space, copied):
+    other = copied(space)
+    np.testing.assert_array_equal(other.axis, space.axis)
+    assert repr(other) == repr(space)
     assert str(space.dim) in repr(space)
     assert space.metadata["input"] == space.features(chess.Board()).name
+    cosines = np.linspace(-1, 1, 99)
+    calibration = copied(space.calibration)
+    np.testing.assert_array_equal(calibration(cosines), space.calibration(cosines))
+
+
+def test_a_pickled_space_finds_its_file_from_another_folder(weights, tmp_path, monkeypatch):
+    monkeypatch.chdir(weights)
+    pickled = pickle.dumps(Space("mini.safetensors"))
+    monkeypatch.chdir(tmp_path)
+    assert pickle.loads(pickled).architecture == "mini"
+
+
+def test_a_forked_process_embeds(space, boards, forked):
+    some = boards[:50]
+    expected = space.embed(some)
+    np.testing.assert_array_equal(forked(lambda: space.embed(some)), expected)
+    done = threading.Event()
+
+    def embed():
+        while not done.is_set():
+            space.embed(boards[:500])
+
+    # Another thread computes while the process forks.
+    other = threading.Thread(target=embed)
+    other.start()
+    try:
+        for _ in range(5):
+            np.testing.assert_array_equal(forked(lambda: space.embed(some)), expected)
+    finally:
+        done.set()
+        other.join()
+
+
+def test_a_calibration_checks_its_knots():
+    rising, falling = np.array([0, 1], np.float32), np.array([1, 0], np.float32)
+    assert Calibration(rising, rising)(0.25) == 0.25
+    with pytest.raises(ValueError, match="calibration.win_probability does not rise"):
+        Calibration(rising, falling)(0)
 
 
 def test_other_threads_run_while_positions_are_embedded(boards):

@@ -69,6 +69,11 @@ impl Model {
     pub fn for_caller(&self) -> Option<Self> {
         Some(Self { encoder: self.encoder.for_caller()?, space: self.space.clone() })
     }
+
+    /// A copy with the same parameters in memory; `None` if a device has the encoder's buffers.
+    pub fn copy(&self) -> Option<Self> {
+        Some(Self { encoder: self.encoder.copy()?, space: self.space.clone() })
+    }
 }
 
 fn in_parts(

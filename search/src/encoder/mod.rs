@@ -43,6 +43,11 @@ pub trait Encoder: Send {
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {
         None
     }
+
+    /// A copy with the same parameters in memory; `None` if a device has the encoder's buffers.
+    fn copy(&self) -> Option<Box<dyn Encoder>> {
+        self.for_caller()
+    }
 }
 
 /// The encoder of `weights` on `device`: the integer path for a sparse encoder on the CPU, candle

@@ -12,6 +12,7 @@ use candle_core::{DType, Device};
 use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 
 /// A transformer on the CPU.
+#[derive(Clone)]
 pub struct CpuTransformer {
     network: Transformer,
     axis: Axis,
@@ -56,6 +57,10 @@ impl Encoder for CpuTransformer {
     fn composed(&self) -> Option<Box<dyn Encoder>> {
         let network = self.network.with(Operations::Composed);
         Some(Box::new(Self { network, axis: self.axis.clone() }))
+    }
+
+    fn copy(&self) -> Option<Box<dyn Encoder>> {
+        Some(Box::new(self.clone()))
     }
 }
 
