@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import html
 import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +17,22 @@ from typing import Any, Literal, TypeVar, overload
 
 import chess.engine
 import chess.pgn
-from chess.engine import ConfigMapping, ConfigValue, Cp, InfoDict, Limit, Mate, PlayResult, PovScore
+import chess.svg
+from chess.engine import (
+    ConfigMapping,
+    ConfigValue,
+    Cp,
+    InfoDict,
+    Limit,
+    Mate,
+    PlayResult,
+    PovScore,
+    SimpleAnalysisResult,
+)
 
 import chess
 
-from ._native import NativeSpace
+from ._native import NativeSpace, check_board
 
 Planner = Literal["auto", "beam", "selective"]
 
@@ -37,6 +48,11 @@ _EXPLAIN_ARGUMENTS = {
     "syzygypath": "--syzygy",
 }
 """The UCI options that `explain` passes to its process, and the arguments for them."""
+
+_SIGNS = {"exact": "", "upper": "≤ ", "lower": "≥ "}
+
+_SHOWN_MOVES = 8
+"""The moves of an explanation that Jupyter shows."""
 
 _PATIENCE = 60.0
 """Longest wait for an answer of the engine, in seconds. A busy machine loads weights slowly."""
@@ -71,10 +87,22 @@ class ExplainedMove:
     bound: Literal["exact", "upper", "lower"] | None
     """Whether :attr:`score` is exact, at most this, or at least this."""
 
+    def _row(self) -> str:
+        score = f"{_SIGNS[self.bound]}{self.score.relative}" if self.score and self.bound else ""
+        cells = (
+            html.escape(self.san),
+            self.rank_before,
+            f"{self.static_win_probability:.1%}",
+            self.rank_after or "",
+            score,
+        )
+        return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
 
 @dataclass(frozen=True)
 class Explanation:
-    """The reasons for a move. ``print`` shows :attr:`reason`."""
+    """The reasons for a move. ``print`` shows :attr:`reason`, and Jupyter also the board and the
+    first moves."""
 
     fen: str
     """The position."""
@@ -106,6 +134,21 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.reason
+
+    def _repr_html_(self) -> str:
+        board = chess.svg.board(
+            chess.BaseBoard(self.fen.split()[0]),
+            orientation=self.score.turn,
+            arrows=[(self.move.from_square, self.move.to_square)],
+            size=300,
+        )
+        rows = "".join(move._row() for move in self.moves[:_SHOWN_MOVES])
+        more = len(self.moves) - _SHOWN_MOVES
+        return (
+            f"<div>{board}<p>{html.escape(self.reason)}</p><table><thead><tr><th>move</th>"
+            "<th>rank before</th><th>win probability</th><th>rank after</th><th>score</th></tr>"
+            f"</thead><tbody>{rows}</tbody></table>{f'<p>{more} more moves</p>' * (more > 0)}</div>"
+        )
 
 
 class Engine:
@@ -144,6 +187,7 @@ class Engine:
         self._engine = chess.engine.SimpleEngine.popen_uci(
             _COMMAND, timeout=_PATIENCE, **_WITHOUT_SIGNALS
         )
+        self._owner = os.getpid()
         settings: dict[str, ConfigValue] = {"Planner": planner, "Threads": threads, "Hash": hash}
         if weights is not None:
             settings["WeightsFile"] = str(Path(weights).absolute())
@@ -173,9 +217,13 @@ class Engine:
         :param info: The information to collect in ``PlayResult.info``.
         :param ponder: Whether to go on thinking on the opponent's time.
         :param root_moves: The moves to choose from; all legal ones by default.
+        :raises ValueError: if the board is one of a variant other than Chess960, its position is
+            illegal, its fields contradict each other, or its moves do not lead to its position.
+        :raises TypeError: if it is no board, or one of its fields has another type.
         """
+        board = _checked(board)
         return self._interruptible(
-            lambda: self._engine.play(
+            lambda: self._running.play(
                 board, limit, game=game, info=info, ponder=ponder, root_moves=root_moves
             )
         )
@@ -217,10 +265,47 @@ class Engine:
         :param root_moves: As in :meth:`play`.
         :returns: A dictionary with ``score`` (a :class:`chess.engine.PovScore`), ``pv``, ``depth``,
             ``nodes``, ``time`` and more.
+        :raises ValueError: as :meth:`play`.
+        :raises TypeError: as :meth:`play`.
         """
+        board = _checked(board)
         return self._interruptible(
-            lambda: self._engine.analyse(
+            lambda: self._running.analyse(
                 board, limit, multipv=multipv, game=game, root_moves=root_moves
+            )
+        )
+
+    def analysis(
+        self,
+        board: chess.Board,
+        limit: Limit | None = None,
+        *,
+        multipv: int | None = None,
+        game: object = None,
+        info: chess.engine.Info = chess.engine.INFO_ALL,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> SimpleAnalysisResult:
+        """Starts an analysis and returns at once, as :meth:`chess.engine.SimpleEngine.analysis`
+        does. Iterate over the result to read the information as it arrives:
+
+        >>> with engine.analysis(board) as analysis:  # doctest: +SKIP
+        ...     for info in analysis:
+        ...         if info.get("depth", 0) >= 12:
+        ...             break
+
+        :param board: The position, with the moves before it.
+        :param limit: As in :meth:`play`; by default, the search continues until it is stopped.
+        :param multipv: The number of lines.
+        :param game: As in :meth:`play`.
+        :param info: The information to collect.
+        :param root_moves: As in :meth:`play`.
+        :raises ValueError: as :meth:`play`.
+        :raises TypeError: as :meth:`play`.
+        """
+        board = _checked(board)
+        return self._interruptible(
+            lambda: self._running.analysis(
+                board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves
             )
         )
 
@@ -241,8 +326,11 @@ class Engine:
         :param board: The position, with the moves before it.
         :param limit: ``time`` in seconds, ``depth`` in plies or ``nodes``; 1 s by default.
         :param compare: More moves to compare.
-        :raises ValueError: if there is no legal move, the limit has clocks, or a move is illegal.
+        :raises ValueError: as :meth:`play`, or if there is no legal move, the limit has clocks, or
+            a move is illegal.
+        :raises TypeError: as :meth:`play`.
         """
+        board = _checked(board)
         arguments = ["explain", "--json", *_limit_arguments(limit)]
         for option, argument in _EXPLAIN_ARGUMENTS.items():
             value = self._settings.get(option)
@@ -253,32 +341,30 @@ class Engine:
         if not board.move_stack:
             return _explanation(board, _output([*arguments, board.fen()]))
         # The moves before the position tell which positions are repetitions.
-        with tempfile.TemporaryDirectory() as folder:
-            game = Path(folder, "game.pgn")
-            game.write_text(str(chess.pgn.Game.from_board(board)), encoding="utf-8")
-            return _explanation(board, _output([*arguments, "--pgn", str(game)]))
+        game = str(chess.pgn.Game.from_board(board))
+        return _explanation(board, _output([*arguments, "--pgn", "-"], game))
 
     @property
     def id(self) -> Mapping[str, str]:
         """Name and author of the engine."""
-        return self._engine.id
+        return self._running.id
 
     @property
     def options(self) -> Mapping[str, chess.engine.Option]:
         """The UCI options of the engine, with their defaults and ranges."""
-        return self._engine.options
+        return self._running.options
 
     def configure(self, options: ConfigMapping) -> None:
         """Sets UCI options.
 
         :raises chess.engine.EngineError: if an option is unknown or its value is out of range.
         """
-        self._engine.configure(options)
+        self._running.configure(options)
         self._settings.update({name.lower(): value for name, value in options.items()})
 
     def quit(self) -> None:
         """Ends the engine."""
-        self._engine.quit()
+        self._running.quit()
 
     def close(self) -> None:
         """Ends the engine at once, even in the middle of a search."""
@@ -298,14 +384,43 @@ class Engine:
     def __repr__(self) -> str:
         return f"<Engine planner={self._settings.get('planner')!r}>"
 
+    @property
+    def _running(self) -> chess.engine.SimpleEngine:
+        # The thread that talks to the engine does not exist in a fork: it would never answer.
+        if os.getpid() != self._owner:
+            raise RuntimeError("the engine runs for the parent process: make another Engine")
+        return self._engine
+
     def _interruptible(self, search: Callable[[], _Result]) -> _Result:
         try:
             return search()
         except KeyboardInterrupt:
             # python-chess ends the running search before it sends the next command.
             with contextlib.suppress(asyncio.TimeoutError, chess.engine.EngineError):
-                self._engine.ping()
+                self._running.ping()
             raise
+
+
+def _checked(board: chess.Board) -> chess.Board:
+    """The board with the moves that the engine needs: those after the last null move, which no
+    engine accepts. python-chess would wait for ever after an exception of a board."""
+    check_board(board)
+    start = board.copy()
+    moves: list[chess.Move] = []
+    while start.move_stack and start.peek():
+        moves.append(start.pop())
+    check_board(start)
+    replayed = start.copy(stack=False)
+    for move in reversed(moves):
+        if not replayed.is_legal(move):
+            raise ValueError(f"the board's move {move.uci()} is illegal in '{replayed.fen()}'")
+        replayed.push(move)
+    if replayed != board:
+        raise ValueError(
+            f"the board's moves lead to '{replayed.fen()}', not to '{board.fen()}': "
+            "board.copy(stack=False) has no moves"
+        )
+    return replayed
 
 
 def _limit_arguments(limit: Limit | None) -> list[str]:
@@ -323,9 +438,9 @@ def _limit_arguments(limit: Limit | None) -> list[str]:
     return arguments
 
 
-def _output(arguments: list[str]) -> dict[str, Any]:
+def _output(arguments: list[str], text: str = "") -> dict[str, Any]:
     done = subprocess.run(
-        [*_COMMAND, *arguments], capture_output=True, encoding="utf-8", check=False
+        [*_COMMAND, *arguments], input=text, capture_output=True, encoding="utf-8", check=False
     )
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().removeprefix("azimuth: ") or "azimuth ended early")

@@ -8,6 +8,7 @@ import numpy.typing as npt
 __version__: str
 
 def run_program(command_line: list[str]) -> int: ...
+def check_board(object: object) -> None: ...
 def calibrated(
     knots: tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]],
     cosines: npt.NDArray[np.float32],

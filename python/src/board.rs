@@ -1,17 +1,23 @@
 //! Positions from Python: FENs and python-chess's boards. The point of view of a number.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::ops::Range;
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
 use azimuth_network::Perspective;
 use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
+
+use crate::error::python_error;
+
+/// The values of `chess.Board.ep_square`.
+const SQUARE: &str = "a square from 0 to 63, or None";
 
 /// A list of positions.
 #[derive(Default)]
@@ -39,9 +45,7 @@ impl Sources {
         } else if object.is_instance(board_class(object.py())?)? {
             Source::Board(Box::new(PythonBoard::read(object)?))
         } else {
-            let found = object.get_type().name()?;
-            let message = format!("expected a FEN (str) or a chess.Board, got {found}");
-            return Err(PyTypeError::new_err(message));
+            return Err(unexpected("expected a FEN (str) or a chess.Board", object));
         };
         self.positions.push(source);
         Ok(())
@@ -75,6 +79,24 @@ impl Sources {
     }
 }
 
+/// Fails unless the object is a `chess.Board` with a legal position of chess or Chess960.
+#[pyfunction]
+pub fn check_board(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !object.is_instance(board_class(object.py())?)? {
+        return Err(unexpected("expected a chess.Board", object));
+    }
+    PythonBoard::read(object)?.board().map(drop).map_err(|error| python_error(&error))
+}
+
+/// A `TypeError` that names the type of an object.
+fn unexpected(expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    let message = match found.get_type().name() {
+        Ok(name) => format!("{expected}, got {name}"),
+        Err(_) => expected.to_owned(),
+    };
+    PyTypeError::new_err(message)
+}
+
 /// The class `chess.Board`.
 fn board_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -88,21 +110,22 @@ pub struct PythonBoard {
     white_to_move: bool,
     /// The rooks that may castle.
     castling: BitBoard,
-    en_passant: Option<u8>,
+    en_passant: Option<Square>,
     halfmove_clock: u32,
     fullmove_number: u32,
 }
 
 impl PythonBoard {
-    /// Reads the fields. Fails if the board is one of a variant other than Chess960.
+    /// Reads the fields. Fails if the board is one of a variant other than Chess960, or if its
+    /// fields contradict each other or have values that no board has.
     pub fn read(board: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = board.py();
         let variant = board.getattr(intern!(py, "uci_variant"))?;
         if variant.extract::<&str>().ok() != Some("chess") {
-            let message = "the board is one of a variant: expected chess or Chess960";
+            let message = format!("a board of the variant '{variant}': expected chess or Chess960");
             return Err(PyValueError::new_err(message));
         }
-        let bits = |name| board.getattr(name)?.extract().map(BitBoard);
+        let bits = |name| field(board, name, "a bitboard").map(BitBoard);
         let pieces = [
             bits(intern!(py, "pawns"))?,
             bits(intern!(py, "knights"))?,
@@ -112,15 +135,25 @@ impl PythonBoard {
             bits(intern!(py, "kings"))?,
         ];
         // python-chess's colors are booleans: Black comes first.
-        let [black, white]: [u64; 2] = board.getattr(intern!(py, "occupied_co"))?.extract()?;
+        let colors = field(board, intern!(py, "occupied_co"), "two bitboards")?;
+        let [black, white]: [u64; 2] = colors;
+        check(&pieces, [white, black].map(BitBoard), bits(intern!(py, "occupied"))?)?;
+        let number = |name| field(board, name, "a number from 0");
+        let name = intern!(py, "ep_square");
+        let en_passant = match field(board, name, SQUARE)? {
+            None => None,
+            Some(number) => {
+                Some(Square::try_index(number).ok_or_else(|| wrong_value(name, number, SQUARE))?)
+            }
+        };
         let read = Self {
             pieces,
             colors: [BitBoard(white), BitBoard(black)],
-            white_to_move: board.getattr(intern!(py, "turn"))?.is_truthy()?,
+            white_to_move: field(board, intern!(py, "turn"), "a bool")?,
             castling: bits(intern!(py, "castling_rights"))?,
-            en_passant: board.getattr(intern!(py, "ep_square"))?.extract()?,
-            halfmove_clock: board.getattr(intern!(py, "halfmove_clock"))?.extract()?,
-            fullmove_number: board.getattr(intern!(py, "fullmove_number"))?.extract()?,
+            en_passant,
+            halfmove_clock: number(intern!(py, "halfmove_clock"))?,
+            fullmove_number: number(intern!(py, "fullmove_number"))?,
         };
         let chess960 = board.getattr(intern!(py, "chess960"))?.is_truthy()?;
         Ok(Self { castling: read.castling_rooks(chess960), ..read })
@@ -186,7 +219,7 @@ impl PythonBoard {
             fen.push('-');
         }
         // Writing to a string cannot fail.
-        let _ = match self.en_passant.and_then(|square| Square::try_index(square.into())) {
+        let _ = match self.en_passant {
             Some(square) => write!(fen, " {square}"),
             None => write!(fen, " -"),
         };
@@ -201,6 +234,47 @@ impl PythonBoard {
         let is_white = self.colors[Color::White as usize].has(square);
         Some(if is_white { letter.to_ascii_uppercase() } else { letter })
     }
+}
+
+/// Reads a field of a `chess.Board`. An error names the field.
+fn field<'py, T: FromPyObjectOwned<'py>>(
+    board: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+    expected: &str,
+) -> PyResult<T> {
+    let value = board.getattr(name)?;
+    value.extract::<T>().map_err(|error| {
+        let error: PyErr = error.into();
+        match error.is_instance_of::<PyTypeError>(board.py()) {
+            true => unexpected(&format!("the board's {name}: expected {expected}"), &value),
+            false => wrong_value(name, &value, expected),
+        }
+    })
+}
+
+fn wrong_value(name: impl Display, value: impl Display, expected: &str) -> PyErr {
+    PyValueError::new_err(format!("the board's {name}: expected {expected}, got {value}"))
+}
+
+/// Fails unless each occupied square has one piece of one side.
+fn check(
+    pieces: &[BitBoard; Piece::NUM],
+    [white, black]: [BitBoard; Color::NUM],
+    occupied: BitBoard,
+) -> PyResult<()> {
+    let (mut all, mut several) = (BitBoard::EMPTY, BitBoard::EMPTY);
+    for &kind in pieces {
+        several |= all & kind;
+        all |= kind;
+    }
+    if let Some(square) = several.next_square() {
+        return Err(PyValueError::new_err(format!("the board has several pieces on {square}")));
+    }
+    let contradictory = (white & black) | (all ^ (white | black)) | (all ^ occupied);
+    contradictory.next_square().map_or(Ok(()), |square| {
+        let message = format!("the board's pieces, occupied_co and occupied disagree on {square}");
+        Err(PyValueError::new_err(message))
+    })
 }
 
 /// Writes the number of empty squares, if there are any, and sets it to zero.

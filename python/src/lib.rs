@@ -16,6 +16,8 @@ mod space;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
+    use super::board::check_board;
+    #[pymodule_export]
     use super::dataset::NativeDataset;
     #[pymodule_export]
     use super::program::run_program;

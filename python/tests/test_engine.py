@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from xml.etree import ElementTree
 
 import azimuth_chess
 import pytest
@@ -109,6 +110,96 @@ def test_it_explains_with_the_moves_before_the_position(engine):
     assert repeated.static == PovScore(Cp(0), chess.BLACK)
 
 
+def test_it_explains_with_the_moves_after_a_null_move(engine):
+    board = chess.Board()
+    board.push_san("e4")
+    board.push(chess.Move.null())
+    for move in ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6", "Ng1"]:
+        board.push_san(move)
+    explained = engine.explain(board, Limit(depth=3))
+    repeated = {m.san: m for m in explained.moves}["Ng8"]
+    assert repeated.static == PovScore(Cp(0), chess.BLACK)
+    board.push(chess.Move.null())
+    explained = engine.explain(board, Limit(depth=2))
+    assert {move.move for move in explained.moves} == set(board.legal_moves)
+    assert engine.play(board, Limit(depth=2)).move in board.legal_moves
+
+
+def test_jupyter_shows_an_explanation(engine):
+    shown = engine.explain(chess.Board(), Limit(depth=2))._repr_html_()
+    page = ElementTree.fromstring(shown)
+    assert page.find("{http://www.w3.org/2000/svg}svg") is not None
+    assert len(page.findall("table/tbody/tr")) == 8
+    assert page.findall("p")[1].text == "12 more moves"
+    only = chess.Board("7k/8/8/8/8/8/q7/7K w - - 0 1")
+    explained = engine.explain(only, Limit(depth=2))
+    page = ElementTree.fromstring(explained._repr_html_())
+    [row] = page.findall("table/tbody/tr")
+    assert row.findtext("td") == explained.moves[0].san == "Kg1"
+    assert [paragraph.text for paragraph in page.findall("p")] == [explained.reason]
+
+
+def test_an_analysis_streams(engine):
+    board = chess.Board()
+    with engine.analysis(board, multipv=2) as analysis:
+        for info in analysis:
+            if info.get("depth", 0) >= 5 and info.get("multipv") == 2:
+                break
+        assert len(analysis.multipv) == 2
+        assert analysis.info["pv"][0] in board.legal_moves
+    assert analysis.wait().move in board.legal_moves
+    endless = engine.analysis(board)
+    endless.stop()
+    assert endless.wait().move in board.legal_moves
+    limited = list(engine.analysis(board, Limit(depth=4), root_moves=[board.parse_san("a3")]))
+    assert {info["pv"][0].uci() for info in limited if "pv" in info} == {"a2a3"}
+    assert engine.play(MATE_IN_ONE, Limit(depth=4)).move == chess.Move.from_uci("a1a8")
+
+
+def test_impossible_boards_are_refused_and_the_engine_goes_on(engine, impossible_boards):
+    limit = Limit(depth=1)
+    turned, jumped = chess.Board(), chess.Board()
+    turned.push_san("e4")
+    turned.turn = chess.WHITE
+    jumped.push(chess.Move.from_uci("e2e5"))
+    more = [
+        (chess.Board.empty(), ValueError, "FEN '8/8/8/8/8/8/8/8 w - - 0 1': not a legal board"),
+        (
+            turned,
+            ValueError,
+            "the board's moves lead to 'rnbq.* b .*', not to 'rnbq.* w .*': board.",
+        ),
+        (jumped, ValueError, "the board's move e2e5 is illegal in 'rnbq"),
+        (chess.STARTING_FEN, TypeError, "expected a chess.Board, got str"),
+    ]
+    for board, kind, message in impossible_boards + more:
+        for search in (engine.play, engine.analyse, engine.analysis, engine.explain):
+            with pytest.raises(kind, match=f"^{message}"):
+                search(board, limit)
+    assert engine.play(turned.copy(stack=False), limit).move
+    assert engine.play(MATE_IN_ONE, limit).move == chess.Move.from_uci("a1a8")
+
+
+def test_a_forked_process_needs_its_own_engine(engine, forked):
+    for use in (
+        lambda: engine.play(chess.Board(), Limit(depth=1)),
+        lambda: engine.analysis(chess.Board()),
+        lambda: engine.configure({"Hash": 16}),
+        lambda: engine.id,
+        engine.quit,
+    ):
+        error = forked(use)
+        assert isinstance(error, RuntimeError)
+        assert str(error) == "the engine runs for the parent process: make another Engine"
+
+    def other():
+        with Engine() as engine:
+            return engine.play(MATE_IN_ONE, Limit(depth=1)).move.uci()
+
+    assert forked(other) == "a1a8"
+    assert engine.play(MATE_IN_ONE, Limit(depth=1)).move == chess.Move.from_uci("a1a8")
+
+
 def test_there_is_nothing_to_explain_in_a_finished_game(engine):
     mated = chess.Board("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1")
     with pytest.raises(ValueError, match="there is no legal move to explain, checkmate"):
@@ -124,7 +215,11 @@ def test_ctrl_c_ends_a_search_and_the_engine_goes_on():
         import chess, azimuth_chess
         from chess.engine import Limit
         with azimuth_chess.Engine() as engine:
-            for search in (engine.play, engine.analyse):
+            def analysis(board, limit):
+                with engine.analysis(board) as infos:
+                    for info in infos:
+                        pass
+            for search in (engine.play, engine.analyse, analysis):
                 print("searching", flush=True)
                 try:
                     search(chess.Board(), Limit(time=600))
@@ -137,7 +232,7 @@ def test_ctrl_c_ends_a_search_and_the_engine_goes_on():
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
-        for _ in range(2):
+        for _ in range(3):
             assert child.stdout.readline() == "searching\n"
             time.sleep(1)
             # As a terminal does: to the whole group of processes.

@@ -135,11 +135,14 @@ def test_bad_positions_name_their_index(boards):
         space.embed(7)
 
 
-def test_variants_are_refused():
-    import chess.variant
-
-    with pytest.raises(ValueError, match="the board is one of a variant"):
-        Space.default().embed(chess.variant.AtomicBoard())
+def test_impossible_boards_are_refused(impossible_boards):
+    space = Space.default()
+    for board, kind, message in impossible_boards:
+        for compute in (space.embed, space.cosine, space.win_probability, space.features):
+            with pytest.raises(kind, match=f"^{message}"):
+                compute(board)
+        with pytest.raises(kind, match=f"^position 1: {message}"):
+            space.embed([chess.Board(), board])
 
 
 def test_castling_rights_without_their_rook_do_not_count():
