@@ -7,8 +7,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, Result};
 use azimuth_chess::text::printable;
+use azimuth_network::replace_file::replace_files;
 use clap::{Command, Subcommand};
 use clap_complete::Shell;
+use clap_mangen::Man;
 
 /// Commands that generate a program's documentation.
 #[derive(Subcommand)]
@@ -26,7 +28,7 @@ pub enum Manual {
 }
 
 impl Manual {
-    /// Prints the completions or writes the manual pages. Fails if the folder cannot be written to.
+    /// Prints the completions or writes the manual pages: all of them, or none if one fails.
     pub fn run(self, mut program: Command) -> Result<()> {
         match self {
             Self::Completions { shell } => {
@@ -35,11 +37,24 @@ impl Manual {
                 print_line(String::from_utf8_lossy(&script).trim_end())
             }
             Self::Man { folder } => {
-                let name = || format!("manual pages in '{}'", folder.display());
-                clap_mangen::generate_to(program, &folder).with_context(name)
+                let mut program = program.disable_help_subcommand(true);
+                program.build();
+                let render = |page: Man| {
+                    let mut text = Vec::new();
+                    page.render(&mut text)?;
+                    Ok((folder.join(page.get_filename()), text))
+                };
+                let pages = pages(&program).into_iter().map(render).collect::<Result<Vec<_>>>()?;
+                replace_files(&pages)
             }
         }
     }
+}
+
+/// The manual pages of a command and of those below it.
+fn pages(command: &Command) -> Vec<Man> {
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    below.flat_map(pages).chain([Man::new(command.clone())]).collect()
 }
 
 /// Prints a line on standard error. Control characters in it are escaped, because a part of the line

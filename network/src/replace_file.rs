@@ -21,9 +21,20 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 
 /// Writes `bytes` to `path` atomically: readers see the old file or the new one.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    written(path, bytes)?.finish()
+}
+
+/// Writes files that belong together: replaces all of them, or none if one cannot be written.
+pub fn replace_files(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+    let files = files.iter().map(|(path, bytes)| written(path, bytes));
+    Replacement::finish_all(files.collect::<Result<_>>()?)
+}
+
+/// A file that only needs its final name.
+fn written(path: &Path, bytes: &[u8]) -> Result<Replacement> {
     let mut file = Replacement::new(path)?;
     file.write_all(bytes)?;
-    file.finish()
+    Ok(file)
 }
 
 /// Fails if an output cannot be written or is one of the inputs. Commands call it before they
@@ -161,13 +172,22 @@ impl Replacement {
 
     /// Syncs the file to disk and gives it its final name.
     pub fn finish(self) -> Result<()> {
-        let Self { path, file } = self;
-        let finish = || -> io::Result<()> {
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            sync_folder(folder(&path))
-        };
-        finish().with_context(|| cannot_write(&path))
+        Self::finish_all(vec![self])
+    }
+
+    /// Finishes all files. All of them are on disk before the first one gets its final name, because
+    /// some file systems notice only then that the disk is full.
+    fn finish_all(files: Vec<Self>) -> Result<()> {
+        for Self { path, file } in &files {
+            file.as_file().sync_all().with_context(|| cannot_write(path))?;
+        }
+        for Self { path, file } in files {
+            let renamed = file.persist(&path).map_err(io::Error::from);
+            renamed
+                .and_then(|_| sync_folder(folder(&path)))
+                .with_context(|| cannot_write(&path))?;
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, text, trainer};
+use azimuth_tests::{binary, root, text, trainer};
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
@@ -163,6 +163,35 @@ fn a_limit_of_the_size_of_files_is_an_error() -> Result<()> {
     for name in names.collect::<Result<Vec<_>>>()? {
         assert!(!text(name.as_ref()).ends_with(".partial"), "{name:?}");
     }
+    Ok(())
+}
+
+/// The limit lets the smaller pages be written, and not the others.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_all_manual_pages_or_none() -> Result<()> {
+    for program in ["azimuth", "azimuth-bench", "azimuth-train", "azimuth-rivals"] {
+        let folder = tempfile::tempdir()?;
+        let (path, out) = (binary(program)?, folder.path().display());
+        let limited = format!("ulimit -f 5; '{}' man '{out}'", path.display());
+        let output = Command::new("sh").args(["-c", &limited]).output()?;
+        let said = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.lines().count() == 1 && said.contains("File too large"), "{said}");
+        assert_eq!(std::fs::read_dir(folder.path())?.count(), 0, "{program}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_checkpoint_is_not_exported_without_its_means() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    std::fs::create_dir(folder.path().join("x.black_mean.npy"))?;
+    let (weights, out) = (root().join("weights/mini.safetensors"), folder.path().join("x.pth"));
+    let command = ["export", "--format", "solis", "--weights", &text(&weights)];
+    let line = refusal("azimuth-train", &[&command[..], &["--out", &text(&out)]].concat())?;
+    assert!(line.contains("x.black_mean.npy': it is not a regular file"), "{line}");
+    assert_eq!(std::fs::read_dir(folder.path())?.count(), 1);
     Ok(())
 }
 

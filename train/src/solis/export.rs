@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use azimuth_cli::say;
 use azimuth_network::Architecture;
 use azimuth_network::parameters::ParameterSpec;
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::replace_files;
 use azimuth_network::weights::Weights;
 use npyz::{DType, NpyFile, WriterBuilder};
 use zip::write::SimpleFileOptions;
@@ -46,11 +46,12 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
         add(&format!("data/{index}"), &bytes)?;
     }
     add("version", VERSION.as_bytes())?;
-    replace_file(out, zip.finish()?.get_ref())?;
     let axis = &weights.axis;
-    for (name, mean) in [("white_mean", &axis.white_mean), ("black_mean", &axis.black_mean)] {
-        write_mean(&beside(out, name), mean)?;
-    }
+    replace_files(&[
+        (out.to_owned(), zip.finish()?.into_inner()),
+        (beside(out, "white_mean"), mean_array(&axis.white_mean)?),
+        (beside(out, "black_mean"), mean_array(&axis.black_mean)?),
+    ])?;
     say(format_args!(
         "wrote '{}', its means beside it; {} heads, which its shapes do not tell",
         out.display(),
@@ -64,14 +65,14 @@ fn beside(out: &Path, name: &str) -> PathBuf {
     out.with_extension(format!("{name}.npy"))
 }
 
-/// Writes a mean as f32.
-fn write_mean(path: &Path, values: &[f32]) -> Result<()> {
+/// A NumPy array of a mean as f32.
+fn mean_array(values: &[f32]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let options = npyz::WriteOptions::new().default_dtype().shape(&[values.len() as u64]);
     let mut writer = options.writer(&mut bytes).begin_nd()?;
     writer.extend(values)?;
     writer.finish()?;
-    replace_file(path, &bytes)
+    Ok(bytes)
 }
 
 /// The pickle (protocol 2) of an ordered dictionary of tensors. Each tensor has its own storage,
