@@ -6,7 +6,7 @@ EXE := azimuth
 VENV := .venv
 PACKAGE_VENV := target/package-venv
 
-DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates kills games)
+DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates kills games soak)
 
 .PHONY: engine test test-package signature check-deep $(DEEP_CHECKS) python compiler stockfish chromium torch \
     node
@@ -41,7 +41,7 @@ signature:
 check-deep: python stockfish
 	scripts/check-deep
 
-check-kills: stockfish
+check-kills check-soak: stockfish
 
 $(DEEP_CHECKS): check-%: python
 	scripts/check-deep $*

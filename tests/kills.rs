@@ -1,4 +1,4 @@
-//! Runs of the trainer that are killed at random times and continued.
+//! Runs of the trainer that are killed at random times, or find the disk full, and are continued.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,85 +7,170 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::binary;
+use crate::{binary, stockfish, text, trainer};
+
+/// A few labelled games of Stockfish 15.1 against itself, with variations.
+const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 /// Default number of kills; the environment variable `AZIMUTH_KILLS` sets another.
 const KILLS: usize = 20;
 
-/// Starts a command of the trainer repeatedly and kills each run at a different time, until all
-/// kills are used. The output, a file with the given extension, must equal that of a run without
-/// kills. At the end, `folder` must contain only the outputs and, for each of them, the files whose
-/// extensions are in `beside`. A run that was killed after its last write may also leave its locks.
-pub fn kill_and_continue(
-    arguments: &[&str],
-    extension: &str,
-    beside: &[&str],
-    folder: &Path,
-) -> Result<()> {
-    let run = |out: &Path| -> Result<Command> {
-        let mut command = Command::new(binary("azimuth-train")?);
-        command.args(arguments).arg("--out").arg(out).stdout(Stdio::null()).stderr(Stdio::piped());
-        Ok(command)
-    };
-    let limit = std::env::var("AZIMUTH_KILLS").map_or(Ok(KILLS), |number| number.parse())?;
-    let began = Instant::now();
-    let straight = folder.join("straight").with_extension(extension);
-    ensure!(run(&straight)?.output()?.status.success(), "the run without kills failed");
-    let (took, expected) = (began.elapsed(), std::fs::read(&straight)?);
-    let (mut kills, mut continued, mut starts, mut number) = (0, 0, 0u32, 0);
-    let mut killed_at_the_end = Vec::new();
-    while kills < limit {
-        let out = folder.join(format!("killed-{number}")).with_extension(extension);
-        let mut finished = false;
-        while !finished {
-            let mut child = run(&out)?.spawn()?;
-            // The times are spread over the whole run, and no two are equal.
-            starts += 1;
-            let moment = took.mul_f64((f64::from(starts) * 0.618_034).fract());
-            let asked = Instant::now();
-            while asked.elapsed() < moment && child.try_wait()?.is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            let kill = child.try_wait()?.is_none() && kills < limit;
-            if kill {
-                child.kill()?;
-                kills += 1;
-            }
-            let status = child.wait()?;
-            // On Windows, a killed process has an exit code, too.
-            let killed = kill && (cfg!(windows) || status.code().is_none());
-            let at_the_end = killed && is_complete(&out);
-            if at_the_end {
-                killed_at_the_end.push(format!("killed-{number}"));
-            }
-            finished = status.success() || at_the_end;
-            let mut errors = String::new();
-            child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
-            ensure!(status.success() || killed, "it failed: {errors}");
-            continued += usize::from(errors.contains("continuing"));
-        }
-        ensure!(std::fs::read(&out)? == expected, "other bytes after {kills} kills");
-        number += 1;
+/// A command of the trainer without its output.
+pub struct Run {
+    arguments: Vec<String>,
+    /// The extension of its output.
+    extension: &'static str,
+    /// The extensions of the files that it leaves beside its output.
+    beside: &'static [&'static str],
+}
+
+/// Numbers of interruptions and of finished outputs.
+#[derive(Default)]
+pub struct Counts {
+    /// Kills.
+    pub kills: usize,
+    /// Runs that could not write a file.
+    pub full_disks: usize,
+    /// Runs that continued another.
+    pub continued: usize,
+    /// Outputs with the bytes of the run without interruptions.
+    pub outputs: usize,
+}
+
+impl Run {
+    fn new(arguments: &[&str], extension: &'static str, beside: &'static [&'static str]) -> Self {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        Self { arguments, extension, beside }
     }
-    ensure!(continued > 0, "no run continued where another was killed");
-    let outputs = number + 1;
-    let names = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
-    let may_stay = |name: &String| {
-        let (output, extension) = name.split_once('.').unwrap_or_default();
-        extension.ends_with(".lock") && killed_at_the_end.iter().any(|killed| killed == output)
-    };
-    let names = names.collect::<Result<Vec<_>>>()?.into_iter().flatten();
-    let names: Vec<String> = names.filter(|name| !may_stay(name)).collect();
-    let expected = outputs * (1 + beside.len());
-    let known = |name: &String| {
-        let (_, known) = name.split_once('.').unwrap_or_default();
-        known == extension || beside.contains(&known)
-    };
-    ensure!(
-        names.len() == expected && names.iter().all(known),
-        "files beside the outputs: {names:?}"
-    );
-    Ok(())
+
+    /// Packs several files, which it writes to `inputs`.
+    pub fn data(inputs: &Path) -> Result<Self> {
+        let [packed, csv] = ["packed.azd", "most.csv.zst"].map(|name| text(&inputs.join(name)));
+        trainer(&["data", GAMES, "--out", &packed, "--filter", "no-mate"])?;
+        trainer(&["data", &packed, "--out", &csv])?;
+        Ok(Self::new(&["data", &csv, GAMES, &packed, "--commit-every", "1ms"], "azd", &[]))
+    }
+
+    /// Labels walks from a position, which it writes to `inputs`.
+    pub fn label(inputs: &Path) -> Result<Self> {
+        let (fens, engine) = (text(&inputs.join("fens.txt")), text(&stockfish()?));
+        std::fs::write(&fens, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n")?;
+        let command =
+            ["label", "--engine", &engine, "--fens", &fens, "--walks", "1280", "--plies", "4"];
+        let more = ["--depth", "1", "--engines", "2", "--commit-every", "1ms"];
+        Ok(Self::new(&[&command[..], &more].concat(), "azd", &[]))
+    }
+
+    /// Trains a small encoder.
+    pub fn train() -> Self {
+        let command =
+            ["train", "--data", GAMES, "--steps", "60", "--anchors", "64", "--sample", "200"];
+        let more =
+            ["--accumulator", "128", "--features", "piece-square", "--checkpoint-every", "1"];
+        let arguments = [&command[..], &more].concat();
+        Self::new(&arguments, "safetensors", &["checkpoint", "jsonl", "toml"])
+    }
+
+    /// Interrupts the command as [`Self::interrupt`] does, until all kills are used.
+    pub fn kill_and_continue(&self) -> Result<()> {
+        let limit = std::env::var("AZIMUTH_KILLS").map_or(Ok(KILLS), |number| number.parse())?;
+        let counts = self.interrupt(false, |kills| kills < limit)?;
+        ensure!(counts.continued > 0, "no run continued where another was killed");
+        Ok(())
+    }
+
+    /// Starts the command repeatedly and kills each run at a different time, while `goes_on`, which
+    /// gets the number of kills. With `full_disks`, every third run can only write files up to some
+    /// size instead. The outputs must equal that of a run without interruptions, and only the files
+    /// beside them may stay. A run that was killed after its last write may also leave its locks.
+    pub fn interrupt(&self, full_disks: bool, goes_on: impl Fn(usize) -> bool) -> Result<Counts> {
+        let folder = tempfile::tempdir()?;
+        let straight = folder.path().join("out").with_extension(self.extension);
+        let began = Instant::now();
+        let output = self.command(&straight, None)?.output()?;
+        ensure!(output.status.success(), "the run without kills failed");
+        let (mut took, expected) = (began.elapsed(), std::fs::read(&straight)?);
+        let (mut counts, mut starts) = (Counts::default(), 0u32);
+        while goes_on(counts.kills) {
+            let folder = tempfile::tempdir()?;
+            let out = folder.path().join("out").with_extension(self.extension);
+            let (mut finished, mut killed_at_the_end) = (false, false);
+            while !finished {
+                // The times are spread over the whole run, and no two are equal.
+                starts += 1;
+                let part = (f64::from(starts) * 0.618_034).fract();
+                let largest = (full_disks && starts.is_multiple_of(3) && goes_on(counts.kills))
+                    .then_some(expected.len() as f64 * part);
+                let moment = if largest.is_some() { Duration::MAX } else { took.mul_f64(part) };
+                let mut child = self.command(&out, largest)?.spawn()?;
+                let asked = Instant::now();
+                while asked.elapsed() < moment && child.try_wait()?.is_none() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                let kill = child.try_wait()?.is_none() && goes_on(counts.kills);
+                if kill {
+                    child.kill()?;
+                    counts.kills += 1;
+                }
+                let status = child.wait()?;
+                // On Windows, a killed process has an exit code, too.
+                let killed = kill && (cfg!(windows) || status.code().is_none());
+                killed_at_the_end = killed && is_complete(&out);
+                finished = status.success() || killed_at_the_end;
+                let mut errors = String::new();
+                child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
+                let last = errors.lines().last().unwrap_or_default();
+                let was_full = largest.is_some()
+                    && status.code() == Some(1)
+                    && last.contains("File too large");
+                ensure!(status.success() || killed || was_full, "it failed: {errors}");
+                let continued = errors.contains("continuing");
+                if status.success() && !continued {
+                    // The machine has more or less other work than before.
+                    took = asked.elapsed();
+                }
+                counts.full_disks += usize::from(was_full);
+                counts.continued += usize::from(continued);
+            }
+            let Counts { kills, full_disks, .. } = counts;
+            let interruptions = format!("{kills} kills and {full_disks} full disks");
+            ensure!(std::fs::read(&out)? == expected, "other bytes after {interruptions}");
+            self.check_files(folder.path(), killed_at_the_end).context(interruptions)?;
+            counts.outputs += 1;
+        }
+        Ok(counts)
+    }
+
+    /// Fails unless a folder has the output and the files beside it, and no others.
+    fn check_files(&self, folder: &Path, locks_may_stay: bool) -> Result<()> {
+        let names = std::fs::read_dir(folder)?.map(|entry| Ok(text(entry?.file_name().as_ref())));
+        let mut names = names.collect::<Result<Vec<_>>>()?;
+        names.retain(|name| !(locks_may_stay && name.ends_with(".lock")));
+        names.sort_unstable();
+        let extensions = self.beside.iter().chain([&self.extension]);
+        let mut known: Vec<String> =
+            extensions.map(|extension| format!("out.{extension}")).collect();
+        known.sort_unstable();
+        ensure!(names == known, "files beside the output: {names:?}");
+        Ok(())
+    }
+
+    /// The command, which can write files up to the size `largest` in bytes.
+    fn command(&self, out: &Path, largest: Option<f64>) -> Result<Command> {
+        let program = binary("azimuth-train")?;
+        let mut command = match largest {
+            None => Command::new(program),
+            Some(bytes) => {
+                let mut shell = Command::new("sh");
+                let blocks = (bytes / 512.0).floor().to_string();
+                shell.args(["-c", "ulimit -f $0; exec \"$@\"", &blocks]).arg(program);
+                shell
+            }
+        };
+        command.args(&self.arguments).arg("--out").arg(out);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        Ok(command)
+    }
 }
 
 /// Whether a killed run had made its last write: its output is there, and no journal to continue

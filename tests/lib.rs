@@ -3,6 +3,7 @@
 
 pub mod kills;
 pub mod odd_games;
+pub mod server;
 pub mod uci_lines;
 
 use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};
@@ -46,6 +47,15 @@ pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(output.status.success(), "{script} failed: {errors}");
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The memory of a process that no file backs, in kB, and the number of its open handles.
+#[cfg(target_os = "linux")]
+pub fn memory_and_handles(process: u32) -> Result<(u64, usize)> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let memory = line.and_then(|line| line.trim().strip_suffix(" kB")).context("no size")?;
+    Ok((memory.parse()?, std::fs::read_dir(format!("/proc/{process}/fd"))?.count()))
 }
 
 /// A path as an argument of a command.
@@ -113,6 +123,11 @@ impl Session {
         let output = engine.stdout.take().context("no output")?;
         let input = engine.stdin.take();
         Ok(Self { engine, input, lines: read_lines(output) })
+    }
+
+    /// The process's number.
+    pub fn id(&self) -> u32 {
+        self.engine.id()
     }
 
     /// Sends a line.

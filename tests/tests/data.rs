@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::kills::kill_and_continue;
-use azimuth_tests::{binary, python, stockfish, text, trainer};
+use azimuth_tests::kills::Run;
+use azimuth_tests::{binary, python, text, trainer};
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
@@ -325,14 +325,8 @@ fn hostile_files_are_refused() -> Result<()> {
 
 #[test]
 fn killed_packing_goes_on_to_the_same_bytes() -> Result<()> {
-    let folder = tempfile::tempdir()?;
     let inputs = tempfile::tempdir()?;
-    let (packed, csv) = (inputs.path().join("packed.azd"), inputs.path().join("most.csv.zst"));
-    pack(&[Path::new(GAMES)], &packed, &["--filter", "no-mate"])?;
-    pack(&[&packed], &csv, &[])?;
-    let (packed, csv) = (text(&packed), text(&csv));
-    let command = ["data", &csv, GAMES, &packed, "--commit-every", "1ms"];
-    kill_and_continue(&command, "azd", &[], folder.path())
+    Run::data(inputs.path())?.kill_and_continue()
 }
 
 /// A limit on file sizes acts like a full disk: a write fails.
@@ -374,13 +368,6 @@ fn packing_goes_on_after_a_disk_was_full() -> Result<()> {
 
 #[test]
 fn killed_labelling_goes_on_to_the_same_bytes() -> Result<()> {
-    let folder = tempfile::tempdir()?;
     let inputs = tempfile::tempdir()?;
-    let fens = inputs.path().join("fens.txt");
-    std::fs::write(&fens, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n")?;
-    let (fens, engine) = (text(&fens), text(&stockfish()?));
-    let command =
-        ["label", "--engine", &engine, "--fens", &fens, "--walks", "1280", "--plies", "4"];
-    let more = ["--depth", "1", "--engines", "2", "--commit-every", "1ms"];
-    kill_and_continue(&[&command[..], &more].concat(), "azd", &[], folder.path())
+    Run::label(inputs.path())?.kill_and_continue()
 }

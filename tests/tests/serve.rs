@@ -1,172 +1,18 @@
 //! `azimuth serve`: its page in a headless Chromium, requests that must be refused, pages that
 //! misbehave, many pages at once, and the end.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
+use std::io::Write;
+use std::net::TcpStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::odd_games::{Found, odd_files};
+use azimuth_tests::server::{Page, Server, analysis};
 use azimuth_tests::{binary, python, text};
 use serde_json::{Value, json};
-use tungstenite::client::IntoClientRequest;
+use tungstenite::Message;
 use tungstenite::protocol::frame::coding::CloseCode;
-use tungstenite::{Message, WebSocket, client};
-
-/// Longest wait for an event or an end.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-struct Server {
-    process: Child,
-    /// `http://127.0.0.1:PORT/TOKEN/`
-    page: String,
-    host: String,
-}
-
-impl Server {
-    fn start(arguments: &[&str]) -> Result<Self> {
-        let mut command = Command::new(binary("azimuth")?);
-        command.args(["serve", "--no-open", "--port", "0"]).args(arguments);
-        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().context("no output")?).read_line(&mut line)?;
-        let page = line.trim().strip_prefix("The board is at ").context("no address")?.to_owned();
-        let host = page.split('/').nth(2).context("no host")?.to_owned();
-        Ok(Self { process, page, host })
-    }
-
-    fn token(&self) -> &str {
-        self.page.split('/').nth(3).unwrap_or_default()
-    }
-
-    /// Sends a request, and returns the status and the whole answer.
-    fn ask(&self, path: &str, headers: &[(&str, &str)]) -> Result<(u16, String)> {
-        self.send("GET", path, headers, &[])
-    }
-
-    fn send(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
-    ) -> Result<(u16, String)> {
-        let mut stream = TcpStream::connect(self.address()?)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let lines: Vec<String> =
-            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let lines = lines.concat();
-        let length = body.len();
-        let lines = format!("{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n");
-        write!(stream, "{method} {path} HTTP/1.1\r\n{lines}")?;
-        // A server that refuses the body closes the connection before its end.
-        let sent = stream.write_all(body);
-        let mut answer = Vec::new();
-        let read = stream.read_to_end(&mut answer);
-        if answer.is_empty() {
-            sent?;
-            read?;
-        }
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        let status = answer.split(' ').nth(1).context("no status")?.parse()?;
-        Ok((status, answer))
-    }
-
-    /// The games that the server reads in a file, in JSON.
-    fn games(&self, name: &str, bytes: &[u8]) -> Result<Value> {
-        let path = format!("/{}/games/{name}", self.token());
-        let origin = format!("http://{}", self.host);
-        let headers = [("Host", self.host.as_str()), ("Origin", origin.as_str())];
-        let (status, answer) = self.send("POST", &path, &headers, bytes)?;
-        ensure!(status == 200, "{answer}");
-        let json = answer.split_once("\r\n\r\n").context("no body")?.1;
-        Ok(serde_json::from_str(json)?)
-    }
-
-    fn address(&self) -> Result<SocketAddr> {
-        Ok(self.host.parse()?)
-    }
-
-    /// Opens a WebSocket as the page does.
-    fn connect(&self) -> Result<Page> {
-        let address = format!("ws://{}/{}/socket", self.host, self.token());
-        let mut request = address.into_client_request()?;
-        let origin = format!("http://{}", self.host);
-        request.headers_mut().insert("Origin", origin.parse()?);
-        let stream = TcpStream::connect(self.address()?)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let (socket, _) = client(request, stream)?;
-        let mut page = Page { socket };
-        ensure!(page.event()?["type"] == "welcome");
-        Ok(page)
-    }
-
-    fn interrupt(&mut self) -> Result<(ExitStatus, Duration)> {
-        let began = Instant::now();
-        Command::new("kill").args(["-INT", &self.process.id().to_string()]).status()?;
-        while began.elapsed() < PATIENCE {
-            if let Some(status) = self.process.try_wait()? {
-                return Ok((status, began.elapsed()));
-            }
-            sleep(Duration::from_millis(20));
-        }
-        anyhow::bail!("the server does not end")
-    }
-
-    /// Memory of the process, in kB.
-    #[cfg(target_os = "linux")]
-    fn memory(&self) -> Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-        Ok(line.and_then(|line| line.trim().strip_suffix(" kB")).context("no size")?.parse()?)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-struct Page {
-    socket: WebSocket<TcpStream>,
-}
-
-impl Page {
-    fn say(&mut self, message: &Value) -> Result<()> {
-        Ok(self.socket.send(Message::text(message.to_string()))?)
-    }
-
-    fn run(&mut self, id: u32, task: &Value) -> Result<()> {
-        self.say(&json!({"type": "run", "id": id, "fen": "startpos", "moves": [], "task": task}))
-    }
-
-    fn event(&mut self) -> Result<Value> {
-        loop {
-            if let Message::Text(text) = self.socket.read()? {
-                return Ok(serde_json::from_str(&text)?);
-            }
-        }
-    }
-
-    /// The next event of a type.
-    fn next(&mut self, kind: &str) -> Result<Value> {
-        loop {
-            let event = self.event()?;
-            ensure!(event["type"] != "error" || kind == "error", "{event}");
-            if event["type"] == kind {
-                return Ok(event);
-            }
-        }
-    }
-}
-
-fn analysis() -> Value {
-    json!({"name": "analyse", "lines": 1, "milliseconds": null})
-}
 
 #[test]
 fn only_the_page_itself_is_answered() -> Result<()> {
@@ -450,7 +296,7 @@ fn a_hundred_pages_leave_the_server_alive_and_small() -> Result<()> {
     let mut one = server.connect()?;
     one.run(1, &json!({"name": "analyse", "lines": 1, "milliseconds": 300}))?;
     one.next("ended")?;
-    let alone = server.memory()?;
+    let alone = azimuth_tests::memory_and_handles(server.id())?.0;
     let mut pages: Vec<Page> = (0..99).map(|_| server.connect()).collect::<Result<_>>()?;
     for page in &mut pages {
         page.run(1, &json!({"name": "analyse", "lines": 3, "milliseconds": 20}))?;
@@ -458,7 +304,7 @@ fn a_hundred_pages_leave_the_server_alive_and_small() -> Result<()> {
     for page in &mut pages {
         page.next("ended")?;
     }
-    let crowded = server.memory()?;
+    let crowded = azimuth_tests::memory_and_handles(server.id())?.0;
     eprintln!("one page {alone} kB, a hundred pages {crowded} kB");
     // The limit allows a second search with its tables, and less than 1 MB for each page.
     assert!(crowded < alone + 160_000, "{alone} kB, then {crowded} kB");

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use azimuth_client::{Engine, PATIENCE};
 use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
-use azimuth_tests::kills::kill_and_continue;
+use azimuth_tests::kills::Run;
 use azimuth_tests::{root, stockfish, text, trainer};
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
@@ -78,11 +78,7 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
 
 #[test]
 fn killed_training_continues_to_the_same_weights() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let command = ["train", "--data", GAMES, "--steps", "60", "--anchors", "64", "--sample", "200"];
-    let more = ["--accumulator", "128", "--features", "piece-square", "--checkpoint-every", "1"];
-    let arguments = [&command[..], &more].concat();
-    kill_and_continue(&arguments, "safetensors", &["checkpoint", "jsonl", "toml"], folder.path())
+    Run::train().kill_and_continue()
 }
 
 #[test]
