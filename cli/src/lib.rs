@@ -1,7 +1,7 @@
 //! Functions that the command lines of all programs share.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write, stdout};
+use std::io::{self, ErrorKind, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -58,9 +58,9 @@ fn pages(command: &Command) -> Vec<Man> {
 }
 
 /// Prints a line on standard error. Control characters in it are escaped, because a part of the line
-/// may be text from outside.
+/// may be text from outside. A line that cannot be written is lost, because nobody could be told.
 pub fn say(line: impl Display) {
-    eprintln!("{}", printable(&line.to_string()));
+    let _ = writeln!(stderr(), "{}", printable(&line.to_string()));
 }
 
 /// Prints text on standard output, and a line break. Control characters in it are escaped, except

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write, stderr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -115,7 +115,8 @@ pub fn open_locked(path: &Path) -> Result<Option<File>> {
         Err(TryLockError::Error(error)) => {
             let name = path.display().to_string();
             let name = printable(&name);
-            eprintln!("lock of '{name}': {error}; make sure that no other process writes it");
+            let fault = format!("lock of '{name}': {error}");
+            let _ = writeln!(stderr(), "{fault}; make sure that no other process writes it");
             Ok(Some(file))
         }
     }

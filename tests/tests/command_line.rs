@@ -170,6 +170,9 @@ fn what_cannot_be_printed_is_a_failure_and_a_closed_pipe_is_none() -> Result<()>
         ("azimuth-rivals", &["tau", "heuristic", "--data", &positions]),
     ] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
+        let mut command = Command::new(binary(program)?);
+        let silent = command.args(arguments).stdout(full.try_clone()?).stderr(full.try_clone()?);
+        assert_eq!(silent.status()?.code(), Some(1), "{program} {arguments:?}");
         let run = Command::new(binary(program)?).args(arguments).stdout(full).output()?;
         let error = String::from_utf8(run.stderr)?;
         assert_eq!(run.status.code(), Some(1), "{program} {arguments:?}: {error}");
