@@ -453,6 +453,18 @@ mod tests {
     }
 
     #[test]
+    fn operations_begin_after_the_move_counters() {
+        let four = "8/5k2/8/8/3R4/8/4K3/8 b - -";
+        for (counters, operations) in
+            [("", ""), (" 3 40", ""), (" 3", "id \"a\";"), ("", "hmvc 3; fmvn 40;"), ("", "x 3;")]
+        {
+            let fen = format!("{four}{counters}");
+            let divided = split_operations(&format!("{fen} {operations}"));
+            assert_eq!(divided, (fen, operations.to_owned()));
+        }
+    }
+
+    #[test]
     fn castling_rights_that_cannot_be_are_dropped() -> Result<()> {
         for (fen, rights, expected) in [
             // White has castled by hand, on either side.

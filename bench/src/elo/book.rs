@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Position, split_operations};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -46,10 +46,7 @@ fn read(path: &Path, largest: u64) -> Result<String> {
 
 /// The FEN of a line, without EPD operations.
 fn opening(line: &str) -> Result<String> {
-    let fields: Vec<&str> = line.split_whitespace().collect();
-    let is_counter = |field: &&&str| field.bytes().all(|byte| byte.is_ascii_digit());
-    let counters = fields.iter().skip(4).take(2).filter(is_counter).count();
-    let fen = fields.iter().take(4 + counters).copied().collect::<Vec<_>>().join(" ");
+    let (fen, _) = split_operations(line);
     let position = Position::from_fen(&fen)?;
     ensure!(position.has_legal_move(), "'{fen}': the game is over there");
     if is_shuffled(&position) {

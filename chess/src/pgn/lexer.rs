@@ -140,11 +140,28 @@ impl<R: Read> Lexer<R> {
 
     /// Whether a comment or a glyph follows on the same line.
     pub fn is_before_remark(&mut self) -> io::Result<bool> {
-        let mut ahead = 0;
-        while matches!(self.peek(ahead)?, Some(b' ' | b'\t')) {
-            ahead += 1;
+        Ok(self.in_comment || matches!(self.skip_blanks()?, Some(b'{' | b'$')))
+    }
+
+    /// Whether the dots of a move number follow on the same line.
+    pub fn is_before_dots(&mut self) -> io::Result<bool> {
+        if self.in_comment {
+            return Ok(false);
         }
-        Ok(self.in_comment || matches!(self.peek(ahead)?, Some(b'{' | b'$')))
+        Ok(match self.skip_blanks()? {
+            Some(b'.') => true,
+            // `…` in UTF-8.
+            Some(0xe2) => self.peek(1)? == Some(0x80) && self.peek(2)? == Some(0xa6),
+            _ => false,
+        })
+    }
+
+    /// Skips spaces within a line. Returns the byte that follows.
+    fn skip_blanks(&mut self) -> io::Result<Option<u8>> {
+        while matches!(self.peek(0)?, Some(b' ' | b'\t')) {
+            self.place += 1;
+        }
+        self.peek(0)
     }
 
     /// The byte `ahead` of the next one; `None` beyond the end.
@@ -225,16 +242,14 @@ impl<R: Read> Lexer<R> {
 
     /// Whether the bracket here begins a tag: `[`, a name and `"`.
     fn is_tag(&mut self) -> io::Result<bool> {
-        let (mut ahead, mut named) = (1, false);
-        let mut ended = false;
-        while let Some(byte) = self.peek(ahead)? {
-            match byte {
-                b'"' => return Ok(named),
-                b' ' | b'\t' => ended = named,
-                _ if is_name(byte) && !ended && ahead < LONGEST_WORD => named = true,
+        let (mut named, mut ended) = (false, false);
+        for ahead in 1..LONGEST_WORD {
+            match self.peek(ahead)? {
+                Some(b'"') => return Ok(named),
+                Some(b' ' | b'\t') => ended = named,
+                Some(byte) if is_name(byte) && !ended => named = true,
                 _ => break,
             }
-            ahead += 1;
         }
         Ok(false)
     }
@@ -277,11 +292,14 @@ impl<R: Read> Lexer<R> {
 
     /// The number of bytes to the end of the tag, if only spaces and `]` follow.
     fn end_of_tag(&mut self) -> io::Result<Option<usize>> {
-        let mut ahead = 0;
-        while matches!(self.peek(ahead)?, Some(b' ' | b'\t')) {
-            ahead += 1;
+        for ahead in 0..LONGEST_WORD {
+            match self.peek(ahead)? {
+                Some(b' ' | b'\t') => {}
+                Some(b']') => return Ok(Some(ahead + 1)),
+                _ => break,
+            }
         }
-        Ok((self.peek(ahead)? == Some(b']')).then_some(ahead + 1))
+        Ok(None)
     }
 
     /// The rest of a comment, or a piece of it.
@@ -370,8 +388,8 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'#' | b'=' | b':' | b'-')
 }
 
-/// Decodes UTF-8 or, where the bytes are not UTF-8, ISO 8859-1.
-fn decode(bytes: &[u8], text: &mut String) {
+/// Decodes UTF-8 or, where the bytes are not UTF-8, ISO 8859-1. Replaces `text`.
+pub fn decode(bytes: &[u8], text: &mut String) {
     text.clear();
     match std::str::from_utf8(bytes) {
         Ok(utf8) => text.push_str(utf8),
@@ -421,6 +439,19 @@ mod tests {
             tokens(b"[White \"M\xfcller\"]\n{\xc3\xbc}"),
             ["Tag(\"White\", \"Müller\")", "Comment(\"ü\")"]
         );
+    }
+
+    #[test]
+    fn spaces_without_end_fill_no_memory() -> io::Result<()> {
+        for (before, after) in [("*", "{x}"), ("[Event", "\"x\"]"), ("[Event \"x\"", "]")] {
+            let spaces = io::repeat(b' ').take(1 << 20);
+            let mut lexer = Lexer::new(before.as_bytes().chain(spaces).chain(after.as_bytes()));
+            while lexer.advance(true)? {
+                lexer.is_before_remark()?;
+                assert!(lexer.buffer.len() <= 2 * BUFFER, "{before}: {}", lexer.buffer.len());
+            }
+        }
+        Ok(())
     }
 
     #[test]

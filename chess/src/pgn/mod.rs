@@ -34,4 +34,5 @@ mod tests;
 
 pub use files::{BadGame, Fault, decompressed, is_compressed, open_text, pgn_files};
 pub use game::{Game, GameMove, Outcome, Tags};
+pub use lexer::decode;
 pub use reader::{GameBuilder, GameNode, Line, MOST_MOVES, Reader};

@@ -22,8 +22,8 @@ const MOST_NESTED: usize = 1 << 18;
 /// Reads games one at a time.
 ///
 /// A game ends with its result and the comments on the same line, before a tag at the beginning of a
-/// line, before `1.` after an empty line, or with the input. One without moves ends before its first
-/// tag's name if that comes again after an empty line.
+/// line, before `1.` after an empty line, or with the input. A game without moves ends where, after
+/// an empty line, a tag has the name of its first tag.
 pub struct Reader<R> {
     lexer: Lexer<R>,
     taken: u64,
@@ -94,9 +94,12 @@ impl<R: Read> Reader<R> {
         if ends || !self.lexer.advance(!extent.in_moves)? {
             return Ok(None);
         }
-        if self.lexer.after_empty_line && extent.ends_before(self.lexer.token()) {
-            self.lexer.unread();
-            return Ok(None);
+        if self.lexer.after_empty_line {
+            let is_before_dots = self.lexer.is_before_dots()?;
+            if extent.ends_before(self.lexer.token(), is_before_dots) {
+                self.lexer.unread();
+                return Ok(None);
+            }
         }
         let token = self.lexer.token();
         extent.add(token);
@@ -126,12 +129,14 @@ impl Extent {
         self.in_moves = true;
     }
 
-    /// Whether a token after an empty line begins another game.
-    fn ends_before(&self, token: Token<'_>) -> bool {
+    /// Whether a token after an empty line begins another game. `1...` does not.
+    fn ends_before(&self, token: Token<'_>, is_before_dots: bool) -> bool {
         match token {
             Token::Tag(name, _) => !self.in_moves && self.first_tag.as_deref() == Some(name),
             Token::Word(word) => {
-                let is_first_number = word.starts_with("1.") && !word.starts_with("1..");
+                let is_first_number = word.strip_prefix("1.").is_some_and(|rest| {
+                    !(rest.starts_with(['.', '…']) || rest.is_empty() && is_before_dots)
+                });
                 self.has_moves && self.depth == 0 && is_first_number
             }
             _ => false,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::decompressed;
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Position, split_operations};
 use azimuth_cli::say;
 use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::check_output;
@@ -268,7 +268,7 @@ impl Starts {
                 if !line.is_empty() {
                     hash.update(line.as_bytes());
                     hash.update(b"\n");
-                    let fen = fen_of_line(line);
+                    let (fen, _) = split_operations(line);
                     Position::from_fen(&fen)
                         .with_context(|| format!("{}: line {number}", name()))?;
                     fens.push(fen);
@@ -280,15 +280,6 @@ impl Starts {
         ensure!(found, "no positions in {}", names().join(", "));
         Ok(Self { fens, sha256: hex(&hash.finalize()) })
     }
-}
-
-/// The FEN at the beginning of a line of EPD, with its move counters if there are any.
-fn fen_of_line(line: &str) -> String {
-    let fields: Vec<&str> = line.split_whitespace().collect();
-    let counters = fields.iter().skip(4).take(2);
-    let counts =
-        counters.take_while(|field| field.bytes().all(|byte| byte.is_ascii_digit())).count();
-    fields[..fields.len().min(4 + counts)].join(" ")
 }
 
 /// Whether progress is shown.
@@ -359,19 +350,6 @@ fn time_left(elapsed: Duration, done: u64, all: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_of_books_are_positions() {
-        let four = "8/5k2/8/8/3R4/8/4K3/8 b - -";
-        for (line, fen) in [
-            (format!("{four} 3 40"), format!("{four} 3 40")),
-            (format!("{four} hmvc 3; fmvn 40;"), four.to_owned()),
-            (format!("{four} bm Kd7; id \"a\";"), four.to_owned()),
-            (four.to_owned(), four.to_owned()),
-        ] {
-            assert_eq!(fen_of_line(&line), fen);
-        }
-    }
 
     #[test]
     fn the_time_left_is_in_proportion() {
