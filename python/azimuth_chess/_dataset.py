@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import chain
 from operator import index
@@ -73,9 +74,9 @@ class ArrowStream:
 class Dataset:
     """A dataset file (``.azd``) of ``azimuth-train``. The file is mapped into memory, not read.
 
-    ``len(data)``, ``data[i]`` and ``data[i:j]`` count the positions of all splits, one split after
-    the other. Iteration yields batches, as :meth:`batches` does, which is faster. A dataset can be
-    pickled for other processes, which map the file again.
+    ``len(data)``, ``data[i]``, ``data[i:j]`` and iteration count the positions of all splits, one
+    split after the other. :meth:`batches` is faster than iteration. A dataset can be pickled for
+    other processes, which map the file again.
 
     :param path: The file.
     :raises OSError: if the file cannot be read.
@@ -120,7 +121,7 @@ class Dataset:
     def _batches(self, lengths: list[tuple[Split, int]], batch_size: int) -> Iterator[Batch]:
         for split, length in lengths:
             for start in range(0, length, batch_size):
-                yield Batch(*self._native.read(split, start, min(batch_size, length - start)))
+                yield Batch(*self._native.read(split, start, min(batch_size, length - start), 1))
 
     def arrow(self, split: Split | None = None, batch_size: int = 65_536) -> ArrowStream:
         """The positions as a stream of Arrow record batches for pyarrow, polars, DuckDB and others:
@@ -145,8 +146,9 @@ class Dataset:
         """All positions, by Arrow's protocol for Python (the PyCapsule interface)."""
         return self.arrow().__arrow_c_stream__(requested_schema)
 
-    def __iter__(self) -> Iterator[Batch]:
-        return self.batches()
+    def __iter__(self) -> Iterator[LabelledPosition]:
+        for batch in self.batches():
+            yield from map(LabelledPosition._make, zip(*batch, strict=True))
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> LabelledPosition: ...
@@ -160,11 +162,11 @@ class Dataset:
         """
         if isinstance(place, slice):
             places = range(len(self))[place]
-            # A step over positions does not read those between.
-            runs = [places] if places.step == 1 else [range(p, p + 1) for p in places]
-            parts = [self._native.read(*part) for run in runs for part in self._parts(run)]
-            fens, *columns = zip(*parts or [self._native.read("training", 0, 0)], strict=True)
-            return Batch(list(chain(*fens)), *map(np.concatenate, columns))
+            order = 1 if places.step > 0 else -1
+            parts = [self._native.read(*part) for part in self._parts(places[::order])]
+            fens, *columns = zip(*parts or [self._native.read("training", 0, 0, 1)], strict=True)
+            arrays = (np.ascontiguousarray(np.concatenate(c)[::order]) for c in columns)
+            return Batch(list(chain(*fens))[::order], *arrays)
         try:
             found = range(len(self))[place]
         except IndexError:
@@ -173,15 +175,16 @@ class Dataset:
         [part] = self._parts(range(found, found + 1))
         return LabelledPosition._make(column[0] for column in self._native.read(*part))
 
-    def _parts(self, places: range) -> Iterator[tuple[Split, int, int]]:
-        """The split, the start in it, and the number of positions of each part of a range."""
+    def _parts(self, places: range) -> Iterator[tuple[Split, int, int, int]]:
+        """The split, the start in it, the number of positions and the step of each part of an
+        increasing range."""
         first = 0
         for split in SPLITS:
-            length = self.length(split)
-            start, stop = (min(max(p - first, 0), length) for p in (places.start, places.stop))
-            if start < stop:
-                yield split, start, stop - start
-            first += length
+            end = first + self.length(split)
+            part = places[bisect_left(places, first) : bisect_left(places, end)]
+            if part:
+                yield split, part[0] - first, len(part), part.step if len(part) > 1 else 1
+            first = end
 
     def __reduce__(self) -> tuple[type[Dataset], tuple[str]]:
         return (type(self), (self._path,))
@@ -191,9 +194,9 @@ class Dataset:
 
 
 def read_dataset(path: str | os.PathLike[str]) -> Dataset:
-    """Opens a dataset file (``.azd``) of ``azimuth-train``. Iterate over it to read its batches:
+    """Opens a dataset file (``.azd``) of ``azimuth-train``:
 
-    >>> for batch in read_dataset("beam.azd"):  # doctest: +SKIP
+    >>> for batch in read_dataset("beam.azd").batches():  # doctest: +SKIP
     ...     embeddings = space.embed(batch.fens)
 
     Other formats: ``azimuth-train data FILE --out FILE.azd`` converts them.

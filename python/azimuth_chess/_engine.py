@@ -6,13 +6,15 @@ import asyncio
 import contextlib
 import html
 import json
+import math
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, Literal, TypeVar, overload
 
 import chess.engine
@@ -160,6 +162,9 @@ class Engine:
     Ctrl-C ends a search: the call raises :class:`KeyboardInterrupt`, and the engine is ready for
     the next one.
 
+    A forked process needs its own engine. There, the methods of an engine of the parent process
+    raise :class:`RuntimeError`.
+
     :param planner: The search: ``"beam"`` is the paper's, ``"selective"`` an alpha-beta search;
         ``"auto"`` takes the beam for depths of up to 6 plies, and else the selective search.
     :param weights: A weights file for both searches; by default, those of the package.
@@ -168,6 +173,7 @@ class Engine:
     :param options: More UCI options, such as ``{"UCI_LimitStrength": True, "UCI_Elo": 1500}``.
     :raises OSError: if the weights file cannot be read.
     :raises ValueError: if the weights file is damaged or contains something else.
+    :raises TypeError: if an option is no string, int or bool.
     :raises chess.engine.EngineError: if an option is unknown or its value is out of range.
     """
 
@@ -218,13 +224,17 @@ class Engine:
         :param ponder: Whether to go on thinking on the opponent's time.
         :param root_moves: The moves to choose from; all legal ones by default.
         :raises ValueError: if the board is one of a variant other than Chess960, its position is
-            illegal, its fields contradict each other, or its moves do not lead to its position.
-        :raises TypeError: if it is no board, or one of its fields has another type.
+            illegal, its fields contradict each other, its moves do not lead to its position, a
+            number of the limit is infinite or NaN, or a root move is illegal.
+        :raises TypeError: if it is no board, or an argument or one of its fields has another type.
         """
         board = _checked(board)
+        _check_limit(limit)
+        _check("info", info, Integral, "chess.engine.Info")
+        moves = _legal(board, root_moves)
         return self._interruptible(
             lambda: self._running.play(
-                board, limit, game=game, info=info, ponder=ponder, root_moves=root_moves
+                board, limit, game=game, info=info, ponder=ponder, root_moves=moves
             )
         )
 
@@ -269,9 +279,12 @@ class Engine:
         :raises TypeError: as :meth:`play`.
         """
         board = _checked(board)
+        _check_limit(limit)
+        _check("multipv", multipv, (Integral, NoneType), "a number")
+        moves = _legal(board, root_moves)
         return self._interruptible(
             lambda: self._running.analyse(
-                board, limit, multipv=multipv, game=game, root_moves=root_moves
+                board, limit, multipv=multipv, game=game, root_moves=moves
             )
         )
 
@@ -303,9 +316,14 @@ class Engine:
         :raises TypeError: as :meth:`play`.
         """
         board = _checked(board)
+        if limit is not None:
+            _check_limit(limit)
+        _check("multipv", multipv, (Integral, NoneType), "a number")
+        _check("info", info, Integral, "chess.engine.Info")
+        moves = _legal(board, root_moves)
         return self._interruptible(
             lambda: self._running.analysis(
-                board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves
+                board, limit, multipv=multipv, game=game, info=info, root_moves=moves
             )
         )
 
@@ -336,7 +354,7 @@ class Engine:
             value = self._settings.get(option)
             if value not in (None, "", "auto"):
                 arguments += [argument, str(value)]
-        if moves := list(compare):
+        if moves := _legal(board, compare):
             arguments += ["--moves", ",".join(board.uci(move) for move in moves)]
         if not board.move_stack:
             return _explanation(board, _output([*arguments, board.fen()]))
@@ -357,8 +375,12 @@ class Engine:
     def configure(self, options: ConfigMapping) -> None:
         """Sets UCI options.
 
+        :raises TypeError: if an option is no string, int or bool.
         :raises chess.engine.EngineError: if an option is unknown or its value is out of range.
         """
+        for name, value in options.items():
+            _check("name of an option", name, str, "a string")
+            _check(f"option {name}", value, (str, Integral, NoneType), "a string, int or bool")
         self._running.configure(options)
         self._settings.update({name.lower(): value for name, value in options.items()})
 
@@ -401,9 +423,13 @@ class Engine:
             raise
 
 
+# python-chess would wait for ever after an exception other than its own: the arguments are checked
+# before it gets them.
+
+
 def _checked(board: chess.Board) -> chess.Board:
     """The board with the moves that the engine needs: those after the last null move, which no
-    engine accepts. python-chess would wait for ever after an exception of a board."""
+    engine accepts."""
     check_board(board)
     start = board.copy()
     moves: list[chess.Move] = []
@@ -423,8 +449,35 @@ def _checked(board: chess.Board) -> chess.Board:
     return replayed
 
 
+def _check(name: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
+    if not isinstance(value, kinds):
+        raise TypeError(f"{name}: expected {expected}, got {type(value).__name__}")
+
+
+def _check_limit(limit: Limit) -> None:
+    _check("limit", limit, Limit, "a chess.engine.Limit")
+    for name, value in vars(limit).items():
+        if name == "clock_id" or value is None:
+            continue
+        _check(f"limit.{name}", value, Real, "a number")
+        if not abs(value) < math.inf:
+            raise ValueError(f"limit.{name}: expected a finite number, got {value}")
+
+
+def _legal(board: chess.Board, moves: Iterable[chess.Move] | None) -> list[chess.Move] | None:
+    if moves is None:
+        return None
+    checked = list(moves)
+    for move in checked:
+        _check("move", move, chess.Move, "a chess.Move")
+        if not board.is_legal(move):
+            raise ValueError(f"the move {move.uci()} is illegal in '{board.fen()}'")
+    return checked
+
+
 def _limit_arguments(limit: Limit | None) -> list[str]:
     limit = limit or Limit(time=1)
+    _check_limit(limit)
     clocks = (limit.white_clock, limit.black_clock, limit.mate)
     if any(value is not None for value in clocks):
         raise ValueError("explain takes a limit of time, depth or nodes")

@@ -67,7 +67,7 @@ class NativeDataset:
     def length(self, split: str) -> int: ...
     def arrow_stream(self, split: str | None, size: int) -> object: ...
     def read(
-        self, split: str, start: int, size: int
+        self, split: str, start: int, size: int, step: int
     ) -> tuple[
         list[str],
         npt.NDArray[np.int8],

@@ -71,15 +71,18 @@ class Calibration:
     def __call__(self, cosines: npt.ArrayLike) -> Floats:
         """The win probabilities of cosines, float32, in the shape of ``cosines``."""
         array = np.asarray(cosines, dtype=np.float32)
-        knots = (self.cosines, self.win_probabilities)
+        knots = (
+            np.asarray(self.cosines, dtype=np.float32),
+            np.asarray(self.win_probabilities, dtype=np.float32),
+        )
         return calibrated(knots, array.ravel()).reshape(array.shape)
 
 
 class Space:
     """An encoder, with the axis and the calibration of its embeddings.
 
-    A space can be used by several threads of Python at the same time, by forked processes, and
-    pickled for other processes, which read the weights file again.
+    A space can be used by several threads of Python at the same time, and by forked processes. It
+    can be pickled for other processes, which read the weights file again.
 
     :param weights: A weights file (``.safetensors``), as ``azimuth-train`` writes it.
     :raises OSError: if the file cannot be read.

@@ -36,7 +36,7 @@ impl Batches {
     }
 
     fn read(&self, split: Split, range: Range<usize>) -> Result<RecordBatch> {
-        let columns = Columns::read(&self.file, split, range)?;
+        let columns = Columns::read(&self.file, split, [range])?;
         let (place, rows) = (split as usize, columns.fens.len());
         let (name, _) = SPLITS.get(place).ok_or_else(|| anyhow!("no name of split {place}"))?;
         let names: DictionaryArray<Int8Type> = std::iter::repeat_n(*name, rows).collect();

@@ -36,17 +36,23 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Reads a range of the positions of a split.
-    pub fn read(file: &DatasetFile, split: Split, range: Range<usize>) -> Result<Self> {
+    /// Reads ranges of the positions of a split.
+    pub fn read(
+        file: &DatasetFile,
+        split: Split,
+        ranges: impl IntoIterator<Item = Range<usize>>,
+    ) -> Result<Self> {
         // Reading a mapped file that has become shorter would end the process.
         file.check_length()?;
         let mut columns = Self::default();
         let mut unreadable = None;
-        file.positions(split, range, |position, family| {
-            if let Err(error) = columns.push(&position, family) {
-                unreadable.get_or_insert(error);
-            }
-        })?;
+        for range in ranges {
+            file.positions(split, range, |position, family| {
+                if let Err(error) = columns.push(&position, family) {
+                    unreadable.get_or_insert(error);
+                }
+            })?;
+        }
         match unreadable {
             None => Ok(columns),
             Some(error) => Err(anyhow!("dataset '{}': {error:#}", file.path().display())),

@@ -1,5 +1,7 @@
 //! Datasets of the trainer, read into NumPy arrays.
 
+use std::iter::once;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -54,17 +56,22 @@ impl NativeDataset {
         Ok(self.file.len(split_of(split)?))
     }
 
-    /// `size` positions of a split from `start` on, or fewer at its end.
+    /// `size` positions of a split, every `step`-th from `start` on, or fewer at its end.
     fn read<'py>(
         &self,
         py: Python<'py>,
         split: &str,
         start: usize,
         size: usize,
+        step: NonZeroUsize,
     ) -> PyResult<Arrays<'py>> {
         let split = split_of(split)?;
-        let end = start.saturating_add(size).min(self.file.len(split));
-        let columns = py.detach(|| Columns::read(&self.file, split, start..end));
+        let length = self.file.len(split);
+        let runs: Vec<_> = match step.get() {
+            1 => once(start..start.saturating_add(size).min(length)).collect(),
+            step => (start..length).step_by(step).take(size).map(|at| at..at + 1).collect(),
+        };
+        let columns = py.detach(|| Columns::read(&self.file, split, runs));
         let columns = columns.map_err(|error| python_error(&error))?;
         let rows = columns.fens.len();
         Ok((

@@ -38,7 +38,7 @@ def test_positions_and_labels_come_back(file):
     data = read_dataset(file)
     assert len(data) == len(LABELLED)
     rows = {}
-    for batch in data:
+    for batch in data.batches():
         for fen, *row in zip(*batch, strict=True):
             rows[" ".join(fen.split()[:4])] = (fen, *row)
     expected = {"ce 30": (30, 0), "ce -70": (70, 0), "dm 1": (0, 1), "ce 500": (-500, 0)}
@@ -77,7 +77,7 @@ def test_batches_are_arrays_and_cover_the_splits(file):
 
 def test_positions_have_numbers(file):
     data = read_dataset(file)
-    rows = [row for batch in data for row in zip(*batch, strict=True)]
+    rows = [row for batch in data.batches() for row in zip(*batch, strict=True)]
     assert len(data) == len(rows)
 
     def same(one, other):
@@ -88,6 +88,8 @@ def test_positions_have_numbers(file):
             assert same(data[number], row)
         assert data[place].pieces.shape == (64,)
     assert data[0].fen == rows[0][0]
+    assert all(map(same, list(data), rows))
+    assert [position.fen for position in data] == [row[0] for row in rows]
     places = [None, *range(-8, 9)]
     for start, stop, step in itertools.product(places, places, [None, 1, 2, -1, -3]):
         found, expected = data[start:stop:step], rows[start:stop:step]
@@ -95,11 +97,30 @@ def test_positions_have_numbers(file):
         assert found.pieces.shape == (len(expected), 64)
         assert found.family.dtype == np.uint32
         assert all(map(same, zip(*found, strict=True), expected))
+    assert data[:: 2**70].fens == [rows[0][0]]
     for number in (6, -7, 2**70):
         with pytest.raises(IndexError, match=f"position {number}: the dataset has 6 positions"):
             data[number]
     with pytest.raises(TypeError):
         data["training"]
+
+
+def test_a_slice_is_one_read_of_each_split(file):
+    data = read_dataset(file)
+    native, reads = data._native, []
+
+    class Counted:
+        length = native.length
+
+        def read(self, split, *places):
+            reads.append(split)
+            return native.read(split, *places)
+
+    data._native = Counted()
+    for step in (1, 2, -1, -2):
+        reads.clear()
+        assert data[::step].fens
+        assert len(reads) == len(set(reads))
 
 
 @pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
@@ -153,7 +174,7 @@ def test_arrow_has_the_columns_of_the_batches(file):
         assert len(pyarrow.RecordBatchReader.from_stream(stream).read_all()) == rows
         read += rows
     assert read == len(table)
-    assert sorted(table["fen"].to_pylist()) == sorted(fen for b in data for fen in b.fens)
+    assert sorted(table["fen"].to_pylist()) == sorted(position.fen for position in data)
 
 
 def test_arrow_without_a_reader_is_freed_and_bad_arguments_are_errors(file):

@@ -180,6 +180,42 @@ def test_impossible_boards_are_refused_and_the_engine_goes_on(engine, impossible
     assert engine.play(MATE_IN_ONE, limit).move == chess.Move.from_uci("a1a8")
 
 
+def test_arguments_that_python_chess_cannot_send_are_refused():
+    board, limit = chess.Board(), Limit(depth=1)
+    with Engine() as engine:
+        for arguments, options, kind, message in [
+            ([limit], {"root_moves": ["e2e4"]}, TypeError, "move: expected a chess.Move, got str"),
+            (
+                [limit],
+                {"root_moves": [chess.Move.from_uci("e2e5")]},
+                ValueError,
+                "the move e2e5 is illegal in 'rnbq",
+            ),
+            ([Limit(depth="x")], {}, TypeError, "limit.depth: expected a number, got str"),
+            ([Limit(time=float("nan"))], {}, ValueError, "limit.time: expected a finite number"),
+            ([Limit(white_clock=float("inf"))], {}, ValueError, "limit.white_clock: expected a f"),
+            ([3], {}, TypeError, "limit: expected a chess.engine.Limit, got int"),
+        ]:
+            for search in (engine.play, engine.analyse, engine.analysis):
+                with pytest.raises(kind, match=f"^{message}"):
+                    search(board, *arguments, **options)
+        for search in (engine.play, engine.analysis):
+            with pytest.raises(TypeError, match="^info: expected chess.engine.Info, got str"):
+                search(board, limit, info="x")
+        for search in (engine.analyse, engine.analysis):
+            with pytest.raises(TypeError, match="^multipv: expected a number, got list"):
+                search(board, limit, multipv=[])
+        for options, name in [({"Hash": []}, "option Hash"), ({1: 2}, "name of an option")]:
+            with pytest.raises(TypeError, match=f"^{name}: expected a string"):
+                engine.configure(options)
+        with pytest.raises(TypeError, match="^limit.depth: expected a number, got str"):
+            engine.explain(board, Limit(depth="x"))
+        with pytest.raises(ValueError, match="^the move e2e5 is illegal in 'rnbq"):
+            engine.explain(board, limit, compare=[chess.Move.from_uci("e2e5")])
+        a3 = chess.Move.from_uci("a2a3")
+        assert engine.play(board, limit, root_moves=iter([a3])).move == a3
+
+
 def test_a_forked_process_needs_its_own_engine(engine, forked):
     for use in (
         lambda: engine.play(chess.Board(), Limit(depth=1)),

@@ -207,7 +207,7 @@ def test_a_forked_process_embeds(space, boards, forked):
 
 def test_a_calibration_checks_its_knots():
     rising, falling = np.array([0, 1], np.float32), np.array([1, 0], np.float32)
-    assert Calibration(rising, rising)(0.25) == 0.25
+    assert Calibration(rising, rising)(0.25) == Calibration([0, 1], [0, 1])(0.25) == 0.25
     with pytest.raises(ValueError, match="calibration.win_probability does not rise"):
         Calibration(rising, falling)(0)
 
