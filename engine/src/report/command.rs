@@ -119,7 +119,7 @@ impl ReportCommand {
             say(fault.map(|fault| format!("{fault}; only the moves before it are analysed")));
             analysed += 1;
             let number = analysed + faults.count();
-            let digest = game.digest();
+            let digest = game.digest()?;
             if journal.holds_next(&digest)? {
                 resumed += 1;
                 bar.inc(game.positions());

@@ -15,8 +15,9 @@ use cozy_chess::Move;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-/// Maximum number of half-moves of a game on the page.
-const LONGEST_GAME: usize = 2_000;
+/// Maximum number of half-moves of a game, and of a line with a variation: the page can send as many
+/// to the engine.
+pub const LONGEST_GAME: u32 = 2_000;
 
 /// Maximum number of half-moves with those of the variations.
 const MOST_NODES: usize = 20_000;
@@ -88,11 +89,9 @@ impl Game {
         self.moves.len() as u64 + 1
     }
 
-    /// The SHA-256 of everything that was read of the game.
-    pub fn digest(&self) -> String {
-        let Self { tags, start, comments, nodes, .. } = self;
-        let text = format!("{tags:?} {} {comments:?} {nodes:?}", start.fen(true));
-        STANDARD.encode(Sha256::digest(text))
+    /// The SHA-256 of everything that the page shows of the game.
+    pub fn digest(&self) -> Result<String> {
+        Ok(STANDARD.encode(Sha256::digest(serde_json::to_vec(self)?)))
     }
 
     fn checked(self) -> Result<Self, Fault> {
@@ -101,9 +100,6 @@ impl Game {
                 return Err(bad.fault);
             }
             return Err(Fault::Refused(anyhow!("there is no move in it")));
-        }
-        if self.moves.len() > LONGEST_GAME {
-            return Err(Fault::TooLong(format!("{LONGEST_GAME} half-moves")));
         }
         Ok(self)
     }
@@ -137,6 +133,7 @@ impl GameBuilder for Game {
 
     fn play(&mut self, Line { before, after }: &Line) -> Result<()> {
         let Some(mv) = after.mv else { return Ok(()) };
+        ensure!(after.ply <= LONGEST_GAME, "more than {LONGEST_GAME} half-moves in one game");
         ensure!(self.nodes.len() < MOST_NODES, "more than {MOST_NODES} moves with variations");
         if before.id == self.tip {
             self.moves.push(mv);
@@ -323,6 +320,20 @@ impl Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(text: &str) -> Result<Game> {
+        Ok(Reader::new(text.as_bytes()).read_game::<Game>()?.context("no game")??)
+    }
+
+    #[test]
+    fn games_that_the_page_shows_differently_have_other_digests() -> Result<()> {
+        let digest = read("1. e4 *")?.digest()?;
+        assert_eq!(read("1. e4 *")?.digest()?, digest);
+        for other in ["1. e4 1-0", "1. e4 Ke4", "1. e4 (1. Ke4) *", "1. e4 {x} *", "1. d4 *"] {
+            assert_ne!(read(other)?.digest()?, digest, "{other}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn faults_before_the_first_game_are_one_message() {

@@ -8,4 +8,4 @@ mod page;
 
 pub(crate) use analysis::{Analyst, Judged, Stop};
 pub use command::ReportCommand;
-pub use game::{Game, Games};
+pub use game::{Game, Games, LONGEST_GAME};

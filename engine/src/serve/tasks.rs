@@ -25,7 +25,7 @@ use super::protocol::{
 };
 use super::queue::{Queue, Role, Seat};
 use crate::explain::{self, Study, document, line, score};
-use crate::report::{Analyst, Judged, Stop};
+use crate::report::{Analyst, Judged, LONGEST_GAME, Stop};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget};
 
 /// Runs a task to its end. `page` is the page's number.
@@ -142,9 +142,6 @@ impl Job<'_> {
     }
 }
 
-/// Maximum number of half-moves of a game.
-const MOST_MOVES: usize = 2_000;
-
 /// Maximum length of a move that an error quotes.
 const LONGEST_QUOTE: usize = 20;
 
@@ -166,7 +163,10 @@ impl PlayedLine {
             fen => Position::from_fen(fen)?,
         };
         let count = request.moves.len();
-        ensure!(count <= MOST_MOVES, "the game has {count} half-moves, more than {MOST_MOVES}");
+        ensure!(
+            count <= LONGEST_GAME as usize,
+            "the game has {count} half-moves, more than {LONGEST_GAME}"
+        );
         let (mut last, mut moves) = (start.clone(), Vec::with_capacity(count));
         for (number, text) in (1..).zip(&request.moves) {
             let text = shortened(text, LONGEST_QUOTE);
