@@ -14,7 +14,7 @@ use tungstenite::{Message, WebSocket, client};
 use crate::binary;
 
 /// Longest wait for an event or an end.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// `azimuth serve`; it ends when dropped.
 pub struct Server {
@@ -86,11 +86,25 @@ impl Server {
     pub fn games(&self, name: &str, bytes: &[u8]) -> Result<Value> {
         let path = format!("/{}/games/{name}", self.token());
         let origin = format!("http://{}", self.host);
-        let headers = [("Host", self.host.as_str()), ("Origin", origin.as_str())];
+        let headers =
+            [("Host", self.host.as_str()), ("Origin", &origin), ("Accept-Encoding", "gzip")];
         let (status, answer) = self.send("POST", &path, &headers, bytes)?;
         ensure!(status == 200, "{answer}");
         let json = answer.split_once("\r\n\r\n").context("no body")?.1;
-        Ok(serde_json::from_str(json)?)
+        Ok(serde_json::from_str::<Value>(json)?["games"].take())
+    }
+
+    /// Begins to send a file of `length` bytes.
+    pub fn begin_to_send(&self, length: usize) -> Result<TcpStream> {
+        let mut stream = TcpStream::connect(self.address()?)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let (host, token) = (&self.host, self.token());
+        write!(
+            stream,
+            "POST /{token}/games/a.pgn HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n\
+             Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        )?;
+        Ok(stream)
     }
 
     /// The address of its socket.

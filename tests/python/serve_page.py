@@ -289,11 +289,44 @@ def files(page):
         open_file(page, name, "\r\n".join(lines).encode())
         names = page.locator("#load select option").all_inner_texts()
         assert names[0] == '1. bm Ra8#; id "mate";' and names[2] == "3. " + lines[4], names
-        assert "line 4: FEN '8/8/8 w - -'" in names[1], names
+        assert names[1].startswith("2. ") and "line 4: FEN '8/8/8 w - -'" in names[1], names
         expect(page.locator("#moves")).to_contain_text("bm Ra8#")
         page.select_option("#load select", "2")
         type_move(page, "e4")
         expect(moves(page)).to_have_count(1)
+    # A position that the page cannot show.
+    load(page, "8/8/8/4k3/8/8/4P3/4K3 w - - 0 1\n8/8/8/4k3/8/8/4P3/4K3 w - - 0 10000")
+    page.select_option("#load select", "1")
+    expect(page.locator("#panel-analyse")).to_contain_text("cannot show the position")
+    open_file(page, "many.pgn", b"1. e4 *\n" * 5_001)
+    assert "Only the first 5000 games" in page.inner_text("#panel-analyse")
+    assert page.locator("#load select option").count() == 5_000
+    # A text that is read late: another board replaces it, and a game against the engine goes on.
+    held = []
+    page.route("**/games/*", lambda route: held.append(route))
+
+    def begin_to_load():
+        page.fill("#load textarea", "1. c4")
+        page.click("#load-button")
+        wait_until(page, lambda: held, "a request")
+
+    begin_to_load()
+    page.click("#anew")
+    loaded(page)
+    held.pop().continue_()
+    page.wait_for_timeout(300)
+    expect(moves(page)).to_have_count(0)
+    page.click("#load summary")
+    begin_to_load()
+    page.click("#tab-play")
+    page.click("#begin")
+    type_move(page, "a3")
+    expect(moves(page)).to_have_count(2)
+    held.pop().continue_()
+    expect(moves(page)).to_have_count(1)
+    expect(page.locator("#tab-analyse")).to_have_attribute("aria-selected", "true")
+    page.click("#tab-play")
+    expect(moves(page)).to_have_count(2)
 
 
 def tabs(page):
@@ -311,7 +344,9 @@ def tabs(page):
     expect(moves(page)).to_have_count(4)
     expect(moves(other)).to_have_count(1)
     # Each tab has its own game against the engine, too.
-    for tab, move in ((page, "e4"), (other, "a3")):
+    for tab, move in ((other, "a3"), (page, "e4")):
+        tab.reload()
+        expect(tab.locator("#tab-analyse")).to_have_attribute("aria-selected", "true")
         tab.click("#tab-play")
         tab.click("#begin")
         type_move(tab, move)
@@ -323,7 +358,17 @@ def tabs(page):
     new = page.context.new_page()
     new.goto(sys.argv[1])
     expect(moves(new)).to_have_count(2)
-    assert moves(new).first.inner_text().endswith("a3")
+    assert moves(new).first.inner_text().endswith("e4")
+    # During a game, a reload shows the tab that was open.
+    load(page, "1. d4 d5 2. c4")
+    page.keyboard.press("End")
+    linked(page, "#ply=3")
+    page.wait_for_timeout(600)
+    page.reload()
+    expect(moves(page)).to_have_count(3)
+    assert current(page).endswith("c4")
+    page.click("#tab-play")
+    expect(moves(page)).to_have_count(2)
 
 
 def why(page):

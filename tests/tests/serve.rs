@@ -1,14 +1,15 @@
 //! `azimuth serve`: its page in a headless Chromium, requests that must be refused, pages that
 //! misbehave, many pages at once, and the end.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::odd_games::{Found, odd_files};
-use azimuth_tests::server::{Page, Server, analysis};
+use azimuth_tests::server::{PATIENCE, Page, Server, analysis};
 use azimuth_tests::{binary, python, text};
 use serde_json::{Value, json};
 use tungstenite::Message;
@@ -94,6 +95,26 @@ fn only_the_page_itself_sends_files_and_they_have_limits() -> Result<()> {
     let fault = games[0]["fault"].as_str().unwrap_or_default();
     assert!(fault.starts_with("the text has more than 5 MB"), "{games}");
     assert_eq!(server.games("a.pgn", b"1. e4 *")?[0]["nodes"][0]["uci"], "e2e4");
+    Ok(())
+}
+
+#[test]
+fn two_files_are_read_at_a_time() -> Result<()> {
+    let server = Server::start(&[])?;
+    let game = b"1. e4 *";
+    let mut streams = (0..3).map(|_| server.begin_to_send(game.len()));
+    let mut streams: Vec<TcpStream> = streams.by_ref().collect::<Result<_>>()?;
+    sleep(Duration::from_millis(500));
+    streams[2].write_all(game)?;
+    streams[2].set_read_timeout(Some(Duration::from_millis(500)))?;
+    assert!(streams[2].read(&mut [0]).is_err(), "the third file was read");
+    streams[2].set_read_timeout(Some(PATIENCE))?;
+    streams[0].write_all(game)?;
+    for stream in [&mut streams.swap_remove(0), &mut streams[0]] {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
     Ok(())
 }
 
@@ -330,6 +351,20 @@ fn idle_connections_keep_no_page_out() -> Result<()> {
     let page = format!("/{}/", server.token());
     let (status, _) = server.ask(&page, &[("Host", &server.host)])?;
     ensure!(status == 200 && began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    // Even then a file may take its time, and slow headers may not.
+    let text = vec![b' '; 200_000];
+    let mut slow = TcpStream::connect(address)?;
+    write!(slow, "GET / HTTP/1.1\r\n")?;
+    let mut upload = server.begin_to_send(text.len())?;
+    let mut is_cut = false;
+    for part in text.chunks(10_000) {
+        upload.write_all(part)?;
+        is_cut |= write!(slow, "x").is_err();
+        sleep(Duration::from_millis(150));
+    }
+    let mut answer = String::new();
+    upload.read_to_string(&mut answer)?;
+    ensure!(is_cut && answer.starts_with("HTTP/1.1 200 "), "{is_cut} {answer}");
     drop(idle);
     ensure!(server.interrupt()?.0.success());
     Ok(())

@@ -1,15 +1,16 @@
 //! Reads the games of a text that the page sends, with the reader of all other commands.
 
 use std::fmt::Display;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write as _};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::pgn::{GameBuilder, Reader, Tags, decompressed};
+use azimuth_chess::pgn::{GameBuilder, Reader, Tags, decode, decompressed};
 use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::text::printable;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
+use serde_json::json;
 
 use crate::report::Game;
 
@@ -31,11 +32,15 @@ impl Unreadable {
     }
 }
 
-/// The games in the bytes of the file `name`, as a JSON array of [`Game`] and [`Unreadable`]. A
-/// text that begins with a FEN has a position on each line, which becomes a game without moves.
+/// The games in the bytes of the file `name`, as a JSON object: `games`, of [`Game`] and
+/// [`Unreadable`], and `more`, whether the text has more than [`MOST_GAMES`]. A text that begins
+/// with a FEN has a position on each line, which becomes a game without moves.
 pub fn read_games(name: &str, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Vec<u8>> {
     let read = read_text(name, bytes).and_then(|text| games_of(&text));
-    read.or_else(|error| Ok(serde_json::to_vec(&[Unreadable::new(format!("{error:#}"))])?))
+    read.or_else(|error| {
+        let games = [Unreadable::new(format!("{error:#}"))];
+        Ok(serde_json::to_vec(&json!({"games": games, "more": false}))?)
+    })
 }
 
 /// The unpacked text. Fails if it is larger than [`LARGEST_TEXT`].
@@ -46,22 +51,22 @@ fn read_text(name: &str, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Vec
         .with_context(|| format!("cannot unpack '{}'", printable(name)))?;
     ensure!(
         text.len() <= LARGEST_TEXT,
-        "the text has more than {} MB; azimuth report reads files of any size",
+        "the text has more than {} MB; azimuth report reads larger files of games",
         LARGEST_TEXT / 1_000_000
     );
     Ok(text)
 }
 
 fn games_of(text: &[u8]) -> Result<Vec<u8>> {
-    let mut json = Vec::new();
+    let mut json = br#"{"games":"#.to_vec();
     let mut serializer = serde_json::Serializer::new(&mut json);
     let mut games = serializer.serialize_seq(None)?;
-    let lines = String::from_utf8_lossy(text);
-    let lines = (1..).zip(lines.trim_start_matches('\u{feff}').lines().map(str::trim));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
+    let mut lines = lines_of(text).peekable();
     let is_more = if lines.peek().is_some_and(|(_, line)| is_placement(line)) {
+        let mut decoded = String::new();
         for (number, line) in lines.by_ref().take(MOST_GAMES as usize) {
-            match position(line) {
+            decode(line, &mut decoded);
+            match position(&decoded) {
                 Ok(game) => games.serialize_element(&game)?,
                 Err(error) => {
                     let fault = format!("line {number}: {error:#}");
@@ -82,19 +87,26 @@ fn games_of(text: &[u8]) -> Result<Vec<u8>> {
         }
         reader.skip_game()?
     };
-    if is_more {
-        let fault = format!("only the first {MOST_GAMES} games of the text were read");
-        games.serialize_element(&Unreadable::new(fault))?;
-    }
     games.end()?;
+    write!(json, r#","more":{is_more}}}"#)?;
     Ok(json)
 }
 
+/// The lines that are neither empty nor comments, and their numbers. They end as in PGN.
+fn lines_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let lines = text
+        .split(|&byte| byte == b'\n')
+        .flat_map(|line| line.strip_suffix(b"\r").unwrap_or(line).split(|&byte| byte == b'\r'));
+    let lines = (1..).zip(lines.map(<[u8]>::trim_ascii));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"))
+}
+
 /// Whether a line begins with the first field of a FEN. A result such as `1/2` is none.
-fn is_placement(line: &str) -> bool {
-    let field = line.split_whitespace().next().unwrap_or_default();
-    let fits = |character: char| "12345678pnbrqkPNBRQK/".contains(character);
-    field.chars().all(fits) && field.matches('/').count() > 2
+fn is_placement(line: &[u8]) -> bool {
+    let field = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    field.iter().all(|byte| b"12345678pnbrqkPNBRQK/".contains(byte))
+        && field.iter().filter(|&&byte| byte == b'/').count() > 2
 }
 
 /// The game without moves of a line of FEN or EPD. The operations are its comment.
@@ -107,12 +119,15 @@ fn position(line: &str) -> Result<Game> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
     use super::*;
+    use crate::report::LONGEST_GAME;
 
-    fn read(text: &str) -> Result<Value> {
-        Ok(serde_json::from_slice(&read_games("games.pgn", text.to_owned())?)?)
+    fn read(text: impl Into<Vec<u8>>) -> Result<Value> {
+        let mut read: Value = serde_json::from_slice(&read_games("games.pgn", text.into())?)?;
+        assert_eq!(read["more"], false);
+        Ok(read["games"].take())
     }
 
     #[test]
@@ -166,22 +181,34 @@ mod tests {
         assert!(games[1]["fault"].as_str().is_some_and(|it| it.starts_with(fault)), "{games}");
         assert_eq!(games[2]["fen"], "8/8/8/4k3/8/8/8/4K3 b - - 0 1");
         assert_eq!(games.as_array().map(Vec::len), Some(3));
+        let list = b"# M\xfcller\r\r4k3/8/8/8/8/8/8/4K3 w - - id \"M\xfcller\";\r8/8/8/4k3/8 b\r\n";
+        let games = read(*list)?;
+        assert_eq!(games[0]["comments"], json!(["id \"Müller\";"]));
+        assert!(games[1]["fault"].as_str().is_some_and(|it| it.starts_with("line 4: ")), "{games}");
         Ok(())
     }
 
     #[test]
     fn a_text_has_limits() -> Result<()> {
-        let many = read(&"1. e4 *\n".repeat(MOST_GAMES as usize + 1))?;
-        let many = many.as_array().map(Vec::as_slice).unwrap_or_default();
-        assert_eq!(many.len() as u64, MOST_GAMES + 1);
-        let fault = "only the first 5000 games of the text were read";
-        assert_eq!(many.last(), Some(&json!({"fault": fault})));
+        for one in ["1. e4 *\n", "4k3/8/8/8/8/8/8/4K3 w - -\n"] {
+            let many = read_games("a.pgn", one.repeat(MOST_GAMES as usize + 1))?;
+            let many: Value = serde_json::from_slice(&many)?;
+            let count = many["games"].as_array().map(Vec::len);
+            assert_eq!((count, &many["more"]), (Some(MOST_GAMES as usize), &json!(true)));
+        }
+        let shuffle = "Nf3 Nf6 Ng1 Ng8 ".repeat(LONGEST_GAME as usize / 4);
+        let games = read(format!("{shuffle}*\n{shuffle} e4 *\ne4 ({shuffle} e4) e5 *\n"))?;
+        assert_eq!(games[0]["nodes"].as_array().map(Vec::len), Some(LONGEST_GAME as usize));
+        for game in [&games[1], &games[2]] {
+            assert_eq!(game, &json!({"fault": "more than 2000 half-moves in one game"}));
+        }
         for (name, text, part) in [
             ("a.pgn.gz", "1. e4".to_owned(), "cannot unpack 'a.pgn.gz': "),
             ("a.pgn", " ".repeat(LARGEST_TEXT + 1), "more than 5 MB"),
         ] {
             let games: Value = serde_json::from_slice(&read_games(name, text)?)?;
-            assert!(games[0]["fault"].as_str().is_some_and(|it| it.contains(part)), "{games}");
+            let fault = games["games"][0]["fault"].as_str();
+            assert!(fault.is_some_and(|it| it.contains(part)), "{games}");
         }
         Ok(())
     }

@@ -53,8 +53,8 @@ impl Gate {
         format!("http://{}/{}/", SocketAddr::new(ip, self.address.port()), self.token)
     }
 
-    /// Checks a request for `path`. One that opens a WebSocket or sends a file `needs_origin`, as
-    /// every browser sends it; another request may have none.
+    /// Checks a request for `path`. With `needs_origin`, for WebSockets and files, the `Origin`
+    /// header is required; browsers always send it.
     pub fn check(
         &self,
         headers: &HeaderMap,

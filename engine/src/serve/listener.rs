@@ -23,6 +23,9 @@ const IDLE: Duration = Duration::from_secs(15);
 /// The same for connections that begin while more than half of all are open.
 const CROWDED_IDLE: Duration = Duration::from_secs(1);
 
+/// Slowest upload, in bytes per second: what arrives gives its connection more time, at this rate.
+const SLOWEST: u32 = 16 << 10;
+
 /// Beginning of the answer that opens a WebSocket.
 const SWITCHES: &[u8] = b"HTTP/1.1 101 ";
 
@@ -72,7 +75,13 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let count = (buffer.filled().len() - before) as u32;
+        if self.idle.is_some() && count > 0 {
+            let deadline = self.deadline.deadline() + Duration::from_secs(1) * count / SLOWEST;
+            self.deadline.as_mut().reset(deadline);
+        }
         let is_late = self.idle.is_some() && self.deadline.as_mut().poll(context).is_ready();
         if is_late { Poll::Ready(Err(io::ErrorKind::TimedOut.into())) } else { read }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, Path, Request, State, WebSocketUpgrade};
+use axum::extract::{DefaultBodyLimit, FromRequest, Path, Request, State, WebSocketUpgrade};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
@@ -31,6 +31,9 @@ use crate::board_page::{PAGE_SCRIPT, PAGE_STYLE};
 
 /// Most pages at a time.
 const MOST_PAGES: usize = 200;
+
+/// Most files that are read at a time. One takes a few hundred megabytes of memory at most.
+const MOST_READERS: usize = 2;
 
 /// Time for the pages to close their connections at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -61,6 +64,8 @@ pub struct Shared {
     pub queue: Arc<Queue<Seat>>,
     /// Room for pages.
     pages: Arc<Semaphore>,
+    /// Room for files.
+    readers: Arc<Semaphore>,
     /// The number of the next page.
     next_page: AtomicU64,
     /// Becomes `true` when the server ends.
@@ -71,8 +76,9 @@ impl Shared {
     /// The state of a server without pages.
     pub fn new(gate: Gate, queue: Arc<Queue<Seat>>) -> Arc<Self> {
         let (ending, _) = watch::channel(false);
-        let pages = Arc::new(Semaphore::new(MOST_PAGES));
-        Arc::new(Self { gate, queue, pages, next_page: AtomicU64::new(0), ending })
+        let [pages, readers] =
+            [MOST_PAGES, MOST_READERS].map(|room| Arc::new(Semaphore::new(room)));
+        Arc::new(Self { gate, queue, pages, readers, next_page: AtomicU64::new(0), ending })
     }
 
     /// Waits until the server ends.
@@ -129,8 +135,9 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/{token}/", get(async || PAGE))
         .route("/{token}/socket", get(open_socket))
         .route("/{token}/{file}", get(file))
-        .route("/{token}/games/{name}", post(games).layer(DefaultBodyLimit::max(LARGEST_TEXT)))
         .layer(CompressionLayer::new())
+        // Not compressed: the thread that answers would compress megabytes.
+        .route("/{token}/games/{name}", post(games).layer(DefaultBodyLimit::max(LARGEST_TEXT)))
         .layer(from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
 }
@@ -155,8 +162,22 @@ async fn file(Path((_, name)): Path<(String, String)>) -> Response {
 }
 
 /// Answers a file of games with the games in it.
-async fn games(Path((_, name)): Path<(String, String)>, bytes: Bytes) -> Response {
-    match spawn_blocking(move || read_games(&name, bytes)).await {
+async fn games(
+    State(shared): State<Arc<Shared>>,
+    Path((_, name)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    // The body is read when there is room. The semaphore is never closed.
+    let room = shared.readers.clone().acquire_owned().await;
+    let bytes = match Bytes::from_request(request, &()).await {
+        Ok(bytes) => bytes,
+        Err(rejection) => return rejection.into_response(),
+    };
+    let read = spawn_blocking(move || {
+        let _room = room;
+        read_games(&name, bytes)
+    });
+    match read.await {
         Ok(Ok(json)) => ([(CONTENT_TYPE, "application/json")], json).into_response(),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal error").into_response(),
     }

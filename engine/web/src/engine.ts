@@ -9,7 +9,7 @@ const PAUSES = [250, 500, 1000, 2000, 5000];
 /** `renewed`: the server was started again, and this page's address is no longer valid. */
 export type Connection = 'connecting' | 'open' | 'lost' | 'renewed';
 
-/** A game up to a position: the first position, and the moves in UCI notation. */
+/** A game up to a position: the first position, and the moves in SAN. */
 export interface GameLine {
   fen: string;
   moves: string[];

@@ -90,6 +90,7 @@ function draw(): void {
   }
   if (shownTab !== app.tab) {
     shownTab = app.tab;
+    if (!recording) keep('tab', app.tab);
     byId('panels').scrollTop = byId('panel-side').scrollTop = 0;
   }
   const [back, on] = [!node.parent, !node.children.length];
@@ -210,7 +211,9 @@ if (recording) {
     if (app.tab === 'analyse') analyse?.pause(document.hidden);
   });
   addEventListener('pagehide', keepNow);
-  if (play?.restore() && play.isPlaying()) app.openTab('play');
+  const wasPlaying = kept<Tab>('tab') === 'play';
+  play?.restore();
+  if (wasPlaying && play?.isPlaying()) app.openTab('play');
   else restore();
   engine.connect();
 }

@@ -3,7 +3,7 @@
 import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from 'chessops/pgn';
 import { INITIAL_FEN } from 'chessops/fen';
 import { openingOf } from './opening.js';
-import type { FileGame, GameText } from './protocol.js';
+import type { FileGames, GameText } from './protocol.js';
 import { texts } from './texts.js';
 import { rootOf, TreeNode } from './tree.js';
 
@@ -13,12 +13,17 @@ export const LARGEST_FILE = 5_000_000;
 export type Tags = Map<string, string>;
 
 /** The games that the engine reads in a text or a file. */
-export async function gamesIn(text: Blob, name: string): Promise<FileGame[]> {
+export async function gamesIn(text: Blob, name: string): Promise<FileGames> {
   const answer = await fetch(`games/${encodeURIComponent(name)}`, { method: 'POST', body: text }).catch(() => {
     throw new Error(texts.noAnswer);
   });
   if (!answer.ok) throw new Error((await answer.text()).trim());
-  return (await answer.json()) as FileGame[];
+  return (await answer.json()) as FileGames;
+}
+
+/** The tags of a game, with its result. */
+export function tagsOf({ tags, result }: GameText): Tags {
+  return new Map(result ? [...tags, ['Result', result]] : tags);
 }
 
 /** A game as a tree. */
@@ -26,15 +31,18 @@ export function treeOf(game: GameText): { root: TreeNode; tags: Tags } {
   const root = rootOf(game.fen);
   root.comments.push(...game.comments);
   const nodes: (TreeNode | null)[] = [root];
+  // The end of the main line, to which the first child of each node belongs.
+  let tip = 0;
   for (const { parent, uci, comments, glyphs } of game.nodes) {
     const node = nodes[parent]?.playUci(uci) ?? null;
     node?.comments.push(...(comments ?? []));
     node?.nags.push(...(glyphs ?? []));
+    if (parent === tip) tip = nodes.length;
     nodes.push(node);
   }
-  const tags: Tags = new Map(game.tags);
-  if (game.result) tags.set('Result', game.result);
-  return { root, tags };
+  // A variation that begins with a move of the main line shares its node.
+  nodes[tip]?.promote();
+  return { root, tags: tagsOf(game) };
 }
 
 /** A tree in the reader's form. */

@@ -17,6 +17,12 @@ export interface GameText {
 /** A game, or why it cannot be read. */
 export type FileGame = GameText | { fault: string };
 
+/** The first games of a text, and whether it has more. */
+export interface FileGames {
+  games: FileGame[];
+  more: boolean;
+}
+
 /** A score of the side to move: centipawns or moves to mate, and the win probability. */
 export interface Score {
   cp?: number;

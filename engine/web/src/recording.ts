@@ -1,6 +1,6 @@
 // The games of a report's file, with the analysis that was made before.
 
-import { treeOf, type Tags } from './pgn.js';
+import { tagsOf, treeOf, type Tags } from './pgn.js';
 import type { GameText, Judged, Place, Sampled, Space } from './protocol.js';
 import type { TreeNode } from './tree.js';
 
@@ -35,7 +35,7 @@ export class Recording {
   }
 
   get tags(): Tags[] {
-    return this.data.games.map((game) => new Map(game.tags));
+    return this.data.games.map(tagsOf);
   }
 
   /** The game with a number, or the first. */

@@ -65,6 +65,8 @@ export const texts = {
   unread: (reason: string) => `This cannot be read: ${reason}.`,
   cut: (fault: string) => `The game was read up to a fault: ${fault}.`,
   variationCut: (fault: string) => `A variation was read up to a fault: ${fault}.`,
+  noPosition: (fen: string) => `the page cannot show the position “${fen}”`,
+  onlyFirst: (count: number) => `Only the first ${count} games or positions were read.`,
   noAnswer: 'the engine does not answer',
   noGame: 'There is no game in this text.',
   copyFen: 'Copy FEN',

@@ -7,6 +7,7 @@ import type { Color, Move, NormalMove } from 'chessops/types';
 import { kingCastlesTo, makeSquare, makeUci, parseUci } from 'chessops/util';
 import type { GameLine } from './engine.js';
 import type { Info, Judged } from './protocol.js';
+import { texts } from './texts.js';
 
 export class TreeNode {
   readonly children: TreeNode[] = [];
@@ -100,13 +101,11 @@ export class TreeNode {
   read(text: string): Move | null {
     const typed = text.trim();
     const castling = typed.replace(/[0o]/g, 'O');
-    const ofPiece = typed.charAt(0).toUpperCase() + typed.slice(1);
-    for (const san of [typed, castling, ofPiece]) {
-      const move = parseSan(this.position, san);
-      if (move) return move;
-    }
+    const bySan = parseSan(this.position, typed) ?? parseSan(this.position, castling);
+    if (bySan) return bySan;
     const byUci = parseUci(typed.toLowerCase());
-    if (!byUci || !('from' in byUci)) return null;
+    // `b1d2` is no move of a bishop on the first rank.
+    if (!byUci || !('from' in byUci)) return parseSan(this.position, typed.charAt(0).toUpperCase() + typed.slice(1)) ?? null;
     const normal = normalizeMove(this.position, byUci);
     return this.position.isLegal(normal) ? normal : null;
   }
@@ -166,8 +165,8 @@ export function rootOf(fen: string): TreeNode {
   const position = parseFen(fen).chain((setup) => Chess.fromSetup(setup));
   return position.unwrap(
     (start) => new TreeNode(start, null, null, '', 0),
-    (error) => {
-      throw error;
+    () => {
+      throw new Error(texts.noPosition(fen));
     },
   );
 }

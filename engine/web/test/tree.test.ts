@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endOf } from '../src/game-end.js';
-import { gameText, occasionOf, titleOf, treeOf, writeGame } from '../src/pgn.js';
+import { gameText, occasionOf, tagsOf, titleOf, treeOf, writeGame } from '../src/pgn.js';
 import type { GameText } from '../src/protocol.js';
 import { arrowOf, gameLine, lineTo, newGame, rootOf, sansOf } from '../src/tree.js';
 
@@ -35,6 +35,7 @@ function played(sans: string, fen?: string) {
 test('a game is read and written with its variations, comments and glyphs', () => {
   const { root, tags } = treeOf(GAME);
   assert.equal(titleOf(tags), 'A – B, 1-0');
+  assert.equal(titleOf(tagsOf(GAME)), 'A – B, 1-0');
   assert.equal(titleOf(new Map([['White', '?'], ['BlackElo', '2700']])), 'White – Black (2700)');
   assert.equal(occasionOf(new Map([['Event', 'E'], ['Date', '????.??.??'], ['Round', '4']])), 'E · 4');
   const written = writeGame(tags, root);
@@ -69,6 +70,30 @@ test('the letter of a piece may be small', () => {
   assert.equal(read('7k/8/8/8/8/2n5/3B4/4K3 w - - 0 1', 'bxc3'), 'Bxc3+');
   assert.equal(read('7k/8/8/8/8/8/8/1N2KN2 w - - 0 1', 'nd2'), undefined);
   assert.equal(read('7k/4P3/8/8/8/8/8/4K3 w - - 0 1', 'e8=q'), 'e8=Q+');
+});
+
+test('a move in UCI notation is that of the piece on its first square', () => {
+  const read = (fen: string, text: string) => rootOf(fen).playText(text)?.san;
+  assert.equal(read('4k3/8/8/8/8/8/8/1NB1K3 w - - 0 1', 'b1d2'), 'Nd2');
+  assert.equal(read('1nb1k3/8/8/8/8/8/8/4K3 b - - 0 1', 'b8d7'), 'Nd7');
+  assert.equal(read('4k3/8/8/8/8/8/8/2B1K3 w - - 0 1', 'b1d2'), undefined);
+  assert.equal(read('4k3/8/8/8/8/2B5/8/2B1K3 w - - 0 1', 'B1d2'), 'B1d2');
+});
+
+test('a variation that begins with the main move leaves the main line as it is', () => {
+  const nodes = [
+    { parent: 0, uci: 'e2e4' },
+    { parent: 0, uci: 'e2e4' },
+    { parent: 2, uci: 'c7c5' },
+    { parent: 1, uci: 'e7e5' },
+  ];
+  const { root } = treeOf({ ...GAME, nodes });
+  assert.match(writeGame(new Map(), root), /1\. e4 e5 \( 1\.\.\. c5 \)/);
+});
+
+test('a position that the page cannot show is named', () => {
+  const fen = '4k3/8/8/8/8/8/8/4K2R w K - 0 10000';
+  assert.throws(() => treeOf({ ...GAME, fen }), new RegExp(`position “${fen}”`));
 });
 
 test('the engine gets the first position and the moves', () => {

@@ -6,7 +6,7 @@ import { makeFen } from 'chessops/fen';
 import type { App, Panel } from '../app.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { lineButtons } from '../lines.js';
-import { gamesIn, LARGEST_FILE, titleOf, treeOf, writeGame } from '../pgn.js';
+import { gamesIn, LARGEST_FILE, tagsOf, titleOf, treeOf, writeGame } from '../pgn.js';
 import type { FileGame, Info, TaskEvent } from '../protocol.js';
 import { scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { keep, kept } from '../storage.js';
@@ -261,34 +261,43 @@ export class AnalysePanel implements Panel {
   }
 
   private anew(): void {
+    this.newLoad();
     this.open();
     this.app.load(newGame(), new Map());
     this.games.hidden = true;
     this.loading.open = false;
   }
 
+  /** The number of a new load; the text of an earlier one is not shown any more. */
+  private newLoad(): number {
+    this.loading.removeAttribute('aria-busy');
+    this.loads += 1;
+    return this.loads;
+  }
+
   /** Loads the games or positions of a text or a file. */
   private async load(text: Blob, name: string): Promise<void> {
+    const load = this.newLoad();
     if (text.size > LARGEST_FILE) {
       this.say(texts.fileTooLarge);
       return;
     }
-    this.loads += 1;
-    const load = this.loads;
     this.loading.setAttribute('aria-busy', 'true');
-    try {
-      const games = await gamesIn(text, name);
-      // Another text was chosen meanwhile.
-      if (load !== this.loads) return;
-      this.games.replaceChildren(...games.map((game, at) => element('option', { value: at }, nameOf(game, at))));
-      this.games.hidden = games.length < 2;
-      this.games.onchange = () => this.show(games[Number(this.games.value)]);
-      this.show(games[0]);
-    } catch (error) {
-      this.say(texts.unread(error instanceof Error ? error.message : String(error)));
-    } finally {
-      if (load === this.loads) this.loading.removeAttribute('aria-busy');
+    const read = await gamesIn(text, name).catch(messageOf);
+    if (load !== this.loads) return;
+    this.loading.removeAttribute('aria-busy');
+    if (typeof read === 'string') {
+      this.say(texts.unread(read));
+      return;
     }
+    const { games, more } = read;
+    this.games.replaceChildren(...games.map((game, at) => element('option', { value: at }, nameOf(game, at))));
+    this.games.hidden = games.length < 2;
+    this.games.onchange = () => this.show(games[Number(this.games.value)]);
+    // A game against the engine stays on its board.
+    this.app.openTab('analyse');
+    this.show(games[0]);
+    if (more) this.say(`${this.notice} ${texts.onlyFirst(games.length)}`);
   }
 
   private show(game: FileGame | undefined): void {
@@ -301,20 +310,31 @@ export class AnalysePanel implements Panel {
       this.say(texts.unread(fault ?? ''));
       return;
     }
-    const { root, tags } = treeOf(game);
+    let read;
+    try {
+      read = treeOf(game);
+    } catch (error) {
+      this.say(texts.unread(messageOf(error)));
+      return;
+    }
     this.open();
     this.loading.open = !this.games.hidden;
-    this.app.load(root, tags);
+    this.app.load(read.root, read.tags);
     if (fault) this.say(texts.cut(fault));
     else if (game.variation_fault) this.say(texts.variationCut(game.variation_fault));
   }
 }
 
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The name of a game or a position in a list. */
 function nameOf(game: FileGame, at: number): string {
-  if (!('fen' in game)) return texts.unread(game.fault);
+  const number = `${at + 1}.`;
+  if (!('fen' in game)) return `${number} ${texts.unread(game.fault)}`;
   const isPosition = !game.tags.length && !game.nodes.length;
-  return `${at + 1}. ${isPosition ? (game.comments[0] ?? game.fen) : titleOf(new Map(game.tags))}`;
+  return `${number} ${isPosition ? (game.comments[0] ?? game.fen) : titleOf(tagsOf(game))}`;
 }
 
 /** Arrows of the best lines: the width falls with the loss of win probability. */

@@ -77,10 +77,10 @@ export class PlayPanel implements Panel {
     setInterval(() => this.tick(), 100);
   }
 
-  /** Brings back the game that the browser keeps. Returns whether there is one. */
-  restore(): boolean {
+  /** Brings back the game that the browser keeps. */
+  restore(): void {
     const found = kept<Kept>('game');
-    if (!found) return false;
+    if (!found) return;
     try {
       const { root, tags } = treeOf(found.moves);
       const line = root.mainLine();
@@ -89,9 +89,8 @@ export class PlayPanel implements Panel {
       this.game = { ...found, clock, tip, score: null };
       this.app.load(root, tags, tip);
       this.turnBoard(found.me);
-      return true;
     } catch {
-      return false;
+      // The browser keeps something else under this name.
     }
   }
 
